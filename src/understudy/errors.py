@@ -1,0 +1,45 @@
+"""One tree of exceptions.
+
+Everything that understudy raises on purpose is an `UnderstudyError`, so a caller can catch the lot, and the command line can
+turn it into one sentence and a non-zero exit. Each message says what was given and what was expected.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class UnderstudyError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class InvalidInput(UnderstudyError, ValueError):
+    """A value from outside does not have the shape, range or meaning that is needed."""
+
+
+class FileError(UnderstudyError):
+    """A file cannot be used. The message names the file, the place in it, what was found and what was expected.
+
+    `reason` is the sentence without the file, `place` where in the file (a line, a JSON path), either may be empty.
+    """
+
+    def __init__(self, path: str | Path, reason: str, place: str = "") -> None:
+        self.path, self.reason, self.place = str(path), reason, place
+        where = f"{self.path}, {place}" if place else self.path
+        super().__init__(f"{where}: {reason}")
+
+
+class BadFile(FileError):
+    """The file is damaged, or is not what its name says."""
+
+
+class Unsupported(FileError):
+    """The file is sound, but holds something that understudy does not read or write."""
+
+
+class MissingExtra(UnderstudyError):
+    """An optional dependency is not installed."""
+
+    def __init__(self, purpose: str, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{purpose} needs an optional part: pip install 'understudy[{extra}]'")
