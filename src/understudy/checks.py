@@ -1,0 +1,105 @@
+"""The one place where arrays from outside are checked.
+
+Each function takes what a caller gave, the name by which the caller knows it, and what is expected; it returns a frozen
+array of the right type, or raises `InvalidInput` with a sentence that says what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from understudy.errors import InvalidInput
+
+Array = NDArray[Any]
+
+
+def array(
+    value: ArrayLike,
+    name: str,
+    shape: Sequence[int | str | None],
+    dtype: Any = np.float64,
+    finite: bool = True,
+) -> Array:
+    """A frozen copy of `value` with the given shape.
+
+    `shape` holds a number where the size is fixed, a letter where it is free but named (the same letter twice must
+    have the same size), None where anything goes.
+    """
+    try:
+        result = np.array(value, dtype=dtype, order="C")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidInput(f"{name} should be an array of {np.dtype(dtype).name}: {error}") from None
+    _check_shape(result, name, shape)
+    if finite and result.dtype.kind == "f" and not np.isfinite(result).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(result))[0])
+        raise InvalidInput(f"{name} should be finite, but {name}[{', '.join(map(str, where))}] is {result[where]}")
+    return freeze(result)
+
+
+def _check_shape(value: Array, name: str, shape: Sequence[int | str | None]) -> None:
+    expected = "(" + ", ".join("any" if size is None else str(size) for size in shape) + ")"
+    if value.ndim != len(shape):
+        raise InvalidInput(f"{name} should have shape {expected}, but has shape {value.shape}")
+    letters: dict[str, int] = {}
+    for found, wanted in zip(value.shape, shape):
+        if wanted is None:
+            continue
+        size = letters.setdefault(wanted, found) if isinstance(wanted, str) else wanted
+        if found != size:
+            raise InvalidInput(f"{name} should have shape {expected}, but has shape {value.shape}")
+
+
+def freeze(value: Array) -> Array:
+    """The same array, read-only from now on."""
+    value.flags.writeable = False
+    return value
+
+
+def indices(value: Array, name: str, below: int, lowest: int = 0) -> None:
+    """Raise unless every entry lies in [lowest, below)."""
+    if value.size and (value.min() < lowest or value.max() >= below):
+        bad = value[(value < lowest) | (value >= below)][0]
+        raise InvalidInput(f"{name} should lie between {lowest} and {below - 1}, but holds {bad}")
+
+
+def unit_quaternions(value: ArrayLike, name: str, shape: Sequence[int | str | None]) -> Array:
+    """Frozen unit quaternions (x, y, z, w) in the last axis, normalised; zero quaternions are refused."""
+    result = np.array(array(value, name, shape))
+    length = np.linalg.norm(result, axis=-1, keepdims=True)
+    if result.size and length.min() < 1e-8:
+        raise InvalidInput(f"{name} should hold unit quaternions, but one has length {length.min():.3g}")
+    return freeze(result / np.maximum(length, 1e-300))
+
+
+def unique_names(names: Iterable[str], name: str) -> tuple[str, ...]:
+    """A tuple of non-empty, distinct names."""
+    result = tuple(names)
+    seen: set[str] = set()
+    for item in result:
+        if not isinstance(item, str) or not item:
+            raise InvalidInput(f"{name} should hold non-empty names, but one is {item!r}")
+        if item in seen:
+            raise InvalidInput(f"{name} should be distinct, but {item!r} appears twice")
+        seen.add(item)
+    return result
+
+
+def positive(value: float, name: str) -> float:
+    """A finite number above zero."""
+    result = float(value)
+    if not np.isfinite(result) or result <= 0:
+        raise InvalidInput(f"{name} should be a finite number above zero, but is {value}")
+    return result
+
+
+def one_of(value: str, name: str, available: Iterable[str]) -> str:
+    """`value` itself if it is among `available`; otherwise an error that lists what exists."""
+    known = tuple(available)
+    if value not in known:
+        listed = ", ".join(map(repr, known[:40])) + (", ..." if len(known) > 40 else "") if known else "none"
+        raise InvalidInput(f"there is no {name} {value!r}; available: {listed}")
+    return value

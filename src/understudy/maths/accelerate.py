@@ -1,0 +1,50 @@
+"""Compiled kernels, where numba is installed.
+
+Every kernel has a NumPy twin that gives the same numbers: it is the oracle in the tests, and what runs where numba is absent
+(inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own, named
+`*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
+
+    kernels = accelerate.kernels("understudy.deform.linear_kernels")
+    if kernels is None: ...NumPy... else: with accelerate.LOCK: kernels.blend(...)
+
+numba's default threading layer does not stand two Python threads in a parallel kernel at once, hence `LOCK`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import tempfile
+import threading
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+LOCK = threading.Lock()
+
+
+def kernels(module: str) -> ModuleType | None:
+    """The kernel module of that name, or None where compiled code is unavailable or switched off."""
+    if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
+        return None
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
+            return None
+        raise
+
+
+def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit` with the compiled code cached on disk, also where neither package nor home folder can be written."""
+    import numba
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # "no locator available": numba found no writable folder
+            folder = os.path.join(tempfile.gettempdir(), f"understudy-kernels-{os.getuid()}")  # noqa: PTH118
+            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+            return numba.njit(cache=True, **options)(function)
+
+    return decorate
