@@ -1,0 +1,34 @@
+"""The nouns: skeleton, mesh, skin, character, channels, clip, curve, asset, and kinematics.
+
+Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when it was made.
+"""
+
+from understudy.character.asset import Asset
+from understudy.character.channels import Channel, Channels
+from understudy.character.character import Character, Part
+from understudy.character.clip import Clip
+from understudy.character.curve import Curve
+from understudy.character.curves import Curves
+from understudy.character.material import Image, Material, Texture
+from understudy.character.mesh import Mesh
+from understudy.character.shapes import Shapes
+from understudy.character.skeleton import Skeleton
+from understudy.character.skin import Skin
+
+__all__ = [
+    "Asset",
+    "Channel",
+    "Channels",
+    "Character",
+    "Clip",
+    "Curve",
+    "Curves",
+    "Image",
+    "Material",
+    "Mesh",
+    "Part",
+    "Shapes",
+    "Skeleton",
+    "Skin",
+    "Texture",
+]

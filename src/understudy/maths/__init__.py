@@ -1,0 +1,6 @@
+"""Mathematics over arrays: rotations, transforms, curves, blends.
+
+Pure functions, batch first: any leading dimensions, the last axis holds the quaternion, the vector or the matrix.
+Modules are imported by name, `from understudy.maths import quaternion`, and their functions read as
+`quaternion.slerp(a, b, t)`.
+"""

@@ -1,0 +1,183 @@
+"""Curve: one keyframed channel, sparse and for people.
+
+Between two keys a curve is stepped, linear, or a cubic Bezier with free tangents. A tangent is an offset (dt, dv) for each
+column [Ciccone 2019, appendix A]: leaving key k the inner control point is P1 = P0 + after[k], arriving at key k+1 it is
+P2 = P3 - before[k+1], so both offsets point forward in time. A Hermite spline with derivatives m (glTF's CUBICSPLINE) is the
+special case dt = d/3, dv = m d/3, with d the length of the segment.
+
+Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and the
+result normalised, as glTF prescribes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.character.channels import Channel
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import bezier, quaternion
+
+STEP, LINEAR, BEZIER = 0, 1, 2
+EXTRAPOLATIONS = ("hold", "linear", "cycle", "cycle_offset")
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """K keys of one channel with n columns."""
+
+    channel: Channel
+    times: Array  # (K,) seconds, increasing
+    values: Array  # (K, n)
+    segments: Array  # (K - 1,) uint8: STEP, LINEAR or BEZIER
+    before: Array  # (K, n, 2) tangent arriving at each key: dt >= 0, dv
+    after: Array  # (K, n, 2) tangent leaving each key
+    extrapolation: tuple[str, str]  # before the first key, after the last
+
+    def __init__(
+        self,
+        channel: Channel,
+        times: Any,
+        values: Any,
+        segments: Any = LINEAR,
+        before: Any = None,
+        after: Any = None,
+        extrapolation: tuple[str, str] = ("hold", "hold"),
+    ) -> None:
+        what = f"curve {channel.target!r} ({channel.kind})"
+        times = checks.array(times, f"key times of {what}", ("K",))
+        keys, columns = len(times), len(channel)
+        if keys == 0:
+            raise InvalidInput(f"{what} should have at least one key, but has none")
+        if np.any(np.diff(times) <= 0):
+            k = int(np.argmax(np.diff(times) <= 0))
+            raise InvalidInput(
+                f"key times of {what} should increase, but key {k + 1} at {times[k + 1]} s follows {times[k]} s"
+            )
+        segments = checks.array(
+            np.broadcast_to(segments, (keys - 1,)), f"segments of {what}", (keys - 1,), np.uint8
+        )
+        checks.indices(segments, f"segments of {what}", 3)
+        empty = np.zeros((keys, columns, 2))
+        fields = {
+            "channel": channel,
+            "times": times,
+            "values": checks.array(values, f"key values of {what}", (keys, columns)),
+            "segments": segments,
+            "before": checks.array(
+                empty if before is None else before, f"tangents of {what}", (keys, columns, 2)
+            ),
+            "after": checks.array(empty if after is None else after, f"tangents of {what}", (keys, columns, 2)),
+            "extrapolation": tuple(checks.one_of(e, "extrapolation", EXTRAPOLATIONS) for e in extrapolation),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+        self._check_handles(what)
+
+    def _check_handles(self, what: str) -> None:
+        lengths = np.diff(self.times)[:, None]
+        for handle in (self.after[:-1, :, 0], self.before[1:, :, 0]):
+            # one part in a million: key times from float32 files do not add up more closely than that
+            if np.any(handle < -1e-6 * lengths) or np.any(handle > lengths * (1 + 1e-6)):
+                raise InvalidInput(f"tangents of {what} should not reach beyond the neighbouring key in time")
+
+    @classmethod
+    def hermite(cls, channel: Channel, times: Any, values: Any, arriving: Any, leaving: Any) -> Curve:
+        """A curve from derivatives (value per second) on both sides of each key, as glTF's CUBICSPLINE gives them."""
+        times = checks.array(times, "key times", ("K",))
+        values = checks.array(values, "key values", (len(times), len(channel)))
+        third = np.diff(times, prepend=times[:1], append=times[-1:]) / 3
+
+        def handles(derivatives: Any, length: Array) -> Array:
+            slope = checks.array(derivatives, "tangents", values.shape)
+            dt = np.broadcast_to(length[:, None], slope.shape)
+            return np.stack([dt, slope * dt], axis=-1)
+
+        return cls(channel, times, values, BEZIER, handles(arriving, third[:-1]), handles(leaving, third[1:]))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def __repr__(self) -> str:
+        return f"Curve({self.channel.target!r}, {self.channel.kind}, {len(self)} keys)"
+
+    @property
+    def is_hermite(self) -> bool:
+        """Whether every Bezier segment has its time handles at a third, so that a Hermite spline is exactly the same."""
+        third = np.diff(self.times)[:, None] / 3
+        smooth = self.segments == BEZIER
+        off = np.maximum(np.abs(self.after[:-1, :, 0] - third), np.abs(self.before[1:, :, 0] - third))
+        return bool((off[smooth] <= 1e-9 + 1e-6 * third[smooth]).all())
+
+    def sample(self, times: Any) -> Array:
+        """(M, n) values at any times."""
+        times = np.asarray(times, np.float64)
+        inside, cycles = self._fold(times)
+        segment = np.clip(np.searchsorted(self.times, inside, side="right") - 1, 0, max(len(self) - 2, 0))
+        result = self._inside(inside, segment)
+        if cycles is not None:
+            result = result + cycles[:, None] * (self.values[-1] - self.values[0])
+        for side, outside in ((0, times < self.times[0]), (1, times > self.times[-1])):
+            if self.extrapolation[side] == "linear" and outside.any():
+                edge = 0 if side == 0 else len(self) - 1
+                slope = self._end_slope(side)
+                result[outside] = self.values[edge] + (times[outside] - self.times[edge])[:, None] * slope
+        if self.channel.kind == "rotation":
+            result = quaternion.normalise(result)
+        return result
+
+    def _fold(self, times: Array) -> tuple[Array, Array | None]:
+        """Times brought between the first and the last key, and how many cycles away they were (for cycle_offset)."""
+        first, last = self.times[0], self.times[-1]
+        inside, length = np.clip(times, first, last), last - first
+        cycles = np.zeros(len(times))
+        for side, outside in ((0, times < first), (1, times > last)):
+            if length > 0 and self.extrapolation[side].startswith("cycle") and outside.any():
+                turns = np.floor((times[outside] - first) / length)
+                inside[outside] = times[outside] - turns * length
+                if self.extrapolation[side] == "cycle_offset":
+                    cycles[outside] = turns
+        return inside, cycles if cycles.any() else None
+
+    def _inside(self, times: Array, segment: Array) -> Array:
+        if len(self) == 1:
+            return np.repeat(self.values, len(times), axis=0)
+        t0, t1 = self.times[segment], self.times[segment + 1]
+        a, b = self.values[segment], self.values[segment + 1]
+        share = (times - t0) / (t1 - t0)
+        shape = self.segments[segment]
+        if self.channel.kind == "rotation":
+            result = quaternion.slerp(a, b, share)
+        else:
+            result = a + share[:, None] * (b - a)
+        stepped = shape == STEP
+        result[stepped] = np.where(share[stepped, None] >= 1, b[stepped], a[stepped])
+        smooth = np.flatnonzero(shape == BEZIER)
+        if smooth.size:
+            k = segment[smooth]
+            result[smooth] = bezier.evaluate_segment(
+                self.times[k][:, None],
+                self.values[k],
+                self.times[k + 1][:, None],
+                self.values[k + 1],
+                self.after[k],
+                self.before[k + 1],
+                times[smooth][:, None],
+            )
+        return result
+
+    def _end_slope(self, side: int) -> Array:
+        """(n,) value per second of the straight continuation."""
+        if len(self) == 1:
+            return np.zeros(len(self.channel))
+        k = 0 if side == 0 else len(self) - 2
+        if self.segments[k] == STEP:
+            return np.zeros(len(self.channel))
+        handle = self.after[0] if side == 0 else self.before[-1]
+        chord = (self.values[k + 1] - self.values[k]) / (self.times[k + 1] - self.times[k])
+        usable = (self.segments[k] == BEZIER) & (handle[:, 0] > 0)
+        return np.where(usable, handle[:, 1] / np.where(handle[:, 0] > 0, handle[:, 0], 1), chord)

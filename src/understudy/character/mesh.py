@@ -1,0 +1,154 @@
+"""Mesh: vertices, triangles and what is painted on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.character.material import Material
+from understudy.character.shapes import Shapes
+from understudy.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A triangle mesh. Vertices keep the file's own order and number, so an index means the same everywhere.
+
+    Normals, UVs and colours are given per vertex (V, n) or, where a vertex has several of them (a seam), per triangle
+    corner (T, 3, n). `per_vertex()` splits such vertices for formats and graphics cards that know only the first form.
+    """
+
+    name: str
+    vertices: Array  # (V, 3) float32
+    triangles: Array  # (T, 3) int32
+    normals: Array | None = None  # (V, 3) or (T, 3, 3) float32
+    uvs: tuple[Array, ...] = ()  # each (V, 2) or (T, 3, 2) float32, v downwards as in glTF
+    colours: Array | None = None  # (V, 4) or (T, 3, 4) float32, linear
+    materials: tuple[Material, ...] = ()
+    material_of: Array | None = None  # (T,) int32 into materials; None: all the first
+    shapes: Shapes | None = None
+    tangents: Array | None = None  # (V, 4) float32, kept for normal maps
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __init__(
+        self,
+        name: str,
+        vertices: Any,
+        triangles: Any,
+        normals: Any = None,
+        uvs: Iterable[Any] = (),
+        colours: Any = None,
+        materials: Iterable[Material] = (),
+        material_of: Any = None,
+        shapes: Shapes | None = None,
+        tangents: Any = None,
+        extra: dict[str, Any] | None = None,
+    ) -> None:
+        vertices = checks.array(vertices, f"vertices of mesh {name!r}", ("V", 3), np.float32)
+        triangles = checks.array(triangles, f"triangles of mesh {name!r}", ("T", 3), np.int32)
+        checks.indices(triangles, f"triangles of mesh {name!r}", len(vertices))
+        materials = tuple(materials)
+        size = (len(vertices), len(triangles))
+        fields = {
+            "name": str(name),
+            "vertices": vertices,
+            "triangles": triangles,
+            "normals": _attribute(normals, f"normals of mesh {name!r}", 3, *size),
+            "uvs": tuple(_attribute(uv, f"UVs of mesh {name!r}", 2, *size) for uv in uvs),
+            "colours": _attribute(colours, f"colours of mesh {name!r}", 4, *size),
+            "materials": materials,
+            "material_of": _material_of(material_of, name, len(triangles), len(materials)),
+            "shapes": shapes,
+            "tangents": None
+            if tangents is None
+            else checks.array(tangents, f"tangents of mesh {name!r}", (len(vertices), 4), np.float32),
+            "extra": dict(extra or {}),
+        }
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
+        if shapes is not None and shapes.deltas.shape[1] != len(vertices):
+            raise InvalidInput(
+                f"the shapes of mesh {name!r} should move {len(vertices)} vertices, but move {shapes.deltas.shape[1]}"
+            )
+
+    def __repr__(self) -> str:
+        shapes = len(self.shapes) if self.shapes else 0
+        return f"Mesh({self.name!r}, {len(self.vertices)} vertices, {len(self.triangles)} triangles, {shapes} shapes)"
+
+    def material(self, triangle: int = 0) -> Material:
+        """The material of one triangle, or the default material."""
+        if not self.materials:
+            return Material()
+        return self.materials[0 if self.material_of is None else int(self.material_of[triangle])]
+
+    def per_vertex(self) -> tuple[Mesh, Array]:
+        """The same surface with every attribute per vertex, and (V',) the vertex that each new one came from.
+
+        Vertices that need no split keep their number; the others' copies follow at the end.
+        """
+        corner_attributes = [a for a in (self.normals, *self.uvs, self.colours) if a is not None and a.ndim == 3]
+        count = len(self.vertices)
+        if not corner_attributes:
+            return self, np.arange(count)
+        corners = np.concatenate([a.reshape(-1, a.shape[-1]) for a in corner_attributes], axis=1)
+        key = np.concatenate([self.triangles.reshape(-1, 1).astype(np.float32), corners], axis=1)
+        # float32 holds vertex numbers exactly below 2**24, far above the bound on vertices that readers accept
+        _, first, inverse = np.unique(key, axis=0, return_index=True, return_inverse=True)
+        inverse = inverse.reshape(-1)
+        vertex_of = self.triangles.reshape(-1)[first]
+        lead = np.full(count, -1)
+        lead[vertex_of[::-1]] = np.arange(len(first))[::-1]  # the first variant of each vertex keeps its number
+        number = np.empty(len(first), np.int64)
+        is_lead = lead[vertex_of] == np.arange(len(first))
+        number[is_lead] = vertex_of[is_lead]
+        number[~is_lead] = count + np.arange((~is_lead).sum())
+        origin = np.concatenate([np.arange(count), vertex_of[~is_lead]])
+        corner_vertex = number[inverse]
+
+        def spread(attribute: Array | None) -> Array | None:
+            if attribute is None or attribute.ndim == 2:
+                return None if attribute is None else attribute[origin]
+            result = np.zeros((len(origin), attribute.shape[-1]), np.float32)
+            result[corner_vertex] = attribute.reshape(-1, attribute.shape[-1])
+            return result
+
+        shapes = self.shapes
+        if shapes is not None:
+            shape_normals = None if shapes.normals is None else shapes.normals[:, origin]
+            shapes = Shapes(
+                shapes.names, shapes.deltas[:, origin], shape_normals, shapes.defaults, shapes.shape_of, shapes.stop_of
+            )
+        mesh = Mesh(
+            self.name,
+            self.vertices[origin],
+            corner_vertex.reshape(-1, 3),
+            spread(self.normals),
+            [spread(uv) for uv in self.uvs],
+            spread(self.colours),
+            self.materials,
+            self.material_of,
+            shapes,
+            None if self.tangents is None else self.tangents[origin],
+            self.extra,
+        )
+        return mesh, origin
+
+
+def _attribute(value: Any, name: str, width: int, vertices: int, triangles: int) -> Array | None:
+    if value is None:
+        return None
+    per_corner = np.ndim(value) == 3
+    return checks.array(value, name, (triangles, 3, width) if per_corner else (vertices, width), np.float32)
+
+
+def _material_of(value: Any, name: str, triangles: int, materials: int) -> Array | None:
+    if value is None:
+        return None
+    result = checks.array(value, f"materials of mesh {name!r}", (triangles,), np.int32)
+    checks.indices(result, f"materials of mesh {name!r}", materials)
+    return result

@@ -1,0 +1,93 @@
+"""Which formats there are, which file is which, and the two verbs `read` and `write`.
+
+A format is a module with `read(path, ...) -> Asset` and, where the format is used for output, `write(asset, path, ...) -> notes`,
+one note for each thing that the format could not hold. Modules are loaded when a file of theirs is met.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from understudy import files
+from understudy.character import Asset
+from understudy.errors import BadFile, InvalidInput, UnderstudyError, Unsupported
+
+
+@dataclass(frozen=True)
+class Format:
+    """One file format: `module` is its home below `understudy.formats`."""
+
+    name: str
+    endings: tuple[str, ...]
+    module: str
+    writes: bool
+    about: str
+    options: tuple[str, ...] = ()
+
+
+FORMATS = (
+    Format("glb", (".glb",), "gltf", True, "glTF 2.0, binary"),
+    Format("gltf", (".gltf",), "gltf", True, "glTF 2.0, JSON"),
+    Format("usd", (".usda", ".usdc", ".usd", ".usdz"), "usd", True, "UsdSkel characters, blend shapes and animation"),
+    Format("bvh", (".bvh",), "bvh", True, "Biovision motion capture", ("scale",)),
+    Format("asf", (".asf",), "asf", False, "Acclaim skeleton", ("scale",)),
+    Format("amc", (".amc",), "amc", False, "Acclaim motion (with the .asf beside it)", ("scale", "skeleton")),
+    Format("c3d", (".c3d",), "c3d", False, "marker capture"),
+    Format("csv", (".csv",), "livelink", True, "ARKit / Live Link Face weights"),
+    Format("obj", (".obj",), "obj", False, "Wavefront mesh"),
+    Format("npz", (".npz",), "npz", True, "baked joints and vertices"),
+)
+
+
+def by_ending(path: str | Path) -> Format:
+    """The format of a file name; an unknown ending is refused with the list of those known."""
+    ending = Path(path).suffix.lower()
+    for entry in FORMATS:
+        if ending in entry.endings:
+            return entry
+    known = ", ".join(e for entry in FORMATS for e in entry.endings)
+    raise Unsupported(path, f"the ending {ending!r} is not one that understudy reads or writes; known: {known}")
+
+
+def read(path: str | Path, **options: Any) -> Asset:
+    """Everything that a file holds. Options that the format does not know are refused; None means not given."""
+    path = Path(path)
+    if not path.exists():
+        raise BadFile(path, "there is no such file")
+    entry = by_ending(path)
+    given = {name: value for name, value in options.items() if value is not None}
+    for name in given:
+        if name not in entry.options:
+            raise InvalidInput(f"{path}: the option {name!r} does not apply to {entry.name} files")
+    module = importlib.import_module(f"understudy.formats.{entry.module}")
+    try:
+        asset: Asset = module.read(path, **given)
+    except (BadFile, Unsupported):
+        raise
+    except InvalidInput as error:  # a noun refused what the file says: name the file
+        raise BadFile(path, str(error)) from error
+    return Asset(asset.characters, asset.clips, asset.curves, asset.notes, entry.name)
+
+
+def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
+    """Write an asset in the format of the path's ending, whole or not at all; returns what the format could not hold."""
+    entry = by_ending(path)
+    if not entry.writes:
+        able = ", ".join(e for f in FORMATS if f.writes for e in f.endings)
+        raise Unsupported(path, f"{entry.name} files are read but not written; written are: {able}")
+    module = importlib.import_module(f"understudy.formats.{entry.module}")
+    with files.written_whole(path) as temporary:
+        notes = module.write(asset, temporary)
+    return tuple(notes)
+
+
+def readable(path: str | Path) -> bool:
+    """Whether the ending is one that `read` knows."""
+    try:
+        by_ending(path)
+    except UnderstudyError:
+        return False
+    return True

@@ -1,0 +1,246 @@
+"""Rotations as unit quaternions x, y, z, w.
+
+`multiply(a, b)` rotates by b first, then by a, as the matrices do: to_matrix(multiply(a, b)) = to_matrix(a) @
+to_matrix(b). q and -q are the same rotation. Curves through key rotations are in `rotation_curve`, derivatives in
+`rotation_calculus`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import linear
+
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+
+
+def identity(shape: tuple[int, ...] = ()) -> Array:
+    """No rotation, many times: shape -> (*shape, 4)."""
+    out = np.zeros((*shape, 4))
+    out[..., 3] = 1.0
+    return out
+
+
+def multiply(a: ArrayLike, b: ArrayLike) -> Array:
+    """The product a b (b first, then a): (..., 4), (..., 4) -> (..., 4)."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    ax, ay, az, aw = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bx, by, bz, bw = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 1] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 2] = aw * bz + ax * by - ay * bx + az * bw
+    out[..., 3] = aw * bw - ax * bx - ay * by - az * bz
+    return out
+
+
+def conjugate(q: ArrayLike) -> Array:
+    """(-x, -y, -z, w): the inverse of a unit quaternion."""
+    return np.asarray(q, dtype=float) * np.array((-1.0, -1.0, -1.0, 1.0))
+
+
+def inverse(q: ArrayLike) -> Array:
+    """conj(q) / |q|^2, for quaternions of any length above zero."""
+    q = np.asarray(q, dtype=float)
+    return conjugate(q) / linear.dot(q, q)[..., None]
+
+
+def normalise(q: ArrayLike) -> Array:
+    """Unit quaternions; a quaternion of length zero becomes the identity."""
+    return linear.normalise(q, otherwise=IDENTITY)
+
+
+def rotate(q: ArrayLike, v: ArrayLike) -> Array:
+    """Turn vectors: v' = v + 2 w (u x v) + 2 u x (u x v), q = (u, w) of unit length. (..., 4), (..., 3) -> (..., 3)."""
+    q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
+    u, w = q[..., :3], q[..., 3:]
+    twice = 2.0 * linear.cross(u, v)
+    return v + w * twice + linear.cross(u, twice)
+
+
+def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
+    """Turn by `angle` (...) radians about `axis` (..., 3) of any length above zero (a zero axis gives the identity)."""
+    return from_rotation_vector(linear.normalise(axis) * np.asarray(angle, dtype=float)[..., None])
+
+
+def from_rotation_vector(vector: ArrayLike) -> Array:
+    """The exponential: exp(v) = (v sin(|v|/2) / |v|, cos(|v|/2)). (..., 3) -> (..., 4).
+
+    sin(x)/x keeps all digits down to the smallest x, so only zero itself needs care, and no series is used.
+    """
+    vector = np.asarray(vector, dtype=float)
+    angle = linear.length(vector)
+    small = angle < linear.TINY
+    out = np.empty((*vector.shape[:-1], 4))
+    scale = np.where(small, 0.5, np.sin(0.5 * angle) / np.where(small, 1.0, angle))
+    out[..., :3] = scale[..., None] * vector
+    out[..., 3] = np.cos(0.5 * angle)
+    return out
+
+
+def to_rotation_vector(q: ArrayLike) -> Array:
+    """The logarithm: log(u, w) = 2 atan2(|u|, w) u / |u|, of length 0 to pi. (..., 4) -> (..., 3).
+
+    q and -q give the same vector, also at half turns, where of the two opposite vectors the one is taken whose first
+    component other than zero is positive. atan2 is well conditioned at both ends, unlike acos, and q need not be
+    normalised.
+    """
+    q = upper(q)
+    u, w = q[..., :3], q[..., 3]
+    size = linear.length(u)
+    small = size < linear.TINY
+    scale = np.where(
+        small, 2.0 / np.where(small & (w > 0), w, 1.0), 2.0 * np.arctan2(size, w) / np.where(small, 1.0, size)
+    )
+    return scale[..., None] * u
+
+
+exp = from_rotation_vector
+log = to_rotation_vector
+
+
+def upper(q: ArrayLike) -> Array:
+    """The one of q and -q with w > 0; where w = 0, the one whose first component other than zero is positive."""
+    q = np.asarray(q, dtype=float)
+    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    negative = w < 0
+    if (w == 0).any():
+        negative = negative | ((w == 0) & ((x < 0) | ((x == 0) & ((y < 0) | ((y == 0) & (z < 0))))))
+    return np.where(negative[..., None], -q, q)
+
+
+def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
+    """Angle of the rotation from a to b, 0 to pi: (..., 4), (..., 4) -> (...).
+
+    4 atan2(|a - b|, |a + b|), with the nearer of b and -b: exact for tiny angles, where acos of a dot product gives
+    0 or 1e-8.
+    """
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    apart, along = linear.length(a - b), linear.length(a + b)
+    return 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
+
+
+def from_matrix(matrix: ArrayLike) -> Array:
+    """Rotation matrices (..., 3, 3), or the rotation part of (..., 4, 4), -> (..., 4).
+
+    4 q q^T is linear in the matrix. Its column with the largest diagonal entry (at least 1: Shepperd) is q times a
+    factor that never comes near zero, so no rotation loses digits. The largest component comes out positive.
+    """
+    m = np.asarray(matrix, dtype=float)
+    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    outer = np.empty((*m.shape[:-2], 4, 4))
+    outer[..., 0, 0] = 1.0 + x - y - z
+    outer[..., 1, 1] = 1.0 - x + y - z
+    outer[..., 2, 2] = 1.0 - x - y + z
+    outer[..., 3, 3] = 1.0 + x + y + z
+    outer[..., 0, 1] = outer[..., 1, 0] = m[..., 0, 1] + m[..., 1, 0]
+    outer[..., 0, 2] = outer[..., 2, 0] = m[..., 0, 2] + m[..., 2, 0]
+    outer[..., 1, 2] = outer[..., 2, 1] = m[..., 1, 2] + m[..., 2, 1]
+    outer[..., 0, 3] = outer[..., 3, 0] = m[..., 2, 1] - m[..., 1, 2]
+    outer[..., 1, 3] = outer[..., 3, 1] = m[..., 0, 2] - m[..., 2, 0]
+    outer[..., 2, 3] = outer[..., 3, 2] = m[..., 1, 0] - m[..., 0, 1]
+    largest = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
+    return normalise(np.take_along_axis(outer, largest[..., None, None], axis=-2)[..., 0, :])
+
+
+def to_matrix(q: ArrayLike) -> Array:
+    """Unit quaternions (..., 4) -> rotation matrices (..., 3, 3) for column vectors."""
+    q = np.asarray(q, dtype=float)
+    x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    out = np.empty((*q.shape[:-1], 3, 3))
+    xx, yy, zz = 2 * x * x, 2 * y * y, 2 * z * z
+    xy, xz, yz = 2 * x * y, 2 * x * z, 2 * y * z
+    wx, wy, wz = 2 * w * x, 2 * w * y, 2 * w * z
+    out[..., 0, 0], out[..., 0, 1], out[..., 0, 2] = 1 - yy - zz, xy - wz, xz + wy
+    out[..., 1, 0], out[..., 1, 1], out[..., 1, 2] = xy + wz, 1 - xx - zz, yz - wx
+    out[..., 2, 0], out[..., 2, 1], out[..., 2, 2] = xz - wy, yz + wx, 1 - xx - yy
+    return out
+
+
+def between(a: ArrayLike, b: ArrayLike) -> Array:
+    """The shortest rotation that turns direction a into direction b: (..., 3), (..., 3) -> (..., 4).
+
+    With unit a and b: q = (a x b / |a + b|, |a + b| / 2). Beyond a right angle the axis comes from a x (a + b),
+    which keeps its digits where a x b cancels; for opposite directions any axis at a right angle to a serves. A
+    zero vector gives the identity.
+    """
+    a, b = np.broadcast_arrays(linear.normalise(a), linear.normalise(b))
+    apart, along = linear.length(b - a), linear.length(a + b)
+    wide = along < apart
+    axis = linear.cross(a, np.where(wide[..., None], a + b, b - a))
+    # Rounding of a and b moves the axis of nearly opposite directions freely once |a + b| is near 1e-16. From 1e-12
+    # up it is sound; below, another axis turns a to within 1e-12 of b just as well.
+    axis_far = np.where((along < 1e-12)[..., None], linear.perpendicular(a), linear.normalise(axis))
+    u = np.where(wide[..., None], axis_far * (0.5 * apart)[..., None], axis / np.where(wide, 1.0, along)[..., None])
+    q = np.concatenate((u, (0.5 * along)[..., None]), axis=-1)
+    usable = (linear.length(a) > 0) & (linear.length(b) > 0)
+    return np.where(usable[..., None], normalise(q), IDENTITY)
+
+
+def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """Normalised linear interpolation the short way, of uneven speed: (..., 4), (..., 4), (...) -> (..., 4)."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    t = np.asarray(t, dtype=float)[..., None]
+    return normalise((1.0 - t) * a + t * np.where(linear.dot(a, b)[..., None] < 0, -b, b))
+
+
+def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
+    """Constant-speed interpolation the short way, t (...) from 0 to 1 (beyond: extrapolation). -> (..., 4)
+
+    q = a sin((1 - t) o) / sin(o) + b sin(t o) / sin(o), o the angle between a and b as 4-vectors; b is negated where
+    a . b < 0, and equal ends fall back to linear interpolation, as in three.js. It falls back from a . b =
+    0.9995 up, which departs from this by 4e-7 radians at most; here atan2 keeps the sines' ratio exact for any o
+    above zero.
+    """
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    t = np.asarray(t, dtype=float)
+    b = np.where(linear.dot(a, b)[..., None] < 0, -b, b)
+    o = 2.0 * np.arctan2(linear.length(a - b), linear.length(a + b))
+    equal = o < linear.TINY
+    sine = np.where(equal, 1.0, np.sin(o))
+    weight_a = np.where(equal, 1.0 - t, np.sin((1.0 - t) * o) / sine)
+    weight_b = np.where(equal, t, np.sin(t * o) / sine)
+    return weight_a[..., None] * a + weight_b[..., None] * b
+
+
+def unroll(q: ArrayLike, axis: int = 0) -> Array:
+    """The same rotations with signs chosen so that neighbours along `axis` (time) lie on one side: no jumps to -q."""
+    q = np.asarray(q, dtype=float)
+    if axis in (-1, q.ndim - 1):
+        raise InvalidInput("axis should be the time axis, but is the last one, which holds x, y, z, w")
+    q = np.moveaxis(q, axis, 0)
+    flips = np.where(linear.dot(q[1:], q[:-1]) < 0, -1.0, 1.0)
+    out = q.copy()
+    out[1:] *= np.cumprod(flips, axis=0)[..., None]
+    return np.moveaxis(out, 0, axis)
+
+
+def blend(quaternions: ArrayLike, weights: ArrayLike) -> Array:
+    """Fast weighted blend of many: the normalised weighted sum. (..., N, 4), (..., N) -> (..., 4).
+
+    Signs are aligned with the quaternion of the largest weight, which is also the answer where the sum vanishes.
+    Exact for N = 2 at equal weights; for rotations within 90 degrees of each other it stays within a degree or so
+    of `mean`.
+    """
+    q, w = np.asarray(quaternions, dtype=float), np.asarray(weights, dtype=float)
+    lead = np.broadcast_shapes(q.shape[:-1], w.shape)
+    q, w = np.broadcast_to(q, (*lead, 4)), np.broadcast_to(w, lead)
+    pivot = np.take_along_axis(q, np.argmax(w, axis=-1)[..., None, None], axis=-2)
+    signed = np.where(linear.dot(q, pivot) < 0, -w, w)
+    return linear.normalise(np.einsum("...n,...ni->...i", signed, q), otherwise=pivot[..., 0, :])
+
+
+def mean(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
+    """The average rotation [Markley 2007]: (..., N, 4), weights (..., N) or None for equal -> (..., 4).
+
+    The unit q that maximises q^T M q with M = sum w q q^T: the last eigenvector of M, blind to the signs of its inputs.
+    The sign of the answer follows the first quaternion.
+    """
+    q = np.asarray(quaternions, dtype=float)
+    weighted = q if weights is None else q * np.asarray(weights, dtype=float)[..., None]
+    _, vectors = np.linalg.eigh(np.swapaxes(weighted, -1, -2) @ q)
+    average = vectors[..., -1]
+    return np.where(linear.dot(average, q[..., 0, :])[..., None] < 0, -average, average)
