@@ -191,9 +191,9 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     """Constant-speed interpolation the short way, t (...) from 0 to 1 (beyond: extrapolation). -> (..., 4)
 
     q = a sin((1 - t) o) / sin(o) + b sin(t o) / sin(o), o the angle between a and b as 4-vectors; b is negated where
-    a . b < 0, and equal ends fall back to linear interpolation, as in three.js. It falls back from a . b =
-    0.9995 up, which departs from this by 4e-7 radians at most; here atan2 keeps the sines' ratio exact for any o
-    above zero.
+    a . b < 0, and equal ends fall back to linear interpolation, as in three.js. three.js falls back earlier, from
+    a . b = 0.9995 up, and so departs from this by 1e-6 radians at most; here atan2 keeps the ratio of the sines exact
+    for any o above zero.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     t = np.asarray(t, dtype=float)
