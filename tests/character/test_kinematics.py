@@ -1,4 +1,4 @@
-"""Laws of forward kinematics: composition, invariance under root motion, the walk back, and kernels equal to their oracle."""
+"""Laws of forward kinematics: composition, root motion, the walk back, and kernels equal to their oracle."""
 
 from __future__ import annotations
 

@@ -4,19 +4,19 @@ With the column-vector convention, a joint j with parent p stands in the world a
 
     W_j = W_p T(t_j) R(q_j) S(s_j),        W_root = T(t) R(q) S(s)
 
-where T, R, S are the 4x4 translation, rotation and (diagonal) scale. A parent's scale reaches its children, and turns into shear
-where it is not uniform and a child is rotated, as in glTF 2.0 (section 3.5, "Transformations"). R is the rotation of the
-quaternion q = (x, y, z, w) divided by its length,
+where T, R, S are the 4x4 translation, rotation and (diagonal) scale. A parent's scale reaches its children, and turns
+into shear where it is not uniform and a child is rotated, as in glTF 2.0 (section 3.5, "Transformations"). R is the
+rotation of the quaternion q = (x, y, z, w) divided by its length,
 
     R = 1 + n [ -(y^2+z^2)  xy - wz     xz + wy   ]
               [ xy + wz     -(x^2+z^2)  yz - wx   ],    n = 2 / (x^2 + y^2 + z^2 + w^2)
               [ xz - wy     yz + wx     -(x^2+y^2) ]
 
-so a quaternion that is a little off unit length still gives a rotation. A zero quaternion gives NaN: it is refused where data
-enters, not here.
+so a quaternion that is a little off unit length still gives a rotation. A zero quaternion gives NaN: it is refused
+where data enters, not here.
 
-Joints come parents first (`parents[j] < j`, and -1 for each root), which `Skeleton` guarantees. All functions take one pose
-(J, ...) or any leading axes, and inputs that do not change over the frames may leave the leading axes out.
+Joints come parents first (`parents[j] < j`, and -1 for each root), which `Skeleton` guarantees. All functions take one
+pose (J, ...) or any leading axes, and inputs that do not change over the frames may leave the leading axes out.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ def world_transforms(
 ) -> Array:
     """world_from_joint (..., J, 4, 4) of `translations` (..., J, 3), `rotations` (..., J, 4) and `scales` (..., J, 3).
 
-    `out` is a C-contiguous float64 array of the result's shape; reusing one saves the time of asking for memory, which is longer
-    than the computation.
+    `out` is a C-contiguous float64 array of the result's shape; reusing one saves asking for memory,
+    which takes longer than the computation.
     """
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     count = len(parent)
     world = _output(out, (*lead, count, 4, 4))
-    flat = world.reshape(-1, count, 4, 4) if world.size else world.reshape(0, count, 4, 4)
+    flat = world.reshape(math.prod(lead), count, 4, 4)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         _world_numpy(parent, t, q, s, flat)
@@ -71,11 +71,11 @@ def world_positions(
     scales: ArrayLike | None = None,
     out: Array | None = None,
 ) -> Array:
-    """Positions of the joints in the world (..., J, 3): the last column of `world_transforms`, in less time and memory."""
+    """Positions of the joints in the world (..., J, 3): the last column of `world_transforms`, in less memory."""
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     count = len(parent)
     result = _output(out, (*lead, count, 3))
-    flat = result.reshape(-1, count, 3) if result.size else result.reshape(0, count, 3)
+    flat = result.reshape(math.prod(lead), count, 3)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         world = np.empty((flat.shape[0], count, 4, 4))
@@ -159,13 +159,13 @@ def _world_numpy(parents: Array, t: Array, q: Array, s: Array, out: Array) -> No
 
 
 def _local_numpy(parents: Array, world: Array, out: Array) -> None:
-    child = parents >= 0
-    out[...] = world
-    parent_world = world[..., parents[child], :, :]
+    child = np.flatnonzero(parents >= 0)
+    parent_world, own = world[..., parents[child], :, :], world[..., child, :, :]
     inverse = np.linalg.inv(parent_world[..., :3, :3])
-    out[..., child, :3, :3] = inverse @ world[..., child, :3, :3]
-    offset = world[..., child, :3, 3] - parent_world[..., :3, 3]
-    out[..., child, :3, 3] = (inverse @ offset[..., None])[..., 0]
+    offset = own[..., :3, 3] - parent_world[..., :3, 3]
+    out[...] = world
+    out[..., :3, :3][..., child, :, :] = inverse @ own[..., :3, :3]
+    out[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
 
 
 def _refuse_flat_parents(parents: Array, world: Array) -> None:

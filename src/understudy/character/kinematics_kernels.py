@@ -1,6 +1,6 @@
 """Compiled twins of `kinematics`: one frame is one pass over the joints, parents before children.
 
-A pose of 60 joints is 8 KB and stays in the first-level cache, so the whole job runs at the speed of writing the result once.
+A pose of 60 joints is 8 KB and stays in the first-level cache, so the job runs near the speed of writing the result.
 Arrays that are the same in every frame come with a leading axis of one and are read at its only frame, 0.
 
 `fastmath` allows fused multiply-adds only: NaN and infinity pass through as they do in the NumPy twin.
