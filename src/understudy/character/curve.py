@@ -159,15 +159,10 @@ class Curve:
         smooth = np.flatnonzero(shape == BEZIER)
         if smooth.size:
             k = segment[smooth]
-            result[smooth] = bezier.evaluate_segment(
-                self.times[k][:, None],
-                self.values[k],
-                self.times[k + 1][:, None],
-                self.values[k + 1],
-                self.after[k],
-                self.before[k + 1],
-                times[smooth][:, None],
-            )
+            columns = self.values.shape[1]
+            keys = np.stack([np.repeat(self.times[:, None], columns, axis=1), self.values], axis=-1)
+            x, y = bezier.control_points(keys[k], keys[k + 1], self.after[k], self.before[k + 1])
+            result[smooth] = bezier.evaluate(x, y, times[smooth][:, None])
         return result
 
     def _end_slope(self, side: int) -> Array:

@@ -1,0 +1,7 @@
+"""Controls -> joints, shape weights -> vertices. Any continuous function will do."""
+
+from understudy.rig.bake import bake
+from understudy.rig.direct import DirectRig
+from understudy.rig.rig import Rig
+
+__all__ = ["DirectRig", "Rig", "bake"]
