@@ -10,7 +10,7 @@ from pathlib import Path
 
 from understudy.errors import BadFile, InvalidInput
 
-# One gigabyte: the largest animated characters in use are a tenth of that, and reading may need twice its size in memory.
+# One gigabyte: the largest animated characters in use are a tenth of that, and reading may need twice its size.
 LARGEST_FILE = 1 << 30
 
 

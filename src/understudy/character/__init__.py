@@ -1,6 +1,6 @@
 """The nouns: skeleton, mesh, skin, character, channels, clip, curve, asset, and kinematics.
 
-Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when it was made.
+Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when made.
 """
 
 from understudy.character.asset import Asset

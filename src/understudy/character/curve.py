@@ -1,12 +1,12 @@
 """Curve: one keyframed channel, sparse and for people.
 
-Between two keys a curve is stepped, linear, or a cubic Bezier with free tangents. A tangent is an offset (dt, dv) for each
-column [Ciccone 2019, appendix A]: leaving key k the inner control point is P1 = P0 + after[k], arriving at key k+1 it is
-P2 = P3 - before[k+1], so both offsets point forward in time. A Hermite spline with derivatives m (glTF's CUBICSPLINE) is the
-special case dt = d/3, dv = m d/3, with d the length of the segment.
+Between two keys a curve is stepped, linear, or a cubic Bezier with free tangents. A tangent is an offset (dt, dv) for
+each column [Ciccone 2019, appendix A]: leaving key k the inner control point is P1 = P0 + after[k], arriving at key k+1
+it is P2 = P3 - before[k+1], so both offsets point forward in time. A Hermite spline with derivatives m (glTF's
+CUBICSPLINE) is the special case dt = d/3, dv = m d/3, with d the length of the segment.
 
-Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and the
-result normalised, as glTF prescribes.
+Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and
+the result normalised, as glTF prescribes.
 """
 
 from __future__ import annotations
@@ -58,9 +58,7 @@ class Curve:
             raise InvalidInput(
                 f"key times of {what} should increase, but key {k + 1} at {times[k + 1]} s follows {times[k]} s"
             )
-        segments = checks.array(
-            np.broadcast_to(segments, (keys - 1,)), f"segments of {what}", (keys - 1,), np.uint8
-        )
+        segments = checks.array(np.broadcast_to(segments, (keys - 1,)), f"segments of {what}", (keys - 1,), np.uint8)
         checks.indices(segments, f"segments of {what}", 3)
         empty = np.zeros((keys, columns, 2))
         fields = {
@@ -68,9 +66,7 @@ class Curve:
             "times": times,
             "values": checks.array(values, f"key values of {what}", (keys, columns)),
             "segments": segments,
-            "before": checks.array(
-                empty if before is None else before, f"tangents of {what}", (keys, columns, 2)
-            ),
+            "before": checks.array(empty if before is None else before, f"tangents of {what}", (keys, columns, 2)),
             "after": checks.array(empty if after is None else after, f"tangents of {what}", (keys, columns, 2)),
             "extrapolation": tuple(checks.one_of(e, "extrapolation", EXTRAPOLATIONS) for e in extrapolation),
         }
@@ -107,7 +103,7 @@ class Curve:
 
     @property
     def is_hermite(self) -> bool:
-        """Whether every Bezier segment has its time handles at a third, so that a Hermite spline is exactly the same."""
+        """Whether every Bezier segment has its time handles at a third, so that a Hermite spline is the same."""
         third = np.diff(self.times)[:, None] / 3
         smooth = self.segments == BEZIER
         off = np.maximum(np.abs(self.after[:-1, :, 0] - third), np.abs(self.before[1:, :, 0] - third))

@@ -23,7 +23,7 @@ DEFAULT_RATE = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A named set of curves, no two on the same channel; `rate` is the frame rate in which it was keyed, or is best baked."""
+    """A named set of curves, no two on the same channel; `rate` is the rate it was keyed in, or is best baked at."""
 
     name: str
     curves: tuple[Curve, ...]

@@ -21,7 +21,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Texture:
-    """An image laid on a surface by one of the mesh's UV sets; `sampler` and `extra` keep what only the format knows."""
+    """An image laid on a surface by one of the mesh's UV sets; `sampler` and `extra` are what only the format knows."""
 
     image: Image
     uv_set: int = 0

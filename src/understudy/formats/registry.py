@@ -1,7 +1,7 @@
 """Which formats there are, which file is which, and the two verbs `read` and `write`.
 
-A format is a module with `read(path, ...) -> Asset` and, where the format is used for output, `write(asset, path, ...) -> notes`,
-one note for each thing that the format could not hold. Modules are loaded when a file of theirs is met.
+A format is a module with `read(path, ...) -> Asset` and, where it is used for output, `write(asset, path) -> notes`, one
+note for each thing that the format could not hold. Modules are loaded when a file of theirs is met.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def read(path: str | Path, **options: Any) -> Asset:
 
 
 def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
-    """Write an asset in the format of the path's ending, whole or not at all; returns what the format could not hold."""
+    """Write an asset in the format of the path's ending, whole or not at all; returns what it could not hold."""
     entry = by_ending(path)
     if not entry.writes:
         able = ", ".join(e for f in FORMATS if f.writes for e in f.endings)

@@ -72,7 +72,7 @@ def _refuse_too_large(frames: int, vertices: int) -> None:
 
 
 def _kept_parents(parents: Array, kept: Array, offset: int) -> Array:
-    """(B,) for each kept joint the nearest ancestor that is kept as well, numbered among the kept from `offset` on; -1 for none."""
+    """(B,) for each kept joint its nearest kept ancestor, numbered among the kept from `offset` on; -1 for none."""
     rank = np.full(len(parents), -1)
     rank[kept] = np.arange(len(kept))
     nearest = np.full(len(parents), -1)  # the nearest kept joint on the way up, the joint itself included

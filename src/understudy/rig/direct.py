@@ -18,8 +18,8 @@ from understudy.maths import euler
 class DirectRig:
     """Translation, rotation and scale of each joint, then the weights of each part that has shapes.
 
-    `pose` lays an animation over the rest pose, `joints` and `vertices` evaluate rows. What a part costs to prepare (its
-    sparse shapes) is done once, at the first use.
+    `pose` lays an animation over the rest pose, `joints` and `vertices` evaluate rows. What a part costs to prepare
+    (its sparse shapes) is done once, at the first use.
     """
 
     def __init__(self, character: Character) -> None:
@@ -108,9 +108,7 @@ class DirectRig:
         values = self._rows(values)
         count = len(self.character.skeleton)
         trs = values[:, : 10 * count].reshape(len(values), count, 10)
-        return kinematics.world_transforms(
-            self.character.skeleton.parents, trs[..., :3], trs[..., 3:7], trs[..., 7:10]
-        )
+        return kinematics.world_transforms(self.character.skeleton.parents, trs[..., :3], trs[..., 3:7], trs[..., 7:10])
 
     def vertices(self, values: Array) -> Array:
         """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows."""
@@ -145,7 +143,9 @@ class DirectRig:
     def _rows(self, values: Array) -> Array:
         values = np.asarray(values, np.float64)
         if values.ndim != 2 or values.shape[1] != self.channels.width:
-            raise InvalidInput(f"rows of this rig should have shape (F, {self.channels.width}), but have {values.shape}")
+            raise InvalidInput(
+                f"rows of this rig should have shape (F, {self.channels.width}), but have {values.shape}"
+            )
         return values
 
 

@@ -1,0 +1,72 @@
+"""The command itself: which verbs there are, and how every failure becomes one sentence and an exit code.
+
+0 done; 1 the input cannot be used; 2 the command was misspelt; 130 interrupted. A verb lives in the module of its name
+and is loaded when it is called; numpy and everything heavier is loaded inside the verbs, so `--help` answers at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from understudy import __version__
+from understudy.errors import UnderstudyError
+
+VERBS = ("demo", "info", "convert", "bake", "render", "bench", "completion")
+
+
+class Verbs(click.Group):
+    """The verbs, each imported when it is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in VERBS:
+            return None
+        command: click.Command = importlib.import_module(f"understudy.cli.{name}").command
+        return command
+
+
+@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="understudy")
+def understudy() -> None:
+    """Make new character animation out of animation that already exists.
+
+    INPUT is a file (glTF, USD, BVH, ASF/AMC, C3D, OBJ, Live Link CSV, npz), a folder of such files, or the name of a
+    built-in character: lamp.
+    """
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run with the given arguments (or the process's own); returns the exit code and never raises."""
+    try:
+        understudy.main(arguments, prog_name="understudy", standalone_mode=False)
+        return 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except UnderstudyError as error:
+        return _fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:
+        # the reader (head, less) went away: nothing more to say, and nothing to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except MemoryError:
+        return _fail("there is not enough memory for this")
+    except OSError as error:
+        return _fail(f"{error.filename or 'a file'}: {error.strerror or error}")
+
+
+def _fail(sentence: str) -> int:
+    click.echo(f"error: {' '.join(sentence.split())}", err=True)
+    return 1

@@ -1,0 +1,142 @@
+"""Options that several verbs share, and the parts of a verb that are the same everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from understudy.character import Asset
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+quiet = click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+clip = click.option("--clip", metavar="NAME", help="Which clip; the first by default.")
+character = click.option("--character", metavar="NAME", help="Which character of the file; all by default.")
+rate = click.option(
+    "--rate", type=click.FloatRange(0.01, 10_000), metavar="R", help="Frames a second; the clip's own by default."
+)
+scale = click.option(
+    "--scale",
+    type=click.FloatRange(1e-9, 1e9),
+    metavar="M",
+    help="Metres per unit of a BVH or ASF file; guessed by default.",
+)
+skeleton = click.option(
+    "--skeleton",
+    type=click.Path(dir_okay=False),
+    metavar="ASF",
+    help="The skeleton of an AMC file; found beside it by default.",
+)
+source_format = click.option(
+    "--from",
+    "source_format",
+    metavar="FORMAT",
+    help="The format of standard input, as in: cat x.bvh | understudy info - --from bvh",
+)
+
+
+def output(required: bool = True, help: str = "The file to write; - for standard output.") -> Decorator:
+    """-o OUT."""
+    return click.option("-o", "--output", required=required, type=click.Path(), metavar="OUT", help=help)
+
+
+def echo_json(value: Any) -> None:
+    """JSON on standard output."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def echo_notes(notes: Iterable[str], quiet: bool) -> None:
+    """Notes on standard error, so that results can be piped."""
+    if not quiet:
+        for note in notes:
+            click.echo(f"note: {note}", err=True)
+
+
+def open_input(name: str, source_format: str | None = None, **options: Any) -> Asset:
+    """The asset of a file, of standard input (`-` with --from), or of a built-in character."""
+    if name == "-":
+        return _from_standard_input(source_format, options)
+    path = Path(name)
+    if not path.exists() and not path.suffix and path.parent == Path():
+        from understudy import cast
+
+        return cast.load(name)
+    from understudy import formats
+
+    return formats.read(path, **options)
+
+
+def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> Asset:
+    import tempfile
+
+    from understudy import files, formats
+
+    if not source_format:
+        raise click.UsageError("reading standard input needs --from FORMAT, for example --from bvh")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdin").with_suffix(f".{source_format.lstrip('.')}")
+        stream = click.get_binary_stream("stdin")
+        path.write_bytes(stream.read(files.LARGEST_FILE + 1))
+        return formats.read(path, **options)
+
+
+@contextmanager
+def output_file(name: str, ending: str) -> Iterator[Path]:
+    """The path to write to; for `-` a temporary file that is then copied to standard output."""
+    if name != "-":
+        yield Path(name)
+        return
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "stdout").with_suffix(ending)
+        yield path
+        click.get_binary_stream("stdout").write(path.read_bytes())
+
+
+def inputs(name: str) -> list[str]:
+    """The input itself, or the readable files below it where it is a folder."""
+    if name == "-" or not Path(name).is_dir():
+        return [name]
+    from understudy import formats
+    from understudy.errors import BadFile
+
+    found = [str(path) for path in sorted(Path(name).rglob("*")) if path.is_file() and formats.readable(path)]
+    if not found:
+        raise BadFile(name, "this folder holds no file that understudy reads")
+    return found
+
+
+@contextmanager
+def progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error with what is done, how far it is and how long it takes; call it with (done, total)."""
+    if quiet:
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
