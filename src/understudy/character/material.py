@@ -25,8 +25,8 @@ class Texture:
 
     image: Image
     uv_set: int = 0
-    sampler: Mapping[str, Any] = MappingProxyType({})
-    extra: Mapping[str, Any] = MappingProxyType({})
+    sampler: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -41,5 +41,7 @@ class Material:
     alpha_mode: str = "OPAQUE"  # OPAQUE, MASK or BLEND
     alpha_cutoff: float = 0.5
     double_sided: bool = False
-    textures: Mapping[str, Texture] = MappingProxyType({})  # by slot, see SLOTS
-    extra: Mapping[str, Any] = MappingProxyType({})  # format-specific settings, kept through a round trip
+    textures: Mapping[str, Texture] = field(default_factory=lambda: MappingProxyType({}))  # by slot, see SLOTS
+    extra: Mapping[str, Any] = field(
+        default_factory=lambda: MappingProxyType({})
+    )  # format-specific settings, kept through a round trip
