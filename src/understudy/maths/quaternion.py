@@ -192,7 +192,7 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
 
     q = a sin((1 - t) o) / sin(o) + b sin(t o) / sin(o), o the angle between a and b as 4-vectors; b is negated where
     a . b < 0, and equal ends fall back to linear interpolation, as in three.js. three.js falls back earlier, from
-    a . b = 0.9995 up, and so departs from this by 1e-6 radians at most; here atan2 keeps the ratio of the sines exact
+    a . b = 0.9995 up, and so departs from this by up to 1.01e-6 radians; here atan2 keeps the ratio of the sines exact
     for any o above zero.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)

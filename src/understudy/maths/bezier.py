@@ -1,0 +1,156 @@
+"""One cubic Bezier segment of an animation curve, with free handles in time and value.
+
+The segment between two keys P0 and P3 has inner points P1 = P0 + after and P2 = P3 - before [Ciccone 2019, appendix
+A]. Each handle is an offset (dt, dv), so both time offsets are positive. Time and value are cubics in a parameter s:
+
+    x(s) = sum B_i(s) x_i,   y(s) = sum B_i(s) y_i,   B = ((1-s)^3, 3(1-s)^2 s, 3(1-s) s^2, s^3)
+
+and the value at time t is y(s) with x(s) = t. Where each time handle is no longer than the segment, x rises and s
+is unique. Control points are x (..., 4) and y (..., 4); times t (...) broadcast against their leading dimensions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array
+from understudy.maths import bezier_solve
+
+FLAT = 1e-9
+"""x'(s) below this fraction of the segment counts as a halt of time. Handles of up to 0.95 of the segment keep x'
+above 0.075; at 1e-9 the ratio y'/x' has lost half of its digits to the rounding of x'."""
+
+NUDGE = 1e-6
+"""Where time halts, y'/x' is taken this far further inside. It errs by about the nudge (1e-6 of the curve's bend),
+while x' there is still at least 3e-12 even where it starts like s^3: far above rounding (1e-16)."""
+
+
+def control_points(
+    start: ArrayLike,
+    end: ArrayLike,
+    after: ArrayLike,
+    before: ArrayLike,
+) -> tuple[Array, Array]:
+    """Keys and handles, each (..., 2) = (time, value), -> x (..., 4), y (..., 4)."""
+    p0, p3 = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    points = np.broadcast_arrays(p0, p0 + np.asarray(after, dtype=float), p3 - np.asarray(before, dtype=float), p3)
+    both = np.stack(points, axis=-1)
+    return both[..., 0, :], both[..., 1, :]
+
+
+def handles(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    """The handles `after` (..., 2) of the first key and `before` (..., 2) of the last, from control points."""
+    points = np.stack(np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(y, dtype=float)), axis=-1)
+    return points[..., 1, :] - points[..., 0, :], points[..., 3, :] - points[..., 2, :]
+
+
+def bernstein(s: ArrayLike) -> Array:
+    """B_i(s): (...) -> (..., 4). They sum to one, and are exactly 0 or 1 at the ends."""
+    s = np.asarray(s, dtype=float)
+    m = 1.0 - s
+    return np.stack((m * m * m, 3.0 * m * m * s, 3.0 * m * s * s, s * s * s), axis=-1)
+
+
+def solve_parameter(x0: ArrayLike, x1: ArrayLike, x2: ArrayLike, x3: ArrayLike, t: ArrayLike) -> Array:
+    """s in [0, 1] with x(s) = t, by Newton's method with a bisection safeguard. All arguments broadcast to (...).
+
+    Exactly 0 for t <= x0 and 1 for t >= x3. Handles so long that x folds back still give a solution, one of several.
+    """
+    start, span = np.asarray(x0, dtype=float), np.asarray(x3, dtype=float) - np.asarray(x0, dtype=float)
+    empty = span <= 0
+    span = np.where(empty, 1.0, span)
+    u = (np.asarray(t, dtype=float) - start) / span
+    p1, p2 = (np.asarray(x1, dtype=float) - start) / span, (np.asarray(x2, dtype=float) - start) / span
+    p1, p2, u, empty = np.broadcast_arrays(p1, p2, np.clip(u, 0.0, 1.0), empty)
+    s = bezier_solve.solve_unit(p1.ravel(), p2.ravel(), u.ravel()).reshape(u.shape)
+    return np.where(empty | (u <= 0) | (u >= 1), np.where(u > 0, 1.0, 0.0), s)
+
+
+def evaluate(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
+    """The value (...) at time t (...); before and after the segment its end values hold."""
+    s = parameter(x, t)
+    return np.einsum("...i,...i->...", bernstein(s), np.asarray(y, dtype=float))
+
+
+def parameter(x: ArrayLike, t: ArrayLike) -> Array:
+    """`solve_parameter` of control points x (..., 4): s (...)."""
+    x = np.asarray(x, dtype=float)
+    return solve_parameter(x[..., 0], x[..., 1], x[..., 2], x[..., 3], t)
+
+
+def slope(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
+    """dy/dt (...) = y'(s) / x'(s) at time t inside the segment, always finite.
+
+    Where time halts (x' = 0, as at a key whose handle has no length) it is the limit from further inside.
+    """
+    return _slope(np.asarray(x, dtype=float), np.asarray(y, dtype=float), parameter(x, t))
+
+
+def _slope(x: Array, y: Array, s: Array) -> Array:
+    span = np.maximum(x[..., 3] - x[..., 0], np.finfo(float).tiny)
+    run = _derivative(x, s) / span
+    halted = run < FLAT
+    if halted.any():
+        inside = s + np.where(s < 0.5, NUDGE, -NUDGE)
+        s = np.where(halted, inside, s)
+        # A fold (x' < 0) or a triple halt in the middle is steep without end: 1e-12 bounds it.
+        run = np.maximum(_derivative(x, s) / span, 1e-12)
+    return _derivative(y, s) / run / span
+
+
+def _derivative(p: Array, s: Array) -> Array:
+    """p'(s) = 3 (1-s)^2 (p1-p0) + 6 (1-s) s (p2-p1) + 3 s^2 (p3-p2)."""
+    m = 1.0 - s
+    first, middle, last = p[..., 1] - p[..., 0], p[..., 2] - p[..., 1], p[..., 3] - p[..., 2]
+    return 3.0 * (m * m * first + 2.0 * m * s * middle + s * s * last)
+
+
+def handle_gradient(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> Array:
+    """How the value at a fixed time t answers to the handles: (..., 4), in the order after dt, after dv, before dt,
+    before dv.
+
+    Moving P1 in value moves y by B1. Moving it in time moves the solution s of x(s) = t as well; the implicit function
+    theorem gives -B1 y'/x'. P2 = P3 - before turns both signs. This replaces the finite differences of [Ciccone 2019].
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    s = parameter(x, t)
+    b = bernstein(s)
+    b1, b2, steepness = b[..., 1], b[..., 2], _slope(x, y, s)
+    return np.stack(np.broadcast_arrays(-b1 * steepness, b1, b2 * steepness, -b2), axis=-1)
+
+
+def from_hermite(span: ArrayLike, slope0: ArrayLike, slope1: ArrayLike) -> tuple[Array, Array]:
+    """Handles after, before (..., 2), a third of the span each, from slopes in value per second (glTF CUBICSPLINE)."""
+    third = np.asarray(span, dtype=float) / 3.0
+    after = np.broadcast_arrays(third, third * np.asarray(slope0, dtype=float))
+    before = np.broadcast_arrays(third, third * np.asarray(slope1, dtype=float))
+    return np.stack(after, axis=-1), np.stack(before, axis=-1)
+
+
+def to_hermite(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+    """Slopes (...) in value per second at both ends.
+
+    The Hermite cubic with these slopes has the same shape only where both time handles are a third of the span.
+    """
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    ends = np.zeros(np.broadcast_shapes(x.shape, y.shape)[:-1])
+    return _slope(x, y, ends), _slope(x, y, ends + 1.0)
+
+
+def split(x: ArrayLike, y: ArrayLike, t: ArrayLike) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Cut at time t by de Casteljau's construction, shape kept: (x, y) of the left part, (x, y) of the right part."""
+    s = parameter(x, t)
+    (left_x, right_x), (left_y, right_y) = _cut(np.asarray(x, dtype=float), s), _cut(np.asarray(y, dtype=float), s)
+    return (left_x, left_y), (right_x, right_y)
+
+
+def _cut(p: Array, s: Array) -> tuple[Array, Array]:
+    s = s[..., None]
+    a = p[..., :-1] * (1.0 - s) + p[..., 1:] * s
+    b = a[..., :-1] * (1.0 - s) + a[..., 1:] * s
+    c = b[..., :-1] * (1.0 - s) + b[..., 1:] * s
+    p = np.broadcast_to(p, (*c.shape[:-1], 4))
+    left = np.concatenate((p[..., :1], a[..., :1], b[..., :1], c), axis=-1)
+    right = np.concatenate((c, b[..., -1:], a[..., -1:], p[..., -1:]), axis=-1)
+    return left, right

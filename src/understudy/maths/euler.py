@@ -1,0 +1,113 @@
+"""Euler angles, at the edges where files and people use them: BVH columns, rig controls, graph editors.
+
+An order such as "ZXY" is intrinsic, R = Rz(angles[0]) Rx(angles[1]) Ry(angles[2]) for column vectors, which is how
+BVH stacks its channels. All twelve orders: six with three different axes (Tait-Bryan) and six that repeat the first
+("ZXZ", proper Euler).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array, one_of
+from understudy.maths import quaternion
+
+ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
+
+GIMBAL = 1e-7
+"""Closer than this (radians) to gimbal lock the first and third angle cannot be told apart and one of them is
+chosen. The rotation changes by that much at most; below 1e-8 the noise of float32 sources (6e-8) would scatter the
+two angles instead."""
+
+
+class _Order(NamedTuple):
+    """The axes of an order, what its middle angle is measured from, and its handedness."""
+
+    axes: tuple[int, int, int]
+    proper: bool
+    parity: float  # +1 where the axes follow x -> y -> z -> x
+
+
+def _read(order: str) -> _Order:
+    letters = one_of(order.upper(), "Euler order", ORDERS)
+    i, j, k = ("XYZ".index(letter) for letter in letters)
+    return _Order((i, j, k), i == k, 1.0 if (j - i) % 3 == 1 else -1.0)
+
+
+def from_euler(angles: ArrayLike, order: str) -> Array:
+    """Angles (..., 3) in radians, in the order's own sequence -> unit quaternions (..., 4)."""
+    axes = _read(order).axes
+    half = 0.5 * np.asarray(angles, dtype=float)
+    turns = np.zeros((3, *half.shape[:-1], 4))
+    for column, axis in enumerate(axes):
+        turns[column, ..., axis] = np.sin(half[..., column])
+        turns[column, ..., 3] = np.cos(half[..., column])
+    return quaternion.multiply(quaternion.multiply(turns[0], turns[1]), turns[2])
+
+
+def to_euler(q: ArrayLike, order: str) -> Array:
+    """Unit quaternions (..., 4) -> angles (..., 3) in radians, in the order's own sequence.
+
+    The outer two lie in [-pi, pi], the middle one in [-pi/2, pi/2] (Tait-Bryan) or [0, pi] (proper). In gimbal lock the
+    third angle is zero. [Bernardes and Viollet 2022], straight from the quaternion: with i, j, k the axes and e the
+    sign of their permutation, the pairs (a, b) and (c, d) have the lengths cos and sin of half the middle angle, and
+    the directions of half the sum and half the difference of the outer two.
+    """
+    (i, j, k), proper, parity = _read(order)
+    q = np.asarray(q, dtype=float)
+    x, w = q[..., :3], q[..., 3]
+    if proper:
+        e = 1.0
+        a, b, c, d = w, x[..., i], x[..., j], parity * x[..., 3 - i - j]
+    else:
+        e = -parity  # the derivation runs over the axes from last to first
+        a, b = w - x[..., j], x[..., k] + e * x[..., i]
+        c, d = w + x[..., j], e * x[..., i] - x[..., k]
+    middle = 2.0 * np.arctan2(np.hypot(c, d), np.hypot(a, b))
+    half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
+    low, high = middle < GIMBAL, middle > np.pi - GIMBAL
+    first = np.where(low, 2.0 * half_sum, np.where(high, 2.0 * half_difference, half_sum + half_difference))
+    third = np.where(low | high, 0.0, half_sum - half_difference)
+    if not proper:
+        middle = middle - 0.5 * np.pi
+    return np.stack((_wrap(e * first), middle, _wrap(third)), axis=-1)
+
+
+def _wrap(angle: Array) -> Array:
+    """The same angle within [-pi, pi]."""
+    return angle - 2.0 * np.pi * np.round(angle / (2.0 * np.pi))
+
+
+def unroll_euler(angles: ArrayLike, order: str, axis: int = 0) -> Array:
+    """The same rotations with angles (..., 3) that move continuously along `axis` (time), from the first frame on.
+
+    Each frame takes the nearest to the one before among the triples of equal rotation: whole turns of each angle;
+    the flipped triple, (a + pi, pi - b, c + pi) or for proper orders (a + pi, -b, c + pi); and in gimbal lock,
+    where only a sum or a difference of the outer angles matters, any split of it.
+    """
+    shape = _read(order)
+    out = np.moveaxis(np.array(angles, dtype=float), axis, 0)
+    mirror = 0.0 if shape.proper else np.pi
+    flipped = np.array((np.pi, mirror, np.pi)) + out * np.array((1.0, -1.0, 1.0))
+    middle = out[..., 1]
+    locked = np.abs(np.sin(middle) if shape.proper else np.cos(middle)) < GIMBAL
+    side = np.sign(np.cos(middle)) if shape.proper else shape.parity * np.sign(np.sin(middle))
+    for frame in range(1, len(out)):
+        before = out[frame - 1]
+        plain, other = (before + _wrap(triple - before) for triple in (out[frame], flipped[frame]))
+        nearer = np.sum((other - before) ** 2, axis=-1) < np.sum((plain - before) ** 2, axis=-1)
+        out[frame] = np.where(nearer[..., None], other, plain)
+        if locked[frame].any():
+            split = _split(out[frame], before, side[frame])
+            out[frame] = np.where(locked[frame][..., None], split, out[frame])
+    return np.moveaxis(out, 0, axis)
+
+
+def _split(triple: Array, before: Array, side: Array) -> Array:
+    """Among the triples with the same a + side c, the one nearest to `before`: share the change between both angles."""
+    change = _wrap((triple[..., 0] - before[..., 0]) + side * (triple[..., 2] - before[..., 2]))
+    first, third = before[..., 0] + 0.5 * change, before[..., 2] + 0.5 * side * change
+    return np.stack((first, triple[..., 1], third), axis=-1)
