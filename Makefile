@@ -1,0 +1,71 @@
+# Two commands do everything on a fresh machine that has Python 3.11 or newer: make demo, make test.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+
+.PHONY: demo test setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
+
+demo: setup
+	$(BIN)/understudy demo
+
+test: setup-test judges
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+setup: system .venv/installed
+setup-test: system .venv/installed-test
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "understudy needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml requirements/run.txt
+	$(PIP) install -r requirements/run.txt
+	$(PIP) install --no-deps -e .
+	@touch $@
+
+.venv/installed-test: .venv/installed requirements/test.txt
+	$(PIP) install -r requirements/test.txt
+	@touch $@
+
+# A software OpenGL for the pictures. Without it they are drawn by NumPy, slower; so a machine that cannot install it goes on.
+system:
+	@requirements/system.sh libEGL.so.1:libegl1 libEGL_mesa.so.0:libegl-mesa0 dri/swrast_dri.so:libgl1-mesa-dri
+
+# three.js and the glTF validator, for Node from a wheel.
+judges: .venv/installed-test
+	@$(BIN)/python -m tests.judges.install
+
+test-blender: setup-test .venv-blender/installed
+	$(BIN)/python -m pytest tests/blender
+
+.venv-blender/installed: requirements/blender.txt
+	@requirements/system.sh libX11.so.6:libx11-6 libXi.so.6:libxi6 libXxf86vm.so.1:libxxf86vm1 libXfixes.so.3:libxfixes3 \
+		libXrender.so.1:libxrender1 libSM.so.6:libsm6 libxkbcommon.so.0:libxkbcommon0 libGL.so.1:libgl1
+	$(PYTHON) -m venv .venv-blender
+	.venv-blender/bin/python -m pip --disable-pip-version-check -q install -r requirements/blender.txt
+	@touch $@
+
+# The same tests on the oldest NumPy that is supported, which is the one inside Blender.
+test-numpy1: judges
+	$(PYTHON) -m venv .venv-numpy1
+	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install -r requirements/numpy1.txt
+	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install --no-deps -e .
+	.venv-numpy1/bin/python -m pytest -n 2 --dist loadgroup --ignore tests/test_style.py --ignore tests/fuzz
+
+# Other people's programs, which the benchmarks run beside ours.
+peers: .venv-peers/installed
+.venv-peers/installed: requirements/peers.txt
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip --disable-pip-version-check -q install -r requirements/peers.txt
+	@touch $@
+
+bench: setup peers
+	$(BIN)/understudy bench
+
+requirements: setup-test
+	$(PIP) install uv
+	cd requirements && ./compile.sh
+
+clean:
+	rm -rf .venv .venv-* out tests/judges/node_modules
