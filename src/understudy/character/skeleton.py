@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,9 +27,16 @@ class Skeleton:
     translations: Array  # (J, 3) parent_from_joint, metres
     rotations: Array  # (J, 4) x, y, z, w
     scales: Array  # (J, 3)
+    extra: dict[str, Any] = field(default_factory=dict, repr=False)  # format-specific, kept through a round trip
 
     def __init__(
-        self, names: Iterable[str], parents: Any, translations: Any, rotations: Any = None, scales: Any = None
+        self,
+        names: Iterable[str],
+        parents: Any,
+        translations: Any,
+        rotations: Any = None,
+        scales: Any = None,
+        extra: Mapping[str, Any] | None = None,
     ) -> None:
         names = checks.unique_names(names, "joint names")
         count = len(names)
@@ -43,6 +50,7 @@ class Skeleton:
             "translations": checks.array(translations, "rest translations", (count, 3)),
             "rotations": checks.unit_quaternions(rotations, "rest rotations", (count, 4)),
             "scales": checks.array(scales, "rest scales", (count, 3)),
+            "extra": dict(extra or {}),
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -70,9 +78,7 @@ class Skeleton:
         def pick(value: Any) -> Any:
             return None if value is None else np.asarray(value)[order]
 
-        skeleton = cls(
-            (names[i] for i in order), new_parents, pick(translations), pick(rotations), pick(scales)
-        )
+        skeleton = cls((names[i] for i in order), new_parents, pick(translations), pick(rotations), pick(scales))
         return skeleton, order
 
     def __len__(self) -> int:
