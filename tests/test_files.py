@@ -1,0 +1,50 @@
+"""Files are read within bounds and written whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from understudy import files
+from understudy.errors import BadFile, InvalidInput
+
+
+def test_interrupted_writing_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "walk.glb"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), files.written_whole(path) as temporary:
+        temporary.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["walk.glb"]
+
+
+def test_finished_writing_replaces_and_keeps_the_ending(tmp_path: Path) -> None:
+    path = tmp_path / "walk.glb"
+    with files.written_whole(path) as temporary:
+        assert temporary.suffix == ".glb"
+        temporary.write_text("new")
+    assert path.read_text() == "new"
+    assert path.stat().st_mode & 0o044  # others may read it, as the user's mask allows
+
+
+def test_bad_places_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="no such file"):
+        files.read_bytes(tmp_path / "none.bvh")
+    with pytest.raises(BadFile, match="is a folder"):
+        files.read_bytes(tmp_path)
+    with pytest.raises(InvalidInput, match="there is no folder"), files.written_whole(tmp_path / "no" / "x.glb"):
+        pytest.fail("never entered")
+    (tmp_path / "big").write_bytes(b"12345")
+    with pytest.raises(BadFile, match="has 5 bytes, but at most 4"):
+        files.read_bytes(tmp_path / "big", largest=4)
+    (tmp_path / "binary").write_bytes(b"a\0b")
+    with pytest.raises(BadFile, match="binary"):
+        files.read_text(tmp_path / "binary")
+
+
+def test_text_decodes(tmp_path: Path) -> None:
+    (tmp_path / "bom").write_bytes(b"\xef\xbb\xbfH\xc3\xbcfte")
+    (tmp_path / "latin").write_bytes(b"H\xfcfte")
+    assert files.read_text(tmp_path / "bom") == files.read_text(tmp_path / "latin") == "Hüfte"
