@@ -34,7 +34,7 @@ system:
 
 # three.js and the glTF validator, for Node from a wheel.
 judges: .venv/installed-test
-	@$(BIN)/python -m tests.judges.install
+	@$(BIN)/python -m tests.judges.node
 
 test-blender: setup-test .venv-blender/installed
 	$(BIN)/python -m pytest tests/blender

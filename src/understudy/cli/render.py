@@ -1,0 +1,96 @@
+"""`understudy render`: a picture, a contact sheet or a video."""
+
+from __future__ import annotations
+
+import math
+
+import click
+
+from understudy.cli import options
+
+
+class Size(click.ParamType):
+    """WIDTHxHEIGHT in pixels."""
+
+    name = "WxH"
+
+    def convert(self, value: object, param: click.Parameter | None, context: click.Context | None) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        width, _, height = str(value).lower().partition("x")
+        if not (width.isdigit() and height.isdigit() and 16 <= int(width) <= 7680 and 16 <= int(height) <= 4320):
+            self.fail(f"{value!r} is not a size such as 640x480, at most 7680x4320", param, context)
+        return int(width), int(height)
+
+
+@click.command(name="render")
+@click.argument("input")
+@options.output(help="x.png, x.mp4, x.webm or x.gif.")
+@options.clip
+@options.rate
+@options.character
+@click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels; of each frame of a sheet.")
+@click.option(
+    "--time", type=float, metavar="S", help="The moment of a PNG, seconds of the clip's clock; its start by default."
+)
+@click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="A contact sheet of N frames, as PNG.")
+@click.option(
+    "--azimuth",
+    type=float,
+    default=30.0,
+    show_default=True,
+    help="Degrees around the character from its front, towards its left.",
+)
+@click.option("--elevation", type=float, default=12.0, show_default=True, help="Degrees above the horizon.")
+@click.option("--background", type=click.Choice(["warm", "studio"]), default="warm", show_default=True)
+@click.option("--bones", is_flag=True, help="Draw the skeleton instead of the skin.")
+@click.option("--follow/--no-follow", default=None, help="Travel with the character; by default where it walks away.")
+@click.option("--software", is_flag=True, help="Draw without OpenGL.")
+@options.scale
+@options.skeleton
+@options.source_format
+@options.quiet
+def command(
+    input: str,
+    output: str,
+    clip: str | None,
+    rate: float | None,
+    character: str | None,
+    size: tuple[int, int],
+    time: float | None,
+    sheet: int | None,
+    azimuth: float,
+    elevation: float,
+    background: str,
+    bones: bool,
+    follow: bool | None,
+    software: bool,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    quiet: bool,
+) -> None:
+    """Render INPUT to a picture (.png), a contact sheet (--sheet N) or a video (.mp4, .webm, .gif)."""
+    asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
+
+    from understudy.render import show
+
+    look = show.View(
+        size=size,
+        azimuth=math.radians(azimuth),
+        elevation=math.radians(elevation),
+        background=background,
+        bones=bones,
+        follow=follow,
+        backend="software" if software else None,
+    )
+    take = show.Take.of(asset, clip, rate, character)
+    with options.progress(f"rendering {take.name}", quiet) as report:
+        if sheet is not None:
+            how = show.contact_sheet(take, output, look, sheet, report)
+        elif output.lower().endswith(".png"):
+            how = show.picture(take, output, look, time)
+        else:
+            how = show.video(take, output, look, report)
+    if not quiet:
+        click.echo(f"{output}: {how}", err=True)
