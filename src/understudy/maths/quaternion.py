@@ -131,19 +131,16 @@ def from_matrix(matrix: ArrayLike) -> Array:
     """
     m = np.asarray(matrix, dtype=float)
     x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    outer = np.empty((*m.shape[:-2], 4, 4))
-    outer[..., 0, 0] = 1.0 + x - y - z
-    outer[..., 1, 1] = 1.0 - x + y - z
-    outer[..., 2, 2] = 1.0 - x - y + z
-    outer[..., 3, 3] = 1.0 + x + y + z
-    outer[..., 0, 1] = outer[..., 1, 0] = m[..., 0, 1] + m[..., 1, 0]
-    outer[..., 0, 2] = outer[..., 2, 0] = m[..., 0, 2] + m[..., 2, 0]
-    outer[..., 1, 2] = outer[..., 2, 1] = m[..., 1, 2] + m[..., 2, 1]
-    outer[..., 0, 3] = outer[..., 3, 0] = m[..., 2, 1] - m[..., 1, 2]
-    outer[..., 1, 3] = outer[..., 3, 1] = m[..., 0, 2] - m[..., 2, 0]
-    outer[..., 2, 3] = outer[..., 3, 2] = m[..., 1, 0] - m[..., 0, 1]
-    largest = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
-    return normalise(np.take_along_axis(outer, largest[..., None, None], axis=-2)[..., 0, :])
+    xx, yy, zz, ww = 1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z, 1.0 + x + y + z
+    xy, xz, yz = m[..., 0, 1] + m[..., 1, 0], m[..., 0, 2] + m[..., 2, 0], m[..., 1, 2] + m[..., 2, 1]
+    xw, yw, zw = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    largest = np.maximum(np.maximum(xx, yy), np.maximum(zz, ww))
+    by_x, by_y, by_z = xx == largest, yy == largest, zz == largest
+    out = np.empty((*m.shape[:-2], 4))
+    rows = ((xx, xy, xz, xw), (xy, yy, yz, yw), (xz, yz, zz, zw), (xw, yw, zw, ww))
+    for i, (in_x, in_y, in_z, in_w) in enumerate(rows):
+        out[..., i] = np.where(by_x, in_x, np.where(by_y, in_y, np.where(by_z, in_z, in_w)))
+    return normalise(out)
 
 
 def to_matrix(q: ArrayLike) -> Array:
@@ -171,9 +168,10 @@ def between(a: ArrayLike, b: ArrayLike) -> Array:
     apart, along = linear.length(b - a), linear.length(a + b)
     wide = along < apart
     axis = linear.cross(a, np.where(wide[..., None], a + b, b - a))
-    # Rounding of a and b moves the axis of nearly opposite directions freely once |a + b| is near 1e-16. From 1e-12
-    # up it is sound; below, another axis turns a to within 1e-12 of b just as well.
-    axis_far = np.where((along < 1e-12)[..., None], linear.perpendicular(a), linear.normalise(axis))
+    # Below 1e-15 the cross product is rounding (a and b are sound to 1e-16) and any axis at a right angle to a turns it
+    # to within 1e-15 of b; above, |a + b| is all sideways and the axis is at a right angle to a to the last digits.
+    opposite = linear.length(axis) < 1e-15
+    axis_far = np.where(opposite[..., None], linear.perpendicular(a), linear.normalise(axis))
     u = np.where(wide[..., None], axis_far * (0.5 * apart)[..., None], axis / np.where(wide, 1.0, along)[..., None])
     q = np.concatenate((u, (0.5 * along)[..., None]), axis=-1)
     usable = (linear.length(a) > 0) & (linear.length(b) > 0)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from understudy.maths import accelerate, bezier_solve
+
+
+def _bisect(p1, p2, u):
+    """The slow oracle: halve a bracket sixty times."""
+    low, high = np.zeros_like(u), np.ones_like(u)
+    for _ in range(60):
+        s = 0.5 * (low + high)
+        below = 3 * (1 - s) ** 2 * s * p1 + 3 * (1 - s) * s * s * p2 + s**3 < u
+        low, high = np.where(below, s, low), np.where(below, high, s)
+    return 0.5 * (low + high)
+
+
+@pytest.fixture
+def equations():
+    rng = np.random.default_rng(4)
+    return rng.random(20_000) * 0.95, 1 - rng.random(20_000) * 0.95, rng.random(20_000)
+
+
+def test_newton_finds_what_bisection_finds(equations):
+    assert np.allclose(bezier_solve.newton(*equations), _bisect(*equations), rtol=0, atol=1e-13)
+
+
+def test_the_compiled_twin_gives_the_same_numbers(equations):
+    if accelerate.kernels("understudy.maths.bezier_kernels") is None:
+        pytest.skip("numba is absent or switched off")
+    assert np.allclose(bezier_solve.solve_unit(*equations), bezier_solve.newton(*equations), rtol=0, atol=1e-14)
+
+
+def test_numpy_serves_where_compiled_code_is_switched_off(equations, monkeypatch):
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+    assert np.array_equal(bezier_solve.solve_unit(*equations), bezier_solve.newton(*equations))
+
+
+def test_nothing_to_solve():
+    empty = np.empty(0)
+    assert bezier_solve.newton(empty, empty, empty).shape == (0,)
