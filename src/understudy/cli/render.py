@@ -80,11 +80,10 @@ def command(
         azimuth=math.radians(azimuth),
         elevation=math.radians(elevation),
         background=background,
-        bones=bones,
         follow=follow,
         backend="software" if software else None,
     )
-    take = show.Take.of(asset, clip, rate, character)
+    take = show.Take.of(asset, clip, rate, character, bones)
     with options.progress(f"rendering {take.name}", quiet) as report:
         if sheet is not None:
             how = show.contact_sheet(take, output, look, sheet, report)

@@ -1,0 +1,119 @@
+"""Show a take: as one picture, as a contact sheet, or as a video."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.render import picture as still
+from understudy.render.camera import AZIMUTH, ELEVATION, frame_clip
+from understudy.render.renderer import Renderer, open_renderer
+from understudy.render.scene import stage_of
+from understudy.render.take import Take
+from understudy.render.video import check_ending, open_video
+
+__all__ = ["Take", "View", "contact_sheet", "picture", "video"]
+
+Report = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class View:
+    """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away."""
+
+    size: tuple[int, int] = (960, 720)
+    azimuth: float = AZIMUTH
+    elevation: float = ELEVATION
+    background: str = "warm"
+    follow: bool | None = None
+    backend: str | None = None  # "gl" or "software"; None: the first that works
+    supersample: int = 1
+
+
+def picture(take: Take, path: str | Path, view: View | None = None, time: float | None = None) -> str:
+    """One moment as PNG, framed as the whole take would be; returns what was done, in words."""
+    view = view or View(supersample=2)
+    frame = 0 if time is None else int(np.argmin(np.abs(take.times - time)))
+    if time is not None and not take.times[0] - 1e-6 <= time <= take.times[-1] + 1e-6:
+        raise InvalidInput(f"the clip lasts from {take.times[0]:g} to {take.times[-1]:g} s; {time:g} s is outside")
+    with _drawn(take, view, [frame]) as (renderer, pictures):
+        still.write_png(path, next(pictures))
+        return f"{view.size[0]}x{view.size[1]}, {_how(renderer)}"
+
+
+def contact_sheet(take: Take, path: str | Path, view: View, count: int, report: Report | None = None) -> str:
+    """`count` moments, evenly spread over the take, as one PNG with their times."""
+    chosen = np.unique(np.linspace(0, len(take) - 1, count).round().astype(int))
+    pictures = []
+    with _drawn(take, view, chosen) as (renderer, drawn):
+        for shown in drawn:
+            pictures.append(shown)
+            if report:
+                report(len(pictures), len(chosen))
+        captions = [f"{take.times[f]:.2f} s" for f in chosen]
+        theme = "dark" if view.background == "studio" else "light"
+        still.write_png(path, still.contact_sheet(pictures, captions, title=take.name, theme=theme))
+        return f"{len(pictures)} frames, {_how(renderer)}"
+
+
+def video(take: Take, path: str | Path, view: View | None = None, report: Report | None = None) -> str:
+    """The whole take as .mp4, .webm or .gif, at its own rate."""
+    view = view or View()
+    check_ending(path)
+    with (
+        _drawn(take, view, range(len(take))) as (renderer, pictures),
+        open_video(path, take.rate, len(take)) as writer,
+    ):
+        for done, shown in enumerate(pictures, 1):
+            writer.add(shown)
+            if report:
+                report(done, len(take))
+        return f"{len(take)} frames at {take.rate:g} fps, {view.size[0]}x{view.size[1]}, {_how(renderer)}"
+
+
+@contextmanager
+def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Renderer, Iterator[Array]]]:
+    """A renderer, and the pictures of the given frames as they are drawn."""
+    boxes = take.boxes()
+    stage = stage_of(boxes, ground=_ground(boxes))
+    follow = _walks_away(boxes) if view.follow is None else view.follow
+    aspect = view.size[0] / view.size[1]
+    cameras = frame_clip(boxes, view.azimuth, view.elevation, aspect=aspect, ground=stage.ground, follow=follow)
+
+    def draw(renderer: Renderer) -> Iterator[Array]:
+        for frame in frames:
+            drawing = take.draw(int(frame))
+            yield renderer.draw(
+                cameras[frame], take.surfaces, drawing.vertices, drawing.normals, dots=drawing.dots, stage=stage
+            )
+
+    with open_renderer(*view.size, view.background, view.backend, view.supersample) as renderer:
+        yield renderer, draw(renderer)
+
+
+def _ground(boxes: Array) -> float | None:
+    """The ground is at height 0 where the figure comes near it, else at its own lowest point.
+
+    A fifth of the size: feet of a character that stands on the ground dip a little below it or stay a little above, and
+    one that is modelled around its centre, or floats, is off by more.
+    """
+    lowest, size = float(boxes[..., 1].min()), float(np.ptp(boxes[0], axis=0).max())
+    return 0.0 if -0.02 * size <= lowest <= 0.2 * size else None
+
+
+def _walks_away(boxes: Array) -> bool:
+    """Whether the figure leaves its place by more than its own size."""
+    centres, size = boxes.mean(axis=1)[:, (0, 2)], float(np.ptp(boxes[0], axis=0).max())
+    return bool(np.ptp(centres, axis=0).max() > 1.5 * size)
+
+
+def _how(renderer: Renderer) -> str:
+    if renderer.backend == "gl":
+        return "drawn with OpenGL"
+    return f"drawn without OpenGL ({renderer.reason})"

@@ -1,0 +1,154 @@
+"""A take: an animation made ready to be drawn, whatever it came from.
+
+A character with a skin is drawn as its parts; one without (a motion capture) as a stick figure; markers alone as dots.
+Vertices are computed a few frames at a time, so that a long clip of a large character fits in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Asset, Character, Clip, Curves
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.render.figure import stick_figure
+from understudy.render.scene import Dots, Surface, srgb
+from understudy.render.surfaces import DrawnPart, drawn_parts
+from understudy.rig import DirectRig
+
+BLOCK_VERTICES = 2_000_000  # vertices computed at once: 24 MB, a second of a detailed character
+MARKER_COLOUR = "#2f9e91"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What one frame needs: an array of vertices and of normals for each surface, and dots."""
+
+    vertices: list[Array]
+    normals: list[Array | None]
+    dots: tuple[Dots, ...] = ()
+
+
+class Take:
+    """F frames at `times` (F,). `surfaces` stay the same; `draw(f)` gives the rest of frame f."""
+
+    def __init__(
+        self,
+        name: str,
+        times: Array,
+        rate: float,
+        surfaces: list[Surface],
+        block: int,
+        frames: Callable[[int, int], list[Drawing]],
+    ) -> None:
+        self.name, self.times, self.rate, self.surfaces = name, times, rate, surfaces
+        self._block, self._frames = max(1, block), frames
+        self._start, self._ready = -1, [Drawing([], [])][:0]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def draw(self, frame: int) -> Drawing:
+        """The drawing of one frame; frames near it are computed along and kept for the next call."""
+        start = frame - frame % self._block
+        if start != self._start:
+            self._ready = self._frames(start, min(start + self._block, len(self)))
+            self._start = start
+        return self._ready[frame - start]
+
+    def boxes(self) -> Array:
+        """(F, 8, 3) the corners of what each frame draws, for the camera."""
+        corners = np.empty((len(self), 8, 3))
+        for frame in range(len(self)):
+            drawing = self.draw(frame)
+            clouds = [*drawing.vertices, *(dots.positions for dots in drawing.dots)]
+            points = np.concatenate([cloud for cloud in clouds if len(cloud)] or [np.zeros((1, 3))])
+            low, high = points.min(axis=0), points.max(axis=0)
+            corners[frame] = [np.where([i & 1, i & 2, i & 4], high, low) for i in range(8)]
+        return corners
+
+    @classmethod
+    def of(
+        cls,
+        asset: Asset,
+        clip: str | None = None,
+        rate: float | None = None,
+        character: str | None = None,
+        bones: bool = False,
+    ) -> Take:
+        """The take of one animation of a file (the first by default), or of its rest pose where nothing moves."""
+        animation = asset.animation(clip) if clip is not None or asset.animations else None
+        times, own_rate = _frame_times(animation, rate)
+        cast = asset.characters if character is None else (asset.character(character),)
+        if not cast:
+            return _of_markers(animation, times, own_rate)
+        name = cast[0].name if animation is None else animation.name
+        players = [_player(one, animation, times, bones) for one in cast]
+        surfaces = [surface for player in players for surface in player[0]]
+        heaviest = max(sum(c.vertex_count for c in cast), 1)
+
+        def frames(start: int, stop: int) -> list[Drawing]:
+            parts = [player[1](start, stop) for player in players]
+            return [
+                Drawing([v for part in parts for v in part[f][0]], [n for part in parts for n in part[f][1]])
+                for f in range(stop - start)
+            ]
+
+        return cls(name, times, own_rate, surfaces, BLOCK_VERTICES // heaviest, frames)
+
+
+Frames = Callable[[int, int], list[tuple[list[Array], list[Array | None]]]]
+
+
+def _frame_times(animation: Clip | Curves | None, rate: float | None) -> tuple[Array, float]:
+    if animation is None:
+        return np.zeros(1), 24.0
+    if isinstance(animation, Curves):
+        return animation.frame_times(rate), rate or animation.rate
+    wanted = animation if rate is None else animation.resampled(rate)
+    return wanted.times, wanted.rate
+
+
+def _player(
+    character: Character, animation: Clip | Curves | None, times: Array, bones: bool
+) -> tuple[list[Surface], Frames]:
+    rig = DirectRig(character)
+    values = np.tile(rig.rest, (len(times), 1))
+    if animation is not None and len(rig.unmatched(animation.channels)) < len(animation.channels):
+        values = rig.pose(animation, times)
+    if bones or not character.parts:
+        return _stick_player(rig, values)
+    parts = drawn_parts(character)
+
+    def frames(start: int, stop: int) -> list[tuple[list[Array], list[Array | None]]]:
+        vertices = rig.vertices(values[start:stop])
+        return [_drawn(parts, vertices[f]) for f in range(stop - start)]
+
+    return [part.surface for part in parts], frames
+
+
+def _drawn(parts: list[DrawnPart], vertices: Array) -> tuple[list[Array], list[Array | None]]:
+    points = [vertices[part.first : part.first + part.count][part.origin] for part in parts]
+    return points, [part.normals(cloud) for part, cloud in zip(parts, points)]
+
+
+def _stick_player(rig: DirectRig, values: Array) -> tuple[list[Surface], Frames]:
+    positions = rig.joints(values)[..., :3, 3]
+    surface, vertices = stick_figure(positions, rig.character.skeleton.parents)
+    return [surface], lambda start, stop: [([vertices[f]], [None]) for f in range(start, stop)]
+
+
+def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> Take:
+    columns = np.zeros(0, np.int64) if animation is None else animation.channels.columns_of("marker")
+    if animation is None or not columns.size:
+        raise InvalidInput("there is nothing to draw here: neither a character nor markers")
+    positions = animation.sample(times)[:, columns].reshape(len(times), -1, 3)
+
+    def frames(start: int, stop: int) -> list[Drawing]:
+        seen = [positions[f][np.isfinite(positions[f]).all(axis=1)] for f in range(start, stop)]
+        return [Drawing([], [], (Dots(points, srgb(MARKER_COLOUR), diameter=9.0),)) for points in seen]
+
+    return Take(animation.name, times, rate, [], 64, frames)
