@@ -1,0 +1,168 @@
+"""The camera, and how it frames a character by itself.
+
+Angles are radians. Azimuth 0 looks at the character's face from +Z, and grows towards +X (the character's left hand);
+elevation is the camera's height above the horizontal. The field of view is vertical.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import atan2, cos, radians, sin, tan
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+
+AZIMUTH, ELEVATION, FIELD_OF_VIEW = radians(28.0), radians(12.0), radians(26.0)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A perspective camera at `eye` (3,) that looks at `target` (3,), Y up.
+
+    `fov` vertical, radians; `aspect` width/height.
+    """
+
+    eye: tuple[float, float, float]
+    target: tuple[float, float, float]
+    fov: float = FIELD_OF_VIEW
+    aspect: float = 4.0 / 3.0
+    near: float = 0.05
+    far: float = 100.0
+
+    @property
+    def azimuth(self) -> float:
+        """Angle of the eye around the target, 0 at +Z."""
+        return atan2(self.eye[0] - self.target[0], self.eye[2] - self.target[2])
+
+    @property
+    def view(self) -> Array:
+        """camera_from_world (4, 4); the camera looks along its own -Z."""
+        axes = _axes_towards(np.subtract(self.eye, self.target))
+        result = np.eye(4)
+        result[:3, :3] = axes
+        result[:3, 3] = -axes @ np.asarray(self.eye)
+        return result
+
+    @property
+    def clip_from_world(self) -> Array:
+        """Projection times view (4, 4), OpenGL's clip space."""
+        f, n, scale = self.far, self.near, 1.0 / tan(0.5 * self.fov)
+        projection = np.zeros((4, 4))
+        projection[0, 0], projection[1, 1] = scale / self.aspect, scale
+        projection[2, 2], projection[2, 3] = (f + n) / (n - f), 2.0 * f * n / (n - f)
+        projection[3, 2] = -1.0
+        return projection @ self.view
+
+    def moved(self, offset: ArrayLike) -> Camera:
+        """The same camera, translated by offset (3,)."""
+        return replace(self, eye=_triple(np.add(self.eye, offset)), target=_triple(np.add(self.target, offset)))
+
+    def project(self, points: Array) -> Array:
+        """Points (N, 3) to (N, 3): x, y in [-1, 1] inside the picture (y up), and the distance along the view."""
+        homogeneous = points @ self.clip_from_world[:, :3].T + self.clip_from_world[:, 3]
+        return np.concatenate([homogeneous[:, :2] / homogeneous[:, 3:], homogeneous[:, 3:]], axis=1)
+
+
+def frame_camera(
+    points: ArrayLike,
+    azimuth: float = AZIMUTH,
+    elevation: float = ELEVATION,
+    fov: float = FIELD_OF_VIEW,
+    aspect: float = 4.0 / 3.0,
+    margin: float = 0.1,
+    ground: float | None = None,
+) -> Camera:
+    """The closest camera from a direction that sees all points (..., 3): every vertex of a clip, or its box's corners.
+
+    `margin` is the part of the half-picture that stays free at each side. With `ground`, the points' feet on that plane
+    count as well, so that a jump shows the ground below it.
+
+    In the camera's axes a point (x, y, z) is inside where |x - c_x| <= t_x (c_z - z), with t_x the tangent of half the
+    horizontal angle. All points are inside where c_x + t_x c_z >= A = max(x + t_x z) and -c_x + t_x c_z >= B = max(t_x
+    z - x), so the least c_z is (A + B) / (2 t_x), at c_x = (A - B) / 2; the same for y, and the larger c_z wins.
+    """
+    cloud = np.asarray(points, dtype=np.float64).reshape(-1, 3)
+    if not len(cloud) or not np.isfinite(cloud).all():
+        raise InvalidInput("a camera can only frame finite points, at least one")
+    if not 0.0 < fov < np.pi:
+        raise InvalidInput(f"the field of view should lie between 0 and pi radians, but is {fov}")
+    if ground is not None:
+        low, high = cloud.min(axis=0), cloud.max(axis=0)
+        feet = [(x, ground, z) for x in (low[0], high[0]) for z in (low[2], high[2])]
+        centre = np.array([0.5 * (low[0] + high[0]), ground, 0.5 * (low[2] + high[2])])
+        # The corners of the box lie further out than any foot: a point on the way is enough to see the ground.
+        cloud = np.concatenate([cloud, centre + 0.7 * (np.array(feet) - centre)])
+    checks.positive(aspect, "aspect")
+    direction = np.array([sin(azimuth) * cos(elevation), sin(elevation), cos(azimuth) * cos(elevation)])
+    axes = _axes_towards(direction)
+    ty = tan(0.5 * fov) * (1.0 - margin)
+    tx = ty * aspect
+    # Four support planes; the points' own coordinates are needed only through these maxima.
+    planes = np.array([axes[0] + tx * axes[2], tx * axes[2] - axes[0], axes[1] + ty * axes[2], ty * axes[2] - axes[1]])
+    A, B, C, D = np.max([(chunk @ planes.T).max(axis=0) for chunk in _chunks(cloud)], axis=0)
+    depths = [(chunk @ axes[2]) for chunk in _chunks(cloud)]
+    nearest, furthest = max(d.max() for d in depths), min(d.min() for d in depths)
+    size = max(float(np.ptp(cloud, axis=0).max()), 1e-6)
+    cz = max((A + B) / (2.0 * tx), (C + D) / (2.0 * ty), nearest + 0.25 * size)
+    eye = axes.T @ np.array([0.5 * (A - B), 0.5 * (C - D), cz])
+    target = eye - axes[2] * (cz - 0.5 * (nearest + furthest))
+    reach = cz - furthest
+    near = max(0.2 * (cz - nearest), 1e-4 * reach)
+    return Camera(_triple(eye), _triple(target), fov, aspect, near, 20.0 * reach + 10.0 * size)
+
+
+def frame_clip(
+    frames: Sequence[Array] | Array,
+    azimuth: float = AZIMUTH,
+    elevation: float = ELEVATION,
+    fov: float = FIELD_OF_VIEW,
+    aspect: float = 4.0 / 3.0,
+    margin: float = 0.1,
+    ground: float | None = None,
+    follow: bool = False,
+    smoothing: float = 15.0,
+) -> list[Camera]:
+    """One camera a frame that never crops: frames (F, N, 3), or a sequence of (N, 3).
+
+    Fixed for the whole clip, or with `follow` travelling level with the figure's centre, smoothed over `smoothing`
+    frames (a Gaussian's standard deviation). The distance never changes, so the figure does not breathe in size.
+    """
+    clouds = [np.asarray(frame, dtype=np.float64).reshape(-1, 3) for frame in frames]
+    if not clouds:
+        raise InvalidInput("a clip needs at least one frame to be framed")
+    offsets = np.zeros((len(clouds), 3))
+    if follow:
+        from scipy.ndimage import gaussian_filter1d
+
+        centres = np.array([cloud.mean(axis=0) if len(cloud) else np.zeros(3) for cloud in clouds])
+        offsets = gaussian_filter1d(centres, smoothing, axis=0, mode="nearest")
+        offsets[:, 1] = 0.0
+    relative = np.concatenate([cloud - offset for cloud, offset in zip(clouds, offsets)])
+    camera = frame_camera(relative, azimuth, elevation, fov, aspect, margin, ground)
+    return [camera.moved(offset) for offset in offsets] if follow else [camera] * len(clouds)
+
+
+def _axes_towards(back: Array) -> Array:
+    """Rows right, up, back (3, 3) of a camera whose own +Z is `back`.
+
+    Straight down and up keep +Z as the picture's up.
+    """
+    back = np.asarray(back, dtype=np.float64) / np.linalg.norm(back)
+    up = np.array([0.0, 1.0, 0.0]) if abs(back[1]) < 1.0 - 1e-9 else np.array([0.0, 0.0, -np.sign(back[1])])
+    right = np.cross(up, back)
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(back, right), back])
+
+
+def _chunks(cloud: Array, rows: int = 1 << 20) -> list[Array]:
+    """Views of a long cloud, so that a product with it needs little memory."""
+    return [cloud[start : start + rows] for start in range(0, len(cloud), rows)]
+
+
+def _triple(values: Array) -> tuple[float, float, float]:
+    return float(values[0]), float(values[1]), float(values[2])

@@ -1,0 +1,139 @@
+"""One frame made ready for a renderer: arrays checked, missing normals computed, lines and dots turned into triangles.
+
+This is the public edge of `draw`, the same for both renderers, so that neither of them has to check anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.render.camera import Camera
+from understudy.render.normals import smooth_normals
+from understudy.render.scene import Dots, Lines, Stage, Surface, stage_of
+
+DISC_SIDES = 16
+
+
+@dataclass(frozen=True)
+class Part:
+    """A surface in its place: vertices (V, 3) and unit normals (V, 3), float32."""
+
+    surface: Surface
+    vertices: Array
+    normals: Array
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Unlit triangles that face the camera: vertices (V, 3), linear colours (V, 3), triangles (T, 3)."""
+
+    vertices: Array
+    colours: Array
+    triangles: Array
+    in_front: bool
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Everything that one picture needs.
+
+    `centre` (3,) is the middle of the surfaces' box in this frame; `box` (2, 3) also holds the marks.
+    """
+
+    parts: list[Part]
+    marks: list[Marks]
+    stage: Stage
+    centre: Array
+    box: Array
+
+
+def prepare(
+    camera: Camera,
+    height: int,
+    surfaces: Sequence[Surface],
+    vertices: Sequence[Array],
+    normals: Sequence[Array | None] | None,
+    lines: Sequence[Lines],
+    dots: Sequence[Dots],
+    stage: Stage | None,
+) -> Frame:
+    """Check and complete one frame for a picture of `height` pixels."""
+    if len(vertices) != len(surfaces):
+        raise InvalidInput(f"{len(surfaces)} surfaces need as many vertex arrays, but {len(vertices)} were given")
+    if normals is not None and len(normals) != len(surfaces):
+        raise InvalidInput(f"{len(surfaces)} surfaces need as many normal arrays, but {len(normals)} were given")
+    given = normals if normals is not None else [None] * len(surfaces)
+    parts = [_part(i, *item) for i, item in enumerate(zip(surfaces, vertices, given))]
+    marks = [_ribbons(item, camera, height) for item in lines if len(item.positions)]
+    marks += [_discs(item, camera, height) for item in dots if len(item.positions)]
+    solid = _box([part.vertices for part in parts])
+    everything = _box([item.vertices for item in parts] + [item.vertices for item in marks])
+    figure = everything if solid is None else solid
+    figure = np.zeros((2, 3)) if figure is None else figure
+    box = figure if everything is None else everything
+    return Frame(parts, marks, stage if stage is not None else stage_of([figure]), figure.mean(axis=0), box)
+
+
+def _box(clouds: list[Array]) -> Array | None:
+    """Lowest and highest corner (2, 3) of several clouds (N, 3); None where there are no points."""
+    corners = [np.stack([cloud.min(axis=0), cloud.max(axis=0)]) for cloud in clouds if len(cloud)]
+    if not corners:
+        return None
+    joined = np.stack(corners).astype(np.float64)
+    return np.stack([joined[:, 0].min(axis=0), joined[:, 1].max(axis=0)])
+
+
+def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) -> Part:
+    name = f"vertices[{index}]"
+    points = np.ascontiguousarray(vertices, dtype=np.float32)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise InvalidInput(f"{name} should have shape (V, 3), but has shape {points.shape}")
+    surface.check_count(len(points), name)
+    if not np.isfinite(points).all():
+        raise InvalidInput(f"{name} should be finite, but vertex {np.argwhere(~np.isfinite(points))[0, 0]} is not")
+    if normals is None:
+        return Part(surface, points, smooth_normals(points, surface.triangles))
+    directions = np.ascontiguousarray(normals, dtype=np.float32)
+    if directions.shape != points.shape:
+        raise InvalidInput(f"normals[{index}] should have shape {points.shape}, but has shape {directions.shape}")
+    return Part(surface, points, directions)
+
+
+def _pixel_size(points: Array, camera: Camera, height: int) -> Array:
+    """World length of one pixel at each point (N, 3), as (N, 1)."""
+    depth = np.maximum(-(points @ camera.view[2, :3] + camera.view[2, 3]), camera.near)
+    return (2.0 * np.tan(0.5 * camera.fov) / height * depth)[:, None]
+
+
+def _ribbons(lines: Lines, camera: Camera, height: int) -> Marks:
+    """Each segment as a strip of two triangles that faces the camera."""
+    start, end = lines.positions[:, 0], lines.positions[:, 1]
+    side = np.cross(end - start, 0.5 * (start + end) - np.asarray(camera.eye))
+    side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-30)
+    half = [0.5 * lines.width * side * _pixel_size(p, camera, height) for p in (start, end)]
+    corners = np.stack([start - half[0], start + half[0], end + half[1], end - half[1]], axis=1)  # (N, 4, 3)
+    colours = lines.colours[:, (0, 0, 1, 1)]
+    first = 4 * np.arange(len(start))[:, None, None]
+    triangles = (first + np.array([[0, 1, 2], [0, 2, 3]])).reshape(-1, 3)
+    return _marks(corners, colours, triangles, lines.in_front)
+
+
+def _discs(dots: Dots, camera: Camera, height: int) -> Marks:
+    """Each dot as a regular polygon that faces the camera."""
+    angle = np.linspace(0.0, 2.0 * np.pi, DISC_SIDES, endpoint=False)
+    circle = np.cos(angle)[:, None] * camera.view[0, :3] + np.sin(angle)[:, None] * camera.view[1, :3]
+    radius = 0.5 * dots.diameter * _pixel_size(dots.positions, camera, height)
+    corners = dots.positions[:, None] + radius[:, None] * circle  # (N, sides, 3)
+    fan = np.stack([np.zeros(DISC_SIDES - 2), np.arange(1, DISC_SIDES - 1), np.arange(2, DISC_SIDES)], axis=1)
+    triangles = (DISC_SIDES * np.arange(len(radius))[:, None, None] + fan.astype(int)).reshape(-1, 3)
+    return _marks(corners, np.repeat(dots.colours[:, None], DISC_SIDES, axis=1), triangles, dots.in_front)
+
+
+def _marks(corners: Array, colours: Array, triangles: Array, in_front: bool) -> Marks:
+    flat = [np.ascontiguousarray(a.reshape(-1, 3), dtype=np.float32) for a in (corners, colours)]
+    return Marks(flat[0], flat[1], triangles.astype(np.int32), in_front)

@@ -1,0 +1,118 @@
+"""The shadow passes of the OpenGL renderer: small pictures of the figure from the light and from below.
+
+Three maps: depth seen from the key light, for shadows of the figure on itself; the figure pressed on the ground along
+the light, for its cast shadow; and pressed straight down, for the contact. The latter two are softened by tent filters
+into ever smaller textures, so the ground needs one bilinear tap for each degree of softness.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.render.frame import Frame
+from understudy.render.gl_programs import SLOTS, Programs
+from understudy.render.gpu_mesh import GpuMesh
+from understudy.render.look import Lights
+
+SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 768, 512, 128
+LINEAR = (0x2601, 0x2601)
+# Source, target, distance of the nine taps in the source's pixels.
+SOFTENING = (
+    ("cast_map", "cast_soft", 2.5),
+    ("cast_soft", "cast_softer", 2.2),
+    ("contact_raw", "contact_half", 1.5),
+    ("contact_half", "contact_map", 1.5),
+)
+
+
+class Shadows:
+    """Maps that are drawn anew for each frame; bound to their texture slots once."""
+
+    def __init__(self, context: Any, programs: Programs, owned: list[Any]) -> None:
+        self.context, self.programs, self.owned = context, programs, owned
+        self.textures: dict[str, Any] = {}
+        self.targets: dict[str, Any] = {}
+        depth = self.textures["shadow_map"] = self._keep(context.depth_texture((SHADOW_PIXELS, SHADOW_PIXELS)))
+        depth.compare_func = "<="
+        self.targets["shadow_map"] = self._keep(context.framebuffer(depth_attachment=depth))
+        sizes = {"cast_map": CAST_PIXELS, "cast_soft": CAST_PIXELS // 4, "cast_softer": CAST_PIXELS // 8}
+        sizes |= dict.fromkeys(("contact_raw", "contact_half", "contact_map"), CONTACT_PIXELS)
+        for name, pixels in sizes.items():
+            texture = self.textures[name] = self._keep(context.texture((pixels, pixels), 2))
+            sorted_by_height = name in ("cast_map", "contact_raw")
+            depth = self._keep(context.depth_renderbuffer((pixels, pixels))) if sorted_by_height else None
+            self.targets[name] = self._keep(context.framebuffer([texture], depth))
+        for name, texture in self.textures.items():
+            texture.filter = LINEAR
+            texture.repeat_x = texture.repeat_y = False
+            if name in SLOTS:
+                texture.use(SLOTS[name])
+
+    def _keep(self, thing: Any) -> Any:
+        self.owned.append(thing)
+        return thing
+
+    def draw(self, frame: Frame, lights: Lights, casters: list[GpuMesh]) -> None:
+        """All maps of one frame, and the uniforms with which they are read."""
+        import moderngl
+
+        context, stage, put = self.context, frame.stage, self.programs.put
+        context.disable(moderngl.CULL_FACE | moderngl.BLEND)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<"
+        light, texel = light_from_world(lights.key, frame.centre, 1.05 * stage.reach)
+        put("depth", light_from_world=light.T)
+        # Moved out along the normal by a texel and a half: less leaves acne, more detaches a shadow from its caster.
+        put("surface", light_from_world=light.T, normal_offset=1.5 * texel, shadow_texel=1.0 / SHADOW_PIXELS)
+        self._press("depth", "shadow_map", casters)
+        if stage.ground is None:
+            return
+        slant = lights.key[[0, 2]] / lights.key[1]
+        under = frame.centre[[0, 2]]
+        centre = under - slant * max(float(frame.centre[1]) - stage.ground, 0.0)
+        reach, near = stage.reach * (1.15 + float(np.linalg.norm(slant))), 1.3 * stage.reach
+        put("cast", centre=centre, slant=slant, reach=reach, ground=stage.ground, size=stage.size)
+        put("contact", centre=under, slant=(0.0, 0.0), reach=near, ground=stage.ground, size=stage.size)
+        put("ground_shadow", cast_centre=centre, cast_reach=reach, contact_centre=under, contact_reach=near)
+        low, high = np.minimum(centre - reach, under - near), np.maximum(centre + reach, under + near)
+        put("ground_shadow", rectangle=(*low, *high), ground=stage.ground)
+        self._press("cast", "cast_map", casters)
+        self._press("contact", "contact_raw", casters)
+        context.disable(moderngl.DEPTH_TEST)
+        for source, target, spacing in SOFTENING:
+            self._soften(source, target, spacing)
+
+    def _press(self, program: str, target: str, casters: list[GpuMesh]) -> None:
+        self.targets[target].use()
+        self.targets[target].clear(0.0, 0.0, 0.0, 0.0, depth=1.0)
+        for mesh in casters:
+            mesh.arrays[program].render()
+
+    def _soften(self, source: str, target: str, spacing: float) -> None:
+        self.targets[target].use()
+        self.textures[source].use(SLOTS["source"])
+        step = spacing / self.textures[source].size[0]
+        self.programs.put("tent", resolution=self.textures[target].size, spacing=(step, step))
+        self.programs.fill("tent", 3)
+
+
+def light_from_world(key: Array, centre: Array, reach: float) -> tuple[Array, float]:
+    """Orthographic clip space (4, 4) of the key light around a sphere, and the world length of one texel of its map.
+
+    The sphere's centre is rounded to whole texels in the light's plane, so that shadow edges do not swim as a figure
+    moves.
+    """
+    right = np.cross((0.0, 1.0, 0.0), key)
+    right /= np.linalg.norm(right)
+    axes = np.array([right, np.cross(key, right), key])
+    texel = 2.0 * reach / SHADOW_PIXELS
+    middle = axes @ centre
+    middle[:2] = np.round(middle[:2] / texel) * texel
+    result = np.eye(4)
+    result[:3, :3] = axes / reach
+    result[:3, 3] = -middle / reach
+    result[2] *= -1.0  # the light looks along its own -Z, and clip space grows away from it
+    return result, texel

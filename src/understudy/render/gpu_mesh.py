@@ -1,0 +1,109 @@
+"""Surfaces on the graphics device: what never changes is uploaded once, vertices and normals every frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.render.frame import Part
+from understudy.render.gl_programs import Programs
+from understudy.render.scene import Surface
+
+SRGB8_ALPHA8 = 0x8C43  # OpenGL decodes such textures before it filters them
+MAX_ANISOTROPY = 4.0
+
+
+class GpuMesh:
+    """The buffers of one surface, and one vertex array for each program that draws it."""
+
+    def __init__(self, context: Any, programs: Programs, surface: Surface, count: int, texture: Any) -> None:
+        self.surface, self.count, self.texture = surface, count, texture
+        self.owned: list[Any] = []
+        colours, uvs, occlusion = surface.per_vertex(count)
+        static = np.concatenate([colours, uvs, occlusion[:, None]], axis=1).astype(np.float32)
+        self.positions = self._keep(context.buffer(reserve=12 * count, dynamic=True))
+        self.normals = self._keep(context.buffer(reserve=12 * count, dynamic=True))
+        fixed = self._keep(context.buffer(static.tobytes()))
+        index = self._keep(context.buffer(surface.triangles.astype("i4").tobytes()))
+        lit = [
+            (self.positions, "3f", "position"),
+            (self.normals, "3f", "normal"),
+            (fixed, "4f 2f 1f", "colour", "uv", "occlusion"),
+        ]
+        self.arrays = {"surface": self._keep(context.vertex_array(programs["surface"], lit, index))}
+        for name in ("depth", "cast", "contact"):
+            content = [(self.positions, "3f", "position")]
+            self.arrays[name] = self._keep(context.vertex_array(programs[name], content, index))
+
+    def _keep(self, thing: Any) -> Any:
+        self.owned.append(thing)
+        return thing
+
+    def upload(self, part: Part) -> None:
+        """Send the vertices and normals of a frame."""
+        self.positions.write(part.vertices)
+        self.normals.write(part.normals)
+
+    def release(self) -> None:
+        """Give all buffers back."""
+        for thing in reversed(self.owned):
+            thing.release()
+
+
+class GpuMeshes:
+    """Meshes of the surfaces that are on stage; those that left it are released after the next frame."""
+
+    def __init__(self, context: Any, programs: Programs) -> None:
+        self.context, self.programs = context, programs
+        self.meshes: dict[tuple[int, int, int], GpuMesh] = {}
+        self.textures: dict[int, tuple[Array, Any]] = {}
+        self.white = context.texture((1, 1), 4, b"\xff\xff\xff\xff")
+
+    def of(self, parts: list[Part]) -> list[GpuMesh]:
+        """One mesh a part with its vertices uploaded; a surface that appears twice has two."""
+        current: dict[tuple[int, int, int], GpuMesh] = {}
+        seen: dict[int, int] = {}
+        for part in parts:
+            if not part.surface.triangles.size:
+                continue
+            identity = id(part.surface)  # the mesh keeps the surface alive, so an identity is never used again
+            nth = seen[identity] = seen.get(identity, -1) + 1
+            key = (identity, nth, len(part.vertices))
+            mesh = self.meshes.get(key)
+            if mesh is None:
+                texture = self._texture(part.surface.texture)
+                mesh = GpuMesh(self.context, self.programs, part.surface, len(part.vertices), texture)
+            mesh.upload(part)
+            current[key] = mesh
+        for key in self.meshes.keys() - current.keys():
+            self.meshes[key].release()
+        self.meshes = current
+        used = {id(mesh.surface.texture) for mesh in current.values()}
+        for identity in self.textures.keys() - used:
+            self.textures.pop(identity)[1].release()
+        return list(current.values())
+
+    def _texture(self, image: Array | None) -> Any:
+        if image is None:
+            return self.white
+        if id(image) not in self.textures:
+            import moderngl
+
+            height, width = image.shape[:2]
+            texture = self.context.texture((width, height), 4, image.tobytes(), internal_format=SRGB8_ALPHA8)
+            texture.build_mipmaps()
+            texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
+            texture.anisotropy = MAX_ANISOTROPY
+            self.textures[id(image)] = (image, texture)
+        return self.textures[id(image)][1]
+
+    def release(self) -> None:
+        """Give everything back."""
+        for mesh in self.meshes.values():
+            mesh.release()
+        for _, texture in self.textures.values():
+            texture.release()
+        self.white.release()
+        self.meshes, self.textures = {}, {}

@@ -1,0 +1,120 @@
+"""Still pictures: PNG files, and contact sheets that show a clip at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.render.whole_file import whole_file
+
+Colour = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of a contact sheet: paper, title and captions."""
+
+    paper: Colour
+    title: Colour
+    caption: Colour
+
+
+THEMES = {
+    "light": Theme(paper=(250, 245, 238), title=(58, 42, 40), caption=(104, 84, 80)),
+    "dark": Theme(paper=(22, 24, 28), title=(217, 220, 225), caption=(139, 145, 155)),
+}
+
+
+def write_png(path: str | Path, picture: Array) -> None:
+    """Write a picture (H, W, 3) or (H, W, 4) uint8 as PNG, whole or not at all."""
+    from PIL import Image
+
+    check_picture(picture)
+    with whole_file(path) as temporary:
+        Image.fromarray(np.ascontiguousarray(picture)).save(temporary, format="PNG")
+
+
+def check_picture(picture: Array, channels: tuple[int, ...] = (3, 4)) -> None:
+    """Raise unless `picture` is (H, W, channels) uint8 with at least one pixel."""
+    ok = picture.ndim == 3 and picture.shape[2] in channels and picture.dtype == np.uint8 and picture.size > 0
+    if not ok:
+        listed = " or ".join(map(str, channels))
+        raise InvalidInput(f"a picture should be (H, W, {listed}) uint8, but is {picture.shape} {picture.dtype}")
+
+
+def contact_sheet(
+    pictures: Sequence[Array],
+    captions: Sequence[str] | None = None,
+    columns: int | None = None,
+    title: str = "",
+    theme: str = "light",
+) -> Array:
+    """A grid of pictures (H, W, 3), all of one size, with a caption below each and a title above, as (H', W', 3) uint8.
+
+    Without `columns` the sheet comes out roughly as wide as four thirds of its height. Captions that are too long for
+    their picture are shortened with an ellipsis.
+    """
+    from PIL import Image, ImageDraw
+
+    if not pictures:
+        raise InvalidInput("a contact sheet needs at least one picture")
+    for picture in pictures:
+        check_picture(picture, (3,))
+        if picture.shape != pictures[0].shape:
+            raise InvalidInput(
+                f"the pictures of a sheet should have one size, but some are {pictures[0].shape}, {picture.shape}"
+            )
+    if captions is not None and len(captions) != len(pictures):
+        raise InvalidInput(f"{len(pictures)} pictures need as many captions, but {len(captions)} were given")
+    colours = THEMES[checks.one_of(theme, "theme", THEMES)]
+    height, width = pictures[0].shape[:2]
+    if columns is None:
+        columns = int(np.clip(round((len(pictures) * height / width * 4.0 / 3.0) ** 0.5), 1, len(pictures)))
+    columns = max(1, min(int(columns), len(pictures)))
+    rows = -(-len(pictures) // columns)
+
+    size = int(np.clip(round(width / 24), 11, 22))
+    font, title_font = _font(size), _font(round(1.5 * size))
+    gap, margin = max(8, round(0.9 * size)), max(14, round(1.8 * size))
+    caption_height = round(1.9 * size) if captions is not None else 0
+    title_height = round(3.0 * size) if title else 0
+    sheet_size = (
+        2 * margin + columns * width + (columns - 1) * gap,
+        2 * margin + title_height + rows * (height + caption_height) + (rows - 1) * gap,
+    )
+    sheet = Image.new("RGB", sheet_size, colours.paper)
+    pen = ImageDraw.Draw(sheet)
+    if title:
+        text = _fit(pen, title, title_font, sheet_size[0] - 2 * margin)
+        pen.text((margin, margin + 0.75 * size), text, colours.title, title_font, anchor="lm")
+    for i, picture in enumerate(pictures):
+        x = margin + (i % columns) * (width + gap)
+        y = margin + title_height + (i // columns) * (height + caption_height + gap)
+        sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
+        if captions is not None:
+            text = _fit(pen, captions[i], font, width - 4)
+            pen.text((x + 2, y + height + 0.5 * caption_height), text, colours.caption, font, anchor="lm")
+    return np.array(sheet)
+
+
+def _font(size: int) -> Any:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size=size)
+
+
+def _fit(pen: Any, text: str, font: Any, width: float) -> str:
+    """`text` on one line, shortened at its end until it is not wider than `width` pixels."""
+    line = " ".join(text.split())
+    if pen.textlength(line, font=font) <= width:
+        return line
+    while line and pen.textlength(line + "...", font=font) > width:
+        line = line[:-1].rstrip()
+    return line + "..."

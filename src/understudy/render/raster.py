@@ -1,0 +1,127 @@
+"""A z-buffer in NumPy: which triangle each pixel sees, and where on it.
+
+Triangles are taken in chunks whose bounding rectangles hold a bounded number of pixels; within a chunk everything is
+one array operation over (triangle, pixel) pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+
+CHUNK_PIXELS = 1 << 20  # pairs a chunk: 100 MB of temporaries at most
+EMPTY = -1
+
+
+@dataclass(frozen=True)
+class Visible:
+    """For each pixel, row 0 at the top: depth (H, W), 1 where nothing is seen, and triangle (H, W), -1 where none."""
+
+    depth: Array
+    triangle: Array
+
+
+def clip_near(clip: Array, triangles: Array) -> tuple[Array, Array, Array]:
+    """Cut triangles at the near plane z = -w: new clip positions (M, 3, 4), source triangle (M,), weights (M, 3, 3).
+
+    weights[i, c] are the barycentric coordinates of corner c in the source triangle. A triangle with one corner behind
+    becomes two, with two corners behind a smaller one, with three none.
+    """
+    corners = clip[triangles]  # (T, 3, 4)
+    distance = corners[..., 2] + corners[..., 3]
+    behind = distance <= 0.0
+    count = behind.sum(axis=1)
+    eye = np.eye(3)
+    whole = np.flatnonzero(count == 0)
+    pieces = [(whole, np.broadcast_to(eye, (len(whole), 3, 3)))]
+    for wanted in (1, 2):
+        source = np.flatnonzero(count == wanted)
+        if not len(source):
+            continue
+        odd = (behind[source] if wanted == 1 else ~behind[source]).argmax(axis=1)
+        order = (odd[:, None] + np.arange(3)) % 3  # the odd corner first, the winding kept
+        d = np.take_along_axis(distance[source], order, axis=1)
+        at = eye[order]  # (M, 3, 3)
+        t1, t2 = d[:, :1] / (d[:, :1] - d[:, 1:2]), d[:, :1] / (d[:, :1] - d[:, 2:3])
+        cut1, cut2 = at[:, 0] + t1 * (at[:, 1] - at[:, 0]), at[:, 0] + t2 * (at[:, 2] - at[:, 0])
+        if wanted == 2:
+            pieces.append((source, np.stack([at[:, 0], cut1, cut2], axis=1)))
+        else:
+            pieces.append((source, np.stack([cut1, at[:, 1], at[:, 2]], axis=1)))
+            pieces.append((source, np.stack([cut1, at[:, 2], cut2], axis=1)))
+    source = np.concatenate([piece[0] for piece in pieces])
+    weights = np.concatenate([piece[1] for piece in pieces])
+    return weights @ corners[source], source, weights
+
+
+def rasterise(corners: Array, width: int, height: int, into: Visible | None = None, first: int = 0) -> Visible:
+    """Draw screen triangles (M, 3, 3), x and y in pixels (y down), z in [-1, 1]; pixels hide what lies behind.
+
+    The result adds to `into`, with triangle numbers that start at `first`.
+    """
+    depth = into.depth.ravel() if into is not None else np.ones(width * height)
+    seen = into.triangle.ravel() if into is not None else np.full(width * height, EMPTY)
+    limit = np.array([width, height])
+    # Pixel centres lie at half numbers; the first centre at or after x is ceil(x - 0.5).
+    low = np.clip(np.ceil(corners[..., :2].min(axis=1) - 0.5), 0, limit).astype(np.int64)
+    high = np.clip(np.floor(corners[..., :2].max(axis=1) - 0.5) + 1, 0, limit).astype(np.int64)
+    extent = np.maximum(high - low, 0)
+    pixels = extent[:, 0] * extent[:, 1]
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    drawn = np.flatnonzero((pixels > 0) & (np.abs(area) > 1e-12))
+    bounds = np.concatenate([[0], np.cumsum(pixels[drawn])])
+    start = 0
+    while start < len(drawn):
+        stop = max(int(np.searchsorted(bounds, bounds[start] + CHUNK_PIXELS, side="right")) - 1, start + 1)
+        _draw_chunk(drawn[start:stop], corners, low, extent, area, width, depth, seen, first)
+        start = stop
+    return Visible(depth.reshape(height, width), seen.reshape(height, width))
+
+
+def _draw_chunk(
+    chunk: Array,
+    corners: Array,
+    low: Array,
+    extent: Array,
+    area: Array,
+    width: int,
+    depth: Array,
+    seen: Array,
+    first: int,
+) -> None:
+    pixels = extent[chunk, 0] * extent[chunk, 1]
+    which = np.repeat(np.arange(len(chunk)), pixels)
+    within = np.arange(len(which)) - np.repeat(np.cumsum(pixels) - pixels, pixels)
+    across = extent[chunk, 0][which]
+    x, y = low[chunk, 0][which] + within % across, low[chunk, 1][which] + within // across
+    p = corners[chunk]
+    # w_i = p_x edge_x + p_y edge_y + constant, the barycentric coordinate of corner i, linear on the screen.
+    i, j = p[:, (1, 2, 0)], p[:, (2, 0, 1)]
+    inverse = 1.0 / area[chunk][:, None]
+    edge_x, edge_y = (i[..., 1] - j[..., 1]) * inverse, (j[..., 0] - i[..., 0]) * inverse
+    constant = (i[..., 0] * j[..., 1] - i[..., 1] * j[..., 0]) * inverse
+    px, py = (x + 0.5)[:, None], (y + 0.5)[:, None]
+    weights = px * edge_x[which] + py * edge_y[which] + constant[which]
+    inside = (weights >= 0.0).all(axis=1)
+    which, weights = which[inside], weights[inside]
+    z = np.einsum("nk,nk->n", weights, p[which, :, 2])
+    at = y[inside] * width + x[inside]
+    np.minimum.at(depth, at, z)
+    winner = z == depth[at]
+    seen[at[winner]] = first + chunk[which[winner]]
+
+
+def weights_at(corners: Array, w: Array, x: Array, y: Array) -> Array:
+    """Perspective-correct barycentric coordinates (N, 3) at pixel centres x, y (N,) of screen triangles (N, 3, 3).
+
+    w (N, 3) are the corners' distances: b_i / w_i is what is linear on the screen.
+    """
+    i, j = corners[:, (1, 2, 0)], corners[:, (2, 0, 1)]
+    px, py = (x + 0.5)[:, None], (y + 0.5)[:, None]
+    screen = (i[..., 0] - px) * (j[..., 1] - py) - (i[..., 1] - py) * (j[..., 0] - px)
+    weighted = screen / w
+    return weighted / weighted.sum(axis=1, keepdims=True)

@@ -1,0 +1,84 @@
+"""One way to get a renderer: OpenGL where there is any, otherwise NumPy, and the reason for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.render.camera import Camera
+from understudy.render.look import look_of
+from understudy.render.scene import Dots, Lines, Stage, Surface
+
+BACKENDS = ("gl", "software")
+LARGEST = 8192  # pixels a side, supersampling included: beyond it drivers refuse the target
+
+
+class Renderer(Protocol):
+    """What both renderers offer. `backend` is "gl" or "software".
+
+    `reason` says why, where it was not the first choice.
+    """
+
+    backend: str
+    reason: str
+    width: int
+    height: int
+
+    def draw(
+        self,
+        camera: Camera,
+        surfaces: Sequence[Surface],
+        vertices: Sequence[Array],
+        normals: Sequence[Array | None] | None = None,
+        lines: Sequence[Lines] = (),
+        dots: Sequence[Dots] = (),
+        stage: Stage | None = None,
+    ) -> Array:
+        """The picture (H, W, 3) uint8 of one frame: one array of vertices (V, 3), and of normals, for each surface."""
+
+    def close(self) -> None:
+        """Release what the renderer holds."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+def open_renderer(
+    width: int, height: int, background: str = "warm", prefer: str | None = None, supersample: int = 1
+) -> Renderer:
+    """A renderer for pictures of width x height; use it in a `with` statement.
+
+    background: "warm" or "studio". prefer: "gl" or "software" insists on one; None takes OpenGL, or else the fallback.
+    supersample: draw that many times larger and average, for single pictures that should be finer than MSAA alone.
+    """
+    look_of(background)
+    if not all(isinstance(size, int) and size > 0 for size in (width, height, supersample)):
+        raise InvalidInput(
+            f"width, height and supersample should be whole numbers above zero: {width}, {height}, {supersample}"
+        )
+    if max(width, height) * supersample > LARGEST:
+        raise InvalidInput(
+            f"a picture of {width} x {height}, {supersample} times finer, is larger than {LARGEST} pixels a side"
+        )
+    if prefer is not None:
+        checks.one_of(prefer, "renderer", BACKENDS)
+    reason = "asked for"
+    if prefer != "software":
+        from understudy.render.gl import GlRenderer
+
+        try:
+            return GlRenderer(width, height, background, supersample=supersample)
+        except Exception as error:  # drivers and loaders raise whatever they like
+            reason = f"no OpenGL here: {str(error).strip() or type(error).__name__}"
+            if prefer == "gl":
+                raise UnderstudyError(f"pictures with OpenGL are not available; {reason}") from error
+    from understudy.render.software import SoftwareRenderer
+
+    return SoftwareRenderer(width, height, background, supersample=supersample, reason=reason)

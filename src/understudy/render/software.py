@@ -1,0 +1,170 @@
+"""Pictures with NumPy alone, for machines without OpenGL: the same scene, camera and light, slower and plainer.
+
+It draws at twice the size and averages (its anti-aliasing), shades with the model of `shading.py`, and lays a soft
+shadow on the ground. It leaves out the figure's shadow on itself and mip-maps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.render.camera import Camera
+from understudy.render.frame import Frame, Marks, Part, prepare
+from understudy.render.look import Lights, lights_for, look_of
+from understudy.render.raster import Visible, clip_near, rasterise, weights_at
+from understudy.render.scene import Dots, Lines, Stage, Surface
+from understudy.render.scenery import paint_scenery, vignette
+from understudy.render.shading import encode, shade
+
+OVERSAMPLING = 2
+
+
+class SoftwareRenderer:
+    """Draws frames of one size without any device; the same interface as the OpenGL renderer."""
+
+    backend = "software"
+
+    def __init__(
+        self, width: int, height: int, background: str = "warm", supersample: int = 1, reason: str = ""
+    ) -> None:
+        self.width, self.height, self.reason = width, height, reason
+        self.look = look_of(background)
+        self.scale = OVERSAMPLING * supersample
+        self.pixels = (width * self.scale, height * self.scale)
+
+    def __enter__(self) -> SoftwareRenderer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def draw(
+        self,
+        camera: Camera,
+        surfaces: Sequence[Surface],
+        vertices: Sequence[Array],
+        normals: Sequence[Array | None] | None = None,
+        lines: Sequence[Lines] = (),
+        dots: Sequence[Dots] = (),
+        stage: Stage | None = None,
+    ) -> Array:
+        """The picture (H, W, 3) uint8 of surfaces with vertices (V, 3) and, where known, unit normals (V, 3) each."""
+        frame = prepare(camera, self.height, surfaces, vertices, normals, lines, dots, stage)
+        lights = lights_for(camera.azimuth)
+        picture, ground_depth = paint_scenery(self.look, lights, camera, frame, *self.pixels)
+        depth = ground_depth
+        blended = [part for part in frame.parts if part.surface.alpha_mode == "blend"]
+        centre = [float(camera.view[2, :3] @ part.vertices.mean(axis=0)) for part in blended if len(part.vertices)]
+        order = [blended[i] for i in np.argsort(centre)] if len(centre) == len(blended) else blended
+        for part in [part for part in frame.parts if part.surface.alpha_mode != "blend"]:
+            depth = self._draw_part(picture, depth, part, camera, frame, lights)
+        for mark in frame.marks:
+            if not mark.in_front:
+                depth = self._draw_marks(picture, depth, mark, camera)
+        for part in order:
+            self._draw_part(picture, depth, part, camera, frame, lights)
+        for mark in frame.marks:
+            if mark.in_front:
+                self._draw_marks(picture, np.ones_like(depth), mark, camera)
+        k = self.scale
+        blocks = picture.reshape(self.height, k, self.width, k, 3).mean(axis=(1, 3))
+        return np.round(255.0 * np.clip(blocks, 0.0, 1.0)).astype(np.uint8)
+
+    def _project(self, camera: Camera, vertices: Array, triangles: Array) -> tuple[Array, Array, Array, Array]:
+        """Screen corners (M, 3, 3), distances (M, 3), source triangle (M,), weights in it (M, 3, 3)."""
+        width, height = self.pixels
+        clip = vertices @ camera.clip_from_world[:, :3].T + camera.clip_from_world[:, 3]
+        corners, source, weights = clip_near(clip, triangles)
+        w = np.maximum(corners[..., 3], 1e-12)
+        screen = corners[..., :3] / w[..., None]
+        screen[..., 0] = (0.5 * screen[..., 0] + 0.5) * width
+        screen[..., 1] = (0.5 - 0.5 * screen[..., 1]) * height
+        return screen, w, source, weights
+
+    def _draw_part(
+        self, picture: Array, depth: Array, part: Part, camera: Camera, frame: Frame, lights: Lights
+    ) -> Array:
+        """Paint one surface where it is nearer than `depth` (H, W); returns the new depth."""
+        surface = part.surface
+        if not len(surface.triangles):
+            return depth
+        screen, w, source, weights = self._project(camera, part.vertices.astype(np.float64), surface.triangles)
+        edge1, edge2 = screen[:, 1, :2] - screen[:, 0, :2], screen[:, 2, :2] - screen[:, 0, :2]
+        front = edge1[:, 0] * edge2[:, 1] - edge1[:, 1] * edge2[:, 0] < 0.0  # counter-clockwise, seen with y down
+        if not surface.double_sided:
+            screen, w, source, weights = screen[front], w[front], source[front], weights[front]
+            front = front[front]
+        seen = rasterise(screen, *self.pixels, into=Visible(depth.copy(), np.full(depth.shape, -1)))
+        rows, columns = np.nonzero(seen.triangle >= 0)
+        piece = seen.triangle[rows, columns]
+        local = weights_at(screen[piece], w[piece], columns, rows)
+        bary = np.einsum("nk,nkj->nj", local, weights[piece])
+        corner = surface.triangles[source[piece]]
+        colours, uvs, occlusion = surface.per_vertex(len(part.vertices))
+
+        def across(values: Array) -> Array:
+            return np.einsum("nk,nk...->n...", bary, values[corner].astype(np.float64))
+
+        base = across(colours)
+        if surface.texture is not None:
+            base = base * sample(surface.texture, across(uvs))
+        keep = base[:, 3] >= surface.alpha_cutoff if surface.alpha_mode == "mask" else np.ones(len(rows), dtype=bool)
+        point, n = across(part.vertices), across(part.normals)
+        n = n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-12)
+        n = np.where(front[piece][:, None], n, -n)
+        v = np.asarray(camera.eye) - point
+        v = v / np.linalg.norm(v, axis=1, keepdims=True)
+        count, stage = len(rows), frame.stage
+        height = (point[:, 1] - stage.ground) / stage.size if stage.ground is not None else np.full(count, np.inf)
+        rough, metal, soft = (
+            np.full(count, value) for value in (surface.roughness, surface.metallic, surface.softness)
+        )
+        colour = shade(
+            self.look, lights, n, v, base[:, :3], across(occlusion), rough, metal, soft, surface.emissive, height
+        )
+        colour = colour * vignette(self.look, columns, rows, *self.pixels)[:, None]
+        alpha = base[:, 3:] if surface.alpha_mode == "blend" else np.ones((count, 1))
+        rows, columns, colour, alpha = rows[keep], columns[keep], colour[keep], np.clip(alpha[keep], 0.0, 1.0)
+        picture[rows, columns] += alpha * (colour - picture[rows, columns])
+        result = depth.copy()
+        result[rows, columns] = seen.depth[rows, columns]
+        return result
+
+    def _draw_marks(self, picture: Array, depth: Array, mark: Marks, camera: Camera) -> Array:
+        screen, w, source, weights = self._project(camera, mark.vertices.astype(np.float64), mark.triangles)
+        seen = rasterise(screen, *self.pixels, into=Visible(depth.copy(), np.full(depth.shape, -1)))
+        rows, columns = np.nonzero(seen.triangle >= 0)
+        piece = seen.triangle[rows, columns]
+        bary = np.einsum("nk,nkj->nj", weights_at(screen[piece], w[piece], columns, rows), weights[piece])
+        linear = np.einsum("nk,nkc->nc", bary, mark.colours[mark.triangles[source[piece]]].astype(np.float64))
+        picture[rows, columns] = encode(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
+        return seen.depth
+
+
+def sample(texture: Array, uvs: Array) -> Array:
+    """Linear RGBA (N, 4) of an sRGB texture (H, W, 4) uint8 at uvs (N, 2), bilinear and repeating."""
+    from understudy.render.scene import srgb
+
+    height, width = texture.shape[:2]
+    x, y = uvs[:, 0] * width - 0.5, uvs[:, 1] * height - 0.5
+    x0, y0 = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
+    fx, fy = (x - x0)[:, None], (y - y0)[:, None]
+    linear = np.concatenate(
+        [srgb(np.arange(256) / 255.0)[:, None].repeat(3, axis=1), np.arange(256)[:, None] / 255.0], axis=1
+    )
+    channel = np.arange(4)
+
+    def texel(dx: int, dy: int) -> Array:
+        return linear[texture[(y0 + dy) % height, (x0 + dx) % width], channel]
+
+    top, bottom = texel(0, 0) * (1.0 - fx) + texel(1, 0) * fx, texel(0, 1) * (1.0 - fx) + texel(1, 1) * fx
+    return top * (1.0 - fy) + bottom * fy

@@ -1,0 +1,192 @@
+"""Moving pictures, frame by frame: MP4 (H.264), WebM (VP9) and GIF, by the ending of the file's name.
+
+A file appears whole or not at all: frames go to a temporary name, which is renamed when the last one is in.
+
+    with open_video("walk.mp4", rate=24, total=240) as video:
+        for picture in pictures:
+            video.add(picture)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.render.gif import GifEncoder
+from understudy.render.picture import check_picture
+from understudy.render.whole_file import WholeFile
+
+Progress = Callable[[int, int | None], None]
+ENDINGS = (".mp4", ".webm", ".gif")
+# Encoders in order of preference, and their settings for a picture without visible loss.
+ENCODERS: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
+    ".mp4": (
+        ("libx264", {"crf": "17", "preset": "fast", "x264-params": "colorprim=bt709:transfer=bt709:colormatrix=bt709"}),
+        ("libopenh264", {"b": "8M"}),
+    ),
+    ".webm": (("libvpx-vp9", {"crf": "24", "b": "0", "row-mt": "1", "deadline": "good", "cpu-used": "4"}),),
+}
+
+
+class Encoder(Protocol):
+    """Turns pictures into a file at a path."""
+
+    def add(self, picture: Array) -> None:
+        """Take one picture (H, W, 3) uint8."""
+
+    def finish(self) -> None:
+        """Write what is still held back and close the file."""
+
+    def abandon(self) -> None:
+        """Let go of everything, after an error."""
+
+
+def exact_rate(rate: float | Fraction) -> Fraction:
+    """Frames a second as a fraction: 29.97 means 30000/1001, as it does everywhere in film."""
+    if not isinstance(rate, Fraction):
+        checks.positive(rate, "rate")
+        if not 0.01 <= rate <= 1000:
+            raise InvalidInput(f"rate should lie between 0.01 and 1000 frames a second, but is {rate}")
+        whole = Fraction(round(rate))
+        slowed = whole * Fraction(1000, 1001)
+        if whole and abs(float(slowed) - rate) < 5e-3 and abs(float(whole) - rate) > 5e-3:
+            return slowed
+    return Fraction(rate).limit_denominator(10_000)
+
+
+class VideoWriter:
+    """A video in the making; use it in a `with` statement. Leaving it by an exception leaves no file."""
+
+    def __init__(self, path: str | Path, rate: float | Fraction, total: int | None, progress: Progress | None) -> None:
+        self.ending = check_ending(path)
+        self.rate, self.total, self.progress = exact_rate(rate), total, progress
+        self.file = WholeFile(path)
+        self.encoder: Encoder | None = None
+        self.shape: tuple[int, ...] = ()
+        self.count = 0
+
+    def __enter__(self) -> VideoWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        else:
+            self.abandon()
+
+    def add(self, picture: Array) -> None:
+        """Append one picture (H, W, 3) uint8, of the same size as the first."""
+        check_picture(picture, (3,))
+        if self.encoder is None:
+            self.shape = picture.shape
+            self.encoder = self._open(picture)
+        if picture.shape != self.shape:
+            raise InvalidInput(
+                f"the pictures of a video should have one size, but some are {self.shape}, {picture.shape}"
+            )
+        self.encoder.add(picture)
+        self.count += 1
+        if self.progress is not None:
+            self.progress(self.count, self.total)
+
+    def close(self) -> None:
+        """Finish the file and put it in its place."""
+        if self.encoder is None:
+            raise InvalidInput(f"{self.file.target}: a video needs at least one picture")
+        try:
+            self.encoder.finish()
+            self.file.finish()
+        except BaseException:
+            self.abandon()
+            raise
+        self.encoder = None
+
+    def abandon(self) -> None:
+        """Drop the video; nothing stays on the disk."""
+        try:
+            if self.encoder is not None:
+                self.encoder.abandon()
+        finally:
+            self.encoder = None
+            self.file.abandon()
+
+    def _open(self, picture: Array) -> Encoder:
+        height, width = picture.shape[:2]
+        if self.ending == ".gif":
+            return GifEncoder(self.file.path, self.rate)
+        return AvEncoder(self.file.path, self.ending, self.rate, width, height)
+
+
+class AvEncoder:
+    """H.264 or VP9 through PyAV. Both need even sizes: an odd edge is repeated once."""
+
+    def __init__(self, path: Path, ending: str, rate: Fraction, width: int, height: int) -> None:
+        import av
+
+        known = [(name, options) for name, options in ENCODERS[ending] if name in av.codecs_available]
+        if not known:
+            wanted = ", ".join(name for name, _ in ENCODERS[ending])
+            raise UnderstudyError(f"this installation of PyAV cannot write {ending}: it has none of {wanted}")
+        name, options = known[0]
+        self.pad = ((0, height % 2), (0, width % 2), (0, 0))
+        self.count, self.time_base = 0, 1 / rate
+        container_options = {"movflags": "+faststart"} if ending == ".mp4" else {}
+        self.container: Any = av.open(str(path), "w", options=container_options)
+        stream: Any = self.container.add_stream(name, rate=rate, options=options)
+        stream.width, stream.height = width + width % 2, height + height % 2
+        stream.pix_fmt = "yuv420p"
+        stream.codec_context.time_base = self.time_base
+        # Untagged video is shown with one matrix or another by its size; say which one was used.
+        stream.codec_context.colorspace = av.video.reformatter.Colorspace.ITU709
+        stream.codec_context.color_range = av.video.reformatter.ColorRange.MPEG
+        self.stream = stream
+
+    def add(self, picture: Array) -> None:
+        """Encode one picture (H, W, 3) uint8."""
+        import av
+
+        padded = np.pad(picture, self.pad, mode="edge") if any(after for _, after in self.pad) else picture
+        rgb = av.VideoFrame.from_ndarray(np.ascontiguousarray(padded), format="rgb24")
+        frame = rgb.reformat(format="yuv420p", dst_colorspace="ITU709", dst_color_range="MPEG")
+        frame.pts, frame.time_base = self.count, self.time_base
+        self.count += 1
+        for packet in self.stream.encode(frame):
+            self.container.mux(packet)
+
+    def finish(self) -> None:
+        """Flush the encoder and write the index."""
+        for packet in self.stream.encode():
+            self.container.mux(packet)
+        self.container.close()
+
+    def abandon(self) -> None:
+        """Close the file as it is."""
+        self.container.close()
+
+
+def check_ending(path: str | Path) -> str:
+    """The ending of a video's name, in lower case; an error lists what can be written."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise InvalidInput(f"{path}: cannot write a video that ends in {ending!r}; available: {', '.join(ENDINGS)}")
+    return ending
+
+
+def open_video(
+    path: str | Path, rate: float | Fraction, total: int | None = None, progress: Progress | None = None
+) -> VideoWriter:
+    """A writer for .mp4, .webm or .gif at `rate` frames a second.
+
+    `progress(done, total)` is called after each picture.
+    """
+    return VideoWriter(path, rate, total, progress)
