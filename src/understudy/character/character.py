@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,9 +33,14 @@ class Character:
     name: str
     skeleton: Skeleton
     parts: tuple[Part, ...]
+    bones: Array | None  # (B,) the joints of a skeleton that no mesh is skinned to, where they are not all of them
 
-    def __init__(self, name: str, skeleton: Skeleton, parts: Iterable[Part] = ()) -> None:
+    def __init__(self, name: str, skeleton: Skeleton, parts: Iterable[Part] = (), bones: Any = None) -> None:
         parts = tuple(parts)
+        if bones is not None:
+            bones = checks.array(bones, "bones", ("B",), np.int64)
+            checks.indices(bones, "bones", len(skeleton))
+        object.__setattr__(self, "bones", bones)
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "skeleton", skeleton)
         object.__setattr__(self, "parts", parts)
@@ -55,10 +61,10 @@ class Character:
 
     @cached_property
     def joints(self) -> Array:
-        """(B,) what a user would call its joints: those that some skin uses; all of them where no mesh is skinned."""
+        """(B,) what a user would call its joints: those that some skin uses; without any, the bones, or all."""
         used = [part.skin.joints for part in self.parts if not part.skin.is_rigid]
         if not used:
-            return checks.freeze(np.arange(len(self.skeleton)))
+            return checks.freeze(np.arange(len(self.skeleton))) if self.bones is None else self.bones
         return checks.freeze(np.unique(np.concatenate(used)))
 
     @property

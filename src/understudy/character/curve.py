@@ -12,6 +12,7 @@ the result normalised, as glTF prescribes.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,19 @@ class Curve:
             # one part in a million: key times from float32 files do not add up more closely than that
             if np.any(handle < -1e-6 * lengths) or np.any(handle > lengths * (1 + 1e-6)):
                 raise InvalidInput(f"tangents of {what} should not reach beyond the neighbouring key in time")
+
+    @classmethod
+    def trusted(cls, channel: Channel, times: Array, values: Array, segment: int) -> Curve:
+        """A stepped or linear curve from frozen float64 arrays that a reader has checked already.
+
+        That is: increasing times (K,) and finite values (K, n). Files hold thousands of curves, and checking each again
+        takes longer than reading them.
+        """
+        curve = object.__new__(cls)
+        segments, handles = _plain(segment, *values.shape)
+        fields = (channel, times, values, segments, handles, handles, ("hold", "hold"))
+        curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
+        return curve
 
     @classmethod
     def hermite(cls, channel: Channel, times: Any, values: Any, arriving: Any, leaving: Any) -> Curve:
@@ -172,3 +186,12 @@ class Curve:
         chord = (self.values[k + 1] - self.values[k]) / (self.times[k + 1] - self.times[k])
         usable = (self.segments[k] == BEZIER) & (handle[:, 0] > 0)
         return np.where(usable, handle[:, 1] / np.where(handle[:, 0] > 0, handle[:, 0], 1), chord)
+
+
+@lru_cache(maxsize=256)
+def _plain(segment: int, keys: int, columns: int) -> tuple[Array, Array]:
+    """Segments (K - 1,) of one kind, and handles (K, n, 2) that are all zero and take no memory."""
+    return (
+        checks.freeze(np.full(max(keys - 1, 0), segment, np.uint8)),
+        checks.freeze(np.broadcast_to(np.zeros(1), (keys, columns, 2))),
+    )
