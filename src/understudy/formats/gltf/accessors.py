@@ -1,0 +1,139 @@
+"""Accessors: typed arrays out of buffers, strided, sparse, normalised or without any data.
+
+What an accessor claims is compared with what the buffer holds before any memory is taken. `min` and `max` are ignored.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import BadFile
+from understudy.formats.gltf.buffers import Buffers
+from understudy.formats.gltf.document import Document
+from understudy.formats.gltf.entry import Entry, Place, shown, written
+
+DTYPES: dict[int, np.dtype[Any]] = {
+    code: np.dtype(name)
+    for code, name in ((5120, "i1"), (5121, "u1"), (5122, "<i2"), (5123, "<u2"), (5125, "<u4"), (5126, "<f4"))
+}
+FLOAT = 5126
+COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+MOST = 1 << 31  # elements: an index of 32 bits reaches no further
+
+
+class Accessors:
+    """The accessors of a document. Arrays of plain data are views into the file; nothing is cached."""
+
+    def __init__(self, document: Document, buffers: Buffers) -> None:
+        self.document, self.buffers = document, buffers
+        self.entries = document.list("accessors")
+
+    def has_data(self, index: int) -> bool:
+        """Whether the accessor holds anything but implied zeros."""
+        return "bufferView" in self.entries[index] or "sparse" in self.entries[index]
+
+    def raw(self, index: int, kinds: tuple[str, ...], components: tuple[int, ...], user: Place) -> tuple[Array, bool]:
+        """(count, n) the stored numbers, and whether they are normalised integers.
+
+        `user` is the place in the file that refers to the accessor, for the message if it is of another kind.
+        """
+        entry = self.entries[index]
+        kind, component = entry.value.get("type"), entry.value.get("componentType")
+        if kind not in kinds or component not in components:
+            raise self._wrong_kind(entry, kind, component, kinds, components, user)
+        dtype, columns = DTYPES[component], COLUMNS[kind]
+        count = entry.integer("count", low=1, below=MOST)
+        view = self.document.reference(entry, "bufferView", "bufferViews")
+        if view is None:
+            self.document.take(count * columns * dtype.itemsize, entry.place)
+            data = np.zeros((count, columns), dtype)
+        else:
+            data = self._stored(entry, view, dtype, count, columns)
+        if "sparse" in entry:
+            data = self._overlay(entry, data)
+        return data, entry.flag("normalized")
+
+    def _wrong_kind(
+        self, entry: Entry, kind: Any, component: Any, kinds: tuple[str, ...], components: tuple[int, ...], user: Place
+    ) -> BadFile:
+        if not isinstance(component, int) or component not in DTYPES:
+            return entry.bad("componentType", f"is {shown(component)}, but should be one of {_listed(DTYPES)}")
+        if not isinstance(kind, str) or kind not in COLUMNS:
+            return entry.bad("type", f"is {shown(kind)}, but should be one of {_listed(COLUMNS)}")
+        wanted = f"{_listed(kinds)} of {_listed(DTYPES[c].name for c in components)}"
+        found = f"{kind} of {DTYPES[component].name}"
+        return BadFile(
+            self.document.path, f"is {found} ({written(entry.place)}), but should be {wanted}", written(user)
+        )
+
+    def _stored(self, entry: Entry, view: int, dtype: np.dtype[Any], count: int, columns: int) -> Array:
+        data, stride = self.buffers.view(view)
+        start = entry.integer("byteOffset", default=0)
+        item = columns * dtype.itemsize
+        stride = stride or item
+        if stride < item:
+            raise entry.bad("bufferView", f"has a stride of {stride} bytes, but each element takes {item}")
+        end = start + stride * (count - 1) + item
+        if end > len(data):
+            raise entry.bad(
+                "count", f"is {count:,}, which reaches to byte {end:,} of the buffer view, but it has {len(data):,}"
+            )
+        return np.ndarray((count, columns), dtype, data, start, (stride, dtype.itemsize))
+
+    def _overlay(self, entry: Entry, data: Array) -> Array:
+        sparse = entry.child("sparse")
+        count = sparse.integer("count", low=1, below=len(data) + 1)
+        where, what = sparse.child("indices"), sparse.child("values")
+        dtype = DTYPES.get(where.integer("componentType"))
+        if dtype is None or dtype.kind != "u":
+            raise where.bad("componentType", "should be 5121, 5123 or 5125, an unsigned integer")
+        rows = self._stored(where, self._view_of(where), dtype, count, 1)[:, 0].astype(np.int64)
+        values = self._stored(what, self._view_of(what), data.dtype, count, data.shape[1])
+        if rows.max() >= len(data) or (count > 1 and np.diff(rows).min() <= 0):
+            raise where.bad("", f"should rise and stay below {len(data)}, but reach {rows.max()} or fall")
+        self.document.take(data.nbytes, entry.place)
+        data = np.array(data)
+        data[rows] = values
+        return data
+
+    def _view_of(self, entry: Entry) -> int:
+        view = self.document.reference(entry, "bufferView", "bufferViews")
+        if view is None:
+            raise entry.bad("bufferView", "is missing")
+        return view
+
+    def floats(
+        self,
+        index: int,
+        kinds: tuple[str, ...],
+        user: Place,
+        components: tuple[int, ...] = (FLOAT,),
+        dtype: Any = np.float32,
+    ) -> Array:
+        """(count, n) numbers as floats of `dtype`, normalised integers turned into fractions, all finite."""
+        result = self.loose_floats(index, kinds, user, components, dtype)
+        if not np.isfinite(result).all():
+            row = int(np.flatnonzero(~np.isfinite(result).all(axis=1))[0])
+            bad = result[row][~np.isfinite(result[row])][0]
+            raise self.entries[index].bad("", f"should hold finite numbers, but element {row} holds {bad}")
+        return result
+
+    def loose_floats(
+        self, index: int, kinds: tuple[str, ...], user: Place, components: tuple[int, ...], dtype: Any = np.float32
+    ) -> Array:
+        """The same, but NaN and infinity are let through for the caller to deal with."""
+        data, normalised = self.raw(index, kinds, components, user)
+        self.document.take(data.size * np.dtype(dtype).itemsize, user)
+        if data.dtype.kind == "f" or not normalised:
+            return data.astype(dtype)
+        if data.dtype.itemsize == 4:
+            raise self.entries[index].bad("normalized", "applies to integers of 8 and 16 bits only")
+        fraction = data / float(np.iinfo(data.dtype).max)
+        return np.maximum(fraction, -1.0).astype(dtype) if data.dtype.kind == "i" else fraction.astype(dtype)
+
+
+def _listed(items: Any) -> str:
+    return ", ".join(str(item) for item in items)

@@ -1,0 +1,231 @@
+"""Characters: which nodes belong together, which of them are kept, and what hangs on them.
+
+The trees of the scene that a skin ties together make one character; what is tied to no skin makes one more. Kept are
+all nodes but those that show only a camera, a light or a skinned mesh (whose own transform means nothing), and those
+that this program's writer had to add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Channel, Character, Part, Skeleton, Skin
+from understudy.checks import Array
+from understudy.formats.gltf.accessors import Accessors
+from understudy.formats.gltf.document import Document
+from understudy.formats.gltf.graph import Graph, unique
+from understudy.formats.gltf.meshes import Meshes, Piece
+from understudy.formats.gltf.skins import inverse_binds, make_skin
+
+# Names that tools give to every scene or root, and which say nothing about a character.
+DULL = {
+    "",
+    "scene",
+    "root scene",
+    "rootnode",
+    "root",
+    "auxscene",
+    "sketchfab_scene",
+    "scene_0",
+    "default",
+    "world",
+    "blockbench_export",
+}
+HELPER = "understudy_helper"  # in `extras`, on nodes that the writer added only because the format needs them
+
+
+@dataclass
+class Group:
+    """The trees of one character."""
+
+    roots: list[int]
+    nodes: list[int]  # in walking order
+    skins: list[int]
+
+
+class Characters:
+    """Reads the characters of a document, and then knows which node became which joint or part."""
+
+    def __init__(
+        self,
+        document: Document,
+        graph: Graph,
+        accessors: Accessors,
+        meshes: Meshes,
+        skins: list[list[int]],
+        animated: set[int],
+    ) -> None:
+        self.document, self.graph, self.accessors, self.meshes = document, graph, accessors, meshes
+        self.skins, self.animated = skins, animated
+        self.mesh_of = {n: document.reference(graph.entries[n], "mesh", "meshes") for n in graph.order}
+        self.skin_of = {n: document.reference(graph.entries[n], "skin", "skins") for n in graph.order}
+        self.joint_nodes = {joint for skin in skins for joint in skin}
+        self.kept: set[int] = set()
+        self.shaped: dict[int, tuple[str, ...]] = {}
+        self._skins: dict[tuple[int, int, int], Skin] = {}
+        self._binds: dict[int, Array] = {}
+        self._changed, self._largest = 0, 1.0
+
+    def read(self) -> list[Character]:
+        """All characters, in the order of the walk."""
+        groups = self._groups()
+        characters = [self._character(group, name) for group, name in zip(groups, self._names(groups))]
+        if self._changed:
+            self.document.note(
+                f"the skin weights of {self._changed} vertices did not sum to 1 (up to {self._largest:.4g}) "
+                "and were normalised"
+            )
+        return characters
+
+    def channel(self, node: int, path: str) -> Channel | None:
+        """The channel that moves a node's transform or its morph weights, or None where the node was not kept."""
+        if path == "weights":
+            names = self.shaped.get(node)
+            return None if names is None else Channel(self.graph.names[node], "weights", names)
+        return Channel(self.graph.names[node], path) if node in self.kept else None
+
+    def _groups(self) -> list[Group]:
+        """Trees tied by skins; then everything that is tied to none as one group, if it can be seen or moves."""
+        lead = {root: root for root in self.graph.root_of.values()}
+
+        def find(root: int) -> int:
+            while lead[root] != root:
+                lead[root] = lead[lead[root]]
+                root = lead[root]
+            return root
+
+        wearers = [(node, skin) for node, skin in self.skin_of.items() if skin is not None]
+        wearers += [(joints[0], skin) for skin, joints in enumerate(self.skins) if joints[0] in self.graph.root_of]
+        skins_of: dict[int, list[int]] = {}
+        for node, skin in wearers:
+            for joint in self.skins[skin]:
+                if joint in self.graph.root_of:
+                    lead[find(self.graph.root_of[joint])] = find(self.graph.root_of[node])
+        for node, skin in wearers:
+            skins_of.setdefault(find(self.graph.root_of[node]), []).append(skin)
+        by_lead: dict[int, list[int]] = {}
+        for root in dict.fromkeys(self.graph.root_of.values()):
+            tied = find(root)
+            by_lead.setdefault(tied if tied in skins_of else -1, []).append(root)
+        groups = []
+        for key, roots in by_lead.items():
+            inside = set(roots)
+            nodes = [node for node in self.graph.order if self.graph.root_of[node] in inside]
+            if key >= 0 or self._matters(nodes) or len(by_lead) == 1:
+                groups.append(Group(roots, nodes, sorted(set(skins_of.get(key, [])))))
+        return groups
+
+    def _matters(self, nodes: list[int]) -> bool:
+        return any(self.mesh_of[node] is not None or node in self.animated for node in nodes)
+
+    def _names(self, groups: list[Group]) -> list[str]:
+        """One character is called after its scene or, where that says nothing, the file; several after skin or root."""
+        scenes = self.document.list("scenes")
+        scene = (
+            scenes[self.document.reference(self.document.root, "scene", "scenes") or 0].text("name") if scenes else ""
+        )
+        whole = self.document.path.stem if scene.lower() in DULL else scene
+        if len(groups) <= 1:
+            return [whole]
+        result = []
+        for group in groups:
+            named = [self.document.list("skins")[skin].text("name") for skin in group.skins]
+            named += [self.graph.entries[root].text("name") for root in group.roots]
+            result.append(next((name for name in named if name.lower() not in DULL), whole))
+        return unique(result)
+
+    def _character(self, group: Group, name: str) -> Character:
+        kept, place = self._keep(group)
+        graph = self.graph
+        number = {node: i for i, node in enumerate(kept)}
+        parents = [-1 if graph.parents[n] < 0 else number.get(place[graph.parents[n]], -1) for n in kept]
+        skeleton = Skeleton(
+            [graph.names[n] for n in kept], parents, graph.translations[kept], graph.rotations[kept], graph.scales[kept]
+        )
+        parts = [part for node in group.nodes for part in self._parts(node, place, number)]
+        bones = None
+        if group.skins and all(part.skin.is_rigid for part in parts):
+            bones = sorted(
+                number[joint] for joint in {j for s in group.skins for j in self.skins[s]} if joint in number
+            )
+        return Character(name, skeleton, parts, bones)
+
+    def _keep(self, group: Group) -> tuple[list[int], dict[int, int]]:
+        """The nodes that become joints, and for every node of the group the kept node that stands for it (-1: none)."""
+        needed: set[int] = set()
+        for node in reversed(group.nodes):
+            parent = self.graph.parents[node]
+            hollow = self._wears_skin(node) or self._camera_or_light(node)
+            if node in self.joint_nodes or (node in self.animated and not self._wears_skin(node)):
+                needed.add(node)
+            elif self._is_helper(node):
+                if self.mesh_of[node] is not None:  # its mesh hangs on the node above
+                    needed.add(parent)
+            elif not hollow or any(child in needed for child in self.graph.children[node]):
+                needed.add(node)
+        place: dict[int, int] = {}
+        for node in group.nodes:
+            place[node] = node if node in needed else place.get(self.graph.parents[node], -1)
+        self.kept |= needed
+        return [node for node in group.nodes if node in needed], place
+
+    def _is_helper(self, node: int) -> bool:
+        """Whether the node was added by the writer and means nothing by itself."""
+        extras = self.graph.entries[node].value.get("extras")
+        marked = isinstance(extras, dict) and HELPER in extras
+        usable = self.mesh_of[node] is None or self.graph.parents[node] >= 0
+        return marked and usable and self.graph.is_identity(node)
+
+    def _wears_skin(self, node: int) -> bool:
+        """Whether everything that the node shows hangs on a skin, so that its own transform means nothing."""
+        mesh = self.mesh_of[node]
+        if self.skin_of[node] is None or mesh is None:
+            return False
+        primitives = self.document.list("meshes")[mesh].children("primitives")
+        return all("JOINTS_0" in p.child("attributes") and "WEIGHTS_0" in p.child("attributes") for p in primitives)
+
+    def _camera_or_light(self, node: int) -> bool:
+        entry = self.graph.entries[node]
+        light = "KHR_lights_punctual" in entry.child("extensions")
+        if "camera" in entry:
+            self.document.count("cameras were left out ({})")
+        if light:
+            self.document.count("lights were left out ({})")
+        return ("camera" in entry or light) and self.mesh_of[node] is None
+
+    def _parts(self, node: int, place: dict[int, int], number: dict[int, int]) -> list[Part]:
+        mesh = self.mesh_of[node]
+        if mesh is None:
+            return []
+        pieces = self.meshes.pieces(mesh, self.graph.entries[node])
+        name = self.graph.names[node]
+        if any(piece.mesh.shapes is not None for piece in pieces):
+            self.shaped[node] = tuple(self.meshes.shape_names(mesh))
+        return [
+            Part(name, piece.mesh, self._skin(piece, node, mesh, i, place, number)) for i, piece in enumerate(pieces)
+        ]
+
+    def _skin(
+        self, piece: Piece, node: int, mesh: int, order: int, place: dict[int, int], number: dict[int, int]
+    ) -> Skin:
+        skin = self.skin_of[node]
+        if skin is None or piece.binding is None:
+            vertices = len(piece.mesh.vertices)
+            if skin is not None:
+                self.document.count("skinned meshes without joints and weights were hung on their nodes ({})")
+            self.document.take(24 * vertices, self.graph.entries[node].place)
+            return Skin.rigid(number[place[node]], vertices)
+        key = (skin, mesh, order)
+        if key not in self._skins:
+            joints = self.skins[skin]
+            if skin not in self._binds:
+                self._binds[skin] = inverse_binds(self.document, self.accessors, skin, len(joints))
+            columns = np.array([number[joint] for joint in joints])
+            made, changed, largest = make_skin(
+                self.document, piece.binding, columns, self._binds[skin], piece.attributes
+            )
+            self._skins[key] = made
+            self._changed, self._largest = self._changed + changed, max(self._largest, largest)
+        return self._skins[key]

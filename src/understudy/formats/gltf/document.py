@@ -1,0 +1,76 @@
+"""Document: a file taken apart but not yet understood: its JSON lists, its notes, and a bound on memory.
+
+Many small things in a file may point at one large thing (a thousand nodes at one mesh, a thousand channels at one
+sampler), so what a file asks for is not bounded by its size. Every array that reading makes is charged to a budget
+before it is made.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from understudy.errors import BadFile, Unsupported
+from understudy.formats.gltf.entry import Entry, written
+from understudy.formats.gltf.extensions import check_required
+
+# 256 MB let a small file be mostly zeros (morph targets without data); 16 times the file covers 8-bit attributes that
+# become float32 and keys that become float64 with tangents.
+FREE, FACTOR = 1 << 28, 16
+
+
+class Document:
+    """What all parts of the reader share."""
+
+    def __init__(self, path: Path, root: object, binary: memoryview | None, size: int) -> None:
+        self.path, self.binary = path, binary
+        self.root = Entry(path, root, ())
+        self.left = FREE + FACTOR * size
+        self._lists: dict[str, list[Entry]] = {}
+        self._notes: dict[str, None] = {}
+        self._counts: Counter[str] = Counter()
+        self._check_version()
+        check_required(self)
+
+    def _check_version(self) -> None:
+        asset = self.root.child("asset")
+        version = asset.text("version", default=None)
+        if version is None:
+            raise asset.bad("version", "is missing, so this is not a glTF file")
+        needed = asset.text("minVersion", default=version)
+        if needed.split(".")[0] != "2" or needed not in ("2.0", version):
+            raise Unsupported(self.path, f"is glTF {needed}, but only version 2.0 is read", "asset.version")
+
+    def list(self, name: str) -> list[Entry]:
+        """The objects of one of the lists at the top, such as "nodes"."""
+        if name not in self._lists:
+            self._lists[name] = self.root.children(name)
+        return self._lists[name]
+
+    def reference(self, entry: Entry, key: str, name: str) -> int | None:
+        """The index that a field holds into one of the lists at the top, or None where the field is absent."""
+        index = entry.integer(key, default=None)
+        if index is not None and index >= len(self.list(name)):
+            raise entry.bad(key, f"is {index}, but there are {len(self.list(name))} {name}")
+        return index
+
+    def take(self, size: int, place: tuple[str | int, ...]) -> None:
+        """Charge `size` bytes to the budget before they are allocated."""
+        self.left -= size
+        if self.left < 0:
+            raise BadFile(
+                self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", written(place)
+            )
+
+    def note(self, text: str) -> None:
+        """One line for something that was dropped or changed; said once however often it is met."""
+        self._notes[text] = None
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Count something that was dropped or changed: "cameras were left out ({})" becomes one note."""
+        self._counts[what] += number
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All notes, in the order in which they came up, then those with counts."""
+        return (*self._notes, *(what.format(number) for what, number in self._counts.items()))

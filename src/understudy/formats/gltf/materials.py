@@ -1,0 +1,117 @@
+"""Materials, textures and pictures as the file has them; what only glTF knows is kept in `extra`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from understudy.character import Image, Material, Texture
+from understudy.errors import BadFile, Unsupported
+from understudy.formats.gltf.buffers import Buffers
+from understudy.formats.gltf.document import Document
+from understudy.formats.gltf.entry import Entry, shown
+
+SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp"))
+SAMPLER_FIELDS = ("magFilter", "minFilter", "wrapS", "wrapT")
+DEEPEST = 16  # levels of an extension that are searched for textures; ratified ones have two
+ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
+
+
+class Materials:
+    """The materials of a document, each read once."""
+
+    def __init__(self, document: Document, buffers: Buffers) -> None:
+        self.document, self.buffers = document, buffers
+        self._materials: dict[int, Material] = {}
+        self._images: dict[int, Image] = {}
+
+    def material(self, index: int) -> Material:
+        """One material; `index` is known to exist."""
+        if index not in self._materials:
+            self._materials[index] = self._read(self.document.list("materials")[index], index)
+        return self._materials[index]
+
+    def _read(self, entry: Entry, index: int) -> Material:
+        surface = entry.child("pbrMetallicRoughness")
+        mode = entry.text("alphaMode", "OPAQUE")
+        if mode not in ALPHA_MODES:
+            raise entry.bad("alphaMode", f"is {shown(mode)}, but should be OPAQUE, MASK or BLEND")
+        infos = {
+            "colour": surface.child("baseColorTexture"),
+            "metallic_roughness": surface.child("metallicRoughnessTexture"),
+            "normal": entry.child("normalTexture"),
+            "occlusion": entry.child("occlusionTexture"),
+            "emissive": entry.child("emissiveTexture"),
+        }
+        textures = {slot: self._texture(info) for slot, info in infos.items() if info.value}
+        extra = entry.extra()
+        if "extensions" in extra:
+            extra["extensions"] = self._resolved(extra["extensions"], (*entry.place, "extensions"))
+        return Material(
+            name=entry.text("name") or f"material_{index}",
+            colour=tuple(surface.numbers("baseColorFactor", 4, (1.0, 1.0, 1.0, 1.0))),
+            metallic=surface.number("metallicFactor", 1.0),
+            roughness=surface.number("roughnessFactor", 1.0),
+            emissive=tuple(entry.numbers("emissiveFactor", 3, (0.0, 0.0, 0.0))),
+            alpha_mode=mode,
+            alpha_cutoff=entry.number("alphaCutoff", 0.5),
+            double_sided=entry.flag("doubleSided"),
+            textures={slot: texture for slot, texture in textures.items() if texture is not None},
+            extra=extra,
+        )
+
+    def _resolved(self, value: Any, place: tuple[str | int, ...]) -> Any:
+        """Extension settings with each reference to a texture replaced by the `Texture` itself, so that they travel."""
+        if not isinstance(value, dict) or len(place) > DEEPEST:
+            return value
+        result = {}
+        for key, item in value.items():
+            if key.endswith("Texture") and isinstance(item, dict) and "index" in item:
+                texture = self._texture(Entry(self.document.path, item, (*place, key)))
+                if texture is not None:
+                    result[key] = texture
+            else:
+                result[key] = self._resolved(item, (*place, key))
+        return result
+
+    def _texture(self, info: Entry) -> Texture | None:
+        number = self.document.reference(info, "index", "textures")
+        if number is None:
+            raise info.bad("index", "is missing, but should name a texture")
+        entry = self.document.list("textures")[number]
+        source = self.document.reference(entry, "source", "images")
+        if source is None:
+            self.document.count("textures without a picture of a known kind were left out ({})")
+            return None
+        at = self.document.reference(entry, "sampler", "samplers")
+        sampler = {} if at is None else self.document.list("samplers")[at].value
+        kept = {key: sampler[key] for key in SAMPLER_FIELDS if type(sampler.get(key)) is int}
+        extra = info.extra()
+        for key in ("scale", "strength"):
+            if key in info:
+                extra[key] = info.number(key)
+        return Texture(self._image(source), info.integer("texCoord", 0, below=64), kept, extra)
+
+    def _image(self, index: int) -> Image:
+        if index not in self._images:
+            self._images[index] = self._read_image(self.document.list("images")[index], index)
+        return self._images[index]
+
+    def _read_image(self, entry: Entry, index: int) -> Image:
+        name, mime = entry.text("name"), entry.text("mimeType")
+        uri = entry.text("uri", default=None)
+        if uri is None:
+            view = self.document.reference(entry, "bufferView", "bufferViews")
+            if view is None:
+                raise entry.bad("", "should have a uri or a bufferView")
+            content = self.buffers.view(view)[0]
+            self.document.take(len(content), entry.place)
+            data = bytes(content)
+        else:
+            name = name or ("" if uri.startswith("data:") else uri)
+            try:
+                data = self.buffers.fetch(uri, entry)
+            except (BadFile, Unsupported) as error:
+                self.document.note(f"picture {shown(uri)} was left out: {error.reason}")
+                data = b""
+        found = next((kind for signature, kind in SIGNATURES if data.startswith(signature)), "")
+        return Image(name or f"image_{index}", found or mime or "application/octet-stream", data)
