@@ -36,7 +36,7 @@ def test_matrices_and_vectors_turn_alike(a, b, v):
 def test_matrix_round_trip_keeps_all_digits(q):
     back = quaternion.from_matrix(quaternion.to_matrix(q))
     assert same_rotation(back, q, 1e-14)
-    assert back[np.argmax(np.abs(back))] > 0
+    assert np.max(back) >= np.max(np.abs(back)) - 1e-15  # two may be equally large
 
 
 @given(directions, angles, signs)

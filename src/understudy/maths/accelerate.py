@@ -1,8 +1,8 @@
 """Compiled kernels, where numba is installed.
 
-Every kernel has a NumPy twin that gives the same numbers: it is the oracle in the tests, and what runs where numba is absent
-(inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own, named
-`*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
+Every kernel has a NumPy twin that gives the same numbers: it is the oracle in the tests, and what runs where numba is
+absent (inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own,
+named `*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
 
     kernels = accelerate.kernels("understudy.deform.linear_kernels")
     if kernels is None: ...NumPy... else: with accelerate.LOCK: kernels.blend(...)
@@ -44,7 +44,7 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
             return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # "no locator available": numba found no writable folder
             folder = os.path.join(tempfile.gettempdir(), f"understudy-kernels-{os.getuid()}")  # noqa: PTH118
-            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder
+            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
             return numba.njit(cache=True, **options)(function)
 
     return decorate
