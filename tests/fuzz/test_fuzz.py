@@ -1,0 +1,58 @@
+"""Twenty thousand damaged files: only our own errors come out, nothing hangs, crashes or takes a gigabyte."""
+
+from __future__ import annotations
+
+import pytest
+from tests.data_folder import data_files
+from tests.fuzz.runner import fuzz
+from tests.fuzz.seeds import make_seeds
+from tests.fuzz.worker import MEMORY
+
+from understudy.errors import MissingExtra, UnderstudyError
+from understudy.formats import FORMATS, read
+
+# Shares by how much can go wrong inside, and by how long one file takes.
+COUNTS = {
+    **{".glb": 4500, ".gltf": 4500, ".bvh": 3000, ".asf": 1500, ".amc": 1500, ".obj": 2000, ".csv": 1500, ".npz": 1500},
+    **{".c3d": 1000, ".usda": 1000, ".usdc": 600, ".usdz": 200, ".usd": 200},
+}
+SMALL = 40_000  # bytes: real files above this take so long that their share would be the whole time
+
+
+def test_every_format_has_its_share():
+    assert set(COUNTS) == {ending for entry in FORMATS for ending in entry.endings}
+    assert sum(COUNTS.values()) >= 20_000
+
+
+def can_be_read(path):
+    try:
+        read(path)
+    except UnderstudyError:
+        return False
+    return ".amc" not in path.name  # real motion needs its own skeleton beside it
+
+
+@pytest.mark.parametrize("ending", COUNTS)
+def test_damaged_files_do_no_harm(ending, tmp_path, record_property):
+    seeds, cases = tmp_path / "seeds", tmp_path / "cases"
+    seeds.mkdir()
+    cases.mkdir()
+    try:
+        made = make_seeds(seeds, ending)
+        for seed in made:
+            read(seed)
+    except MissingExtra as missing:
+        pytest.skip(str(missing))
+    for companion in seeds.glob("*.asf"):
+        (cases / f"case{companion.suffix}").write_bytes(companion.read_bytes())
+    for number, real in enumerate(path for path in data_files(f"*/*{ending}") if path.stat().st_size < SMALL):
+        if can_be_read(real):
+            (seeds / f"real_{number}{ending}").write_bytes(real.read_bytes())
+            for companion in real.parent.glob("*.bin"):
+                (cases / companion.name).write_bytes(companion.read_bytes())
+    findings = fuzz(seeds, cases, ending, COUNTS[ending])
+    record_property("fuzz", findings.report())
+    assert not findings.wrongs, findings.report()
+    assert findings.total == COUNTS[ending]
+    assert findings.grown < MEMORY, findings.report()
+    assert findings.read and findings.refused, f"one-sided damage: {findings.report()}"
