@@ -13,7 +13,7 @@ from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.gltf.buffers import Buffers
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, Place, shown, written
+from understudy.formats.gltf.entry import Entry, Place, integer_rows, shown, written
 
 DTYPES: dict[int, np.dtype[Any]] = {
     code: np.dtype(name)
@@ -30,6 +30,8 @@ class Accessors:
     def __init__(self, document: Document, buffers: Buffers) -> None:
         self.document, self.buffers = document, buffers
         self.entries = document.list("accessors")
+        self._views = len(document.list("bufferViews"))
+        self._rows = integer_rows(self.entries, {"bufferView": -1, "byteOffset": 0, "count": 0})
 
     def has_data(self, index: int) -> bool:
         """Whether the accessor holds anything but implied zeros."""
@@ -45,6 +47,10 @@ class Accessors:
         if kind not in kinds or component not in components:
             raise self._wrong_kind(entry, kind, component, kinds, components, user)
         dtype, columns = DTYPES[component], COLUMNS[kind]
+        if self._rows is not None and "sparse" not in entry:
+            view, start, count = self._rows[index]
+            if 0 <= view < self._views and count > 0 and start >= 0:
+                return self._elements(entry, view, start, count, dtype, columns), entry.flag("normalized")
         count = entry.integer("count", low=1, below=MOST)
         view = self.document.reference(entry, "bufferView", "bufferViews")
         if view is None:
@@ -70,8 +76,11 @@ class Accessors:
         )
 
     def _stored(self, entry: Entry, view: int, dtype: np.dtype[Any], count: int, columns: int) -> Array:
+        return self._elements(entry, view, entry.integer("byteOffset", default=0), count, dtype, columns)
+
+    def _elements(self, entry: Entry, view: int, start: int, count: int, dtype: np.dtype[Any], columns: int) -> Array:
+        """(count, columns) a window on the bytes of a buffer view, which must hold all of it."""
         data, stride = self.buffers.view(view)
-        start = entry.integer("byteOffset", default=0)
         item = columns * dtype.itemsize
         stride = stride or item
         if stride < item:
@@ -127,12 +136,15 @@ class Accessors:
         """The same, but NaN and infinity are let through for the caller to deal with."""
         data, normalised = self.raw(index, kinds, components, user)
         self.document.take(data.size * np.dtype(dtype).itemsize, user)
-        if data.dtype.kind == "f" or not normalised:
-            return data.astype(dtype)
+        return (self.fractions(data, index) if normalised else data).astype(dtype)
+
+    def fractions(self, data: Array, index: int) -> Array:
+        """Normalised integers as fractions, float64 [glTF 2.0, 3.6.2.2]; floats stay as they are."""
+        if data.dtype.kind == "f":
+            return data
         if data.dtype.itemsize == 4:
             raise self.entries[index].bad("normalized", "applies to integers of 8 and 16 bits only")
-        fraction = data / float(np.iinfo(data.dtype).max)
-        return np.maximum(fraction, -1.0).astype(dtype) if data.dtype.kind == "i" else fraction.astype(dtype)
+        return np.maximum(data / float(np.iinfo(data.dtype).max), -1.0)
 
 
 def _listed(items: Any) -> str:

@@ -26,7 +26,7 @@ OUTPUTS = (FLOAT, 5120, 5121, 5122, 5123)
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Track:
     """One channel of an animation, its references checked but its arrays not yet read."""
 
@@ -55,33 +55,47 @@ def read_animations(document: Document) -> list[Animation]:
 
 
 def _tracks(document: Document, entry: Entry) -> list[Track]:
-    nodes, accessors = len(document.list("nodes")), len(document.list("accessors"))
+    nodes = len(document.list("nodes"))
     samplers = entry.children("samplers")
-    parsed: dict[int, tuple[str, int, int]] = {}
+    parsed = _samplers(document, samplers)
     tracks: dict[tuple[int, str], Track] = {}
     for channel in entry.children("channels"):
-        number = channel.integer("sampler", below=len(samplers))
-        target = channel.child("target")
-        path, node = target.text("path", default=None), target.integer("node", default=None, below=nodes)
-        if path not in PATHS or node is None:
+        target = channel.value.get("target")
+        if type(target) is not dict:
+            target = channel.child("target").value
+        # the usual case without a call; everything else is read with all checks
+        number, node, path = channel.value.get("sampler"), target.get("node"), target.get("path")
+        if type(number) is not int or not 0 <= number < len(samplers):
+            number = channel.integer("sampler", below=len(samplers))
+        if type(node) is not int or not 0 <= node < nodes:
+            node = channel.child("target").integer("node", default=None, below=nodes)
+        if type(path) is not str or path not in PATHS or node is None:
             if path in ("pointer", *PATHS):
                 document.count("animation channels without a node (KHR_animation_pointer) were left out ({})")
                 continue
-            raise target.bad("path", f"is {shown(path)}, but should be one of {', '.join(PATHS)}")
-        sampler = samplers[number]
-        if number not in parsed:
-            interpolation = sampler.text("interpolation", "LINEAR")
-            if interpolation not in INTERPOLATIONS:
-                raise sampler.bad(
-                    "interpolation", f"is {shown(interpolation)}, but should be LINEAR, STEP or CUBICSPLINE"
-                )
-            times, values = (sampler.integer(key, below=accessors) for key in ("input", "output"))
-            parsed[number] = (interpolation, times, values)
+            raise channel.bad(("target", "path"), f"is {shown(path)}, but should be one of {', '.join(PATHS)}")
         if (node, path) in tracks:
             document.count("animation channels on a target that another channel moves were left out ({})")
             continue
-        tracks[node, path] = Track(node, path, *parsed[number], sampler)
+        tracks[node, path] = Track(node, path, *parsed[number], samplers[number])
     return list(tracks.values())
+
+
+def _samplers(document: Document, samplers: list[Entry]) -> list[tuple[str, int, int]]:
+    """Interpolation, input and output of each sampler."""
+    below = len(document.list("accessors"))
+    result = []
+    for sampler in samplers:
+        interpolation = sampler.value.get("interpolation", "LINEAR")
+        times, values = sampler.value.get("input"), sampler.value.get("output")
+        if type(interpolation) is not str or interpolation not in INTERPOLATIONS:
+            raise sampler.bad("interpolation", f"is {shown(interpolation)}, but should be LINEAR, STEP or CUBICSPLINE")
+        if type(times) is not int or not 0 <= times < below:
+            times = sampler.integer("input", below=below)
+        if type(values) is not int or not 0 <= values < below:
+            values = sampler.integer("output", below=below)
+        result.append((interpolation, times, values))
+    return result
 
 
 class CurveMaker:
@@ -96,47 +110,89 @@ class CurveMaker:
 
     def curves(self, animation: Animation) -> Curves | None:
         """One animation, or None where nothing of it is left."""
-        made, times = [], {}
-        for track in animation.tracks:
-            key = (track.node, track.path)
-            if key not in self._channels:
-                self._channels[key] = self.channel_of(*key)
-            channel = self._channels[key]
-            if channel is None:
-                self.document.count("animation channels on nodes that are not part of a character were left out ({})")
-                continue
-            made.append(self._curve(track, channel))
-            times[track.input] = made[-1].times
-        if not made:
+        tracks = self._known(animation.tracks)
+        if not tracks:
             self.document.note(f"animation {shown(animation.name)} moves nothing that was read and was left out")
             return None
+        values = self._values(tracks)
+        made = [self._curve(track, values[track]) for track in tracks]
         extras = animation.entry.value.get("extras")
         extras = extras if isinstance(extras, dict) else {}
         labels = [label for label in _list(extras.get("labels")) if isinstance(label, str)]
         rate = extras.get("rate")
         if not isinstance(rate, (int, float)) or not 0 < rate < 1e6:
-            rate = natural_rate(times.values())
+            rate = natural_rate(self._times[number][0] for number in {track.input for track in tracks})
         return Curves(animation.name, made, labels, rate)
 
-    def _curve(self, track: Track, channel: Channel) -> Curve:
-        times, kept = self._key_times(track)
+    def _known(self, tracks: list[Track]) -> list[Track]:
+        """The tracks that move something that was read."""
+        for track in tracks:
+            if (track.node, track.path) not in self._channels:
+                self._channels[track.node, track.path] = self.channel_of(track.node, track.path)
+        known = [track for track in tracks if self._channels[track.node, track.path] is not None]
+        if len(known) < len(tracks):
+            lost = len(tracks) - len(known)
+            self.document.count("animation channels on nodes that are not part of a character were left out ({})", lost)
+        return known
+
+    def _values(self, tracks: list[Track]) -> dict[Track, Array]:
+        """The outputs of all tracks as slices of one checked array: a hundred small checks cost more than one."""
+        # rotations to be checked for their length stand first
+        ordered = sorted(tracks, key=lambda track: track.path != "rotation" or track.interpolation == "CUBICSPLINE")
+        blocks = [self._output(track) for track in ordered]
+        ends = np.cumsum([block.size for block in blocks]).tolist()
+        self.document.take(12 * ends[-1], tracks[0].place.place)
+        flat = np.concatenate([block.reshape(-1) for block in blocks], dtype=np.float64)
+        if not np.isfinite(flat).all():
+            first = int(np.argmin(np.isfinite(flat)))
+            track = ordered[int(np.searchsorted(ends, first, side="right"))]
+            raise self.accessors.entries[track.output].bad("", f"should hold finite numbers, but holds {flat[first]}")
+        self._check_rotations(flat, ordered, ends)
+        freeze(flat)
+        starts = [0, *ends]
+        return {track: flat[start:end] for track, start, end in zip(ordered, starts, ends)}
+
+    def _output(self, track: Track) -> Array:
+        """The stored output of one track: floats as they are in the file, integers as fractions."""
         kind, columns = PATHS[track.path]
+        channel = self._channels[track.node, track.path]
+        assert channel is not None  # see `_known`
         place = (*track.place.place, "output")
-        cubic = track.interpolation == "CUBICSPLINE"
-        flat = self.accessors.floats(track.output, (kind,), place, OUTPUTS, np.float64)
-        width, rows = len(channel), len(times) if kept is None else len(kept)
-        expected = rows * (3 if cubic else 1) * (width // columns)
-        if len(flat) != expected:
-            raise track.place.bad("output", f"holds {len(flat)} elements, but {expected} are needed for {rows} keys")
-        values = flat.reshape(rows, 3, width) if cubic else flat.reshape(rows, width)
-        if kept is not None:
-            values = values[kept]
-        if track.path == "rotation":
-            self._check_rotations(values[:, 1] if cubic else values, track, change=not cubic)
-        if cubic:
-            self.document.take(5 * values.nbytes, place)  # each key has two tangents of two numbers, some of them twice
+        data, normalised = self.accessors.raw(track.output, (kind,), OUTPUTS, place)
+        times, kept = self._key_times(track)
+        keys = len(times) if kept is None else len(kept)
+        expected = keys * (3 if track.interpolation == "CUBICSPLINE" else 1) * (len(channel) // columns)
+        if len(data) != expected:
+            raise track.place.bad("output", f"holds {len(data)} elements, but {expected} are needed for {keys} keys")
+        return self.accessors.fractions(data, track.output) if normalised else data
+
+    def _check_rotations(self, flat: Array, ordered: list[Track], ends: list[int]) -> None:
+        """Refuse quaternions of no length; make the others unit length, in place, where slerp asks for it."""
+        count = sum(track.path == "rotation" and track.interpolation != "CUBICSPLINE" for track in ordered)
+        if not count:
+            return
+        keys = flat[: ends[count - 1]].reshape(-1, 4)
+        square = np.einsum("ki,ki->k", keys, keys)
+        if square.min() < 1e-16:
+            track = ordered[int(np.searchsorted(ends, 4 * int(np.argmin(square)), side="right"))]
+            raise track.place.bad("output", "should hold unit quaternions, but one has length 0")
+        off = np.abs(square - 1) > 2 * OFF_UNIT
+        if off.any():
+            self.document.count("rotation keys that were not of unit length were normalised ({})", int(off.sum()))
+            keys /= np.sqrt(square)[:, None]
+
+    def _curve(self, track: Track, flat: Array) -> Curve:
+        channel = self._channels[track.node, track.path]
+        assert channel is not None  # see `_known`
+        times, kept = self._key_times(track)
+        if track.interpolation == "CUBICSPLINE":
+            values = flat.reshape(-1, 3, len(channel))
+            values = values if kept is None else values[kept]
+            self.document.take(5 * values.nbytes, track.place.place)  # two tangents of two numbers each, and copies
             return Curve.hermite(channel, times, values[:, 1], values[:, 0], values[:, 2])
-        return Curve.trusted(channel, times, freeze(values), STEP if track.interpolation == "STEP" else LINEAR)
+        values = flat.reshape(-1, len(channel))
+        values = values if kept is None else freeze(values[kept])
+        return Curve.trusted(channel, times, values, STEP if track.interpolation == "STEP" else LINEAR)
 
     def _key_times(self, track: Track) -> tuple[Array, Array | None]:
         """The increasing key times, and which keys were kept (a mask) where some shared their time with the next."""
@@ -156,16 +212,6 @@ class CurveMaker:
                 times = times[kept]
             self._times[track.input] = freeze(times), kept
         return self._times[track.input]
-
-    def _check_rotations(self, values: Array, track: Track, change: bool) -> None:
-        """Refuse quaternions of no length; make the rest unit length, in place, where interpolation asks for it."""
-        square = np.einsum("ki,ki->k", values, values)
-        if square.min() < 1e-16:
-            key = int(np.argmin(square))
-            raise track.place.bad("output", f"should hold unit quaternions, but that of key {key} has length 0")
-        if change and max(square.max() - 1, 1 - square.min()) > 2 * OFF_UNIT:
-            self.document.count("rotation channels that were not of unit length were normalised ({})")
-            values /= np.sqrt(square)[:, None]
 
 
 def _list(value: Any) -> list[Any]:

@@ -14,7 +14,7 @@ from urllib.parse import unquote, unquote_to_bytes
 from understudy import files
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, shown, written
+from understudy.formats.gltf.entry import Entry, integer_rows, shown, written
 from understudy.formats.gltf.extensions import refused
 
 
@@ -26,6 +26,8 @@ class Buffers:
         self._buffers: dict[int, memoryview] = {}
         self._views: dict[int, tuple[memoryview, int]] = {}
         self._external: dict[Path, bytes] = {}
+        fields = {"buffer": -1, "byteOffset": 0, "byteLength": 0, "byteStride": 0}
+        self._rows = integer_rows(document.list("bufferViews"), fields)
 
     def view(self, index: int) -> tuple[memoryview, int]:
         """The bytes of a buffer view and its stride (0: tightly packed). `index` is known to exist."""
@@ -35,6 +37,17 @@ class Buffers:
         return found
 
     def _read_view(self, entry: Entry) -> tuple[memoryview, int]:
+        index = entry.place[-1]
+        if self._rows is not None and isinstance(index, int):
+            number, start, length, stride = self._rows[index]
+            if number in self._buffers and start >= 0 and length > 0 and (stride == 0 or 4 <= stride < 253):
+                data = self._buffers[number]
+                if start + length <= len(data):
+                    return data[start : start + length], stride
+        return self._read_view_slowly(entry)
+
+    def _read_view_slowly(self, entry: Entry) -> tuple[memoryview, int]:
+        """Field by field, to say what is wrong."""
         number = self.document.reference(entry, "buffer", "buffers")
         if number is None:
             raise entry.bad("buffer", "is missing, but should name a buffer")
