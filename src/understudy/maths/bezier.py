@@ -19,7 +19,7 @@ from understudy.maths import bezier_solve
 
 FLAT = 1e-9
 """x'(s) below this fraction of the segment counts as a halt of time. Handles of up to 0.95 of the segment keep x'
-above 0.075; at 1e-9 the ratio y'/x' has lost half of its digits to the rounding of x'."""
+above 0.075 in its middle; at 1e-9 the ratio y'/x' has lost half of its digits to the rounding of x'."""
 
 NUDGE = 1e-6
 """Where time halts, y'/x' is taken this far further inside. It errs by about the nudge (1e-6 of the curve's bend),

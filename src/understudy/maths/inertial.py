@@ -9,7 +9,7 @@ acceleration. In Bernstein form, u = t / T:
 
 The offset cannot change sign while no b does. So a velocity towards zero shortens T to at most -5 x0 / v0 (b1 >= 0)
 and the initial acceleration a0 is the least one that keeps b2 >= 0: these are Bollo's rules. A velocity away from
-zero is kept, so that value and velocity are always continuous; Bollo sets it to zero.
+zero is kept, so that value and velocity are always continuous; common implementations set it to zero.
 
 States are plain tuples of arrays: `init... -> state`, `evaluate...(state, t) -> offset`.
 """
