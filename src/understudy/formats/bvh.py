@@ -20,6 +20,7 @@ from understudy.errors import InvalidInput
 from understudy.formats import guesses
 from understudy.formats.bvh_parser import BvhJoint, BvhText, parse
 from understudy.formats.bvh_writer import CENTIMETRES, write
+from understudy.formats.distinct import distinct
 from understudy.maths import euler, quaternion
 
 __all__ = ["parse", "read", "write"]
@@ -40,7 +41,7 @@ def read(path: str | Path, scale: float | None = None) -> Asset:
 def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
     """The parsed text in metres, Y up, rotations as quaternions."""
     notes = list(text.notes)
-    names = _names(text.joints, notes)
+    names = distinct((joint.name for joint in text.joints), "joint", notes)
     parents = np.array([joint.parent for joint in text.joints])
     offsets = np.array([joint.offset for joint in text.joints])
     rotations = _rotations(text)  # (F, J, 4)
@@ -62,21 +63,6 @@ def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
     skeleton = Skeleton(names, parents, offsets * metres, rest_rotations, extra=extra)
     clips = [_clip(text, name, names, positions * metres, rotations, notes)] if text.values.size else []
     return Asset([Character(name, skeleton)], clips, notes=notes)
-
-
-def _names(joints: tuple[BvhJoint, ...], notes: list[str]) -> tuple[str, ...]:
-    names: list[str] = []
-    taken: set[str] = set()
-    for number, joint in enumerate(joints):
-        wanted = joint.name or f"joint_{number}"
-        unique, copy = wanted, 2
-        while unique in taken:
-            unique, copy = f"{wanted}_{copy}", copy + 1
-        if unique != wanted:
-            notes.append(f"two joints are named {wanted!r}: one became {unique!r}")
-        taken.add(unique)
-        names.append(unique)
-    return tuple(names)
 
 
 def _columns(text: BvhText, kind: str) -> dict[int, list[tuple[str, int]]]:

@@ -1,6 +1,6 @@
 """Which formats there are, which file is which, and the two verbs `read` and `write`.
 
-A format is a module with `read(path, ...) -> Asset` and, where it is used for output, `write(asset, path) -> notes`, one
+A format is a module with `read(path, ...) -> Asset` and, where used for output, `write(asset, path) -> notes`, one
 note for each thing that the format could not hold. Modules are loaded when a file of theirs is met.
 """
 
@@ -38,7 +38,7 @@ FORMATS = (
     Format("c3d", (".c3d",), "c3d", False, "marker capture"),
     Format("csv", (".csv",), "livelink", True, "ARKit / Live Link Face weights"),
     Format("obj", (".obj",), "obj", False, "Wavefront mesh"),
-    Format("npz", (".npz",), "npz", True, "baked joints and vertices"),
+    Format("npz", (".npz",), "npz", False, "baked joints and vertices (made by `bake`)"),
 )
 
 

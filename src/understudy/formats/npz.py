@@ -1,0 +1,191 @@
+"""Bakes: an animation as plain arrays, for programs that want numbers and nothing else.
+
+A NumPy archive (.npz) with `times (F,)`, `joint_names (J,)`, `joints (F, J, 4, 4)` in world space, `vertices
+(F, V, 3)`, `triangles (T, 3)` and, from this tool, `joint_parents (J,)`. It is written uncompressed, since packing
+floating-point numbers takes far longer than it saves.
+
+Making a bake needs skinning, which lives further down the house (`understudy.rig.bake`); here it is only read, written
+and turned back into a character.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin, kinematics
+from understudy.character.skeleton import depth_first
+from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput, Unsupported
+from understudy.formats.distinct import distinct
+from understudy.formats.npz_archive import Archive
+from understudy.formats.numbers import LARGEST_NUMBER
+from understudy.maths import transform
+
+REQUIRED = ("times", "joint_names", "joints", "vertices", "triangles")
+
+
+@dataclass(frozen=True, eq=False)
+class Bake:
+    """One animation frame by frame. Arrays are checked, not copied."""
+
+    times: Array  # (F,) seconds
+    joint_names: tuple[str, ...]  # (J,)
+    joints: Array  # (F, J, 4, 4) world_from_joint
+    vertices: Array  # (F, V, 3) float32, world
+    triangles: Array  # (T, 3) int32
+    parents: Array | None = None  # (J,) -1 for a root; None where unknown
+
+    def __post_init__(self) -> None:
+        names = tuple(self.joint_names)
+        frames, joints = len(self.times), len(names)
+        fields: dict[str, Any] = {
+            "times": checks.array(self.times, "times", (frames,)),
+            "joint_names": names,
+            "joints": _checked(self.joints, "joints", (frames, joints, 4, 4), np.float64),
+            "vertices": _checked(self.vertices, "vertices", (frames, None, 3), np.float32),
+            "triangles": checks.array(self.triangles, "triangles", ("T", 3), np.int32),
+            "parents": None if self.parents is None else checks.array(self.parents, "parents", (joints,), np.int64),
+        }
+        if frames == 0:
+            raise InvalidInput("a bake should have at least one frame, but has none")
+        checks.indices(fields["triangles"], "triangles", fields["vertices"].shape[1])
+        if fields["parents"] is not None:
+            checks.indices(fields["parents"], "joint parents", joints, lowest=-1)
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
+
+
+def _checked(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> Array:
+    """The array itself where type and shape are right; `checks.array` would copy what may be gigabytes."""
+    array = np.asarray(value, dtype)
+    if array.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, array.shape)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise InvalidInput(f"{name} should have shape ({wanted}), but has shape {array.shape}")
+    # minimum and maximum need no memory, and pass NaN on
+    if array.size and not (array.min() >= -LARGEST_NUMBER and array.max() <= LARGEST_NUMBER):
+        raise InvalidInput(f"{name} should be finite, but holds {array.min():g} or {array.max():g}")
+    return array
+
+
+def write_bake(bake: Bake, path: str | Path) -> None:
+    """Write the arrays under the names that `understudy bake` promises."""
+    arrays: dict[str, Any] = {
+        "times": bake.times,
+        "joint_names": np.array(bake.joint_names, dtype=np.str_),
+        "joints": bake.joints,
+        "vertices": bake.vertices,
+        "triangles": bake.triangles,
+    }
+    if bake.parents is not None:
+        arrays["joint_parents"] = bake.parents
+    with Path(path).open("wb") as file:  # np.savez adds an ending to a bare name
+        np.savez(file, **arrays)
+
+
+def read_bake(path: str | Path) -> Bake:
+    """All arrays of a bake; sizes are checked against the file before memory is taken."""
+    with Archive(path) as archive:
+        _refuse_others(archive)
+        arrays = {name: archive.read(name) for name in REQUIRED}
+        parents = archive.read("joint_parents") if "joint_parents" in archive else None
+    return _bake(path, arrays, parents)
+
+
+def _refuse_others(archive: Archive) -> None:
+    if set(REQUIRED) <= set(archive.names):
+        return
+    found = ", ".join(archive.names[:20]) or "none"
+    raise Unsupported(archive.path, f"holds the arrays {found}; a bake has {', '.join(REQUIRED)}")
+
+
+def _bake(path: str | Path, arrays: dict[str, Array], parents: Array | None) -> Bake:
+    names = arrays["joint_names"]
+    if names.ndim != 1 or names.dtype.kind not in "US":
+        raise BadFile(path, f"joint_names should be a list of names, but is {names.dtype} {names.shape}")
+    texts = [n.decode("latin-1") if isinstance(n, bytes) else str(n) for n in names.tolist()]
+    for name, kinds in (("times", "fiu"), ("joints", "f"), ("vertices", "f"), ("triangles", "iu")):
+        if arrays[name].dtype.kind not in kinds:
+            raise BadFile(path, f"{name} should hold numbers, but holds {arrays[name].dtype}")
+    try:
+        return Bake(arrays["times"], tuple(texts), arrays["joints"], arrays["vertices"], arrays["triangles"], parents)
+    except (InvalidInput, TypeError) as error:
+        raise BadFile(path, str(error)) from error
+
+
+def read(path: str | Path) -> Asset:
+    """The joints of a bake as a skeleton with a clip, and its first frame as a mesh."""
+    path = Path(path)
+    with Archive(path) as archive:
+        _refuse_others(archive)
+        arrays = {name: archive.read(name) for name in ("joint_names", "joints", "triangles")}
+        arrays["vertices"] = archive.read("vertices", first=1)
+        arrays["times"] = archive.read("times")
+        parents = archive.read("joint_parents") if "joint_parents" in archive else None
+    frames = arrays["times"].shape[:1] if arrays["times"].ndim == 1 else ()
+    if not frames or arrays["joints"].shape[:1] != frames:
+        shapes = f"{arrays['times'].shape} and {arrays['joints'].shape}"
+        raise BadFile(path, f"times and joints should have the same frames, but have shapes {shapes}")
+    still = _bake(path, {**arrays, "times": arrays["times"][:1], "joints": arrays["joints"][:1]}, parents)
+    joints = _checked(arrays["joints"], "joints", (*frames, len(still.joint_names), 4, 4), np.float64)
+    return _asset(path.stem, still, checks.array(arrays["times"], "times", frames), joints)
+
+
+def _asset(name: str, still: Bake, times: Array, joints: Array) -> Asset:
+    notes: list[str] = []
+    names = distinct(still.joint_names, "joint", notes)
+    parents = np.full(len(names), -1) if still.parents is None else still.parents
+    if still.parents is None and names:
+        notes.append("the bake does not say which joint hangs on which: every joint became a root")
+    if not names:
+        names, parents, joints = ("root",), np.array([-1]), np.tile(np.eye(4), (len(times), 1, 1, 1))
+    order = depth_first(parents)
+    rank = np.argsort(order)
+    parents = np.where(parents[order] < 0, -1, rank[np.maximum(parents[order], 0)])
+    names, joints = tuple(names[i] for i in order), joints[:, order]
+
+    local = kinematics.local_transforms(parents, joints)
+    sheared = float(transform.shear_error(local).max())
+    if sheared > 1e-4:
+        notes.append(f"joints are sheared by up to {100 * sheared:.2g} %, which was left out")
+    t, q, s = transform.decompose(local)
+    skeleton = Skeleton(names, parents, t[0], q[0], s[0])
+    parts = []
+    if still.vertices.shape[1]:
+        mesh = Mesh(name, still.vertices[0], still.triangles)
+        parts.append(Part(name, mesh, _still_skin(joints[0], len(mesh.vertices))))
+        notes.append("vertices are those of the first frame, hung on the first joint: the others were left out")
+    clips = [_clip(name, names, times, t, q, s, notes)] if len(times) > 1 else []
+    return Asset([Character(name, skeleton, parts)], clips, notes=notes)
+
+
+def _still_skin(world_from_joint: Array, vertices: int) -> Skin:
+    """A skin that names every joint, so that they all count as the character's, and hangs on the first."""
+    inverse = np.tile(np.eye(4), (len(world_from_joint), 1, 1))
+    sound = np.abs(transform.determinant(world_from_joint)) > 1e-12
+    inverse[sound] = transform.invert(world_from_joint[sound])
+    return Skin(np.arange(len(inverse)), inverse, np.zeros((vertices, 1)), np.ones((vertices, 1)))
+
+
+def _clip(name: str, names: tuple[str, ...], times: Array, t: Array, q: Array, s: Array, notes: list[str]) -> Clip:
+    steps = np.diff(times)
+    step = float(np.median(steps))
+    if not step > 0:
+        raise InvalidInput("times should increase from frame to frame")
+    if np.abs(steps - step).max() > 0.01 * step:
+        notes.append(f"times are uneven: the frames were taken to be {1 / step:.4g} a second")
+    channels = [Channel(n, kind) for n in names for kind in ("translation", "rotation")]
+    blocks = [np.concatenate([t, q], axis=2).reshape(len(times), -1)]
+    if np.abs(s - 1).max() > 1e-6:
+        channels += [Channel(n, "scale") for n in names]
+        blocks.append(s.reshape(len(times), -1))
+    return Clip(name, channels, np.concatenate(blocks, axis=1), _tidy(1 / step), float(times[0]))
+
+
+def _tidy(rate: float) -> float:
+    """A rate that is a whole number but for rounding becomes that number."""
+    return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else rate
