@@ -1,0 +1,28 @@
+"""An animation made from keys with free tangents: a nod that anticipates, overshoots and settles."""
+
+import numpy as np
+
+from understudy import cast, formats
+from understudy.character import Asset, Channel, Curve, Curves
+from understudy.character.curve import BEZIER
+from understudy.rig import DirectRig
+
+# One channel, three columns: degrees about x, y, z. Keys at rest, back a little, down, past it, settled.
+nod = Channel("Head", "euler", ("x", "y", "z"))
+times = np.array([0.0, 0.25, 0.6, 0.85, 1.2])
+angles = np.radians([[0, 0, 0], [-8, 0, 0], [30, 0, 4], [24, 0, 3], [26, 0, 3]])
+
+# A tangent is an offset (dt, dv) for each column; flat ones ease in and out, long ones hold longer.
+ease = np.zeros((len(times), 3, 2))
+ease[..., 0] = 0.4 * np.diff(times, append=times[-1] + 0.35)[:, None]
+arrive = np.zeros_like(ease)
+arrive[..., 0] = 0.4 * np.diff(times, prepend=times[0] - 0.35)[:, None]
+curves = Curves("nod", [Curve(nod, times, angles, BEZIER, arrive, ease)])
+
+lamp = cast.load("lamp").character()
+rows = DirectRig(lamp).pose(curves, np.linspace(0, 1.2, 30))
+print(f"{curves.key_count} keys make {len(rows)} rows of {rows.shape[1]} columns")
+
+# glTF knows no free tangents and no Euler angles: the note says what became of them.
+for note in formats.write(Asset([lamp], curves=[curves]), "nod.glb"):
+    print("note:", note)

@@ -1,0 +1,10 @@
+"""A contact sheet and a video. They are drawn with OpenGL where there is any, and with NumPy where there is none."""
+
+from understudy import cast
+from understudy.render import show
+
+lamp = cast.load("lamp")
+take = show.Take.of(lamp, "hop", rate=8)
+small = show.View(size=(240, 180))
+print("hop.png:", show.contact_sheet(take, "hop.png", small, count=8))
+print("hop.gif:", show.video(take, "hop.gif", small))

@@ -1,0 +1,56 @@
+"""The command as a whole: help, version, completion, misspelt words, start without heavy imports."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from understudy import __version__
+from understudy.cli.app import VERBS
+
+HEAVY = ("numpy", "scipy", "numba", "moderngl", "av", "PIL", "pxr", "rich")
+
+
+def test_help_and_version(understudy) -> None:
+    code, out, _ = understudy("--help")
+    assert code == 0 and all(verb in out.decode() for verb in VERBS)
+    assert understudy("--version")[1].decode().split()[-1] == __version__
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_explains_itself(understudy, verb: str) -> None:
+    code, out, _ = understudy(verb, "--help")
+    assert code == 0 and out.startswith(b"Usage: understudy " + verb.encode())
+
+
+def test_misspelt_commands_exit_with_two(understudy) -> None:
+    assert understudy("inform")[0] == 2
+    assert understudy("info")[0] == 2
+    assert understudy("info", "x", "--colour")[0] == 2
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(understudy, shell: str) -> None:
+    code, out, _ = understudy("completion", shell)
+    assert code == 0 and b"_UNDERSTUDY_COMPLETE" in out
+
+
+@pytest.mark.parametrize(
+    ("statement", "allowed"),
+    [
+        ("from understudy.cli.app import run; run(['--help'])", ()),
+        ("import understudy.formats, understudy.rig", ("numpy",)),
+    ],
+)
+def test_heavy_imports_only_where_used(statement: str, allowed: tuple[str, ...]) -> None:
+    code = f"import sys\n{statement}\nprint('loaded', *[m for m in {HEAVY!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.splitlines()[-1].split()[1:])
+    assert loaded <= set(allowed)
+
+
+def test_module_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "understudy", "--version"], capture_output=True, text=True, check=True)
+    assert __version__ in done.stdout

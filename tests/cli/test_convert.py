@@ -1,0 +1,47 @@
+"""`convert`: files, folders, standard output, what is lost."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from understudy.formats import read
+
+
+def test_to_another_format_and_back(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("convert", flag_file, "-o", tmp_path / "again.gltf")[0] == 0
+    assert read(tmp_path / "again.gltf").animation("bend").key_count == 27
+
+
+def test_what_is_lost_is_said(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, out, _ = understudy("convert", flag_file, "-o", tmp_path / "flag.bvh", "--json")
+    assert code == 0
+    notes = " ".join(json.loads(out)["notes"])
+    assert "mesh" in notes and ("shape" in notes or "weights" in notes)
+
+
+def test_dry_run_writes_nothing(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("convert", flag_file, "-o", tmp_path / "x.gltf", "--dry-run")[0] == 0
+    assert not (tmp_path / "x.gltf").exists()
+
+
+def test_folder_to_folder(understudy, flag_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    assert understudy("convert", flag_file.parent, "-o", out, "--to", "gltf")[0] == 0
+    assert (out / "flag.gltf").exists()
+    assert understudy("convert", flag_file.parent, "-o", out)[0] == 2
+
+
+def test_standard_output(understudy, flag_file: Path) -> None:
+    code, out, _ = understudy("convert", flag_file, "-o", "-", "--to", "glb", "-q")
+    assert code == 0 and out[:4] == b"glTF"
+
+
+def test_chosen_clip_and_rate(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("convert", flag_file, "-o", tmp_path / "x.glb", "--clip", "bend", "--rate", "12")[0] == 0
+    assert len(read(tmp_path / "x.glb").animation("bend").curves[0]) == 13
+
+
+def test_formats_that_are_only_read(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, _, err = understudy("convert", flag_file, "-o", tmp_path / "x.c3d")
+    assert code == 1 and "read but not written" in err

@@ -1,0 +1,67 @@
+"""`info`: the documented JSON, readable text, folders, and errors as one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_json_has_the_documented_shape(understudy, flag_file: Path) -> None:
+    code, out, _ = understudy("info", flag_file, "--json")
+    assert code == 0
+    facts = json.loads(out)
+    assert facts["format"] == "glb"
+    assert facts["characters"] == [{"name": "flag", "joints": 2, "vertices": 4, "triangles": 2, "shapes": ["wave"]}]
+    clip = facts["clips"][0]
+    assert (clip["name"], clip["duration"], clip["rate"], clip["frames"], clip["channels"]) == ("bend", 1, 24, 25, 2)
+    assert isinstance(facts["notes"], list)
+
+
+def test_text_names_everything(understudy, flag_file: Path) -> None:
+    code, out, _ = understudy("info", flag_file)
+    assert code == 0
+    assert all(word in out.decode() for word in ("flag", "2 joints", "4 vertices", "wave", "bend", "25 frames"))
+
+
+def test_folder_lists_each_file_and_fails_for_the_bad_one(understudy, flag_file: Path) -> None:
+    (flag_file.parent / "broken.bvh").write_text("HIERARCHY\nROOT")
+    (flag_file.parent / "readme.md").write_text("not ours")
+    code, out, err = understudy("info", flag_file.parent, "--json")
+    rows = json.loads(out)
+    assert code == 1
+    assert [Path(row["file"]).name for row in rows] == ["broken.bvh", "flag.glb"]
+    assert "broken.bvh" in rows[0]["error"] and "broken.bvh" in err
+
+
+def test_bad_input_is_one_sentence(understudy, tmp_path: Path) -> None:
+    (tmp_path / "x.glb").write_bytes(b"glTF but not really")
+    for words in (
+        ["info", tmp_path / "none.glb"],
+        ["info", tmp_path / "x.glb"],
+        ["info", tmp_path],
+        ["info", "nobody"],
+        ["info", tmp_path / "x.xyz"],
+    ):
+        if words[1] == tmp_path:
+            (tmp_path / "x.glb").unlink()
+        code, out, err = understudy(*words)
+        assert code == 1, words
+        assert out == b""
+        assert err.startswith("error: ") and err.count("\n") == 1 and "Traceback" not in err
+
+
+def test_standard_input(flag_file: Path) -> None:
+    command = [sys.executable, "-m", "understudy", "info", "-", "--json"]
+    done = subprocess.run([*command, "--from", "glb"], input=flag_file.read_bytes(), capture_output=True, check=True)
+    assert json.loads(done.stdout)["characters"][0]["name"] == "flag"
+    lost = subprocess.run(command, input=b"", capture_output=True, check=False)
+    assert lost.returncode == 2 and b"--from" in lost.stderr
+
+
+def test_built_in_character(understudy) -> None:
+    code, out, _ = understudy("info", "lamp", "--json")
+    facts = json.loads(out)
+    assert code == 0
+    assert "hop" in [clip["name"] for clip in facts["clips"]]

@@ -1,0 +1,47 @@
+"""`render` and `demo`: the right file, the right number of frames, nothing left behind by bad input."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+
+@pytest.mark.parametrize("backend", [[], ["--software"]], ids=["default", "software"])
+def test_picture_shows_the_character(understudy, flag_file: Path, tmp_path: Path, backend: list[str]) -> None:
+    path = tmp_path / "x.png"
+    assert understudy("render", flag_file, "-o", path, "--size", "160x120", "--time", "0.5", *backend)[0] == 0
+    picture = np.asarray(Image.open(path).convert("RGB"), float)
+    assert picture.shape == (120, 160, 3)
+    assert np.ptp(picture.mean(axis=2)) > 40  # something stands out from the background
+
+
+def test_video_has_all_frames(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("render", flag_file, "-o", tmp_path / "x.mp4", "--size", "96x64", "-q")[0] == 0
+    with av.open(str(tmp_path / "x.mp4")) as video:
+        assert sum(1 for _ in video.decode(video=0)) == 25
+        assert float(video.streams.video[0].average_rate) == 24
+
+
+def test_contact_sheet_of_bones(understudy, flag_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    assert understudy("render", flag_file, "-o", path, "--sheet", "6", "--bones", "--size", "64x64")[0] == 0
+    assert Image.open(path).size[0] > 3 * 64
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(["--time", "9"], 1), (["--size", "big"], 2), (["--clip", "jump"], 1), (["--azimuth", "north"], 2)],
+)
+def test_bad_options_leave_nothing(understudy, flag_file: Path, tmp_path: Path, words: list[str], code: int) -> None:
+    found, _, err = understudy("render", flag_file, "-o", tmp_path / "x.png", *words)
+    assert found == code and "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["flag.glb"]
+
+
+def test_unknown_ending(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.avi")
+    assert code == 1 and ".mp4" in err
