@@ -18,7 +18,8 @@ from understudy.render.scene import Surface, srgb
 BONE_COLOUR, JOINT_COLOUR = "#2f9e91", "#f2a33a"
 WAIST = 0.16  # where along a bone its ring sits, from the parent
 GIRTH = 0.085  # a bone's half-width, of its length
-THINNEST, THICKEST = 0.004, 0.024  # bounds on the half-width, of the figure's size
+THINNEST, THICKEST = 0.0075, 0.022  # bounds on the half-width, of the figure's size
+STUBBIEST = 0.22  # and, above the former, of the bone's length: fingers stay slender
 
 
 def bones(
@@ -45,7 +46,7 @@ def bones(
     length = np.linalg.norm(end - start, axis=-1)  # (..., B)
     typical = length.reshape(-1, len(child)).mean(axis=0) if length.size else np.zeros(len(child))
     size = _size(parent, child, typical)
-    width = np.clip(GIRTH * typical, THINNEST * size, THICKEST * size)
+    width = np.minimum(np.clip(GIRTH * typical, THINNEST * size, THICKEST * size), STUBBIEST * typical)
 
     side, other = _basis(end - start, length)
     waist = start + WAIST * (end - start)
@@ -108,16 +109,16 @@ def _octahedra(start: Array, end: Array, ring: list[Array]) -> Array:
 
 
 def _ball_radii(parent: Array, child: Array, width: Array, size: float) -> Array:
-    """A ball a little wider than the thinnest bone that meets there, so that fingers get small ones.
+    """A little less than the mean half-width of the bones that meet there, so that fingers get small balls.
 
-    Roots are larger.
+    Bones without length do not count; roots are larger.
     """
-    radius = np.full(len(parent), THICKEST * size)
-    np.minimum.at(radius, child, width)
-    np.minimum.at(radius, parent[child], width)
-    return np.where(
-        parent < 0, np.maximum(1.3 * radius, 0.8 * THICKEST * size), np.maximum(0.8 * radius, THINNEST * size)
-    )
+    J = len(parent)
+    ends, widths = np.concatenate([child, parent[child]]), np.concatenate([width, width])
+    count = np.bincount(ends, widths > 0, minlength=J)
+    mean = np.bincount(ends, widths, minlength=J) / np.maximum(count, 1)
+    radius = np.where(count > 0, 0.9 * mean, THINNEST * size)
+    return np.where(parent < 0, np.maximum(radius, 0.9 * THICKEST * size), radius)
 
 
 def _colours(given: ArrayLike | None, default: str, J: int) -> Array:

@@ -80,9 +80,10 @@ class GlRenderer:
         """Release all buffers and the context; a second call does nothing."""
         if self.context is None:
             return
-        self.meshes.release()
-        for thing in reversed(self.owned):
-            thing.release()
+        with self.context:
+            self.meshes.release()
+            for thing in reversed(self.owned):
+                thing.release()
         self.context.release()
         self.context = None
 
@@ -100,7 +101,10 @@ class GlRenderer:
         if self.context is None:
             raise RuntimeError("this renderer has been closed")
         frame = prepare(camera, self.height, surfaces, vertices, normals, lines, dots, stage)
-        lights = lights_for(camera.azimuth)
+        with self.context:  # current while it draws: other renderers may be open
+            return self._draw(camera, frame, lights_for(camera.azimuth))
+
+    def _draw(self, camera: Camera, frame: Frame, lights: Lights) -> Array:
         meshes = self.meshes.of(frame.parts)
         solid = [mesh for mesh in meshes if mesh.surface.alpha_mode != "blend"]
         see_through = [mesh for mesh in meshes if mesh.surface.alpha_mode == "blend"]

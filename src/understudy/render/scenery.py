@@ -30,7 +30,7 @@ def paint_scenery(
 ) -> tuple[Array, Array]:
     """The empty stage (H, W, 3) sRGB with the figure's shadow, and the ground's depth (H, W), 1 where there is none."""
     columns, rows = np.meshgrid(np.arange(width), np.arange(height))
-    blend = smoothstep(0.05, 0.75, off_centre(columns, rows, width, height))[..., None]
+    blend = smoothstep(0.12, 0.95, off_centre(columns, rows, width, height))[..., None]
     picture = look.inner + (look.outer - look.inner) * blend
     depth = np.ones((height, width))
     stage = frame.stage

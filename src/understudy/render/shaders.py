@@ -20,7 +20,7 @@ float off_centre() {
     return length(gl_FragCoord.xy / resolution - vec2(0.5, 0.52));
 }
 vec3 backdrop() {
-    return mix(inner_colour, outer_colour, smoothstep(0.05, 0.75, off_centre()));
+    return mix(inner_colour, outer_colour, smoothstep(0.12, 0.95, off_centre()));
 }
 float vignetted() {
     return 1.0 - vignette * smoothstep(0.35, 0.8, off_centre());

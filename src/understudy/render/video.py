@@ -57,7 +57,10 @@ def exact_rate(rate: float | Fraction) -> Fraction:
             raise InvalidInput(f"rate should lie between 0.01 and 1000 frames a second, but is {rate}")
         whole = Fraction(round(rate))
         slowed = whole * Fraction(1000, 1001)
-        if whole and abs(float(slowed) - rate) < 5e-3 and abs(float(whole) - rate) > 5e-3:
+        # Files round their rates: a frame time of 0.0083333 s means 120 a second.
+        if whole and abs(float(whole) - rate) < 5e-3:
+            return whole
+        if whole and abs(float(slowed) - rate) < 5e-3:
             return slowed
     return Fraction(rate).limit_denominator(10_000)
 
