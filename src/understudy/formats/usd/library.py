@@ -1,0 +1,40 @@
+"""Pixar's USD library: asked for only where it is needed, and kept from writing to standard error."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from understudy.errors import MissingExtra
+
+
+def require(purpose: str) -> None:
+    """Raise `MissingExtra` where the library is not installed."""
+    try:
+        found = importlib.util.find_spec("pxr.Usd") is not None
+    except ImportError:
+        found = False
+    if not found:
+        raise MissingExtra(purpose, "usd")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Collect and drop the library's diagnostics: what matters of them is said by our own notes and errors."""
+    from pxr import UsdUtils
+
+    delegate = UsdUtils.CoalescingDiagnosticDelegate()
+    try:
+        yield
+    finally:
+        delegate.TakeUncoalescedDiagnostics()
+        del delegate
+
+
+def first_message(error: Exception) -> str:
+    """The first sentence of a library error, without the C++ place it comes from."""
+    found = re.search(r": '(.+?)'\s*(?:\n|$)", str(error), re.DOTALL)
+    text = found.group(1) if found else str(error)
+    return " ".join(text.split())[:200]

@@ -1,0 +1,167 @@
+"""Reading: what the readers of one stage share - the file's name, its frame, the notes, and bounds on what is taken.
+
+Values come out of the stage as checked NumPy arrays. The library itself accepts arrays of any size: a small binary file
+may repeat one array a million times, so every array is counted against a budget before it is copied.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pxr import Tf, Usd, UsdGeom
+
+from understudy.character import Image, Material
+from understudy.checks import Array
+from understudy.errors import BadFile, Unsupported
+from understudy.formats.usd.frame import Frame
+
+# Numbers that may be taken from a file: 32 million (256 MB) for any file, and eight a byte beyond. Stored plainly a
+# number takes four bytes; only integers that repeat and arrays used more than once come near this.
+BASE_BUDGET, BUDGET_PER_BYTE = 1 << 25, 8
+MOST_PRIMS = 200_000
+EARLIEST = Usd.TimeCode.EarliestTime()
+
+
+class Reading:
+    """One stage while it is read."""
+
+    def __init__(self, path: Path, stage: Usd.Stage) -> None:
+        self.path, self.stage = path, stage
+        self._notes: dict[str, list[str]] = {}
+        self.materials: dict[tuple[str, bool, tuple[str, ...]], Material] = {}
+        self.images: dict[str, Image | None] = {}
+        self._left = BASE_BUDGET + BUDGET_PER_BYTE * path.stat().st_size
+        self.codes_per_second = float(stage.GetTimeCodesPerSecond())
+        if not (np.isfinite(self.codes_per_second) and self.codes_per_second > 0):
+            raise BadFile(path, f"timeCodesPerSecond should be above zero, but is {self.codes_per_second}")
+        self.frame = self._frame()
+
+    def _frame(self) -> Frame:
+        metres = float(UsdGeom.GetStageMetersPerUnit(self.stage))
+        if not (np.isfinite(metres) and metres > 0):
+            raise BadFile(self.path, f"metersPerUnit should be above zero, but is {metres}")
+        z_up = str(UsdGeom.GetStageUpAxis(self.stage)) == "Z"
+        if not self.stage.HasAuthoredMetadata("metersPerUnit"):
+            self.note(f"the file does not say its unit: USD's default, {metres:g} m, was taken")
+        elif metres != 1:
+            self.note(f"lengths were multiplied by {metres:g} to be in metres")
+        if z_up:
+            self.note("the scene was turned from Z up to Y up")
+        return Frame(metres, z_up)
+
+    def note(self, text: str, name: str | None = None) -> None:
+        """Keep a note, once; with a name, `text` has a place {} where all names with this note will be listed."""
+        names = self._notes.setdefault(text, [])
+        if name is not None and name not in names:
+            names.append(name)
+
+    @property
+    def notes(self) -> list[str]:
+        """All notes, one line each."""
+        result = []
+        for text, names in self._notes.items():
+            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            result.append(text.format(", ".join(names[:3]) + more) if names else text)
+        return result
+
+    def bad(self, prim: Usd.Prim, reason: str) -> BadFile:
+        """The error for a prim that is wrong."""
+        return BadFile(self.path, reason, str(prim.GetPath()))
+
+    def take(self, prim: Usd.Prim, numbers: int) -> None:
+        """Count numbers against the budget of the file."""
+        self._left -= numbers
+        if self._left < 0:
+            raise Unsupported(
+                self.path, "expands to far more numbers than a file of its size holds", str(prim.GetPath())
+            )
+
+    def seconds(self, codes: Any) -> Array:
+        """Time codes as seconds."""
+        return np.asarray(codes, np.float64) / self.codes_per_second
+
+    def array(
+        self, attribute: Usd.Attribute, width: int | None, time: Any = EARLIEST, kind: str = "float"
+    ) -> Array | None:
+        """(N,) or, with a width, (N, width); float64 or int64. None where the attribute has no value."""
+        if not attribute:
+            return None
+        prim = attribute.GetPrim()
+        try:
+            value = attribute.Get(time)
+            if value is None:
+                return None
+            if not hasattr(value, "__len__"):
+                raise TypeError
+            self.take(prim, len(value) * (width or 1))
+            result = np.array(value)
+        except (Tf.ErrorException, TypeError, ValueError):
+            raise self.bad(prim, f"{attribute.GetName()} should be an array of numbers") from None
+        if result.size == 0:
+            result = result.reshape((0,) if width is None else (0, width)).astype(np.float64)
+        shape = (len(result),) if width is None else (len(result), width)
+        if (result.dtype.kind not in ("iu" if kind == "int" else "fiu") and result.size) or result.shape != shape:
+            what = "numbers" if width is None else f"{width}-vectors"
+            raise self.bad(prim, f"{attribute.GetName()} should be an array of {what}, but has shape {result.shape}")
+        return result.astype(np.int64 if kind == "int" else np.float64)
+
+    def tokens(self, attribute: Usd.Attribute) -> tuple[str, ...] | None:
+        """An array of names; None where there is no value."""
+        if not attribute:
+            return None
+        value = attribute.Get(EARLIEST)
+        if value is None:
+            return None
+        if isinstance(value, str) or not hasattr(value, "__len__"):
+            raise self.bad(attribute.GetPrim(), f"{attribute.GetName()} should be an array of names")
+        self.take(attribute.GetPrim(), len(value))
+        return tuple(str(item) for item in value)
+
+    def matrix(self, attribute: Usd.Attribute) -> Array | None:
+        """(4, 4) for column vectors (USD's own are for rows), in the file's units; None where there is no value."""
+        value = attribute.Get(EARLIEST) if attribute else None
+        if value is None:
+            return None
+        return self._matrices(attribute, np.array(value)[None])[0]
+
+    def matrices(self, attribute: Usd.Attribute) -> Array | None:
+        """(N, 4, 4) for column vectors, in the file's units; None where there is no value."""
+        value = attribute.Get(EARLIEST) if attribute else None
+        if value is None or not hasattr(value, "__len__"):
+            return None
+        self.take(attribute.GetPrim(), 16 * len(value))
+        return self._matrices(attribute, np.array(value).reshape(-1, 4, 4) if len(value) == 0 else np.array(value))
+
+    def _matrices(self, attribute: Usd.Attribute, value: Array) -> Array:
+        name = attribute.GetName()
+        if value.dtype.kind != "f" or value.shape[1:] != (4, 4):
+            raise self.bad(attribute.GetPrim(), f"{name} should hold 4x4 matrices")
+        result = np.swapaxes(value, 1, 2).astype(np.float64)
+        if not np.isfinite(result).all():
+            raise self.bad(attribute.GetPrim(), f"{name} should hold finite numbers")
+        if not (result[:, 3] == [0.0, 0.0, 0.0, 1.0]).all():
+            raise self.bad(attribute.GetPrim(), f"{name} should hold affine transforms, without perspective")
+        return result
+
+
+def name_of(prim: Usd.Prim) -> str:
+    """The name that people see: the display name where there is one, otherwise the name in the path."""
+    return str(prim.GetDisplayName() or prim.GetName())
+
+
+def unique(names: list[str]) -> list[str]:
+    """The names, with _2, _3 and so on behind those that came before."""
+    used: set[str] = set()
+    count: dict[str, int] = {}
+    result = []
+    for name in names:
+        base = name or "unnamed"
+        candidate = base
+        while candidate in used:
+            count[base] = count.get(base, 1) + 1
+            candidate = f"{base}_{count[base]}"
+        used.add(candidate)
+        result.append(candidate)
+    return result
