@@ -23,6 +23,8 @@ from understudy.character import (
     Texture,
 )
 from understudy.formats import write
+from understudy.formats.npz import write_bake
+from understudy.rig import bake
 
 # The smallest picture that is one: a single grey pixel.
 PIXEL = bytes.fromhex(
@@ -265,7 +267,6 @@ WRITTEN = {
     ".usd": small_asset,
     ".bvh": motion_asset,
     ".csv": face_asset,
-    ".npz": small_asset,
 }
 
 
@@ -280,6 +281,9 @@ def make_seeds(folder: Path, ending: str) -> list[Path]:
         write(WRITTEN[ending](), seeds[-1])
     if ending == ".amc":
         (folder / "hand.asf").write_text(ASF)
+    if ending == ".npz":
+        seeds.append(folder / f"ours{ending}")
+        write_bake(bake(small_asset()), seeds[-1])
     if ending == ".c3d":
         seeds.append(folder / f"hand{ending}")
         seeds[-1].write_bytes(c3d_bytes())
