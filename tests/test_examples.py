@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from tests.data_folder import PROJECT
 
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))

@@ -41,8 +41,8 @@ class Channel:
         columns = checks.unique_names(self.columns, f"columns of channel {self.target!r}")
         if fixed is not None and columns != fixed:
             raise InvalidInput(f"a {self.kind} channel should have columns {fixed}, but has {columns}")
-        if self.kind == "euler" and not (1 <= len(columns) <= 3 and set(columns) <= set("xyz")):
-            raise InvalidInput(f"an euler channel should have columns among x, y and z, but has {columns}")
+        if self.kind == "euler" and sorted(columns) != ["x", "y", "z"]:
+            raise InvalidInput(f"an euler channel should have the columns x, y and z in some order, but has {columns}")
         if not columns:
             raise InvalidInput(f"channel {self.target!r} ({self.kind}) should have at least one column")
         object.__setattr__(self, "columns", columns)

@@ -45,10 +45,8 @@ def understudy() -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run with the given arguments (or the process's own); returns the exit code and never raises."""
     try:
-        understudy.main(arguments, prog_name="understudy", standalone_mode=False)
-        return 0
-    except click.exceptions.Exit as stop:
-        return stop.exit_code
+        # a verb that exits early makes click return the exit code here
+        return understudy.main(arguments, prog_name="understudy", standalone_mode=False) or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -82,8 +83,7 @@ def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> 
         raise click.UsageError("reading standard input needs --from FORMAT, for example --from bvh")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "stdin").with_suffix(f".{source_format.lstrip('.')}")
-        stream = click.get_binary_stream("stdin")
-        path.write_bytes(stream.read(files.LARGEST_FILE + 1))
+        path.write_bytes(sys.stdin.buffer.read(files.LARGEST_FILE + 1))
         return formats.read(path, **options)
 
 
@@ -98,7 +98,7 @@ def output_file(name: str, ending: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "stdout").with_suffix(ending)
         yield path
-        click.get_binary_stream("stdout").write(path.read_bytes())
+        sys.stdout.buffer.write(path.read_bytes())
 
 
 def inputs(name: str) -> list[str]:
