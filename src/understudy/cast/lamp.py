@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast import lamp_pieces
+from understudy.cast import lamp_clips, lamp_pieces
 from understudy.cast.pieces import assemble
 from understudy.character import Asset, Character, Material, Skeleton
 
@@ -26,8 +26,8 @@ LIMITS: dict[str, dict[str, tuple[float, float]]] = {
     "Lift": {"x": (-25.0, 25.0), "y": (-40.0, 40.0), "z": (-20.0, 20.0)},
     "Cord": {"y": (-35.0, 35.0)},
     "Swivel": {"y": (-90.0, 90.0)},
-    "LowerArm": {"x": (-45.0, 45.0)},
-    "UpperArm": {"x": (-75.0, 75.0)},
+    "LowerArm": {"x": (-45.0, 45.0), "z": (-12.0, 12.0)},
+    "UpperArm": {"x": (-75.0, 75.0), "z": (-20.0, 20.0)},
     "Neck": {"x": (-60.0, 60.0), "y": (-30.0, 30.0), "z": (-30.0, 30.0)},
     "Head": {"x": (-45.0, 50.0), "y": (-55.0, 55.0), "z": (-40.0, 40.0)},
     "Bulb": {"x": (-12.0, 12.0), "y": (-12.0, 12.0), "z": (-12.0, 12.0)},
@@ -38,7 +38,7 @@ MATERIALS = {
     "Brass": Material("brass", metallic=0.75, roughness=0.33),
     "Steel": Material("painted steel", metallic=0.3, roughness=0.38),
     "Spring": Material("spring steel", metallic=0.9, roughness=0.28),
-    "Glow": Material("lit enamel", roughness=0.6, emissive=(0.80, 0.50, 0.16)),
+    "Glow": Material("lit enamel", roughness=0.6, emissive=(1.05, 0.66, 0.19)),
     "Bulb": Material("bulb", roughness=0.3, emissive=(1.6, 1.35, 0.85)),
     "Cord": Material("cord", roughness=0.65),
 }
@@ -59,5 +59,6 @@ def character() -> Character:
 
 
 def lamp() -> Asset:
-    """The lamp."""
-    return Asset([character()], format="cast")
+    """The lamp and its animation."""
+    body = character()
+    return Asset([body], curves=lamp_clips.clips(body.skeleton), format="cast")

@@ -1,7 +1,8 @@
 """What the lamp is made of: base and swivel, arms and springs, shade and bulb, cord. Measures in metres, at rest.
 
-The lamp faces +Z. Its shade is a bell turned about an axis that leaves the head joint forwards and 14 degrees down;
-the round back of the bell is centred on that joint, so that it looks right however the head is turned.
+The lamp faces +Z. Its shade is a bell turned about an axis that leaves the head joint forwards and 10 degrees down;
+the round back of the bell is centred on that joint, so that it looks right however the head is turned. The opening is
+cut on a slant: without it a bell looks the same however far it is tilted to the side.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from understudy.checks import Array
 
 LEFT = np.array([1.0, 0.0, 0.0])
 RIM = 0.24  # radius of the flat underside: the base tips about points of this circle
-SHADE_TILT = 14.0  # degrees downwards
+SHADE_TILT = 10.0  # degrees downwards
+VISOR = 0.17  # how far the opening slants: the lip comes forward above and goes back below, like a brow
 SPRING_SIDES, CORD_SIDES = 6, 10
 
 JOINTS: dict[str, tuple[str, tuple[float, float, float]]] = {
@@ -34,14 +36,14 @@ JOINTS: dict[str, tuple[str, tuple[float, float, float]]] = {
     "UpperArm": ("LowerArm", (0.0, 0.485, -0.20)),
     "Neck": ("UpperArm", (0.0, 0.845, 0.085)),
     "Head": ("Neck", (0.0, 0.850, 0.150)),
-    "Bulb": ("Head", (0.0, 0.829, 0.235)),
+    "Bulb": ("Head", (0.0, 0.835, 0.236)),
 }
 
 ENAMEL, ENAMEL_DEEP = paint("#B8431F"), paint("#7E2B18")
 BRASS, BRASS_DEEP = paint("#C28F45"), paint("#8A5E2C")
 NAVY, NAVY_LIGHT = paint("#2C3F52"), paint("#41586E")
 STEEL, CORD = paint("#B9BEC6"), paint("#3A2A35")
-GLOW, GLOW_DEEP, BULB = paint("#D8B172"), paint("#C07F35"), paint("#FFF3C8")
+GLOW, GLOW_DEEP, BULB = paint("#A88450"), paint("#8A5522"), paint("#FFF3C8")
 
 
 def at(joint: str) -> Array:
@@ -149,12 +151,13 @@ def head() -> list[Piece]:
     hollow = [(0.195, 0.285), (0.189, 0.252), (0.168, 0.184), (0.128, 0.124), (0.080, 0.086), (0.0, 0.074)]
     outside = np.concatenate([smooth(back, 10), [back[-1]], [bell[0]], smooth(bell, 18)])
     inside = smooth(hollow, 18)
-    vertices, triangles = in_head(lathe(np.concatenate([outside, outside[-1:], inside[:1], inside]), 60))
-    depth = _depth_in_shade(vertices)
+    straight, triangles = lathe(np.concatenate([outside, outside[-1:], inside[:1], inside]), 60)
+    depth = straight[:, 1]
+    vertices, _ = in_head(_slanted((straight, triangles)))
     first_inside = len(lathe(np.concatenate([outside, outside[-1:], inside[:1]]), 60)[0])
     inner = (triangles >= first_inside).all(axis=1)
     collar = 1 - 0.45 * ramp(0.012, 0.0, np.abs(depth - 0.019))
-    lip = in_head(lathe(_round_section(0.199, 0.287, 0.0075, 10), 60))
+    lip = in_head(_slanted(lathe(_round_section(0.199, 0.287, 0.0075, 10), 60)))
     band = in_head(lathe(_round_section(0.0625, 0.019, 0.0065, 8), 40))
     socket = in_head(
         lathe([(0.0, 0.06), (0.040, 0.06), (0.040, 0.06), (0.040, 0.098), (0.040, 0.098), (0.0, 0.104)], 24)
@@ -185,19 +188,21 @@ def cord() -> list[Piece]:
     count = 56
     line = smooth(
         [
-            (0.0, 0.026, -0.235),
-            (0.004, 0.016, -0.30),
-            (0.05, 0.0095, -0.40),
-            (0.17, 0.0095, -0.47),
-            (0.28, 0.0095, -0.40),
-            (0.37, 0.0095, -0.36),
-            (0.45, 0.0095, -0.42),
+            (0.0, 0.031, -0.235),
+            (0.002, 0.029, -0.29),
+            (0.04, 0.0098, -0.40),
+            (0.17, 0.0098, -0.47),
+            (0.28, 0.0098, -0.40),
+            (0.37, 0.0098, -0.36),
+            (0.45, 0.0098, -0.42),
         ],
         count,
     )
-    line[:, 1] = np.maximum(line[:, 1], 0.0095)  # on the ground, never in it
-    share = ramp(0.02, 0.55, np.linspace(0.0, 1.0, count))
-    share = geometry.along(share, CORD_SIDES)
+    line[:, 1] = np.maximum(line[:, 1], 0.0098)  # on the ground, never in it
+    # mostly given up near the base, or what hangs out behind the rim would be pressed into the ground when it tips back;
+    # the rest over half the length, so that the cable hangs in a bow when the base is in the air
+    held = np.clip(1 - np.linspace(0.0, 1.0, count) / 0.7, 0.0, 1.0) ** 8
+    share = geometry.along(1 - held, CORD_SIDES)
     cable = tube(line, 0.0095, CORD_SIDES, (0, 1, 0))
     way = _direction(line[-2], line[-1])
     turn = float(np.degrees(np.arctan2(way[0], way[2])))
@@ -223,10 +228,12 @@ def in_head(surface: Surface) -> Surface:
     return placed(surface, (1, 0, 0), 90.0 + SHADE_TILT, at("Head"))
 
 
-def _depth_in_shade(vertices: Array) -> Array:
-    """(V,) how far along the shade's axis from the head joint."""
-    tilt = np.radians(90.0 + SHADE_TILT)
-    return (vertices - at("Head")) @ np.array([0.0, np.cos(tilt), np.sin(tilt)])
+def _slanted(surface: Surface) -> Surface:
+    """The bell, still upright, with its opening cut on a slant; its narrow end stays as it is."""
+    vertices, triangles = surface
+    up = -vertices[:, 2]  # where the head's top will be
+    shift = VISOR * up * ramp(0.05, 0.285, vertices[:, 1])
+    return vertices + shift[:, None] * np.array([0.0, 1.0, 0.0]), triangles
 
 
 def _kept(vertices: Array, triangles: Array) -> Surface:
