@@ -58,4 +58,7 @@ def test_imports_only_from_above(path: Path) -> None:
 
 
 def test_the_guard_sees_a_breach() -> None:
-    assert imported_rooms("def f():\n    from understudy.cli import app\n    import understudy.rig.direct") == {"cli", "rig"}
+    assert imported_rooms("def f():\n    from understudy.cli import app\n    import understudy.rig.direct") == {
+        "cli",
+        "rig",
+    }

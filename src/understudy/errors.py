@@ -1,6 +1,6 @@
 """One tree of exceptions.
 
-Everything that understudy raises on purpose is an `UnderstudyError`, so a caller can catch the lot, and the command line
+Everything that understudy raises on purpose is an `UnderstudyError`, so a caller can catch the lot and the command line
 can turn it into one sentence and a non-zero exit. Each message says what was given and what was expected.
 """
 

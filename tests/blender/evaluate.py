@@ -34,7 +34,7 @@ def import_file(path: str, rate: float) -> None:
             filepath=path, merge_vertices=False, bone_heuristic="BLENDER", disable_bone_shape=True, loglevel=40
         )
     elif ending == ".bvh":
-        bpy.ops.import_anim.bvh(filepath=path, axis_forward="-Z", axis_up="Y", frame_start=0, update_scene_fps=False)
+        bpy.ops.import_anim.bvh(filepath=path, axis_forward="-Z", axis_up="Y", frame_start=1, update_scene_fps=False)
     elif ending.startswith(".usd"):
         bpy.ops.wm.usd_import(filepath=path, set_frame_range=False)
     else:

@@ -154,3 +154,11 @@ def test_asset_finds_by_name_and_lists_what_there_is() -> None:
         asset.animation("jump")
     with pytest.raises(InvalidInput, match="appears twice"):
         Asset(clips=[clip, clip])
+
+
+def test_blender_names_are_found_by_their_short_form() -> None:
+    clips = [Clip(name, [Channel("hip", "scale")], np.ones((1, 3)), 24) for name in ("Rig|Walk", "Rig|Run", "Hat|Run")]
+    asset = Asset(clips=clips)
+    assert asset.animation("Walk") is clips[0]
+    with pytest.raises(InvalidInput, match="available"):
+        asset.animation("Run")

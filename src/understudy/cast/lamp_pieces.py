@@ -199,7 +199,7 @@ def cord() -> list[Piece]:
         count,
     )
     line[:, 1] = np.maximum(line[:, 1], 0.0098)  # on the ground, never in it
-    # mostly given up near the base, or what hangs out behind the rim would be pressed into the ground when it tips back;
+    # mostly given up near the base, or what hangs out behind the rim would be pressed into the ground when it tips;
     # the rest over half the length, so that the cable hangs in a bow when the base is in the air
     held = np.clip(1 - np.linspace(0.0, 1.0, count) / 0.7, 0.0, 1.0) ** 8
     share = geometry.along(1 - held, CORD_SIDES)

@@ -43,13 +43,17 @@ class Asset:
         return (*self.curves, *self.clips)
 
     def animation(self, name: str | None = None) -> Curves | Clip:
-        """The animation of that name, or the first."""
+        """The animation of that name, or the first. `Walk` finds `Armature|Walk` (Blender's way) where it is the only one."""
         if not self.animations:
             raise InvalidInput("there is no animation here")
         if name is None:
             return self.animations[0]
+        short = [animation for animation in self.animations if animation.name.rpartition("|")[2] == name]
+        exact = [animation for animation in self.animations if animation.name == name]
+        if not exact and len(short) == 1:
+            return short[0]
         checks.one_of(name, "clip", (animation.name for animation in self.animations))
-        return next(animation for animation in self.animations if animation.name == name)
+        return exact[0]
 
     def clip(self, name: str | None = None, rate: float | None = None) -> Clip:
         """The animation of that name (or the first) as a dense clip, at its own rate or another."""

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.checks import Array
 from understudy.character.material import Material
 from understudy.character.shapes import Shapes
+from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 

@@ -29,9 +29,7 @@ class Skin:
     weights: Array  # (V, K) float32, rows sum to 1
     method: str = "linear"
 
-    def __init__(
-        self, joints: Any, inverse_binds: Any, influences: Any, weights: Any, method: str = "linear"
-    ) -> None:
+    def __init__(self, joints: Any, inverse_binds: Any, influences: Any, weights: Any, method: str = "linear") -> None:
         joints = checks.array(joints, "skin joints", ("B",), np.int64)
         influences = checks.array(influences, "skin influences", ("V", "K"), np.int32)
         weights = checks.array(weights, "skin weights", influences.shape, np.float32)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def distinct(names: Iterable[str], noun: str, notes: list[str]) -> tuple[str, ...]:
-    """The same names, the second `Arm` as `Arm_2`, an empty one as `joint_7` where `noun` is "joint"; noted if changed."""
+    """The same names, the second `Arm` as `Arm_2`, an empty one as `joint_7` where `noun` is "joint"."""
     wanted = list(names)
     taken = set(wanted)
     used: set[str] = set()

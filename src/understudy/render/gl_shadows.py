@@ -21,8 +21,8 @@ SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 768, 512, 128
 LINEAR = (0x2601, 0x2601)
 # Source, target, distance of the nine taps in the source's pixels.
 SOFTENING = (
-    ("cast_map", "cast_soft", 2.5),
-    ("cast_soft", "cast_softer", 2.2),
+    ("cast_map", "cast_soft", 2.0),
+    ("cast_soft", "cast_softer", 2.4),
     ("contact_raw", "contact_half", 1.5),
     ("contact_half", "contact_map", 1.5),
 )

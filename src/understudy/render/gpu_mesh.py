@@ -95,7 +95,7 @@ class GpuMeshes:
             texture = self.context.texture((width, height), 4, image.tobytes(), internal_format=SRGB8_ALPHA8)
             texture.build_mipmaps()
             texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
-            texture.anisotropy = MAX_ANISOTROPY
+            #texture.anisotropy = MAX_ANISOTROPY
             self.textures[id(image)] = (image, texture)
         return self.textures[id(image)][1]
 

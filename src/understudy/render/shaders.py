@@ -183,7 +183,7 @@ float cast_shadow() {
     vec2 uv = (place - cast_centre) / cast_reach * 0.5 + 0.5;
     vec2 softer = texture(cast_softer, uv).rg;
     float height = softer.g / max(softer.r, 0.004);
-    float near = mix(texture(cast_map, uv).r, texture(cast_soft, uv).r, smoothstep(-0.1, 0.15, height));
+    float near = mix(texture(cast_map, uv).r, texture(cast_soft, uv).r, smoothstep(-0.15, 0.08, height));
     return mix(near, softer.r, smoothstep(0.05, 0.75, height)) * mix(1.0, 0.75, min(height, 1.0));
 }
 

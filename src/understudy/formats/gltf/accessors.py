@@ -48,9 +48,9 @@ class Accessors:
             raise self._wrong_kind(entry, kind, component, kinds, components, user)
         dtype, columns = DTYPES[component], COLUMNS[kind]
         if self._rows is not None and "sparse" not in entry:
-            view, start, count = self._rows[index]
-            if 0 <= view < self._views and count > 0 and start >= 0:
-                return self._elements(entry, view, start, count, dtype, columns), entry.flag("normalized")
+            at, start, count = self._rows[index]
+            if 0 <= at < self._views and count > 0 and start >= 0:
+                return self._elements(entry, at, start, count, dtype, columns), entry.flag("normalized")
         count = entry.integer("count", low=1, below=MOST)
         view = self.document.reference(entry, "bufferView", "bufferViews")
         if view is None:

@@ -26,7 +26,7 @@ OUTPUTS = (FLOAT, 5120, 5121, 5122, 5123)
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Track:
     """One channel of an animation, its references checked but its arrays not yet read."""
 
@@ -77,7 +77,8 @@ def _tracks(document: Document, entry: Entry) -> list[Track]:
         if (node, path) in tracks:
             document.count("animation channels on a target that another channel moves were left out ({})")
             continue
-        tracks[node, path] = Track(node, path, *parsed[number], samplers[number])
+        interpolation, times, values = parsed[number]
+        tracks[node, path] = Track(node, path, interpolation, times, values, samplers[number])
     return list(tracks.values())
 
 
@@ -190,9 +191,9 @@ class CurveMaker:
             values = values if kept is None else values[kept]
             self.document.take(5 * values.nbytes, track.place.place)  # two tangents of two numbers each, and copies
             return Curve.hermite(channel, times, values[:, 1], values[:, 0], values[:, 2])
-        values = flat.reshape(-1, len(channel))
-        values = values if kept is None else freeze(values[kept])
-        return Curve.trusted(channel, times, values, STEP if track.interpolation == "STEP" else LINEAR)
+        plain = flat.reshape(-1, len(channel))
+        plain = plain if kept is None else freeze(plain[kept])
+        return Curve.trusted(channel, times, plain, STEP if track.interpolation == "STEP" else LINEAR)
 
     def _key_times(self, track: Track) -> tuple[Array, Array | None]:
         """The increasing key times, and which keys were kept (a mask) where some shared their time with the next."""
