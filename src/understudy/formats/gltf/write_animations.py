@@ -1,0 +1,203 @@
+"""Writing animations: curves as they are where glTF can hold them, re-fitted or baked where it cannot, with notes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Channel, Clip, Curve, Curves
+from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.character.curves import natural_rate
+from understudy.checks import Array
+from understudy.formats.gltf.builder import Builder
+from understudy.formats.gltf.refit import refit
+from understudy.formats.gltf.write_nodes import NodeWriter
+from understudy.maths import euler, quaternion
+
+NAMES = {STEP: "STEP", LINEAR: "LINEAR", BEZIER: "CUBICSPLINE"}
+KINDS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3", "weights": "SCALAR"}
+UNIT = 1e-6  # quaternions this close to unit length are float32 rounding and are kept bit by bit
+
+
+@dataclass(frozen=True)
+class Keys:
+    """One sampler: times (K,), values (K, n), for CUBICSPLINE (K, 3, n): arriving slope, value, leaving slope."""
+
+    interpolation: str
+    times: Array
+    values: Array
+
+
+class AnimationWriter:
+    """Writes clips and curves onto the nodes of the characters that were written before."""
+
+    def __init__(self, builder: Builder, nodes: NodeWriter) -> None:
+        self.builder, self.nodes = builder, nodes
+        self._refitted, self._error, self._keys_before, self._keys_after = 0, 0.0, 0, 0
+
+    def animation(self, animation: Clip | Curves) -> None:
+        """Write one animation; nothing is written where no channel of it has a place."""
+        channels: dict[tuple[int, str], tuple[Keys, Channel]] = {}
+        tracks = self._clip(animation) if isinstance(animation, Clip) else self._curves(animation)
+        for channel, keys in tracks:
+            for node, path, placed in self._targets(channel, keys):
+                if (node, path) in channels:
+                    self.builder.count("channels on a target that another channel moves were lost ({})")
+                channels[node, path] = (placed, channel)
+        if not channels:
+            self.builder.note(f"animation {animation.name!r} was lost: it moves nothing of the characters here")
+            return
+        self._write(animation, channels)
+
+    def finish(self) -> None:
+        """The notes that sum up all animations."""
+        if self._refitted:
+            self.builder.note(
+                f"curves with free handles or mixed segments were re-fitted as CUBICSPLINE ({self._refitted}): "
+                f"{self._keys_before} keys became {self._keys_after}, error at most {self._error:.1e} of the range"
+            )
+
+    def _clip(self, clip: Clip) -> list[tuple[Channel, Keys]]:
+        """Linear keys at the frames. A column that never changes keeps its first and last."""
+        tracks = []
+        for i, channel in enumerate(clip.channels):
+            values = clip.values[:, clip.channels.offsets[i] : clip.channels.offsets[i + 1]]
+            if not self._holds(channel):
+                continue
+            times, ends = clip.times, [0, len(clip) - 1]
+            if (values == values[0]).all():
+                if channel.kind == "scale" and self._rests(channel, values[0]):
+                    continue
+                chosen = ends if len(clip) > 1 else [0]
+                times, values = times[chosen], values[chosen]
+            tracks.append(_as_rotation(channel, Keys("LINEAR", times, values)))
+        return tracks
+
+    def _rests(self, channel: Channel, value: Array) -> bool:
+        """Whether a scale is that of the joint at rest."""
+        return all(np.abs(value - rest).max() < 1e-9 for _, rest in self.nodes.joints.get(channel.target, []))
+
+    def _holds(self, channel: Channel) -> bool:
+        if channel.kind in KINDS or channel.kind == "euler":
+            return True
+        self.builder.count(f"channels of kind {channel.kind} were lost ({{}})")
+        return False
+
+    def _curves(self, curves: Curves) -> list[tuple[Channel, Keys]]:
+        tracks = []
+        for curve in curves.curves:
+            if not self._holds(curve.channel):
+                continue
+            if curve.extrapolation != ("hold", "hold"):
+                self.builder.count("extrapolation of curves beyond their keys was lost ({})")
+            if curve.channel.kind == "euler" and len(curve) > 1:
+                tracks.append(_as_rotation(curve.channel, self._baked(curve, curves)))
+            else:
+                tracks.append(_as_rotation(curve.channel, self._keys(curve)))
+        return tracks
+
+    def _baked(self, curve: Curve, curves: Curves) -> Keys:
+        """Angles at every key and frame; between them the turn is the short one, which angles do not follow exactly."""
+        self.builder.count("curves of angles were baked to quaternion keys at every frame ({})")
+        frames = curves.frame_times()
+        frames = frames[(frames > curve.times[0]) & (frames < curve.times[-1])]
+        times = np.unique(np.concatenate([curve.times, frames]))
+        return Keys("LINEAR", times, curve.sample(times))
+
+    def _keys(self, curve: Curve) -> Keys:
+        """The keys themselves where all segments are of one kind that glTF has; re-fitted where not."""
+        kinds = np.unique(curve.segments)
+        if len(curve) == 1 or (len(kinds) == 1 and kinds[0] != BEZIER):
+            return Keys("LINEAR" if len(curve) == 1 else NAMES[int(kinds[0])], curve.times, curve.values)
+        if len(kinds) == 1 and curve.is_hermite:
+            slopes = (_slopes(curve.before), curve.values, _slopes(curve.after))
+            return Keys("CUBICSPLINE", curve.times, np.stack(slopes, axis=1))
+        spline = refit(curve)
+        self._refitted, self._error = self._refitted + 1, max(self._error, spline.error)
+        self._keys_before, self._keys_after = self._keys_before + len(curve), self._keys_after + len(spline.times)
+        return Keys("CUBICSPLINE", spline.times, np.stack([spline.arriving, spline.values, spline.leaving], axis=1))
+
+    def _targets(self, channel: Channel, keys: Keys) -> list[tuple[int, str, Keys]]:
+        """The nodes that a channel moves: node, path, keys."""
+        if channel.kind == "weights":
+            found = [
+                (node, "weights", _spread(channel, keys, names, defaults))
+                for part, node, names, defaults in self.nodes.shaped
+                if channel.target in ("", part) and set(channel.columns) & set(names)
+            ]
+        else:
+            path = "rotation" if channel.kind == "euler" else channel.kind
+            found = [(node, path, keys) for node, _ in self.nodes.joints.get(channel.target, [])]
+        if not found:
+            self.builder.count("channels without a joint or shape here were lost ({})")
+        return found
+
+    def _write(self, animation: Clip | Curves, channels: dict[tuple[int, str], tuple[Keys, Channel]]) -> None:
+        start = min(float(keys.times[0]) for keys, _ in channels.values())
+        shift = max(0.0, -start)
+        if shift:
+            self.builder.note(f"animation {animation.name!r} began at {start:g} s and was shifted to 0 s")
+        samplers: list[dict[str, Any]] = []
+        known: dict[tuple[int, str], int] = {}  # curves that move several nodes are written once
+        items = []
+        for (node, path), (keys, _) in channels.items():
+            if (id(keys), path) not in known:
+                known[id(keys), path] = len(samplers)
+                samplers.append(self._sampler(keys, path, shift))
+            items.append({"sampler": known[id(keys), path], "target": {"node": node, "path": path}})
+        item: dict[str, Any] = {"name": animation.name, "channels": items, "samplers": samplers}
+        extras: dict[str, Any] = {"labels": list(animation.labels)} if animation.labels else {}
+        if natural_rate(keys.times for keys, _ in channels.values()) != animation.rate:
+            extras["rate"] = animation.rate
+        self.builder.add("animations", item | ({"extras": extras} if extras else {}))
+
+    def _sampler(self, keys: Keys, path: str, shift: float) -> dict[str, Any]:
+        times = (keys.times + shift).astype(np.float32)
+        values = keys.values
+        kept = np.append(np.diff(times) > 0, True)
+        if not kept.all():
+            self.builder.count("keys closer together than float32 can tell were left out ({})", int(np.sum(~kept)))
+            times, values = times[kept], values[kept]
+        if path == "rotation" and keys.interpolation != "CUBICSPLINE":
+            length = np.sqrt(np.sum(values * values, axis=1, keepdims=True))
+            if np.abs(length - 1).max() > UNIT:
+                values = values / length
+        columns = {"VEC3": 3, "VEC4": 4, "SCALAR": 1}[KINDS[path]]
+        table = np.ascontiguousarray(values, np.float32).reshape(-1, columns)
+        return {
+            "input": self.builder.pooled(times, "SCALAR", "times", bounds=True),
+            "interpolation": keys.interpolation,
+            "output": self.builder.pooled(table, KINDS[path], "values"),
+        }
+
+
+def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:
+    """Angles to quaternions, continuous in time; every other channel as it is."""
+    if channel.kind != "euler":
+        return channel, keys
+    order = "".join(channel.columns)
+    order += "".join(axis for axis in "xyz" if axis not in order)  # axes that the channel does not turn stay at 0
+    angles = np.pad(keys.values, ((0, 0), (0, 3 - len(channel))))
+    turned = quaternion.unroll(euler.from_euler(angles, order))
+    return channel, Keys(keys.interpolation, keys.times, turned)
+
+
+def _slopes(handles: Array) -> Array:
+    """(K, n) value per second of handles (K, n, 2); 0 where a handle has no length."""
+    run = handles[..., 0]
+    return np.where(run > 0, handles[..., 1] / np.where(run > 0, run, 1.0), 0.0)
+
+
+def _spread(channel: Channel, keys: Keys, names: tuple[str, ...], defaults: Array) -> Keys:
+    """Weights of a channel's shapes in the places of all shapes of a mesh; those it does not move rest."""
+    if channel.columns == names:
+        return keys
+    values = np.zeros((*keys.values.shape[:-1], len(names)))
+    at_rest = values[:, 1] if keys.interpolation == "CUBICSPLINE" else values
+    at_rest[...] = defaults
+    for i, name in enumerate(channel.columns):
+        if name in names:
+            values[..., names.index(name)] = keys.values[..., i]
+    return Keys(keys.interpolation, keys.times, values)
