@@ -193,7 +193,7 @@ def _offset(rest: str, path: str | Path, place: str) -> tuple[float, float, floa
 
 def _channels(rest: str, path: str | Path, place: str) -> list[tuple[str, str]]:
     words = rest.split()
-    if not words or not words[0].isdigit() or int(words[0]) != len(words) - 1:
+    if not words or not words[0].isdecimal() or int(words[0][:9]) != len(words) - 1:
         raise BadFile(path, f"CHANNELS should have their number and that many names, but has {rest[:80]!r}", place)
     channels = []
     for word in words[1:]:
