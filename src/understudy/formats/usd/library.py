@@ -35,6 +35,10 @@ def quiet() -> Iterator[None]:
 
 def first_message(error: Exception) -> str:
     """The first sentence of a library error, without the C++ place it comes from."""
-    found = re.search(r": '(.+?)'\s*(?:\n|$)", str(error), re.DOTALL)
-    text = found.group(1) if found else str(error)
+    try:
+        said = str(error)
+    except UnicodeDecodeError:  # the library quotes the file's own bytes
+        return "it holds text that is not UTF-8"
+    found = re.search(r": '(.+?)'\s*(?:\n|$)", said, re.DOTALL)
+    text = found.group(1) if found else said
     return " ".join(text.split())[:200]
