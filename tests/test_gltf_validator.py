@@ -1,0 +1,49 @@
+"""What we write as glTF passes the Khronos validator: from every real file that holds a character, and from our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.data_folder import DATA, data_files
+from tests.fuzz.seeds import motion_asset, small_asset
+from tests.judges.gltf_validator import validate
+
+from understudy.character import Asset
+from understudy.formats import read, write
+
+ENDINGS = (".glb", ".gltf")
+MADE = {"small": small_asset, "motion": motion_asset}
+SOURCES = [
+    *data_files("gltf_*/*.glb"),
+    *data_files("gltf_*/*.gltf"),
+    *data_files("bvh_cmu/02_0*.bvh"),
+    *data_files("asf_amc/*.amc"),
+    *data_files("*/*.obj")[:3],
+    *data_files("usd_openusd/*.usda"),
+]
+
+
+def verdicts(asset: Asset, folder: Path) -> None:
+    """Write both forms, and fail on any error that the validator finds."""
+    paths = [folder / f"out{ending}" for ending in ENDINGS]
+    for path in paths:
+        write(asset, path)
+    for verdict in validate(paths):
+        assert verdict.errors == 0, "\n".join(verdict.lines("error"))
+        assert verdict.warnings == 0, "\n".join(verdict.lines("warning"))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_our_own_characters_are_valid(name, tmp_path):
+    verdicts(MADE[name](), tmp_path)
+
+
+@pytest.mark.skipif(not SOURCES, reason=f"real data not found in {DATA}; set UNDERSTUDY_TEST_DATA")
+def test_there_are_files_to_convert():
+    assert len(SOURCES) >= 40
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_real_files_become_valid_gltf(source, tmp_path):
+    verdicts(read(source), tmp_path)
