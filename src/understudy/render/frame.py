@@ -21,11 +21,12 @@ DISC_SIDES = 16
 
 @dataclass(frozen=True)
 class Part:
-    """A surface in its place: vertices (V, 3) and unit normals (V, 3), float32."""
+    """A surface in its place: vertices (V, 3) and unit normals (V, 3), float32, and their box (2, 3)."""
 
     surface: Surface
     vertices: Array
     normals: Array
+    box: Array
 
 
 @dataclass(frozen=True)
@@ -71,21 +72,22 @@ def prepare(
     parts = [_part(i, *item) for i, item in enumerate(zip(surfaces, vertices, given))]
     marks = [_ribbons(item, camera, height) for item in lines if len(item.positions)]
     marks += [_discs(item, camera, height) for item in dots if len(item.positions)]
-    solid = _box([part.vertices for part in parts])
-    everything = _box([item.vertices for item in parts] + [item.vertices for item in marks])
+    solid = _around([part.box for part in parts if len(part.vertices)])
+    everything = _around([item.box for item in parts if len(item.vertices)] + [_box(item.vertices) for item in marks])
     figure = everything if solid is None else solid
     figure = np.zeros((2, 3)) if figure is None else figure
     box = figure if everything is None else everything
     return Frame(parts, marks, stage if stage is not None else stage_of([figure]), figure.mean(axis=0), box)
 
 
-def _box(clouds: list[Array]) -> Array | None:
-    """Lowest and highest corner (2, 3) of several clouds (N, 3); None where there are no points."""
-    corners = [np.stack([cloud.min(axis=0), cloud.max(axis=0)]) for cloud in clouds if len(cloud)]
-    if not corners:
-        return None
-    joined = np.stack(corners).astype(np.float64)
-    return np.stack([joined[:, 0].min(axis=0), joined[:, 1].max(axis=0)])
+def _box(cloud: Array) -> Array:
+    """Lowest and highest corner (2, 3) of a cloud (N, 3); zeros where it is empty."""
+    return np.stack([cloud.min(axis=0), cloud.max(axis=0)]).astype(np.float64) if len(cloud) else np.zeros((2, 3))
+
+
+def _around(boxes: list[Array]) -> Array | None:
+    """The box (2, 3) around several; None where there are none."""
+    return np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]) if boxes else None
 
 
 def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) -> Part:
@@ -97,11 +99,11 @@ def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) 
     if not np.isfinite(points).all():
         raise InvalidInput(f"{name} should be finite, but vertex {np.argwhere(~np.isfinite(points))[0, 0]} is not")
     if normals is None:
-        return Part(surface, points, smooth_normals(points, surface.triangles))
+        return Part(surface, points, smooth_normals(points, surface.triangles), _box(points))
     directions = np.ascontiguousarray(normals, dtype=np.float32)
     if directions.shape != points.shape:
         raise InvalidInput(f"normals[{index}] should have shape {points.shape}, but has shape {directions.shape}")
-    return Part(surface, points, directions)
+    return Part(surface, points, directions, _box(points))
 
 
 def _pixel_size(points: Array, camera: Camera, height: int) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.render.camera import Camera
 from understudy.render.frame import Frame, Marks, prepare
-from understudy.render.gl_programs import SLOTS, Programs
+from understudy.render.gl_programs import LIT, SLOTS, Programs
 from understudy.render.gl_shadows import Shadows
 from understudy.render.gpu_mesh import GpuMesh, GpuMeshes
 from understudy.render.look import Lights, lights_for, look_of
@@ -25,6 +25,7 @@ from understudy.render.scene import ALPHA_MODES, Dots, Lines, Stage, Surface
 
 GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
 CLIP_DISTANCE_0 = 0x3000
+DENSE = 20.0  # pixels of a mesh's box for each triangle: about a third of it are covered, by front and back
 FAR_BELOW = -1e30  # a ground that hides nothing
 
 
@@ -159,44 +160,54 @@ class GlRenderer:
         self.context.enable_direct(CLIP_DISTANCE_0)
         self.context.enable(moderngl.DEPTH_TEST)
         self.context.depth_func = "<"
-        for mesh in solid:
-            self._draw_surface(mesh)
+        for mesh in _nearest_first(solid, camera):  # what they hide is not shaded
+            self._draw_surface(mesh, camera)
         self.context.disable(moderngl.CULL_FACE)
         self._draw_marks(frame.marks, in_front=False)
         if see_through:
-            self._draw_see_through(see_through, camera, frame)
+            self._draw_see_through(see_through, camera)
         self.context.disable(moderngl.DEPTH_TEST)
         self.context.disable_direct(CLIP_DISTANCE_0)
         self._draw_marks(frame.marks, in_front=True)
 
-    def _draw_surface(self, mesh: GpuMesh) -> None:
+    def _draw_surface(self, mesh: GpuMesh, camera: Camera) -> None:
+        """Front faces first: where they hide the back of a closed mesh, its shading is skipped by depth."""
         import moderngl
 
-        surface, program = mesh.surface, self.programs["surface"]
+        surface = mesh.surface
+        dense = self._triangle_pixels(mesh, camera) < DENSE
+        name = "dense" if dense else "surface"
+        program = self.programs[name]
         mesh.texture.use(SLOTS["base_map"])
         program["textured"].value = surface.texture is not None
         program["alpha_mode"].value = ALPHA_MODES.index(surface.alpha_mode)
         program["emissive"].value = tuple(surface.emissive.tolist())
-        for name in ("alpha_cutoff", "roughness", "metallic", "softness"):
-            program[name].value = float(getattr(surface, name))
-        if surface.double_sided:
-            self.context.disable(moderngl.CULL_FACE)
-        else:
-            self.context.enable(moderngl.CULL_FACE)
-        mesh.arrays["surface"].render()
+        for setting in ("alpha_cutoff", "roughness", "metallic", "softness"):
+            program[setting].value = float(getattr(surface, setting))
+        self.context.enable(moderngl.CULL_FACE)
+        sides = [("back", 1.0), ("front", -1.0)] if surface.double_sided else [("back", 1.0)]
+        for hidden, facing in reversed(sides) if surface.alpha_mode == "blend" else sides:
+            self.context.cull_face = hidden
+            if dense:
+                program["facing"].value = facing
+            mesh.arrays[name].render()
+        self.context.cull_face = "back"
 
-    def _draw_see_through(self, meshes: list[GpuMesh], camera: Camera, frame: Frame) -> None:
+    def _triangle_pixels(self, mesh: GpuMesh, camera: Camera) -> float:
+        """Roughly how many pixels one triangle of a mesh covers: its box on the screen, by the number of triangles."""
+        low, high = self._rectangle(camera, mesh.box)
+        return float(np.prod(high - low)) / len(mesh.surface.triangles)
+
+    def _draw_see_through(self, meshes: list[GpuMesh], camera: Camera) -> None:
         """Blended surfaces over the solid ones, the furthest first; they hide nothing by depth."""
         import moderngl
 
-        centres = {id(part.surface): part.vertices.mean(axis=0) for part in frame.parts if len(part.vertices)}
-        depth = [float(camera.view[2, :3] @ centres[id(mesh.surface)]) for mesh in meshes]
         over = (moderngl.SRC_ALPHA, moderngl.ONE_MINUS_SRC_ALPHA, moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
         self.context.enable(moderngl.BLEND)
         self.context.blend_func = over
         self.figure.depth_mask = False
-        for i in np.argsort(depth):
-            self._draw_surface(meshes[i])
+        for mesh in reversed(_nearest_first(meshes, camera)):
+            self._draw_surface(mesh, camera)
         self.figure.depth_mask = True
         self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
 
@@ -215,13 +226,7 @@ class GlRenderer:
         """The figure, averaged over its samples, onto the picture, within the box's rectangle on the screen."""
         import moderngl
 
-        corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
-        projected = camera.project(corners)
-        low, high = np.zeros(2), np.array(self.pixels)
-        if projected[:, 2].min() > camera.near:
-            inside = np.array(self.pixels) * (projected[:, :2] * 0.5 + 0.5)
-            low = np.clip(np.floor(inside.min(axis=0)) - 2, low, high)
-            high = np.clip(np.ceil(inside.max(axis=0)) + 2, low, high)
+        low, high = self._rectangle(camera, box)
         rectangle = (int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1]))
         if rectangle[2] == 0 or rectangle[3] == 0:
             return
@@ -233,16 +238,31 @@ class GlRenderer:
         self.context.disable(moderngl.BLEND)
         self.final.scissor = None
 
+    def _rectangle(self, camera: Camera, box: Array) -> tuple[Array, Array]:
+        """Lower left and upper right pixel (2,) around a box (2, 3); the whole picture if it reaches behind the eye."""
+        corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        projected = camera.project(corners)
+        low, high = np.zeros(2), np.array(self.pixels)
+        if projected[:, 2].min() <= camera.near:
+            return low, high
+        inside = high * (projected[:, :2] * 0.5 + 0.5)
+        low, high = (
+            np.clip(np.floor(inside.min(axis=0)) - 2, low, high),
+            np.clip(np.ceil(inside.max(axis=0)) + 2, low, high),
+        )
+        return low, high
+
     def _set_frame(self, camera: Camera, frame: Frame, lights: Lights, on_ground: bool) -> None:
         """Uniforms that change with the camera and the stage."""
         stage, put = frame.stage, self.programs.put
         ground = FAR_BELOW if stage.ground is None else stage.ground
         # Soles that lie exactly on the ground, or a hair below it, are not torn.
         floor = ground - 1e-3 * stage.size if on_ground else FAR_BELOW
-        for name in ("surface", "marks"):
+        for name in (*LIT, "marks"):
             put(name, clip_from_world=camera.clip_from_world.T, floor_height=floor)
-        put("surface", eye=camera.eye, ground=ground, size=stage.size)
-        put("surface", **{f"{name}_direction": getattr(lights, name) for name in ("key", "fill", "rim", "back")})
+        directions = {f"{name}_direction": getattr(lights, name) for name in ("key", "fill", "rim", "back")}
+        for name in LIT:
+            put(name, eye=camera.eye, ground=ground, size=stage.size, **directions)
 
     def _read(self) -> Array:
         width, height = self.pixels
@@ -264,3 +284,9 @@ class GlRenderer:
         self.owned += [colour, depth, behind, above, self.figure, self.scenery, self.final]
         colour.use(SLOTS["figure_map"])
         self.programs["over"]["samples"].value = samples
+
+
+def _nearest_first(meshes: list[GpuMesh], camera: Camera) -> list[GpuMesh]:
+    """Meshes in the order of their middle's distance from the camera."""
+    towards = camera.view[2, :3]
+    return sorted(meshes, key=lambda mesh: -float(towards @ mesh.box.mean(axis=0)))

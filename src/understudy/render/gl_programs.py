@@ -22,6 +22,7 @@ SLOTS = {
 }
 SOURCES = {
     "surface": (shaders.SURFACE_VERTEX, shaders.SURFACE_FRAGMENT),
+    "dense": (shaders.DENSE_VERTEX, shaders.DENSE_FRAGMENT),
     "grid": (shaders.GROUND_VERTEX, shaders.GRID_FRAGMENT),
     "ground_shadow": (shaders.GROUND_VERTEX, shaders.GROUND_SHADOW_FRAGMENT),
     "backdrop": (shaders.BACKDROP_VERTEX, shaders.BACKDROP_FRAGMENT),
@@ -32,6 +33,7 @@ SOURCES = {
     "contact": (shaders.PRESSED_VERTEX, shaders.CONTACT_FRAGMENT),
     "tent": (shaders.BACKDROP_VERTEX, shaders.TENT_FRAGMENT),
 }
+LIT = ("surface", "dense")  # the same light, gathered for each pixel or for each vertex
 # Programs that make their own vertices.
 SELF_CONTAINED = ("grid", "ground_shadow", "backdrop", "over", "tent")
 
@@ -51,11 +53,12 @@ class Programs:
         for name in SELF_CONTAINED:
             self.arrays[name] = context.vertex_array(self.by_name[name], [])
             owned.append(self.arrays[name])
-        for name in ("surface", "grid", "ground_shadow", "backdrop", "marks"):
+        for name in (*LIT, "grid", "ground_shadow", "backdrop", "marks"):
             self.put(name, optional=True, resolution=(width, height), vignette=look.vignette)
             self.put(name, optional=True, inner_colour=look.inner, outer_colour=look.outer)
         lights = {f"{name}_light": getattr(look, name) for name in ("key", "fill", "rim", "back", "sky", "bounce")}
-        self.put("surface", exposure=look.exposure, **lights)
+        for name in LIT:
+            self.put(name, exposure=look.exposure, **lights)
         self.put("grid", grid_colour=look.grid, grid_strength=look.grid_strength)
         self.put("ground_shadow", shadow_colour=look.shadow, shadow_strength=look.shadow_strength)
         self.put("ground_shadow", contact_strength=look.contact_strength)

@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.render.frame import Frame
-from understudy.render.gl_programs import SLOTS, Programs
+from understudy.render.gl_programs import LIT, SLOTS, Programs
 from understudy.render.gpu_mesh import GpuMesh
 from understudy.render.look import Lights
 
@@ -66,7 +66,8 @@ class Shadows:
         light, texel = light_from_world(lights.key, frame.centre, 1.05 * stage.reach)
         put("depth", light_from_world=light.T)
         # Moved out along the normal by a texel and a half: less leaves acne, more detaches a shadow from its caster.
-        put("surface", light_from_world=light.T, normal_offset=1.5 * texel, shadow_texel=1.0 / SHADOW_PIXELS)
+        for name in LIT:
+            put(name, light_from_world=light.T, normal_offset=1.5 * texel, shadow_texel=1.0 / SHADOW_PIXELS)
         self._press("depth", "shadow_map", casters)
         if stage.ground is None:
             return

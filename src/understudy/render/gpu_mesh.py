@@ -8,11 +8,8 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.render.frame import Part
-from understudy.render.gl_programs import Programs
+from understudy.render.gl_programs import LIT, Programs
 from understudy.render.scene import Surface
-
-SRGB8_ALPHA8 = 0x8C43  # OpenGL decodes such textures before it filters them
-MAX_ANISOTROPY = 4.0
 
 
 class GpuMesh:
@@ -20,6 +17,7 @@ class GpuMesh:
 
     def __init__(self, context: Any, programs: Programs, surface: Surface, count: int, texture: Any) -> None:
         self.surface, self.count, self.texture = surface, count, texture
+        self.box: Array = np.zeros((2, 3))  # of the vertices as last uploaded
         self.owned: list[Any] = []
         colours, uvs, occlusion = surface.per_vertex(count)
         static = np.concatenate([colours, uvs, occlusion[:, None]], axis=1).astype(np.float32)
@@ -32,7 +30,7 @@ class GpuMesh:
             (self.normals, "3f", "normal"),
             (fixed, "4f 2f 1f", "colour", "uv", "occlusion"),
         ]
-        self.arrays = {"surface": self._keep(context.vertex_array(programs["surface"], lit, index))}
+        self.arrays = {name: self._keep(context.vertex_array(programs[name], lit, index)) for name in LIT}
         for name in ("depth", "cast", "contact"):
             content = [(self.positions, "3f", "position")]
             self.arrays[name] = self._keep(context.vertex_array(programs[name], content, index))
@@ -43,6 +41,7 @@ class GpuMesh:
 
     def upload(self, part: Part) -> None:
         """Send the vertices and normals of a frame."""
+        self.box = part.box
         self.positions.write(part.vertices)
         self.normals.write(part.normals)
 
@@ -92,10 +91,11 @@ class GpuMeshes:
             import moderngl
 
             height, width = image.shape[:2]
-            texture = self.context.texture((width, height), 4, image.tobytes(), internal_format=SRGB8_ALPHA8)
+            # Decoded in the shader, after filtering: as an sRGB texture it would be decoded at each of four taps.
+            texture = self.context.texture((width, height), 4, image.tobytes())
             texture.build_mipmaps()
-            texture.filter = (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR)
-            #texture.anisotropy = MAX_ANISOTROPY
+            # The nearest level only: on a processor every further tap of every pixel counts.
+            texture.filter = (moderngl.LINEAR_MIPMAP_NEAREST, moderngl.LINEAR)
             self.textures[id(image)] = (image, texture)
         return self.textures[id(image)][1]
 

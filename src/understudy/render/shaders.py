@@ -32,104 +32,153 @@ vec3 finish(vec3 c) {
 }
 """
 
-SURFACE_VERTEX = """#version 330
+# Light is gathered at each pixel, or, for a mesh whose triangles are only a few pixels large, at each vertex: there the
+# picture is the same, and on a processor, which shades whole blocks of pixels for each small triangle, several times as
+# fast. Every term is linear in the albedo a: colour = a diffuse + specular.
+LIGHTING = """
+uniform float roughness, metallic, softness, ground, size;
+uniform vec3 eye;
+uniform vec3 key_direction, fill_direction, rim_direction, back_direction;
+uniform vec3 key_light, fill_light, rim_light, back_light, sky_light, bounce_light;
+
+uniform sampler2DShadow shadow_map;
+uniform float shadow_texel;
+
+struct Light { vec3 diffuse, specular; };
+
+// Four bilinear taps: a soft edge about three texels of the shadow map wide.
+float lit(vec3 in_light) {
+    float s = 0.0;
+    for (int i = -1; i <= 1; i += 2)
+        for (int j = -1; j <= 1; j += 2)
+            s += textureLod(shadow_map, vec3(in_light.xy + 0.8 * shadow_texel * vec2(i, j), in_light.z), 0.0);
+    return 0.25 * s;
+}
+
+float fifth(float x) { return x * x * x * x * x; }
+
+// GGX with Schlick's masking, times n.l; the Fresnel term is f5 + (1 - f5) f0.
+float gloss(vec3 n, vec3 v, vec3 l, float r, out float f5) {
+    vec3 h = normalize(v + l);
+    float a2 = r * r * r * r, nh = max(dot(n, h), 0.0);
+    float d = nh * nh * (a2 - 1.0) + 1.0;
+    float nl = max(dot(n, l), 0.0), nv = max(dot(n, v), 0.05), k = (r + 1.0) * (r + 1.0) / 8.0;
+    f5 = fifth(1.0 - max(dot(v, h), 0.0));
+    return a2 / (3.14159265 * d * d) * nl / ((nl * (1.0 - k) + k) * (nv * (1.0 - k) + k)) * 0.25;
+}
+
+Light gather(vec3 n, vec3 at, float open_sky, float s) {
+    vec3 v = normalize(eye - at);
+    float nk = dot(n, key_direction), wrap = 0.25 * softness;
+    float key = clamp((nk + wrap) / ((1.0 + wrap) * (1.0 + wrap)), 0.0, 1.0);
+    vec3 glow = vec3(1.0, 0.32, 0.18) * softness * 0.14 * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk);
+    // Near the ground less of the sky, and of the light thrown back by the ground, gets in.
+    float near_ground = exp(-max(at.y - ground, 0.0) / (0.09 * size));
+    float o = open_sky * (1.0 - 0.45 * near_ground * (0.5 - 0.5 * n.y));
+    vec3 hemisphere = mix(bounce_light, sky_light, n.y * 0.5 + 0.5) * o;
+    float dull = 1.0 - metallic, f0 = 0.04 * dull;
+    vec3 diffuse = dull * (key_light * (key * mix(0.1, 1.0, s) + glow * mix(0.3, 1.0, s))
+        + fill_light * max(dot(n, fill_direction), 0.0) * o + hemisphere);
+
+    float f5, r = max(roughness, 0.12), g = gloss(n, v, key_direction, r, f5) * o * s;
+    vec3 specular = key_light * g * (f5 + (1.0 - f5) * f0);
+    diffuse += key_light * g * (1.0 - f5) * metallic;
+    g = gloss(n, v, fill_direction, r, f5) * o;
+    specular += fill_light * g * (f5 + (1.0 - f5) * f0);
+    diffuse += fill_light * g * (1.0 - f5) * metallic;
+    float nv = max(dot(n, v), 0.0), away = fifth(1.0 - nv);
+    vec3 around = mix(bounce_light, sky_light, smoothstep(-0.5, 0.7, reflect(-v, n).y)) * o * (1.0 - 0.5 * r);
+    specular += around * (f0 * (1.0 - away) + max(1.0 - r, 0.04) * away);
+    diffuse += around * metallic * (1.0 - away);
+
+    float edge = (1.0 - nv) * (1.0 - nv) * (1.0 - nv) * o * o;
+    vec3 rim = rim_light * edge * smoothstep(-0.1, 0.7, dot(n, rim_direction));
+    vec3 back = back_light * edge * smoothstep(0.0, 0.8, dot(n, back_direction));
+    return Light(diffuse + 0.55 * rim + 0.6 * back, specular + 0.45 * rim + 0.4 * back);
+}
+"""
+
+PLACE = """
 uniform mat4 clip_from_world, light_from_world;
 uniform float normal_offset, floor_height;
 in vec3 position, normal;
 in vec4 colour;
 in vec2 uv;
 in float occlusion;
-out vec3 world, direction, in_light;
 out vec4 tint;
 out vec2 texel;
-out float open_sky;
-void main() {
-    world = position;
-    direction = normal;
+vec3 place() {
     tint = colour;
     texel = uv;
-    open_sky = occlusion;
-    vec4 light = light_from_world * vec4(position + normal * normal_offset, 1.0);
-    in_light = light.xyz * 0.5 + 0.5;
     gl_Position = clip_from_world * vec4(position, 1.0);
     gl_ClipDistance[0] = position.y - floor_height;
+    return (light_from_world * vec4(position + normal * normal_offset, 1.0)).xyz * 0.5 + 0.5;
 }
 """
 
-SURFACE_FRAGMENT = (
-    COMMON
-    + """
-in vec3 world, direction, in_light;
+SURFACE_VERTEX = f"""#version 330
+{PLACE}
+out vec3 world, direction, in_light;
+out float open_sky;
+void main() {{
+    in_light = place();
+    world = position;
+    direction = normal;
+    open_sky = occlusion;
+}}
+"""
+
+DENSE_VERTEX = f"""#version 330
+{LIGHTING}
+{PLACE}
+uniform float facing;
+out vec3 diffuse, specular;
+void main() {{
+    vec3 in_light = place();
+    Light light = gather(facing * normal, position, occlusion, lit(in_light));
+    diffuse = light.diffuse;
+    specular = light.specular;
+}}
+"""
+
+FINISH_SURFACE = """
 in vec4 tint;
 in vec2 texel;
-in float open_sky;
 out vec4 pixel;
 uniform sampler2D base_map;
-uniform sampler2DShadow shadow_map;
 uniform bool textured;
 uniform int alpha_mode;
-uniform float alpha_cutoff, roughness, metallic, softness, exposure, ground, size, shadow_texel;
-uniform vec3 emissive, eye;
-uniform vec3 key_direction, fill_direction, rim_direction, back_direction;
-uniform vec3 key_light, fill_light, rim_light, back_light, sky_light, bounce_light;
+uniform float alpha_cutoff, exposure;
+uniform vec3 emissive;
 
-// Four bilinear taps: a soft edge about three texels of the shadow map wide.
-float lit() {
-    float s = 0.0;
-    for (int i = -1; i <= 1; i += 2)
-        for (int j = -1; j <= 1; j += 2)
-            s += texture(shadow_map, vec3(in_light.xy + 0.8 * shadow_texel * vec2(i, j), in_light.z));
-    return 0.25 * s;
-}
-
-// GGX with Schlick's masking; returns D G / (4 n.l n.v) times n.l, without the Fresnel term.
-float gloss(vec3 n, vec3 v, vec3 l, float r, out float vh) {
-    vec3 h = normalize(v + l);
-    float a2 = r * r * r * r, nh = max(dot(n, h), 0.0);
-    float d = nh * nh * (a2 - 1.0) + 1.0;
-    float nl = max(dot(n, l), 0.0), nv = max(dot(n, v), 0.05), k = (r + 1.0) * (r + 1.0) / 8.0;
-    vh = max(dot(v, h), 0.0);
-    return a2 / (3.14159265 * d * d) * nl / ((nl * (1.0 - k) + k) * (nv * (1.0 - k) + k)) * 0.25;
-}
-float fifth(float x) { return x * x * x * x * x; }
 vec3 filmic(vec3 x) { return clamp((x * (2.51 * x + 0.03)) / (x * (2.43 * x + 0.59) + 0.14), 0.0, 1.0); }
-vec3 around(vec3 d) { return mix(bounce_light, sky_light, smoothstep(-0.5, 0.7, d.y)); }
 
-void main() {
-    vec4 base = textured ? tint * texture(base_map, texel) : tint;
+void put(vec3 diffuse, vec3 specular) {
+    vec4 base = tint;
+    if (textured) {
+        vec4 t = texture(base_map, texel);
+        base *= vec4(t.rgb * (t.rgb * (t.rgb * 0.305306011 + 0.682171111) + 0.012522878), t.a);  // from sRGB
+    }
     if (alpha_mode == 1 && base.a < alpha_cutoff) discard;
-    vec3 n = normalize(gl_FrontFacing ? direction : -direction), v = normalize(eye - world), a = base.rgb;
-    float s = lit();
-
-    float nk = dot(n, key_direction), wrap = 0.25 * softness;
-    float key = clamp((nk + wrap) / ((1.0 + wrap) * (1.0 + wrap)), 0.0, 1.0);
-    vec3 glow = vec3(1.0, 0.32, 0.18) * softness * 0.28 * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk);
-    // Near the ground less of the sky, and of the light thrown back by the ground, gets in.
-    float near_ground = exp(-max(world.y - ground, 0.0) / (0.09 * size));
-    float o = open_sky * (1.0 - 0.45 * near_ground * (0.5 - 0.5 * n.y));
-    vec3 hemisphere = mix(bounce_light, sky_light, n.y * 0.5 + 0.5) * o;
-    vec3 diffuse = (1.0 - metallic) * a * (key_light * (key * mix(0.1, 1.0, s) + a * glow * mix(0.3, 1.0, s))
-        + fill_light * max(dot(n, fill_direction), 0.0) * o + hemisphere);
-
-    vec3 f0 = mix(vec3(0.04), a, metallic);
-    float vh, r = max(roughness, 0.12);
-    float g = gloss(n, v, key_direction, r, vh);
-    vec3 specular = key_light * g * s * o * (f0 + (1.0 - f0) * fifth(1.0 - vh));
-    g = gloss(n, v, fill_direction, r, vh);
-    specular += fill_light * g * o * (f0 + (1.0 - f0) * fifth(1.0 - vh));
-    float nv = max(dot(n, v), 0.0);
-    vec3 fresnel = f0 + (max(vec3(1.0 - r), f0) - f0) * fifth(1.0 - nv);
-    specular += around(reflect(-v, n)) * fresnel * o * (1.0 - 0.5 * r);
-
-    float edge = (1.0 - nv) * (1.0 - nv) * (1.0 - nv) * o * o;
-    vec3 rim = rim_light * edge * smoothstep(-0.1, 0.7, dot(n, rim_direction)) * mix(a, vec3(1.0), 0.45)
-        + back_light * edge * smoothstep(0.0, 0.8, dot(n, back_direction)) * mix(a, vec3(1.0), 0.4);
-
-    vec3 c = filmic((diffuse + specular + rim + emissive) * exposure);
-    pixel = vec4(finish(encode(c)), alpha_mode == 2 ? base.a : 1.0);
+    vec3 light = base.rgb * diffuse + specular + emissive;
+    pixel = vec4(finish(encode(filmic(light * exposure))), alpha_mode == 2 ? base.a : 1.0);
 }
 """
-)
+
+SURFACE_FRAGMENT = f"""{COMMON}{LIGHTING}{FINISH_SURFACE}
+in vec3 world, direction, in_light;
+in float open_sky;
+void main() {{
+    vec3 n = normalize(gl_FrontFacing ? direction : -direction);
+    Light light = gather(n, world, open_sky, lit(in_light));
+    put(light.diffuse, light.specular);
+}}
+"""
+
+DENSE_FRAGMENT = f"""{COMMON}{FINISH_SURFACE}
+in vec3 diffuse, specular;
+void main() {{ put(diffuse, specular); }}
+"""
 
 GROUND_VERTEX = """#version 330
 uniform mat4 clip_from_world;

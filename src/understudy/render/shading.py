@@ -57,21 +57,22 @@ def shade(
     r, m = np.maximum(roughness, 0.12)[:, None], metallic[:, None]
     nk, wrap = n @ lights.key, 0.25 * softness
     key = np.clip((nk + wrap) / (1.0 + wrap) ** 2, 0.0, 1.0)[:, None]
-    terminator = 0.28 * softness * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk)
+    terminator = 0.14 * softness * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk)
     glow = terminator[:, None] * np.array([1.0, 0.32, 0.18])
     near_ground = np.exp(-np.maximum(height, 0.0) / 0.09)
     o = (open_sky * (1.0 - 0.45 * near_ground * (0.5 - 0.5 * n[:, 1])))[:, None]
     up = (0.5 * n[:, 1] + 0.5)[:, None]
     hemisphere = (look.bounce + (look.sky - look.bounce) * up) * o
     fill = np.maximum(n @ lights.fill, 0.0)[:, None] * o
-    diffuse = (1.0 - m) * a * (look.key * (key + a * glow) + look.fill * fill + hemisphere)
+    diffuse = (1.0 - m) * a * (look.key * (key + glow) + look.fill * fill + hemisphere)
 
     f0 = 0.04 + (a - 0.04) * m
     nv = np.maximum(np.einsum("ni,ni->n", n, v), 0.0)[:, None]
     specular = look.key * _gloss(n, v, lights.key, r, f0) * o + look.fill * _gloss(n, v, lights.fill, r, f0) * o
     reflected = 2.0 * nv * n - v
     around = look.bounce + (look.sky - look.bounce) * smoothstep(-0.5, 0.7, reflected[:, 1])[:, None]
-    fresnel = f0 + (np.maximum(1.0 - r, f0) - f0) * (1.0 - nv) ** 5
+    away = (1.0 - nv) ** 5
+    fresnel = f0 * (1.0 - away) + np.maximum(1.0 - r, 0.04) * away
     specular = specular + around * fresnel * o * (1.0 - 0.5 * r)
 
     edge = (1.0 - nv) ** 3 * o * o
