@@ -9,6 +9,7 @@ from tests.deform.cases import rigid_matrices, skin
 
 from understudy.deform.dual import dual_blend
 from understudy.deform.linear import linear_blend
+from understudy.deform.shapes import add_shapes, prepare
 
 pxr = pytest.importorskip("pxr")
 from pxr import Gf, Usd, UsdGeom, UsdSkel, Vt  # noqa: E402
@@ -83,3 +84,29 @@ def test_random_joints_as_in_usdskel(way, method, scaled):
     ours, theirs = BLEND[method](v, j, w, m), np.array(points)
     steady = np.abs(ours - theirs).max(axis=-1) < 1e-4
     assert steady.sum() >= 199  # one may have a joint at a right angle to its pivot, which rounds to either side
+
+
+def test_baked_blend_shapes_of_openusd(way):
+    """In-betweens become shapes of their own (sub-shapes), as UsdSkel itself evaluates them."""
+    stage = Usd.Stage.Open(str(data_file("usd_openusd/blendshapes.usda")))
+    baked = Usd.Stage.Open(str(data_file("usd_openusd/blendshapes.baked.usda")))
+    prim, query, skeleton = next(iter(skinned_prims(stage)))
+    rest = np.array(UsdGeom.PointBased(prim).GetPointsAttr().Get())
+    shapes = UsdSkel.BlendShapeQuery(UsdSkel.BindingAPI(prim))
+    offsets, points = shapes.ComputeSubShapePointOffsets(), shapes.ComputeBlendShapePointIndices()
+    deltas = np.zeros((len(offsets), len(rest), 3), np.float32)
+    for sub, offset in enumerate(offsets):
+        moved = np.array(points[shapes.GetBlendShapeIndex(sub)])
+        if len(offset):  # the sub-shape of the rest has none
+            deltas[sub, moved if len(moved) else slice(None)] = np.array(offset)
+    attribute = UsdGeom.PointBased(baked.GetPrimAtPath(prim.GetPath())).GetPointsAttr()
+    times = attribute.GetTimeSamples()
+    weights = np.zeros((len(times), len(offsets)))
+    for f, t in enumerate(times):
+        given = query.GetBlendShapeMapper().Remap(skeleton.GetAnimQuery().ComputeBlendShapeWeights(t))
+        values, _, subs = shapes.ComputeSubShapeWeights(given)[-3:]
+        np.add.at(weights[f], np.array(subs, dtype=int), np.array(values))
+    ours = add_shapes(rest, prepare(deltas), weights)
+    for f, t in enumerate(times):
+        np.testing.assert_allclose(ours[f], np.array(attribute.Get(t)), atol=1e-4, err_msg=f"at {t}")
+    assert np.abs(ours - rest).max() > 0.1
