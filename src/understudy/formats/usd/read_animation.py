@@ -17,9 +17,9 @@ from understudy.character import Channel, Curve, Skeleton
 from understudy.character.curve import LINEAR, STEP
 from understudy.checks import Array
 from understudy.formats.usd.read_skeleton import Bones
-from understudy.formats.usd.reading import EARLIEST, Reading, unique
+from understudy.formats.usd.reading import EARLIEST, Reading
 
-TWIN = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4), far below any frame or sub-frame in use
+TWIN = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
 WIDTHS = {"translations": 3, "rotations": 4, "scales": 3}
 KINDS = {"translations": "translation", "rotations": "rotation", "scales": "scale"}
 
@@ -30,6 +30,7 @@ class Samples:
 
     times: Array  # (K,) time codes
     values: Array  # (K, N, width) or (K, N)
+    stepped: bool  # whether twin samples stand for jumps
 
 
 def joint_curves(
@@ -54,7 +55,7 @@ def joint_curves(
             if name == "scales" and stretched:
                 continue  # the joint's scale is constant and stands in its helper
             rest = None if skeleton is None or keep_rest else _rest(skeleton, joint, name)
-            curve = _curve(reading, Channel(target, KINDS[name]), samples.times, samples.values[:, a], rest)
+            curve = _curve(reading, Channel(target, KINDS[name]), samples, samples.values[:, a], rest)
             if curve is not None:
                 curves.append(curve)
     return curves
@@ -65,7 +66,7 @@ def _driven(
 ) -> list[tuple[int, str, int, bool]]:
     """(place in the animation, name, number in the character, whether its scale stands in a helper) of each joint."""
     if bones is None or skeleton is None:
-        names = unique([path.rsplit("/", 1)[-1] for path in paths])
+        names = reading.distinct([path.rsplit("/", 1)[-1] for path in paths], "joint")
         return [(a, name, -1, False) for a, name in enumerate(names)]
     result = []
     for a, path in enumerate(paths):
@@ -90,7 +91,7 @@ def weight_samples(reading: Reading, prim: Usd.Prim) -> tuple[tuple[str, ...], S
 
 def weight_curve(reading: Reading, channel: Channel, samples: Samples, columns: list[int]) -> Curve:
     """The curve of some of the weights."""
-    curve = _curve(reading, channel, samples.times, samples.values[:, columns], None)
+    curve = _curve(reading, channel, samples, samples.values[:, columns], None)
     assert curve is not None  # only a channel that repeats a rest value is left out, and there is none here
     return curve
 
@@ -126,11 +127,13 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
     if lengths != {count}:
         wrong = next(length for length in lengths if length != count)
         raise reading.bad(prim, f"{attribute.GetName()} should hold {count} values at each time, but holds {wrong}")
-    return Samples(times, np.array(values))
+    stepped = prim.GetCustomDataByKey("understudy:stepped") is True
+    return Samples(times, np.array(values), stepped)
 
 
-def _curve(reading: Reading, channel: Channel, codes: Array, values: Array, rest: Array | None) -> Curve | None:
-    """A curve of values (K, n) at time codes, None where it only repeats the rest value."""
+def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, rest: Array | None) -> Curve | None:
+    """A curve of values (K, n) at the times of the samples, None where it only repeats the rest value."""
+    codes = samples.times
     values = _converted(reading, channel.kind, values)
     still = bool((values == values[:1]).all())
     if still and rest is not None and _same(channel.kind, values[0], rest):
@@ -138,7 +141,7 @@ def _curve(reading: Reading, channel: Channel, codes: Array, values: Array, rest
     if still:
         ends = [0] if len(codes) == 1 else [0, len(codes) - 1]
         return Curve(channel, reading.seconds(codes[ends]), values[ends], LINEAR)
-    keep, segments = _steps(codes, values)
+    keep, segments = _steps(codes, values) if samples.stepped else (np.arange(len(codes)), LINEAR)
     return Curve(channel, reading.seconds(codes[keep]), values[keep], segments)
 
 

@@ -13,7 +13,7 @@ from understudy.errors import Unsupported
 from understudy.formats.usd import read_animation, read_mesh, read_shapes, read_skeleton, read_skin, read_xform
 from understudy.formats.usd.read_joints import Joints
 from understudy.formats.usd.read_skeleton import Bones
-from understudy.formats.usd.reading import MOST_PRIMS, Reading, name_of, unique
+from understudy.formats.usd.reading import MOST_PRIMS, Reading, name_of
 
 OTHER_SURFACES = (
     "Sphere",
@@ -55,8 +55,8 @@ def read(path: Path, stage: Usd.Stage) -> Asset:
         character = _character(reading, group)
         if len(character.skeleton) or character.parts:
             characters.append(character)
-    names = unique([character.name for character in characters])
-    characters = [Character(name, c.skeleton, c.parts) for name, c in zip(names, characters)]
+    names = reading.distinct([character.name for character in characters], "character")
+    characters = [Character(name, c.skeleton, c.parts, c.bones) for name, c in zip(names, characters)]
     curves = _curves(reading, groups)
     if not characters and not curves:
         raise Unsupported(path, "holds no skeleton, mesh or skeletal animation")
@@ -92,13 +92,16 @@ def _character(reading: Reading, group: Group) -> Character:
     for prim in group.skeletons:
         group.bones[str(prim.GetPath())] = read_skeleton.read(reading, prim, joints)
     parts: list[Part] = []
+    by_name: dict[str, Part] = {}
     for prim in group.meshes:
-        part = _part(reading, group, prim, joints, {part.name: part for part in parts})
+        part = _part(reading, group, prim, joints, by_name)
         if part is not None:
             parts.append(part)
+            by_name.setdefault(part.name, part)
     group.skeleton = joints.skeleton()
     group.xforms = read_xform.curves(reading, joints, group.skeleton)
-    return Character(group.name, group.skeleton, parts)
+    named = [bones.named for bones in group.bones.values() if bones.named is not None]
+    return Character(group.name, group.skeleton, parts, np.concatenate(named) if named else None)
 
 
 def _part(reading: Reading, group: Group, prim: Usd.Prim, joints: Joints, others: dict[str, Part]) -> Part | None:
@@ -117,7 +120,7 @@ def _part(reading: Reading, group: Group, prim: Usd.Prim, joints: Joints, others
         skin = Skin.rigid(joints.anchored(prim), len(vertices))
     name = name_of(prim)
     if name in others and not (prim.GetDisplayName() and _alike(others[name].mesh.shapes, mesh.shapes)):
-        name = unique([*others, name])[-1]
+        name = reading.distinct([*others, name], "part")[-1]
     if targets:
         driven = dict(zip(targets.tokens, targets.shapes.names))
         if name not in others:
@@ -144,7 +147,7 @@ def _curves(reading: Reading, groups: list[Group]) -> list[Curves]:
                 _join(found, Curves(name_of(prim), curves, labels, _rate(reading, prim)))
         if xforms:
             _join(found, Curves(group.name, xforms, (), _rate(reading, None)))
-    names = unique([curves.name for curves in found])
+    names = reading.distinct([curves.name for curves in found], "clip")
     return [Curves(name, curves.curves, curves.labels, curves.rate) for name, curves in zip(names, found)]
 
 

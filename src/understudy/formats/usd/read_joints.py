@@ -12,7 +12,7 @@ from pxr import Usd, UsdGeom
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.formats.usd.reading import EARLIEST, Reading, name_of, unique
+from understudy.formats.usd.reading import EARLIEST, Reading, name_of
 from understudy.maths import transform
 
 SHEAR = 1e-5  # relative; rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible
@@ -87,4 +87,4 @@ class Joints:
         sheared = np.flatnonzero(transform.shear_error(matrices) > SHEAR)
         for joint in sheared:
             self.reading.note("the shear of rest transforms was dropped: {}", self._names[joint])
-        return Skeleton(unique(self._names), self._parents, translations, rotations, scales)
+        return Skeleton(self.reading.distinct(self._names, "joint"), self._parents, translations, rotations, scales)

@@ -9,7 +9,7 @@ from pxr import Usd, UsdSkel
 
 from understudy.character import Shapes
 from understudy.checks import Array
-from understudy.formats.usd.reading import Reading, unique
+from understudy.formats.usd.reading import Reading
 
 
 @dataclass
@@ -50,7 +50,7 @@ def read(reading: Reading, prim: Usd.Prim, vertex_count: int) -> Targets | None:
         reading.take(prim, 3 * vertex_count * len(normals))
     zero = np.zeros((vertex_count, 3), np.float32)
     shapes = Shapes(
-        unique(names),
+        reading.distinct(names, "shape"),
         np.stack(deltas),
         np.stack([zero if normal is None else normal for normal in normals]) if with_normals else None,
         _defaults(prim, len(tokens), len(names)),

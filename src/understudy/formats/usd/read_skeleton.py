@@ -29,6 +29,7 @@ class Bones:
     binds: Array  # (N, 4, 4) skeleton_from_joint when bound
     node: int  # the joint in whose space the skeleton stands, or -1
     stretch: Array  # (N,)
+    named: Array | None  # (B,) numbers of the joints that a user would call bones, where our writer listed them
 
 
 def read(reading: Reading, prim: Usd.Prim, joints: Joints) -> Bones:
@@ -61,7 +62,7 @@ def read(reading: Reading, prim: Usd.Prim, joints: Joints) -> Bones:
                 joints.stretch(int(numbers[i]), rest[i])
         else:
             numbers[i] = joints.add(names[i], node if parent < 0 else int(numbers[parent]), rest[i])
-    return Bones(prim, index, numbers, binds, node, stretch)
+    return Bones(prim, index, numbers, binds, node, stretch, _bones(prim, numbers))
 
 
 def _parent(path: str, index: dict[str, int]) -> int:
@@ -83,6 +84,14 @@ def _names(reading: Reading, skeleton: UsdSkel.Skeleton, paths: tuple[str, ...])
 def _helpers(prim: Usd.Prim) -> tuple[str, ...]:
     found = prim.GetCustomDataByKey("understudy:helpers")
     return tuple(str(path) for path in found) if found is not None and not isinstance(found, str) else ()
+
+
+def _bones(prim: Usd.Prim, numbers: Array) -> Array | None:
+    found = prim.GetCustomDataByKey("understudy:bones")
+    if found is None or isinstance(found, str):
+        return None
+    places = np.array(found, np.int64).reshape(-1)
+    return numbers[places] if ((places >= 0) & (places < len(numbers))).all() else None
 
 
 def _transforms(reading: Reading, skeleton: UsdSkel.Skeleton, parents: Array, order: Array) -> tuple[Array, Array]:

@@ -6,6 +6,7 @@ may repeat one array a million times, so every array is counted against a budget
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from pxr import Tf, Usd, UsdGeom
 from understudy.character import Image, Material
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
+from understudy.formats.distinct import distinct
 from understudy.formats.usd.frame import Frame
+from understudy.formats.usd.notes import Notes
 
 # Numbers that may be taken from a file: 32 million (256 MB) for any file, and eight a byte beyond. Stored plainly a
 # number takes four bytes; only integers that repeat and arrays used more than once come near this.
@@ -29,7 +32,7 @@ class Reading:
 
     def __init__(self, path: Path, stage: Usd.Stage) -> None:
         self.path, self.stage = path, stage
-        self._notes: dict[str, list[str]] = {}
+        self._notes = Notes()
         self.materials: dict[tuple[str, bool, tuple[str, ...]], Material] = {}
         self.images: dict[str, Image | None] = {}
         self._left = BASE_BUDGET + BUDGET_PER_BYTE * path.stat().st_size
@@ -52,18 +55,20 @@ class Reading:
         return Frame(metres, z_up)
 
     def note(self, text: str, name: str | None = None) -> None:
-        """Keep a note, once; with a name, `text` has a place {} where all names with this note will be listed."""
-        names = self._notes.setdefault(text, [])
-        if name is not None and name not in names:
-            names.append(name)
+        """Keep a note, once, with the names of all that it concerns (see `Notes`)."""
+        self._notes.add(text, name)
 
     @property
     def notes(self) -> list[str]:
         """All notes, one line each."""
-        result = []
-        for text, names in self._notes.items():
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-            result.append(text.format(", ".join(names[:3]) + more) if names else text)
+        return self._notes.lines()
+
+    def distinct(self, names: Iterable[str], noun: str) -> tuple[str, ...]:
+        """The names made distinct, with a note where some were not."""
+        changes: list[str] = []
+        result = distinct(names, noun, changes)
+        for change in changes:
+            self.note(change)
         return result
 
     def bad(self, prim: Usd.Prim, reason: str) -> BadFile:
@@ -149,19 +154,3 @@ class Reading:
 def name_of(prim: Usd.Prim) -> str:
     """The name that people see: the display name where there is one, otherwise the name in the path."""
     return str(prim.GetDisplayName() or prim.GetName())
-
-
-def unique(names: list[str]) -> list[str]:
-    """The names, with _2, _3 and so on behind those that came before."""
-    used: set[str] = set()
-    count: dict[str, int] = {}
-    result = []
-    for name in names:
-        base = name or "unnamed"
-        candidate = base
-        while candidate in used:
-            count[base] = count.get(base, 1) + 1
-            candidate = f"{base}_{count[base]}"
-        used.add(candidate)
-        result.append(candidate)
-    return result
