@@ -101,13 +101,13 @@ def local_transforms(parents: ArrayLike, world_from_joint: ArrayLike, out: Array
         return local
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
-        _refuse_flat_parents(parent, world)
+        refuse_flat(np.unique(parent[parent >= 0]), world)
         _local_numpy(parent, world, local)
     else:
         with accelerate.LOCK:
             flat = kernels.locals_of(parent, world.reshape(-1, count, 4, 4), SINGULAR, local.reshape(-1, count, 4, 4))
         if flat:
-            _refuse_flat_parents(parent, world)
+            refuse_flat(np.unique(parent[parent >= 0]), world)
     return local
 
 
@@ -168,17 +168,17 @@ def _local_numpy(parents: Array, world: Array, out: Array) -> None:
     out[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
 
 
-def _refuse_flat_parents(parents: Array, world: Array) -> None:
-    used = np.unique(parents[parents >= 0])
-    a, b, c = np.moveaxis(world[..., used, :3, :3], -1, 0)
+def refuse_flat(joints: Array, world: Array) -> None:
+    """Raise if one of `joints` (indices) is flattened in world (..., J, 4, 4), so that it has no inverse."""
+    a, b, c = np.moveaxis(world[..., joints, :3, :3], -1, 0)
     volume = np.abs(np.einsum("...i,...i->...", a, np.cross(b, c)))
     lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1) * np.linalg.norm(c, axis=-1)
     flat = volume <= SINGULAR * lengths
     if flat.any():
         where = np.argwhere(flat)[0]
         raise InvalidInput(
-            f"joint {used[where[-1]]} is flattened to nothing (a scale of zero), "
-            f"so the local transforms of its children are unknown (at index {tuple(int(i) for i in where[:-1])})"
+            f"joint {joints[where[-1]]} is flattened to nothing (a scale of zero) and cannot be undone "
+            f"(at index {tuple(int(i) for i in where[:-1])})"
         )
 
 
