@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Character, Part, Skin, kinematics
+from understudy.character import Character, Part, Skeleton, Skin, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats.gltf.builder import Builder
@@ -34,7 +34,7 @@ class NodeWriter:
         nodes = self._skeleton(character)
         groups = self._grouped(character)
         skins = {
-            id(parts[0].skin): self._skin(parts[0].skin, nodes, character.name)
+            id(parts[0].skin): self._skin(parts[0].skin, nodes, character)
             for parts in groups
             if _deforms(parts[0])
         }
@@ -81,7 +81,7 @@ class NodeWriter:
             groups.setdefault(key, []).append(part)
         return list(groups.values())
 
-    def _skin(self, skin: Skin, nodes: list[int], name: str) -> int:
+    def _skin(self, skin: Skin, nodes: list[int], character: Character) -> int:
         """The index of a skin with these joints and bind matrices, written once."""
         if skin.method != "linear":
             self.builder.note("dual-quaternion skinning was lost: glTF blends linearly")
@@ -89,10 +89,13 @@ class NodeWriter:
         binds[:, 3] = (0, 0, 0, 1)
         flat = np.ascontiguousarray(binds.swapaxes(1, 2)).reshape(-1, 16)  # stored column by column
         item = {
-            "name": name,
+            "name": character.name,
             "joints": [nodes[joint] for joint in skin.joints],
             "inverseBindMatrices": self.builder.pooled(flat, "MAT4", "bind"),
         }
+        root = _common_root(character.skeleton, skin.joints)
+        if root is not None:  # Blender finds the bind pose of the topmost bones by it
+            item["skeleton"] = nodes[root]
         known = self.builder.lists.get("skins", [])
         return known.index(item) if item in known else self.builder.add("skins", item)
 
@@ -108,7 +111,7 @@ class NodeWriter:
         except InvalidInput:  # a joint scaled to nothing has no inverse; nothing is skinned to it here
             binds = np.tile(np.eye(4), (len(joints), 1, 1))
         empty = np.zeros((0, 1))
-        self._skin(Skin(joints, binds, empty, empty), nodes, character.name)
+        self._skin(Skin(joints, binds, empty, empty), nodes, character)
 
     def _place(
         self, character: Character, groups: list[list[Part]], nodes: list[int], skins: dict[int, int], tops: list[int]
@@ -204,3 +207,14 @@ class NodeWriter:
 
 def _deforms(part: Part) -> bool:
     return not part.skin.is_rigid
+
+
+def _common_root(skeleton: Skeleton, joints: Array) -> int | None:
+    """The lowest joint that all these are, or hang on; None where they stand in several trees."""
+    if not len(joints):
+        return None
+    shared = skeleton.ancestors(int(joints[0]))
+    for joint in joints[1:].tolist():
+        above = set(skeleton.ancestors(joint))
+        shared = [j for j in shared if j in above]
+    return shared[0] if shared else None
