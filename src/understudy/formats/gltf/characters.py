@@ -115,6 +115,8 @@ class Characters:
             nodes = [node for node in self.graph.order if self.graph.root_of[node] in inside]
             if key >= 0 or self._matters(nodes) or len(by_lead) == 1:
                 groups.append(Group(roots, nodes, sorted(set(skins_of.get(key, [])))))
+            else:
+                self.document.count("nodes that show and move nothing were left out ({})", len(nodes))
         return groups
 
     def _matters(self, nodes: list[int]) -> bool:

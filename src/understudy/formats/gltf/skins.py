@@ -14,7 +14,7 @@ from understudy.formats.gltf.entry import Entry
 
 UNSIGNED = (5121, 5123)
 WEIGHTS = (5126, 5121, 5123)
-# Sums this close to 1 are float32 rounding: such rows are kept bit by bit, so that they survive any number of round trips.
+# Sums this close to 1 are float32 rounding: such rows are kept bit by bit, through any number of round trips.
 ROUNDING = 5e-7
 
 

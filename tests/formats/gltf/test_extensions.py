@@ -1,0 +1,70 @@
+"""Extensions: refused by name where they are needed, kept or noted where they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.formats.gltf.minimal import Minimal, one_triangle
+
+from understudy.errors import BadFile, Unsupported
+from understudy.formats import gltf
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("KHR_draco_mesh_compression", "Draco"),
+        ("EXT_meshopt_compression", "meshopt"),
+        ("KHR_meshopt_compression", "meshopt"),
+        ("KHR_texture_basisu", "Basis Universal"),
+        ("VENDOR_secret", "VENDOR_secret"),
+        ("KHR_materials_variants", "KHR_materials_variants"),
+    ],
+)
+def test_required_and_unknown_is_refused_by_name(tmp_path: Path, name: str, words: str) -> None:
+    made = one_triangle()
+    made.root |= {"extensionsUsed": [name], "extensionsRequired": [name]}
+    with pytest.raises(Unsupported, match=name) as caught:
+        gltf.read(made.save(tmp_path))
+    assert words in str(caught.value) and caught.value.place == "extensionsRequired[0]"
+
+
+@pytest.mark.parametrize(
+    "name", ["KHR_mesh_quantization", "KHR_texture_transform", "KHR_materials_unlit", "KHR_lights_punctual"]
+)
+def test_required_and_known_is_read(tmp_path: Path, name: str) -> None:
+    made = one_triangle()
+    made.root |= {"extensionsUsed": [name], "extensionsRequired": [name]}
+    assert gltf.read(made.save(tmp_path)).notes == ()
+
+
+def test_optional_and_unknown_is_noted_once(tmp_path: Path) -> None:
+    made = one_triangle()
+    made.root["extensionsUsed"] = ["VENDOR_secret", "KHR_materials_unlit", "VENDOR_secret"]
+    assert gltf.read(made.save(tmp_path)).notes == ("the optional extension VENDOR_secret was left out",)
+
+
+def test_optional_draco_without_a_fallback_is_refused(tmp_path: Path) -> None:
+    made = one_triangle()
+    made.root["extensionsUsed"] = ["KHR_draco_mesh_compression"]
+    primitive = made.root["meshes"][0]["primitives"][0]
+    primitive["extensions"] = {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}}
+    assert gltf.read(made.save(tmp_path)).character().vertex_count == 3
+    del made.root["accessors"][0]["bufferView"]
+    with pytest.raises(Unsupported, match="Draco"):
+        gltf.read(made.save(tmp_path))
+
+
+def test_optional_meshopt_without_a_fallback_is_refused(tmp_path: Path) -> None:
+    made = one_triangle()
+    made.root["buffers"] = [{"byteLength": 36, "extensions": {"EXT_meshopt_compression": {"fallback": True}}}]
+    made.root["bufferViews"][0]["extensions"] = {"EXT_meshopt_compression": {"buffer": 1}}
+    made.data = b""
+    with pytest.raises(Unsupported, match="meshopt"):
+        gltf.read(made.save(tmp_path))
+
+
+def test_the_lists_must_hold_names(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="extensionsUsed"):
+        gltf.read(Minimal(extensionsUsed=[3]).save(tmp_path))
