@@ -176,6 +176,16 @@ def test_frames_do_not_depend_on_what_was_drawn_before(gl):
     np.testing.assert_array_equal(gl.draw(camera, [surface], [vertices]), first)
 
 
+def test_light_at_vertices_is_light_at_pixels(gl, monkeypatch):
+    vertices, triangles = ball((0, 1, 0))
+    camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1], ground=0.0)
+    surface, pictures = red(triangles), []
+    for least in (0.0, np.inf):
+        monkeypatch.setattr(gl_module, "DENSE", least)
+        pictures.append(gl.draw(camera, [surface], [vertices]).astype(int))
+    assert 0.0 < np.abs(pictures[0] - pictures[1]).mean() < 0.5
+
+
 def test_the_same_surface_twice_is_drawn_twice(renderer):
     vertices, triangles = ball(radius=0.4)
     surface = red(triangles)

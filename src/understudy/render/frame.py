@@ -43,12 +43,13 @@ class Marks:
 class Frame:
     """Everything that one picture needs.
 
-    `centre` (3,) is the middle of the surfaces' box in this frame; `box` (2, 3) also holds the marks.
+    `solid` (2, 3) is the box of the surfaces in this frame, `centre` (3,) its middle; `box` (2, 3) holds marks, too.
     """
 
     parts: list[Part]
     marks: list[Marks]
     stage: Stage
+    solid: Array
     centre: Array
     box: Array
 
@@ -77,7 +78,14 @@ def prepare(
     figure = everything if solid is None else solid
     figure = np.zeros((2, 3)) if figure is None else figure
     box = figure if everything is None else everything
-    return Frame(parts, marks, stage if stage is not None else stage_of([figure]), figure.mean(axis=0), box)
+    return Frame(
+        parts=parts,
+        marks=marks,
+        stage=stage if stage is not None else stage_of([figure]),
+        solid=figure,
+        centre=figure.mean(axis=0),
+        box=box,
+    )
 
 
 def _box(cloud: Array) -> Array:

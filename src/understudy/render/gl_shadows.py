@@ -78,8 +78,7 @@ class Shadows:
         put("cast", centre=centre, slant=slant, reach=reach, ground=stage.ground, size=stage.size)
         put("contact", centre=under, slant=(0.0, 0.0), reach=near, ground=stage.ground, size=stage.size)
         put("ground_shadow", cast_centre=centre, cast_reach=reach, contact_centre=under, contact_reach=near)
-        low, high = np.minimum(centre - reach, under - near), np.maximum(centre + reach, under + near)
-        put("ground_shadow", rectangle=(*low, *high), ground=stage.ground)
+        put("ground_shadow", rectangle=_darkened(frame, stage.ground, slant), ground=stage.ground)
         self._press("cast", "cast_map", casters)
         self._press("contact", "contact_raw", casters)
         context.disable(moderngl.DEPTH_TEST)
@@ -98,6 +97,14 @@ class Shadows:
         step = spacing / self.textures[source].size[0]
         self.programs.put("tent", resolution=self.textures[target].size, spacing=(step, step))
         self.programs.fill("tent", 3)
+
+
+def _darkened(frame: Frame, ground: float, slant: Array) -> Array:
+    """The part of the ground (x, z, x, z) that shadows reach: below the box, along the light, and their blur."""
+    sides, heights = frame.solid[:, [0, 2]], np.maximum(frame.solid[:, 1] - ground, 0.0)
+    pressed = np.concatenate([sides, *(sides - slant * height for height in heights)])
+    blur = 0.2 * frame.stage.size
+    return np.concatenate([pressed.min(axis=0) - blur, pressed.max(axis=0) + blur])
 
 
 def light_from_world(key: Array, centre: Array, reach: float) -> tuple[Array, float]:

@@ -73,7 +73,7 @@ Light gather(vec3 n, vec3 at, float open_sky, float s) {
     float key = clamp((nk + wrap) / ((1.0 + wrap) * (1.0 + wrap)), 0.0, 1.0);
     vec3 glow = vec3(1.0, 0.32, 0.18) * softness * 0.14 * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk);
     // Near the ground less of the sky, and of the light thrown back by the ground, gets in.
-    float near_ground = exp(-max(at.y - ground, 0.0) / (0.09 * size));
+    float h = max(at.y - ground, 0.0) / (0.09 * size), near_ground = 1.0 / (1.0 + h + h * h);
     float o = open_sky * (1.0 - 0.45 * near_ground * (0.5 - 0.5 * n.y));
     vec3 hemisphere = mix(bounce_light, sky_light, n.y * 0.5 + 0.5) * o;
     float dull = 1.0 - metallic, f0 = 0.04 * dull;
@@ -83,9 +83,6 @@ Light gather(vec3 n, vec3 at, float open_sky, float s) {
     float f5, r = max(roughness, 0.12), g = gloss(n, v, key_direction, r, f5) * o * s;
     vec3 specular = key_light * g * (f5 + (1.0 - f5) * f0);
     diffuse += key_light * g * (1.0 - f5) * metallic;
-    g = gloss(n, v, fill_direction, r, f5) * o;
-    specular += fill_light * g * (f5 + (1.0 - f5) * f0);
-    diffuse += fill_light * g * (1.0 - f5) * metallic;
     float nv = max(dot(n, v), 0.0), away = fifth(1.0 - nv);
     vec3 around = mix(bounce_light, sky_light, smoothstep(-0.5, 0.7, reflect(-v, n).y)) * o * (1.0 - 0.5 * r);
     specular += around * (f0 * (1.0 - away) + max(1.0 - r, 0.04) * away);

@@ -59,7 +59,8 @@ def shade(
     key = np.clip((nk + wrap) / (1.0 + wrap) ** 2, 0.0, 1.0)[:, None]
     terminator = 0.14 * softness * smoothstep(-0.35, 0.15, nk) * smoothstep(0.55, 0.1, nk)
     glow = terminator[:, None] * np.array([1.0, 0.32, 0.18])
-    near_ground = np.exp(-np.maximum(height, 0.0) / 0.09)
+    h = np.minimum(np.maximum(height, 0.0) / 0.09, 1e9)
+    near_ground = 1.0 / (1.0 + h + h * h)
     o = (open_sky * (1.0 - 0.45 * near_ground * (0.5 - 0.5 * n[:, 1])))[:, None]
     up = (0.5 * n[:, 1] + 0.5)[:, None]
     hemisphere = (look.bounce + (look.sky - look.bounce) * up) * o
@@ -68,7 +69,7 @@ def shade(
 
     f0 = 0.04 + (a - 0.04) * m
     nv = np.maximum(np.einsum("ni,ni->n", n, v), 0.0)[:, None]
-    specular = look.key * _gloss(n, v, lights.key, r, f0) * o + look.fill * _gloss(n, v, lights.fill, r, f0) * o
+    specular = look.key * _gloss(n, v, lights.key, r, f0) * o
     reflected = 2.0 * nv * n - v
     around = look.bounce + (look.sky - look.bounce) * smoothstep(-0.5, 0.7, reflected[:, 1])[:, None]
     away = (1.0 - nv) ** 5

@@ -80,11 +80,11 @@ def video(take: Take, path: str | Path, view: View | None = None, report: Report
 @contextmanager
 def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Renderer, Iterator[Array]]]:
     """A renderer, and the pictures of the given frames as they are drawn."""
-    boxes = take.boxes()
-    stage = stage_of(boxes, ground=_ground(boxes))
-    follow = _walks_away(boxes) if view.follow is None else view.follow
+    outlines = take.outlines()
+    stage = stage_of(outlines, ground=_ground(outlines))
+    follow = _walks_away(outlines) if view.follow is None else view.follow
     aspect = view.size[0] / view.size[1]
-    cameras = frame_clip(boxes, view.azimuth, view.elevation, aspect=aspect, ground=stage.ground, follow=follow)
+    cameras = frame_clip(outlines, view.azimuth, view.elevation, aspect=aspect, ground=stage.ground, follow=follow)
 
     def draw(renderer: Renderer) -> Iterator[Array]:
         for frame in frames:
@@ -97,19 +97,19 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
         yield renderer, draw(renderer)
 
 
-def _ground(boxes: Array) -> float | None:
+def _ground(outlines: Array) -> float | None:
     """The ground is at height 0 where the figure comes near it, else at its own lowest point.
 
     A fifth of the size: feet of a character that stands on the ground dip a little below it or stay a little above, and
     one that is modelled around its centre, or floats, is off by more.
     """
-    lowest, size = float(boxes[..., 1].min()), float(np.ptp(boxes[0], axis=0).max())
+    lowest, size = float(outlines[..., 1].min()), float(np.ptp(outlines[0], axis=0).max())
     return 0.0 if -0.02 * size <= lowest <= 0.2 * size else None
 
 
-def _walks_away(boxes: Array) -> bool:
+def _walks_away(outlines: Array) -> bool:
     """Whether the figure leaves its place by more than its own size."""
-    centres, size = boxes.mean(axis=1)[:, (0, 2)], float(np.ptp(boxes[0], axis=0).max())
+    centres, size = outlines.mean(axis=1)[:, (0, 2)], float(np.ptp(outlines[0], axis=0).max())
     return bool(np.ptp(centres, axis=0).max() > 1.5 * size)
 
 

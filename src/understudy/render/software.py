@@ -15,7 +15,7 @@ from understudy.checks import Array
 from understudy.render.camera import Camera
 from understudy.render.frame import Frame, Marks, Part, prepare
 from understudy.render.look import Lights, lights_for, look_of
-from understudy.render.raster import Visible, clip_near, rasterise, weights_at
+from understudy.render.raster import EMPTY, Visible, clip_near, rasterise, weights_at
 from understudy.render.scene import Dots, Lines, Stage, Surface
 from understudy.render.scenery import paint_scenery, vignette
 from understudy.render.shading import encode, shade
@@ -60,17 +60,16 @@ class SoftwareRenderer:
         """The picture (H, W, 3) uint8 of surfaces with vertices (V, 3) and, where known, unit normals (V, 3) each."""
         frame = prepare(camera, self.height, surfaces, vertices, normals, lines, dots, stage)
         lights = lights_for(camera.azimuth)
-        picture, ground_depth = paint_scenery(self.look, lights, camera, frame, *self.pixels)
-        depth = ground_depth
+        picture, depth = paint_scenery(self.look, lights, camera, frame, *self.pixels)
+        towards = camera.view[2, :3]
         blended = [part for part in frame.parts if part.surface.alpha_mode == "blend"]
-        centre = [float(camera.view[2, :3] @ part.vertices.mean(axis=0)) for part in blended if len(part.vertices)]
-        order = [blended[i] for i in np.argsort(centre)] if len(centre) == len(blended) else blended
-        for part in [part for part in frame.parts if part.surface.alpha_mode != "blend"]:
-            depth = self._draw_part(picture, depth, part, camera, frame, lights)
+        for part in frame.parts:
+            if part.surface.alpha_mode != "blend":
+                self._draw_part(picture, depth, part, camera, frame, lights)
         for mark in frame.marks:
             if not mark.in_front:
-                depth = self._draw_marks(picture, depth, mark, camera)
-        for part in order:
+                self._draw_marks(picture, depth, mark, camera)
+        for part in sorted(blended, key=lambda part: float(towards @ part.box.mean(axis=0))):
             self._draw_part(picture, depth, part, camera, frame, lights)
         for mark in frame.marks:
             if mark.in_front:
@@ -90,22 +89,34 @@ class SoftwareRenderer:
         screen[..., 1] = (0.5 - 0.5 * screen[..., 1]) * height
         return screen, w, source, weights
 
+    def _seen(self, screen: Array, depth: Array) -> tuple[Array, Array, Array, Array]:
+        """Pixels where triangles (M, 3, 3) are nearer than `depth` (H, W): rows, columns, triangle and its depth."""
+        limit = np.array(self.pixels)
+        flat = screen.reshape(-1, 3)[:, :2]
+        if not len(flat):
+            nothing = np.zeros(0, dtype=np.int64)
+            return nothing, nothing, nothing, np.zeros(0)
+        x0, y0 = np.clip(np.floor(flat.min(axis=0)), 0, limit).astype(int)
+        x1, y1 = np.clip(np.ceil(flat.max(axis=0)), 0, limit).astype(int)
+        behind = Visible(depth[y0:y1, x0:x1].copy(), np.full((y1 - y0, x1 - x0), EMPTY))
+        seen = rasterise(screen - np.array([x0, y0, 0.0]), x1 - x0, y1 - y0, into=behind)
+        rows, columns = np.nonzero(seen.triangle != EMPTY)
+        return rows + y0, columns + x0, seen.triangle[rows, columns], seen.depth[rows, columns]
+
     def _draw_part(
         self, picture: Array, depth: Array, part: Part, camera: Camera, frame: Frame, lights: Lights
-    ) -> Array:
-        """Paint one surface where it is nearer than `depth` (H, W); returns the new depth."""
+    ) -> None:
+        """Paint one surface where it is nearer than `depth` (H, W), which then becomes its own."""
         surface = part.surface
         if not len(surface.triangles):
-            return depth
+            return
         screen, w, source, weights = self._project(camera, part.vertices.astype(np.float64), surface.triangles)
         edge1, edge2 = screen[:, 1, :2] - screen[:, 0, :2], screen[:, 2, :2] - screen[:, 0, :2]
         front = edge1[:, 0] * edge2[:, 1] - edge1[:, 1] * edge2[:, 0] < 0.0  # counter-clockwise, seen with y down
         if not surface.double_sided:
             screen, w, source, weights = screen[front], w[front], source[front], weights[front]
             front = front[front]
-        seen = rasterise(screen, *self.pixels, into=Visible(depth.copy(), np.full(depth.shape, -1)))
-        rows, columns = np.nonzero(seen.triangle >= 0)
-        piece = seen.triangle[rows, columns]
+        rows, columns, piece, z = self._seen(screen, depth)
         local = weights_at(screen[piece], w[piece], columns, rows)
         bary = np.einsum("nk,nkj->nj", local, weights[piece])
         corner = surface.triangles[source[piece]]
@@ -135,19 +146,16 @@ class SoftwareRenderer:
         alpha = base[:, 3:] if surface.alpha_mode == "blend" else np.ones((count, 1))
         rows, columns, colour, alpha = rows[keep], columns[keep], colour[keep], np.clip(alpha[keep], 0.0, 1.0)
         picture[rows, columns] += alpha * (colour - picture[rows, columns])
-        result = depth.copy()
-        result[rows, columns] = seen.depth[rows, columns]
-        return result
+        if surface.alpha_mode != "blend":
+            depth[rows, columns] = z[keep]
 
-    def _draw_marks(self, picture: Array, depth: Array, mark: Marks, camera: Camera) -> Array:
+    def _draw_marks(self, picture: Array, depth: Array, mark: Marks, camera: Camera) -> None:
         screen, w, source, weights = self._project(camera, mark.vertices.astype(np.float64), mark.triangles)
-        seen = rasterise(screen, *self.pixels, into=Visible(depth.copy(), np.full(depth.shape, -1)))
-        rows, columns = np.nonzero(seen.triangle >= 0)
-        piece = seen.triangle[rows, columns]
+        rows, columns, piece, z = self._seen(screen, depth)
         bary = np.einsum("nk,nkj->nj", weights_at(screen[piece], w[piece], columns, rows), weights[piece])
         linear = np.einsum("nk,nkc->nc", bary, mark.colours[mark.triangles[source[piece]]].astype(np.float64))
         picture[rows, columns] = encode(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
-        return seen.depth
+        depth[rows, columns] = z
 
 
 def sample(texture: Array, uvs: Array) -> Array:

@@ -21,6 +21,8 @@ from understudy.rig import DirectRig
 
 BLOCK_VERTICES = 2_000_000  # vertices computed at once: 24 MB, a second of a detailed character
 MARKER_COLOUR = "#2f9e91"
+# The 26 neighbours of a cell: faces, edges and corners of a cube. The six faces give the exact box.
+DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], np.float32) - 1
 
 
 @dataclass(frozen=True)
@@ -59,16 +61,15 @@ class Take:
             self._start = start
         return self._ready[frame - start]
 
-    def boxes(self) -> Array:
-        """(F, 8, 3) the corners of what each frame draws, for the camera."""
-        corners = np.empty((len(self), 8, 3))
+    def outlines(self) -> Array:
+        """(F, 26, 3) the outermost points of each frame in 26 directions, for the camera."""
+        result = np.empty((len(self), len(DIRECTIONS), 3))
         for frame in range(len(self)):
             drawing = self.draw(frame)
             clouds = [*drawing.vertices, *(dots.positions for dots in drawing.dots)]
             points = np.concatenate([cloud for cloud in clouds if len(cloud)] or [np.zeros((1, 3))])
-            low, high = points.min(axis=0), points.max(axis=0)
-            corners[frame] = [np.where([i & 1, i & 2, i & 4], high, low) for i in range(8)]
-        return corners
+            result[frame] = points[np.argmax(points @ DIRECTIONS.T, axis=0)]
+        return result
 
     @classmethod
     def of(
