@@ -50,10 +50,14 @@ def test_joints_are_the_seven_and_the_tail(body: Character) -> None:
     assert set(lamp.LIMITS) <= set(body.skeleton.names)
 
 
+def test_no_part_has_the_name_of_a_joint_or_scene_files_would_have_to_rename_it(body: Character) -> None:
+    assert not {part.name for part in body.parts} & set(body.skeleton.names)
+
+
 def test_weights_sum_to_one_and_only_springs_and_cable_are_shared(body: Character) -> None:
     for part in body.parts:
         assert np.allclose(part.skin.weights.sum(axis=1, dtype=float), 1, atol=1e-6)
-        assert part.skin.weights.shape[1] == (2 if part.name in ("Spring", "Cord") else 1)
+        assert part.skin.weights.shape[1] == (2 if part.name in ("Spring", "Cable") else 1)
 
 
 def test_the_rest_pose_is_the_bind_pose(body: Character) -> None:
@@ -84,8 +88,8 @@ def test_the_base_stands_on_the_circle_that_it_tips_about(body: Character) -> No
 
 def test_what_glows_glows_and_the_metal_is_metal(body: Character) -> None:
     materials = {part.name: part.mesh.materials[0] for part in body.parts}
-    assert sum(materials["Bulb"].emissive) > sum(materials["Glow"].emissive) > 1
-    assert sum(sum(materials[name].emissive) for name in ("Enamel", "Brass", "Steel", "Spring", "Cord")) == 0
+    assert sum(materials["Glass"].emissive) > sum(materials["Glow"].emissive) > 1
+    assert sum(sum(materials[name].emissive) for name in ("Enamel", "Brass", "Steel", "Spring", "Cable")) == 0
     assert materials["Brass"].metallic > 0.5 > materials["Enamel"].metallic
 
 

@@ -41,7 +41,7 @@ def main_joint() -> np.ndarray:
 def base_of(vertices: np.ndarray) -> np.ndarray:
     """(F, B, 3) the vertices that hang on the base and nowhere else: the foot, its ring and its button."""
     body = asset().character()
-    rigid = np.concatenate([np.full(len(part.mesh.vertices), part.name != "Cord") for part in body.parts])
+    rigid = np.concatenate([np.full(len(part.mesh.vertices), part.name != "Cable") for part in body.parts])
     return vertices[:, rigid & (main_joint() == "Base")]
 
 

@@ -38,9 +38,9 @@ MATERIALS = {
     "Brass": Material("brass", metallic=0.75, roughness=0.33),
     "Steel": Material("painted steel", metallic=0.3, roughness=0.38),
     "Spring": Material("spring steel", metallic=0.9, roughness=0.28),
-    "Glow": Material("lit enamel", roughness=0.6, emissive=(1.05, 0.66, 0.19)),
-    "Bulb": Material("bulb", roughness=0.3, emissive=(1.6, 1.35, 0.85)),
-    "Cord": Material("cord", roughness=0.65),
+    "Glow": Material("lit enamel", roughness=0.6, emissive=(1.0, 0.64, 0.18)),
+    "Glass": Material("bulb", roughness=0.3, emissive=(1.0, 0.92, 0.62)),
+    "Cable": Material("cable", roughness=0.65),
 }
 
 

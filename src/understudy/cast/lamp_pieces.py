@@ -179,7 +179,7 @@ def head() -> list[Piece]:
         Piece("lip", "Brass", lip, BRASS, "Head"),
         Piece("band", "Brass", band, BRASS, "Head"),
         Piece("socket", "Steel", socket, NAVY, "Head"),
-        Piece("bulb", "Bulb", glass, BULB, "Bulb"),
+        Piece("bulb", "Glass", glass, BULB, "Bulb"),
     ]
 
 
@@ -216,8 +216,8 @@ def cord() -> list[Piece]:
     plug = lying(lathe([(0.0, -0.010), body[0], *body, body[-1], (0.0, 0.056)], 20))
     prong = lathe([(0.0, 0.05), (0.0035, 0.05), (0.0035, 0.05), (0.0035, 0.083), (0.0, 0.087)], 10)
     return [
-        Piece("cable", "Cord", cable, CORD, {"Base": 1 - share, "Cord": share}),
-        Piece("plug", "Cord", plug, CORD, "Cord"),
+        Piece("cable", "Cable", cable, CORD, {"Base": 1 - share, "Cord": share}),
+        Piece("plug", "Cable", plug, CORD, "Cord"),
         Piece("left prong", "Brass", lying(prong, 0.009), BRASS, "Cord"),
         Piece("right prong", "Brass", lying(prong, -0.009), BRASS, "Cord"),
     ]

@@ -45,27 +45,37 @@ class Column:
     broken: Array  # (K,) bool: a corner is meant
 
     def split(self, times: Array) -> Column:
-        """The same column with a key at each of the times (M,), which lie within it; its shape does not change."""
-        column = self
-        for time in times[~np.isin(times, self.times)]:
-            column = column._with_key(float(time))
-        return column
+        """The same column with its keys at `times` (M,), which include its own; its shape does not change.
 
-    def _with_key(self, time: float) -> Column:
-        k = int(np.searchsorted(self.times, time))
+        The part of a Bezier segment between parameters a and b has the control points B(a,a,a), B(a,a,b), B(a,b,b) and
+        B(b,b,b), where B(u,v,w) is the blossom: de Casteljau's construction with another parameter at each step.
+        """
+        if len(times) == len(self.times):
+            return self
+        k = np.searchsorted(self.times, times[:-1], side="right") - 1
         points = np.stack([self.times, self.values], axis=1)
-        x, y = bezier.control_points(points[k - 1], points[k], self.after[k - 1], self.before[k])
-        (left_x, left_y), (right_x, right_y) = bezier.split(x, y, time)
-        (first, arriving), (leaving, last) = bezier.handles(left_x, left_y), bezier.handles(right_x, right_y)
-        before, after = self.before.copy(), self.after.copy()
-        after[k - 1], before[k] = first, last
+        x, y = bezier.control_points(points[k], points[k + 1], self.after[k], self.before[k + 1])
+        a, b = bezier.parameter(x, times[:-1]), bezier.parameter(x, times[1:])
+        parts = [
+            np.stack([_blossom(p, a, a, a), _blossom(p, a, a, b), _blossom(p, a, b, b), _blossom(p, b, b, b)], axis=1)
+            for p in (x, y)
+        ]
+        leaving, arriving = bezier.handles(*parts)
+        end = np.zeros((1, 2))
         return Column(
-            np.insert(self.times, k, time),
-            np.insert(self.values, k, left_y[-1]),
-            np.insert(before, k, arriving, axis=0),
-            np.insert(after, k, leaving, axis=0),
-            np.insert(self.broken, k, False),
+            times,
+            np.append(parts[1][:, 0], self.values[-1]),
+            np.concatenate([end, arriving]),
+            np.concatenate([leaving, end]),
+            np.isin(times, self.times[self.broken]),
         )
+
+
+def _blossom(p: Array, u: Array, v: Array, w: Array) -> Array:
+    """(M,) B(u, v, w) of control points p (M, 4)."""
+    for s in (u, v, w):
+        p = p[:, :-1] + (p[:, 1:] - p[:, :-1]) * s[:, None]
+    return p[:, 0]
 
 
 def nodes(keys: Sequence[Key], frames: float, still: bool, path: str) -> list[Node]:
