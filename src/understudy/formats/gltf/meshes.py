@@ -97,7 +97,9 @@ class Meshes:
         if not blocks:
             return None
         self.document.take(2 * vertices.nbytes, attributes.place)
-        extras = {key: value for key, value in entry.extra().get("extras", {}).items() if key != "targetNames"}
+        kept = entry.extra().get("extras")
+        kept = kept if isinstance(kept, dict) else {}  # names of shapes are added to it, so it has to be an object
+        extras = {key: value for key, value in kept.items() if key != "targetNames"}
         mesh = Mesh(
             name,
             vertices,
