@@ -9,6 +9,7 @@ from understudy.render.camera import Camera
 from understudy.render.frame import Frame
 from understudy.render.look import Lights, Look
 from understudy.render.raster import rasterise
+from understudy.render.scene import Stage
 from understudy.render.shading import smoothstep
 
 SHADOW_PIXELS = 320
@@ -25,38 +26,41 @@ def vignette(look: Look, columns: Array, rows: Array, width: int, height: int) -
     return 1.0 - look.vignette * smoothstep(0.35, 0.8, off_centre(columns, rows, width, height))
 
 
-def paint_scenery(
-    look: Look, lights: Lights, camera: Camera, frame: Frame, width: int, height: int
-) -> tuple[Array, Array]:
-    """The empty stage (H, W, 3) sRGB with the figure's shadow, and the ground's depth (H, W), 1 where there is none."""
-    columns, rows = np.meshgrid(np.arange(width), np.arange(height))
+def ground_depth(camera: Camera, stage: Stage, width: int, height: int) -> Array:
+    """Depth (H, W) of the ground plane at each pixel, 1 where it is not seen.
+
+    A plane p.x = 0 in the world is q.c = 0 in clip space with q = p world_from_clip, so on the screen its depth is
+    affine: z = -(q_x x + q_y y + q_w) / q_z.
+    """
+    if stage.ground is None or camera.eye[1] <= stage.ground:
+        return np.ones((height, width))
+    q = np.array([0.0, 1.0, 0.0, -stage.ground]) @ np.linalg.inv(camera.clip_from_world)
+    x = (np.arange(width) + 0.5) / width * 2.0 - 1.0
+    y = 1.0 - (np.arange(height) + 0.5) / height * 2.0
+    z = -(q[0] * x + (q[1] * y + q[3])[:, None]) / q[2]
+    # A hair further away than it is, so that soles that lie on it are not torn.
+    return np.where((z > -1.0) & (z < 1.0), z + 1e-6, 1.0)
+
+
+def paint_scenery(look: Look, lights: Lights, camera: Camera, frame: Frame, width: int, height: int) -> Array:
+    """The empty stage (H, W, 3) sRGB with the figure's shadow: soft all over, so one sample a pixel is enough."""
+    columns, rows = np.arange(width), np.arange(height)[:, None]
     blend = smoothstep(0.12, 0.95, off_centre(columns, rows, width, height))[..., None]
     picture = look.inner + (look.outer - look.inner) * blend
-    depth = np.ones((height, width))
-    stage = frame.stage
-    if stage.ground is not None and camera.eye[1] > stage.ground:
-        clip_from_world = camera.clip_from_world
-        world_from_clip = np.linalg.inv(clip_from_world)
-        screen = np.stack([(columns + 0.5) / width * 2.0 - 1.0, 1.0 - (rows + 0.5) / height * 2.0], axis=-1)
-        far = screen @ world_from_clip[:, :2].T + world_from_clip[:, 2] + world_from_clip[:, 3]
-        eye = np.asarray(camera.eye)
-        ray = far[..., :3] / far[..., 3:] - eye
-        down = ray[..., 1] < -1e-9
-        steps = np.where(down, (stage.ground - eye[1]) / np.where(down, ray[..., 1], -1.0), 1.0)
-        hit = down & (steps < 1.0)
-        place = (eye + steps[..., None] * ray)[hit]
-        clip = place @ clip_from_world[:, :3].T + clip_from_world[:, 3]
-        # A hair further away than the ground is, so that soles that lie on it are not torn.
-        depth[hit] = clip[:, 2] / clip[:, 3] + 1e-6
-        pixel = (
-            2.0 * np.tan(0.5 * camera.fov) / height * clip[:, 3] / np.maximum(-ray[hit][:, 1] / _length(ray[hit]), 0.05)
-        )
-        picture[hit] = _ground(look, lights, camera, frame, place[:, [0, 2]], pixel, picture[hit])
-    return picture * vignette(look, columns, rows, width, height)[..., None], depth
-
-
-def _length(rays: Array) -> Array:
-    return np.linalg.norm(rays, axis=-1)
+    hit = np.nonzero(ground_depth(camera, frame.stage, width, height) < 1.0)
+    if len(hit[0]):
+        scale = np.tan(0.5 * camera.fov)
+        x = ((hit[1] + 0.5) / width * 2.0 - 1.0) * scale * camera.aspect
+        y = (1.0 - (hit[0] + 0.5) / height * 2.0) * scale
+        axes, eye = camera.view[:3, :3], np.asarray(camera.eye)
+        ray = x[:, None] * axes[0] + y[:, None] * axes[1] - axes[2]  # one unit along the view
+        assert frame.stage.ground is not None
+        distance = (frame.stage.ground - eye[1]) / ray[:, 1]
+        place = eye[[0, 2]] + distance[:, None] * ray[:, [0, 2]]
+        # World length that a pixel covers on the ground, seen at a slant.
+        pixel = 2.0 * scale / height * distance / np.maximum(-ray[:, 1] / np.linalg.norm(ray, axis=1), 0.05)
+        picture[hit] = _ground(look, lights, camera, frame, place, pixel, picture[hit])
+    return picture * vignette(look, columns, rows, width, height)[..., None]
 
 
 def _ground(

@@ -17,7 +17,7 @@ from understudy.render.frame import Frame, Marks, Part, prepare
 from understudy.render.look import Lights, lights_for, look_of
 from understudy.render.raster import EMPTY, Visible, clip_near, rasterise, weights_at
 from understudy.render.scene import Dots, Lines, Stage, Surface
-from understudy.render.scenery import paint_scenery, vignette
+from understudy.render.scenery import ground_depth, paint_scenery, vignette
 from understudy.render.shading import encode, shade
 
 OVERSAMPLING = 2
@@ -60,7 +60,9 @@ class SoftwareRenderer:
         """The picture (H, W, 3) uint8 of surfaces with vertices (V, 3) and, where known, unit normals (V, 3) each."""
         frame = prepare(camera, self.height, surfaces, vertices, normals, lines, dots, stage)
         lights = lights_for(camera.azimuth)
-        picture, depth = paint_scenery(self.look, lights, camera, frame, *self.pixels)
+        scenery = paint_scenery(self.look, lights, camera, frame, self.width, self.height)
+        picture = scenery.repeat(self.scale, axis=0).repeat(self.scale, axis=1)
+        depth = ground_depth(camera, frame.stage, *self.pixels)
         towards = camera.view[2, :3]
         blended = [part for part in frame.parts if part.surface.alpha_mode == "blend"]
         for part in frame.parts:
