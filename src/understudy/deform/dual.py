@@ -52,7 +52,7 @@ def dual_blend_numpy(vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike,
 def _blend_compiled(kernels: ModuleType, given: inputs.Skinning) -> None:
     v, j, w, out = given.vertices, given.joints, given.weights, given.out
     frames, bones = given.matrices.shape[:2]
-    if not bones:  # nothing to hang on: every vertex stays
+    if not bones or not j.shape[1]:  # nothing to hang on: every vertex stays
         out[...] = v
         return
     rigid, scale, scaled = rigid_and_scale(given.matrices)
@@ -66,10 +66,10 @@ def _blend_compiled(kernels: ModuleType, given: inputs.Skinning) -> None:
             continue
         d, s = (np.ascontiguousarray(part[first:last], dtype=np.float32) for part in (rigid, scale))
         if (last - first) * v.shape[1] < SHARED:
-            kernels.few(v, j, w, d, s, scaled, first, out)
+            kernels.few(v, j, w, d, s, first, out)
         else:
             with accelerate.LOCK:
-                kernels.few_shared(v, j, w, d, s, scaled, first, out)
+                kernels.few_shared(v, j, w, d, s, first, out)
 
 
 def _blend_numpy(given: inputs.Skinning) -> None:

@@ -17,7 +17,7 @@ from understudy.maths.accelerate import compiled
 
 __all__ = ["NARROW", "WIDE", "few", "few_shared", "narrow", "wide"]
 
-ZERO, TWO = np.float32(0), np.float32(2)
+ZERO, ONE, TWO = np.float32(0), np.float32(1), np.float32(2)
 
 
 @compiled(inline="always")
@@ -142,41 +142,44 @@ def _kernel(width: int) -> Any:
 wide, narrow = _kernel(WIDE), _kernel(NARROW)
 
 
+@compiled(fastmath=FAST, inline="always")
+def _scale_vertex(i: int, x: float, y: float, z: float, joints: Array, weights: Array, scale: Array) -> tuple:
+    """sum_k w_k S_k v / sum_k w_k of one vertex; scale (B, 9)."""
+    px, py, pz, total = ZERO, ZERO, ZERO, ZERO
+    for k in range(joints.shape[1]):
+        w = weights[i, k]
+        if w != 0:
+            s = scale[joints[i, k]]
+            total += w
+            px += w * (s[0] * x + s[1] * y + s[2] * z)
+            py += w * (s[3] * x + s[4] * y + s[5] * z)
+            pz += w * (s[6] * x + s[7] * y + s[8] * z)
+    if total == 0:
+        return x, y, z
+    return px / total, py / total, pz / total
+
+
 @compiled(fastmath=FAST, error_model="numpy", inline="always")
-def _vertex(
-    i: int, f: int, rest: Array, joints: Array, weights: Array, d: Array, scale: Array, scaled: Array, row: Array
-) -> None:
-    """One vertex in frame f; d (frames, B, 8) rigid parts, scale (frames, B, 9)."""
+def _vertex(i: int, rest: Array, joints: Array, weights: Array, rigid: Array, scale: Array, row: Array) -> None:
+    """One vertex in one frame; rigid (B, 8), scale (B, 9), or (B, 0) where nothing is scaled."""
     x, y, z = rest[i, 0], rest[i, 1], rest[i, 2]
-    pivot, largest, total, any_scaled = np.int32(-1), ZERO, ZERO, False
-    for k in range(joints.shape[1]):
-        if weights[i, k] != 0:
-            total += weights[i, k]
-            any_scaled |= scaled[joints[i, k]]
-            if pivot < 0 or weights[i, k] > largest:
-                pivot, largest = joints[i, k], weights[i, k]
+    if scale.shape[1]:
+        x, y, z = _scale_vertex(i, x, y, z, joints, weights, scale)
+    best, largest = joints[i, 0], weights[i, 0]
+    for k in range(1, joints.shape[1]):
+        larger = weights[i, k] > largest
+        best = joints[i, k] if larger else best
+        largest = weights[i, k] if larger else largest
+    pivot = rigid[best]
     ax = ay = az = aw = bx = by = bz = bw = ZERO
-    sx = sy = sz = ZERO
     for k in range(joints.shape[1]):
-        w, j = weights[i, k], joints[i, k]
-        if w == 0:
-            continue
-        if any_scaled:
-            share = w / total
-            sx += share * (scale[f, j, 0] * x + scale[f, j, 1] * y + scale[f, j, 2] * z)
-            sy += share * (scale[f, j, 3] * x + scale[f, j, 4] * y + scale[f, j, 5] * z)
-            sz += share * (scale[f, j, 6] * x + scale[f, j, 7] * y + scale[f, j, 8] * z)
-        side = (
-            d[f, j, 0] * d[f, pivot, 0]
-            + d[f, j, 1] * d[f, pivot, 1]
-            + d[f, j, 2] * d[f, pivot, 2]
-            + d[f, j, 3] * d[f, pivot, 3]
-        )
-        w = -w if side < 0 else w
-        ax, ay, az, aw = ax + w * d[f, j, 0], ay + w * d[f, j, 1], az + w * d[f, j, 2], aw + w * d[f, j, 3]
-        bx, by, bz, bw = bx + w * d[f, j, 4], by + w * d[f, j, 5], bz + w * d[f, j, 6], bw + w * d[f, j, 7]
-    if any_scaled:
-        x, y, z = sx, sy, sz
+        w = weights[i, k]
+        if w != 0:
+            q = rigid[joints[i, k]]
+            side = q[0] * pivot[0] + q[1] * pivot[1] + q[2] * pivot[2] + q[3] * pivot[3]
+            w *= np.copysign(ONE, side)  # no branch: which side a joint lies on cannot be foreseen
+            ax, ay, az, aw = ax + w * q[0], ay + w * q[1], az + w * q[2], aw + w * q[3]
+            bx, by, bz, bw = bx + w * q[4], by + w * q[5], bz + w * q[6], bw + w * q[7]
     norm = ax * ax + ay * ay + az * az + aw * aw
     n = TWO / norm if norm != 0 else ZERO
     cx, cy, cz = ay * z - az * y + aw * x, az * x - ax * z + aw * y, ax * y - ay * x + aw * z
@@ -186,22 +189,20 @@ def _vertex(
 
 
 @compiled(fastmath=FAST, error_model="numpy")
-def few(
-    vertices: Array, joints: Array, weights: Array, rigid: Array, scale: Array, scaled: Array, first: int, out: Array
-) -> None:
+def few(vertices: Array, joints: Array, weights: Array, rigid: Array, scale: Array, first: int, out: Array) -> None:
     """Frames first, first + 1, ... of `out`, from rigid (frames, B, 8) and scale (frames, B, 9)."""
     for f in range(rigid.shape[0]):
         rest = vertices[min(first + f, vertices.shape[0] - 1)]
         for i in range(rest.shape[0]):
-            _vertex(i, f, rest, joints, weights, rigid, scale, scaled, out[first + f])
+            _vertex(i, rest, joints, weights, rigid[f], scale[f], out[first + f])
 
 
 @compiled(fastmath=FAST, error_model="numpy", parallel=True)
 def few_shared(
-    vertices: Array, joints: Array, weights: Array, rigid: Array, scale: Array, scaled: Array, first: int, out: Array
+    vertices: Array, joints: Array, weights: Array, rigid: Array, scale: Array, first: int, out: Array
 ) -> None:
     """The same with the vertices shared among the threads."""
     for i in numba.prange(vertices.shape[1]):
         for f in range(rigid.shape[0]):
             rest = vertices[min(first + f, vertices.shape[0] - 1)]
-            _vertex(np.int64(i), f, rest, joints, weights, rigid, scale, scaled, out[first + f])
+            _vertex(np.int64(i), rest, joints, weights, rigid[f], scale[f], out[first + f])
