@@ -43,7 +43,7 @@ class Asset:
         return (*self.curves, *self.clips)
 
     def animation(self, name: str | None = None) -> Curves | Clip:
-        """The animation of that name, or the first. `Walk` finds `Armature|Walk` (Blender's way) where that is unique."""
+        """The animation of that name, or the first. `Walk` finds Blender's `Armature|Walk` if that is unique."""
         if not self.animations:
             raise InvalidInput("there is no animation here")
         if name is None:

@@ -14,6 +14,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
+MOST_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
+
 
 @dataclass(frozen=True, eq=False)
 class Clip:
@@ -97,11 +99,27 @@ class Clip:
             result[:, turns] = turned.reshape(len(place), -1)
         return result
 
+    def frame_times(self, rate: float | None = None) -> Array:
+        """(F',) the times of the frames at another rate, the last of them still within the clip."""
+        return self.times if rate is None else frame_times(self.start, self.duration, rate)
+
     def resampled(self, rate: float) -> Clip:
-        """The same motion at another rate; the last frame is the last that still lies within the clip."""
-        frames = int(np.floor(self.duration * rate + 1e-6)) + 1
-        times = self.start + np.arange(frames) / rate
-        return Clip(self.name, self.channels, self.sample(times), rate, self.start, self.labels)
+        """The same motion at another rate."""
+        return Clip(self.name, self.channels, self.sample(self.frame_times(rate)), rate, self.start, self.labels)
+
+
+def frame_times(start: float, duration: float, rate: float) -> Array:
+    """(F,) `start + f / rate` for all frames within the duration.
+
+    A last frame that is missed by a ten-thousandth still counts: files store times as float32, which is off by that
+    much at a few minutes and 120 frames a second.
+    """
+    frames = np.floor(duration * checks.positive(rate, "rate") + 1e-4) + 1
+    if frames > MOST_FRAMES:
+        raise InvalidInput(
+            f"{duration:g} s at {rate:g} frames a second are {frames:.0f} frames; at most {MOST_FRAMES:,}"
+        )
+    return start + np.arange(int(frames)) / rate
 
 
 def continuous(channels: Channels, values: Array) -> Array:

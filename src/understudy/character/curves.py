@@ -11,7 +11,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.character.channels import Channels
-from understudy.character.clip import Clip, continuous
+from understudy.character.clip import Clip, continuous, frame_times
 from understudy.character.curve import Curve
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -75,8 +75,7 @@ class Curves:
 
     def frame_times(self, rate: float | None = None) -> Array:
         """(F,) the times of the frames from the first key to the last."""
-        rate = self.rate if rate is None else checks.positive(rate, "rate")
-        return self.start + np.arange(int(np.floor(self.duration * rate + 1e-4)) + 1) / rate
+        return frame_times(self.start, self.duration, self.rate if rate is None else rate)
 
     def sample(self, times: Any) -> Array:
         """(M, C) values at any times, columns in the order of `channels`, rotations continuous in time."""

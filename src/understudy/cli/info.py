@@ -68,14 +68,11 @@ def _character(character: Character) -> dict[str, Any]:
 
 
 def _clip(animation: Clip | Curves) -> dict[str, Any]:
-    from understudy.character import Curves
-
-    frames = len(animation.frame_times()) if isinstance(animation, Curves) else len(animation)
     return {
         "name": animation.name,
         "duration": round(animation.duration, 6),
         "rate": animation.rate,
-        "frames": frames,
+        "frames": len(animation.frame_times()),
         "channels": len(animation.channels),
         "labels": list(animation.labels),
     }

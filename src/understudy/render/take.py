@@ -82,7 +82,9 @@ class Take:
     ) -> Take:
         """The take of one animation of a file (the first by default), or of its rest pose where nothing moves."""
         animation = asset.animation(clip) if clip is not None or asset.animations else None
-        times, own_rate = _frame_times(animation, rate)
+        times, own_rate = np.zeros(1), 24.0
+        if animation is not None:
+            times, own_rate = animation.frame_times(rate), rate or animation.rate
         cast = asset.characters if character is None else (asset.character(character),)
         if not cast:
             return _of_markers(animation, times, own_rate)
@@ -102,15 +104,6 @@ class Take:
 
 
 Frames = Callable[[int, int], list[tuple[list[Array], list[Array | None]]]]
-
-
-def _frame_times(animation: Clip | Curves | None, rate: float | None) -> tuple[Array, float]:
-    if animation is None:
-        return np.zeros(1), 24.0
-    if isinstance(animation, Curves):
-        return animation.frame_times(rate), rate or animation.rate
-    wanted = animation if rate is None else animation.resampled(rate)
-    return wanted.times, wanted.rate
 
 
 def _player(

@@ -52,7 +52,7 @@ class DirectRig:
         channels is refused.
         """
         if times is None:
-            times = animation.times if isinstance(animation, Clip) else animation.frame_times()
+            times = animation.frame_times()
         sampled = animation.sample(np.atleast_1d(np.asarray(times, np.float64)))
         values = np.tile(self.rest, (len(sampled), 1))
         matched = 0

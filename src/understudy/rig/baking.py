@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Asset, Clip
+from understudy.character import Asset
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats.npz import Bake
@@ -25,12 +25,7 @@ def bake(asset: Asset, clip: str | None = None, rate: float | None = None, chara
         raise InvalidInput("there is no character to bake")
     still = clip is None and not asset.animations
     animation = None if still else asset.animation(clip)
-    if animation is None:
-        times = np.zeros(1)
-    elif isinstance(animation, Clip):
-        times = animation.times if rate is None else animation.resampled(rate).times
-    else:
-        times = animation.frame_times(rate)
+    times = np.zeros(1) if animation is None else animation.frame_times(rate)
     _refuse_too_large(len(times), sum(c.vertex_count for c in chosen))
 
     names: list[str] = []
