@@ -92,6 +92,8 @@ class Clip:
         share = place - left
         a, b = self.values[left], self.values[right]
         result = a + share[:, None] * (b - a)
+        # on a frame itself the neighbour does not count, or a marker would vanish a frame too early
+        result[share == 0], result[share == 1] = a[share == 0], b[share == 1]
         turns = self.channels.columns_of("rotation")
         if turns.size:
             shape = (len(place), -1, 4)
