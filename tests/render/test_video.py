@@ -136,10 +136,10 @@ def test_progress_counts_to_the_total(tmp_path):
 
 def test_unknown_endings_and_rates_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"available: .mp4, .webm, .gif"):
-        open_video(tmp_path / "a.avi", 24)
+        write(tmp_path / "a.avi")
     for rate in (0, -1, float("nan"), 1e9):
         with pytest.raises(InvalidInput, match="rate"):
-            open_video(tmp_path / "a.mp4", rate)
+            write(tmp_path / "a.mp4", rate=rate)
 
 
 def test_rates_of_film_and_television_are_exact():

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from understudy import checks
+from understudy import checks, files
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.render.whole_file import whole_file
 
 Colour = tuple[int, int, int]
 
@@ -37,7 +36,7 @@ def write_png(path: str | Path, picture: Array) -> None:
     from PIL import Image
 
     check_picture(picture)
-    with whole_file(path) as temporary:
+    with files.written_whole(path) as temporary:
         Image.fromarray(np.ascontiguousarray(picture)).save(temporary, format="PNG")
 
 

@@ -9,20 +9,19 @@ A file appears whole or not at all: frames go to a temporary name, which is rena
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol
 
 import numpy as np
 
-from understudy import checks
+from understudy import checks, files
 from understudy.checks import Array
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.render.gif import GifEncoder
 from understudy.render.picture import check_picture
-from understudy.render.whole_file import WholeFile
 
 Progress = Callable[[int, int | None], None]
 ENDINGS = (".mp4", ".webm", ".gif")
@@ -66,26 +65,13 @@ def exact_rate(rate: float | Fraction) -> Fraction:
 
 
 class VideoWriter:
-    """A video in the making; use it in a `with` statement. Leaving it by an exception leaves no file."""
+    """A video in the making, at a temporary path; `open_video` makes one and puts the finished file in its place."""
 
-    def __init__(self, path: str | Path, rate: float | Fraction, total: int | None, progress: Progress | None) -> None:
-        self.ending = check_ending(path)
-        self.rate, self.total, self.progress = exact_rate(rate), total, progress
-        self.file = WholeFile(path)
+    def __init__(self, path: Path, rate: Fraction, total: int | None, progress: Progress | None) -> None:
+        self.path, self.rate, self.total, self.progress = path, rate, total, progress
         self.encoder: Encoder | None = None
         self.shape: tuple[int, ...] = ()
         self.count = 0
-
-    def __enter__(self) -> VideoWriter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self.abandon()
 
     def add(self, picture: Array) -> None:
         """Append one picture (H, W, 3) uint8, of the same size as the first."""
@@ -102,32 +88,12 @@ class VideoWriter:
         if self.progress is not None:
             self.progress(self.count, self.total)
 
-    def close(self) -> None:
-        """Finish the file and put it in its place."""
-        if self.encoder is None:
-            raise InvalidInput(f"{self.file.target}: a video needs at least one picture")
-        try:
-            self.encoder.finish()
-            self.file.finish()
-        except BaseException:
-            self.abandon()
-            raise
-        self.encoder = None
-
-    def abandon(self) -> None:
-        """Drop the video; nothing stays on the disk."""
-        try:
-            if self.encoder is not None:
-                self.encoder.abandon()
-        finally:
-            self.encoder = None
-            self.file.abandon()
-
     def _open(self, picture: Array) -> Encoder:
         height, width = picture.shape[:2]
-        if self.ending == ".gif":
-            return GifEncoder(self.file.path, self.rate)
-        return AvEncoder(self.file.path, self.ending, self.rate, width, height)
+        ending = self.path.suffix.lower()
+        if ending == ".gif":
+            return GifEncoder(self.path, self.rate)
+        return AvEncoder(self.path, ending, self.rate, width, height)
 
 
 class AvEncoder:
@@ -185,11 +151,23 @@ def check_ending(path: str | Path) -> str:
     return ending
 
 
+@contextmanager
 def open_video(
     path: str | Path, rate: float | Fraction, total: int | None = None, progress: Progress | None = None
-) -> VideoWriter:
-    """A writer for .mp4, .webm or .gif at `rate` frames a second.
+) -> Iterator[VideoWriter]:
+    """A writer for .mp4, .webm or .gif at `rate` frames a second; `progress(done, total)` is called after each picture.
 
-    `progress(done, total)` is called after each picture.
+    Leaving the block by an exception leaves no file, and an older one of that name as it was.
     """
-    return VideoWriter(path, rate, total, progress)
+    check_ending(path)
+    with files.written_whole(path) as temporary:
+        writer = VideoWriter(temporary, exact_rate(rate), total, progress)
+        try:
+            yield writer
+            if writer.encoder is None:
+                raise InvalidInput(f"{path}: a video needs at least one picture")
+            writer.encoder.finish()
+        except BaseException:
+            if writer.encoder is not None:
+                writer.encoder.abandon()
+            raise
