@@ -50,13 +50,12 @@ class Shown:
 def ensure_blender() -> Path:
     """The Python that has Blender; made on first use."""
     python = FOLDER / "bin" / "python"
-    if not (FOLDER / "ready").exists():
+    if not any(FOLDER.glob("lib/python*/site-packages/bpy")):
         base = sys.executable if sys.version_info[:2] == PYTHON else shutil.which("python{}.{}".format(*PYTHON))
         if base is None:
             raise RuntimeError("{} needs Python {}.{}".format(BPY, *PYTHON))
         subprocess.run([base, "-m", "venv", "--clear", str(FOLDER)], check=True)
         subprocess.run([str(python), "-m", "pip", "install", "--quiet", BPY], check=True)
-        (FOLDER / "ready").touch()
     return python
 
 
