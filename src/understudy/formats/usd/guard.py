@@ -40,7 +40,6 @@ def start(path: Path) -> subprocess.Popen[bytes]:
     """Begin a trial reading; `finish` waits for its end."""
     environment = dict(os.environ)
     environment["PYTHONPATH"] = os.pathsep.join(entry for entry in sys.path if entry)
-    environment["PXR_WORK_THREAD_LIMIT"] = "1"
     return subprocess.Popen(
         [sys.executable, "-c", COMMAND, str(path)],
         stdin=subprocess.DEVNULL,
@@ -74,8 +73,11 @@ def child() -> None:
     """The trial itself, in a process of its own: read, and say why where the file is refused."""
     path = Path(sys.argv[1])
     _limit(path)
+    from pxr import Work
+
     from understudy.formats.usd import opening
 
+    Work.SetConcurrencyLimit(1)
     try:
         opening.read_here(path)
     except FileError as error:

@@ -40,5 +40,9 @@ def first_message(error: Exception) -> str:
     except UnicodeDecodeError:  # the library quotes the file's own bytes
         return "it holds text that is not UTF-8"
     found = re.search(r": '(.+?)'\s*(?:\n|$)", said, re.DOTALL)
-    text = found.group(1) if found else said
-    return " ".join(text.split())[:200]
+    text = " ".join((found.group(1) if found else said).split())
+    place = re.search(r":(\d+):(\d+): (.*)", text)
+    if place:
+        what = "syntax error" if place.group(3).startswith("parse error") else place.group(3)
+        text = f"line {place.group(1)}: {what}"
+    return text[:200]

@@ -138,20 +138,22 @@ def _curves(reading: Reading, groups: list[Group]) -> list[Curves]:
     used: set[str] = set()
     for group in groups:
         xforms = list(group.xforms)
-        for prim, bones in _bindings(groups, group, used):
+        for prim, bones in _bindings(reading, groups, group, used):
             curves = [*_animation(reading, prim, bones, group), *xforms]
             xforms = []  # moving transforms belong to the animation that plays with them: the first
             if curves:
-                labels = prim.GetCustomDataByKey("understudy:labels")
-                labels = () if labels is None or isinstance(labels, str) else tuple(str(label) for label in labels)
-                _join(found, Curves(name_of(prim), curves, labels, _rate(reading, prim)))
+                labels = reading.custom(prim, "labels", str)
+                listed = () if labels is None else tuple(str(label) for label in labels)
+                _join(found, Curves(name_of(prim), curves, listed, _rate(reading, prim)))
         if xforms:
             _join(found, Curves(group.name, xforms, (), _rate(reading, None)))
     names = reading.distinct([curves.name for curves in found], "clip")
     return [Curves(name, curves.curves, curves.labels, curves.rate) for name, curves in zip(names, found)]
 
 
-def _bindings(groups: list[Group], group: Group, used: set[str]) -> list[tuple[Usd.Prim, Bones | None]]:
+def _bindings(
+    reading: Reading, groups: list[Group], group: Group, used: set[str]
+) -> list[tuple[Usd.Prim, Bones | None]]:
     """The animations of a group with their skeletons: bound ones first, then those that lie beside them unbound."""
     result: list[tuple[Usd.Prim, Bones | None]] = []
     for bones in group.bones.values():
@@ -160,14 +162,14 @@ def _bindings(groups: list[Group], group: Group, used: set[str]) -> list[tuple[U
             result.append((source, bones))
     for prim in group.animations:
         if str(prim.GetPath()) not in used and all(prim.GetPath() != bound.GetPath() for bound, _ in result):
-            result.append((prim, _fitting(groups, group, prim)))
+            result.append((prim, _fitting(reading, groups, group, prim)))
     used.update(str(prim.GetPath()) for prim, _ in result)
     return result
 
 
-def _fitting(groups: list[Group], group: Group, prim: Usd.Prim) -> Bones | None:
+def _fitting(reading: Reading, groups: list[Group], group: Group, prim: Usd.Prim) -> Bones | None:
     """The skeleton that has all joints of an animation, looked for near it first."""
-    paths = set(UsdSkel.Animation(prim).GetJointsAttr().Get() or ())
+    paths = set(reading.tokens(UsdSkel.Animation(prim).GetJointsAttr()) or ())
     candidates = [bones for near in (group, *groups) for bones in near.bones.values()]
     fitting = [bones for bones in candidates if paths <= bones.index.keys()]
     return fitting[0] if fitting else (next(iter(group.bones.values()), None))

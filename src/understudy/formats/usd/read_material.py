@@ -65,7 +65,7 @@ def _preview(reading: Reading, material: UsdShade.Material, double_sided: bool, 
         """The value of an input, or the scale of the texture that feeds it; the texture goes into its slot."""
         value, feeder = _source(shader, source)
         if feeder is None:
-            return default if value is None else value
+            return _numbers(value, default)
         texture, scale = _texture(reading, feeder, uv_names)
         if slot is not None and texture is not None and textures.setdefault(slot, texture).image != texture.image:
             reading.note("of separate textures for metallic and roughness one was dropped: {}", name)
@@ -73,7 +73,7 @@ def _preview(reading: Reading, material: UsdShade.Material, double_sided: bool, 
 
     diffuse = factor("diffuseColor", (0.18, 0.18, 0.18), "colour")
     opacity = float(factor("opacity", 1.0, None))
-    threshold = float(_source(shader, "opacityThreshold")[0] or 0.0)
+    threshold = float(_numbers(_source(shader, "opacityThreshold")[0], 0.0))
     see_through = opacity < 1 or _source(shader, "opacity")[1] is not None
     metallic = float(factor("metallic", 0.0, "metallic_roughness"))
     roughness = float(factor("roughness", 0.5, "metallic_roughness"))
@@ -105,6 +105,17 @@ def _source(shader: UsdShade.Shader, name: str) -> tuple[Any, UsdShade.Shader | 
     return None, None
 
 
+def _numbers(value: Any, default: Any) -> Any:
+    """A number or a tuple of numbers like the default; the default where the value is something else."""
+    try:
+        found = np.array(value, np.float64)
+    except (TypeError, ValueError):
+        return default
+    if found.shape != np.shape(default) or not np.isfinite(found).all():
+        return default
+    return tuple(map(float, found)) if found.ndim else float(found)
+
+
 def _channel(shader: UsdShade.Shader, name: str) -> int:
     """Which of a texture's channels feeds an input."""
     for attribute in shader.GetInput(name).GetValueProducingAttributes():
@@ -130,7 +141,7 @@ def _texture(
     uv = _uv_name(shader)
     return (
         Texture(image, uv_names.index(uv) if uv in uv_names else 0, sampler),
-        white if scale is None else tuple(float(s) for s in scale),
+        _numbers(scale, white),
     )
 
 

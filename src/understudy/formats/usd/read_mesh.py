@@ -105,7 +105,7 @@ def _painted(
     reading: Reading, faces: Faces, attribute: Any, interpolation: str, index_attribute: Any, width: int, what: str
 ) -> Array | None:
     """(V, width) or, where corners differ, (T, 3, width); None where absent or of the wrong length (with a note)."""
-    values = reading.array(attribute, None if width == 1 else width)
+    values = reading.array(attribute, None if width == 1 else width, finite=False)
     if values is None:
         return None
     values = values.reshape(-1, width)

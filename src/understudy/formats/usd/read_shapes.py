@@ -53,19 +53,17 @@ def read(reading: Reading, prim: Usd.Prim, vertex_count: int) -> Targets | None:
         reading.distinct(names, "shape"),
         np.stack(deltas),
         np.stack([zero if normal is None else normal for normal in normals]) if with_normals else None,
-        _defaults(prim, len(tokens), len(names)),
+        _defaults(reading, prim, len(tokens), len(names)),
         shape_of,
         stop_of,
     )
     return Targets(shapes, tuple(used))
 
 
-def _defaults(prim: Usd.Prim, tokens: int, shapes: int) -> Array | None:
+def _defaults(reading: Reading, prim: Usd.Prim, tokens: int, shapes: int) -> Array | None:
     """The weights at rest, which USD itself does not have; our writer leaves them beside the mesh."""
-    found = prim.GetCustomDataByKey("understudy:defaultWeights")
-    if found is None or isinstance(found, str) or tokens != shapes or len(found) != shapes:
-        return None
-    return np.array(found, np.float64)
+    found = reading.custom(prim, "defaultWeights", np.float64)
+    return found if found is not None and tokens == shapes and len(found) == shapes else None
 
 
 def _targets(reading: Reading, shape: UsdSkel.BlendShape, vertex_count: int) -> list[tuple[float, Array, Array | None]]:

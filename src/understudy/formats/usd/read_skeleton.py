@@ -50,7 +50,9 @@ def read(reading: Reading, prim: Usd.Prim, joints: Joints) -> Bones:
         raise reading.bad(prim, str(error)) from None
     rest, binds = _transforms(reading, skeleton, parents, order)
     names = _names(reading, skeleton, paths)
-    helpers = {index[path] for path in _helpers(prim) if path in index and parents[index[path]] >= 0}
+    listed = reading.custom(prim, "helpers", str)
+    helpers = {index[path] for path in (() if listed is None else listed) if path in index}
+    helpers = {i for i in helpers if parents[i] >= 0}
     node = joints.node(prim)
     numbers, stretch = np.full(len(paths), -1), np.full(len(paths), -1)
     for i in order:
@@ -62,7 +64,7 @@ def read(reading: Reading, prim: Usd.Prim, joints: Joints) -> Bones:
                 joints.stretch(int(numbers[i]), rest[i])
         else:
             numbers[i] = joints.add(names[i], node if parent < 0 else int(numbers[parent]), rest[i])
-    return Bones(prim, index, numbers, binds, node, stretch, _bones(prim, numbers))
+    return Bones(prim, index, numbers, binds, node, stretch, _bones(reading, prim, numbers))
 
 
 def _parent(path: str, index: dict[str, int]) -> int:
@@ -81,17 +83,11 @@ def _names(reading: Reading, skeleton: UsdSkel.Skeleton, paths: tuple[str, ...])
     return tuple(path.rsplit("/", 1)[-1] for path in paths)
 
 
-def _helpers(prim: Usd.Prim) -> tuple[str, ...]:
-    found = prim.GetCustomDataByKey("understudy:helpers")
-    return tuple(str(path) for path in found) if found is not None and not isinstance(found, str) else ()
-
-
-def _bones(prim: Usd.Prim, numbers: Array) -> Array | None:
-    found = prim.GetCustomDataByKey("understudy:bones")
-    if found is None or isinstance(found, str):
+def _bones(reading: Reading, prim: Usd.Prim, numbers: Array) -> Array | None:
+    places = reading.custom(prim, "bones", np.int64)
+    if places is None or not ((places >= 0) & (places < len(numbers))).all():
         return None
-    places = np.array(found, np.int64).reshape(-1)
-    return numbers[places] if ((places >= 0) & (places < len(numbers))).all() else None
+    return numbers[places]
 
 
 def _transforms(reading: Reading, skeleton: UsdSkel.Skeleton, parents: Array, order: Array) -> tuple[Array, Array]:

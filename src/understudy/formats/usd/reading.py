@@ -88,7 +88,12 @@ class Reading:
         return np.asarray(codes, np.float64) / self.codes_per_second
 
     def array(
-        self, attribute: Usd.Attribute, width: int | None, time: Any = EARLIEST, kind: str = "float"
+        self,
+        attribute: Usd.Attribute,
+        width: int | None,
+        time: Any = EARLIEST,
+        kind: str = "float",
+        finite: bool = True,
     ) -> Array | None:
         """(N,) or, with a width, (N, width); float64 or int64. None where the attribute has no value."""
         if not attribute:
@@ -110,7 +115,10 @@ class Reading:
         if (result.dtype.kind not in ("iu" if kind == "int" else "fiu") and result.size) or result.shape != shape:
             what = "numbers" if width is None else f"{width}-vectors"
             raise self.bad(prim, f"{attribute.GetName()} should be an array of {what}, but has shape {result.shape}")
-        return result.astype(np.int64 if kind == "int" else np.float64)
+        result = result.astype(np.int64 if kind == "int" else np.float64)
+        if finite and not np.isfinite(result).all():
+            raise self.bad(prim, f"{attribute.GetName()} should hold finite numbers")
+        return result
 
     def tokens(self, attribute: Usd.Attribute) -> tuple[str, ...] | None:
         """An array of names; None where there is no value."""
@@ -123,6 +131,17 @@ class Reading:
             raise self.bad(attribute.GetPrim(), f"{attribute.GetName()} should be an array of names")
         self.take(attribute.GetPrim(), len(value))
         return tuple(str(item) for item in value)
+
+    def custom(self, prim: Usd.Prim, key: str, dtype: Any) -> Array | None:
+        """(N,) a list that our writer left in a prim's customData; None where it is absent or something else."""
+        found = prim.GetCustomDataByKey(f"understudy:{key}")
+        if found is None or isinstance(found, str) or not hasattr(found, "__len__"):
+            return None
+        try:
+            self.take(prim, len(found))
+            return np.array(list(found)).astype(dtype).reshape(-1)
+        except (TypeError, ValueError):
+            return None
 
     def matrix(self, attribute: Usd.Attribute) -> Array | None:
         """(4, 4) for column vectors (USD's own are for rows), in the file's units; None where there is no value."""
