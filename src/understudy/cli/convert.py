@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -46,7 +46,8 @@ def command(
     many = found != [input]
     if (many or output == "-" or Path(output).is_dir()) and not ending:
         raise click.UsageError("writing into a folder or to standard output needs --to FORMAT, for example --to glb")
-    rows, failures = [], 0
+    rows: list[dict[str, Any]] = []
+    failures = 0
     for path in found:
         target = _target(path, input, output, ending, many)
         try:
