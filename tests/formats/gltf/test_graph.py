@@ -137,3 +137,19 @@ def test_joints_outside_the_scene_come_with_their_skin(tmp_path: Path) -> None:
     asset = gltf.read(made.save(tmp_path))
     assert asset.character().skeleton.names == ("root", "bone")
     assert "trees of joints outside the default scene were read with it (1)" in asset.notes
+
+
+def test_what_comes_with_a_skin_may_wear_another(tmp_path: Path) -> None:
+    made = Minimal()
+    mesh, first = made.skinned([2], np.tile([1, 0, 0, 0], (3, 1)))
+    second = made.add("skins", {"joints": [4]})
+    made.root["nodes"] = [
+        {"name": "body", "mesh": mesh, "skin": first},
+        {"name": "root", "children": [2, 3]},
+        {"name": "bone"},
+        {"name": "hat", "mesh": mesh, "skin": second},
+        {"name": "pin"},
+    ]
+    made.root["scenes"] = [{"nodes": [0]}]
+    (character,) = gltf.read(made.save(tmp_path)).characters
+    assert character.skeleton.names == ("root", "bone", "pin") and len(character.parts) == 2

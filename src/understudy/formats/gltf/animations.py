@@ -107,6 +107,7 @@ class CurveMaker:
     ) -> None:
         self.document, self.accessors, self.channel_of = document, accessors, channel_of
         self._times: dict[int, tuple[Array, Array | None]] = {}
+        self._rates: dict[frozenset[int], float] = {}
         self._channels: dict[tuple[int, str], Channel | None] = {}
 
     def curves(self, animation: Animation) -> Curves | None:
@@ -122,8 +123,14 @@ class CurveMaker:
         labels = [label for label in _list(extras.get("labels")) if isinstance(label, str)]
         rate = extras.get("rate")
         if not isinstance(rate, (int, float)) or not 0 < rate < 1e6:
-            rate = natural_rate(self._times[number][0] for number in {track.input for track in tracks})
+            rate = self._rate(frozenset(track.input for track in tracks))
         return Curves(animation.name, made, labels, rate)
+
+    def _rate(self, inputs: frozenset[int]) -> float:
+        """The natural rate of some sets of key times, which clips often share."""
+        if inputs not in self._rates:
+            self._rates[inputs] = natural_rate(self._times[number][0] for number in inputs)
+        return self._rates[inputs]
 
     def _known(self, tracks: list[Track]) -> list[Track]:
         """The tracks that move something that was read."""

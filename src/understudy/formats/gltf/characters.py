@@ -15,7 +15,7 @@ from understudy.character import Channel, Character, Part, Skeleton, Skin
 from understudy.checks import Array
 from understudy.formats.gltf.accessors import Accessors
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.graph import Graph, unique
+from understudy.formats.gltf.graph import Graph, is_marked, unique
 from understudy.formats.gltf.meshes import Meshes, Piece
 from understudy.formats.gltf.skins import inverse_binds, make_skin
 
@@ -33,7 +33,8 @@ DULL = {
     "world",
     "blockbench_export",
 }
-HELPER = "understudy_helper"  # in `extras`, on nodes that the writer added only because the format needs them
+# Bytes charged for each rigid mesh besides its weights: a few objects, and the time (50 us) that it takes to make them.
+RIGID = 1 << 14
 
 
 @dataclass
@@ -66,6 +67,7 @@ class Characters:
         self.shaped: dict[int, tuple[str, ...]] = {}
         self._skins: dict[tuple[int, int, int], Skin] = {}
         self._binds: dict[int, Array] = {}
+        self._weighted: dict[int, bool] = {}
         self._changed, self._largest = 0, 1.0
 
     def read(self) -> list[Character]:
@@ -96,28 +98,32 @@ class Characters:
                 root = lead[root]
             return root
 
-        wearers = [(node, skin) for node, skin in self.skin_of.items() if skin is not None]
-        wearers += [(joints[0], skin) for skin, joints in enumerate(self.skins) if joints[0] in self.graph.root_of]
+        root_of = self.graph.root_of
+        heads: dict[int, int] = {}  # a tree that holds joints of each skin
+        for skin, joints in enumerate(self.skins):
+            trees = dict.fromkeys(root_of[joint] for joint in joints if joint in root_of)
+            for tree in trees:
+                heads.setdefault(skin, tree)
+                lead[find(tree)] = find(heads[skin])
+        for node, worn in self.skin_of.items():
+            if worn is not None:
+                lead[find(heads[worn])] = find(root_of[node])
         skins_of: dict[int, list[int]] = {}
-        for node, skin in wearers:
-            for joint in self.skins[skin]:
-                if joint in self.graph.root_of:
-                    lead[find(self.graph.root_of[joint])] = find(self.graph.root_of[node])
-        for node, skin in wearers:
-            skins_of.setdefault(find(self.graph.root_of[node]), []).append(skin)
-        by_lead: dict[int, list[int]] = {}
-        for root in dict.fromkeys(self.graph.root_of.values()):
-            tied = find(root)
-            by_lead.setdefault(tied if tied in skins_of else -1, []).append(root)
-        groups = []
-        for key, roots in by_lead.items():
-            inside = set(roots)
-            nodes = [node for node in self.graph.order if self.graph.root_of[node] in inside]
-            if key >= 0 or self._matters(nodes) or len(by_lead) == 1:
-                groups.append(Group(roots, nodes, sorted(set(skins_of.get(key, [])))))
-            else:
-                self.document.count("nodes that show and move nothing were left out ({})", len(nodes))
-        return groups
+        for skin, tree in heads.items():
+            skins_of.setdefault(find(tree), []).append(skin)
+        groups: dict[int, Group] = {}
+        for node in self.graph.order:
+            tied = find(root_of[node])
+            key = tied if tied in skins_of else -1
+            group = groups.setdefault(key, Group([], [], skins_of.get(key, [])))
+            group.nodes.append(node)
+            if root_of[node] == node:
+                group.roots.append(node)
+        loose = groups.get(-1)
+        if loose is not None and len(groups) > 1 and not self._matters(loose.nodes):
+            self.document.count("nodes that show and move nothing were left out ({})", len(loose.nodes))
+            del groups[-1]
+        return list(groups.values())
 
     def _matters(self, nodes: list[int]) -> bool:
         return any(self.mesh_of[node] is not None or node in self.animated for node in nodes)
@@ -175,18 +181,19 @@ class Characters:
 
     def _is_helper(self, node: int) -> bool:
         """Whether the node was added by the writer and means nothing by itself."""
-        extras = self.graph.entries[node].value.get("extras")
-        marked = isinstance(extras, dict) and HELPER in extras
         usable = self.mesh_of[node] is None or self.graph.parents[node] >= 0
-        return marked and usable and self.graph.is_identity(node)
+        return is_marked(self.graph.entries[node]) and usable and self.graph.is_identity(node)
 
     def _wears_skin(self, node: int) -> bool:
         """Whether everything that the node shows hangs on a skin, so that its own transform means nothing."""
         mesh = self.mesh_of[node]
         if self.skin_of[node] is None or mesh is None:
             return False
-        primitives = self.document.list("meshes")[mesh].children("primitives")
-        return all("JOINTS_0" in p.child("attributes") and "WEIGHTS_0" in p.child("attributes") for p in primitives)
+        if mesh not in self._weighted:
+            primitives = self.document.list("meshes")[mesh].children("primitives")
+            attributes = [primitive.child("attributes") for primitive in primitives]
+            self._weighted[mesh] = all("JOINTS_0" in each and "WEIGHTS_0" in each for each in attributes)
+        return self._weighted[mesh]
 
     def _camera_or_light(self, node: int) -> bool:
         entry = self.graph.entries[node]
@@ -217,7 +224,7 @@ class Characters:
             vertices = len(piece.mesh.vertices)
             if skin is not None:
                 self.document.count("skinned meshes without joints and weights were hung on their nodes ({})")
-            self.document.take(24 * vertices, self.graph.entries[node].place)
+            self.document.take(24 * vertices + RIGID, self.graph.entries[node].place)
             return Skin.rigid(number[place[node]], vertices)
         key = (skin, mesh, order)
         if key not in self._skins:

@@ -17,6 +17,7 @@ SHEAR = 1e-5
 # |q| off by more than this is not rounding any more: float32 leaves 1e-7, normalised 16-bit integers 3e-5, but the
 # (0, 0, 0.707, 0.707) of hand-written files 1.5e-4, with which slerp would not turn evenly.
 OFF_UNIT = 1e-4
+HELPER = "understudy_helper"  # in `extras`, on nodes that the writer added only because the format needs them
 
 
 @dataclass
@@ -50,9 +51,9 @@ def read_graph(document: Document, skins: list[list[int]]) -> Graph:
     entries = document.list("nodes")
     children = [entry.indices("children", len(entries)) for entry in entries]
     parents = _parents(entries, children)
-    _refuse_cycles(entries, parents, children)
+    whole = _whole_forest(entries, parents, children)
     roots = _scene_roots(document, parents)
-    roots += _roots_of_outside_joints(document, roots, parents, children, skins)
+    roots += _roots_of_outside_joints(document, roots, whole, children, skins)
     order, root_of = _walk(roots, children)
     if len(order) < len(entries):
         document.count("nodes outside the default scene were left out ({})", len(entries) - len(order))
@@ -73,12 +74,13 @@ def _parents(entries: list[Entry], children: list[list[int]]) -> list[int]:
     return parents
 
 
-def _refuse_cycles(entries: list[Entry], parents: list[int], children: list[list[int]]) -> None:
-    """With one parent at most, a node that no root leads to lies on a cycle or below one."""
-    reached, _ = _walk([node for node, parent in enumerate(parents) if parent < 0], children)
-    if len(reached) < len(entries):
-        stray = min(set(range(len(entries))) - set(reached))
+def _whole_forest(entries: list[Entry], parents: list[int], children: list[list[int]]) -> dict[int, int]:
+    """The root above every node. With one parent at most, a node that no root leads to lies on a cycle or below one."""
+    _, root_of = _walk([node for node, parent in enumerate(parents) if parent < 0], children)
+    if len(root_of) < len(entries):
+        stray = min(set(range(len(entries))) - set(root_of))
         raise entries[stray].bad("children", "the node is its own ancestor, or below one that is")
+    return root_of
 
 
 def _walk(roots: list[int], children: list[list[int]]) -> tuple[list[int], dict[int, int]]:
@@ -109,29 +111,31 @@ def _scene_roots(document: Document, parents: list[int]) -> list[int]:
 
 
 def _roots_of_outside_joints(
-    document: Document, roots: list[int], parents: list[int], children: list[list[int]], skins: list[list[int]]
+    document: Document, roots: list[int], whole: dict[int, int], children: list[list[int]], skins: list[list[int]]
 ) -> list[int]:
     """The roots outside the scene that hold joints of skins which meshes of the scene wear."""
-    order, inside = _walk(roots, children)
+    entries = document.list("nodes")
     extra: dict[int, None] = {}
-    for node in order:
-        skin = document.reference(document.list("nodes")[node], "skin", "skins")
-        for joint in [] if skin is None else skins[skin]:
-            if joint not in inside:
-                while parents[joint] >= 0:
-                    joint = parents[joint]
-                extra[joint] = None
+    fresh, inside = roots, set(roots)
+    while fresh:  # what is taken in may wear skins with joints elsewhere again
+        order, _ = _walk(fresh, children)
+        worn = dict.fromkeys(document.reference(entries[node], "skin", "skins") for node in order)
+        trees = dict.fromkeys(whole[joint] for skin in worn if skin is not None for joint in skins[skin])
+        fresh = [tree for tree in trees if tree not in inside]
+        inside.update(fresh)
+        extra |= dict.fromkeys(fresh)
     if extra:
         document.count("trees of joints outside the default scene were read with it ({})", len(extra))
     return list(extra)
 
 
 def _names(document: Document, order: list[int], joints: set[int]) -> dict[int, str]:
-    """Distinct names. Joints come first, so that a bone keeps its name and a mesh that shares it gets the number."""
+    """Distinct names. Joints come first, so that a bone keeps its name and a mesh that shares it gets the number;
+    nodes that the writer added come last, so that they take nobody's name."""
     entries, meshes = document.list("nodes"), document.list("meshes")
     wanted: dict[int, str] = {}
     missing = 0
-    for node in sorted(order, key=lambda node: node not in joints):
+    for node in sorted(order, key=lambda node: 0 if node in joints else 2 if is_marked(entries[node]) else 1):
         name = entries[node].text("name")
         if not name:
             mesh = document.reference(entries[node], "mesh", "meshes")
@@ -139,12 +143,18 @@ def _names(document: Document, order: list[int], joints: set[int]) -> dict[int, 
             missing += not name
         wanted[node] = name or f"node_{node}"
     given = unique(wanted.values())
-    changed = sum(new != old for new, old in zip(given, wanted.values()))
+    changed = sum(new != wanted[node] and not is_marked(entries[node]) for node, new in zip(wanted, given))
     if missing:
         document.note(f"nodes without a name were numbered ({missing})")
     if changed:
         document.note(f"nodes that shared their name with another were numbered ({changed})")
     return dict(zip(wanted, given))
+
+
+def is_marked(entry: Entry) -> bool:
+    """Whether this program's writer added the node only because the format needs it."""
+    extras = entry.value.get("extras")
+    return isinstance(extras, dict) and HELPER in extras
 
 
 def unique(names: Iterable[str]) -> list[str]:

@@ -36,7 +36,7 @@ class Spline:
 def refit(curve: Curve, tolerance: float = TOLERANCE) -> Spline:
     """The Hermite spline of a curve with two keys or more."""
     curve = _same_side(curve)
-    span = 2.0 if curve.channel.kind == "rotation" else float(np.ptp(curve.values, axis=0).max())
+    span = 1.0 if curve.channel.kind == "rotation" else float(np.ptp(curve.values, axis=0).max())
     allowed = tolerance * max(span, 1e-12)
     starts, ends, worst = _pieces(curve, allowed)
     left, right, slopes = _ends(curve, starts, ends)

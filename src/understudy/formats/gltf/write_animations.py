@@ -77,7 +77,8 @@ class AnimationWriter:
 
     def _rests(self, channel: Channel, value: Array) -> bool:
         """Whether a scale is that of the joint at rest."""
-        return all(np.abs(value - rest).max() < 1e-9 for _, rest in self.nodes.joints.get(channel.target, []))
+        joints = self.nodes.joints.get(channel.target, [])
+        return bool(joints) and all(np.abs(value - rest).max() < 1e-9 for _, rest in joints)
 
     def _holds(self, channel: Channel) -> bool:
         if channel.kind in KINDS or channel.kind == "euler":
@@ -177,10 +178,7 @@ def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:
     """Angles to quaternions, continuous in time; every other channel as it is."""
     if channel.kind != "euler":
         return channel, keys
-    order = "".join(channel.columns)
-    order += "".join(axis for axis in "xyz" if axis not in order)  # axes that the channel does not turn stay at 0
-    angles = np.pad(keys.values, ((0, 0), (0, 3 - len(channel))))
-    turned = quaternion.unroll(euler.from_euler(angles, order))
+    turned = quaternion.unroll(euler.from_euler(keys.values, "".join(channel.columns)))
     return channel, Keys(keys.interpolation, keys.times, turned)
 
 

@@ -14,7 +14,7 @@ from understudy.character import Character, Part, Skeleton, Skin, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats.gltf.builder import Builder
-from understudy.formats.gltf.characters import HELPER
+from understudy.formats.gltf.graph import HELPER
 from understudy.formats.gltf.write_materials import MaterialWriter
 from understudy.formats.gltf.write_meshes import mesh_item
 from understudy.maths import transform
@@ -34,14 +34,13 @@ class NodeWriter:
         nodes = self._skeleton(character)
         groups = self._grouped(character)
         skins = {
-            id(parts[0].skin): self._skin(parts[0].skin, nodes, character)
-            for parts in groups
-            if _deforms(parts[0])
+            id(parts[0].skin): self._skin(parts[0].skin, nodes, character) for parts in groups if _deforms(parts[0])
         }
-        if not groups and len(nodes):
+        bare = not groups and bool(nodes)
+        if bare:
             self._bare_skin(character, nodes)
         tops = [nodes[root] for root in character.skeleton.roots]
-        if skins and len(tops) > 1:
+        if (skins or bare) and len(tops) > 1:  # the joints of a skin must have a common root
             tops = [self._helper(character.name, {"children": tops})]
         return self._place(character, groups, nodes, skins, tops)
 
@@ -70,12 +69,13 @@ class NodeWriter:
     def _grouped(self, character: Character) -> list[list[Part]]:
         """Parts that can be pieces of one glTF mesh: same name, same joints, same shapes. Empty ones are left out."""
         groups: dict[Any, list[Part]] = {}
+        shaped = {part.name: part.mesh.shapes for part in reversed(character.parts) if part.mesh.shapes is not None}
         for part in character.parts:
             if not len(part.mesh.triangles):
                 self.builder.count("meshes without triangles were left out ({})")
                 continue
             skin = part.skin
-            shapes = part.mesh.shapes
+            shapes = part.mesh.shapes or shaped.get(part.name)  # a piece without shapes may stand beside one with
             defaults = None if shapes is None else shapes.defaults.tobytes()
             key = (part.name, _deforms(part), skin.joints.tobytes(), skin.inverse_binds.tobytes(), defaults)
             groups.setdefault(key, []).append(part)
