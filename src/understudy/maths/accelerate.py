@@ -17,6 +17,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -43,7 +44,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
         try:
             return numba.njit(cache=True, **options)(function)
         except RuntimeError:  # "no locator available": numba found no writable folder
-            folder = os.path.join(tempfile.gettempdir(), f"understudy-kernels-{os.getuid()}")  # noqa: PTH118
+            user = getattr(os, "getuid", int)()  # Windows has no numbers for users, and a temporary folder for each
+            folder = str(Path(tempfile.gettempdir(), f"understudy-kernels-{user}"))
             numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
             return numba.njit(cache=True, **options)(function)
 
