@@ -45,7 +45,29 @@ def test_rounded_as_float_does(parse, form):
 
 
 @pytest.mark.parametrize(
-    "bad", ["x", "1_0", "nan", "inf", "1e999", "1e31", "1.2.3", "--1", "1e", ".", "-", "1,2", "0x10", "1\0", "é"]
+    "bad",
+    [
+        "x",
+        "1_0",
+        "nan",
+        "inf",
+        "1e999",
+        "1e31",
+        "1.2.3",
+        "--1",
+        "1e",
+        ".",
+        "-",
+        "1,2",
+        "0x10",
+        "1\0",
+        "\0",
+        "1\x01",
+        "\x1f2",
+        "\x7f",
+        "é",
+        "\u3000",
+    ],
 )
 def test_refused_with_the_line(parse, bad):
     with pytest.raises(BadFile, match="line 12"):

@@ -32,8 +32,6 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
     """
     compiled = "numba" in sys.modules or len(data) > LONG_TEXT
     kernels = accelerate.kernels(KERNELS) if compiled else None
-    if b"\0" in data:
-        raise _complaint(data, path, first_line)
     values = _numpy(data) if kernels is None else _compiled(data, kernels)
     # not (|x| <= most) is also true of NaN
     if values is None or not np.abs(values).max(initial=0.0) <= LARGEST_NUMBER:
@@ -44,6 +42,8 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
 def _numpy(data: bytes) -> Array | None:
     if not data.strip():
         return np.zeros(0)  # np.fromstring makes one number of nothing
+    if b"\0" in data:
+        return None  # and stops there without a word
     try:
         with warnings.catch_warnings():
             # numpy 1.26 warns, and stops early, where numpy 2 raises
@@ -56,6 +56,8 @@ def _numpy(data: bytes) -> Array | None:
 def _compiled(data: bytes, kernels: ModuleType) -> Array | None:
     content = np.frombuffer(data + b" ", np.uint8)  # white space at the end, as the kernel needs
     count = kernels.count(content)
+    if count < 0:
+        return None
     values = np.empty(count)
     # a number with more digits than a double holds exactly is left to Python, which rounds it right
     hard = np.empty((count, 3), np.int64)

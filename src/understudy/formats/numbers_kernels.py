@@ -23,10 +23,16 @@ POINT = np.uint8((ord(".") - ord("0")) % 256)
 
 @compiled(nogil=True)
 def count(data: Array) -> int:
-    """How many words, separated by white space (any byte up to 32), the bytes `data` (N,) hold."""
-    words = 0
+    """How many words, separated by white space, the bytes `data` (N,) hold; -1 where there are control characters.
+
+    Those sorted out, white space is any byte up to 32.
+    """
+    words, controls = 0, 0
     for i in range(1, data.size):
         words += (data[i] > 32) & (data[i - 1] <= 32)
+        controls += (data[i] < 9) | ((data[i] > 13) & (data[i] < 32))
+    if controls or (data.size > 0 and (data[0] < 9 or (data[0] > 13 and data[0] < 32))):
+        return -1
     return words + int(data.size > 0 and data[0] > 32)
 
 
