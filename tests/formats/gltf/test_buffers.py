@@ -59,8 +59,8 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     [
         ({"uri": "missing.bin"}, "buffers[0].uri"),
         ({"uri": "a\0b"}, "buffers[0].uri"),
-        ({"uri": "data:application/octet-stream;base64,@@@"}, "buffers[0].uri"),
-        ({"uri": "data:nothing"}, "buffers[0].uri"),
+        ({"uri": "data:application/octet-stream;base64,@@@" + "x" * 60}, "buffers[0].uri"),
+        ({"uri": "data:nothing" + "x" * 60}, "buffers[0].uri"),
         ({"uri": 7}, "buffers[0].uri"),
         ({"uri": "data:,abc"}, "buffers[0].byteLength"),
         ({"byteLength": 10**9}, "buffers[0].byteLength"),

@@ -29,6 +29,19 @@ class Buffers:
         fields = {"buffer": -1, "byteOffset": 0, "byteLength": 0, "byteStride": 0}
         self._rows = integer_rows(document.list("bufferViews"), fields)
 
+        for number, entry in enumerate(document.list("buffers")):
+            self._check_claim(number, entry)
+
+    def _check_claim(self, number: int, entry: Entry) -> None:
+        """Refuse a buffer that is larger than what is there to hold it, before anything is decoded or opened."""
+        length = entry.integer("byteLength", low=1)
+        uri = entry.text("uri", default=None)
+        chunk = self.document.binary if number == 0 else None
+        there = len(uri) if uri is not None and uri.startswith("data:") else None
+        there = len(chunk) if uri is None and chunk is not None else there
+        if there is not None and there < length:
+            raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {there:,} bytes at most")
+
     def view(self, index: int) -> tuple[memoryview, int]:
         """The bytes of a buffer view and its stride (0: tightly packed). `index` is known to exist."""
         found = self._views.get(index)

@@ -62,7 +62,7 @@ def _parse(path: Path, text: bytes) -> Any:
     except json.JSONDecodeError as error:
         raise BadFile(path, f"is not valid JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
         raise BadFile(path, f"is not valid JSON: {reason}") from None
     if not isinstance(root, dict):
         raise BadFile(path, f"should hold a JSON object, but holds {shown(root)}")

@@ -51,13 +51,12 @@ class Meshes:
         if index not in self._shape_names:
             entry = self.document.list("meshes")[index]
             lengths = [len(primitive.children("targets")) for primitive in entry.children("primitives")]
-            for i, length in enumerate(lengths):
-                if length != max(lengths) and length:
-                    raise entry.bad(
-                        ("primitives", i, "targets"),
-                        f"holds {length} targets, but another primitive holds {max(lengths)}",
-                    )
             count = max(lengths, default=0)
+            for i, length in enumerate(lengths):
+                if length != count and length:
+                    raise entry.bad(
+                        ("primitives", i, "targets"), f"holds {length} targets, but another primitive holds {count}"
+                    )
             extras = entry.value.get("extras")
             given = extras.get("targetNames") if isinstance(extras, dict) else None
             given = given if isinstance(given, list) else []

@@ -26,15 +26,15 @@ def triangles_of(document: Document, accessors: Accessors, primitive: Entry, ver
         return None
     number = document.reference(primitive, "indices", "accessors")
     if number is None:
-        document.take(8 * vertices, primitive.place)
-        corners = np.arange(vertices, dtype=np.int64)
+        document.take(16 * vertices, primitive.place)
+        corners = np.arange(vertices, dtype=np.int32)
     else:
         place = (*primitive.place, "indices")
         stored, _ = accessors.raw(number, ("SCALAR",), INDEX_TYPES, place)
-        document.take(12 * len(stored), place)
+        document.take(16 * len(stored), place)
         if stored.max() >= vertices:
             raise primitive.bad("indices", f"hold vertex {stored.max()}, but there are {vertices} vertices")
-        corners = stored[:, 0].astype(np.int64)
+        corners = stored[:, 0].astype(np.int32)  # below the number of vertices, which fits
     return assemble(document, corners, mode)
 
 
@@ -48,13 +48,13 @@ def assemble(document: Document, corners: Array, mode: int) -> Array:
         spare = len(corners) % 3
         if spare:
             document.count("triangles with fewer than three corners were left out ({})")
-        return corners[: len(corners) - spare].reshape(-1, 3).astype(np.int32)
+        return corners[: len(corners) - spare].reshape(-1, 3)
     i = np.arange(max(len(corners) - 2, 0))
     document.take(64 * len(i), ())
     if mode == FAN:
-        return np.stack([corners[i + 1], corners[i + 2], corners[np.zeros_like(i)]], axis=1).astype(np.int32)
+        return np.stack([corners[i + 1], corners[i + 2], corners[np.zeros_like(i)]], axis=1)
     odd = i % 2
-    result = np.stack([corners[i], corners[i + 1 + odd], corners[i + 2 - odd]], axis=1).astype(np.int32)
+    result = np.stack([corners[i], corners[i + 1 + odd], corners[i + 2 - odd]], axis=1)
     a, b, c = result.T
     return result[(a != b) & (b != c) & (c != a)]
 
