@@ -106,6 +106,9 @@ def _frames(content: str, text: AsfText, path: Path, notes: list[str]) -> tuple[
     values = numbers.parse("\n".join(rows).encode("utf-8", "replace"), path)
     if not frame_numbers or values.size == 0:
         raise BadFile(path, "an AMC file should have at least one whole frame, but has none")
+    expected = len(frame_numbers) * sum(len(text.bones[bone].freedoms) for bone in sequence)
+    if values.size != expected:  # signs that are white space here but not there, such as a no-break space
+        raise BadFile(path, f"{expected} numbers were expected, but {values.size} were found")
     if np.any(np.diff(frame_numbers) != 1):
         notes.append("frame numbers are not in steps of one: the frames were read as they come")
     return sequence, values.reshape(len(frame_numbers), -1), radians

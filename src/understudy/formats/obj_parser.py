@@ -134,6 +134,8 @@ def _rows(lines: _Lines, least: int, path: Path) -> Array:
         shown = lines.texts[line].strip()[:40]
         raise BadFile(path, f"at least {least} numbers were expected, but {shown!r} was found", f"line {line + 1}")
     found = lines.numbers(path)
+    if len(found) != widths.sum():  # signs that are white space here but not there, such as a no-break space
+        raise BadFile(path, f"{widths.sum()} numbers were expected, but {len(found)} were found")
     width = int(widths.min())
     if width == widths.max():
         return found.reshape(-1, width)
