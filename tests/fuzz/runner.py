@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.data_folder import PROJECT
+from tests.fuzz.worker import kept
 
 # Ten times the law of the worker: it measures processor time, this is wall time on a machine that may be busy.
 PATIENCE = 20.0
@@ -61,8 +61,7 @@ def fuzz(seed_folder: Path, case_folder: Path, ending: str, count: int) -> Findi
                 "the worker failed before the first file:\n" + (case_folder / "stderr").read_text()[-4000:]
             )
         number = int(progress.read_text())
-        keep = case_folder / f"wrong-{number}{ending}"
-        shutil.copy(case_folder / f"case{ending}", keep)
+        keep = kept((case_folder / f"case{ending}").read_bytes(), number, ending)
         what = f"did not end within {PATIENCE} s" if hung else f"ended the process: {_ending_of(child.returncode)}"
         findings.wrongs.append((number, str(keep), what + "\n" + (case_folder / "stderr").read_text()[-1000:]))
         findings.read += number - start  # nothing else is known of those before it, but that they did no harm

@@ -187,8 +187,14 @@ def SkelRoot "Root"
         int[] faceVertexCounts = [3, 4]
         int[] faceVertexIndices = [0, 1, 2, 0, 2, 3, 4]
         point3f[] points = [(0,0,0), (1,0,0), (1,1,0), (0,1,0), (0,0,3)]
-        int[] primvars:skel:jointIndices = [0, 0, 0, 0, 1] ( elementSize = 1  interpolation = "vertex" )
-        float[] primvars:skel:jointWeights = [1, 1, 1, 1, 1] ( elementSize = 1  interpolation = "vertex" )
+        int[] primvars:skel:jointIndices = [0, 0, 0, 0, 1] (
+            elementSize = 1
+            interpolation = "vertex"
+        )
+        float[] primvars:skel:jointWeights = [1, 1, 1, 1, 1] (
+            elementSize = 1
+            interpolation = "vertex"
+        )
         uniform token[] skel:blendShapes = ["Up"]
         rel skel:blendShapeTargets = </Root/Body/Up>
         rel skel:skeleton = </Root/Skel>

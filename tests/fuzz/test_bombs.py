@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from tests.data_folder import PROJECT
-from tests.fuzz.bombs import bombs
+from tests.fuzz.bombs import MAY_BE_READ, bombs
 from tests.fuzz.runner import PATIENCE, WARM_UP
 from tests.fuzz.worker import MEMORY, SECONDS
 
@@ -38,10 +38,10 @@ def outcomes(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_bomb_is_refused(name, outcomes):
+def test_a_bomb_does_no_harm(name, outcomes):
     outcome = outcomes[name]
     if "needs an optional part" in outcome["message"]:
         pytest.skip(outcome["message"].strip().splitlines()[-1])
-    assert outcome["outcome"] == "refused", outcome["message"]
+    assert outcome["outcome"] in (("refused", "read") if name in MAY_BE_READ else ("refused",)), outcome["message"]
     assert outcome["seconds"] < SECONDS
     assert outcome["grown"] < MEMORY

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import resource
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -51,6 +52,15 @@ def resident_peak() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def kept(data: bytes, number: int, ending: str) -> Path:
+    """Where a file that did harm was put aside, to be looked at after the test's own folder is gone."""
+    folder = Path(tempfile.gettempdir()) / "understudy-fuzz"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"wrong-{number}{ending}"
+    path.write_bytes(data)
+    return path
+
+
 def main(seed_folder: Path, case_folder: Path, ending: str, start: int, stop: int) -> dict:
     """Read the files of a range of numbers."""
     warnings.simplefilter("ignore")  # overflow in the arithmetic of absurd numbers is no wrong
@@ -83,9 +93,7 @@ def main(seed_folder: Path, case_folder: Path, ending: str, start: int, stop: in
         if wrong is None and spent > SECONDS:
             wrong = f"took {spent:.1f} s"
         if wrong is not None:
-            keep = case_folder / f"wrong-{number}{ending}"
-            keep.write_bytes(data)
-            outcome["wrongs"].append([number, str(keep), wrong])
+            outcome["wrongs"].append([number, str(kept(data, number, ending)), wrong])
     outcome["grown"] = resident_peak() - before
     return outcome
 
