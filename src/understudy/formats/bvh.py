@@ -138,17 +138,20 @@ def _scale(text: BvhText, parents: Array, offsets: Array, scale: float | None, n
     return unit.metres
 
 
-def _rest_positions(parents: Array, offsets: Array) -> Array:
-    return kinematics.world_transforms(parents, offsets, quaternion.identity((len(parents),)))[:, :3, 3]
-
-
 def _stands_along_z(names: tuple[str, ...], parents: Array, offsets: Array, positions: Array, rotations: Array) -> bool:
-    rest = _rest_positions(parents, offsets)
+    rest = _where(parents, offsets[None], quaternion.identity((1, len(parents))))
     if not len(positions):
-        return guesses.is_z_up(names, rest, rest[None])
+        return guesses.is_z_up(names, rest[0], rest)
     some = np.unique(np.linspace(0, len(positions) - 1, 16).astype(int))
-    posed = kinematics.world_transforms(parents, positions[some], rotations[some])[..., :3, 3]
-    return guesses.is_z_up(names, rest, posed)
+    return guesses.is_z_up(names, rest[0], _where(parents, positions[some], rotations[some]))
+
+
+def _where(parents: Array, translations: Array, rotations: Array) -> Array:
+    """(F, J, 3) positions in the world of a few frames: loading compiled kinematics would take longer."""
+    world = kinematics.local_matrices(translations, rotations, np.ones(3))
+    for level in kinematics.levels(parents)[1:]:
+        world[:, level] = world[:, parents[level]] @ world[:, level]
+    return world[..., :3, 3]
 
 
 def _kept(

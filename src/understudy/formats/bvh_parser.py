@@ -25,6 +25,7 @@ from understudy.errors import BadFile
 from understudy.formats import numbers
 
 MOST_JOINTS = 20_000  # the largest rigs in use have a tenth of that
+SHORTEST_FRAME, LONGEST_FRAME = 1e-6, 3600.0  # seconds
 MOST_CHANNELS = 12  # of one joint: position, rotation and scale are nine
 CHANNEL = re.compile(r"([xyz])(position|rotation|scale)", re.IGNORECASE)
 MOTION = re.compile(r"^[ \t]*MOTION[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
@@ -89,7 +90,7 @@ def parse(text: str, path: str | Path = "<text>") -> BvhText:
     if frames != claimed and width:
         notes.append(f"the file says {claimed} frames, but holds {frames}, all of which were read")
     values = found[: frames * width].reshape(frames, width)
-    return BvhText(joints, values, timing["time"], timing["tail"], tuple(notes))
+    return BvhText(joints, values, timing["time"], timing["tail"].rstrip("\r"), tuple(notes))
 
 
 def _frame_count(word: str, path: str | Path, place: str) -> int:
@@ -104,7 +105,7 @@ def _frame_time(word: str, path: str | Path, place: str) -> None:
         seconds = float(word)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds <= 3600 or "_" in word:
+    if not (seconds == 0 or SHORTEST_FRAME <= seconds <= LONGEST_FRAME) or "_" in word:
         raise BadFile(path, f"the frame time should be seconds above zero, but is {word[:40]!r}", place)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin, kinematics
+from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
@@ -148,7 +148,9 @@ def _asset(name: str, still: Bake, times: Array, joints: Array) -> Asset:
     parents = np.where(parents[order] < 0, -1, rank[np.maximum(parents[order], 0)])
     names, joints = tuple(names[i] for i in order), joints[:, order]
 
-    local = kinematics.local_transforms(parents, joints)
+    below = parents >= 0
+    local = np.array(joints)  # compiled kinematics would take longer to load than this runs
+    local[:, below] = transform.invert(joints[:, parents[below]]) @ joints[:, below]
     sheared = float(transform.shear_error(local).max())
     if sheared > 1e-4:
         notes.append(f"joints are sheared by up to {100 * sheared:.2g} %, which was left out")
