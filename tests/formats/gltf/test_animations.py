@@ -58,7 +58,7 @@ def test_linear_rotations_turn_at_constant_speed(tmp_path: Path) -> None:
 def test_cubic_spline_is_the_formula_of_the_specification(tmp_path: Path, path: str) -> None:
     width = 4 if path == "rotation" else 3
     rng = np.random.default_rng(5)
-    keys = rng.normal(size=(3, 3, width)).astype(np.float32)  # arriving, value, leaving of each key
+    keys = rng.normal(size=(3, 3, width)).astype(np.float32).astype(np.float64)  # arriving, value, leaving of each key
     curves = curves_of(moved(path, keys.reshape(9, width), "CUBICSPLINE"), tmp_path)
     for k in range(2):
         d = float(TIMES[k + 1] - TIMES[k])
