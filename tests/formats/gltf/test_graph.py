@@ -153,3 +153,11 @@ def test_what_comes_with_a_skin_may_wear_another(tmp_path: Path) -> None:
     made.root["scenes"] = [{"nodes": [0]}]
     (character,) = gltf.read(made.save(tmp_path)).characters
     assert character.skeleton.names == ("root", "bone", "pin") and len(character.parts) == 2
+
+
+def test_names_that_cannot_be_printed_are_repaired(tmp_path: Path) -> None:
+    nodes = [{"name": "a\ud800b", "extras": {"kept": "\udc00"}}, {"name": "Kopf \u00e4"}]
+    asset = gltf.read(forest(tmp_path, nodes))
+    assert asset.character().skeleton.names == ("a?b", "Kopf ä")
+    gltf.write(asset, tmp_path / "again.gltf")
+    assert gltf.read(tmp_path / "again.gltf").character().skeleton.names == ("a?b", "Kopf ä")

@@ -135,3 +135,9 @@ def test_damage_is_named(tmp_path: Path, material: dict, place: str) -> None:
     with pytest.raises(BadFile) as caught:
         gltf.read(made.save(tmp_path))
     assert caught.value.place == place
+
+
+def test_extras_with_half_a_surrogate_pair_are_written(tmp_path: Path) -> None:
+    path = surfaced({"extras": {"odd": "\ud800"}}).save(tmp_path)
+    gltf.write(gltf.read(path), tmp_path / "again.glb")
+    assert material_of(tmp_path / "again.glb").extra["extras"] == {"odd": "\ud800"}

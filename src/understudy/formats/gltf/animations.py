@@ -18,7 +18,7 @@ from understudy.character.curves import natural_rate
 from understudy.checks import Array, freeze
 from understudy.formats.gltf.accessors import FLOAT, Accessors
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, shown
+from understudy.formats.gltf.entry import Entry, printable, shown
 from understudy.formats.gltf.graph import OFF_UNIT, unique
 
 PATHS = {"translation": ("VEC3", 3), "rotation": ("VEC4", 4), "scale": ("VEC3", 3), "weights": ("SCALAR", 1)}
@@ -120,7 +120,7 @@ class CurveMaker:
         made = [self._curve(track, values[track]) for track in tracks]
         extras = animation.entry.value.get("extras")
         extras = extras if isinstance(extras, dict) else {}
-        labels = [label for label in _list(extras.get("labels")) if isinstance(label, str)]
+        labels = [printable(label) for label in _list(extras.get("labels")) if isinstance(label, str)]
         rate = extras.get("rate")
         if not isinstance(rate, (int, float)) or not 0 < rate < 1e6:
             rate = self._rate(frozenset(track.input for track in tracks))

@@ -99,7 +99,7 @@ class Entry:
             return self._absent(key, default, "a string")
         if type(value) is not str:
             raise self.bad(key, f"should be a string, but is {shown(value)}")
-        return value
+        return printable(value)
 
     def flag(self, key: str) -> bool:
         """True or false; false where absent."""
@@ -154,6 +154,11 @@ def integer_rows(entries: list[Entry], fields: dict[str, int]) -> list[tuple[int
     if any(set(map(type, column)) - {int} for column in columns):
         return None
     return list(zip(*columns))
+
+
+def printable(text: str) -> str:
+    """The same text without halves of surrogate pairs, which JSON can spell but no file or terminal can hold."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def finite_json(value: Any) -> bool:

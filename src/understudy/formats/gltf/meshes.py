@@ -11,7 +11,7 @@ from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.gltf.accessors import Accessors
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, written
+from understudy.formats.gltf.entry import Entry, printable, written
 from understudy.formats.gltf.extensions import refused
 from understudy.formats.gltf.graph import unique
 from understudy.formats.gltf.materials import Materials
@@ -60,7 +60,7 @@ class Meshes:
             extras = entry.value.get("extras")
             given = extras.get("targetNames") if isinstance(extras, dict) else None
             given = given if isinstance(given, list) else []
-            found = [given[i] if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
+            found = [printable(given[i]) if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
             self._shape_names[index] = unique(name or f"shape_{i}" for i, name in enumerate(found))
         return self._shape_names[index]
 

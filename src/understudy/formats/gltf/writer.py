@@ -40,9 +40,9 @@ def write(asset: Asset, path: str | Path) -> list[str]:
         builder.add("scenes", named | {"nodes": roots})
     data = builder.buffer()
     if path.suffix.lower() == ".gltf":
-        path.write_text(_text(_document(builder, data, embed=True)), encoding="utf-8")
+        path.write_bytes(_text(_document(builder, data, embed=True)))
     else:
-        path.write_bytes(_container(_text(_document(builder, data, embed=False)).encode(), data))
+        path.write_bytes(_container(_text(_document(builder, data, embed=False)), data))
     return builder.notes
 
 
@@ -60,8 +60,11 @@ def _document(builder: Builder, data: bytes, embed: bool) -> dict[str, Any]:
     return root | {name: builder.lists[name] for name in ORDER if builder.lists.get(name)}
 
 
-def _text(root: dict[str, Any]) -> str:
-    return json.dumps(root, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+def _text(root: dict[str, Any]) -> bytes:
+    try:
+        return json.dumps(root, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:  # half a surrogate pair, kept in some `extras`: JSON can spell it, UTF-8 cannot
+        return json.dumps(root, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _container(text: bytes, data: bytes) -> bytes:
