@@ -32,15 +32,25 @@ TOKEN = re.compile(rb"[^\s,()\[\]{}=:]+")
 NUMBER = re.compile(rb"(?<![\w.])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])")
 
 
+def somewhere(data: bytearray, rng: Random) -> int:
+    """A place in the file, seldom in a run of zeros: blocks are filled up with them, and nobody reads those."""
+    at = rng.randrange(len(data))
+    for _ in range(4):
+        if any(data[at : at + 4]):
+            break
+        at = rng.randrange(len(data))
+    return at
+
+
 def flip_bits(data: bytearray, rng: Random) -> None:
     """One to eight bits."""
     for _ in range(rng.randint(1, 8)):
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
+        data[somewhere(data, rng)] ^= 1 << rng.randrange(8)
 
 
 def set_bytes(data: bytearray, rng: Random) -> None:
     """A short run of random bytes, or of zeros or ones."""
-    at, filler = rng.randrange(len(data)), rng.choice((0, 255, None))
+    at, filler = somewhere(data, rng), rng.choice((0, 255, None))
     for i in range(at, min(len(data), at + rng.randint(1, 8))):
         data[i] = rng.randrange(256) if filler is None else filler
 
@@ -58,7 +68,7 @@ def extend(data: bytearray, rng: Random) -> None:
 
 def remove_chunk(data: bytearray, rng: Random) -> None:
     """A piece out of the middle is gone."""
-    at = rng.randrange(len(data))
+    at = somewhere(data, rng)
     del data[at : at + rng.randint(1, max(1, len(data) // 4))]
 
 
@@ -89,10 +99,10 @@ def set_float(data: bytearray, rng: Random) -> None:
 
 
 def _overwrite(data: bytearray, rng: Random, value: bytes) -> None:
-    at = rng.randrange(len(data))
-    # headers decide sizes, and numbers in files lie on even places: half of the blows go there
+    at = somewhere(data, rng)
+    # numbers in binary files mostly lie on even places
     if rng.random() < 0.5:
-        at = rng.randrange(min(len(data), 1024)) // len(value) * len(value)
+        at = at // len(value) * len(value)
     data[at : at + len(value)] = value
 
 
