@@ -15,7 +15,7 @@ from pxr import Usd, UsdSkel
 
 from understudy.character import Channel, Curve, Skeleton
 from understudy.character.curve import LINEAR, STEP
-from understudy.checks import Array
+from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.usd.read_skeleton import Bones
 from understudy.formats.usd.reading import EARLIEST, Reading
 
@@ -127,8 +127,18 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
     if lengths != {count}:
         wrong = next(length for length in lengths if length != count)
         raise reading.bad(prim, f"{attribute.GetName()} should hold {count} values at each time, but holds {wrong}")
-    stepped = prim.GetCustomDataByKey("understudy:stepped") is True
-    return Samples(times, np.array(values), stepped)
+    stacked = np.array(values)
+    if width == 4:
+        stacked = _unit(reading, attribute, stacked)
+    return Samples(times, stacked, prim.GetCustomDataByKey("understudy:stepped") is True)
+
+
+def _unit(reading: Reading, attribute: Usd.Attribute, rotations: Array) -> Array:
+    """Quaternions made unit where they are not near it; zeros are refused."""
+    length = np.linalg.norm(rotations, axis=-1, keepdims=True)
+    if length.size and length.min() < 1e-6:
+        raise reading.bad(attribute.GetPrim(), f"{attribute.GetName()} should hold unit quaternions, but one is zero")
+    return np.where(np.abs(length - 1) > NEAR_UNIT, rotations / length, rotations)
 
 
 def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, rest: Array | None) -> Curve | None:

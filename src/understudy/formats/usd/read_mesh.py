@@ -10,6 +10,7 @@ from pxr import Usd, UsdGeom
 
 from understudy.character import Material, Mesh, Shapes
 from understudy.checks import Array
+from understudy.formats.polygons import fans
 from understudy.formats.usd import read_material
 from understudy.formats.usd.reading import EARLIEST, Reading, name_of
 
@@ -29,7 +30,7 @@ class Faces:
 def read(reading: Reading, prim: Usd.Prim, shapes: Shapes | None, vertices: Array) -> Mesh:
     """The mesh of a prim whose points (`vertices`) and shapes were read already."""
     mesh = UsdGeom.Mesh(prim)
-    faces = _faces(reading, mesh, len(vertices))
+    faces = _faces(reading, mesh, vertices)
     scheme = mesh.GetSubdivisionSchemeAttr().Get()
     if scheme not in (None, "none"):
         reading.note("subdivision surfaces are read as their cages: {}", prim.GetName())
@@ -41,8 +42,9 @@ def read(reading: Reading, prim: Usd.Prim, shapes: Shapes | None, vertices: Arra
         # one colour for the whole mesh and no material says how the surface looks: that is a material
         materials, material_of = (Material(name="displayColor", colour=tuple(map(float, colours[0]))),), None  # type: ignore[arg-type]
         colours = None
+    name = prim.GetCustomDataByKey("understudy:mesh")
     return Mesh(
-        name_of(prim),
+        name if isinstance(name, str) and name else name_of(prim),
         vertices,
         faces.triangles,
         None if normals is None else reading.frame.directions(normals),
@@ -63,8 +65,8 @@ def points(reading: Reading, prim: Usd.Prim) -> Array | None:
     return None if found is None or not len(found) else reading.frame.points(found)
 
 
-def _faces(reading: Reading, mesh: UsdGeom.Mesh, vertex_count: int) -> Faces:
-    prim = mesh.GetPrim()
+def _faces(reading: Reading, mesh: UsdGeom.Mesh, points: Array) -> Faces:
+    prim, vertex_count = mesh.GetPrim(), len(points)
     counts = reading.array(mesh.GetFaceVertexCountsAttr(), None, kind="int")
     indices = reading.array(mesh.GetFaceVertexIndicesAttr(), None, kind="int")
     counts = np.zeros(0, np.int64) if counts is None else counts
@@ -76,18 +78,17 @@ def _faces(reading: Reading, mesh: UsdGeom.Mesh, vertex_count: int) -> Faces:
     if indices.size and (indices.min() < 0 or indices.max() >= vertex_count):
         wrong = indices[(indices < 0) | (indices >= vertex_count)][0]
         raise reading.bad(prim, f"faceVertexIndices should lie between 0 and {vertex_count - 1}, but hold {wrong}")
-    pieces = np.maximum(counts - 2, 0)
-    holes = reading.array(mesh.GetHoleIndicesAttr(), None, kind="int")
-    if holes is not None and holes.size:
-        pieces[holes[(holes >= 0) & (holes < len(counts))]] = 0
-        reading.note("faces that are holes were left out: {}", prim.GetName())
+    reading.take(prim, 6 * len(indices))
+    corners, face_of, folded = fans(points, indices, counts)
     if (counts > 3).any():
         reading.note("polygons were cut into triangles: {}", prim.GetName())
-    starts = np.cumsum(counts) - counts
-    reading.take(prim, 6 * int(pieces.sum()))
-    face_of = np.repeat(np.arange(len(counts)), pieces)
-    number = np.arange(len(face_of)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    corners = starts[face_of][:, None] + np.stack([np.zeros_like(number), number + 1, number + 2], axis=1)
+    if folded:
+        reading.note("polygons that no fan of triangles covers may show folds: {}", prim.GetName())
+    holes = reading.array(mesh.GetHoleIndicesAttr(), None, kind="int")
+    if holes is not None and holes.size:
+        seen = ~np.isin(face_of, holes)
+        corners, face_of = corners[seen], face_of[seen]
+        reading.note("faces that are holes were left out: {}", prim.GetName())
     if mesh.GetOrientationAttr().Get() == "leftHanded":
         corners = corners[:, [0, 2, 1]]
     return Faces(corners, indices[corners], face_of, len(counts), len(indices), vertex_count)

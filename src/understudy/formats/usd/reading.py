@@ -115,7 +115,8 @@ class Reading:
         if (result.dtype.kind not in ("iu" if kind == "int" else "fiu") and result.size) or result.shape != shape:
             what = "numbers" if width is None else f"{width}-vectors"
             raise self.bad(prim, f"{attribute.GetName()} should be an array of {what}, but has shape {result.shape}")
-        result = result.astype(np.int64 if kind == "int" else np.float64)
+        with np.errstate(invalid="ignore"):  # widening a signalling NaN; it is refused below
+            result = result.astype(np.int64 if kind == "int" else np.float64)
         if finite and not np.isfinite(result).all():
             raise self.bad(prim, f"{attribute.GetName()} should hold finite numbers")
         return result

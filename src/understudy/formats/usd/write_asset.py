@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdSkel
 
 from understudy.character import Asset, Character, Clip, Curves, Skeleton
@@ -121,6 +122,8 @@ def _author_character(
         place = str(root.GetPath().AppendChild(below.new(part.name)))
         mesh = write_mesh.author(stage, place, part.mesh, materials, notes)
         show(mesh.GetPrim(), part.name)
+        if part.mesh.name != part.name:
+            mesh.GetPrim().SetCustomDataByKey("understudy:mesh", part.mesh.name)
         write_mesh.bind(mesh, part.skin, bound[number], plan, skeleton)
         if part.mesh.shapes is not None:
             own = [tokens[part.name, name] for name in part.mesh.shapes.names]
@@ -155,7 +158,7 @@ def _author_loose(stage: Usd.Stage, above: Sdf.Path, names: Names, animation: Cu
     """An animation without a character: its joints stand side by side, its shapes are driven by name."""
     source = write_poses.source_of(animation)
     targets = dict.fromkeys(c.channel.target for c in source.curves if c.channel.kind in write_poses.MOVES)
-    skeleton = Skeleton(targets, [-1] * len(targets), [[0.0, 0.0, 0.0]] * len(targets))
+    skeleton = Skeleton(targets, np.full(len(targets), -1), np.zeros((len(targets), 3)))
     shapes = {
         c.channel.target: dict.fromkeys(c.channel.columns, 0.0) for c in source.curves if c.channel.kind == "weights"
     }
