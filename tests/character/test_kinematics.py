@@ -137,12 +137,15 @@ def test_out_is_filled_and_checked(way):
         kinematics.world_transforms(parents, t, q, s, out=out.astype(np.float32))
 
 
-def test_length_of_the_quaternion_does_not_matter(way):
+def test_quaternions_count_as_they_are(way):
+    """The sign does not matter; a length l gives l^2 R + (1 - l^2), as in three.js."""
     rng = np.random.default_rng(7)
-    t, q, s = pose(rng, 3, 2)
-    parents = np.array([-1, 0, 1])
-    once, thrice = (kinematics.world_transforms(parents, t, k * q, s) for k in (1, -3))
-    np.testing.assert_allclose(once, thrice, atol=1e-12)
+    t, q, s = pose(rng, 1, 2)
+    once, minus, short = (
+        kinematics.world_transforms([-1], t, k * q, np.ones_like(s))[..., :3, :3] for k in (1, -1, 0.9)
+    )
+    np.testing.assert_allclose(once, minus, atol=1e-12)
+    np.testing.assert_allclose(short, 0.81 * once + 0.19 * np.eye(3), atol=1e-12)
 
 
 def test_no_frames_and_no_joints(way):

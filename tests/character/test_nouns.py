@@ -94,7 +94,7 @@ def test_seams_split_only_where_needed() -> None:
 
 def test_skin_weights_are_checked_and_can_be_normalised() -> None:
     weights = [[1.0, 0.755], [0.0, 0.0], [0.25, 0.75]]
-    with pytest.raises(InvalidInput, match="vertex 0 sum to 1.755"):
+    with pytest.raises(InvalidInput, match=r"vertex 0 sum to 1\.755"):
         Skin([0, 1], np.tile(np.eye(4), (2, 1, 1)), np.zeros((3, 2)), weights)
     fixed, changed = Skin.normalise(weights)
     assert changed == 2

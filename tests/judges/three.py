@@ -40,17 +40,12 @@ class ThreeBake:
     matrices: tuple[Floats, ...]  # each (M, N, 4, 4) world_from_node, NaN for a node outside the scene
 
 
-def three_bake(jobs: Sequence[tuple[Path, Sequence[Request]]], unit_rotations: bool = False) -> list[ThreeBake]:
-    """Every file with its requests, in one Node process.
-
-    three.js takes rotations as the file has them, so that one which is short of unit length also scales; with
-    `unit_rotations` they are made unit first.
-    """
+def three_bake(jobs: Sequence[tuple[Path, Sequence[Request]]]) -> list[ThreeBake]:
+    """Every file with its requests, in one Node process."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "numbers.bin"
         order = {
             "output": str(output),
-            "unitRotations": unit_rotations,
             "jobs": [
                 {
                     "path": str(path),

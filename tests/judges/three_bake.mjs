@@ -1,11 +1,11 @@
 // What three.js makes of glTF files: world positions of all vertices and world matrices of all nodes at given times.
 //
-// standard input   {"output": file, "unitRotations": flag,
+// standard input   {"output": file, 
 //                   "jobs": [{"path": file, "requests": [{"clip": index or null, "times": [seconds]}]}]}
 // standard output  [{"nodes": [...], "meshes": [...], "clips": [...], "requests": [{"vertices": at, "matrices": at}]}]
 // output file      raw float64, little endian; `at` counts numbers. vertices (M, V, 3), matrices (M, N, 4, 4) column by column
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
-import { AnimationMixer, LoopOnce, Quaternion, QuaternionKeyframeTrack, Vector3 } from 'three'
+import { AnimationMixer, LoopOnce, Vector3 } from 'three'
 import { GLTFLoader } from 'three/addons/loaders/GLTFLoader.js'
 import { packedWithoutPictures } from './gltf_parts.mjs'
 
@@ -22,18 +22,6 @@ async function load(path) {
     if (object.isMesh) meshes.push(object)
   })
   return { json, gltf, objects, meshes }
-}
-
-// three.js takes rotations as the file has them; a key that is short of unit length also scales.
-function makeRotationsUnit({ gltf, objects }) {
-  const rotation = new Quaternion()
-  for (const object of objects) object?.quaternion.normalize()
-  for (const track of gltf.animations.flatMap((clip) => clip.tracks)) {
-    if (!(track instanceof QuaternionKeyframeTrack) || track.getValueSize() !== 4) continue // splines hold tangents too
-    const values = Float64Array.from(track.values) // float32 would be off unit length again
-    for (let at = 0; at < values.length; at += 4) rotation.fromArray(values, at).normalize().toArray(values, at)
-    track.values = values
-  }
 }
 
 function describe({ json, gltf, objects, meshes }) {
@@ -103,7 +91,6 @@ const write = (numbers) => {
 const answers = []
 for (const job of order.jobs) {
   const scene = await load(job.path)
-  if (order.unitRotations) makeRotationsUnit(scene)
   answers.push({ ...describe(scene), requests: job.requests.map((request) => bake(scene, request, write)) })
 }
 closeSync(file)

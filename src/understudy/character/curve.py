@@ -137,8 +137,17 @@ class Curve:
                 slope = self._end_slope(side)
                 result[outside] = self.values[edge] + (times[outside] - self.times[edge])[:, None] * slope
         if self.channel.kind == "rotation":
-            result = quaternion.normalise(result)
+            loose = self._off_the_sphere(times, segment)
+            result[loose] = quaternion.normalise(result[loose])
         return result
+
+    def _off_the_sphere(self, times: Array, segment: Array) -> Array:
+        """(M,) where a rotation was computed column by column, and is not of unit length by itself."""
+        loose = self.segments[segment] == BEZIER if len(self) > 1 else np.zeros(len(times), bool)
+        for mode, outside in zip(self.extrapolation, (times < self.times[0], times > self.times[-1])):
+            if mode in ("linear", "cycle_offset"):
+                loose = loose | outside
+        return loose
 
     def _fold(self, times: Array) -> tuple[Array, Array | None]:
         """Times brought between the first and the last key, and how many cycles away they were (for cycle_offset)."""

@@ -6,14 +6,14 @@ With the column-vector convention, a joint j with parent p stands in the world a
 
 where T, R, S are the 4x4 translation, rotation and (diagonal) scale. A parent's scale reaches its children, and turns
 into shear where it is not uniform and a child is rotated, as in glTF 2.0 (section 3.5, "Transformations"). R is the
-rotation of the quaternion q = (x, y, z, w) divided by its length,
+rotation of the unit quaternion q = (x, y, z, w),
 
-    R = 1 + n [ -(y^2+z^2)  xy - wz     xz + wy   ]
-              [ xy + wz     -(x^2+z^2)  yz - wx   ],    n = 2 / (x^2 + y^2 + z^2 + w^2)
+    R = 1 + 2 [ -(y^2+z^2)  xy - wz     xz + wy   ]
+              [ xy + wz     -(x^2+z^2)  yz - wx   ]
               [ xz - wy     yz + wx     -(x^2+y^2) ]
 
-so a quaternion that is a little off unit length still gives a rotation. A zero quaternion gives NaN: it is refused
-where data enters, not here.
+A quaternion a little off unit length is used as it is, |q|^2 R + (1 - |q|^2), as three.js and other viewers do, so that
+a file looks here as it does there. Those further off are made unit where data enters (`checks.unit_quaternions`).
 
 Joints come parents first (`parents[j] < j`, and -1 for each root), which `Skeleton` guarantees. All functions take one
 pose (J, ...) or any leading axes, and inputs that do not change over the frames may leave the leading axes out.
@@ -136,13 +136,11 @@ def levels(parents: Array) -> list[Array]:
 def local_matrices(t: Array, q: Array, s: Array) -> Array:
     """T(t) R(q) S(s) as (..., 4, 4), of t (..., 3), q (..., 4) and s (..., 3), which broadcast."""
     x, y, z, w = np.moveaxis(q, -1, 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        n = 2.0 / (x * x + y * y + z * z + w * w)
-        rows = [
-            [1 - n * (y * y + z * z), n * (x * y - w * z), n * (x * z + w * y)],
-            [n * (x * y + w * z), 1 - n * (x * x + z * z), n * (y * z - w * x)],
-            [n * (x * z - w * y), n * (y * z + w * x), 1 - n * (x * x + y * y)],
-        ]
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
     r = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
     m = np.zeros((*np.broadcast_shapes(t.shape[:-1], q.shape[:-1], s.shape[:-1]), 4, 4))
     m[..., :3, :3] = r * s[..., None, :]

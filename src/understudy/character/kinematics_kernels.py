@@ -21,7 +21,7 @@ FAST = {"contract"}
 def _place(ft: int, fq: int, fs: int, j: int, p: int, t: Array, q: Array, s: Array, world: Array, slot: int) -> None:
     """world[slot, j] rows 0-2 = world[slot, p] @ (translation, rotation, scale of joint j in frames ft, fq, fs)."""
     x, y, z, w = q[fq, j, 0], q[fq, j, 1], q[fq, j, 2], q[fq, j, 3]
-    n = 2.0 / (x * x + y * y + z * z + w * w)
+    n = 2.0
     s0, s1, s2 = s[fs, j, 0], s[fs, j, 1], s[fs, j, 2]
     t0, t1, t2 = t[ft, j, 0], t[ft, j, 1], t[ft, j, 2]
     m00, m01, m02 = s0 * (1.0 - n * (y * y + z * z)), s1 * (n * (x * y - w * z)), s2 * (n * (x * z + w * y))

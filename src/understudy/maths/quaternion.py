@@ -189,14 +189,17 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     """Constant-speed interpolation the short way, t (...) from 0 to 1 (beyond: extrapolation). -> (..., 4)
 
     q = a sin((1 - t) o) / sin(o) + b sin(t o) / sin(o), o the angle between a and b as 4-vectors; b is negated where
-    a . b < 0, and equal ends fall back to linear interpolation, as in three.js. three.js falls back earlier, from
-    a . b = 0.9995 up, and so departs from this by up to 1.01e-6 radians; here atan2 keeps the ratio of the sines exact
-    for any o above zero.
+    a . b < 0. As in three.js o is the arc cosine of a . b, also where rounded keys are a little short of unit length;
+    close to each other, from a . b = 0.9995 up, where three.js falls back to linear interpolation and departs by up to
+    1.01e-6 radians, atan2 keeps the ratio of the sines exact.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     t = np.asarray(t, dtype=float)
-    b = np.where(linear.dot(a, b)[..., None] < 0, -b, b)
-    o = 2.0 * np.arctan2(linear.length(a - b), linear.length(a + b))
+    cosine = linear.dot(a, b)
+    b = np.where(cosine[..., None] < 0, -b, b)
+    close = np.abs(cosine) > 0.9995
+    near = 2.0 * np.arctan2(linear.length(a - b), linear.length(a + b))
+    o = np.where(close, near, np.arccos(np.minimum(np.abs(cosine), 1.0)))
     equal = o < linear.TINY
     sine = np.where(equal, 1.0, np.sin(o))
     weight_a = np.where(equal, 1.0 - t, np.sin((1.0 - t) * o) / sine)

@@ -15,11 +15,11 @@ import numpy as np
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import LINEAR, STEP
 from understudy.character.curves import natural_rate
-from understudy.checks import Array, freeze
+from understudy.checks import NEAR_UNIT, Array, freeze
 from understudy.formats.gltf.accessors import FLOAT, Accessors
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry, printable, shown
-from understudy.formats.gltf.graph import OFF_UNIT, unique
+from understudy.formats.gltf.graph import unique
 
 PATHS = {"translation": ("VEC3", 3), "rotation": ("VEC4", 4), "scale": ("VEC3", 3), "weights": ("SCALAR", 1)}
 OUTPUTS = (FLOAT, 5120, 5121, 5122, 5123)
@@ -175,7 +175,7 @@ class CurveMaker:
         return self.accessors.fractions(data, track.output) if normalised else data
 
     def _check_rotations(self, flat: Array, ordered: list[Track], ends: list[int]) -> None:
-        """Refuse quaternions of no length; make the others unit length, in place, where slerp asks for it."""
+        """Refuse quaternions of no length; make those unit, in place, that are not near it."""
         count = sum(track.path == "rotation" and track.interpolation != "CUBICSPLINE" for track in ordered)
         if not count:
             return
@@ -184,10 +184,10 @@ class CurveMaker:
         if square.min() < 1e-16:
             track = ordered[int(np.searchsorted(ends, 4 * int(np.argmin(square)), side="right"))]
             raise track.place.bad("output", "should hold unit quaternions, but one has length 0")
-        off = np.abs(square - 1) > 2 * OFF_UNIT
+        off = np.abs(square - 1) > 2 * NEAR_UNIT
         if off.any():
             self.document.count("rotation keys that were not of unit length were normalised ({})", int(off.sum()))
-            keys /= np.sqrt(square)[:, None]
+            keys[off] /= np.sqrt(square[off])[:, None]
 
     def _curve(self, track: Track, flat: Array) -> Curve:
         channel = self._channels[track.node, track.path]

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.checks import Array
+from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry
 from understudy.maths import transform
 
 # Shear below this share of the matrix is the rounding of float32 entries (1e-7) and of their products.
 SHEAR = 1e-5
-# |q| off by more than this is not rounding any more: float32 leaves 1e-7, normalised 16-bit integers 3e-5, but the
-# (0, 0, 0.707, 0.707) of hand-written files 1.5e-4, with which slerp would not turn evenly.
-OFF_UNIT = 1e-4
 HELPER = "understudy_helper"  # in `extras`, on nodes that the writer added only because the format needs them
 
 
@@ -189,7 +186,7 @@ def _transforms(document: Document, read: set[int]) -> tuple[Array, Array, Array
     if count and lengths.min() < 1e-8:
         node = int(np.argmin(lengths))
         raise entries[node].bad("rotation", f"should be a unit quaternion, but has length {lengths[node]:.3g}")
-    off = int(np.sum(np.abs(lengths - 1) > OFF_UNIT))
+    off = int(np.sum(np.abs(lengths - 1) > NEAR_UNIT))
     if off:
         document.note(f"rotations of nodes that were not of unit length were normalised ({off})")
     if matrices:

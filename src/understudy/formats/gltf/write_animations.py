@@ -10,7 +10,7 @@ import numpy as np
 from understudy.character import Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.curves import natural_rate
-from understudy.checks import Array
+from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.gltf.builder import Builder
 from understudy.formats.gltf.refit import refit
 from understudy.formats.gltf.write_nodes import NodeWriter
@@ -18,7 +18,6 @@ from understudy.maths import euler, quaternion
 
 NAMES = {STEP: "STEP", LINEAR: "LINEAR", BEZIER: "CUBICSPLINE"}
 KINDS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3", "weights": "SCALAR"}
-UNIT = 1e-6  # quaternions this close to unit length are float32 rounding and are kept bit by bit
 
 
 @dataclass(frozen=True)
@@ -163,8 +162,7 @@ class AnimationWriter:
             times, values = times[kept], values[kept]
         if path == "rotation" and keys.interpolation != "CUBICSPLINE":
             length = np.sqrt(np.sum(values * values, axis=1, keepdims=True))
-            if np.abs(length - 1).max() > UNIT:
-                values = values / length
+            values = np.where(np.abs(length - 1) > NEAR_UNIT, values / length, values)
         columns = {"VEC3": 3, "VEC4": 4, "SCALAR": 1}[KINDS[path]]
         table = np.ascontiguousarray(values, np.float32).reshape(-1, columns)
         return {
