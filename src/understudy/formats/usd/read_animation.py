@@ -17,7 +17,7 @@ from understudy.character import Channel, Curve, Skeleton
 from understudy.character.curve import LINEAR, STEP
 from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.usd.read_skeleton import Bones
-from understudy.formats.usd.reading import EARLIEST, Reading
+from understudy.formats.usd.reading import EARLIEST, LARGEST_TIME, Reading
 
 TWIN = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
 WIDTHS = {"translations": 3, "rotations": 4, "scales": 3}
@@ -121,8 +121,8 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
         start = reading.stage.GetStartTimeCode()
         times = np.array([start if np.isfinite(start) else 0.0])
         values = [reading.array(attribute, width, EARLIEST)]
-    if not np.isfinite(times).all():
-        raise reading.bad(prim, f"the times of {attribute.GetName()} should be finite")
+    if not (np.abs(times) <= LARGEST_TIME).all():
+        raise reading.bad(prim, f"the times of {attribute.GetName()} should be finite (and none above 1e12)")
     lengths = {0 if value is None else len(value) for value in values}
     if lengths != {count}:
         wrong = next(length for length in lengths if length != count)

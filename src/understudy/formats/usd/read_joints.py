@@ -12,7 +12,7 @@ from pxr import Usd, UsdGeom
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.formats.usd.reading import EARLIEST, Reading, name_of
+from understudy.formats.usd.reading import EARLIEST, LARGEST_NUMBER, Reading, name_of
 from understudy.maths import transform
 
 SHEAR = 1e-5  # relative; rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible
@@ -59,7 +59,7 @@ class Joints:
         if xformable.GetResetXformStack():
             parent = -1
         matrix = np.array(xformable.GetLocalTransformation(EARLIEST)).T
-        if not np.isfinite(matrix).all():
+        if not (np.abs(matrix) <= LARGEST_NUMBER).all():
             raise self.reading.bad(prim, "the transform should hold finite numbers")
         moves = len(xformable.GetTimeSamples()) > 1
         if not moves and (matrix == np.eye(4)).all():

@@ -9,13 +9,13 @@ from pxr import Usd, UsdGeom, UsdSkel
 
 from understudy.character import Skin
 from understudy.checks import Array
-from understudy.errors import InvalidInput
 from understudy.formats.usd.read_skeleton import Bones
 from understudy.formats.usd.reading import Reading
 from understudy.maths import transform
 
 METHODS = {"classicLinear": "linear", "dualQuaternion": "dual"}
 MOST_INFLUENCES = 256
+FLAT = 1e-30  # a volume: scales of 1e-6, one in micrometres, have 1e-18
 
 
 def read(reading: Reading, prim: Usd.Prim, vertex_count: int, bones: Bones | None) -> Skin | None:
@@ -44,12 +44,10 @@ def read(reading: Reading, prim: Usd.Prim, vertex_count: int, bones: Bones | Non
     shares, changed = Skin.normalise(shares)
     if changed:
         reading.note("skin weights that do not sum to 1 were normalised: {}", f"{prim.GetName()} ({changed} vertices)")
-    try:
-        inverse_binds = transform.invert(bones.binds[joints]) @ geometry
-    except InvalidInput:
-        raise reading.bad(
-            prim, "is bound to joints whose bindTransforms are flat, so that they have no inverse"
-        ) from None
+    binds = bones.binds[joints]
+    if (np.abs(transform.determinant(binds)) < FLAT).any():
+        raise reading.bad(prim, "is bound to joints whose bindTransforms are flat, so that they have no inverse")
+    inverse_binds = transform.invert(binds) @ geometry
     numbers = bones.joints[joints]
     method = METHODS.get(str(_inherited(prim, "primvars:skel:skinningMethod") or "classicLinear"), "linear")
     # 1e-9: what the product of a matrix and its inverse leaves of the identity

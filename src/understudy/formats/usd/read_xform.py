@@ -12,7 +12,7 @@ from pxr import Usd, UsdGeom
 from understudy.character import Channel, Curve, Skeleton
 from understudy.checks import Array
 from understudy.formats.usd.read_joints import Joints
-from understudy.formats.usd.reading import Reading
+from understudy.formats.usd.reading import LARGEST_NUMBER, LARGEST_TIME, Reading
 from understudy.maths import quaternion, transform
 
 SIMPLE = {"xformOp:translate": 0, "xformOp:orient": 1, "xformOp:scale": 2}
@@ -26,7 +26,7 @@ def curves(reading: Reading, joints: Joints, skeleton: Skeleton) -> list[Curve]:
         codes = _codes(reading, xformable)
         reading.take(xformable.GetPrim(), 16 * len(codes))
         matrices = np.array([np.array(xformable.GetLocalTransformation(Usd.TimeCode(code))).T for code in codes])
-        if not np.isfinite(matrices).all():
+        if not (np.abs(matrices) <= LARGEST_NUMBER).all():
             raise reading.bad(xformable.GetPrim(), "the transform should hold finite numbers at all times")
         translations, rotations, scales = transform.decompose(reading.frame.matrices(matrices))
         for kind, values in (
@@ -42,7 +42,7 @@ def curves(reading: Reading, joints: Joints, skeleton: Skeleton) -> list[Curve]:
 def _codes(reading: Reading, xformable: UsdGeom.Xformable) -> Array:
     """The time codes of the keys: the samples, and all frames between them where interpolation is not ours."""
     samples = np.array(xformable.GetTimeSamples(), np.float64)
-    if not np.isfinite(samples).all():
+    if not (np.abs(samples) <= LARGEST_TIME).all():
         raise reading.bad(xformable.GetPrim(), "the times of the transform should be finite")
     places = [SIMPLE.get(str(op.GetOpName()), -1) for op in xformable.GetOrderedXformOps()]
     if places == sorted(places) and -1 not in places:

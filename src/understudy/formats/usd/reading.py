@@ -24,6 +24,8 @@ from understudy.formats.usd.notes import Notes
 # number takes four bytes; only integers that repeat and arrays used more than once come near this.
 BASE_BUDGET, BUDGET_PER_BYTE = 1 << 25, 8
 MOST_PRIMS = 200_000
+# Beyond any scene, and small enough that products of a few of them stay within float64, and one within float32.
+LARGEST_NUMBER, LARGEST_TIME = 1e30, 1e12
 EARLIEST = Usd.TimeCode.EarliestTime()
 
 
@@ -37,14 +39,14 @@ class Reading:
         self.images: dict[str, Image | None] = {}
         self._left = BASE_BUDGET + BUDGET_PER_BYTE * path.stat().st_size
         self.codes_per_second = float(stage.GetTimeCodesPerSecond())
-        if not (np.isfinite(self.codes_per_second) and self.codes_per_second > 0):
-            raise BadFile(path, f"timeCodesPerSecond should be above zero, but is {self.codes_per_second}")
+        if not 1e-6 <= self.codes_per_second <= 1e9:
+            raise BadFile(path, f"timeCodesPerSecond should be above zero, but is {self.codes_per_second:g}")
         self.frame = self._frame()
 
     def _frame(self) -> Frame:
         metres = float(UsdGeom.GetStageMetersPerUnit(self.stage))
-        if not (np.isfinite(metres) and metres > 0):
-            raise BadFile(self.path, f"metersPerUnit should be above zero, but is {metres}")
+        if not 1e-12 <= metres <= 1e6:
+            raise BadFile(self.path, f"metersPerUnit should be above zero, and at most a million, but is {metres:g}")
         z_up = str(UsdGeom.GetStageUpAxis(self.stage)) == "Z"
         if not self.stage.HasAuthoredMetadata("metersPerUnit"):
             self.note(f"the file does not say its unit: USD's default, {metres:g} m, was taken")
@@ -109,6 +111,8 @@ class Reading:
             result = np.array(value)
         except (Tf.ErrorException, TypeError, ValueError):
             raise self.bad(prim, f"{attribute.GetName()} should be an array of numbers") from None
+        if result.ndim == 0:
+            raise self.bad(prim, f"{attribute.GetName()} should be an array of numbers")
         if result.size == 0:
             result = result.reshape((0,) if width is None else (0, width)).astype(np.float64)
         shape = (len(result),) if width is None else (len(result), width)
@@ -117,8 +121,8 @@ class Reading:
             raise self.bad(prim, f"{attribute.GetName()} should be an array of {what}, but has shape {result.shape}")
         with np.errstate(invalid="ignore"):  # widening a signalling NaN; it is refused below
             result = result.astype(np.int64 if kind == "int" else np.float64)
-        if finite and not np.isfinite(result).all():
-            raise self.bad(prim, f"{attribute.GetName()} should hold finite numbers")
+        if finite and not (np.abs(result) <= LARGEST_NUMBER).all():
+            raise self.bad(prim, f"{attribute.GetName()} should hold finite numbers (and none above 1e30)")
         return result
 
     def tokens(self, attribute: Usd.Attribute) -> tuple[str, ...] | None:
@@ -164,8 +168,8 @@ class Reading:
         if value.dtype.kind != "f" or value.shape[1:] != (4, 4):
             raise self.bad(attribute.GetPrim(), f"{name} should hold 4x4 matrices")
         result = np.swapaxes(value, 1, 2).astype(np.float64)
-        if not np.isfinite(result).all():
-            raise self.bad(attribute.GetPrim(), f"{name} should hold finite numbers")
+        if not (np.abs(result) <= LARGEST_NUMBER).all():
+            raise self.bad(attribute.GetPrim(), f"{name} should hold finite numbers (and none above 1e30)")
         if not (result[:, 3] == [0.0, 0.0, 0.0, 1.0]).all():
             raise self.bad(attribute.GetPrim(), f"{name} should hold affine transforms, without perspective")
         return result
