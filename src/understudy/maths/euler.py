@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array, one_of
-from understudy.maths import quaternion
 
 ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
 
@@ -38,14 +37,25 @@ def _read(order: str) -> _Order:
 
 
 def from_euler(angles: ArrayLike, order: str) -> Array:
-    """Angles (..., 3) in radians, in the order's own sequence -> unit quaternions (..., 4)."""
-    axes = _read(order).axes
+    """Angles (..., 3) in radians, in the order's own sequence -> unit quaternions (..., 4).
+
+    The product of three quaternions (sin(t/2) axis, cos(t/2)), multiplied out: half the time of two products.
+    """
+    (i, j, k), proper, e = _read(order)
     half = 0.5 * np.asarray(angles, dtype=float)
-    turns = np.zeros((3, *half.shape[:-1], 4))
-    for column, axis in enumerate(axes):
-        turns[column, ..., axis] = np.sin(half[..., column])
-        turns[column, ..., 3] = np.cos(half[..., column])
-    return quaternion.multiply(quaternion.multiply(turns[0], turns[1]), turns[2])
+    (a, b, c), (sa, sb, sc) = np.moveaxis(np.cos(half), -1, 0), np.moveaxis(np.sin(half), -1, 0)
+    q = np.empty((*half.shape[:-1], 4))
+    if proper:
+        q[..., 3] = b * (a * c - sa * sc)
+        q[..., i] = b * (sa * c + a * sc)
+        q[..., j] = sb * (a * c + sa * sc)
+        q[..., 3 - i - j] = e * sb * (sa * c - a * sc)
+    else:
+        q[..., 3] = a * b * c - e * sa * sb * sc
+        q[..., i] = sa * b * c + e * a * sb * sc
+        q[..., j] = a * sb * c - e * sa * b * sc
+        q[..., k] = a * b * sc + e * sa * sb * c
+    return q
 
 
 def to_euler(q: ArrayLike, order: str) -> Array:

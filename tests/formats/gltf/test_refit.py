@@ -74,3 +74,14 @@ def test_a_vertical_tangent_ends() -> None:
     before[1, :, 0] = 0.5
     spline = refit(Curve(Channel("hip", "translation"), [0, 1], [[0, 0, 0], [1, 1, 1]], BEZIER, before, after))
     assert len(spline.times) < 200 and np.isfinite(spline.leaving).all()
+
+
+def test_a_bulge_between_equal_keys_is_measured_by_its_height() -> None:
+    """Equal key values have no range of their own; the tolerance comes from how far the curve leaves them."""
+    before, after = np.zeros((2, 2, 3, 2))
+    after[0, :, 0], after[0, :, 1] = 0.6, 1.0
+    before[1, :, 0], before[1, :, 1] = 0.6, -1.0
+    curve = Curve(Channel("hip", "translation"), [0, 1], np.zeros((2, 3)), BEZIER, before, after)
+    spline = refit(curve)
+    assert len(spline.times) < 60
+    assert spline.error <= TOLERANCE

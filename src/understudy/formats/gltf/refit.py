@@ -36,7 +36,7 @@ class Spline:
 def refit(curve: Curve, tolerance: float = TOLERANCE) -> Spline:
     """The Hermite spline of a curve with two keys or more."""
     curve = _same_side(curve)
-    span = 1.0 if curve.channel.kind == "rotation" else float(np.ptp(curve.values, axis=0).max())
+    span = 1.0 if curve.channel.kind == "rotation" else _range(curve)
     allowed = tolerance * max(span, 1e-12)
     starts, ends, worst = _pieces(curve, allowed)
     left, right, slopes = _ends(curve, starts, ends)
@@ -61,6 +61,12 @@ def refit(curve: Curve, tolerance: float = TOLERANCE) -> Spline:
         arriving.append(np.zeros_like(curve.values[-1]))
         leaving.append(np.zeros_like(curve.values[-1]))
     return Spline(np.array(times), np.array(values), np.array(arriving), np.array(leaving), worst / max(span, 1e-12))
+
+
+def _range(curve: Curve) -> float:
+    """The range of the control points: a curve that bulges between equal keys has one as well."""
+    points = (curve.values, curve.values + curve.after[..., 1], curve.values - curve.before[..., 1])
+    return float(np.ptp(np.concatenate(points), axis=0).max())
 
 
 def _same_side(curve: Curve) -> Curve:
