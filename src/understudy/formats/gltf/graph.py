@@ -177,7 +177,7 @@ def _transforms(document: Document, read: set[int]) -> tuple[Array, Array, Array
     matrices: dict[int, list[float]] = {}
     for node, entry in enumerate(entries):
         value = entry.value
-        if "matrix" in value:
+        if value.get("matrix") is not None:
             matrices[node] = entry.numbers("matrix", 16)
         for key, size, target in (("translation", 3, translations), ("rotation", 4, rotations), ("scale", 3, scales)):
             if key in value:
