@@ -15,11 +15,12 @@ from pxr import Usd, UsdSkel
 
 from understudy.character import Channel, Curve, Skeleton
 from understudy.character.curve import LINEAR, STEP
-from understudy.checks import NEAR_UNIT, Array
+from understudy.checks import NEAR_UNIT, Array, freeze
 from understudy.formats.usd.read_skeleton import Bones
 from understudy.formats.usd.reading import EARLIEST, LARGEST_TIME, Reading
 
 TWIN = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
+SAME = 2e-7  # relative: two steps of float32
 WIDTHS = {"translations": 3, "rotations": 4, "scales": 3}
 KINDS = {"translations": "translation", "rotations": "rotation", "scales": "scale"}
 
@@ -29,7 +30,7 @@ class Samples:
     """One array-valued attribute over time."""
 
     times: Array  # (K,) time codes
-    values: Array  # (K, N, width) or (K, N)
+    values: Array  # (K, N, width) or (K, N), in metres and Y up
     stepped: bool  # whether twin samples stand for jumps
 
 
@@ -51,13 +52,14 @@ def joint_curves(
             if driven:
                 reading.note(f"animations without {name} keep those of the rest pose: {{}}", prim.GetName())
             continue
+        still = (samples.values == samples.values[:1]).all(axis=(0, 2))
         for a, target, joint, stretched in driven:
             if name == "scales" and stretched:
                 continue  # the joint's scale is constant and stands in its helper
             rest = None if skeleton is None or keep_rest else _rest(skeleton, joint, name)
-            curve = _curve(reading, Channel(target, KINDS[name]), samples, samples.values[:, a], rest)
-            if curve is not None:
-                curves.append(curve)
+            if still[a] and rest is not None and _same(name, samples.values[0, a], rest):
+                continue
+            curves.append(_curve(reading, Channel(target, KINDS[name]), samples, samples.values[:, a], bool(still[a])))
     return curves
 
 
@@ -91,9 +93,8 @@ def weight_samples(reading: Reading, prim: Usd.Prim) -> tuple[tuple[str, ...], S
 
 def weight_curve(reading: Reading, channel: Channel, samples: Samples, columns: list[int]) -> Curve:
     """The curve of some of the weights."""
-    curve = _curve(reading, channel, samples, samples.values[:, columns], None)
-    assert curve is not None  # only a channel that repeats a rest value is left out, and there is none here
-    return curve
+    values = samples.values[:, columns]
+    return _curve(reading, channel, samples, values, bool((values == values[:1]).all()))
 
 
 def _scales(animation: UsdSkel.Animation) -> Usd.Attribute:
@@ -103,9 +104,8 @@ def _scales(animation: UsdSkel.Animation) -> Usd.Attribute:
 
 
 def _rest(skeleton: Skeleton, joint: int, name: str) -> Array:
-    return {"translations": skeleton.translations, "rotations": skeleton.rotations, "scales": skeleton.scales}[name][
-        joint
-    ]
+    rest: Array = getattr(skeleton, name)
+    return rest[joint]
 
 
 def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int | None) -> Samples | None:
@@ -123,13 +123,18 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
         values = [reading.array(attribute, width, EARLIEST)]
     if not (np.abs(times) <= LARGEST_TIME).all():
         raise reading.bad(prim, f"the times of {attribute.GetName()} should be finite (and none above 1e12)")
+    if (np.diff(reading.seconds(times)) <= 0).any():
+        raise reading.bad(prim, f"the times of {attribute.GetName()} should increase")
     lengths = {0 if value is None else len(value) for value in values}
     if lengths != {count}:
         wrong = next(length for length in lengths if length != count)
         raise reading.bad(prim, f"{attribute.GetName()} should hold {count} values at each time, but holds {wrong}")
     stacked = np.array(values)
     if width == 4:
-        stacked = _unit(reading, attribute, stacked)
+        stacked = reading.frame.rotations(_unit(reading, attribute, stacked))
+    elif width is not None:
+        is_scale = attribute.GetName().endswith("scales")
+        stacked = reading.frame.scales(stacked) if is_scale else reading.frame.points(stacked)
     return Samples(times, stacked, prim.GetCustomDataByKey("understudy:stepped") is True)
 
 
@@ -141,34 +146,24 @@ def _unit(reading: Reading, attribute: Usd.Attribute, rotations: Array) -> Array
     return np.where(np.abs(length - 1) > NEAR_UNIT, rotations / length, rotations)
 
 
-def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, rest: Array | None) -> Curve | None:
-    """A curve of values (K, n) at the times of the samples, None where it only repeats the rest value."""
+def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, still: bool) -> Curve:
+    """A curve of values (K, n) at the times of the samples; what is still keeps its first and last key."""
     codes = samples.times
-    values = _converted(reading, channel.kind, values)
-    still = bool((values == values[:1]).all())
-    if still and rest is not None and _same(channel.kind, values[0], rest):
-        return None
     if still:
         ends = [0] if len(codes) == 1 else [0, len(codes) - 1]
-        return Curve(channel, reading.seconds(codes[ends]), values[ends], LINEAR)
-    keep, segments = _steps(codes, values) if samples.stepped else (np.arange(len(codes)), LINEAR)
-    return Curve(channel, reading.seconds(codes[keep]), values[keep], segments)
+        codes, values = codes[ends], values[ends]
+    elif samples.stepped:
+        keep, segments = _steps(codes, values)
+        return Curve(channel, reading.seconds(codes[keep]), values[keep], segments)
+    values = np.ascontiguousarray(values, np.float64)
+    return Curve.trusted(channel, freeze(reading.seconds(codes)), freeze(values.copy()), LINEAR)
 
 
-def _converted(reading: Reading, kind: str, values: Array) -> Array:
-    frame = reading.frame
-    if kind == "translation":
-        return frame.points(values)
-    if kind == "rotation":
-        return frame.rotations(values)
-    return frame.scales(values) if kind == "scale" else values
-
-
-def _same(kind: str, value: Array, rest: Array) -> bool:
+def _same(name: str, value: Array, rest: Array) -> bool:
     """Whether two values are the same to the precision of float32."""
-    size = 1.0 if kind == "rotation" else max(float(np.abs(rest).max()), 1e-9)
-    gaps = [np.abs(value - rest).max()] + ([np.abs(value + rest).max()] if kind == "rotation" else [])
-    return bool(min(gaps) <= 2e-7 * size)
+    if name == "rotations":
+        return bool(min(np.abs(value - rest).max(), np.abs(value + rest).max()) <= SAME)
+    return bool(np.abs(value - rest).max() <= SAME * max(float(np.abs(rest).max()), 1e-9))
 
 
 def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
@@ -189,4 +184,8 @@ def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
             if jumps:
                 segments[k - 1] = STEP
     kept = np.flatnonzero(keep)
-    return kept, segments[kept[:-1]]
+    found = segments[kept[:-1]]
+    moves = (values[kept[1:]] != values[kept[:-1]]).any(axis=1)
+    if (found[moves] == STEP).all():
+        found[:] = STEP  # where a curve only jumps, what it holds between is stepped as well
+    return kept, found
