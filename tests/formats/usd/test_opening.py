@@ -76,6 +76,18 @@ def test_layers_elsewhere_are_refused(tmp_path, arc):
         read(write_text(inner, text))
 
 
+def test_value_clips_are_refused(tmp_path):
+    clips = """def Mesh "Skin" (
+        clips = {
+            dictionary default = {
+                asset[] assetPaths = [@/etc/passwd@]
+                string primPath = "/Root"
+            }
+        }"""
+    with pytest.raises(Unsupported, match="value clips"):
+        read(write_text(tmp_path, changed(('def Mesh "Skin" (', clips))))
+
+
 def test_a_binary_layer_behind_a_text_layer_is_tried_first(tmp_path, monkeypatch):
     write(random_asset(np.random.default_rng(0)), tmp_path / "character.usdc")
     shot = write_text(tmp_path, "#usda 1.0\n( subLayers = [@./character.usdc@] )\n", "shot.usda")

@@ -80,6 +80,8 @@ def _groups(reading: Reading) -> list[Group]:
             group.meshes.append(prim)
         elif prim.GetTypeName() in OTHER_SURFACES:
             reading.note("surfaces that are not meshes were left out: {}", f"{prim.GetName()} ({prim.GetTypeName()})")
+        if prim.HasAuthoredMetadata("clips"):  # they would open files as values are asked for, wherever these lie
+            raise Unsupported(reading.path, "takes its values from other files (value clips)", str(prim.GetPath()))
         if prim.HasVariantSets():
             reading.note("variants are read as selected in the file: {}", prim.GetName())
     if default and not groups:
