@@ -9,6 +9,7 @@ from tests.data_folder import DATA, data_files
 from tests.fuzz.seeds import motion_asset, small_asset
 from tests.judges.gltf_validator import validate
 
+from understudy import cast
 from understudy.character import Asset
 from understudy.formats import read, write
 
@@ -37,6 +38,11 @@ def verdicts(asset: Asset, folder: Path) -> None:
 @pytest.mark.parametrize("name", MADE)
 def test_our_own_characters_are_valid(name, tmp_path):
     verdicts(MADE[name](), tmp_path)
+
+
+@pytest.mark.parametrize("name", cast.names())
+def test_the_cast_is_valid(name, tmp_path):
+    verdicts(cast.load(name), tmp_path)
 
 
 @pytest.mark.skipif(not SOURCES, reason=f"real data not found in {DATA}; set UNDERSTUDY_TEST_DATA")

@@ -16,6 +16,7 @@ import pytest
 from tests.blender.blender import Order, Shown, look
 from tests.data_folder import DATA, data_files
 
+from understudy import cast
 from understudy.character import Asset, Clip, Curves
 from understudy.formats import read, write
 from understudy.rig import DirectRig
@@ -102,18 +103,18 @@ def scale_of(asset: Asset, animation: Curves | Clip, skinned_only: bool) -> floa
 def trials_of(ending: str, folder: Path, skinned_only: bool) -> dict[str, Trial]:
     """The first and the last animation of each character without joint scale, written by us in one format."""
     trials = {}
-    for source in CHARACTERS:
-        asset = read(source)
+    assets = {source.stem: read(source) for source in CHARACTERS} | {name: cast.load(name) for name in cast.names()}
+    for source, asset in assets.items():
         for number, animation in enumerate(dict.fromkeys((asset.animations[0], asset.animations[-1]))):
             times = key_times(animation)
             if scale_of(asset, animation, skinned_only) > UNSCALED or not len(times):
                 continue
             # one animation a file: Blender leaves what the next one does not move where the last one put it
-            path = folder / f"{source.stem}_{number}{ending}"
+            path = folder / f"{source}_{number}{ending}"
             write(Asset(asset.characters, curves=[animation]), path)
             clip = animation.name if ending == ".glb" else None
             order = Order(path, clip, animation.rate, times * animation.rate)
-            trials[f"{source.stem} {animation.name}"] = Trial(asset, animation, times, order)
+            trials[f"{source} {animation.name}"] = Trial(asset, animation, times, order)
     return trials
 
 
