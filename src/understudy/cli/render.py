@@ -82,6 +82,7 @@ def command(
         background=background,
         follow=follow,
         backend="software" if software else None,
+        supersample=2 if output.lower().endswith(".png") and sheet is None else 1,
     )
     take = show.Take.of(asset, clip, rate, character, bones)
     with options.progress(f"rendering {take.name}", quiet) as report:

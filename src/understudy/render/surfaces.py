@@ -11,6 +11,7 @@ from understudy.checks import Array
 from understudy.render.normals import smooth_normals
 from understudy.render.scene import Surface
 
+WHITEST = 0.55  # linear; fresh snow is 0.8, but untold materials are 1, which leaves no room for light and form
 LARGEST_TEXTURE = 4096  # pixels a side; larger ones are reduced, since no picture here shows more of them
 
 
@@ -66,6 +67,8 @@ def _surface(mesh: Mesh, material: Material, triangles: Array) -> Surface:
     colours = np.array(material.colour, np.float32)
     if mesh.colours is not None:
         colours = mesh.colours * colours
+    if "colour" not in material.textures:
+        colours[..., :3] = np.minimum(colours[..., :3], WHITEST)
     texture = uvs = None
     found = material.textures.get("colour")
     if found is not None and found.uv_set < len(mesh.uvs):

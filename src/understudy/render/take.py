@@ -63,12 +63,16 @@ class Take:
 
     def outlines(self) -> Array:
         """(F, 26, 3) the outermost points of each frame in 26 directions, for the camera."""
-        result = np.empty((len(self), len(DIRECTIONS), 3))
+        result = np.full((len(self), len(DIRECTIONS), 3), np.nan)
         for frame in range(len(self)):
             drawing = self.draw(frame)
-            clouds = [*drawing.vertices, *(dots.positions for dots in drawing.dots)]
-            points = np.concatenate([cloud for cloud in clouds if len(cloud)] or [np.zeros((1, 3))])
-            result[frame] = points[np.argmax(points @ DIRECTIONS.T, axis=0)]
+            clouds = [cloud for cloud in (*drawing.vertices, *(d.positions for d in drawing.dots)) if len(cloud)]
+            if clouds:
+                points = np.concatenate(clouds)
+                result[frame] = points[np.argmax(points @ DIRECTIONS.T, axis=0)]
+        # a frame in which nothing is seen is looked at as the first in which something is
+        empty = np.isnan(result[:, 0, 0])
+        result[empty] = 0.0 if empty.all() else result[np.argmin(empty)]
         return result
 
     @classmethod
