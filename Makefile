@@ -36,15 +36,12 @@ system:
 judges: .venv/installed-test
 	@$(BIN)/python -m tests.judges.node
 
-test-blender: setup-test .venv-blender/installed
-	$(BIN)/python -m pytest tests/blender
-
-.venv-blender/installed: requirements/blender.txt
-	@requirements/system.sh libX11.so.6:libx11-6 libXi.so.6:libxi6 libXxf86vm.so.1:libxxf86vm1 libXfixes.so.3:libxfixes3 \
+# Blender as a Python module, in an environment of its own (1 GB).
+test-blender: setup-test
+	@requirements/system.sh libX11.so.6:libx11-6 libXi.so.6:libxi6 libICE.so.6:libice6 libXfixes.so.3:libxfixes3 \
 		libXrender.so.1:libxrender1 libSM.so.6:libsm6 libxkbcommon.so.0:libxkbcommon0 libGL.so.1:libgl1
-	$(PYTHON) -m venv .venv-blender
-	.venv-blender/bin/python -m pip --disable-pip-version-check -q install -r requirements/blender.txt
-	@touch $@
+	@$(BIN)/python -m tests.blender.blender
+	$(BIN)/python -m pytest tests/blender
 
 # The same tests on the oldest NumPy that is supported, which is the one inside Blender.
 test-numpy1: judges
