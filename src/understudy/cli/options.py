@@ -117,7 +117,7 @@ def inputs(name: str) -> list[str]:
 @contextmanager
 def progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """A bar on standard error with what is done, how far it is and how long it takes; call it with (done, total)."""
-    if quiet:
+    if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return
     from rich.console import Console
