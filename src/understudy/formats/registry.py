@@ -13,7 +13,7 @@ from typing import Any
 
 from understudy import files
 from understudy.character import Asset
-from understudy.errors import BadFile, InvalidInput, UnderstudyError, Unsupported
+from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError, Unsupported
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,10 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
         raise Unsupported(path, f"{entry.name} files are read but not written; written are: {able}")
     module = importlib.import_module(f"understudy.formats.{entry.module}")
     with files.written_whole(path) as temporary:
-        notes = module.write(asset, temporary)
+        try:
+            notes = module.write(asset, temporary)
+        except FileError as error:  # name the file that was asked for, not the temporary one
+            raise type(error)(path, error.reason, error.place) from error
     return tuple(notes)
 
 
