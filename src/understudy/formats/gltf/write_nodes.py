@@ -52,7 +52,8 @@ class NodeWriter:
             if skeleton.translations[j].any():
                 item["translation"] = skeleton.translations[j].tolist()
             if (skeleton.rotations[j] != (0, 0, 0, 1)).any():
-                item["rotation"] = skeleton.rotations[j].tolist()
+                # rounding may leave 1.0000000000000002, which the specification does not allow
+                item["rotation"] = np.clip(skeleton.rotations[j], -1, 1).tolist()
             if (skeleton.scales[j] != 1).any():
                 item["scale"] = skeleton.scales[j].tolist()
             items.append(item)
