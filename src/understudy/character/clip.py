@@ -12,9 +12,7 @@ from understudy import checks
 from understudy.character.channels import Channel, Channels
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import quaternion
-
-MOST_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
+from understudy.maths import quaternion, resample
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,44 +82,22 @@ class Clip:
         columns = self.channels.slice(target, kind)
         return None if columns is None else self.values[:, columns]
 
-    def sample(self, times: Any) -> Array:
-        """(M, C) values at any times: linear between frames, rotations by slerp, held beyond the ends."""
-        place = np.clip((np.asarray(times, np.float64) - self.start) * self.rate, 0, len(self) - 1)
-        left = np.minimum(place.astype(np.int64), max(len(self) - 2, 0))
-        right = np.minimum(left + 1, len(self) - 1)
-        share = place - left
-        a, b = self.values[left], self.values[right]
-        result = a + share[:, None] * (b - a)
-        # on a frame itself the neighbour does not count, or a marker would vanish a frame too early
-        result[share == 0], result[share == 1] = a[share == 0], b[share == 1]
-        turns = self.channels.columns_of("rotation")
-        if turns.size:
-            shape = (len(place), -1, 4)
-            turned = quaternion.slerp(a[:, turns].reshape(shape), b[:, turns].reshape(shape), share[:, None])
-            result[:, turns] = turned.reshape(len(place), -1)
-        return result
+    def sample(self, times: Any, method: str = "linear") -> Array:
+        """(M, C) values at any times, held beyond the ends.
+
+        "linear" between frames, with slerp for rotations; "cubic" and "monotone" as in `maths.resample`.
+        """
+        rotations = self.channels.columns_of("rotation")[::4]
+        return resample.sample(self.values, self.rate, np.asarray(times) - self.start, method, rotations)
 
     def frame_times(self, rate: float | None = None) -> Array:
         """(F',) the times of the frames at another rate, the last of them still within the clip."""
-        return self.times if rate is None else frame_times(self.start, self.duration, rate)
+        return self.times if rate is None else resample.frame_times(self.start, self.start + self.duration, rate)
 
-    def resampled(self, rate: float) -> Clip:
+    def resampled(self, rate: float, method: str = "linear") -> Clip:
         """The same motion at another rate."""
-        return Clip(self.name, self.channels, self.sample(self.frame_times(rate)), rate, self.start, self.labels)
-
-
-def frame_times(start: float, duration: float, rate: float) -> Array:
-    """(F,) `start + f / rate` for all frames within the duration.
-
-    A last frame that is missed by a ten-thousandth still counts: files store times as float32, which is off by that
-    much at a few minutes and 120 frames a second.
-    """
-    frames = np.floor(duration * checks.positive(rate, "rate") + 1e-4) + 1
-    if frames > MOST_FRAMES:
-        raise InvalidInput(
-            f"{duration:g} s at {rate:g} frames a second are {frames:.0f} frames; at most {MOST_FRAMES:,}"
-        )
-    return start + np.arange(int(frames)) / rate
+        values = self.sample(self.frame_times(rate), method)
+        return Clip(self.name, self.channels, values, rate, self.start, self.labels)
 
 
 def continuous(channels: Channels, values: Array) -> Array:

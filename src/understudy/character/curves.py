@@ -11,10 +11,11 @@ import numpy as np
 
 from understudy import checks
 from understudy.character.channels import Channels
-from understudy.character.clip import Clip, continuous, frame_times
+from understudy.character.clip import Clip, continuous
 from understudy.character.curve import Curve
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths import resample
 
 # Tried in this order; the first that puts every key on a frame wins, so 24 is preferred to its multiples.
 RATES = (24.0, 30.0, 25.0, 60.0, 50.0, 48.0, 100.0, 120.0, 29.97, 23.976, 59.94, 90.0, 144.0, 240.0)
@@ -75,7 +76,7 @@ class Curves:
 
     def frame_times(self, rate: float | None = None) -> Array:
         """(F,) the times of the frames from the first key to the last."""
-        return frame_times(self.start, self.duration, self.rate if rate is None else rate)
+        return resample.frame_times(self.start, self.end, self.rate if rate is None else rate)
 
     def sample(self, times: Any) -> Array:
         """(M, C) values at any times, columns in the order of `channels`, rotations continuous in time."""

@@ -1,7 +1,7 @@
 """Uniformly sampled channels at another rate, or at any times.
 
-Values are (F, C) at `rate` frames a second, the first at time 0. Quaternion columns are given by the index of their
-x column.
+Values are (F, C) at `rate` frames a second, the first at time 0. Unit quaternions are given by the index of their x
+column.
 """
 
 from __future__ import annotations
@@ -18,9 +18,11 @@ from understudy.maths.rotation_curve import smooth
 
 METHODS = ("linear", "cubic", "monotone")
 
-COUNT_SLACK = 1e-6
-"""Of a frame. (end - start) * rate misses whole numbers by rounding, 1e-10 for an hour at 120 a second, which must not
-cost the last frame; a slack that could be seen would invent a frame that the clip does not reach."""
+COUNT_SLACK = 1e-4
+"""Of a frame. Files store times as float32, which is off by that much at a few minutes and 120 frames a second, and
+must not cost the last frame; a slack that could be seen would invent a frame that the clip does not reach."""
+
+MOST_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
 
 CUTOFF = 0.8
 ORDER = 6
@@ -30,13 +32,18 @@ little folds back, and at half of it 99.6 %. A sharper filter rings at foot cont
 
 
 def frame_count(start: float, end: float, rate: float) -> int:
-    """How many frames fit from start to end, both included: floor((end - start) rate + 1e-6) + 1."""
-    return max(int(np.floor((end - start) * rate + COUNT_SLACK)) + 1, 0)
+    """How many frames fit from start to end, both included: floor((end - start) rate + slack) + 1; not too many."""
+    count = max(np.floor((end - start) * positive(rate, "rate") + COUNT_SLACK) + 1, 0)
+    if count > MOST_FRAMES:
+        raise InvalidInput(
+            f"{end - start:g} s at {rate:g} frames a second are {count:.0f} frames; at most {MOST_FRAMES:,}"
+        )
+    return int(count)
 
 
 def frame_times(start: float, end: float, rate: float) -> Array:
     """Seconds of each frame: start + i / rate, not beyond end. (F,)"""
-    return start + np.arange(frame_count(start, end, rate)) / positive(rate, "rate")
+    return start + np.arange(frame_count(start, end, rate)) / rate
 
 
 def resample(
@@ -44,7 +51,7 @@ def resample(
     rate: float,
     new_rate: float,
     method: str = "linear",
-    quaternions: Sequence[int] = (),
+    quaternions: Sequence[int] | Array = (),
     low_pass: bool = False,
 ) -> Array:
     """Values (F, C) at `new_rate`: (F', C), from time 0 up to the last new frame that the clip reaches.
@@ -63,7 +70,7 @@ def sample(
     rate: float,
     times: ArrayLike,
     method: str = "linear",
-    quaternions: Sequence[int] = (),
+    quaternions: Sequence[int] | Array = (),
 ) -> Array:
     """Values (F, C) at `times` (M,) seconds: (M, C). Beyond the ends the first and last frames hold.
 
@@ -83,20 +90,22 @@ def sample(
     j, s = np.minimum(i + 1, last), position - i
     if method == "linear":
         out = values[i] + s[:, None] * (values[j] - values[i])
-        out[s == 1.0] = values[j[s == 1.0]]
+        # on a frame itself its neighbour does not count, not even where it is NaN
+        out[s == 0.0], out[s == 1.0] = values[i[s == 0.0]], values[j[s == 1.0]]
     else:
         slopes = _catmull_rom(values) if method == "cubic" else _monotone(values)
         out = _hermite(values[i], values[j], slopes[i], slopes[j], s[:, None])
-    for column in quaternions:
-        key = quaternion.unroll(quaternion.normalise(values[:, column : column + 4]))
+    if len(quaternions):
+        columns = np.asarray(quaternions)[:, None] + np.arange(4)  # (Q, 4)
+        key = quaternion.unroll(values[:, columns])
         if method == "cubic":
-            out[:, column : column + 4] = smooth(np.arange(len(values)), key, position)
+            out[:, columns] = smooth(np.arange(len(values)), key, position)
         else:
-            out[:, column : column + 4] = quaternion.slerp(key[i], key[j], s)
+            out[:, columns] = quaternion.slerp(key[i], key[j], s[:, None])
     return out
 
 
-def limit_band(values: ArrayLike, rate: float, cutoff: float, quaternions: Sequence[int] = ()) -> Array:
+def limit_band(values: ArrayLike, rate: float, cutoff: float, quaternions: Sequence[int] | Array = ()) -> Array:
     """Values (F, C) without what moves faster than `cutoff` hertz, without delay. Quaternions come out unrolled."""
     from scipy.signal import butter, sosfiltfilt
 
