@@ -36,6 +36,8 @@ def test_indices_and_names_and_choices() -> None:
     checks.indices(np.array([0, 2]), "faces", 3)
     with pytest.raises(InvalidInput, match="between 0 and 2, but holds 3"):
         checks.indices(np.array([0, 3]), "faces", 3)
+    with pytest.raises(InvalidInput, match="faces should be empty"):
+        checks.indices(np.array([0]), "faces", 0)
     with pytest.raises(InvalidInput, match="'b' appears twice"):
         checks.unique_names(["a", "b", "b"], "joints")
     with pytest.raises(InvalidInput, match=r"no joint 'knee'; available: 'hip', 'toe'"):
@@ -52,6 +54,20 @@ def test_quaternions_are_normalised_and_zero_is_refused() -> None:
     np.testing.assert_allclose(checks.unit_quaternions([[0, 0, 0, 2]], "q", ("N", 4)), [[0, 0, 0, 1]])
     with pytest.raises(InvalidInput, match="length 0"):
         checks.unit_quaternions([[0, 0, 0, 0]], "q", ("N", 4))
+
+
+def test_quaternions_near_unit_length_stay_as_given() -> None:
+    given = np.array([[0, 0, 0.707, 0.707], [0, 0, 0, 1 + 0.9 * checks.NEAR_UNIT]])
+    np.testing.assert_array_equal(checks.unit_quaternions(given, "q", ("N", 4)), given)
+
+
+def test_results_go_where_they_are_asked_to() -> None:
+    mine = np.empty((2, 3))
+    assert checks.output(mine, (2, 3), np.float64) is mine
+    assert checks.output(None, (2, 3), np.float32).dtype == np.float32
+    for wrong in (np.empty((3, 2)), np.empty((2, 3), np.float32), np.empty((3, 2)).T, checks.freeze(np.empty((2, 3)))):
+        with pytest.raises(InvalidInput, match=r"C-contiguous float64 array of shape \(2, 3\)"):
+            checks.output(wrong, (2, 3), np.float64)
 
 
 def test_one_tree_of_errors() -> None:

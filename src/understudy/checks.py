@@ -64,11 +64,22 @@ def freeze(value: Array) -> Array:
     return value
 
 
+def output(out: Array | None, shape: tuple[int, ...], dtype: Any) -> Array:
+    """An array to write a result into: a new one, or `out`, refused unless it is of that shape and type."""
+    if out is None:
+        return np.empty(shape, dtype)
+    if out.shape != shape or out.dtype != dtype or not out.flags.c_contiguous or not out.flags.writeable:
+        wanted = f"a writeable C-contiguous {np.dtype(dtype).name} array of shape {shape}"
+        raise InvalidInput(f"out should be {wanted}, but is {out.dtype} {out.shape}")
+    return out
+
+
 def indices(value: Array, name: str, below: int, lowest: int = 0) -> None:
     """Raise unless every entry lies in [lowest, below)."""
     if value.size and (value.min() < lowest or value.max() >= below):
         bad = value[(value < lowest) | (value >= below)][0]
-        raise InvalidInput(f"{name} should lie between {lowest} and {below - 1}, but holds {bad}")
+        bounds = f"lie between {lowest} and {below - 1}" if below > lowest else "be empty: there is nothing to number"
+        raise InvalidInput(f"{name} should {bounds}, but holds {bad}")
 
 
 def unit_quaternions(value: ArrayLike, name: str, shape: Sequence[int | str | None]) -> Array:

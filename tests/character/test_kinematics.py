@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from understudy.character import kinematics
 from understudy.errors import InvalidInput
+from understudy.maths import transform
 
 
 def tree(rng, joints, roots=1):
@@ -54,6 +55,9 @@ def test_equals_one_joint_at_a_time(way, joints, frames):
     np.testing.assert_allclose(
         kinematics.world_positions(parents, t, q, s), expected[..., :3, 3], rtol=1e-10, atol=1e-10
     )
+    twin = kinematics.world_transforms_numpy(parents, t, q, s)
+    np.testing.assert_allclose(twin, expected, rtol=1e-10, atol=1e-10)
+    np.testing.assert_array_equal(kinematics.world_transforms_numpy(parents, t[0], q[0], s[0]), twin[0])
 
 
 @settings(max_examples=30, deadline=None)
@@ -94,7 +98,7 @@ def test_local_transforms_walk_back(way):
     s[..., 0] *= -1  # mirrored joints are legal
     world = kinematics.world_transforms(parents, t, q, s)
     local = kinematics.local_transforms(parents, world)
-    np.testing.assert_allclose(local, kinematics.local_matrices(t, q, s), atol=1e-9)
+    np.testing.assert_allclose(local, transform.compose(t, q, s), atol=1e-9)
     assert kinematics.local_transforms(parents, world[0]).shape == (12, 4, 4)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.cast import geometry
 from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin
-from understudy.character.kinematics import local_matrices
+from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
@@ -71,11 +71,7 @@ def assemble(name: str, skeleton: Skeleton, pieces: Sequence[Piece], materials: 
 
 def _rest(skeleton: Skeleton) -> Array:
     """(J, 4, 4) world_from_joint at rest. One pose is not worth the second that loading the compiled kernels takes."""
-    world = local_matrices(skeleton.translations, skeleton.rotations, skeleton.scales)
-    for joint, parent in enumerate(skeleton.parents):
-        if parent >= 0:
-            world[joint] = world[parent] @ world[joint]
-    return world
+    return world_transforms_numpy(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
 
 
 def _weights(piece: Piece, column: Mapping[str, int]) -> Array:

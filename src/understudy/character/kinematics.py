@@ -26,15 +26,14 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.checks import Array
+from understudy.checks import Array, output
 from understudy.errors import InvalidInput
-from understudy.maths import accelerate
+from understudy.maths import accelerate, linear, transform
 
 KERNELS = "understudy.character.kinematics_kernels"
 FEW = 4096  # joints x frames; below, waking a second thread (about 20 us) costs more than it saves
-SINGULAR = (
-    1e-12  # |det| over the product of column lengths: rounding leaves 1e-16 of a true zero, a scale of 1e-4 leaves 1e-4
-)
+# |det| over the product of column lengths: rounding leaves 1e-16 of a true zero, a scale of 1e-4 leaves 1e-4.
+SINGULAR = 1e-12
 
 
 def world_transforms(
@@ -51,7 +50,7 @@ def world_transforms(
     """
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     count = len(parent)
-    world = _output(out, (*lead, count, 4, 4))
+    world = output(out, (*lead, count, 4, 4), np.float64)
     flat = world.reshape(math.prod(lead), count, 4, 4)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
@@ -61,6 +60,18 @@ def world_transforms(
     else:
         with accelerate.LOCK:
             kernels.transforms(parent, t, q, s, flat)
+    return world
+
+
+def world_transforms_numpy(
+    parents: ArrayLike, translations: ArrayLike, rotations: ArrayLike, scales: ArrayLike | None = None
+) -> Array:
+    """`world_transforms` in NumPy alone: the oracle of the kernels, what runs where numba is absent, and the quicker
+    way for a few poses of a program that has not loaded the kernels yet (a second).
+    """
+    parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
+    world = np.empty((*lead, len(parent), 4, 4))
+    _world_numpy(parent, t, q, s, world.reshape(math.prod(lead), len(parent), 4, 4))
     return world
 
 
@@ -74,7 +85,7 @@ def world_positions(
     """Positions of the joints in the world (..., J, 3): the last column of `world_transforms`, in less memory."""
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     count = len(parent)
-    result = _output(out, (*lead, count, 3))
+    result = output(out, (*lead, count, 3), np.float64)
     flat = result.reshape(math.prod(lead), count, 3)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
@@ -96,7 +107,7 @@ def local_transforms(parents: ArrayLike, world_from_joint: ArrayLike, out: Array
     count = len(parent)
     if world.ndim < 3 or world.shape[-3:] != (count, 4, 4):
         raise InvalidInput(f"world_from_joint should have shape (..., {count}, 4, 4), but has shape {world.shape}")
-    local = _output(out, world.shape)
+    local = output(out, world.shape, np.float64)
     if not world.size:
         return local
     kernels = accelerate.kernels(KERNELS)
@@ -133,25 +144,9 @@ def levels(parents: Array) -> list[Array]:
     return [np.flatnonzero(depth == d) for d in range(int(depth.max(initial=-1)) + 1)]
 
 
-def local_matrices(t: Array, q: Array, s: Array) -> Array:
-    """T(t) R(q) S(s) as (..., 4, 4), of t (..., 3), q (..., 4) and s (..., 3), which broadcast."""
-    x, y, z, w = np.moveaxis(q, -1, 0)
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    r = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
-    m = np.zeros((*np.broadcast_shapes(t.shape[:-1], q.shape[:-1], s.shape[:-1]), 4, 4))
-    m[..., :3, :3] = r * s[..., None, :]
-    m[..., :3, 3] = t
-    m[..., 3, 3] = 1.0
-    return m
-
-
 def _world_numpy(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
-    """The oracle: one matrix product for each level of the tree, all frames and all joints of the level at once."""
-    local = np.broadcast_to(local_matrices(t, q, s), out.shape)
+    """One matrix product for each level of the tree, all frames and all joints of the level at once."""
+    local = np.broadcast_to(transform.compose(t, q, s), out.shape)
     for depth, level in enumerate(levels(parents)):
         out[:, level] = local[:, level] if depth == 0 else out[:, parents[level]] @ local[:, level]
 
@@ -168,10 +163,9 @@ def _local_numpy(parents: Array, world: Array, out: Array) -> None:
 
 def refuse_flat(joints: Array, world: Array) -> None:
     """Raise if one of `joints` (indices) is flattened in world (..., J, 4, 4), so that it has no inverse."""
-    a, b, c = np.moveaxis(world[..., joints, :3, :3], -1, 0)
-    volume = np.abs(np.einsum("...i,...i->...", a, np.cross(b, c)))
-    lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1) * np.linalg.norm(c, axis=-1)
-    flat = volume <= SINGULAR * lengths
+    linear_parts = world[..., joints, :3, :3]
+    lengths = linear.length(np.swapaxes(linear_parts, -1, -2)).prod(axis=-1)
+    flat = np.abs(transform.determinant(linear_parts)) <= SINGULAR * lengths
     if flat.any():
         where = np.argwhere(flat)[0]
         raise InvalidInput(
@@ -208,13 +202,3 @@ def _frames(value: Array, lead: tuple[int, ...]) -> Array:
     else:
         full = np.broadcast_to(value, (*lead, *tail))
     return np.ascontiguousarray(full).reshape(math.prod(full.shape[:-2]), *tail)
-
-
-def _output(out: Array | None, shape: tuple[int, ...]) -> Array:
-    if out is None:
-        return np.empty(shape)
-    if out.shape != shape or out.dtype != np.float64 or not out.flags.c_contiguous or not out.flags.writeable:
-        raise InvalidInput(
-            f"out should be a writeable C-contiguous float64 array of shape {shape}, but is {out.dtype} {out.shape}"
-        )
-    return out

@@ -12,21 +12,18 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
-
-FAST = {"contract"}
+from understudy.maths.accelerate import FAST, compiled
 
 
 @compiled(fastmath=FAST, error_model="numpy", inline="always")
 def _place(ft: int, fq: int, fs: int, j: int, p: int, t: Array, q: Array, s: Array, world: Array, slot: int) -> None:
     """world[slot, j] rows 0-2 = world[slot, p] @ (translation, rotation, scale of joint j in frames ft, fq, fs)."""
     x, y, z, w = q[fq, j, 0], q[fq, j, 1], q[fq, j, 2], q[fq, j, 3]
-    n = 2.0
     s0, s1, s2 = s[fs, j, 0], s[fs, j, 1], s[fs, j, 2]
     t0, t1, t2 = t[ft, j, 0], t[ft, j, 1], t[ft, j, 2]
-    m00, m01, m02 = s0 * (1.0 - n * (y * y + z * z)), s1 * (n * (x * y - w * z)), s2 * (n * (x * z + w * y))
-    m10, m11, m12 = s0 * (n * (x * y + w * z)), s1 * (1.0 - n * (x * x + z * z)), s2 * (n * (y * z - w * x))
-    m20, m21, m22 = s0 * (n * (x * z - w * y)), s1 * (n * (y * z + w * x)), s2 * (1.0 - n * (x * x + y * y))
+    m00, m01, m02 = s0 * (1.0 - 2.0 * (y * y + z * z)), s1 * (2.0 * (x * y - w * z)), s2 * (2.0 * (x * z + w * y))
+    m10, m11, m12 = s0 * (2.0 * (x * y + w * z)), s1 * (1.0 - 2.0 * (x * x + z * z)), s2 * (2.0 * (y * z - w * x))
+    m20, m21, m22 = s0 * (2.0 * (x * z - w * y)), s1 * (2.0 * (y * z + w * x)), s2 * (1.0 - 2.0 * (x * x + y * y))
     if p < 0:
         world[slot, j, 0, 0], world[slot, j, 0, 1], world[slot, j, 0, 2], world[slot, j, 0, 3] = m00, m01, m02, t0
         world[slot, j, 1, 0], world[slot, j, 1, 1], world[slot, j, 1, 2], world[slot, j, 1, 3] = m10, m11, m12, t1

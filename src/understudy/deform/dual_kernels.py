@@ -12,8 +12,8 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.deform.linear_kernels import BLOCK, FAST, NARROW, WIDE, gather_influences, write_frames
-from understudy.maths.accelerate import compiled
+from understudy.deform.linear_kernels import BLOCK, NARROW, WIDE, gather_influences, write_frames
+from understudy.maths.accelerate import FAST, compiled
 
 __all__ = ["NARROW", "WIDE", "few", "few_shared", "narrow", "wide"]
 

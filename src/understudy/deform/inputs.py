@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.checks import Array, indices
+from understudy import checks
+from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 
@@ -57,20 +58,13 @@ def check(
         m = np.broadcast_to(m, (len(v), *m.shape[1:]))
     if len(v) not in (1, len(m)):
         raise InvalidInput(f"vertices have {len(v)} frames, but matrices have {len(m)}")
-    indices(j, "joints", m.shape[1])
+    checks.indices(j, "joints", m.shape[1])
     return Skinning(v, j, w, m, output(out, (len(m), count, 3), single), single)
 
 
 def output(out: Array | None, shape: tuple[int, int, int], single: bool = False) -> Array:
     """A float32 array of that shape: a new one, or `out` (without the first axis where `single`) if it fits."""
-    if out is None:
-        return np.empty(shape, np.float32)
-    expected = shape[1:] if single else shape
-    if out.shape != expected or out.dtype != np.float32 or not out.flags.c_contiguous or not out.flags.writeable:
-        raise InvalidInput(
-            f"out should be a writeable C-contiguous float32 array of shape {expected}, but is {out.dtype} {out.shape}"
-        )
-    return out.reshape(shape)
+    return checks.output(out, shape[1:] if single else shape, np.float32).reshape(shape)
 
 
 def frames_innermost(values: Array, width: int) -> Array:

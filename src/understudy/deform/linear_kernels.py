@@ -23,9 +23,8 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
+from understudy.maths.accelerate import FAST, compiled
 
-FAST = {"contract"}
 WIDE, NARROW = 104, 24
 BLOCK = 48  # vertices: 48 x 3 x 104 floats are 60 KB, and each frame's run in the result is 9 whole cache lines
 

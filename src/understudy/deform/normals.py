@@ -23,7 +23,7 @@ from understudy.deform.dual import dual_blend
 from understudy.deform.inputs import output
 from understudy.deform.linear import linear_blend
 from understudy.errors import InvalidInput
-from understudy.maths import accelerate
+from understudy.maths import accelerate, linear
 
 KERNELS = "understudy.deform.normals_kernels"
 CHUNK = 26  # frames carried at once: three columns of 100,000 vertices are then 90 MB and not all of the memory
@@ -85,10 +85,10 @@ def skin_normals(
     result = output(out, (frames, n.shape[1], 3), single)
     for first in range(0, frames, CHUNK):
         last = min(frames, first + CHUNK)
-        linear = m[first:last, :, :3, :].copy() if len(m) > 1 else np.repeat(m[:, :, :3, :], last - first, axis=0)
-        linear[..., 3] = 0
+        turns = m[first:last, :, :3, :].copy() if len(m) > 1 else np.repeat(m[:, :, :3, :], last - first, axis=0)
+        turns[..., 3] = 0
         axes = [np.tile(axis, (n.shape[1], 1)) for axis in np.eye(3, dtype=np.float32)]
-        columns = np.stack([blend(axis, joints, weights, linear) for axis in axes])
+        columns = np.stack([blend(axis, joints, weights, turns) for axis in axes])
         _turn(columns, np.ascontiguousarray(n[first:last] if len(n) > 1 else n), result[first:last])
     return result[0] if single else result
 
@@ -103,7 +103,7 @@ def _turn(columns: Array, normals: Array, out: Array) -> None:
     bc, ca, ab = np.cross(b, c), np.cross(c, a), np.cross(a, b)
     n = normals[..., :1] * bc + normals[..., 1:2] * ca + normals[..., 2:] * ab
     mirrors = np.einsum("fvc,fvc->fv", a, bc)[..., None] < 0
-    out[...] = _unit(np.where(mirrors, -n, n))
+    out[...] = linear.normalise(np.where(mirrors, -n, n))
 
 
 def _frame_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
@@ -115,12 +115,6 @@ def _frame_numpy(v: Array, triangles: Array, by_angle: bool) -> Array:
         if by_angle:
             p, q = corners[:, (k + 1) % 3] - corners[:, k], corners[:, (k + 2) % 3] - corners[:, k]
             angle = np.arctan2(np.linalg.norm(np.cross(p, q), axis=1), np.einsum("tc,tc->t", p, q))
-            share = angle[:, None] * _unit(face)
+            share = angle[:, None] * linear.normalise(face)
         np.add.at(total, triangles[:, k], share)
-    return _unit(total)
-
-
-def _unit(v: Array) -> Array:
-    """Unit vectors; zero stays zero."""
-    length = np.linalg.norm(v, axis=-1, keepdims=True)
-    return v / np.where(length != 0, length, 1)
+    return linear.normalise(total)

@@ -10,9 +10,7 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
-
-FAST = {"contract"}
+from understudy.maths.accelerate import FAST, compiled
 
 
 @compiled(fastmath=FAST, error_model="numpy", inline="always")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import quaternion
+from understudy.maths import dualquaternion, quaternion
 
 RIGID = 1e-6  # |L^T L - 1|; single-precision rotations stay below 5e-7, and a scale of 1e-6 is below their rounding
 FLAT = 1e-13  # |det L| / |L|^3 where Newton's iteration gives way to the SVD; 1e-16 is all that rounding leaves of zero
@@ -38,9 +38,8 @@ def rigid_and_scale(matrices: Array) -> tuple[Array, Array, Array]:
         with np.errstate(invalid="ignore"):
             scale[loose] = np.swapaxes(rotation[loose], -1, -2) @ linear[loose]
     with np.errstate(invalid="ignore"):
-        real = quaternion.from_matrix(rotation)
-        dual = 0.5 * quaternion.multiply(np.concatenate([t, np.zeros((*t.shape[:-1], 1))], axis=-1), real)
-    return np.concatenate([real, dual], axis=-1), scale, loose.any(axis=0)
+        motions = dualquaternion.from_rotation_translation(quaternion.from_matrix(rotation), t)
+    return motions, scale, loose.any(axis=0)
 
 
 def nearest_rotation(linear: Array) -> Array:

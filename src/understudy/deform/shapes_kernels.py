@@ -11,9 +11,8 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
+from understudy.maths.accelerate import FAST, compiled
 
-FAST = {"contract"}
 SIZE = 96  # numbers in a block: 32 vertices
 
 

@@ -91,14 +91,10 @@ def _rotations(text: BvhText) -> Array:
             result[:, joints] = euler.from_euler(angles, order)
             continue
         turned = quaternion.identity(angles.shape[:2])
-        for i, axis in enumerate(order):
-            turned = quaternion.multiply(turned, quaternion.from_rotation_vector(angles[..., i, None] * _unit(axis)))
+        for i, unit in enumerate(np.eye(3)[["XYZ".index(axis) for axis in order]]):
+            turned = quaternion.multiply(turned, quaternion.from_rotation_vector(angles[..., i, None] * unit))
         result[:, joints] = turned
     return result
-
-
-def _unit(axis: str) -> Array:
-    return np.eye(3)["XYZ".index(axis)]
 
 
 def _positions(text: BvhText, offsets: Array, notes: list[str]) -> Array:
@@ -148,10 +144,7 @@ def _stands_along_z(names: tuple[str, ...], parents: Array, offsets: Array, posi
 
 def _where(parents: Array, translations: Array, rotations: Array) -> Array:
     """(F, J, 3) positions in the world of a few frames: loading compiled kinematics would take longer."""
-    world = kinematics.local_matrices(translations, rotations, np.ones(3))
-    for level in kinematics.levels(parents)[1:]:
-        world[:, level] = world[:, parents[level]] @ world[:, level]
-    return world[..., :3, 3]
+    return kinematics.world_transforms_numpy(parents, translations, rotations)[..., :3, 3]
 
 
 def _kept(

@@ -23,6 +23,10 @@ from typing import Any
 
 LOCK = threading.Lock()
 
+FAST = {"contract"}
+"""What kernels may do to arithmetic: fuse a product and a sum, and nothing else, so that NaN and infinity reach the
+result as they do in the NumPy twins."""
+
 
 def kernels(module: str) -> ModuleType | None:
     """The kernel module of that name, or None where compiled code is unavailable or switched off."""
