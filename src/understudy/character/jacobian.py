@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike
 from understudy.character.kinematics import check_parents, refuse_flat, world_transforms
 from understudy.checks import Array, indices, one_of
 from understudy.errors import InvalidInput
-from understudy.maths import linear, quaternion
+from understudy.maths import euler, linear, quaternion
 
 POINT_KINDS = ("translation", "rotation", "rotation_in_parent", "euler", "scale")
 ORIENTATION_KINDS = ("rotation", "rotation_in_parent", "euler")
@@ -131,12 +131,8 @@ def euler_axes(angles: ArrayLike, orders: str | Sequence[str]) -> Array:
     each = [orders] if isinstance(orders, str) else list(orders)
     if len(each) != 1 and (a.ndim < 2 or len(each) != a.shape[-2]):
         raise InvalidInput(f"orders should be one or as many as the joints of angles {a.shape}, but are {len(each)}")
-    for order in each:
-        if len(order) != 3 or set(order.upper()) - set("XYZ") or order[0] == order[1] or order[1] == order[2]:
-            raise InvalidInput(
-                f"an Euler order should be three of X, Y, Z, no two alike in a row, but one is {order!r}"
-            )
-    numbers = np.array([["XYZ".index(letter) for letter in order.upper()] for order in each])  # (J or 1, 3)
+    letters = [one_of(order.upper(), "Euler order", euler.ORDERS) for order in each]
+    numbers = np.array([["XYZ".index(letter) for letter in order] for order in letters])  # (J or 1, 3)
     units = np.eye(3)[numbers]  # (J or 1, 3, 3): the axis of each turn
     units = units[0] if isinstance(orders, str) else units
     first = quaternion.to_matrix(quaternion.from_rotation_vector(a[..., 0, None] * units[..., 0, :]))

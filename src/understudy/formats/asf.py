@@ -19,11 +19,9 @@ from understudy.character import Asset, Character, Skeleton
 from understudy.checks import Array
 from understudy.formats import guesses
 from understudy.formats.asf_parser import AsfText, parse
-from understudy.maths import euler, quaternion
+from understudy.maths import euler, linear, quaternion
 
 LARGEST_ASF = 64 << 20  # bytes; real ones have ten thousand
-
-INCH = 0.0254
 
 
 def read(path: str | Path, scale: float | None = None) -> Asset:
@@ -58,8 +56,7 @@ def read_skeleton(path: str | Path, scale: float | None = None) -> tuple[AsfText
 def bone_vectors(text: AsfText) -> Array:
     """(J, 3) from each bone's beginning to its end, in the world, in the file's unit."""
     direction = np.array([bone.direction for bone in text.bones])
-    size = np.linalg.norm(direction, axis=1, keepdims=True)
-    return direction / np.where(size > 0, size, 1) * np.array([[bone.length] for bone in text.bones])
+    return linear.normalise(direction) * np.array([[bone.length] for bone in text.bones])
 
 
 def bone_axes(text: AsfText) -> Array:
@@ -81,7 +78,7 @@ def _metres(text: AsfText, vectors: Array, notes: list[str]) -> float:
     height = guesses.body_height(
         parents, np.where(parents[:, None] < 0, 0.0, vectors[p]), {int(j): vectors[j] for j in tips}
     )
-    metres, name = INCH / text.unit_length, f"inches over {text.unit_length:g}"
+    metres, name = guesses.INCH / text.unit_length, f"inches over {text.unit_length:g}"
     if not guesses.USUAL_BODY[0] <= height * metres <= guesses.USUAL_BODY[1]:
         name, metres = guesses.unit_of_length(height)
     size = f"{100 * metres:.4g} cm; a body about {height * metres:.2f} m tall"

@@ -12,14 +12,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 from pathlib import Path
 
 from understudy.errors import BadFile
 from understudy.formats import numbers
+from understudy.maths.euler import TAIT_BRYAN
 
 MOST_BONES = 20_000
-ORDERS = {"".join(letters) for letters in permutations("XYZ")}
 FREEDOMS = ("rx", "ry", "rz", "tx", "ty", "tz", "l")
 
 
@@ -108,7 +107,7 @@ def _angles(words: list[str], radians: bool, path: str | Path, line: int) -> tup
 
 
 def _rotation_order(word: str, path: str | Path, line: int) -> str:
-    if word.upper() not in ORDERS:
+    if word.upper() not in TAIT_BRYAN:
         raise BadFile(
             path, f"an order of rotation such as XYZ was expected, but {word[:20]!r} was found", f"line {line}"
         )

@@ -23,7 +23,6 @@ from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 
 ORDER = "ZYX"  # for joints that came without one
-ROTATIONS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 
 # White space behind the frame time, which no reader minds, tells our own reader that the unit is the centimetre.
 CENTIMETRES = " \t "
@@ -34,7 +33,7 @@ STILL = 1e-7
 
 def write(asset: Asset, path: str | Path, order: str = ORDER) -> list[str]:
     """Write the first character and the first animation in centimetres; returns what BVH could not hold."""
-    checks.one_of(order, "rotation order", ROTATIONS)
+    checks.one_of(order, "rotation order", euler.TAIT_BRYAN)
     notes = ["lengths were written in centimetres"]
     character = asset.character()
     clip = _animation(asset, notes)
@@ -123,10 +122,7 @@ def _pose(skeleton: Skeleton, clip: Clip | None) -> tuple[Array, Array, Array]:
         elif channel.kind == "scale":
             s[:, joint] = values
         elif channel.kind == "euler":
-            q[:, joint] = quaternion.identity((frames,))
-            for column, axis in enumerate(channel.columns):
-                vector = values[:, column, None] * np.eye(3)["xyz".index(axis)]
-                q[:, joint] = quaternion.multiply(q[:, joint], quaternion.from_rotation_vector(vector))
+            q[:, joint] = euler.from_euler(values, "".join(channel.columns))
     return t, q, s
 
 
@@ -161,7 +157,7 @@ def _unrested(skeleton: Skeleton, b: Array, t: Array, q: Array, s: Array) -> tup
 
 def _order(channels: Iterable[str], default: str) -> str:
     found = "".join(channel[0] for channel in channels if channel.endswith("rotation"))
-    return found if found in ROTATIONS else default
+    return found if found in euler.TAIT_BRYAN else default
 
 
 def _ends(skeleton: Skeleton, b: Array, offsets: Array, recorded: dict[str, tuple[float, ...]]) -> dict[int, Array]:

@@ -11,7 +11,8 @@ import numpy as np
 
 from understudy.checks import Array
 
-CMU_UNIT = 0.0254 / 0.45  # metres: the Carnegie Mellon captures count in inches over 0.45
+INCH = 0.0254  # metres
+CMU_UNIT = INCH / 0.45  # metres: the Carnegie Mellon captures count in inches over 0.45
 
 
 class Unit(NamedTuple):
@@ -25,7 +26,7 @@ UNITS = (
     Unit("metres", 1.0),
     Unit("centimetres", 0.01),
     Unit("millimetres", 0.001),
-    Unit("inches", 0.0254),
+    Unit("inches", INCH),
     Unit("CMU units (5.644 cm)", CMU_UNIT),
     Unit("decimetres", 0.1),
     Unit("feet", 0.3048),

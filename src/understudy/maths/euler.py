@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array, one_of
 
-ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
+TAIT_BRYAN = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
+ORDERS = (*TAIT_BRYAN, "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
 
 GIMBAL = 1e-7
 """Closer than this (radians) to gimbal lock the first and third angle cannot be told apart and one of them is
