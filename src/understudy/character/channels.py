@@ -16,7 +16,7 @@ from understudy.errors import InvalidInput
 # The columns that each kind has; None where the columns are named by the channel itself.
 KINDS: dict[str, tuple[str, ...] | None] = {
     "translation": ("x", "y", "z"),  # metres, parent_from_joint
-    "rotation": ("x", "y", "z", "w"),  # unit quaternion
+    "rotation": ("x", "y", "z", "w"),  # quaternion of unit length, or as near to it as `checks.NEAR_UNIT`
     "euler": None,  # radians; the order of the columns is the order of the factors: z, x, y means Rz Rx Ry
     "scale": ("x", "y", "z"),
     "weights": None,  # shape weights, a column a shape

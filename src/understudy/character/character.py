@@ -85,11 +85,3 @@ class Character:
     def shapes(self) -> dict[str, tuple[str, ...]]:
         """The shape names of each part that has any, by part name, in the order of the parts."""
         return {part.name: part.mesh.shapes.names for part in self.parts if part.mesh.shapes is not None}
-
-    def height(self) -> float:
-        """The largest extent of the resting meshes as stored, or of the joints where there is no mesh; metres."""
-        if self.vertex_count:
-            points = np.concatenate([part.mesh.vertices for part in self.parts])
-        else:
-            points = self.skeleton.translations
-        return float(np.ptp(points, axis=0).max()) if len(points) else 0.0

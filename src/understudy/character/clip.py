@@ -19,7 +19,8 @@ from understudy.maths import quaternion, resample
 class Clip:
     """F frames of C columns. Frame f is at `start + f / rate` seconds of the file's own clock.
 
-    Rotations are made unit length and continuous in time. Only marker columns may hold NaN (not seen).
+    Rotations are made continuous in time, and unit where they are not near it (`checks.NEAR_UNIT`). Only marker columns
+    may hold NaN (not seen).
     """
 
     name: str
@@ -101,7 +102,7 @@ class Clip:
 
 
 def continuous(channels: Channels, values: Array) -> Array:
-    """The same values with rotations of unit length and on one side of the sphere from frame to frame; in place."""
+    """The same values, in place, with rotations near unit length and on one side of the sphere from frame to frame."""
     turns = channels.columns_of("rotation")
     if turns.size:
         rotations = values[:, turns].reshape(len(values), -1, 4)

@@ -100,14 +100,10 @@ class Curve:
         """A curve from derivatives (value per second) on both sides of each key, as glTF's CUBICSPLINE gives them."""
         times = checks.array(times, "key times", ("K",))
         values = checks.array(values, "key values", (len(times), len(channel)))
-        third = np.diff(times, prepend=times[:1], append=times[-1:]) / 3
-
-        def handles(derivatives: Any, length: Array) -> Array:
-            slope = checks.array(derivatives, "tangents", values.shape)
-            dt = np.broadcast_to(length[:, None], slope.shape)
-            return np.stack([dt, slope * dt], axis=-1)
-
-        return cls(channel, times, values, BEZIER, handles(arriving, third[:-1]), handles(leaving, third[1:]))
+        m_in, m_out = (checks.array(slopes, "tangents", values.shape) for slopes in (arriving, leaving))
+        before, after = np.zeros((*values.shape, 2)), np.zeros((*values.shape, 2))
+        after[:-1], before[1:] = bezier.from_hermite(np.diff(times)[:, None], m_out[:-1], m_in[1:])
+        return cls(channel, times, values, BEZIER, before, after)
 
     def __len__(self) -> int:
         return len(self.times)

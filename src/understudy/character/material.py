@@ -12,7 +12,7 @@ SLOTS = ("colour", "normal", "metallic_roughness", "occlusion", "emissive")
 
 @dataclass(frozen=True)
 class Image:
-    """An encoded picture as found in the file: PNG or JPEG bytes, or only a path where the bytes are elsewhere."""
+    """An encoded picture as found in the file: PNG or JPEG bytes, or none where they were not found, only the name."""
 
     name: str
     mime: str
@@ -42,6 +42,5 @@ class Material:
     alpha_cutoff: float = 0.5
     double_sided: bool = False
     textures: Mapping[str, Texture] = field(default_factory=lambda: MappingProxyType({}))  # by slot, see SLOTS
-    extra: Mapping[str, Any] = field(
-        default_factory=lambda: MappingProxyType({})
-    )  # format-specific settings, kept through a round trip
+    # format-specific settings, kept through a round trip
+    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))

@@ -12,6 +12,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths import quaternion
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +26,7 @@ class Skeleton:
     names: tuple[str, ...]
     parents: Array  # (J,) int
     translations: Array  # (J, 3) parent_from_joint, metres
-    rotations: Array  # (J, 4) x, y, z, w
+    rotations: Array  # (J, 4) x, y, z, w, of unit length or as near to it as `checks.NEAR_UNIT`
     scales: Array  # (J, 3)
     extra: dict[str, Any] = field(default_factory=dict, repr=False)  # format-specific, kept through a round trip
 
@@ -41,7 +42,7 @@ class Skeleton:
         names = checks.unique_names(names, "joint names")
         count = len(names)
         if rotations is None:
-            rotations = np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+            rotations = quaternion.identity((count,))
         if scales is None:
             scales = np.ones((count, 3))
         fields = {

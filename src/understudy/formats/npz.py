@@ -4,8 +4,8 @@ A NumPy archive (.npz) with `times (F,)`, `joint_names (J,)`, `joints (F, J, 4, 
 (F, V, 3)`, `triangles (T, 3)` and, from this tool, `joint_parents (J,)`. It is written uncompressed, since packing
 floating-point numbers takes far longer than it saves.
 
-Making a bake needs skinning, which lives further down the house (`understudy.rig.bake`); here it is only read, written
-and turned back into a character.
+Making a bake needs skinning, which lives further down the house (`understudy.rig.baking`); here it is only read,
+written and turned back into a character.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 from understudy.checks import NEAR_UNIT, Array
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry
-from understudy.maths import transform
+from understudy.maths import quaternion, transform
 
 # Shear below this share of the matrix is the rounding of float32 entries (1e-7) and of their products.
 SHEAR = 1e-5
@@ -35,7 +35,7 @@ class Graph:
         """Whether the node stands exactly where its parent does."""
         return bool(
             (self.translations[node] == 0).all()
-            and (self.rotations[node] == (0, 0, 0, 1)).all()
+            and (self.rotations[node] == quaternion.IDENTITY).all()
             and (self.scales[node] == 1).all()
         )
 
@@ -173,7 +173,7 @@ def _transforms(document: Document, read: set[int]) -> tuple[Array, Array, Array
     entries = document.list("nodes")
     count = len(entries)
     translations, scales = np.zeros((count, 3)), np.ones((count, 3))
-    rotations = np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+    rotations = quaternion.identity((count,))
     matrices: dict[int, list[float]] = {}
     for node, entry in enumerate(entries):
         value = entry.value

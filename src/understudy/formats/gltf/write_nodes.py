@@ -17,7 +17,7 @@ from understudy.formats.gltf.builder import Builder
 from understudy.formats.gltf.graph import HELPER
 from understudy.formats.gltf.write_materials import MaterialWriter
 from understudy.formats.gltf.write_meshes import mesh_item
-from understudy.maths import transform
+from understudy.maths import quaternion, transform
 
 
 class NodeWriter:
@@ -51,7 +51,7 @@ class NodeWriter:
             item: dict[str, Any] = {"name": name}
             if skeleton.translations[j].any():
                 item["translation"] = skeleton.translations[j].tolist()
-            if (skeleton.rotations[j] != (0, 0, 0, 1)).any():
+            if (skeleton.rotations[j] != quaternion.IDENTITY).any():
                 # rounding may leave 1.0000000000000002, which the specification does not allow
                 item["rotation"] = np.clip(skeleton.rotations[j], -1, 1).tolist()
             if (skeleton.scales[j] != 1).any():
