@@ -21,7 +21,7 @@ from understudy.maths import accelerate
 KERNELS = "understudy.formats.numbers_kernels"
 LONG_TEXT = 10_000_000  # bytes, from which loading numba pays
 
-# No coordinate, angle or weight comes near; beyond it, squares and products of a few numbers leave the range of floats.
+# No coordinate, angle or weight comes near. Products of a few such numbers stay within float64, and one within float32.
 LARGEST_NUMBER = 1e30
 
 

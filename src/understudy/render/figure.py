@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy import checks
+from understudy.character.kinematics import check_parents
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.scene import Surface, srgb
@@ -35,12 +36,10 @@ def bones(
     end.
     """
     positions = checks.array(joint_positions, "joint_positions", [None] * np.ndim(joint_positions))
-    parent = checks.array(parents, "parents", ("J",), dtype=np.int64)
+    parent = check_parents(parents)
     J = len(parent)
     if positions.ndim < 2 or positions.shape[-2:] != (J, 3):
         raise InvalidInput(f"joint_positions should have shape (..., {J}, 3), but has shape {positions.shape}")
-    if (parent >= np.arange(J)).any() or (J and parent.min() < -1):
-        raise InvalidInput("parents should hold -1 or the index of an earlier joint")
     child = np.flatnonzero(parent >= 0)
     start, end = positions[..., parent[child], :], positions[..., child, :]
     length = np.linalg.norm(end - start, axis=-1)  # (..., B)

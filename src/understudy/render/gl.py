@@ -20,10 +20,9 @@ from understudy.render.frame import Frame, Marks, prepare
 from understudy.render.gl_programs import LIT, SLOTS, Programs
 from understudy.render.gl_shadows import Shadows
 from understudy.render.gpu_mesh import GpuMesh, GpuMeshes
-from understudy.render.look import Lights, lights_for, look_of
+from understudy.render.look import GROUND_EXTENT, Lights, lights_for, look_of
 from understudy.render.scene import ALPHA_MODES, Dots, Lines, Stage, Surface
 
-GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
 CLIP_DISTANCE_0 = 0x3000
 DENSE = 20.0  # pixels of a mesh's box for each triangle: about a third of it are covered, by front and back
 FAR_BELOW = -1e30  # a ground that hides nothing

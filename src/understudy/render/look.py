@@ -16,6 +16,8 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.render.scene import srgb
 
+GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
+
 
 @dataclass(frozen=True)
 class Look:

@@ -7,13 +7,12 @@ import numpy as np
 from understudy.checks import Array
 from understudy.render.camera import Camera
 from understudy.render.frame import Frame
-from understudy.render.look import Lights, Look
+from understudy.render.look import GROUND_EXTENT, Lights, Look
 from understudy.render.raster import rasterise
 from understudy.render.scene import Stage
 from understudy.render.shading import smoothstep
 
 SHADOW_PIXELS = 320
-GROUND_EXTENT = 9.0
 
 
 def off_centre(columns: Array, rows: Array, width: int, height: int) -> Array:

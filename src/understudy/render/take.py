@@ -48,7 +48,8 @@ class Take:
     ) -> None:
         self.name, self.times, self.rate, self.surfaces = name, times, rate, surfaces
         self._block, self._frames = max(1, block), frames
-        self._start, self._ready = -1, [Drawing([], [])][:0]
+        self._start = -1
+        self._ready: list[Drawing] = []
 
     def __len__(self) -> int:
         return len(self.times)

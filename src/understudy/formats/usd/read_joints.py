@@ -12,7 +12,8 @@ from pxr import Usd, UsdGeom
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.formats.usd.reading import EARLIEST, LARGEST_NUMBER, Reading, name_of
+from understudy.formats.numbers import LARGEST_NUMBER
+from understudy.formats.usd.reading import EARLIEST, Reading, name_of
 from understudy.maths import transform
 
 SHEAR = 1e-5  # relative; rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible

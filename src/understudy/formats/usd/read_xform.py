@@ -11,8 +11,9 @@ from pxr import Usd, UsdGeom
 
 from understudy.character import Channel, Curve, Skeleton
 from understudy.checks import Array
+from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.read_joints import Joints
-from understudy.formats.usd.reading import LARGEST_NUMBER, LARGEST_TIME, Reading
+from understudy.formats.usd.reading import LARGEST_TIME, Reading
 from understudy.maths import quaternion, transform
 
 SIMPLE = {"xformOp:translate": 0, "xformOp:orient": 1, "xformOp:scale": 2}

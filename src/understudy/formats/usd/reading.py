@@ -17,6 +17,7 @@ from understudy.character import Image, Material
 from understudy.checks import Array
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.distinct import distinct
+from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.frame import Frame
 from understudy.formats.usd.notes import Notes
 
@@ -24,8 +25,7 @@ from understudy.formats.usd.notes import Notes
 # number takes four bytes; only integers that repeat and arrays used more than once come near this.
 BASE_BUDGET, BUDGET_PER_BYTE = 1 << 25, 8
 MOST_PRIMS = 200_000
-# Beyond any scene, and small enough that products of a few of them stay within float64, and one within float32.
-LARGEST_NUMBER, LARGEST_TIME = 1e30, 1e12
+LARGEST_TIME = 1e12  # time codes, beyond any scene
 EARLIEST = Usd.TimeCode.EarliestTime()
 
 

@@ -16,7 +16,7 @@ from understudy.character import Character, Clip, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER, STEP
 from understudy.checks import Array
 from understudy.formats.usd.notes import Notes
-from understudy.maths import euler, quaternion
+from understudy.maths import euler, quaternion, resample
 
 TWIN = 1e-4  # time codes before a jump; a reader that samples at frames, or at tenths of them, never meets it
 KINDS = ("translation", "rotation", "scale")
@@ -148,8 +148,7 @@ def _times(source: _Source, curves: list[Curve], name: str, notes: Notes) -> tup
     times = [ends, *(curve.times for curve in curves)]
     bent = [curve for curve in curves if _is_bent(curve, source)]
     if bent:
-        count = int(np.floor((source.end - source.start) * source.rate + 1e-4)) + 1
-        times.append(source.start + np.arange(count) / source.rate)
+        times.append(resample.frame_times(source.start, source.end, source.rate))
     jumps = [curve.times[1:][curve.segments == STEP] for curve in curves]
     jumps = [found for found in jumps if found.size]
     times += [found - TWIN / source.rate for found in jumps]
