@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from understudy.errors import InvalidInput
+from understudy.maths.colour import to_srgb
 from understudy.render.scene import Dots, Lines, Stage, Surface, srgb, stage_of
-from understudy.render.shading import encode
 
 ONE = np.array([[0, 1, 2]])
 
 
 def test_srgb_is_the_inverse_of_encode():
     encoded = np.linspace(0.0, 1.0, 256)
-    np.testing.assert_allclose(encode(srgb(encoded)), encoded, atol=1e-6)
+    np.testing.assert_allclose(to_srgb(srgb(encoded)), encoded, atol=1e-6)
     np.testing.assert_allclose(srgb("#ff0080"), srgb(np.array([255, 0, 128]) / 255))
 
 

@@ -16,6 +16,7 @@ from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths.colour import from_hex, to_linear
 
 Weights = Mapping[str, Array]  # joint -> (V,), summing to one
 
@@ -37,8 +38,7 @@ class Piece:
 
 def paint(colour: str) -> Array:
     """Linear RGB (3,) of a colour written #rrggbb."""
-    encoded = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+    return to_linear(from_hex(colour))
 
 
 def blend(a: Array, b: Array, share: Array) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.checks import Array
+from understudy.maths.colour import from_hex
 from understudy.render.scene import srgb
 
 GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
@@ -40,14 +41,10 @@ class Look:
     exposure: float = 0.82
 
 
-def _encoded(text: str) -> Array:
-    return np.array([int(text[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
-
-
 LOOKS = {
     "warm": Look(
-        inner=_encoded("#F3E7D8"),
-        outer=_encoded("#BFAFA6"),
+        inner=from_hex("#F3E7D8"),
+        outer=from_hex("#BFAFA6"),
         key=2.6 * srgb([1.0, 0.93, 0.84]),
         fill=0.55 * srgb([0.78, 0.86, 1.0]),
         rim=1.65 * srgb([1.0, 0.86, 0.72]),
@@ -62,8 +59,8 @@ LOOKS = {
         vignette=0.06,
     ),
     "studio": Look(
-        inner=_encoded("#2D323A"),
-        outer=_encoded("#16181C"),
+        inner=from_hex("#2D323A"),
+        outer=from_hex("#16181C"),
         key=2.5 * srgb([1.0, 0.95, 0.88]),
         fill=0.5 * srgb([0.70, 0.82, 1.0]),
         rim=2.2 * srgb([1.0, 0.84, 0.66]),

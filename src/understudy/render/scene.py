@@ -19,21 +19,14 @@ from numpy.typing import ArrayLike
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths.colour import from_hex, to_linear
 
 ALPHA_MODES = ("opaque", "mask", "blend")
 
 
 def srgb(colour: str | ArrayLike) -> Array:
     """Linear RGB (..., 3) of an sRGB colour: "#rrggbb", or an array (..., 3) with entries in [0, 1]."""
-    if isinstance(colour, str):
-        digits = colour.removeprefix("#")
-        try:
-            encoded = np.array([int(digits[i : i + 2], 16) for i in (0, 2, 4)]) / 255.0
-        except ValueError:
-            raise InvalidInput(f"a colour should be written #rrggbb, but is {colour!r}") from None
-    else:
-        encoded = np.asarray(colour, dtype=np.float64)
-    return np.where(encoded <= 0.04045, encoded / 12.92, ((np.maximum(encoded, 0.0) + 0.055) / 1.055) ** 2.4)
+    return to_linear(from_hex(colour) if isinstance(colour, str) else colour)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from the bounce below to the sky above:
     diffuse  = (1 - metallic) a (K wrap(n.k) + F max(n.f, 0) o + H(n) o)
     specular = K ggx(n, v, k) fresnel + surroundings(reflection) fresnel_v
     rim      = R (1 - n.v)^3 smoothstep(n.r)
-    colour   = encode(filmic(exposure (diffuse + specular + rim + emissive)))
+    colour   = to_srgb(filmic(exposure (diffuse + specular + rim + emissive)))
 
 The figure's shadow on itself is left out here: the fallback draws none.
 """
@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
+from understudy.maths.colour import to_srgb
 from understudy.render.look import Lights, Look
 
 
@@ -23,12 +24,6 @@ def smoothstep(low: float, high: float, x: Array) -> Array:
     """0 below `low`, 1 above `high`, smooth between; `low` may be the larger one."""
     t = np.clip((x - low) / (high - low), 0.0, 1.0)
     return t * t * (3.0 - 2.0 * t)
-
-
-def encode(linear: Array) -> Array:
-    """Linear light in [0, 1] to sRGB."""
-    c = np.clip(linear, 0.0, 1.0)
-    return np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1.0 / 2.4) - 0.055)
 
 
 def filmic(x: Array) -> Array:
@@ -79,7 +74,7 @@ def shade(
     edge = (1.0 - nv) ** 3 * o * o
     rim = look.rim * edge * smoothstep(-0.1, 0.7, n @ lights.rim)[:, None] * (0.55 * a + 0.45)
     rim = rim + look.back * edge * smoothstep(0.0, 0.8, n @ lights.back)[:, None] * (0.6 * a + 0.4)
-    return encode(filmic((diffuse + specular + rim + emissive) * look.exposure))
+    return to_srgb(filmic((diffuse + specular + rim + emissive) * look.exposure))
 
 
 def _gloss(n: Array, v: Array, light: Array, r: Array, f0: Array) -> Array:

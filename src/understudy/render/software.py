@@ -12,13 +12,14 @@ from types import TracebackType
 import numpy as np
 
 from understudy.checks import Array
+from understudy.maths.colour import to_linear, to_srgb
 from understudy.render.camera import Camera
 from understudy.render.frame import Frame, Marks, Part, prepare
 from understudy.render.look import Lights, lights_for, look_of
 from understudy.render.raster import EMPTY, Visible, clip_near, rasterise, weights_at
 from understudy.render.scene import Dots, Lines, Stage, Surface
 from understudy.render.scenery import ground_depth, paint_scenery, vignette
-from understudy.render.shading import encode, shade
+from understudy.render.shading import shade
 
 OVERSAMPLING = 2
 
@@ -156,21 +157,18 @@ class SoftwareRenderer:
         rows, columns, piece, z = self._seen(screen, depth)
         bary = np.einsum("nk,nkj->nj", weights_at(screen[piece], w[piece], columns, rows), weights[piece])
         linear = np.einsum("nk,nkc->nc", bary, mark.colours[mark.triangles[source[piece]]].astype(np.float64))
-        picture[rows, columns] = encode(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
+        picture[rows, columns] = to_srgb(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
         depth[rows, columns] = z
 
 
 def sample(texture: Array, uvs: Array) -> Array:
     """Linear RGBA (N, 4) of an sRGB texture (H, W, 4) uint8 at uvs (N, 2), bilinear and repeating."""
-    from understudy.render.scene import srgb
-
     height, width = texture.shape[:2]
     x, y = uvs[:, 0] * width - 0.5, uvs[:, 1] * height - 0.5
     x0, y0 = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     fx, fy = (x - x0)[:, None], (y - y0)[:, None]
-    linear = np.concatenate(
-        [srgb(np.arange(256) / 255.0)[:, None].repeat(3, axis=1), np.arange(256)[:, None] / 255.0], axis=1
-    )
+    codes = np.arange(256)[:, None] / 255.0
+    linear = np.concatenate([to_linear(codes).repeat(3, axis=1), codes], axis=1)
     channel = np.arange(4)
 
     def texel(dx: int, dy: int) -> Array:
