@@ -10,7 +10,7 @@ from tests.formats.gltf.minimal import Minimal
 
 from understudy.errors import BadFile
 from understudy.formats import gltf
-from understudy.formats.gltf.graph import unique
+from understudy.formats.distinct import unique
 from understudy.maths import quaternion, transform
 
 

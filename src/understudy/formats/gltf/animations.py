@@ -16,10 +16,10 @@ from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import LINEAR, STEP
 from understudy.character.curves import natural_rate
 from understudy.checks import NEAR_UNIT, Array, freeze
+from understudy.formats.distinct import unique
 from understudy.formats.gltf.accessors import FLOAT, Accessors
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry, printable, shown
-from understudy.formats.gltf.graph import unique
 
 PATHS = {"translation": ("VEC3", 3), "rotation": ("VEC4", 4), "scale": ("VEC3", 3), "weights": ("SCALAR", 1)}
 OUTPUTS = (FLOAT, 5120, 5121, 5122, 5123)

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.formats.gltf.notes import Notes
 
 VERTICES, INDICES = 34962, 34963
 CODES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 
 
-class Builder:
+class Builder(Notes):
     """Collects objects and bytes. Views begin at multiples of four bytes, as every component type needs."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.lists: dict[str, list[dict[str, Any]]] = {}
         self.extensions: set[str] = set()
-        self._notes: dict[str, None] = {}
-        self._counts: Counter[str] = Counter()
         self._content: list[list[bytes]] = []  # of each buffer view
         self._pools: dict[str, int] = {}
         self._pooled: dict[tuple[str, str, bytes], int] = {}
@@ -30,20 +29,6 @@ class Builder:
         items = self.lists.setdefault(name, [])
         items.append(item)
         return len(items) - 1
-
-    def note(self, text: str) -> None:
-        """One line for something that the format cannot hold."""
-        self._notes[text] = None
-
-    def count(self, what: str, number: int = 1) -> None:
-        """The same with a number: "controls were lost ({})"."""
-        if number:
-            self._counts[what] += number
-
-    @property
-    def notes(self) -> list[str]:
-        """All notes."""
-        return [*self._notes, *(what.format(number) for what, number in self._counts.items())]
 
     def view(self, data: bytes, target: int | None = None) -> int:
         """A buffer view of its own."""

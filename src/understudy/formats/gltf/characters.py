@@ -13,9 +13,10 @@ import numpy as np
 
 from understudy.character import Channel, Character, Part, Skeleton, Skin
 from understudy.checks import Array
+from understudy.formats.distinct import unique
 from understudy.formats.gltf.accessors import Accessors
 from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.graph import Graph, is_marked, unique
+from understudy.formats.gltf.graph import Graph, is_marked
 from understudy.formats.gltf.meshes import Meshes, Piece
 from understudy.formats.gltf.skins import inverse_binds, make_skin
 

@@ -7,28 +7,27 @@ before it is made.
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.gltf.entry import Entry, written
 from understudy.formats.gltf.extensions import check_required
+from understudy.formats.gltf.notes import Notes
 
 # 256 MB let a small file be mostly zeros (morph targets without data); 16 times the file covers 8-bit attributes that
 # become float32 and keys that become float64 with tangents.
 FREE, FACTOR = 1 << 28, 16
 
 
-class Document:
+class Document(Notes):
     """What all parts of the reader share."""
 
     def __init__(self, path: Path, root: object, binary: memoryview | None, size: int) -> None:
+        super().__init__()
         self.path, self.binary = path, binary
         self.root = Entry(path, root, ())
         self.left = FREE + FACTOR * size
         self._lists: dict[str, list[Entry]] = {}
-        self._notes: dict[str, None] = {}
-        self._counts: Counter[str] = Counter()
         self._check_version()
         check_required(self)
 
@@ -61,16 +60,3 @@ class Document:
             raise BadFile(
                 self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", written(place)
             )
-
-    def note(self, text: str) -> None:
-        """One line for something that was dropped or changed; said once however often it is met."""
-        self._notes[text] = None
-
-    def count(self, what: str, number: int = 1) -> None:
-        """Count something that was dropped or changed: "cameras were left out ({})" becomes one note."""
-        self._counts[what] += number
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """All notes, in the order in which they came up, then those with counts."""
-        return (*self._notes, *(what.format(number) for what, number in self._counts.items()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from understudy.checks import NEAR_UNIT, Array
+from understudy.formats.distinct import unique
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry
 from understudy.maths import quaternion, transform
@@ -152,21 +152,6 @@ def is_marked(entry: Entry) -> bool:
     """Whether this program's writer added the node only because the format needs it."""
     extras = entry.value.get("extras")
     return isinstance(extras, dict) and HELPER in extras
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    """The same names, with _1, _2, ... on each that was there before. Names that occur once stay as they are."""
-    names = list(names)
-    taken, number, result = set(names), dict.fromkeys(names, 0), []
-    seen: set[str] = set()
-    for name in names:
-        fresh = name
-        while fresh in seen or (fresh != name and fresh in taken):
-            number[name] += 1
-            fresh = f"{name}_{number[name]}"
-        seen.add(fresh)
-        result.append(fresh)
-    return result
 
 
 def _transforms(document: Document, read: set[int]) -> tuple[Array, Array, Array]:

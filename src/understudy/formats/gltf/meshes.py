@@ -9,11 +9,11 @@ import numpy as np
 from understudy.character import Material, Mesh, Shapes
 from understudy.checks import Array
 from understudy.errors import BadFile
+from understudy.formats.distinct import unique
 from understudy.formats.gltf.accessors import Accessors
 from understudy.formats.gltf.document import Document
 from understudy.formats.gltf.entry import Entry, printable, written
 from understudy.formats.gltf.extensions import refused
-from understudy.formats.gltf.graph import unique
 from understudy.formats.gltf.materials import Materials
 from understudy.formats.gltf.primitives import attribute, surface, triangles_of
 from understudy.formats.gltf.skins import Binding, read_binding

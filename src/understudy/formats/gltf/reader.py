@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from understudy.character import Asset
-from understudy.errors import BadFile, FileError, InvalidInput
 from understudy.formats.gltf.accessors import Accessors
 from understudy.formats.gltf.animations import CurveMaker, read_animations
 from understudy.formats.gltf.buffers import Buffers
@@ -21,15 +20,6 @@ from understudy.formats.gltf.skins import skin_joints
 def read(path: str | Path) -> Asset:
     """Characters and curves of a .glb or .gltf file. What is damaged, or needs what is not supported, is refused."""
     path = Path(path)
-    try:
-        return _read(path)
-    except FileError:
-        raise
-    except InvalidInput as error:  # a noun refused what the file says: name the file
-        raise BadFile(path, str(error)) from error
-
-
-def _read(path: Path) -> Asset:
     document = Document(path, *unpack(path))
     buffers = Buffers(document)
     accessors = Accessors(document, buffers)

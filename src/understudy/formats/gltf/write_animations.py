@@ -10,7 +10,7 @@ import numpy as np
 from understudy.character import Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.curves import natural_rate
-from understudy.checks import NEAR_UNIT, Array
+from understudy.checks import Array, unit_quaternions
 from understudy.formats.gltf.builder import Builder
 from understudy.formats.gltf.refit import refit
 from understudy.formats.gltf.write_nodes import NodeWriter
@@ -161,8 +161,7 @@ class AnimationWriter:
             self.builder.count("keys closer together than float32 can tell were left out ({})", int(np.sum(~kept)))
             times, values = times[kept], values[kept]
         if path == "rotation" and keys.interpolation != "CUBICSPLINE":
-            length = np.sqrt(np.sum(values * values, axis=1, keepdims=True))
-            values = np.where(np.abs(length - 1) > NEAR_UNIT, values / length, values)
+            values = unit_quaternions(values, "rotation keys", ("K", 4))
         columns = {"VEC3": 3, "VEC4": 4, "SCALAR": 1}[KINDS[path]]
         table = np.ascontiguousarray(values, np.float32).reshape(-1, columns)
         return {
