@@ -6,6 +6,7 @@ can turn it into one sentence and a non-zero exit. Each message says what was gi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -43,3 +44,9 @@ class MissingExtra(UnderstudyError):
     def __init__(self, purpose: str, extra: str) -> None:
         self.extra = extra
         super().__init__(f"{purpose} needs an optional part: pip install 'understudy[{extra}]'")
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Names for a sentence, each once, cut short: `'Hips', 'Spine' and 30 more`."""
+    known = list(dict.fromkeys(names))
+    return ", ".join(map(repr, known[:most])) + (f" and {len(known) - most} more" if len(known) > most else "")

@@ -97,8 +97,8 @@ def _write(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     from understudy import formats
 
     suffix = f".{ending.lstrip('.')}" if ending else Path(target).suffix
-    if target != "-":
-        Path(target).parent.mkdir(parents=True, exist_ok=True) if ending else None
+    if target != "-" and ending:
+        Path(target).parent.mkdir(parents=True, exist_ok=True)
     with options.output_file(target, suffix) as path:
         if suffix.lower() != ".npz":
             return formats.write(asset, path)

@@ -27,7 +27,10 @@ def command(
     found = options.inputs(input)
     if found == [input]:
         asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
-        options.echo_json(summary(asset)) if as_json else _show(input, summary(asset), quiet)
+        if as_json:
+            options.echo_json(summary(asset))
+        else:
+            _show(input, summary(asset), quiet)
         return
     rows, failures = [], 0
     for path in found:

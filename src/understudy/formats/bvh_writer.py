@@ -19,7 +19,7 @@ from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves, Skeleton, kinematics
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
-from understudy.errors import InvalidInput
+from understudy.errors import InvalidInput, listed
 from understudy.maths import euler, quaternion
 
 ORDER = "ZYX"  # for joints that came without one
@@ -69,7 +69,7 @@ def _animation(asset: Asset, notes: list[str]) -> Clip | None:
         notes.append("there is no animation: the rest pose was written as one frame")
         return None
     if len(asset.animations) > 1:
-        others = ", ".join(repr(a.name) for a in asset.animations[1:6]) + (", ..." if len(asset.animations) > 6 else "")
+        others = listed(a.name for a in asset.animations[1:])
         notes.append(f"BVH holds one animation: {asset.animations[0].name!r} was written, the others not ({others})")
     animation = asset.animations[0]
     if isinstance(animation, Curves):
@@ -89,20 +89,15 @@ def _note_losses(asset: Asset, character: Character, clip: Clip | None, notes: l
         notes.append(f"BVH holds joints only: channels of {' and '.join(lost)} were left out")
     stray = sorted({c.target for c in clip.channels if c.kind not in lost and c.target not in character.skeleton})
     if stray:
-        notes.append(f"channels of targets that are no joints were left out: {_listed(stray)}")
+        notes.append(f"channels of targets that are no joints were left out: {listed(stray)}")
     columns = {c.target: clip.channels.slice(c.target, "scale") for c in clip.channels if c.kind == "scale"}
     scaled = sorted(target for target, part in columns.items() if not np.allclose(clip.values[:, part], 1))
     if scaled:
-        notes.append(f"BVH holds no scale; positions of joints are kept, sizes are not: {_listed(scaled)}")
+        notes.append(f"BVH holds no scale; positions of joints are kept, sizes are not: {listed(scaled)}")
     elif not np.allclose(character.skeleton.scales, 1):
         notes.append("BVH holds no scale; it was worked into the offsets")
     if clip.start:
         notes.append(f"BVH starts at 0 s: the start at {clip.start:g} s was left out")
-
-
-def _listed(names: Iterable[str]) -> str:
-    names = list(names)
-    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _pose(skeleton: Skeleton, clip: Clip | None) -> tuple[Array, Array, Array]:

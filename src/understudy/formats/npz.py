@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy import checks
+from understudy import checks, files
 from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
@@ -73,7 +73,7 @@ def _checked(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -
 
 
 def write_bake(bake: Bake, path: str | Path) -> None:
-    """Write the arrays under the names that `understudy bake` promises."""
+    """Write the arrays under the names that `understudy bake` promises, whole or not at all."""
     arrays: dict[str, Any] = {
         "times": bake.times,
         "joint_names": np.array(bake.joint_names, dtype=np.str_),
@@ -83,7 +83,8 @@ def write_bake(bake: Bake, path: str | Path) -> None:
     }
     if bake.parents is not None:
         arrays["joint_parents"] = bake.parents
-    with Path(path).open("wb") as file:  # np.savez adds an ending to a bare name
+    # opened here, since np.savez adds an ending to a bare name
+    with files.written_whole(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)
 
 

@@ -57,6 +57,8 @@ def read(path: str | Path, **options: Any) -> Asset:
     path = Path(path)
     if not path.exists():
         raise BadFile(path, "there is no such file")
+    if path.is_dir():
+        raise BadFile(path, "is a folder, but a file was expected")
     entry = by_ending(path)
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:

@@ -11,7 +11,7 @@ from understudy import checks
 from understudy.character import Channel, Channels, Character, Clip, Curves, Part, kinematics
 from understudy.checks import Array
 from understudy.deform import dual, linear, shapes
-from understudy.errors import InvalidInput
+from understudy.errors import InvalidInput, listed
 from understudy.maths import euler
 
 
@@ -62,8 +62,8 @@ class DirectRig:
         if not matched:
             raise InvalidInput(
                 f"animation {animation.name!r} moves nothing of character {self.character.name!r}: "
-                f"it drives {_some(c.target for c in animation.channels)}, "
-                f"the character has {_some(self.character.skeleton.names)}"
+                f"it drives {listed(c.target for c in animation.channels)}, "
+                f"the character has {listed(self.character.skeleton.names)}"
             )
         return values
 
@@ -147,8 +147,3 @@ class DirectRig:
                 f"rows of this rig should have shape (F, {self.channels.width}), but have {values.shape}"
             )
         return values
-
-
-def _some(names: Any) -> str:
-    listed = list(dict.fromkeys(names))
-    return ", ".join(map(repr, listed[:5])) + (f" and {len(listed) - 5} more" if len(listed) > 5 else "")
