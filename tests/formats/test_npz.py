@@ -184,6 +184,21 @@ def test_cut_and_scrambled_archives(tmp_path):
             assert str(error)
 
 
+def test_a_bake_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "walk.npz"
+    path.write_bytes(b"as it was")
+
+    def full_disk(file, **arrays):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        npz.write_bake(make_bake(), path)
+    assert [p.name for p in tmp_path.iterdir()] == ["walk.npz"]
+    assert path.read_bytes() == b"as it was"
+
+
 def test_missing_file(tmp_path):
     with pytest.raises(BadFile, match="no such file"):
         npz.read_bake(tmp_path / "none.npz")

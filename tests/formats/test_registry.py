@@ -40,6 +40,8 @@ def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(BadFile, match="no such file"):
         read(tmp_path / "none.glb")
+    with pytest.raises(BadFile, match="is a folder, but a file was expected"):
+        read(tmp_path)
     with pytest.raises(Unsupported, match="read but not written"):
         write(markers(), tmp_path / "take.obj")
 

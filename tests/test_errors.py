@@ -1,0 +1,12 @@
+"""Names in a sentence: a few of many, each once."""
+
+from __future__ import annotations
+
+from understudy.errors import listed
+
+
+def test_a_few_of_many_are_named() -> None:
+    assert listed(["a"]) == "'a'"
+    assert listed(["a", "b", "a"]) == "'a', 'b'"
+    assert listed((f"j{i}" for i in range(9)), most=2) == "'j0', 'j1' and 7 more"
+    assert listed([]) == ""
