@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -44,8 +46,8 @@ def test_indices_and_names_and_choices() -> None:
         checks.one_of("knee", "joint", ["hip", "toe"])
 
 
-@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf])
-def test_positive_refuses(value: float) -> None:
+@pytest.mark.parametrize("value", [0, -1, np.nan, np.inf, "fast", None])
+def test_positive_refuses(value: Any) -> None:
     with pytest.raises(InvalidInput, match="above zero"):
         checks.positive(value, "rate")
 

@@ -109,7 +109,10 @@ def unique_names(names: Iterable[str], name: str) -> tuple[str, ...]:
 
 def positive(value: float, name: str) -> float:
     """A finite number above zero."""
-    result = float(value)
+    try:
+        result = float(value)
+    except (TypeError, ValueError):
+        result = np.nan
     if not np.isfinite(result) or result <= 0:
         raise InvalidInput(f"{name} should be a finite number above zero, but is {value}")
     return result

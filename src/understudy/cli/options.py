@@ -67,7 +67,11 @@ def open_input(name: str, source_format: str | None = None, **options: Any) -> A
     path = Path(name)
     if not path.exists() and not path.suffix and path.parent == Path():
         from understudy import cast
+        from understudy.errors import BadFile
 
+        if name not in cast.names():
+            built_in = ", ".join(cast.names())
+            raise BadFile(name, f"there is no such file, and no built-in character of that name ({built_in})")
         return cast.load(name)
     from understudy import formats
 
