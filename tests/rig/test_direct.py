@@ -81,6 +81,8 @@ def test_animation_lies_over_the_rest_pose() -> None:
     untouched[rig.channels.slice("b", "translation")] = False
     np.testing.assert_array_equal(row[untouched], rig.rest[untouched])
     assert rig.unmatched(clip.channels) == [Channel("z", "rotation")]
+    assert rig.is_moved_by(clip)
+    assert not rig.is_moved_by(Clip("z", [Channel("z", "rotation")], [[0, 0, 0, 1]], 24))
 
 
 def test_weights_for_any_part_are_matched_by_shape_name() -> None:

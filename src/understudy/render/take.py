@@ -116,7 +116,7 @@ def _player(
 ) -> tuple[list[Surface], Frames]:
     rig = DirectRig(character)
     values = np.tile(rig.rest, (len(times), 1))
-    if animation is not None and len(rig.unmatched(animation.channels)) < len(animation.channels):
+    if animation is not None and rig.is_moved_by(animation):
         values = rig.pose(animation, times)
     if bones or not character.parts:
         return _stick_player(rig, values)

@@ -36,7 +36,7 @@ def bake(asset: Asset, clip: str | None = None, rate: float | None = None, chara
     for one in chosen:
         rig = DirectRig(one)
         values = np.tile(rig.rest, (len(times), 1))
-        if animation is not None and len(rig.unmatched(animation.channels)) < len(animation.channels):
+        if animation is not None and rig.is_moved_by(animation):
             values = rig.pose(animation, times)
             moved += 1
         joints.append(rig.joints(values)[:, one.joints])

@@ -72,6 +72,10 @@ class DirectRig:
         scratch = self.rest[None].copy()
         return [c for c in channels if not self._lay(c, np.zeros((1, len(c))), scratch)]
 
+    def is_moved_by(self, animation: Clip | Curves) -> bool:
+        """Whether an animation has any channel of this rig, so that `pose` will not refuse it."""
+        return len(self.unmatched(animation.channels)) < len(animation.channels)
+
     def _lay(self, channel: Channel, source: Array, values: Array) -> int:
         """Write one channel's columns into the rows; returns how many of the rig's channels it drove."""
         if channel.kind == "weights":
