@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from understudy.formats.distinct import distinct
+from understudy.formats.distinct import distinct, unique
 
 
 def test_examples():
@@ -22,3 +22,8 @@ def test_always_distinct_and_first_come_keeps_its_name(names):
     for i, name in enumerate(names):
         if name and name not in names[:i]:
             assert result[i] == name
+
+
+def test_unique_never_takes_a_name_that_is_wanted() -> None:
+    assert unique(["a", "a", "a_1", "a", "b"]) == ["a", "a_2", "a_1", "a_3", "b"]
+    assert unique([]) == []

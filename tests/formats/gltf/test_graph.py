@@ -10,7 +10,6 @@ from tests.formats.gltf.minimal import Minimal
 
 from understudy.errors import BadFile
 from understudy.formats import gltf
-from understudy.formats.distinct import unique
 from understudy.maths import quaternion, transform
 
 
@@ -84,11 +83,6 @@ def test_names_are_distinct_and_joints_keep_theirs(tmp_path: Path) -> None:
     assert asset.character().skeleton.names == ("arm_2", "node_1", "arm")
     assert "nodes without a name were numbered (1)" in asset.notes
     assert "nodes that shared their name with another were numbered (1)" in asset.notes
-
-
-def test_unique_never_takes_a_name_that_is_wanted() -> None:
-    assert unique(["a", "a", "a_1", "a", "b"]) == ["a", "a_2", "a_1", "a_3", "b"]
-    assert unique([]) == []
 
 
 def test_a_matrix_is_taken_apart(tmp_path: Path) -> None:
