@@ -58,7 +58,7 @@ def test_coincident_joints_and_a_bone_along_minus_z_give_finite_vertices():
 
 
 def test_bad_parents_are_refused():
-    with pytest.raises(InvalidInput, match="earlier joint"):
+    with pytest.raises(InvalidInput, match="parents should come before their children"):
         bones(joints(0), [-1, 2, 0, 0, 0])
     with pytest.raises(InvalidInput, match=r"\(..., 2, 3\)"):
         bones(joints(0), [-1, 0])
