@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,16 @@ def test_finished_writing_replaces_and_keeps_the_ending(tmp_path: Path) -> None:
         temporary.write_text("new")
     assert path.read_text() == "new"
     assert path.stat().st_mode & 0o044  # others may read it, as the user's mask allows
+
+
+def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
+    def write() -> None:
+        with files.written_whole(tmp_path / "walk.glb"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(InvalidInput, match=r"cannot write .*walk\.glb: No space left"):
+        write()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_places_are_named(tmp_path: Path) -> None:
