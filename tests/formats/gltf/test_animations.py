@@ -99,6 +99,7 @@ def test_names_labels_and_rate(tmp_path: Path) -> None:
         made.animate(0, "translation", sampler, **fields)
     asset = gltf.read(made.save(tmp_path))
     assert [curves.name for curves in asset.curves] == ["clip_0", "walk", "walk_1"]
+    assert asset.notes == ("animations that shared their name with another were numbered (1)",)
     assert asset.curves[2].labels == ("calm",) and asset.curves[2].rate == 50 and asset.curves[0].rate == 24
 
 

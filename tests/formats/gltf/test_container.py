@@ -41,6 +41,7 @@ def test_unknown_chunks_are_skipped(tmp_path: Path) -> None:
     ("data", "words"),
     [
         (b"", "not valid JSON"),
+        (b"HIERARCHY\nROOT hips", "nor a .glb"),
         (b"glTF", "within the header"),
         (b"glTF" + struct.pack("<II", 2, 12), "no JSON chunk"),
         (b"glTF" + struct.pack("<II", 2, 999) + b"\0" * 20, "cut short"),

@@ -50,7 +50,11 @@ class Animation:
 def read_animations(document: Document) -> list[Animation]:
     """Every animation with the channels that move something this program knows."""
     entries = document.list("animations")
-    names = unique(entry.text("name") or f"clip_{i}" for i, entry in enumerate(entries))
+    wanted = [entry.text("name") or f"clip_{i}" for i, entry in enumerate(entries)]
+    names = unique(wanted)
+    repeated = sum(name != new for name, new in zip(wanted, names))
+    if repeated:
+        document.count("animations that shared their name with another were numbered ({})", repeated)
     return [Animation(entry, name, _tracks(document, entry)) for entry, name in zip(entries, names)]
 
 

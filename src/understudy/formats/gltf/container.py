@@ -60,6 +60,8 @@ def _parse(path: Path, text: bytes) -> Any:
     except UnicodeDecodeError as error:
         raise BadFile(path, f"is neither a .glb nor JSON in UTF-8: byte {error.start} cannot be decoded") from None
     except json.JSONDecodeError as error:
+        if error.pos == 0:  # not even the beginning of any JSON: empty, or a file of another kind
+            raise BadFile(path, "is not valid JSON, nor a .glb, from its first byte on") from None
         raise BadFile(path, f"is not valid JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
