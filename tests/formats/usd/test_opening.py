@@ -119,3 +119,13 @@ def test_a_file_that_changed_is_read_anew(tmp_path):
     os.utime(write_text(tmp_path, SCENE.replace("knee", "foot")), (2e9, 2e9))
     assert first.characters[0].skeleton.names[1] == "knee"
     assert read(path).characters[0].skeleton.names[1] == "foot"
+
+
+def test_a_name_that_is_not_utf8_is_refused_in_words(tmp_path):
+    path = tmp_path / os.fsdecode(b"caf\xe9.usda")
+    with pytest.raises(Unsupported, match="not UTF-8"):
+        write(random_asset(np.random.default_rng(0)), path)
+    assert list(tmp_path.iterdir()) == []
+    write_text(tmp_path, SCENE).rename(path)
+    with pytest.raises(Unsupported, match="not UTF-8"):
+        read(path)

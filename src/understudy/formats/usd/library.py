@@ -6,8 +6,9 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from understudy.errors import MissingExtra
+from understudy.errors import MissingExtra, Unsupported
 
 
 def require(purpose: str) -> None:
@@ -18,6 +19,14 @@ def require(purpose: str) -> None:
         found = False
     if not found:
         raise MissingExtra(purpose, "usd")
+
+
+def check_name(path: str | Path) -> None:
+    """Refuse the name of a file that the library cannot be told: it takes UTF-8 only, a file system any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise Unsupported(path, "the name is not UTF-8, which the USD library needs") from None
 
 
 @contextmanager
