@@ -118,4 +118,4 @@ def _note_rest(content: C3dFile, notes: list[str]) -> None:
     unseen = np.isnan(content.points).any(axis=2)
     if unseen.any():
         share = 100 * unseen.mean()
-        notes.append(f"markers are not seen in {share:.2g} % of the frames ({int(unseen.any(axis=0).sum())} markers)")
+        notes.append(f"markers are not seen in {share:.3g} % of the frames ({int(unseen.any(axis=0).sum())} markers)")
