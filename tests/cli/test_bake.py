@@ -37,3 +37,9 @@ def test_unknown_clip_lists_the_known(understudy, flag_file: Path, tmp_path: Pat
 def test_too_large_is_refused_before_memory_is_taken(understudy, flag_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("bake", flag_file, "--rate", "20000", "-o", tmp_path / "x.npz")
     assert code == 2 and "--rate" in err
+
+
+def test_output_should_be_npz(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, _, err = understudy("bake", flag_file, "-o", tmp_path / "x.glb")
+    assert code == 2 and ".npz" in err
+    assert not (tmp_path / "x.glb").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from understudy.formats import read
@@ -23,6 +24,35 @@ def test_what_is_lost_is_said(understudy, flag_file: Path, tmp_path: Path) -> No
 def test_dry_run_writes_nothing(understudy, flag_file: Path, tmp_path: Path) -> None:
     assert understudy("convert", flag_file, "-o", tmp_path / "x.gltf", "--dry-run")[0] == 0
     assert not (tmp_path / "x.gltf").exists()
+
+
+def test_dry_run_says_what_writing_would(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, out, _ = understudy("convert", flag_file, "-o", tmp_path / "x.bvh", "--dry-run", "--json")
+    assert code == 0 and "mesh" in " ".join(json.loads(out)["notes"])
+    code, _, err = understudy("convert", flag_file, "-o", tmp_path / "x.obj", "--dry-run")
+    assert code == 1 and f"{tmp_path / 'x.obj'}: " in err
+
+
+def test_files_that_differ_by_ending_keep_their_own_output(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("convert", flag_file, "-o", flag_file.with_suffix(".gltf"))[0] == 0
+    assert understudy("convert", flag_file.parent, "-o", tmp_path / "out", "--to", "bvh")[0] == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["flag.bvh", "flag.gltf.bvh"]
+
+
+def test_a_folder_converted_in_place_keeps_its_sources(understudy, flag_file: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(flag_file, folder)
+    assert understudy("convert", flag_file, "-o", folder / "flag.bvh")[0] == 0
+    assert understudy("convert", folder, "-o", folder, "--to", "glb")[0] == 0
+    assert read(folder / "flag.glb").characters[0].vertex_count == 4
+    assert (folder / "flag.bvh.glb").exists()
+
+
+def test_a_name_without_ending_is_a_folder_with_to(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("convert", flag_file, "-o", tmp_path / "new", "--to", "gltf")[0] == 0
+    assert (tmp_path / "new" / "flag.gltf").exists()
+    assert understudy("convert", flag_file, "-o", tmp_path / "x.bvh", "--to", "glb")[0] == 2
 
 
 def test_folder_to_folder(understudy, flag_file: Path, tmp_path: Path) -> None:

@@ -58,6 +58,11 @@ def test_standard_input(flag_file: Path) -> None:
     assert json.loads(done.stdout)["characters"][0]["name"] == "flag"
     lost = subprocess.run(command, input=b"", capture_output=True, check=False)
     assert lost.returncode == 2 and b"--from" in lost.stderr
+    for odd in ("../glb", "zip", ""):
+        lost = subprocess.run([*command, "--from", odd], input=b"", capture_output=True, check=False)
+        assert lost.returncode == 2 and b"Traceback" not in lost.stderr
+    cut = subprocess.run([*command, "--from", "glb"], input=b"glTF", capture_output=True, check=False)
+    assert cut.returncode == 1 and cut.stderr.startswith(b"error: standard input: ")
 
 
 def test_built_in_character(understudy) -> None:

@@ -34,12 +34,27 @@ def test_contact_sheet_of_bones(understudy, flag_file: Path, tmp_path: Path) -> 
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(["--time", "9"], 1), (["--size", "big"], 2), (["--clip", "jump"], 1), (["--azimuth", "north"], 2)],
+    [
+        (["--time", "9"], 1),
+        (["--size", "big"], 2),
+        (["--size", "²x²"], 2),
+        (["--clip", "jump"], 1),
+        (["--azimuth", "north"], 2),
+        (["--azimuth", "nan"], 2),
+        (["--elevation", "inf"], 2),
+        (["--rate", "nan"], 2),
+    ],
 )
 def test_bad_options_leave_nothing(understudy, flag_file: Path, tmp_path: Path, words: list[str], code: int) -> None:
     found, _, err = understudy("render", flag_file, "-o", tmp_path / "x.png", *words)
     assert found == code and "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["flag.glb"]
+
+
+def test_contact_sheet_is_no_video(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.mp4", "--sheet", "4")
+    assert code == 1 and ".png" in err
+    assert not (tmp_path / "x.mp4").exists()
 
 
 def test_unknown_ending(understudy, flag_file: Path, tmp_path: Path) -> None:

@@ -31,6 +31,8 @@ def command(
     quiet: bool,
 ) -> None:
     """Bake a clip of INPUT to OUT.npz: times, joint_names, joints (F,J,4,4), vertices (F,V,3), triangles."""
+    if output != "-" and not output.lower().endswith(".npz"):
+        raise click.BadParameter(f"{output!r} should end in .npz", param_hint="'--output'")
     asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
 
     from understudy.formats import npz

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.errors import UnderstudyError
+from understudy.errors import FileError, UnderstudyError
 
 if TYPE_CHECKING:
     from understudy.character import Asset
@@ -46,14 +46,17 @@ def command(
     many = found != [input]
     if (many or output == "-" or Path(output).is_dir()) and not ending:
         raise click.UsageError("writing into a folder or to standard output needs --to FORMAT, for example --to glb")
+    into_folder = many or Path(output).is_dir() or (ending is not None and output != "-" and not Path(output).suffix)
+    if ending and output != "-" and not into_folder and Path(output).suffix.lower() != _suffix(output, ending):
+        raise click.UsageError(f"--to {ending} and the ending of {output} name different formats")
+    targets = _below(found, input if many else None, output, _suffix(output, ending)) if into_folder else [output]
     rows: list[dict[str, Any]] = []
     failures = 0
-    for path in found:
-        target = _target(path, input, output, ending, many)
+    for path, target in zip(found, targets):
         try:
             asset = options.open_input(path, source_format, scale=scale, skeleton=skeleton)
             asset = _chosen(asset, clips, rate)
-            lost = () if dry_run else _write(asset, target, ending)
+            lost = _rehearse(asset, target, ending) if dry_run else _write(asset, target, ending)
         except UnderstudyError as error:
             if not many:
                 raise
@@ -72,13 +75,24 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def _target(path: str, folder: str, output: str, ending: str | None, many: bool) -> str:
-    """Where one input is written: OUT itself, or the same place below OUT with the new ending."""
-    if output == "-" or not (many or Path(output).is_dir()):
-        return output
-    assert ending is not None  # checked by the caller
-    below = Path(path).relative_to(folder) if many else Path(Path(path).name)
-    return str(Path(output, below).with_suffix(f".{ending.lstrip('.')}"))
+def _suffix(target: str, ending: str | None) -> str:
+    return f".{ending.lstrip('.')}".lower() if ending else Path(target).suffix.lower()
+
+
+def _below(found: list[str], folder: str | None, output: str, ending: str) -> list[str]:
+    """The same places below OUT with the new ending; walk.bvh becomes walk.bvh.glb where walk.glb is taken."""
+    inputs = {Path(path).resolve() for path in found}
+    taken: set[Path] = set()
+    targets = []
+    for path in found:
+        below = Path(path).relative_to(folder) if folder else Path(Path(path).name)
+        target = Path(output, below).with_suffix(ending)
+        place = target.resolve()
+        if place in taken or (place in inputs and place != Path(path).resolve()):
+            target = Path(output, f"{below}{ending}")
+        taken.add(target.resolve())
+        targets.append(str(target))
+    return targets
 
 
 def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
@@ -93,14 +107,25 @@ def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
+def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+    """What writing would lose, or why it cannot be done: written where nobody looks, and thrown away."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return _write(asset, str(Path(folder, "rehearsal").with_suffix(_suffix(target, ending))), None)
+        except FileError as error:
+            raise type(error)(target, error.reason, error.place) from error
+
+
 def _write(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     from understudy import formats
 
-    suffix = f".{ending.lstrip('.')}" if ending else Path(target).suffix
+    suffix = _suffix(target, ending)
     if target != "-" and ending:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     with options.output_file(target, suffix) as path:
-        if suffix.lower() != ".npz":
+        if suffix != ".npz":
             return formats.write(asset, path)
         from understudy.formats import npz
         from understudy.rig import bake

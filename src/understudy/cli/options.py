@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,16 +17,29 @@ if TYPE_CHECKING:
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+
+class Finite(click.FloatRange):
+    """A number in a range; unlike click's own, it lets no nan through, and no infinity where there is no bound."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, context: click.Context | None) -> Any:
+        number = super().convert(value, param, context)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, context)
+        return number
+
+
 quiet = click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 clip = click.option("--clip", metavar="NAME", help="Which clip; the first by default.")
 character = click.option("--character", metavar="NAME", help="Which character of the file; all by default.")
 rate = click.option(
-    "--rate", type=click.FloatRange(0.01, 10_000), metavar="R", help="Frames a second; the clip's own by default."
+    "--rate", type=Finite(0.01, 10_000), metavar="R", help="Frames a second; the clip's own by default."
 )
 scale = click.option(
     "--scale",
-    type=click.FloatRange(1e-9, 1e9),
+    type=Finite(1e-9, 1e9),
     metavar="M",
     help="Metres per unit of a BVH or ASF file; guessed by default.",
 )
@@ -82,13 +96,20 @@ def _from_standard_input(source_format: str | None, options: dict[str, Any]) -> 
     import tempfile
 
     from understudy import files, formats
+    from understudy.errors import FileError
 
     if not source_format:
         raise click.UsageError("reading standard input needs --from FORMAT, for example --from bvh")
+    name = f"stdin.{source_format.lstrip('.')}"
+    if not formats.readable(name) or Path(name).name != name:
+        raise click.UsageError(f"--from {source_format} is not a format that understudy reads; try --from bvh")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "stdin").with_suffix(f".{source_format.lstrip('.')}")
+        path = Path(folder, name)
         path.write_bytes(sys.stdin.buffer.read(files.LARGEST_FILE + 1))
-        return formats.read(path, **options)
+        try:
+            return formats.read(path, **options)
+        except FileError as error:  # nobody knows the temporary name
+            raise type(error)("standard input", error.reason, error.place) from error
 
 
 @contextmanager

@@ -18,7 +18,7 @@ class Size(click.ParamType):
         if isinstance(value, tuple):
             return value
         width, _, height = str(value).lower().partition("x")
-        if not (width.isdigit() and height.isdigit() and 16 <= int(width) <= 7680 and 16 <= int(height) <= 4320):
+        if not (width.isdecimal() and height.isdecimal() and 16 <= int(width) <= 7680 and 16 <= int(height) <= 4320):
             self.fail(f"{value!r} is not a size such as 640x480, at most 7680x4320", param, context)
         return int(width), int(height)
 
@@ -31,17 +31,28 @@ class Size(click.ParamType):
 @options.character
 @click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels; of each frame of a sheet.")
 @click.option(
-    "--time", type=float, metavar="S", help="The moment of a PNG, seconds of the clip's clock; its start by default."
+    "--time",
+    type=options.Finite(),
+    metavar="S",
+    help="The moment of a PNG, seconds of the clip's clock; its start by default.",
 )
 @click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="A contact sheet of N frames, as PNG.")
 @click.option(
     "--azimuth",
-    type=float,
+    type=options.Finite(),
+    metavar="DEGREES",
     default=30.0,
     show_default=True,
-    help="Degrees around the character from its front, towards its left.",
+    help="Around the character from its front, towards its left.",
 )
-@click.option("--elevation", type=float, default=12.0, show_default=True, help="Degrees above the horizon.")
+@click.option(
+    "--elevation",
+    type=options.Finite(-90, 90),
+    metavar="DEGREES",
+    default=12.0,
+    show_default=True,
+    help="Above the horizon.",
+)
 @click.option("--background", type=click.Choice(["warm", "studio"]), default="warm", show_default=True)
 @click.option("--bones", is_flag=True, help="Draw the skeleton instead of the skin.")
 @click.option("--follow/--no-follow", default=None, help="Travel with the character; by default where it walks away.")

@@ -49,6 +49,8 @@ def picture(take: Take, path: str | Path, view: View | None = None, time: float 
 
 def contact_sheet(take: Take, path: str | Path, view: View, count: int, report: Report | None = None) -> str:
     """`count` moments, evenly spread over the take, as one PNG with their times."""
+    if Path(path).suffix.lower() != ".png":
+        raise InvalidInput(f"{path}: a contact sheet is a picture, and should end in .png")
     chosen = np.unique(np.linspace(0, len(take) - 1, count).round().astype(int))
     pictures = []
     with _drawn(take, view, chosen) as (renderer, drawn):
