@@ -193,7 +193,7 @@ def test_a_bake_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "savez", full_disk)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InvalidInput, match=r"walk\.npz: No space left"):
         npz.write_bake(make_bake(), path)
     assert [p.name for p in tmp_path.iterdir()] == ["walk.npz"]
     assert path.read_bytes() == b"as it was"

@@ -31,7 +31,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(Image.Image, "save", broken)
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(InvalidInput, match=r"a\.png: disk full"):
         write_png(tmp_path / "a.png", noise(9, 9, 3))
     assert (tmp_path / "a.png").read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
