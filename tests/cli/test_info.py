@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
 
 
 def test_json_has_the_documented_shape(understudy, flag_file: Path) -> None:
@@ -63,6 +66,18 @@ def test_standard_input(flag_file: Path) -> None:
         assert lost.returncode == 2 and b"Traceback" not in lost.stderr
     cut = subprocess.run([*command, "--from", "glb"], input=b"glTF", capture_output=True, check=False)
     assert cut.returncode == 1 and cut.stderr.startswith(b"error: standard input: ")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8"])
+def test_names_that_the_output_cannot_show(flag_file: Path, encoding: str) -> None:
+    path = flag_file.rename(flag_file.with_name(os.fsdecode("歩く".encode() + b"\xe9.glb")))
+    command = [sys.executable, "-m", "understudy", "info", str(path)]
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = subprocess.run(command, env=environment, capture_output=True, check=False)
+    assert done.returncode == 0 and b"\\udce9" in done.stdout
+    listed = subprocess.run([*command[:-1], "--json", path.parent], env=environment, capture_output=True, check=False)
+    assert listed.returncode == 0
+    assert json.loads(listed.stdout.decode(encoding))[0]["file"] == str(path)
 
 
 def test_built_in_character(understudy) -> None:

@@ -5,6 +5,11 @@ from __future__ import annotations
 
 def main() -> None:
     """Run the command line and exit."""
+    import io
+    import sys
+
     from understudy.cli.app import run
 
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names in any alphabet, on a terminal or pipe that knows only some
+        sys.stdout.reconfigure(errors="backslashreplace")
     raise SystemExit(run())

@@ -64,7 +64,8 @@ def output(required: bool = True, help: str = "The file to write; - for standard
 
 def echo_json(value: Any) -> None:
     """JSON on standard output."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    plain = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
+    click.echo(json.dumps(value, indent=2, ensure_ascii=plain))
 
 
 def echo_notes(notes: Iterable[str], quiet: bool) -> None:
