@@ -47,6 +47,12 @@ def test_motion_without_a_mesh_is_a_stick_figure_and_markers_are_dots() -> None:
     assert [len(dots.draw(f).dots[0].positions) for f in (0, 1)] == [2, 1]
 
 
+def test_an_animation_of_someone_else_is_refused() -> None:
+    other = Clip("walk", [Channel("Hips", "rotation")], [[0, 0, 0, 1]], 24)
+    with pytest.raises(InvalidInput, match="moves nothing of character 'flag'"):
+        Take.of(Asset(flag().characters, [other]), "walk")
+
+
 def test_nothing_to_draw_is_said() -> None:
     face = Clip("take", [Channel("", "weights", ("jawOpen",))], [[0]], 60)
     with pytest.raises(InvalidInput, match="nothing to draw"):

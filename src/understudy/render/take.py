@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.character import Asset, Character, Clip, Curves
+from understudy.character import Asset, Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.figure import stick_figure
 from understudy.render.scene import Dots, Surface, srgb
 from understudy.render.surfaces import DrawnPart, drawn_parts
-from understudy.rig import DirectRig
+from understudy.rig import DirectRig, pose_all
 
 BLOCK_VERTICES = 2_000_000  # vertices computed at once: 24 MB, a second of a detailed character
 MARKER_COLOUR = "#2f9e91"
@@ -94,7 +94,7 @@ class Take:
         if not cast:
             return _of_markers(animation, times, own_rate)
         name = cast[0].name if animation is None else animation.name
-        players = [_player(one, animation, times, bones) for one in cast]
+        players = [_player(rig, values, bones) for rig, values in pose_all(cast, animation, times)]
         surfaces = [surface for player in players for surface in player[0]]
         heaviest = max(sum(c.vertex_count for c in cast), 1)
 
@@ -111,16 +111,10 @@ class Take:
 Frames = Callable[[int, int], list[tuple[list[Array], list[Array | None]]]]
 
 
-def _player(
-    character: Character, animation: Clip | Curves | None, times: Array, bones: bool
-) -> tuple[list[Surface], Frames]:
-    rig = DirectRig(character)
-    values = np.tile(rig.rest, (len(times), 1))
-    if animation is not None and rig.is_moved_by(animation):
-        values = rig.pose(animation, times)
-    if bones or not character.parts:
+def _player(rig: DirectRig, values: Array, bones: bool) -> tuple[list[Surface], Frames]:
+    if bones or not rig.character.parts:
         return _stick_player(rig, values)
-    parts = drawn_parts(character)
+    parts = drawn_parts(rig.character)
 
     def frames(start: int, stop: int) -> list[tuple[list[Array], list[Array | None]]]:
         vertices = rig.vertices(values[start:stop])

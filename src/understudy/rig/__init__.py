@@ -2,6 +2,7 @@
 
 from understudy.rig.baking import bake
 from understudy.rig.direct import DirectRig
+from understudy.rig.ensemble import pose_all
 from understudy.rig.rig import Rig
 
-__all__ = ["DirectRig", "Rig", "bake"]
+__all__ = ["DirectRig", "Rig", "bake", "pose_all"]

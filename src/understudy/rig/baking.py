@@ -8,7 +8,7 @@ from understudy.character import Asset
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats.npz import Bake
-from understudy.rig.direct import DirectRig
+from understudy.rig.ensemble import pose_all
 
 # Four gigabytes of vertices: an hour at 30 fps of a 3,000-vertex character, or 10 s of a 1.4 million-vertex one.
 LARGEST_BAKE = 4 << 30
@@ -31,22 +31,14 @@ def bake(asset: Asset, clip: str | None = None, rate: float | None = None, chara
     names: list[str] = []
     parents: list[Array] = []
     joints, vertices, triangles = [], [], []
-    moved = 0
     vertex_start = 0
-    for one in chosen:
-        rig = DirectRig(one)
-        values = np.tile(rig.rest, (len(times), 1))
-        if animation is not None and rig.is_moved_by(animation):
-            values = rig.pose(animation, times)
-            moved += 1
+    for one, (rig, values) in zip(chosen, pose_all(chosen, animation, times)):
         joints.append(rig.joints(values)[:, one.joints])
         vertices.append(rig.vertices(values))
         triangles.append(one.triangles + vertex_start)
         parents.append(_kept_parents(one.skeleton.parents, one.joints, len(names)))
         names.extend(one.skeleton.names[j] for j in one.joints)
         vertex_start += one.vertex_count
-    if animation is not None and not moved:
-        DirectRig(chosen[0]).pose(animation, times[:1])  # raises with the reason
     return Bake(
         times=times,
         joint_names=tuple(names),
