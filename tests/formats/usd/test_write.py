@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from tests.formats.usd.cases import PIXEL, posed, random_asset, random_character, random_curves
@@ -96,3 +99,20 @@ def test_nothing_to_write_is_told(tmp_path):
     with pytest.raises(InvalidInput, match="nothing to write"):
         write(Asset(), tmp_path / "file.usda")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_package_that_did_not_fit_is_not_called_written(tmp_path):
+    (tmp_path / "layer.usda").write_text("#usda 1.0\n" + "# long\n" * 5_000)
+    code = f"""
+import resource
+from pathlib import Path
+from understudy.errors import Unsupported
+from understudy.formats.usd.write_asset import _pack
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+try:
+    _pack(Path({str(tmp_path / "x.usdz")!r}), Path({str(tmp_path)!r}), ["layer.usda"])
+except Unsupported as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "no space left" in done.stdout

@@ -7,6 +7,7 @@ first one is bound to the skeleton; labels, rates and helper joints stand in cus
 from __future__ import annotations
 
 import tempfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -52,9 +53,9 @@ def _write(asset: Asset, path: Path, notes: Notes) -> list[str]:
     stage = Usd.Stage.CreateInMemory()
     pictures = Pictures(path.parent, notes)
     _author(stage, asset, pictures, notes)
-    pictures.write()
     if not stage.GetRootLayer().Export(str(path)):
         raise Unsupported(path, "cannot be written by the USD library")
+    pictures.write()
     return list(pictures.files)
 
 
@@ -62,6 +63,8 @@ def _pack(path: Path, folder: Path, names: list[str]) -> None:
     with Sdf.ZipFileWriter.CreateNew(str(path)) as package:
         for name in names:
             package.AddFile(str(folder / name), name)
+    if not zipfile.is_zipfile(path):  # the library does not notice a full disk; a zip's directory comes last
+        raise Unsupported(path, "cannot be written whole: there is no space left for it")
 
 
 def _author(stage: Usd.Stage, asset: Asset, pictures: Pictures, notes: Notes) -> None:
