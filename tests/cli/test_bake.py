@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -43,3 +44,13 @@ def test_output_should_be_npz(understudy, flag_file: Path, tmp_path: Path) -> No
     code, _, err = understudy("bake", flag_file, "-o", tmp_path / "x.glb")
     assert code == 2 and ".npz" in err
     assert not (tmp_path / "x.glb").exists()
+
+
+def test_folders_are_baked_file_by_file(understudy, flag_file: Path, tmp_path: Path) -> None:
+    (flag_file.parent / "broken.bvh").write_text("HIERARCHY\nROOT")
+    code, out, err = understudy("bake", flag_file.parent, "-o", tmp_path / "out", "--json")
+    rows = json.loads(out)
+    assert code == 1 and "broken.bvh" in err
+    assert [("error" in row) for row in rows] == [True, False]
+    with np.load(tmp_path / "out" / "flag.npz") as baked:
+        assert baked["vertices"].shape == (25, 4, 3)

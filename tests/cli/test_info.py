@@ -9,6 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.cli.conftest import flag
+
+from understudy.character import Asset, Channel, Curve, Curves
+from understudy.formats import write
 
 
 def test_json_has_the_documented_shape(understudy, flag_file: Path) -> None:
@@ -85,3 +89,20 @@ def test_built_in_character(understudy) -> None:
     facts = json.loads(out)
     assert code == 0
     assert "hop" in [clip["name"] for clip in facts["clips"]]
+
+
+def test_options_reach_the_files_of_a_folder_that_know_them(understudy, flag_file: Path) -> None:
+    understudy("convert", flag_file, "-o", flag_file.parent / "flag.bvh")
+    code, out, _ = understudy("info", flag_file.parent, "--scale", "0.5", "--json")
+    assert code == 0
+    assert [row["format"] for row in json.loads(out)] == ["bvh", "glb"]
+
+
+def test_an_animation_of_a_year_is_still_described(understudy, tmp_path: Path) -> None:
+    long = Curves("year", [Curve(Channel("pole", "translation"), [0, 3.2e7], [[0, 0, 0], [1, 0, 0]])])
+    write(Asset(flag().characters, curves=[long]), tmp_path / "year.glb")
+    code, out, _ = understudy("info", tmp_path / "year.glb", "--json")
+    assert code == 0
+    assert json.loads(out)["clips"][0]["frames"] > 700_000_000
+    code, _, err = understudy("bake", tmp_path / "year.glb", "-o", tmp_path / "year.npz")
+    assert code == 1 and "frames; at most" in err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import av
@@ -24,6 +25,13 @@ def test_video_has_all_frames(understudy, flag_file: Path, tmp_path: Path) -> No
     with av.open(str(tmp_path / "x.mp4")) as video:
         assert sum(1 for _ in video.decode(video=0)) == 25
         assert float(video.streams.video[0].average_rate) == 24
+
+
+def test_json_says_what_was_drawn(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, out, _ = understudy("render", flag_file, "-o", tmp_path / "x.png", "--size", "64x64", "--json")
+    row = json.loads(out)
+    assert code == 0
+    assert (row["output"], row["clip"], row["frames"]) == (str(tmp_path / "x.png"), "bend", 25)
 
 
 def test_contact_sheet_of_bones(understudy, flag_file: Path, tmp_path: Path) -> None:
@@ -60,3 +68,10 @@ def test_contact_sheet_is_no_video(understudy, flag_file: Path, tmp_path: Path) 
 def test_unknown_ending(understudy, flag_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.avi")
     assert code == 1 and ".mp4" in err
+
+
+def test_folders_are_drawn_file_by_file(understudy, flag_file: Path, tmp_path: Path) -> None:
+    code, _, _ = understudy("render", flag_file.parent, "-o", tmp_path / "out", "--to", "png", "--size", "64x64")
+    assert code == 0
+    assert Image.open(tmp_path / "out" / "flag.png").size == (64, 64)
+    assert understudy("render", flag_file.parent, "-o", tmp_path / "out")[0] == 2

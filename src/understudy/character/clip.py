@@ -91,6 +91,11 @@ class Clip:
         rotations = self.channels.columns_of("rotation")[::4]
         return resample.sample(self.values, self.rate, np.asarray(times) - self.start, method, rotations)
 
+    @property
+    def frame_count(self) -> int:
+        """F, as `len`."""
+        return len(self)
+
     def frame_times(self, rate: float | None = None) -> Array:
         """(F',) the times of the frames at another rate, the last of them still within the clip."""
         return self.times if rate is None else resample.frame_times(self.start, self.start + self.duration, rate)

@@ -74,6 +74,11 @@ class Curves:
         """Seconds from the first key to the last."""
         return self.end - self.start
 
+    @property
+    def frame_count(self) -> int:
+        """How many frames `frame_times` gives at the animation's own rate."""
+        return resample.frame_count(self.start, self.end, self.rate)
+
     def frame_times(self, rate: float | None = None) -> Array:
         """(F,) the times of the frames from the first key to the last."""
         return resample.frame_times(self.start, self.end, self.rate if rate is None else rate)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from understudy.cli import options
+from understudy.cli.jobs import Jobs
 
 
 @click.command(name="bake")
@@ -30,28 +33,25 @@ def command(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    """Bake a clip of INPUT to OUT.npz: times, joint_names, joints (F,J,4,4), vertices (F,V,3), triangles."""
-    if output != "-" and not output.lower().endswith(".npz"):
-        raise click.BadParameter(f"{output!r} should end in .npz", param_hint="'--output'")
-    asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
+    """Bake a clip of INPUT to OUT.npz: times, joint_names, joints (F,J,4,4), vertices (F,V,3), triangles.
 
-    from understudy.formats import npz
-    from understudy.rig import bake
+    A folder as INPUT is baked into the folder OUT, file by file.
+    """
 
-    result = bake(asset, clip, rate, character)
-    with options.output_file(output, ".npz") as path:
-        npz.write_bake(result, path)
-    facts = {
-        "output": output,
-        "frames": len(result.times),
-        "joints": len(result.joint_names),
-        "vertices": result.vertices.shape[1],
-        "triangles": len(result.triangles),
-    }
-    if as_json and output != "-":
-        options.echo_json(facts)
-    elif not quiet:
-        options.echo_notes(asset.notes, quiet)
-        click.echo(
-            f"{output}: {facts['frames']} frames, {facts['joints']} joints, {facts['vertices']:,} vertices", err=True
-        )
+    def work(path: str, target: str) -> dict[str, Any]:
+        from understudy.formats import npz
+        from understudy.rig import bake
+
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        result = bake(asset, clip, rate, character)
+        with options.output_file(target, ".npz") as place:
+            npz.write_bake(result, place)
+        frames, joints, vertices = len(result.times), len(result.joint_names), result.vertices.shape[1]
+        if not as_json and not quiet:
+            options.echo_notes(asset.notes, quiet)
+            click.echo(f"{target}: {frames} frames, {joints} joints, {vertices:,} vertices", err=True)
+        triangles = len(result.triangles)
+        return {"output": target, "frames": frames, "joints": joints, "vertices": vertices, "triangles": triangles}
+
+    jobs = Jobs.plan(input, output, ".npz", asked=False)
+    jobs.run(work, as_json and output != "-")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.errors import FileError, UnderstudyError
+from understudy.cli.jobs import Jobs, suffix
+from understudy.errors import FileError
 
 if TYPE_CHECKING:
     from understudy.character import Asset
@@ -42,57 +43,19 @@ def command(
     quiet: bool,
 ) -> None:
     """Convert INPUT to the format of OUT's ending. --rate bakes curves to frames at that rate."""
-    found = options.inputs(input)
-    many = found != [input]
-    if (many or output == "-" or Path(output).is_dir()) and not ending:
-        raise click.UsageError("writing into a folder or to standard output needs --to FORMAT, for example --to glb")
-    into_folder = many or Path(output).is_dir() or (ending is not None and output != "-" and not Path(output).suffix)
-    if ending and output != "-" and not into_folder and Path(output).suffix.lower() != _suffix(output, ending):
-        raise click.UsageError(f"--to {ending} and the ending of {output} name different formats")
-    targets = _below(found, input if many else None, output, _suffix(output, ending)) if into_folder else [output]
-    rows: list[dict[str, Any]] = []
-    failures = 0
-    for path, target in zip(found, targets):
-        try:
-            asset = options.open_input(path, source_format, scale=scale, skeleton=skeleton)
-            asset = _chosen(asset, clips, rate)
-            lost = _rehearse(asset, target, ending) if dry_run else _write(asset, target, ending)
-        except UnderstudyError as error:
-            if not many:
-                raise
-            failures += 1
-            click.echo(f"error: {error}", err=True)
-            rows.append({"input": path, "error": str(error)})
-            continue
-        rows.append({"input": path, "output": target, "notes": [*asset.notes, *lost]})
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        asset = _chosen(asset, clips, rate)
+        notes = [*asset.notes, *(_rehearse(asset, target, ending) if dry_run else _write(asset, target, ending))]
         if not as_json:
-            options.echo_notes(rows[-1]["notes"], quiet)
+            options.echo_notes(notes, quiet)
             if not quiet:
                 click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}", err=True)
-    if as_json and output != "-":
-        options.echo_json(rows if many else rows[0])
-    if failures:
-        raise click.exceptions.Exit(1)
+        return {"output": target, "notes": notes}
 
-
-def _suffix(target: str, ending: str | None) -> str:
-    return f".{ending.lstrip('.')}".lower() if ending else Path(target).suffix.lower()
-
-
-def _below(found: list[str], folder: str | None, output: str, ending: str) -> list[str]:
-    """The same places below OUT with the new ending; walk.bvh becomes walk.bvh.glb where walk.glb is taken."""
-    inputs = {Path(path).resolve() for path in found}
-    taken: set[Path] = set()
-    targets = []
-    for path in found:
-        below = Path(path).relative_to(folder) if folder else Path(Path(path).name)
-        target = Path(output, below).with_suffix(ending)
-        place = target.resolve()
-        if place in taken or (place in inputs and place != Path(path).resolve()):
-            target = Path(output, f"{below}{ending}")
-        taken.add(target.resolve())
-        targets.append(str(target))
-    return targets
+    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    jobs.run(work, as_json and output != "-")
 
 
 def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
@@ -113,7 +76,7 @@ def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return _write(asset, str(Path(folder, "rehearsal").with_suffix(_suffix(target, ending))), None)
+            return _write(asset, str(Path(folder, "rehearsal").with_suffix(suffix(target, ending))), None)
         except FileError as error:
             raise type(error)(target, error.reason, error.place) from error
 
@@ -121,11 +84,11 @@ def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
 def _write(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     from understudy import formats
 
-    suffix = _suffix(target, ending)
+    kind = suffix(target, ending)
     if target != "-" and ending:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
-    with options.output_file(target, suffix) as path:
-        if suffix != ".npz":
+    with options.output_file(target, kind) as path:
+        if kind != ".npz":
             return formats.write(asset, path)
         from understudy.formats import npz
         from understudy.rig import bake

@@ -35,7 +35,7 @@ def command(
     rows, failures = [], 0
     for path in found:
         try:
-            row = {"file": path, **summary(options.open_input(path))}
+            row = {"file": path, **summary(options.open_input(path, many=True, scale=scale, skeleton=skeleton))}
         except UnderstudyError as error:
             failures += 1
             row = {"file": path, "error": str(error)}
@@ -75,7 +75,7 @@ def _clip(animation: Clip | Curves) -> dict[str, Any]:
         "name": animation.name,
         "duration": round(animation.duration, 6),
         "rate": animation.rate,
-        "frames": len(animation.frame_times()),
+        "frames": animation.frame_count,
         "channels": len(animation.channels),
         "labels": list(animation.labels),
     }

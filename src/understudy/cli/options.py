@@ -75,8 +75,11 @@ def echo_notes(notes: Iterable[str], quiet: bool) -> None:
             click.echo(f"note: {note}", err=True)
 
 
-def open_input(name: str, source_format: str | None = None, **options: Any) -> Asset:
-    """The asset of a file, of standard input (`-` with --from), or of a built-in character."""
+def open_input(name: str, source_format: str | None = None, many: bool = False, **options: Any) -> Asset:
+    """The asset of a file, of standard input (`-` with --from), or of a built-in character.
+
+    One of `many` files takes only those options that its format knows; a single file refuses the others.
+    """
     if name == "-":
         return _from_standard_input(source_format, options)
     path = Path(name)
@@ -90,6 +93,8 @@ def open_input(name: str, source_format: str | None = None, **options: Any) -> A
         return cast.load(name)
     from understudy import formats
 
+    if many:
+        options = {option: value for option, value in options.items() if option in formats.by_ending(path).options}
     return formats.read(path, **options)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import click
 
 from understudy.cli import options
+from understudy.cli.jobs import Jobs, suffix
 
 
 class Size(click.ParamType):
@@ -25,7 +27,8 @@ class Size(click.ParamType):
 
 @click.command(name="render")
 @click.argument("input")
-@options.output(help="x.png, x.mp4, x.webm or x.gif.")
+@options.output(help="x.png, x.mp4, x.webm or x.gif; for a folder as INPUT a folder, with --to.")
+@click.option("--to", "ending", type=click.Choice(["png", "mp4", "webm", "gif"]), help="What to write into a folder.")
 @options.clip
 @options.rate
 @options.character
@@ -60,10 +63,12 @@ class Size(click.ParamType):
 @options.scale
 @options.skeleton
 @options.source_format
+@options.as_json
 @options.quiet
 def command(
     input: str,
     output: str,
+    ending: str | None,
     clip: str | None,
     rate: float | None,
     character: str | None,
@@ -79,29 +84,36 @@ def command(
     scale: float | None,
     skeleton: str | None,
     source_format: str | None,
+    as_json: bool,
     quiet: bool,
 ) -> None:
     """Render INPUT to a picture (.png), a contact sheet (--sheet N) or a video (.mp4, .webm, .gif)."""
-    asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
+    kind = suffix(output, ending)
 
-    from understudy.render import show
+    def work(path: str, target: str) -> dict[str, Any]:
+        from understudy.render import show
 
-    look = show.View(
-        size=size,
-        azimuth=math.radians(azimuth),
-        elevation=math.radians(elevation),
-        background=background,
-        follow=follow,
-        backend="software" if software else None,
-        supersample=2 if output.lower().endswith(".png") and sheet is None else 1,
-    )
-    take = show.Take.of(asset, clip, rate, character, bones)
-    with options.progress(f"rendering {take.name}", quiet) as report:
-        if sheet is not None:
-            how = show.contact_sheet(take, output, look, sheet, report)
-        elif output.lower().endswith(".png"):
-            how = show.picture(take, output, look, time)
-        else:
-            how = show.video(take, output, look, report)
-    if not quiet:
-        click.echo(f"{output}: {how}", err=True)
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        view = show.View(
+            size=size,
+            azimuth=math.radians(azimuth),
+            elevation=math.radians(elevation),
+            background=background,
+            follow=follow,
+            backend="software" if software else None,
+            supersample=2 if kind == ".png" and sheet is None else 1,
+        )
+        take = show.Take.of(asset, clip, rate, character, bones)
+        with options.progress(f"rendering {take.name}", quiet) as report:
+            if sheet is not None:
+                how = show.contact_sheet(take, target, view, sheet, report)
+            elif kind == ".png":
+                how = show.picture(take, target, view, time)
+            else:
+                how = show.video(take, target, view, report)
+        if not as_json and not quiet:
+            click.echo(f"{target}: {how}", err=True)
+        return {"output": target, "clip": take.name, "frames": len(take), "how": how}
+
+    jobs = Jobs.plan(input, output, kind if ending else None)
+    jobs.run(work, as_json)

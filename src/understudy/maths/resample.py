@@ -32,18 +32,16 @@ little folds back, and at half of it 99.6 %. A sharper filter rings at foot cont
 
 
 def frame_count(start: float, end: float, rate: float) -> int:
-    """How many frames fit from start to end, both included: floor((end - start) rate + slack) + 1; not too many."""
-    count = max(np.floor((end - start) * positive(rate, "rate") + COUNT_SLACK) + 1, 0)
-    if count > MOST_FRAMES:
-        raise InvalidInput(
-            f"{end - start:g} s at {rate:g} frames a second are {count:.0f} frames; at most {MOST_FRAMES:,}"
-        )
-    return int(count)
+    """How many frames fit from start to end, both included: floor((end - start) rate + slack) + 1."""
+    return max(int(np.floor((end - start) * positive(rate, "rate") + COUNT_SLACK)) + 1, 0)
 
 
 def frame_times(start: float, end: float, rate: float) -> Array:
-    """Seconds of each frame: start + i / rate, not beyond end. (F,)"""
-    return start + np.arange(frame_count(start, end, rate)) / rate
+    """Seconds of each frame: start + i / rate, not beyond end. (F,) More frames than anyone means are refused."""
+    count = frame_count(start, end, rate)
+    if count > MOST_FRAMES:
+        raise InvalidInput(f"{end - start:g} s at {rate:g} frames a second are {count} frames; at most {MOST_FRAMES:,}")
+    return start + np.arange(count) / rate
 
 
 def resample(
