@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import atan2, cos, radians, sin, tan
 
 import numpy as np
@@ -39,7 +40,7 @@ class Camera:
         """Angle of the eye around the target, 0 at +Z."""
         return atan2(self.eye[0] - self.target[0], self.eye[2] - self.target[2])
 
-    @property
+    @cached_property
     def view(self) -> Array:
         """camera_from_world (4, 4); the camera looks along its own -Z."""
         axes = _axes_towards(np.subtract(self.eye, self.target))
@@ -48,7 +49,7 @@ class Camera:
         result[:3, 3] = -axes @ np.asarray(self.eye)
         return result
 
-    @property
+    @cached_property
     def clip_from_world(self) -> Array:
         """Projection times view (4, 4), OpenGL's clip space."""
         f, n, scale = self.far, self.near, 1.0 / tan(0.5 * self.fov)

@@ -5,7 +5,24 @@ compared with what it holds before any memory is taken. The specification is Khr
 choice, three.js is followed.
 """
 
-from understudy.formats.gltf.reader import read
-from understudy.formats.gltf.writer import write
+from __future__ import annotations
+
+from pathlib import Path
+
+from understudy.character import Asset
 
 __all__ = ["read", "write"]
+
+
+def read(path: str | Path) -> Asset:
+    """See `gltf.reader`; reader and writer are loaded by the call that needs them, so that `info` starts fast."""
+    from understudy.formats.gltf import reader
+
+    return reader.read(path)
+
+
+def write(asset: Asset, path: str | Path) -> list[str]:
+    """See `gltf.writer`."""
+    from understudy.formats.gltf import writer
+
+    return writer.write(asset, path)
