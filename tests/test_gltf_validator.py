@@ -25,7 +25,7 @@ SOURCES = [
 ]
 
 
-def verdicts(asset: Asset, folder: Path) -> None:
+def assert_valid(asset: Asset, folder: Path) -> None:
     """Write both forms, and fail on any error that the validator finds."""
     paths = [folder / f"out{ending}" for ending in ENDINGS]
     for path in paths:
@@ -37,12 +37,12 @@ def verdicts(asset: Asset, folder: Path) -> None:
 
 @pytest.mark.parametrize("name", MADE)
 def test_our_own_characters_are_valid(name, tmp_path):
-    verdicts(MADE[name](), tmp_path)
+    assert_valid(MADE[name](), tmp_path)
 
 
 @pytest.mark.parametrize("name", cast.names())
 def test_the_cast_is_valid(name, tmp_path):
-    verdicts(cast.load(name), tmp_path)
+    assert_valid(cast.load(name), tmp_path)
 
 
 @pytest.mark.skipif(not SOURCES, reason=f"real data not found in {DATA}; set UNDERSTUDY_TEST_DATA")
@@ -52,4 +52,4 @@ def test_there_are_files_to_convert():
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_real_files_become_valid_gltf(source, tmp_path):
-    verdicts(read(source), tmp_path)
+    assert_valid(read(source), tmp_path)
