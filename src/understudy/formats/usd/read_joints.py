@@ -16,6 +16,7 @@ from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.reading import EARLIEST, Reading, name_of
 from understudy.maths import transform
 
+SAME = 1e-6  # relative: a rest transform that somebody has edited since differs by more, and counts as it is
 SHEAR = 1e-5  # relative; rounding of float32 transforms stays below 1e-6, and 1e-5 of a limb is not visible
 
 
@@ -30,6 +31,9 @@ class Joints:
         self._nodes: dict[str, int] = {}
         self.moving: list[tuple[int, UsdGeom.Xformable]] = []
         self._anchor: int | None = None
+        self.exact: dict[
+            int, Array
+        ] = {}  # rotation and scale (7,) of joints that our own writer kept beside the matrix
 
     def add(self, name: str, parent: int, parent_from_joint: Array) -> int:
         """A joint with its rest transform (4, 4); returns its number."""
@@ -85,6 +89,10 @@ class Joints:
             return Skeleton((), (), np.zeros((0, 3)))
         matrices = np.array(self._matrices)
         translations, rotations, scales = transform.decompose(matrices)
+        for number, kept in self.exact.items():
+            made = transform.compose(translations[number], kept[:4], kept[4:])
+            if np.abs(made - matrices[number])[:3, :3].max() <= SAME * np.abs(matrices[number][:3, :3]).max():
+                rotations[number], scales[number] = kept[:4], kept[4:]
         sheared = np.flatnonzero(transform.shear_error(matrices) > SHEAR)
         for joint in sheared:
             self.reading.note("the shear of rest transforms was dropped: {}", self._names[joint])

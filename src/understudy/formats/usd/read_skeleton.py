@@ -10,6 +10,7 @@ from pxr import Usd, UsdSkel
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.read_joints import Joints
 from understudy.formats.usd.reading import Reading
 
@@ -64,6 +65,7 @@ def read(reading: Reading, prim: Usd.Prim, joints: Joints) -> Bones:
                 joints.stretch(int(numbers[i]), rest[i])
         else:
             numbers[i] = joints.add(names[i], node if parent < 0 else int(numbers[parent]), rest[i])
+    _keep_exact(reading, prim, numbers, joints)
     return Bones(prim, index, numbers, binds, node, stretch, _bones(reading, prim, numbers))
 
 
@@ -81,6 +83,16 @@ def _names(reading: Reading, skeleton: UsdSkel.Skeleton, paths: tuple[str, ...])
     if given is not None and len(given) == len(paths) and all(given):
         return given
     return tuple(path.rsplit("/", 1)[-1] for path in paths)
+
+
+def _keep_exact(reading: Reading, prim: Usd.Prim, numbers: Array, joints: Joints) -> None:
+    """Rotation and scale of rest transforms as our own writer had them; see `write_joints`."""
+    kept = reading.custom(prim, "rest", np.float64)
+    if kept is None or kept.size % 8 or not (np.abs(kept) <= LARGEST_NUMBER).all():
+        return
+    for row in kept.reshape(-1, 8):
+        if 0 <= row[0] < len(numbers) and np.linalg.norm(row[1:5]) > 0.5:
+            joints.exact[int(numbers[int(row[0])])] = row[1:]
 
 
 def _bones(reading: Reading, prim: Usd.Prim, numbers: Array) -> Array | None:

@@ -115,7 +115,7 @@ def _author_character(
     bound = write_joints.bind(plan, character, notes)
     below = Names()
     skeleton = UsdSkel.Skeleton.Define(stage, root.GetPath().AppendChild(below.new("Skeleton")))
-    write_joints.author(plan, skeleton, character.bones)
+    write_joints.author(plan, skeleton, character)
     materials = Materials(stage, root.GetPath().AppendChild(below.new("Materials")), pictures)
     tokens = write_shapes.name_tokens(character.shapes)
     scope = root.GetPath().AppendChild(below.new("Animations"))

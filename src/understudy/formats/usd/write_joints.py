@@ -17,6 +17,9 @@ that makes them so; where they do not agree for a joint, a helper below it, rest
 transform of its own.
 
 The names of helpers are listed in the Skeleton's customData (`understudy:helpers`), and our reader folds them back.
+
+*Rest.* A matrix gives back rotation and scale only to the rounding of float32 quaternions (1e-7), which a scale of
+300 turns into 3e-5. Both are kept beside it in customData (`understudy:rest`), and our reader prefers them.
 """
 
 from __future__ import annotations
@@ -182,13 +185,16 @@ def _bind_the_rest(plan: Plan, character: Character) -> None:
                 plan.binds[place] = np.eye(4) if flat else world[joint]
 
 
-def author(plan: Plan, skeleton: UsdSkel.Skeleton, bones: Array | None) -> None:
+def author(plan: Plan, skeleton: UsdSkel.Skeleton, character: Character) -> None:
     """Write the joint list."""
+    source, bones = character.skeleton, character.bones
     skeleton.CreateJointsAttr(Vt.TokenArray(plan.paths))
     skeleton.CreateJointNamesAttr(Vt.TokenArray(plan.names))
     skeleton.CreateRestTransformsAttr(matrices(np.array(plan.rest)))
     skeleton.CreateBindTransformsAttr(matrices(np.array(plan.binds)))
     prim = skeleton.GetPrim()
+    rest = np.concatenate([np.array(plan.upper).reshape(-1, 1), source.rotations, source.scales], axis=1)
+    prim.SetCustomDataByKey("understudy:rest", Vt.DoubleArray(rest.ravel().tolist()))
     if plan.helpers:
         prim.SetCustomDataByKey("understudy:helpers", Vt.StringArray(plan.helpers))
     if bones is not None:
