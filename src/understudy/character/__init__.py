@@ -1,4 +1,4 @@
-"""The nouns: skeleton, mesh, skin, character, channels, clip, curve, asset, and kinematics.
+"""The nouns: skeleton, mesh, skin, controls and layers, character, channels, clip, curve, asset, and kinematics.
 
 Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when made.
 """
@@ -7,8 +7,10 @@ from understudy.character.asset import Asset
 from understudy.character.channels import Channel, Channels
 from understudy.character.character import Character, Part
 from understudy.character.clip import Clip
+from understudy.character.controls import Controls
 from understudy.character.curve import Curve
 from understudy.character.curves import Curves
+from understudy.character.layers import Lattice, Layers, SparseShapes
 from understudy.character.material import Image, Material, Texture
 from understudy.character.mesh import Mesh
 from understudy.character.shapes import Shapes
@@ -21,14 +23,18 @@ __all__ = [
     "Channels",
     "Character",
     "Clip",
+    "Controls",
     "Curve",
     "Curves",
     "Image",
+    "Lattice",
+    "Layers",
     "Material",
     "Mesh",
     "Part",
     "Shapes",
     "Skeleton",
     "Skin",
+    "SparseShapes",
     "Texture",
 ]

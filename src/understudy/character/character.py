@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
+from understudy.character.layers import Layers
 from understudy.character.mesh import Mesh
 from understudy.character.skeleton import Skeleton
 from understudy.character.skin import Skin
@@ -28,14 +29,25 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Character:
-    """A named skeleton with zero or more parts. Vertices and triangles of the whole are those of the parts in order."""
+    """A named skeleton with zero or more parts. Vertices and triangles of the whole are those of the parts in order.
+
+    A character with `layers` is moved by its controls; without, by its joints and shape weights.
+    """
 
     name: str
     skeleton: Skeleton
     parts: tuple[Part, ...]
     bones: Array | None  # (B,) the joints of a skeleton that no mesh is skinned to, where they are not all of them
+    layers: Layers | None
 
-    def __init__(self, name: str, skeleton: Skeleton, parts: Iterable[Part] = (), bones: Any = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        skeleton: Skeleton,
+        parts: Iterable[Part] = (),
+        bones: Any = None,
+        layers: Layers | None = None,
+    ) -> None:
         parts = tuple(parts)
         if bones is not None:
             bones = checks.array(bones, "bones", ("B",), np.int64)
@@ -44,6 +56,7 @@ class Character:
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "skeleton", skeleton)
         object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "layers", layers)
         shapes: dict[str, tuple[str, ...]] = {}
         for part in parts:
             if len(part.skin.weights) != len(part.mesh.vertices):
@@ -55,6 +68,8 @@ class Character:
             names = part.mesh.shapes.names if part.mesh.shapes else ()
             if names and shapes.setdefault(part.name, names) != names:
                 raise InvalidInput(f"parts named {part.name!r} should have the same shapes")
+        if layers is not None:
+            layers.check_against(skeleton.names, self.vertex_count)
 
     def __repr__(self) -> str:
         return f"Character({self.name!r}, {len(self.joints)} joints, {self.vertex_count} vertices)"
