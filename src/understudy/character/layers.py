@@ -27,7 +27,7 @@ COMPONENTS = ("tx", "ty", "tz", "rx", "ry", "rz", "sx", "sy", "sz")
 
 @dataclass(frozen=True, eq=False)
 class SparseShapes:
-    """S shapes over the V vertices of a whole character: s moves `vertices[first[s]:first[s + 1]]` by their `deltas`."""
+    """S shapes over the V vertices of a whole character: s moves `vertices[first[s]:first[s + 1]]` by `deltas`."""
 
     names: tuple[str, ...]
     first: Array  # (S + 1,) int64
