@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.cast.keys import EASES, Key
+from understudy.cast.keys import EASES, How, Key
 from understudy.cast.spline import DRIFT, Column, Node, column, nodes
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER
@@ -20,7 +20,7 @@ node_lists = st.lists(
 
 
 def key(frame: float, value: float, departure: float | None = None, **more: object) -> Key:
-    return Key("line 1", departure, frame, value, **more)  # type: ignore[arg-type]
+    return Key("line 1", departure, frame, value, How(**more))  # type: ignore[arg-type]
 
 
 def sampled(found: Column, times: np.ndarray) -> np.ndarray:

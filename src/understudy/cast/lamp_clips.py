@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from understudy.cast import keying, keys
+from understudy.cast import keying, reading, vocabulary
 from understudy.cast.keys import Sheet
 from understudy.character import Curves, Skeleton
 
@@ -14,12 +14,13 @@ CLIPS = ("hop", "curious", "sad", "happy")
 def sheets(skeleton: Skeleton) -> tuple[Sheet, ...]:
     """The dope sheets, with the poses that they share."""
     folder = resources.files("understudy.cast") / "sheets" / "lamp"
+    joints = vocabulary.of_joints(skeleton.names)
 
     def text(name: str) -> str:
         return (folder / f"{name}.txt").read_text(encoding="utf-8")
 
-    poses = keys.parse(text("poses"), "lamp/poses.txt", skeleton.names).poses
-    return tuple(keys.parse(text(name), f"lamp/{name}.txt", skeleton.names, poses) for name in CLIPS)
+    poses = reading.parse(text("poses"), "lamp/poses.txt", joints).poses
+    return tuple(reading.parse(text(name), f"lamp/{name}.txt", joints, poses) for name in CLIPS)
 
 
 def clips(skeleton: Skeleton) -> tuple[Curves, ...]:

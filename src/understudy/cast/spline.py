@@ -8,10 +8,13 @@ smaller where a long handle would carry the curve beyond the next key.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
+from understudy import checks
 from understudy.cast.keys import EASES, Key
 from understudy.checks import Array
 from understudy.errors import BadFile
@@ -21,8 +24,7 @@ DRIFT = 0.05  # of the last move: what a hold goes on by
 SHORTEST_HOLD = 3.0  # frames; a shorter one stays where it is, since nobody could see it drift
 
 
-@dataclass(frozen=True)
-class Node:
+class Node(NamedTuple):
     """A key of the finished column. `handles` and `straight` describe the way that leads here."""
 
     frame: float
@@ -78,75 +80,149 @@ def _blossom(p: Array, u: Array, v: Array, w: Array) -> Array:
     return p[:, 0]
 
 
-def nodes(keys: Sequence[Key], frames: float, still: bool, path: str) -> list[Node]:
+class Range(NamedTuple):
+    """What a column is called, where it rests, and what it must not leave."""
+
+    column: str = ""
+    rest: float = 0.0
+    low: float = -np.inf
+    high: float = np.inf
+
+
+FREE = Range()
+
+
+def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: Range = FREE) -> list[Node]:
     """The keys of the finished column, from frame 0 to the last, in frames."""
     result: list[Node] = []
     move = 0.0
     drift = 0.0 if still else DRIFT
     if not keys or keys[0].frame > 0:
-        result.append(Node(0.0, 0.0))
+        result.append(Node(0.0, within.rest))
     for key in keys:
         if result:
             departure = result[-1].frame if key.departure is None else key.departure
             if key.frame <= result[-1].frame or departure < result[-1].frame:
-                reason = f"leaves or arrives before the key before it has settled (frame {result[-1].frame:g})"
+                named = f"{within.column} " if within.column else ""
+                reason = f"{named}leaves or arrives before the key before it has settled (frame {result[-1].frame:g})"
                 raise BadFile(path, reason, key.place)
-            result += _held(result[-1], departure, drift * move)
+            result += _held(result[-1], departure, drift * move, within)
             move = key.value - result[-1].value
-        result += _arrival(key, move)
+        result += _arrival(key, move, within, path)
     if result[-1].frame > frames:
         raise BadFile(path, f"settles at frame {result[-1].frame:g}, after the last frame ({frames:g})", keys[-1].place)
-    return result + _held(result[-1], frames, drift * move)
+    return result + _held(result[-1], frames, drift * move, within)
 
 
-def _held(last: Node, departure: float, drift: float) -> list[Node]:
+def _held(last: Node, departure: float, drift: float, within: Range) -> list[Node]:
+    """The end of a hold: a little further, but never out of the range."""
     if departure <= last.frame:
         return []
-    far = departure - last.frame >= SHORTEST_HOLD
-    return [Node(departure, last.value + (drift if far else 0.0))]
+    if departure - last.frame < SHORTEST_HOLD:
+        drift = 0.0
+    return [Node(departure, min(max(last.value + drift, within.low), within.high))]
 
 
-def _arrival(key: Key, move: float) -> list[Node]:
-    node = Node(key.frame, key.value, key.handles, key.straight, key.broken, key.arriving, key.leaving)
-    if key.overshoot is None:
-        return [node]
-    part, step, swings = key.overshoot
+def _arrival(key: Key, move: float, within: Range, path: str) -> list[Node]:
+    how = key.how
+    if how.overshoot is None:
+        return [Node(key.frame, key.value, how.handles, how.straight, how.broken, how.arriving, how.leaving)]
+    part, step, swings = how.overshoot
     sizes = [part * move * (-0.5) ** swing for swing in range(swings)] + [0.0]
-    result = [Node(key.frame + number * step, key.value + size) for number, size in enumerate(sizes)]
-    return [replace(node, value=result[0].value, leaving=None), *result[1:]]
+    values = [_kept(key, key.value + size, within, path) for size in sizes]
+    first = Node(key.frame, values[0], how.handles, how.straight, how.broken, how.arriving, None)
+    return [first, *(Node(key.frame + number * step, value) for number, value in enumerate(values[1:], 1))]
+
+
+def _kept(key: Key, value: float, within: Range, path: str) -> float:
+    """A value of an overshoot, if the range has room for it.
+
+    Where a column comes back to rest at the end of its range (a weight that fades to zero) there is nothing to
+    overshoot into, and it stops there.
+    """
+    beyond = max(value - within.high, within.low - value)
+    if beyond <= 1e-9:
+        return value
+    if key.value == within.rest and within.rest in (within.low, within.high):
+        return within.rest
+    reason = (
+        f"{within.column} overshoots to {value:.4g}, {beyond:.3g} beyond its range of {within.low:g} to {within.high:g}"
+    )
+    raise BadFile(path, reason, key.place)
 
 
 def column(found: Sequence[Node], rate: float) -> Column:
-    """The finished column, times in seconds."""
-    times = np.array([node.frame for node in found]) / rate
-    values = np.array([node.value for node in found])
+    """One finished column, times in seconds."""
+    return columns([found], rate)[0]
+
+
+def columns(found: Sequence[Sequence[Node]], rate: float) -> list[Column]:
+    """Finished columns, all computed at once, times in seconds."""
+    every = [node for own in found for node in own]
+    ends = np.cumsum([len(own) for own in found])
+    times = np.array([node.frame for node in every]) / rate
+    values = np.array([node.value for node in every])
+    handles = np.array([node.handles for node in every])
+    # between two columns there is no way: it gets some length, no rise, and no handles
+    apart = ends[:-1] - 1
     length = np.diff(times)
-    chord = np.diff(values) / length
+    length[apart] = 1.0
+    rise = np.diff(values)
+    rise[apart] = 0.0
+    chord = rise / length
     # handles of the way that begins and of the way that ends at each node, in seconds; none beyond the ends
-    out = np.append(np.array([node.handles[0] for node in found[1:]]) * length, 0.0)
-    into = np.append(0.0, np.array([node.handles[1] for node in found[1:]]) * length)
-    straight = np.array([node.straight for node in found[1:]], dtype=bool)
+    out = np.append(handles[1:, 0] * length, 0.0)
+    into = np.append(0.0, handles[1:, 1] * length)
+    out[apart] = into[apart + 1] = 0.0
     slope = _slopes(chord, length, out, into)
     arriving, leaving = slope.copy(), slope.copy()
-    broken = np.zeros(len(found), dtype=bool)
-    for k, node in enumerate(found):
-        leaving_line, arriving_line = k < len(chord) and straight[k], k > 0 and straight[k - 1]
-        broken[k] = node.broken or leaving_line or arriving_line
-        if broken[k]:
-            arriving[k] = leaving[k] = 0.0
-        given = node.leaving if node.arriving is None else node.arriving
-        if node.arriving is not None or (given is not None and not broken[k]):
-            arriving[k] = given
-        given = node.arriving if node.leaving is None else node.leaving
-        if node.leaving is not None or (given is not None and not broken[k]):
-            leaving[k] = given
-        if arriving_line:
-            arriving[k], into[k] = chord[k - 1], length[k - 1] / 3
-        if leaving_line:
-            leaving[k], out[k] = chord[k], length[k] / 3
-    before = np.stack([into, into * arriving], axis=1)
-    after = np.stack([out, out * leaving], axis=1)
-    return Column(times, values, before, after, broken)
+    broken = np.zeros(len(every), dtype=bool)
+    for k in _special(every):
+        _by_hand(every, k, chord, length, (into, arriving), (out, leaving), broken)
+    before = checks.freeze(np.stack([into, into * arriving], axis=1))
+    after = checks.freeze(np.stack([out, out * leaving], axis=1))
+    for array in (times, values, broken):
+        checks.freeze(array)
+    starts = [0, *ends.tolist()]
+    return [Column(times[a:b], values[a:b], before[a:b], after[a:b], broken[a:b]) for a, b in pairwise(starts)]
+
+
+def _special(every: Sequence[Node]) -> list[int]:
+    """The nodes whose slopes are not all automatic."""
+    found = set()
+    for k, node in enumerate(every):
+        if node.straight:
+            found |= {k - 1, k}
+        if node.broken or node.arriving is not None or node.leaving is not None:
+            found.add(k)
+    return sorted(found)
+
+
+def _by_hand(
+    every: Sequence[Node],
+    k: int,
+    chord: Array,
+    length: Array,
+    arrival: tuple[Array, Array],
+    departure: tuple[Array, Array],
+    broken: Array,
+) -> None:
+    """Node k of `every` with slopes by hand, corners and straight ways, in place; (handle, slope) for each side."""
+    node, (into, arriving), (out, leaving) = every[k], arrival, departure
+    leaving_line = k < len(chord) and every[k + 1].straight
+    broken[k] = node.broken or leaving_line or node.straight
+    if broken[k]:
+        arriving[k] = leaving[k] = 0.0
+    given = node.leaving if node.arriving is None else node.arriving
+    if node.arriving is not None or (given is not None and not broken[k]):
+        arriving[k] = given
+    given = node.arriving if node.leaving is None else node.leaving
+    if node.leaving is not None or (given is not None and not broken[k]):
+        leaving[k] = given
+    if node.straight:
+        arriving[k], into[k] = chord[k - 1], length[k - 1] / 3
+    if leaving_line:
+        leaving[k], out[k] = chord[k], length[k] / 3
 
 
 def _slopes(chord: Array, length: Array, out: Array, into: Array) -> Array:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ class Clip:
     """F frames of C columns. Frame f is at `start + f / rate` seconds of the file's own clock.
 
     Rotations are made continuous in time, and unit where they are not near it (`checks.NEAR_UNIT`). Only marker columns
-    may hold NaN (not seen).
+    may hold NaN (not seen). `about` says in words what happens, `moments` name times of the same clock.
     """
 
     name: str
@@ -29,6 +30,8 @@ class Clip:
     rate: float  # frames a second
     start: float = 0.0  # seconds
     labels: tuple[str, ...] = ()
+    about: str = ""
+    moments: Mapping[str, float] = field(default_factory=dict)  # name -> seconds
 
     def __init__(
         self,
@@ -38,6 +41,8 @@ class Clip:
         rate: float,
         start: float = 0.0,
         labels: Iterable[str] = (),
+        about: str = "",
+        moments: Mapping[str, float] | None = None,
     ) -> None:
         channels = channels if isinstance(channels, Channels) else Channels(channels)
         what = f"values of clip {name!r}"
@@ -58,6 +63,8 @@ class Clip:
             "rate": checks.positive(rate, f"rate of clip {name!r}"),
             "start": float(start),
             "labels": tuple(labels),
+            "about": str(about),
+            "moments": checked_moments(moments, f"clip {name!r}"),
         }
         for key, value in fields.items():
             object.__setattr__(self, key, value)
@@ -103,7 +110,16 @@ class Clip:
     def resampled(self, rate: float, method: str = "linear") -> Clip:
         """The same motion at another rate."""
         values = self.sample(self.frame_times(rate), method)
-        return Clip(self.name, self.channels, values, rate, self.start, self.labels)
+        return Clip(self.name, self.channels, values, rate, self.start, self.labels, self.about, self.moments)
+
+
+def checked_moments(moments: Mapping[str, float] | None, what: str) -> Mapping[str, float]:
+    """Moments that nobody can change, each a name and a finite time in seconds."""
+    found = {str(name): float(time) for name, time in (moments or {}).items()}
+    for name, time in found.items():
+        if not name or not np.isfinite(time):
+            raise InvalidInput(f"a moment of {what} should be a name and a finite time, but is {name!r} at {time}")
+    return MappingProxyType(found)
 
 
 def continuous(channels: Channels, values: Array) -> Array:

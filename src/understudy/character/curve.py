@@ -96,6 +96,17 @@ class Curve:
         return curve
 
     @classmethod
+    def trusted_bezier(cls, channel: Channel, times: Array, values: Array, before: Array, after: Array) -> Curve:
+        """A Bezier curve throughout, from frozen float64 arrays that whoever made them vouches for.
+
+        That is: increasing times (K,), finite values (K, n), tangents (K, n, 2) no longer than their segments.
+        """
+        curve = object.__new__(cls)
+        fields = (channel, times, values, _plain(BEZIER, *values.shape)[0], before, after, ("hold", "hold"))
+        curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
+        return curve
+
+    @classmethod
     def hermite(cls, channel: Channel, times: Any, values: Any, arriving: Any, leaving: Any) -> Curve:
         """A curve from derivatives (value per second) on both sides of each key, as glTF's CUBICSPLINE gives them."""
         times = checks.array(times, "key times", ("K",))

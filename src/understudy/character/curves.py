@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,8 +11,9 @@ import numpy as np
 
 from understudy import checks
 from understudy.character.channels import Channels
-from understudy.character.clip import Clip, continuous
+from understudy.character.clip import Clip, checked_moments, continuous
 from understudy.character.curve import Curve
+from understudy.character.curve_batch import CurveBatch
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import resample
@@ -24,22 +25,35 @@ DEFAULT_RATE = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A named set of curves, no two on the same channel; `rate` is the rate it was keyed in, or is best baked at."""
+    """A named set of curves, no two on the same channel; `rate` is the rate it was keyed in, or is best baked at.
+
+    `about` says in words what happens, `moments` name times of the file's own clock.
+    """
 
     name: str
     curves: tuple[Curve, ...]
     labels: tuple[str, ...]
     rate: float
+    about: str
+    moments: Mapping[str, float]  # name -> seconds
 
     def __init__(
-        self, name: str, curves: Iterable[Curve], labels: Iterable[str] = (), rate: float | None = None
+        self,
+        name: str,
+        curves: Iterable[Curve],
+        labels: Iterable[str] = (),
+        rate: float | None = None,
+        about: str = "",
+        moments: Mapping[str, float] | None = None,
     ) -> None:
         object.__setattr__(self, "name", str(name))
         object.__setattr__(self, "curves", tuple(curves))
         object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "about", str(about))
+        object.__setattr__(self, "moments", checked_moments(moments, f"animation {name!r}"))
         if not self.curves:
             raise InvalidInput(f"animation {name!r} should have at least one curve, but has none")
-        Channels(curve.channel for curve in self.curves)
+        self.channels  # noqa: B018  which refuses a channel that appears twice
         found = natural_rate(curve.times for curve in self.curves) if rate is None else rate
         object.__setattr__(self, "rate", checks.positive(found, f"rate of animation {name!r}"))
 
@@ -86,13 +100,22 @@ class Curves:
     def sample(self, times: Any) -> Array:
         """(M, C) values at any times, columns in the order of `channels`, rotations continuous in time."""
         times = np.atleast_1d(np.asarray(times, np.float64))
-        values = np.concatenate([curve.sample(times) for curve in self.curves], axis=1)
+        values = np.empty((len(times), self.channels.width))
+        batch = self._batch
+        values[:, batch.columns] = batch.sample(times)
+        for curve, start, stop in batch.others:
+            values[:, start:stop] = curve.sample(times)
         return continuous(self.channels, values)
+
+    @cached_property
+    def _batch(self) -> CurveBatch:
+        return CurveBatch(self.curves, self.channels.offsets)
 
     def clip(self, rate: float | None = None) -> Clip:
         """The dense clip at a rate."""
         rate = self.rate if rate is None else checks.positive(rate, "rate")
-        return Clip(self.name, self.channels, self.sample(self.frame_times(rate)), rate, self.start, self.labels)
+        values = self.sample(self.frame_times(rate))
+        return Clip(self.name, self.channels, values, rate, self.start, self.labels, self.about, self.moments)
 
 
 def natural_rate(times: Iterable[Array]) -> float:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.cast.keys import EASES, Contact, Sheet, parse
+from understudy.cast.keys import EASES, Contact, Sheet
+from understudy.cast.reading import parse
+from understudy.cast.vocabulary import of_joints
 from understudy.errors import BadFile
 
-JOINTS = ("Root", "Arm", "Neck", "Head")
+JOINTS = of_joints(("Root", "Arm", "Neck", "Head"))
 SHEET = """
 # a comment
 clip   nod
@@ -15,8 +17,8 @@ frames 48
 rate   24
 order  yxz
 labels curious, small one
-beat   looks up:
-beat   and down
+about  looks up:
+about  and down
 contact Root: 0>10, 12>48
 
 pose low: Arm rx=-20, Neck rx=15 rz=2   # and another
@@ -35,7 +37,7 @@ def test_the_head_of_a_sheet() -> None:
     sheet = read(SHEET)
     assert (sheet.name, sheet.frames, sheet.rate, sheet.order) == ("nod", 48, 24, "yxz")
     assert sheet.labels == ("curious", "small one")
-    assert sheet.beat == "looks up: and down"
+    assert sheet.about == "looks up: and down"
     assert sheet.contacts == [Contact("Root", 0, 10), Contact("Root", 12, 48)]
     assert sheet.poses == {"low": {"Arm.rx": -20, "Neck.rx": 15, "Neck.rz": 2}}
 
@@ -44,18 +46,18 @@ def test_poses_set_what_they_name_by_their_amount_and_delays_shift_it() -> None:
     tracks = read(SHEET).tracks
     assert [(k.departure, k.frame, k.value) for k in tracks["Arm.rx"]] == [(None, 0, -10), (10, 20, -20), (24, 30, 4)]
     assert [(k.departure, k.frame, k.value) for k in tracks["Neck.rz"]] == [(None, 0, 1), (12, 22, 2)]
-    assert tracks["Arm.rx"][1].handles == EASES["heavy"]
+    assert tracks["Arm.rx"][1].how.handles == EASES["heavy"]
 
 
 def test_how_a_key_gets_there() -> None:
     tracks = read(SHEET).tracks
     (turn,) = tracks["Head.ry"]
-    assert turn.overshoot == (0.15, 4, 2) and turn.handles == EASES["snap"]
+    assert turn.how.overshoot == (0.15, 4, 2) and turn.how.handles == EASES["snap"]
     (nod,) = tracks["Head.rx"]
-    assert nod.departure is None and nod.handles == (0.5, 0.25)
+    assert nod.departure is None and nod.how.handles == (0.5, 0.25)
     up, down = tracks["Root.ty"]
-    assert up.broken and up.leaving == 2 and up.arriving is None
-    assert down.broken and down.arriving == -2 and down.handles == EASES["even"]
+    assert up.how.broken and up.how.leaving == 2 and up.how.arriving is None
+    assert down.how.broken and down.how.arriving == -2 and down.how.handles == EASES["even"]
 
 
 def test_translations_and_still_tracks_do_not_drift() -> None:
@@ -71,8 +73,8 @@ def test_poses_known_beforehand_can_be_used() -> None:
 @pytest.mark.parametrize(
     ("line", "reason"),
     [
-        ("Head: 4 rq=3", "expected a value such as rx=12"),
-        ("Head: 4 rx=3x", "expected a value such as rx=12"),
+        ("Head: 4 rq=3", "Head has no 'rq'; available: rz, ry, rx"),
+        ("Head: 4 rx=3x", "expected a value such as rx=1.2"),
         ("Tail: 4 rx=3", "there is no joint 'Tail'; available: Root, Arm"),
         ("Head: 4 Tail.rx=3", "there is no joint 'Tail'"),
         ("Head: rx=3", "should begin with a frame"),
