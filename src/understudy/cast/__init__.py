@@ -8,7 +8,7 @@ from understudy import checks
 from understudy.character import Asset
 
 # name: module below understudy.cast, which has a function of the same name that builds the asset
-CAST = {"lamp": "lamp"}
+CAST = {"dragon": "dragon", "lamp": "lamp"}
 
 
 def names() -> tuple[str, ...]:

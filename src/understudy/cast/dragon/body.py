@@ -1,0 +1,196 @@
+"""The dragon's body: everything sculpted, joined into a character, with what the makers of shapes need to know.
+
+Sculpting happens in head lengths; `Body.points` keeps those places, `Body.character` is in metres
+(`measures.metres`). Vertices of the whole are those of the parts in order, and `Body.pieces` says where each named
+piece is among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.cast import geometry
+from understudy.cast.dragon import binding, eyes, fins, hard_parts, lids, meshing, paint, sculpt, tongue
+from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
+from understudy.cast.dragon.patches import Patch, joined, pair
+from understudy.cast.dragon.skeleton import skeleton
+from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin
+from understudy.character.kinematics import world_transforms_numpy
+from understudy.checks import Array
+from understudy.maths.colour import to_linear
+
+SEAL = 0.0052  # HL that each lip moves towards the other, so that the closed mouth is a thin line
+NEAR_LIPS = 10  # lip vertices that lead a tooth
+UNLIT: dict[str, Any] = {"extensions": {"KHR_materials_unlit": {}}}
+
+MATERIALS = {
+    "Skin": Material("skin", roughness=0.62),
+    "Lids": Material("lids", roughness=0.6, double_sided=True),
+    "Eyes": Material("eyes", roughness=0.12),
+    "Highlights": Material("highlights", extra=UNLIT),
+    "LidShadow": Material("lid shadow", roughness=1.0, alpha_mode="BLEND", extra=UNLIT),
+    "Fins": Material("fins", roughness=0.55, double_sided=True),
+    "Horns": Material("horns", roughness=0.42),
+    "Spikes": Material("spikes", roughness=0.5),
+    "Teeth": Material("teeth", roughness=0.3),
+    "Tongue": Material("tongue", roughness=0.35),
+    "Plinth": Material("plinth", roughness=0.45),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SkinSurface:
+    """The skin, in HL: what masks, shapes and weights are made from."""
+
+    unsealed: Array  # (V, 3) with the mouth's slit open: where every mask is evaluated
+    sealed: Array  # (V, 3) at rest
+    triangles: Array  # (T, 3), the left half first
+    mirror: Array  # (V,) the vertex on the other side
+    depth: Array  # (V,) distance to the closed head before carving: 0 on the outside, negative in mouth and sockets
+    sheet: Array  # (V,) height of the lips' sheet
+    jaw: Array  # (V,) how much each vertex follows the jaw
+    mean: Any  # (V, V) sparse: the mean over the neighbours, for `binding.smoothed`
+
+
+@dataclass(frozen=True, eq=False)
+class Tooth:
+    """One tooth and the vertices of the skin, on the lip it stands behind, that lead it."""
+
+    name: str
+    piece: slice
+    upper: bool
+    near: Array  # (NEAR_LIPS,)
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The character without layers, and the sculptor's knowledge of it."""
+
+    character: Character
+    points: Array  # (V, 3) HL of the whole character at rest
+    mirror: Array  # (V,) the vertex on the other side; highlights are not mirror images in place
+    pieces: Mapping[str, slice]  # "Skin", "LidUpper.L", "Eyeball.R", "ToothUpper3.L", "Spike4" ... among all vertices
+    skin: SkinSurface  # its vertices are the first of the whole
+    eyeball: eyes.Eyeball  # the left one; the right one has the same numbering, mirrored
+    lids: Mapping[str, lids.Lid]  # "Upper", "Lower": the left ones
+    fin: fins.Fin  # the left one
+    tongue: tongue.Tongue
+    teeth: tuple[Tooth, ...]
+    spikes: tuple[hard_parts.Spike, ...]
+
+
+def build() -> Body:
+    """The dragon from nothing: some 15 s, most of it spent on remeshing."""
+    surface, hold = skin_surface()
+    eyeball, fin, flesh = eyes.eyeball(), fins.fin(), tongue.tongue()
+    shells = {which: lids.lid(which) for which in ("Upper", "Lower")}
+    spikes = tuple(hard_parts.spikes())
+    left_teeth = hard_parts.teeth()
+    light = paint.tinted(paint.occlusion(surface.unsealed))
+    painted = to_linear(paint.colours(paint.Place.of(surface.unsealed))) * light
+    patches: dict[str, list[Patch]] = {
+        "Skin": [Patch("Skin", surface.sealed, surface.triangles, painted, hold, surface.mirror)],
+        "Lids": [half for lid in shells.values() for half in pair(lid.patch)],
+        "Eyes": list(pair(eyeball.patch)),
+        "Highlights": eyes.highlights(),
+        "LidShadow": list(pair(lids.shadow())),
+        "Fins": list(pair(fin.patch)),
+        "Horns": list(pair(hard_parts.horn())),
+        "Spikes": [_rooted(spike, surface, hold) for spike in spikes],
+        "Teeth": [side for tooth in left_teeth for side in pair(tooth)],
+        "Tongue": [flesh.patch],
+        "Plinth": [hard_parts.plinth()],
+    }
+    character = assemble(skeleton(), patches)
+    everything = [patch for group in patches.values() for patch in group]
+    starts = np.cumsum([0, *(len(patch.vertices) for patch in everything)])
+    pieces = {p.name: slice(int(a), int(b)) for p, a, b in zip(everything, starts, starts[1:])}
+    return Body(
+        character,
+        np.concatenate([patch.vertices for patch in everything]),
+        _mirror(everything, pieces),
+        pieces,
+        surface,
+        eyeball,
+        shells,
+        fin,
+        flesh,
+        tuple(_tooth(patch, pieces[patch.name], surface) for patch in patches["Teeth"]),
+        spikes,
+    )
+
+
+def skin_surface() -> tuple[SkinSurface, dict[str, Array]]:
+    """The skin and its hold on the joints."""
+    mesh = meshing.build()
+    p = mesh.vertices
+    depth, sheet = sculpt.distance(p, "closed"), sculpt.lip_sheet(p)
+    mean = binding.average(mesh.triangles, len(p))
+    hold, jaw = binding.hold(p, depth, sheet, mesh.mirror, mean)
+    above = p[:, 1] - sheet
+    close = SEAL * ramp(0.075, 0.012, np.abs(above)) * ramp(CORNER_Z - 0.03, CORNER_Z + 0.01, p[:, 2])
+    sealed = p.copy()
+    sealed[:, 1] -= np.sign(above) * close * ramp(-0.06, -0.03, depth)
+    return SkinSurface(p, sealed, mesh.triangles, mesh.mirror, depth, sheet, jaw, mean), hold
+
+
+def assemble(joints: Skeleton, patches: Mapping[str, Sequence[Patch]]) -> Character:
+    """One part a material, in the order of `patches`; every skin on the same list of joints."""
+    held_by = sorted({joints.index(joint) for group in patches.values() for patch in group for joint in patch.hold})
+    rest = world_transforms_numpy(joints.parents, joints.translations, joints.rotations, joints.scales)
+    binds = np.linalg.inv(rest[held_by])
+    column = {joints.names[joint]: number for number, joint in enumerate(held_by)}
+    parts = []
+    for label, group in patches.items():
+        vertices, triangles, colours = joined(group)
+        if label != "Skin":
+            colours[:, :3] = to_linear(colours[:, :3])
+        places = metres(vertices)
+        normals = geometry.normals(places, triangles)
+        mesh = Mesh(label, places, triangles, normals=normals, colours=colours, materials=[MATERIALS[label]])
+        parts.append(Part(label, mesh, Skin(held_by, binds, *_influences(group, column))))
+    return Character("dragon", joints, parts)
+
+
+def _influences(group: Sequence[Patch], column: Mapping[str, int]) -> tuple[Array, Array]:
+    """(V, K) columns and weights, heaviest first, K the most that any vertex of the part needs."""
+    blocks = []
+    for patch in group:
+        dense = np.zeros((len(patch.vertices), len(column)))
+        for joint, share in patch.hold.items():
+            dense[:, column[joint]] = share
+        blocks.append(dense)
+    weights = np.concatenate(blocks)
+    most = int((weights > 0).sum(axis=1).max())
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :most]
+    return order, np.take_along_axis(weights, order, axis=1)
+
+
+def _rooted(spike: hard_parts.Spike, surface: SkinSurface, hold: Mapping[str, Array]) -> Patch:
+    """A spike that follows the skin it stands on: the weights of the skin's nearest vertex, one side as the other."""
+    nearest = int(np.argmin(np.linalg.norm(surface.sealed - spike.base, axis=1)))
+    patch = spike.patch
+    shares = {joint: 0.5 * (w[nearest] + w[surface.mirror[nearest]]) for joint, w in hold.items()}
+    kept = {joint: np.full(len(patch.vertices), share) for joint, share in shares.items() if share > 0}
+    return Patch(patch.name, patch.vertices, patch.triangles, patch.colours, kept, patch.twin)
+
+
+def _mirror(patches: Sequence[Patch], pieces: Mapping[str, slice]) -> Array:
+    other = {".L": ".R", ".R": ".L"}
+    blocks = []
+    for patch in patches:
+        side = patch.name[-2:]
+        twin = patch.name[:-2] + other[side] if side in other else patch.name
+        blocks.append(pieces[twin].start + patch.twin)
+    return np.concatenate(blocks)
+
+
+def _tooth(patch: Patch, piece: slice, surface: SkinSurface) -> Tooth:
+    upper = "Upper" in patch.name
+    lip = np.flatnonzero(((surface.unsealed[:, 1] >= surface.sheet) == upper) & (surface.depth > -0.03))
+    away = np.linalg.norm(surface.unsealed[lip] - patch.vertices.mean(axis=0), axis=1)
+    return Tooth(patch.name, piece, upper, lip[np.argsort(away, kind="stable")[:NEAR_LIPS]])

@@ -1,0 +1,119 @@
+"""The skin's mesh: marching cubes on half the sculpture, remeshed by zones, put back onto it, mirrored and welded.
+
+Marching cubes leave slivers, which block the collapses of an isotropic remesher, so quadric simplification comes
+first. Edges then grow zone by zone, never by more than 1.4 in a pass: short on rims and lips, long on the neck.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy.cast.dragon import sculpt
+from understudy.cast.dragon.measures import EYE
+from understudy.checks import Array
+
+STEP = 0.007  # HL of the grid
+FINE, MIDDLE, COARSE = 0.0110, 0.020, 0.034  # HL, edges of the three zones
+SIMPLIFIED = 44_000  # triangles of the half after simplification
+ISOTROPIC = {"checksurfdist": False, "featuredeg": 180}
+
+
+@dataclass(frozen=True, eq=False)
+class Skinned:
+    """The skin's surface in HL: the left half first, its mirror image behind it."""
+
+    vertices: Array  # (V, 3)
+    triangles: Array  # (T, 3), the first half of them on the left
+    mirror: Array  # (V,) the vertex on the other side
+
+
+def build() -> Skinned:
+    """The skin, closed, exactly symmetric, counter-clockwise from outside."""
+    vertices, triangles = _half()
+    edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    distinct, count = np.unique(edges, axis=0, return_counts=True)
+    middle = np.zeros(len(vertices), dtype=bool)
+    middle[distinct[count == 1]] = True
+    vertices[middle, 0] = 0.0
+    for _ in range(4):
+        vertices = sculpt.onto_skin(vertices, steps=1)
+        vertices[middle, 0] = 0.0
+    return mirrored(vertices, triangles, middle)
+
+
+def mirrored(vertices: Array, triangles: Array, middle: Array) -> Skinned:
+    """The whole of a left half whose vertices `middle` (V,) bool lie at x = 0."""
+    beside = np.flatnonzero(~middle)
+    twin = np.arange(len(vertices))
+    twin[beside] = len(vertices) + np.arange(len(beside))
+    mirror = np.concatenate([twin, beside])
+    whole = np.concatenate([vertices, vertices[beside] * [-1.0, 1.0, 1.0]])
+    return Skinned(whole, np.concatenate([triangles, twin[triangles][:, ::-1]]), mirror)
+
+
+def _half() -> tuple[Array, Array]:
+    import pymeshlab
+    from skimage.measure import marching_cubes
+
+    xs, ys, zs = np.arange(0, 0.62, STEP), np.arange(-1.06, 0.55, STEP), np.arange(-0.65, 0.68, STEP)
+    vertices, triangles, _, _ = marching_cubes(sculpt.on_grid(xs, ys, zs), 0.0, spacing=(STEP, STEP, STEP))
+    work = pymeshlab.MeshSet()
+    work.add_mesh(pymeshlab.Mesh(vertices.astype(float) + [xs[0], ys[0], zs[0]], triangles))
+    work.meshing_remove_connected_component_by_face_number(mincomponentsize=500)
+    work.meshing_decimation_quadric_edge_collapse(
+        targetfacenum=SIMPLIFIED,
+        preserveboundary=True,
+        boundaryweight=2.0,
+        preservenormal=True,
+        optimalplacement=True,
+        planarquadric=True,
+        planarweight=0.002,
+    )
+    _remesh(work, FINE)
+    length = FINE
+    while length < 0.999 * COARSE:
+        length = min(1.4 * length, COARSE)
+        _, near = _zones(work)
+        _remesh(work, length, ~near)
+        if length <= 1.3 * MIDDLE:
+            rim, near = _zones(work)
+            _remesh(work, min(length, MIDDLE), near & ~rim)
+    mesh = work.current_mesh()
+    vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
+    corners = vertices[triangles]
+    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    outwards = (facing * sculpt.gradient(corners.mean(axis=1))).sum() > 0
+    return vertices, triangles if outwards else triangles[:, ::-1].copy()
+
+
+def _zones(work: Any) -> tuple[Array, Array]:
+    """(V,) rims, lips and nostrils; (V,) these and the rest of the face and mouth."""
+    p = work.current_mesh().vertex_matrix()
+    x, y, z = np.abs(p[:, 0]), p[:, 1], p[:, 2]
+    from_eye = np.linalg.norm(p - EYE, axis=1)
+    from_lips = np.abs(y - sculpt.lip_sheet(p))
+    depth = sculpt.distance(p, "closed")
+    rim = (np.abs(from_eye - 0.150) < 0.032) & (z > 0.12)
+    rim |= (from_lips < 0.040) & (z > 0.0) & (depth > -0.035)
+    rim |= np.linalg.norm(p - [0.075, -0.02, 0.55], axis=1) < 0.055
+    near = rim | ((z > 0.12) & (y > -0.32) & (depth > -0.03))
+    near |= (from_lips < 0.10) & (z > -0.09) & ((z < 0.16) | ((z > 0.1) & (x > 0.10)))
+    return rim, near
+
+
+def _remesh(work: Any, length: float, where: Array | None = None) -> None:
+    """Isotropic remeshing to that edge length, of all faces or of those that touch the vertices `where` (V,)."""
+    import pymeshlab
+
+    if where is not None:
+        mesh = work.current_mesh()
+        faces = mesh.face_matrix()
+        chosen = where[faces].any(axis=1).astype(float)
+        work.add_mesh(pymeshlab.Mesh(mesh.vertex_matrix(), faces, f_scalar_array=chosen))
+        work.compute_selection_by_condition_per_face(condselect="fq>0.5")
+    work.meshing_isotropic_explicit_remeshing(
+        iterations=5, targetlen=pymeshlab.PureValue(length), selectedonly=where is not None, **ISOTROPIC
+    )

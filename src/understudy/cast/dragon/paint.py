@@ -1,0 +1,184 @@
+"""The dragon's colours and scales as functions of the place on the skin.
+
+Dark above, cream below, as on a fawn: crown and nape are darker, the belly is light, dapples mark a young animal, and
+sea green appears in the eyes only. `colours` and `pebbles` are evaluated per texel of the atlas (`atlas`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.cast.dragon import sculpt
+from understudy.cast.dragon.measures import EYE, EYE_RADIUS, ramp
+from understudy.cast.dragon.patches import PALETTE, mix
+from understudy.checks import Array
+
+NOSTRIL = (0.077, -0.016, 0.555)
+BROW = ((0.095, 0.215, 0.343), (0.195, 0.260, 0.298), (0.33, 0.185, 0.185))
+FRECKLES = (
+    ((0.128, 0.012, 0.42), 0.011),
+    ((0.158, -0.018, 0.40), 0.009),
+    ((0.150, 0.030, 0.375), 0.008),
+    ((0.178, -0.045, 0.40), 0.007),
+)
+PEBBLE, DAPPLE = 0.020, 0.078  # HL, cells of the two noises
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """Points on the skin, folded onto the left, with what the paint asks about them."""
+
+    points: Array  # (M, 3) HL, x >= 0
+    depth: Array  # (M,) distance to the closed skin, negative inside
+    above_lips: Array  # (M,) y over the lips' sheet
+    from_eye: Array  # (M,)
+    from_nostril: Array  # (M,)
+    noise: Array  # (M, 2) coarse and fine, about -1 .. 1
+
+    @classmethod
+    def of(cls, points: ArrayLike) -> Place:
+        p = np.abs(np.asarray(points, dtype=float) * [1.0, 0.0, 0.0]) + np.asarray(points, dtype=float) * [0.0, 1.0, 1.0]
+        return cls(
+            p,
+            sculpt.distance(p, "closed"),
+            p[:, 1] - sculpt.lip_sheet(p),
+            np.linalg.norm(p - EYE, axis=1),
+            np.linalg.norm(p - NOSTRIL, axis=1),
+            np.stack([waves(p, 9.0, 1), waves(p, 24.0, 2)], axis=1),
+        )
+
+    def inside_mouth(self) -> Array:
+        """(M,) 1 behind the lips. Rims of the lids are carved as well, hence the bounds by height and eye."""
+        z = self.points[:, 2]
+        near = (self.above_lips < 0.060) & (self.above_lips > -0.095) & (z > -0.07)
+        near &= (self.from_eye > 0.190) | (self.above_lips < 0.022)
+        near &= ~((self.from_nostril < 0.06) & (self.points[:, 1] > -0.07))
+        return ramp(-0.014, -0.034, self.depth) * near
+
+    def lip(self) -> Array:
+        """(M,) 1 on the red of the lips."""
+        near = (np.abs(self.above_lips) < 0.03) & (self.points[:, 2] > 0.05) & (self.from_nostril > 0.06)
+        near &= (self.from_eye > 0.190) | (self.above_lips < 0.02)
+        return ramp(-0.003, -0.014, self.depth) * near
+
+    def around_neck(self) -> Array:
+        """(M,) degrees from the front about the neck's own axis."""
+        x, y, z = self.points.T
+        axis = np.interp(y, [-1.1, -0.72, -0.36, -0.2], [-0.09, -0.22, -0.255, -0.22])
+        return np.degrees(np.arctan2(x, z - axis))
+
+    def belly(self) -> tuple[Array, Array]:
+        """(M,) the light underside, and of it the throat."""
+        y, z = self.points[:, 1], self.points[:, 2]
+        jaw = ramp(-0.165, -0.200, y + 0.02 * self.noise[:, 1]) * ramp(0.02, 0.12, z)
+        throat = ramp(62, 46, self.around_neck() + 4 * self.noise[:, 1]) * ramp(-0.20, -0.26, y)
+        return np.maximum(jaw, throat), throat
+
+
+def waves(points: Array, frequency: float, seed: int) -> Array:
+    """(M,) a smooth noise: the mean of six plane waves of random directions."""
+    rng = np.random.default_rng(seed)
+    directions, phases = rng.normal(size=(6, 3)) * frequency, rng.uniform(0, 2 * np.pi, 6)
+    return np.sin(points @ directions.T + phases).mean(axis=1)
+
+
+def cells(cell: float, seed: int, reach: float, least_x: float) -> Array:
+    """(N, 3) jittered grid points within `reach` cells of the skin: one for each scale or dapple."""
+    rng = np.random.default_rng(seed)
+    low, high = np.array([0.0, -1.1, -0.7]) - 2 * cell, np.array([0.5, 0.6, 0.7]) + 2 * cell
+    counts = np.ceil((high - low) / cell).astype(int)
+    points = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 3) * cell + low
+    points = points + rng.uniform(-0.38, 0.38, points.shape) * cell
+    near = np.abs(sculpt.distance(points, "closed")) < reach * cell
+    return np.asarray(points[near & (points[:, 0] > least_x * cell)])
+
+
+def pebbles(place: Place) -> Array:
+    """(M,) height of the scales in 0 .. 1, 0.5 where there are none: 1 - F1^2 of cell noise, faded out on rims and lips."""
+    from scipy.spatial import cKDTree
+
+    nearest = cKDTree(cells(PEBBLE, 7, 0.75, -0.5)).query(place.points)[0] / (0.62 * PEBBLE)
+    height = 1 - np.clip(np.clip(nearest, 0, 1) ** 2, 0, 1)
+    z = place.points[:, 2]
+    fade = (1 - place.inside_mouth()) * (1 - 0.6 * place.belly()[0]) * ramp(0.160, 0.185, place.from_eye)
+    fade = fade * ramp(0.01, 0.03, np.abs(place.above_lips) + 0.1 * (z < 0.05))
+    return 0.5 + (height - 0.5) * fade * (0.5 + 0.5 * ramp(0.3, -0.1, z))
+
+
+def dapples(place: Place) -> Array:
+    """(M,) 1 in a dapple, on crown, temples and nape."""
+    from scipy.spatial import cKDTree
+
+    centres = cells(DAPPLE, 3, 0.30, 0.3)
+    radii = np.random.default_rng(4).choice([0.010, 0.015, 0.021, 0.028], len(centres))
+    distance, which = cKDTree(centres).query(place.points, k=3)
+    inside = ramp(1.15, 0.80, (distance / radii[which]).min(axis=1))
+    _, y, z = place.points.T
+    where = np.maximum(ramp(0.02, 0.14, y - 0.75 * z), ramp(-0.10, -0.20, z) * ramp(30, 60, place.around_neck()))
+    return inside * where * (1 - place.belly()[0])
+
+
+def brow_mark(place: Place) -> Array:
+    """(M,) 1 on the dark mark along the brow's ridge, tapering outwards."""
+    inner, t = _from_segment(place.points, BROW[0], BROW[1])
+    outer, u = _from_segment(place.points, BROW[1], BROW[2])
+    mark = np.maximum(ramp(0.042, 0.018, inner - 0.006 * t), ramp(0.048, 0.024, outer + 0.024 * u))
+    return mark * (place.depth > -0.01)
+
+
+def _from_segment(points: Array, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
+    """(M,) distance from the segment, and (M,) 0 .. 1 along it."""
+    a, way = np.asarray(a), np.asarray(b) - np.asarray(a)
+    t = np.clip((points - a) @ way / (way @ way), 0, 1)
+    return np.linalg.norm(points - a - t[:, None] * way, axis=1), t
+
+
+def colours(place: Place) -> Array:
+    """(M, 3) sRGB."""
+    x, y, z = place.points.T
+    coarse, fine = place.noise.T
+    c = np.tile(PALETTE["skin"], (len(x), 1))
+    c = mix(c, PALETTE["shade"], 0.22 * ramp(-0.3, 0.5, fine))
+    c = mix(c, PALETTE["warm"], 0.25 * ramp(0, 0.5, coarse))
+    c = mix(c, PALETTE["crown"], 0.72 * ramp(0.14, 0.46, y - 0.35 * z + 0.03 * coarse))
+    c = mix(c, PALETTE["nape"], 0.62 * ramp(-0.24, -0.44, z + 0.10 * x + 0.02 * coarse) * ramp(0.25, -0.1, y))
+    belly, throat = place.belly()
+    c = mix(c, PALETTE["belly"], belly)
+    lines = ramp(0.42, 0.05, np.abs(np.sin((y + 0.12 * (x / 0.15) ** 2) * 36.0)))
+    c = mix(c, PALETTE["scute"], 0.60 * throat * lines * ramp(-0.30, -0.36, y))
+    c = mix(c, PALETTE["belly"], 0.40 * np.exp(-((x / 0.12) ** 2) - ((y + 0.115) / 0.05) ** 2) * ramp(0.38, 0.5, z))
+    blush = np.exp(-(((x - 0.27) / 0.085) ** 2) - ((y + 0.085) / 0.06) ** 2)
+    c = mix(c, PALETTE["blush"], 0.55 * blush * ramp(-0.02, 0.1, z))
+    for centre, radius in FRECKLES:
+        away = np.linalg.norm((place.points - centre) * [1.0, 1.0, 0.35], axis=1)
+        c = mix(c, PALETTE["freckle"], 0.65 * ramp(1.25, 0.7, away / radius))
+    c = mix(c, PALETTE["dapple"], 0.50 * dapples(place))
+    c = mix(c, PALETTE["brow"], 0.60 * brow_mark(place))
+    c = mix(c, PALETTE["shade"], 0.55 * ramp(0.205, 0.172, place.from_eye))
+    c = mix(c, PALETTE["lip"], 0.7 * place.lip())
+    c = mix(c, PALETTE["mouth"], place.inside_mouth())
+    c = mix(c, 0.55 * PALETTE["aubergine"], ramp(-0.008, -0.018, place.depth) * ramp(0.07, 0.05, place.from_nostril))
+    behind_lids = (place.depth < -0.016) & (place.from_eye < 1.075 * EYE_RADIUS) & (place.above_lips > 0.012)
+    return np.where(behind_lids[:, None], PALETTE["socket"], c)
+
+
+def occlusion(vertices: Array) -> Array:
+    """(V,) ambient light that reaches vertices (V, 3): four taps along the normal through the head without its mouth.
+
+    In the mouth it is darkened by depth instead: shade from the carved field would smear over the lips when they open.
+    """
+    normal = sculpt.unit_gradient(vertices)
+    depth = sculpt.distance(vertices, "closed")
+    light = np.ones(len(vertices))
+    for tap, share in ((0.015, 0.7), (0.03, 0.7), (0.06, 0.6), (0.12, 0.45)):
+        free = sculpt.distance(vertices + tap * normal, "without_mouth")
+        light -= 0.45 * share * np.clip(tap - free - np.maximum(-depth, 0), 0, tap) / tap
+    return np.clip(light, 0.25, 1) * (1 - 0.75 * ramp(0.008, 0.098, -depth))
+
+
+def tinted(light: Array) -> Array:
+    """(V, 3) linear factors of ambient light (V,): shade on skin is red, so red falls off least."""
+    return light[:, None] ** np.array([0.7, 1.1, 1.2])

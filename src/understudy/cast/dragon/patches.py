@@ -1,0 +1,185 @@
+"""Patches: the surfaces that the dragon's separate parts are made of, in head lengths.
+
+A `Patch` is one surface with its paint and its hold on the joints. Sided ones are made for the left and mirrored;
+those on the midline are made as a left half and welded to its mirror image. Either way the dragon is symmetric to the
+last bit, triangles included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.cast.dragon.meshing import mirrored
+from understudy.checks import Array
+from understudy.maths import linear
+from understudy.maths.colour import from_hex
+
+Hold = Mapping[str, Array]  # joint -> (V,) weights, summing to one
+FLIP = np.array([-1.0, 1.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Patch:
+    """One surface. `twin` is, of each vertex, the number of its mirror image in the patch on the other side."""
+
+    name: str  # "Horn.L"; without a side it is its own mirror image
+    vertices: Array  # (V, 3) HL
+    triangles: Array  # (T, 3)
+    colours: Array  # (V, 3) or (V, 4), sRGB
+    hold: Hold
+    twin: Array  # (V,)
+    uvs: Array | None = None  # (V, 2)
+
+
+def held(name: str, surface: tuple[Array, Array], colours: ArrayLike, hold: str | Hold) -> Patch:
+    """A patch whose mirror image has the same numbering: one of a pair."""
+    vertices, triangles = surface
+    ones = np.ones(len(vertices))
+    colours = np.broadcast_to(np.asarray(colours, dtype=float), (len(vertices), np.shape(colours)[-1]))
+    return Patch(
+        name, vertices, triangles, colours, {hold: ones} if isinstance(hold, str) else hold, np.arange(len(vertices))
+    )
+
+
+def pair(left: Patch) -> tuple[Patch, Patch]:
+    """The left patch, whose name ends in .L, and its mirror image; joints of the left side become those of the right."""
+    hold = {joint.removesuffix(".L") + ".R" if joint.endswith(".L") else joint: w for joint, w in left.hold.items()}
+    right = replace(
+        left,
+        name=left.name.removesuffix(".L") + ".R",
+        vertices=left.vertices * FLIP,
+        triangles=left.triangles[:, ::-1],
+        hold=hold,
+    )
+    return left, right
+
+
+def midline(name: str, half: tuple[Array, Array], colours: ArrayLike, hold: str | Hold) -> Patch:
+    """A patch welded from a left half, whose vertices at x = 0 are shared, with colours and weights of the half."""
+    vertices, triangles = half
+    whole = mirrored(vertices, triangles, vertices[:, 0] == 0.0)
+    source = np.concatenate([np.arange(len(vertices)), whole.mirror[len(vertices) :]])
+    colours = np.broadcast_to(np.asarray(colours, dtype=float), (len(vertices), np.shape(colours)[-1]))
+    weights = {hold: np.ones(len(vertices))} if isinstance(hold, str) else hold
+    return Patch(
+        name,
+        whole.vertices,
+        whole.triangles,
+        colours[source],
+        {joint: w[source] for joint, w in weights.items()},
+        whole.mirror,
+    )
+
+
+def grid(rows: int, columns: int, around: bool = False) -> Array:
+    """(T, 3) triangles of a grid numbered row by row; `around` joins the last column to the first."""
+    number = np.arange(rows * columns).reshape(rows, columns)
+    a = number[:-1] if around else number[:-1, :-1]
+    b = np.roll(number[:-1], -1, axis=1) if around else number[:-1, 1:]
+    d = number[1:] if around else number[1:, :-1]
+    c = np.roll(number[1:], -1, axis=1) if around else number[1:, 1:]
+    return np.concatenate([np.stack([a, b, c], axis=-1), np.stack([a, c, d], axis=-1)], axis=-1).reshape(-1, 3)
+
+
+def facing_out(vertices: Array, triangles: Array, centre: ArrayLike | None = None) -> tuple[Array, Array]:
+    """The surface with its triangles turned so that, on the whole, they face away from `centre`."""
+    corners = vertices[triangles]
+    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    away = corners.mean(axis=1) - (vertices.mean(axis=0) if centre is None else np.asarray(centre))
+    return vertices, triangles if (facing * away).sum() > 0 else triangles[:, ::-1]
+
+
+def bezier(points: ArrayLike, t: Array) -> Array:
+    """(N, 3) along the Bezier curve of control points (n, 3) at parameters (N,), by de Casteljau."""
+    p = np.repeat(np.asarray(points, dtype=float)[:, None], len(t), axis=1)
+    while len(p) > 1:
+        p = p[:-1] + (p[1:] - p[:-1]) * t[:, None]
+    return np.asarray(p[0])
+
+
+def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool = False) -> tuple[Array, Array]:
+    """Rings of `radii` (N,) along `path` (N, 3), closed by a point at the end and open at the beginning.
+
+    `flat` squeezes the rings along x. With `half` only the left half is made, of sides / 2 + 1 columns, for a path in
+    the plane x = 0.
+    """
+    tangent = linear.normalise(np.gradient(path, axis=0))
+    x = np.array([1.0, 0.0, 0.0])
+    side = linear.normalise(x - tangent * tangent[:, :1])
+    up = linear.cross(tangent, side)
+    if half:
+        angle = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sides // 2 + 1)
+    else:
+        angle = np.arange(sides) * (2 * np.pi / sides)
+    across = np.where(np.abs(np.cos(angle)) < 1e-12, 0.0, np.cos(angle))
+    spokes = across[:, None] * (flat * side[:, None]) + np.sin(angle)[:, None] * up[:, None]
+    rings = path[:, None] + radii[:, None, None] * spokes
+    tip = path[-1] + tangent[-1] * radii[-1] * 0.6
+    columns = len(angle)
+    vertices = np.concatenate([rings.reshape(-1, 3), tip[None]])
+    last = np.arange(len(vertices) - 1 - columns, len(vertices) - 1)
+    end = np.full(columns, len(vertices) - 1)
+    fan = np.stack([last, np.roll(last, -1), end], axis=1)
+    triangles = np.concatenate([grid(len(path), columns, around=not half), fan[: columns - half]])
+    return facing_out(vertices, triangles, None if not half else path.mean(axis=0))
+
+
+def joined(patches: Iterable[Patch]) -> tuple[Array, Array, Array]:
+    """Vertices (V, 3), triangles (T, 3) and colours (V, 4) of several patches, numbered through."""
+    patches = list(patches)
+    starts = np.cumsum([0, *(len(patch.vertices) for patch in patches)])
+    colours = [
+        np.concatenate([patch.colours, np.ones((len(patch.vertices), 4 - patch.colours.shape[1]))], axis=1)
+        for patch in patches
+    ]
+    return (
+        np.concatenate([patch.vertices for patch in patches]),
+        np.concatenate([patch.triangles + start for patch, start in zip(patches, starts)]),
+        np.concatenate(colours),
+    )
+
+
+def mix(a: ArrayLike, b: ArrayLike, share: ArrayLike) -> Array:
+    """(..., 3) colours from a to b, with share (...)."""
+    t = np.asarray(share, dtype=float)[..., None]
+    return np.asarray(a) * (1 - t) + np.asarray(b) * t
+
+
+PALETTE: dict[str, Array] = {
+    name: from_hex(code)
+    for name, code in {
+        "skin": "#D66F52",
+        "shade": "#B9543F",
+        "warm": "#E79A6A",
+        "crown": "#A5402F",
+        "nape": "#963A3A",
+        "belly": "#E9C48E",
+        "scute": "#B8674C",
+        "dapple": "#F2B987",
+        "blush": "#EE8D7C",
+        "freckle": "#A6483A",
+        "brow": "#7A2C20",
+        "lip": "#8C3A38",
+        "mouth": "#6E2233",
+        "socket": "#5E2424",
+        "tongue": "#E27C7C",
+        "tooth": "#FFF6E2",
+        "horn_tip": "#E9C9A0",
+        "spike_tip": "#C46A78",
+        "membrane": "#E8907A",
+        "plinth": "#4A2A44",
+        "aubergine": "#5A2E52",
+        "lash": "#43203A",
+        "iris": "#2AA59A",
+        "iris_dark": "#0E4A54",
+        "iris_light": "#8FE0C4",
+        "limbus": "#0B2A33",
+        "pupil": "#140B16",
+        "sclera": "#FFF4E0",
+        "sclera_edge": "#C99A86",
+    }.items()
+}

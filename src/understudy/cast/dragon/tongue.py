@@ -1,0 +1,49 @@
+"""The tongue: a flattened sweep with a shallow groove, bent by four joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.cast.dragon.measures import JOINTS, ramp
+from understudy.cast.dragon.patches import PALETTE, Patch, bezier, midline, mix, sweep
+from understudy.checks import Array
+
+PATH = ((0, -0.205, -0.02), (0, -0.165, 0.16), (0, -0.205, 0.30), (0, -0.190, 0.425))
+WIDTH, FLAT = 0.112, 0.28  # half the width, and the height as a share of it
+RINGS, SIDES = 20, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Tongue:
+    """The tongue and each vertex's place along it."""
+
+    patch: Patch
+    along: Array  # (V,) 0 at the root to 1 at the tip
+
+
+def tongue() -> Tongue:
+    """Made at rest in the closed mouth."""
+    t = np.linspace(0.0, 1.0, RINGS)
+    path = bezier(PATH, t)
+    radii = WIDTH * np.sqrt(np.clip(1 - ((t - 0.45) / 0.5505) ** 2, 0.0, 1.0)) + 0.002
+    vertices, triangles = sweep(path, radii, SIDES, half=True)
+    columns = SIDES // 2 + 1
+    along = np.append(np.repeat(t, columns), 1.0)
+    middle = np.concatenate([np.repeat(path, columns, axis=0), vertices[-1:]])[:, 1]
+    top = vertices[:, 1] > middle
+    vertices[:, 1] = middle + FLAT * (vertices[:, 1] - middle)
+    vertices[:, 1] -= 0.007 * np.exp(-((vertices[:, 0] / 0.022) ** 2)) * ramp(1.0, 0.6, along) * top
+    groove = np.exp(-((vertices[:, 0] / 0.018) ** 2)) * top * ramp(1.0, 0.7, along)
+    colours = mix(PALETTE["tongue"], 0.72 * PALETTE["tongue"], np.maximum(0.5 * groove, ramp(0.35, 0.0, along)))
+    patch = midline("Tongue", (vertices, triangles), colours, _hold(vertices[:, 2]))
+    mirrored_along = np.concatenate([along, along[patch.twin[len(along) :]]])
+    return Tongue(patch, mirrored_along)
+
+
+def _hold(z: Array) -> dict[str, Array]:
+    """Partition of unity over Jaw, Tongue1 .. Tongue4: each takes over around its own place."""
+    names = ("Tongue1", "Tongue2", "Tongue3", "Tongue4")
+    taken = [np.ones_like(z), *(ramp(JOINTS[n][1][2] - 0.05, JOINTS[n][1][2] + 0.05, z) for n in names), 0 * z]
+    return {name: taken[i] * (1 - taken[i + 1]) for i, name in enumerate(("Jaw", *names))}
