@@ -40,10 +40,9 @@ class Vocabulary:
 
     def columns(self, owner: str, name: str) -> tuple[str, ...]:
         """The columns of a name: of the owner, or of another as in `Neck.rx`; `raise.L` is one side of two."""
-        if name not in self.owners.get(owner, ()) and "." in name:
-            first, _, rest = name.partition(".")
-            if first in self.owners:
-                owner, name = first, rest
+        first, dot, rest = name.partition(".")
+        if dot and first not in self.owners.get(owner, ()):
+            owner, name = first, rest
         known = self.names(owner)
         base, _, side = name.partition(".")
         found = known.get(base, ())
