@@ -6,18 +6,22 @@ Its body is sculpted by `body`, its controls are made by `face`; both run when t
 
 from __future__ import annotations
 
-import importlib.util
-
 from understudy.character import Asset
+from understudy.checks import Array
 
 
 def dragon() -> Asset:
     """The dragon and its animation."""
-    from understudy.cast.dragon import store
+    from understudy.cast.dragon import clips, store
 
     body = store.read()
-    if importlib.util.find_spec("understudy.cast.dragon.clips") is None:
-        return Asset([body], format="cast")
-    from understudy.cast.dragon import clips
+    curves = () if body.layers is None else clips.clips(body.layers.controls)
+    return Asset([body], curves=curves, format="cast")
 
-    return Asset([body], curves=clips.clips(body), format="cast")
+
+def poses() -> dict[str, Array]:
+    """The pose library, name -> row (C,) of the controls: full faces (`happy`) and poses of a group (`lids.angry`)."""
+    from understudy.cast.dragon import clips
+    from understudy.cast.dragon.controls import dragon_controls
+
+    return clips.poses(dragon_controls())
