@@ -8,17 +8,17 @@ piece is among them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from understudy.cast import geometry
-from understudy.cast.dragon import binding, eyes, fins, hard_parts, lids, meshing, paint, sculpt, tongue
+from understudy.cast.dragon import binding, coat, eyes, fins, hard_parts, lids, meshing, paint, sculpt, tongue
 from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
 from understudy.cast.dragon.patches import Patch, joined, pair
 from understudy.cast.dragon.skeleton import skeleton
-from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin
+from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
@@ -91,10 +91,10 @@ def build() -> Body:
     spikes = tuple(hard_parts.spikes())
     left_teeth = hard_parts.teeth()
     light = paint.tinted(paint.occlusion(surface.unsealed))
-    painted = to_linear(paint.colours(paint.Place.of(surface.unsealed))) * light
+    dress = coat.coat(surface.unsealed, surface.triangles, shells)
     patches: dict[str, list[Patch]] = {
-        "Skin": [Patch("Skin", surface.sealed, surface.triangles, painted, hold, surface.mirror)],
-        "Lids": [half for lid in shells.values() for half in pair(lid.patch)],
+        "Skin": [Patch("Skin", surface.sealed, surface.triangles, light, hold, surface.mirror, dress.skin)],
+        "Lids": [half for which, lid in shells.items() for half in pair(replace(lid.patch, uvs=dress.lids[which]))],
         "Eyes": list(pair(eyeball.patch)),
         "Highlights": eyes.highlights(),
         "LidShadow": list(pair(lids.shadow())),
@@ -105,7 +105,8 @@ def build() -> Body:
         "Tongue": [flesh.patch],
         "Plinth": [hard_parts.plinth()],
     }
-    character = assemble(skeleton(), patches)
+    textures = {"Skin": dress.textures, "Lids": dress.textures}
+    character = assemble(skeleton(), patches, textures)
     everything = [patch for group in patches.values() for patch in group]
     starts = np.cumsum([0, *(len(patch.vertices) for patch in everything)])
     pieces = {p.name: slice(int(a), int(b)) for p, a, b in zip(everything, starts, starts[1:])}
@@ -138,7 +139,9 @@ def skin_surface() -> tuple[SkinSurface, dict[str, Array]]:
     return SkinSurface(p, sealed, mesh.triangles, mesh.mirror, depth, sheet, jaw, mean), hold
 
 
-def assemble(joints: Skeleton, patches: Mapping[str, Sequence[Patch]]) -> Character:
+def assemble(
+    joints: Skeleton, patches: Mapping[str, Sequence[Patch]], textures: Mapping[str, Mapping[str, Texture]]
+) -> Character:
     """One part a material, in the order of `patches`; every skin on the same list of joints."""
     held_by = sorted({joints.index(joint) for group in patches.values() for patch in group for joint in patch.hold})
     rest = world_transforms_numpy(joints.parents, joints.translations, joints.rotations, joints.scales)
@@ -146,12 +149,14 @@ def assemble(joints: Skeleton, patches: Mapping[str, Sequence[Patch]]) -> Charac
     column = {joints.names[joint]: number for number, joint in enumerate(held_by)}
     parts = []
     for label, group in patches.items():
-        vertices, triangles, colours = joined(group)
+        vertices, triangles, colours, uvs = joined(group)
         if label != "Skin":
             colours[:, :3] = to_linear(colours[:, :3])
         places = metres(vertices)
         normals = geometry.normals(places, triangles)
-        mesh = Mesh(label, places, triangles, normals=normals, colours=colours, materials=[MATERIALS[label]])
+        material = replace(MATERIALS[label], textures=textures.get(label, {}))
+        painted = [] if uvs is None else [uvs]
+        mesh = Mesh(label, places, triangles, normals=normals, uvs=painted, colours=colours, materials=[material])
         parts.append(Part(label, mesh, Skin(held_by, binds, *_influences(group, column))))
     return Character("dragon", joints, parts)
 

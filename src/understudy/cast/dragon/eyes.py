@@ -46,7 +46,7 @@ def eyeball() -> Eyeball:
     turn = np.array([[np.cos(toe), 0.0, -np.sin(toe)], [0.0, 1.0, 0.0], [np.sin(toe), 0.0, np.cos(toe)]])
     axes = turn @ frame
     vertices = EYE + EYE_RADIUS * on_eye(angle, around) @ axes
-    fan = np.stack([np.zeros(SIDES, int), 1 + np.arange(SIDES), 1 + np.roll(np.arange(SIDES), -1)], axis=1)
+    fan = np.stack([np.zeros(SIDES, int), 1 + np.roll(np.arange(SIDES), -1), 1 + np.arange(SIDES)], axis=1)
     triangles = np.concatenate([fan, 1 + grid(len(rings), SIDES, around=True)])
     patch = held("Eyeball.L", facing_out(vertices, triangles, EYE), iris_colours(angle, around), "Eye.L")
     return Eyeball(patch, angle, around, axes)

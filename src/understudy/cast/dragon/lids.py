@@ -14,12 +14,14 @@ import numpy as np
 from understudy.cast.dragon.eyes import SHADOW_HEIGHT
 from understudy.cast.dragon.measures import EYE, EYE_RADIUS, eye_frame, ramp
 from understudy.cast.dragon.patches import PALETTE, Patch, facing_out, grid, held, mix
+from understudy.cast.dragon.scales import PEBBLE_HEIGHT, jittered, pebbles
 from understudy.checks import Array
 
 RADIUS = 1.075  # of the eye's
 SPAN = 86.0  # degrees from the middle to a corner
 REST = {"Upper": (43.0, -3.0, -5.0), "Lower": (-46.0, 0.0, 8.0)}  # base, tilt, curve of the edges in degrees
 CLOSED = {"Upper": (-20.0, 0.0, 2.0), "Lower": (-22.5, 0.0, 2.0)}
+SCALE_SIZE = 0.013  # HL
 LENGTH = 96.0  # degrees from edge to hidden end
 COLUMNS, ROWS = 41, 13
 # the margin rolls inwards in three rows: degrees past the edge, height over the eyeball
@@ -63,12 +65,42 @@ def lid(which: str) -> Lid:
     across = np.broadcast_to(a[:, None], beta.shape)
     vertices = on_lid(across.ravel(), beta.ravel(), radius.ravel())
     surface = facing_out(vertices, grid(COLUMNS, beta.shape[1]), EYE)
-    skin = mix(PALETTE["skin"], PALETTE["shade"], 0.45) if sign > 0 else mix(PALETTE["skin"], PALETTE["belly"], 0.25)
-    dark = np.array([1, 1, 1, 0.75] if sign > 0 else [0.55, 0.55, 0.55, 0.0])
-    shares = np.concatenate([dark, np.zeros(ROWS - 1)])
-    colours = np.tile(mix(skin, PALETTE["lash"], shares), (COLUMNS, 1))
-    patch = held(f"Lid{which}.L", surface, colours, f"Lid{which}.L")
+    patch = held(f"Lid{which}.L", surface, np.ones(3), f"Lid{which}.L")
     return Lid(patch, across.ravel(), beta.ravel(), radius.ravel(), share.ravel())
+
+
+def place_on(points: Array) -> tuple[Array, Array, Array]:
+    """(M,) a, beta in degrees and radius, of places (M, 3) on a left lid: the inverse of `on_lid`."""
+    local = (points - EYE) @ eye_frame().T / EYE_RADIUS
+    radius = np.linalg.norm(local, axis=1)
+    along = np.degrees(np.arcsin(np.clip(local[:, 0] / radius, -1, 1)))
+    return along / SPAN, np.degrees(np.arctan2(local[:, 1], local[:, 2])), radius
+
+
+def scale_centres(seed: int = 11) -> Array:
+    """(N, 3) of the lids' scales, on the sphere that the shells lie on."""
+    reach = (RADIUS + 0.1) * EYE_RADIUS
+    points = jittered(SCALE_SIZE, seed, np.array(EYE) - reach, np.array(EYE) + reach)
+    near = np.abs(np.linalg.norm(points - EYE, axis=1) - RADIUS * EYE_RADIUS) < 0.75 * SCALE_SIZE
+    return np.asarray(points[near])
+
+
+def coat(which: str, points: Array) -> tuple[Array, Array]:
+    """(M, 3) sRGB and (M, 3) slope of the bump at places (M, 3) on a left lid: pebbles, and a dark line along the edge."""
+    a, beta, radius = place_on(points)
+    upper = which == "Upper"
+    past = (beta - edge(a, *REST[which])) * (1.0 if upper else -1.0)  # degrees from the edge into the lid
+    rolled = ramp(RADIUS - 0.004, RADIUS - 0.020, radius)
+    relief = pebbles(points, scale_centres(), SCALE_SIZE)
+    fade = ramp(2.0, 9.0, past) * (1 - rolled)
+    skin = mix(PALETTE["skin"], PALETTE["shade"], 0.42) if upper else mix(PALETTE["skin"], PALETTE["belly"], 0.22)
+    c = np.tile(skin, (len(points), 1))
+    c = mix(c, PALETTE["shade"], (0.35 if upper else 0.15) * ramp(10.0, 55.0, past))
+    c = c * (1 + fade * (0.05 * relief.tone - 0.14 * (1 - relief.height)))[:, None]
+    line = ramp(3.2, 0.8, past) if upper else 0.55 * ramp(1.0, -1.0, past)
+    return mix(c, PALETTE["lash"], np.maximum(line, rolled * (1.0 if upper else 0.55))), (
+        (0.55 * PEBBLE_HEIGHT) * fade[:, None] * relief.slope
+    )
 
 
 def shadow() -> Patch:

@@ -1,7 +1,7 @@
 """The dragon's colours and scales as functions of the place on the skin.
 
 Dark above, cream below, as on a fawn: crown and nape are darker, the belly is light, dapples mark a young animal, and
-sea green appears in the eyes only. `colours` and `pebbles` are evaluated per texel of the atlas (`atlas`).
+sea green appears in the eyes only. All is evaluated per texel of the atlas (`coat`).
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.cast.dragon import sculpt
+from understudy.cast.dragon import scales, sculpt
 from understudy.cast.dragon.measures import EYE, EYE_RADIUS, ramp
 from understudy.cast.dragon.patches import PALETTE, mix
 from understudy.checks import Array
 
 NOSTRIL = (0.077, -0.016, 0.555)
-BROW = ((0.095, 0.215, 0.343), (0.195, 0.260, 0.298), (0.33, 0.185, 0.185))
 FRECKLES = (
     ((0.128, 0.012, 0.42), 0.011),
     ((0.158, -0.018, 0.40), 0.009),
     ((0.150, 0.030, 0.375), 0.008),
     ((0.178, -0.045, 0.40), 0.007),
 )
-PEBBLE, DAPPLE = 0.020, 0.078  # HL, cells of the two noises
+DAPPLE = 0.078  # HL, cell of the noise
+FINE_PEBBLE, COARSE_PEBBLE = 0.015, 0.023
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,11 @@ class Place:
 
     @classmethod
     def of(cls, points: ArrayLike) -> Place:
-        p = np.abs(np.asarray(points, dtype=float) * [1.0, 0.0, 0.0]) + np.asarray(points, dtype=float) * [0.0, 1.0, 1.0]
+        p = np.abs(np.asarray(points, dtype=float) * [1.0, 0.0, 0.0]) + np.asarray(points, dtype=float) * [
+            0.0,
+            1.0,
+            1.0,
+        ]
         return cls(
             p,
             sculpt.distance(p, "closed"),
@@ -85,34 +89,11 @@ def waves(points: Array, frequency: float, seed: int) -> Array:
     return np.sin(points @ directions.T + phases).mean(axis=1)
 
 
-def cells(cell: float, seed: int, reach: float, least_x: float) -> Array:
-    """(N, 3) jittered grid points within `reach` cells of the skin: one for each scale or dapple."""
-    rng = np.random.default_rng(seed)
-    low, high = np.array([0.0, -1.1, -0.7]) - 2 * cell, np.array([0.5, 0.6, 0.7]) + 2 * cell
-    counts = np.ceil((high - low) / cell).astype(int)
-    points = np.stack(np.meshgrid(*(np.arange(n) for n in counts), indexing="ij"), axis=-1).reshape(-1, 3) * cell + low
-    points = points + rng.uniform(-0.38, 0.38, points.shape) * cell
-    near = np.abs(sculpt.distance(points, "closed")) < reach * cell
-    return np.asarray(points[near & (points[:, 0] > least_x * cell)])
-
-
-def pebbles(place: Place) -> Array:
-    """(M,) height of the scales in 0 .. 1, 0.5 where there are none: 1 - F1^2 of cell noise, faded out on rims and lips."""
-    from scipy.spatial import cKDTree
-
-    nearest = cKDTree(cells(PEBBLE, 7, 0.75, -0.5)).query(place.points)[0] / (0.62 * PEBBLE)
-    height = 1 - np.clip(np.clip(nearest, 0, 1) ** 2, 0, 1)
-    z = place.points[:, 2]
-    fade = (1 - place.inside_mouth()) * (1 - 0.6 * place.belly()[0]) * ramp(0.160, 0.185, place.from_eye)
-    fade = fade * ramp(0.01, 0.03, np.abs(place.above_lips) + 0.1 * (z < 0.05))
-    return 0.5 + (height - 0.5) * fade * (0.5 + 0.5 * ramp(0.3, -0.1, z))
-
-
 def dapples(place: Place) -> Array:
     """(M,) 1 in a dapple, on crown, temples and nape."""
     from scipy.spatial import cKDTree
 
-    centres = cells(DAPPLE, 3, 0.30, 0.3)
+    centres = scales.on_skin(DAPPLE, 3, 0.30, 0.3)
     radii = np.random.default_rng(4).choice([0.010, 0.015, 0.021, 0.028], len(centres))
     distance, which = cKDTree(centres).query(place.points, k=3)
     inside = ramp(1.15, 0.80, (distance / radii[which]).min(axis=1))
@@ -121,22 +102,45 @@ def dapples(place: Place) -> Array:
     return inside * where * (1 - place.belly()[0])
 
 
-def brow_mark(place: Place) -> Array:
-    """(M,) 1 on the dark mark along the brow's ridge, tapering outwards."""
-    inner, t = _from_segment(place.points, BROW[0], BROW[1])
-    outer, u = _from_segment(place.points, BROW[1], BROW[2])
-    mark = np.maximum(ramp(0.042, 0.018, inner - 0.006 * t), ramp(0.048, 0.024, outer + 0.024 * u))
-    return mark * (place.depth > -0.01)
+@dataclass(frozen=True, eq=False)
+class Reliefs:
+    """The bumps of the skin at M places, and how much of each there is."""
+
+    pebbles: scales.Relief
+    pebbled: Array  # (M,)
+    throat: scales.Relief
+    plated: Array  # (M,)
+    brow: scales.Relief
+    browed: Array  # (M,)
+
+    @classmethod
+    def of(cls, place: Place) -> Reliefs:
+        """Fine pebbles on the face, coarser ones towards crown and nape; none on rims, lips and in the mouth."""
+        p = place.points
+        _, y, z = p.T
+        fine = scales.pebbles(p, scales.on_skin(FINE_PEBBLE, 7), FINE_PEBBLE)
+        coarse = scales.pebbles(p, scales.on_skin(COARSE_PEBBLE, 8), COARSE_PEBBLE)
+        behind = ramp(0.16, -0.10, z - 0.35 * np.maximum(y - 0.1, 0.0))
+        belly, throat = place.belly()
+        brow, browed = scales.brow(p)
+        browed = browed * ramp(-0.012, -0.006, place.depth) * ramp(0.170, 0.186, place.from_eye)
+        smooth = (1 - place.inside_mouth()) * ramp(0.160, 0.185, place.from_eye)
+        smooth = smooth * ramp(0.008, 0.030, np.abs(place.above_lips) + 0.1 * (z < 0.05))
+        smooth = smooth * (0.45 + 0.55 * behind) * ramp(0.035, 0.06, place.from_nostril)
+        plated = throat * ramp(-0.26, -0.36, y)
+        pebbled = smooth * (1 - 0.65 * belly) * (1 - 0.85 * plated) * (1 - browed)
+        return cls(fine.blended(coarse, behind), pebbled, scales.throat(p), plated, brow, browed)
+
+    def slope(self) -> Array:
+        """(M, 3) of all bumps together, HL per HL."""
+        return (
+            (scales.PEBBLE_HEIGHT * self.pebbled)[:, None] * self.pebbles.slope
+            + (scales.THROAT_HEIGHT * self.plated)[:, None] * self.throat.slope
+            + (scales.BROW_HEIGHT * self.browed)[:, None] * self.brow.slope
+        )
 
 
-def _from_segment(points: Array, a: ArrayLike, b: ArrayLike) -> tuple[Array, Array]:
-    """(M,) distance from the segment, and (M,) 0 .. 1 along it."""
-    a, way = np.asarray(a), np.asarray(b) - np.asarray(a)
-    t = np.clip((points - a) @ way / (way @ way), 0, 1)
-    return np.linalg.norm(points - a - t[:, None] * way, axis=1), t
-
-
-def colours(place: Place) -> Array:
+def colours(place: Place, reliefs: Reliefs) -> Array:
     """(M, 3) sRGB."""
     x, y, z = place.points.T
     coarse, fine = place.noise.T
@@ -145,10 +149,9 @@ def colours(place: Place) -> Array:
     c = mix(c, PALETTE["warm"], 0.25 * ramp(0, 0.5, coarse))
     c = mix(c, PALETTE["crown"], 0.72 * ramp(0.14, 0.46, y - 0.35 * z + 0.03 * coarse))
     c = mix(c, PALETTE["nape"], 0.62 * ramp(-0.24, -0.44, z + 0.10 * x + 0.02 * coarse) * ramp(0.25, -0.1, y))
-    belly, throat = place.belly()
+    belly, _ = place.belly()
     c = mix(c, PALETTE["belly"], belly)
-    lines = ramp(0.42, 0.05, np.abs(np.sin((y + 0.12 * (x / 0.15) ** 2) * 36.0)))
-    c = mix(c, PALETTE["scute"], 0.60 * throat * lines * ramp(-0.30, -0.36, y))
+    c = mix(c, PALETTE["scute"], 0.70 * reliefs.plated * ramp(0.45, 0.0, reliefs.throat.height))
     c = mix(c, PALETTE["belly"], 0.40 * np.exp(-((x / 0.12) ** 2) - ((y + 0.115) / 0.05) ** 2) * ramp(0.38, 0.5, z))
     blush = np.exp(-(((x - 0.27) / 0.085) ** 2) - ((y + 0.085) / 0.06) ** 2)
     c = mix(c, PALETTE["blush"], 0.55 * blush * ramp(-0.02, 0.1, z))
@@ -156,7 +159,8 @@ def colours(place: Place) -> Array:
         away = np.linalg.norm((place.points - centre) * [1.0, 1.0, 0.35], axis=1)
         c = mix(c, PALETTE["freckle"], 0.65 * ramp(1.25, 0.7, away / radius))
     c = mix(c, PALETTE["dapple"], 0.50 * dapples(place))
-    c = mix(c, PALETTE["brow"], 0.60 * brow_mark(place))
+    c = c * (1 + reliefs.pebbled * (0.045 * reliefs.pebbles.tone - 0.16 * (1 - reliefs.pebbles.height)))[:, None]
+    c = mix(c, PALETTE["brow"], reliefs.browed * (0.62 + 0.06 * reliefs.brow.tone - 0.22 * (1 - reliefs.brow.height)))
     c = mix(c, PALETTE["shade"], 0.55 * ramp(0.205, 0.172, place.from_eye))
     c = mix(c, PALETTE["lip"], 0.7 * place.lip())
     c = mix(c, PALETTE["mouth"], place.inside_mouth())

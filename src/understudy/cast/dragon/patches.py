@@ -32,7 +32,7 @@ class Patch:
     colours: Array  # (V, 3) or (V, 4), sRGB
     hold: Hold
     twin: Array  # (V,)
-    uvs: Array | None = None  # (V, 2)
+    uvs: Array | None = None  # (T, 3, 2) of the corners
 
 
 def held(name: str, surface: tuple[Array, Array], colours: ArrayLike, hold: str | Hold) -> Patch:
@@ -54,6 +54,7 @@ def pair(left: Patch) -> tuple[Patch, Patch]:
         vertices=left.vertices * FLIP,
         triangles=left.triangles[:, ::-1],
         hold=hold,
+        uvs=None if left.uvs is None else left.uvs[:, ::-1],
     )
     return left, right
 
@@ -128,18 +129,20 @@ def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool =
     return facing_out(vertices, triangles, None if not half else path.mean(axis=0))
 
 
-def joined(patches: Iterable[Patch]) -> tuple[Array, Array, Array]:
-    """Vertices (V, 3), triangles (T, 3) and colours (V, 4) of several patches, numbered through."""
+def joined(patches: Iterable[Patch]) -> tuple[Array, Array, Array, Array | None]:
+    """Vertices (V, 3), triangles (T, 3), colours (V, 4) and, where they all have any, UVs (T, 3, 2), numbered through."""
     patches = list(patches)
     starts = np.cumsum([0, *(len(patch.vertices) for patch in patches)])
     colours = [
         np.concatenate([patch.colours, np.ones((len(patch.vertices), 4 - patch.colours.shape[1]))], axis=1)
         for patch in patches
     ]
+    uvs = [patch.uvs for patch in patches if patch.uvs is not None]
     return (
         np.concatenate([patch.vertices for patch in patches]),
         np.concatenate([patch.triangles + start for patch, start in zip(patches, starts)]),
         np.concatenate(colours),
+        np.concatenate(uvs) if len(uvs) == len(patches) else None,
     )
 
 

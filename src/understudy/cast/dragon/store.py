@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +79,7 @@ def _pack_part(part: Part, key: str, arrays: dict[str, Array]) -> dict[str, Any]
         arrays[f"{key}.colours"] = mesh.colours
     for number, uv in enumerate(mesh.uvs):
         arrays[f"{key}.uv{number}"] = uv
-    materials = [_pack_material(m, f"{key}.material{i}", arrays) for i, m in enumerate(mesh.materials)]
+    materials = [_pack_material(m, arrays) for m in mesh.materials]
     return {"name": part.name, "mesh": mesh.name, "method": skin.method, "uvs": len(mesh.uvs), "materials": materials}
 
 
@@ -93,7 +92,7 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
         normals=geometry.normals(vertices.astype(float), triangles),
         uvs=[arrays[f"{key}.uv{number}"] for number in range(entry["uvs"])],
         colours=arrays.get(f"{key}.colours"),
-        materials=[_unpack_material(m, f"{key}.material{i}", arrays) for i, m in enumerate(entry["materials"])],
+        materials=[_unpack_material(m, arrays) for m in entry["materials"]],
     )
     skin = Skin(
         *(arrays[f"{key}.{name}"] for name in ("skin_joints", "inverse_binds", "influences", "weights")),
@@ -102,16 +101,17 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
     return Part(entry["name"], mesh, skin)
 
 
-def _pack_material(material: Material, key: str, arrays: dict[str, Array]) -> dict[str, Any]:
+def _pack_material(material: Material, arrays: dict[str, Array]) -> dict[str, Any]:
     plain = ("name", "colour", "metallic", "roughness", "emissive", "alpha_mode", "alpha_cutoff", "double_sided")
     entry: dict[str, Any] = {name: getattr(material, name) for name in plain}
     entry["extra"] = dict(material.extra)
     entry["textures"] = {}
     for slot, texture in material.textures.items():
-        arrays[f"{key}.{slot}"] = np.frombuffer(texture.image.data, np.uint8)
-        image = {name: value for name, value in asdict(texture.image).items() if name != "data"}
+        # the same picture on several parts is kept once
+        image = f"image.{texture.image.name}"
+        arrays[image] = np.frombuffer(texture.image.data, np.uint8)
         entry["textures"][slot] = {
-            "image": image,
+            "image": {"name": texture.image.name, "mime": texture.image.mime},
             "uv_set": texture.uv_set,
             "sampler": dict(texture.sampler),
             "extra": dict(texture.extra),
@@ -119,10 +119,10 @@ def _pack_material(material: Material, key: str, arrays: dict[str, Array]) -> di
     return entry
 
 
-def _unpack_material(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]) -> Material:
+def _unpack_material(entry: Mapping[str, Any], arrays: Mapping[str, Array]) -> Material:
     textures = {
         slot: Texture(
-            Image(**kept["image"], data=arrays[f"{key}.{slot}"].tobytes()),
+            Image(**kept["image"], data=arrays[f"image.{kept['image']['name']}"].tobytes()),
             kept["uv_set"],
             kept["sampler"],
             kept["extra"],
