@@ -77,8 +77,8 @@ def look(
             sheet = _sheet(source)
             title = f"{sheet.name}: {sheet.about}"
             chosen = _chosen(sheet, span, every)
-            captions, take = [str(frame) for frame in chosen], _take(body, sheet, chosen, lock_head)
             _report(sheet)
+            captions, take = [str(frame) for frame in chosen], _take(body, sheet, chosen, lock_head)
         camera = _camera(FACE if lock_head or faces else FIGURE, radians(azimuth), radians(elevation))
         pictures = _draw(take, camera, size, black)
         changes = ["", *(f"{_change(a, b):.1f}" for a, b in pairwise(pictures))]

@@ -14,10 +14,11 @@ import numpy as np
 
 from understudy.cast import keying
 from understudy.cast.keys import Sheet
-from understudy.cast.spline import Column
-from understudy.cast.vocabulary import of_controls
+from understudy.cast.spline import Column, nodes
+from understudy.cast.vocabulary import Vocabulary, of_controls
 from understudy.character.controls import Controls
 from understudy.checks import Array
+from understudy.errors import BadFile
 from understudy.maths import bezier
 
 LENGTH = (2.0, 8.0)  # seconds that a clip may last
@@ -47,8 +48,11 @@ class Finding(NamedTuple):
 
 
 def lint(sheet: Sheet, controls: Controls) -> list[Finding]:
-    """All findings of one sheet, errors first."""
+    """All findings of one sheet, errors first. Where keys do not make curves, only what is wrong with them is found."""
     vocabulary = of_controls(controls)
+    unsound = [*_unsound(sheet, vocabulary)]
+    if unsound:
+        return unsound
     columns = keying.columns(sheet, vocabulary)
     span = dict(zip(controls.names, (controls.high - controls.low).tolist()))
     frames = np.arange(int(sheet.frames) + 1)
@@ -68,6 +72,14 @@ def lint(sheet: Sheet, controls: Controls) -> list[Finding]:
         *_pitch(names, values),
     ]
     return sorted(found, key=lambda finding: (finding.severity, finding.frame or 0.0))
+
+
+def _unsound(sheet: Sheet, vocabulary: Vocabulary) -> Iterator[Finding]:
+    for name, keys in sheet.tracks.items():
+        try:
+            nodes(keys, sheet.frames, name in sheet.still, sheet.path, keying.range_of(vocabulary, name))
+        except BadFile as error:
+            yield Finding("error", None, f"{error.place}: {error.reason}")
 
 
 def _description(sheet: Sheet) -> Iterator[Finding]:
@@ -139,10 +151,10 @@ def _moves(sheet: Sheet, rests: Mapping[str, float]) -> Iterator[Move]:
 
 
 def _together(moves: list[Move], span: dict[str, float]) -> Iterator[Finding]:
-    """Blinks and breath come when they come, and are not counted."""
+    """Blinks and breath come when they come and are not counted; the lattice goes with the pose that bends it."""
     leaving: dict[float, set[str]] = {}
     for move in moves:
-        apart = move.column == "neck.breath" or move.column.startswith("lids.blink")
+        apart = move.column == "neck.breath" or move.column.startswith(("lids.blink", "lattice"))
         if move.start > 0 and abs(move.size) > MOVE * span[move.column] and not apart:
             leaving.setdefault(move.start, set()).add(move.column.partition(".")[0])
     for start, groups in sorted(leaving.items()):

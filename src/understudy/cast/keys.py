@@ -78,5 +78,6 @@ class Sheet:
     contacts: list[Contact] = field(default_factory=list)
     poses: dict[str, Pose] = field(default_factory=dict)  # "crouch", or "mouth.grin" where it belongs to a group
     faces: dict[str, Pose] = field(default_factory=dict)  # poses of everything
+    own: set[tuple[str, str]] = field(default_factory=set)  # ("pose", "mouth.grin"): given here, not known beforehand
     tracks: dict[str, list[Key]] = field(default_factory=dict)
     still: set[str] = field(default_factory=set)

@@ -125,8 +125,9 @@ class _Reader:
         plain = name.rpartition(".")[2]
         if not plain.isidentifier() or plain in words.RESERVED:
             raise InvalidInput(f"a {what} cannot be called {plain!r}: names are one word, and no ease")
-        if name in known:
+        if (what, name) in self.sheet.own:
             raise InvalidInput(f"the {what} {name!r} was already given")
+        self.sheet.own.add((what, name))
         known[name] = values
 
     def contact(self, name: str, body: str) -> None:

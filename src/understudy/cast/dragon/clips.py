@@ -65,7 +65,11 @@ def library(controls: Controls) -> Library:
     found = Library(of_controls(controls), {}, {})
     files = _texts(_folder() / "poses")
     for file in sorted(files, key=lambda file: (file.name.startswith("face"), file.name)):
-        sheet = found.sheet(file.read_text(encoding="utf-8"), f"dragon/poses/{file.name}")
+        path = f"dragon/poses/{file.name}"
+        sheet = found.sheet(file.read_text(encoding="utf-8"), path)
+        for what, name in sorted(sheet.own):
+            if name in (found.poses if what == "pose" else found.faces):
+                raise BadFile(path, f"the {what} {name!r} was already given in another file")
         found = found._replace(poses=sheet.poses, faces=sheet.faces)
     return found
 
