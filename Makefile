@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo test setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon test setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
@@ -56,6 +56,11 @@ peers: .venv-peers/installed
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip --disable-pip-version-check -q install -r requirements/peers.txt
 	@touch $@
+
+# The built-in dragon from its code: the file that the package ships.
+dragon: setup
+	$(PIP) install -e ".[sculpt]"
+	$(BIN)/python -m understudy.cast.dragon.build
 
 bench: setup peers
 	$(BIN)/understudy bench

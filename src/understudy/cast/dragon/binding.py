@@ -9,6 +9,8 @@ lower stay apart.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from understudy.cast.dragon.measures import CORNER, CORNER_Z, JOINTS, ramp
@@ -20,7 +22,7 @@ CORNER_SHARE = 0.45
 CORNER_REACH = (0.17, 0.13, 0.19)  # HL
 
 
-def average(triangles: Array, count: int) -> object:
+def average(triangles: Array, count: int) -> Any:
     """(V, V) sparse: A @ f is, at each vertex, the mean of f over its neighbours."""
     from scipy import sparse
 
@@ -31,17 +33,17 @@ def average(triangles: Array, count: int) -> object:
     return sparse.diags(1.0 / np.asarray(near.sum(axis=1)).ravel()) @ near
 
 
-def smoothed(values: Array, mean: object, rounds: int, fixed: Array | None = None) -> Array:
+def smoothed(values: Array, mean: Any, rounds: int, fixed: Array | None = None) -> Array:
     """Values (V, ...) after `rounds` of moving half-way to the mean of the neighbours, but for those `fixed` (V,)."""
     result = values
     for _ in range(rounds):
-        result = 0.5 * result + 0.5 * (mean @ result)  # type: ignore[operator]
+        result = 0.5 * result + 0.5 * (mean @ result)
         if fixed is not None:
             result[fixed] = values[fixed]
     return result
 
 
-def jaw_weights(vertices: Array, depth: Array, sheet: Array, mean: object) -> Array:
+def jaw_weights(vertices: Array, depth: Array, sheet: Array, mean: Any) -> Array:
     """(V,) for unsealed vertices (V, 3) in HL, their depth under the closed skin (negative) and the lips' sheet."""
     y, z = vertices[:, 1], vertices[:, 2]
     width = 0.012 + 0.55 * np.clip(CORNER_Z + 0.01 - z, 0, 1)
@@ -51,7 +53,7 @@ def jaw_weights(vertices: Array, depth: Array, sheet: Array, mean: object) -> Ar
     return smoothed(share, mean, 25, z > CORNER_Z + 0.04)
 
 
-def chain_weights(vertices: Array, mean: object) -> Array:
+def chain_weights(vertices: Array, mean: Any) -> Array:
     """(V, 5) of CHAIN, by the height along the neck; the face in front of it belongs to the head."""
     y, z = vertices[:, 1], vertices[:, 2]
     taken = np.ones((len(vertices), len(CHAIN) + 1))
@@ -70,8 +72,8 @@ def corner_weights(vertices: Array) -> Array:
     return CORNER_SHARE * ramp(1.0, 0.0, np.linalg.norm((vertices - CORNER) / CORNER_REACH, axis=1))
 
 
-def hold(vertices: Array, depth: Array, sheet: Array, mirror: Array, mean: object) -> tuple[dict[str, Array], Array]:
-    """Joint -> (V,) weights that sum to one, at most MOST a vertex; and (V,) the jaw's before corners took their share."""
+def hold(vertices: Array, depth: Array, sheet: Array, mirror: Array, mean: Any) -> tuple[dict[str, Array], Array]:
+    """Joint -> (V,) weights that sum to one, at most MOST a vertex; and (V,) the jaw's own, before corners take theirs."""
     jaw = jaw_weights(vertices, depth, sheet, mean)
     left = smoothed(corner_weights(vertices), mean, 6)
     chain = chain_weights(vertices, mean)

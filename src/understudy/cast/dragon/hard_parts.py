@@ -98,7 +98,7 @@ def teeth() -> list[Patch]:
         root = _inside_lips(x, 0.020) + ([0, 0.018, 0.016] if number == FANG else [0, 0.030, -0.004])
         result.append(_tooth(f"ToothUpper{number + 1}.L", root, [0, -1, 0.10], length, radius, "Head"))
     for number, (x, length, radius) in enumerate(LOWER_TEETH):
-        root = _inside_lips(x, 0.026) + [0, -0.010, -0.004]
+        root = _inside_lips(x, 0.026) + np.array([0.0, -0.010, -0.004])
         result.append(_tooth(f"ToothLower{number + 1}.L", root, [0, 1, 0.05], length, radius, "Jaw"))
     return result
 

@@ -86,7 +86,7 @@ def scale_centres(seed: int = 11) -> Array:
 
 
 def coat(which: str, points: Array) -> tuple[Array, Array]:
-    """(M, 3) sRGB and (M, 3) slope of the bump at places (M, 3) on a left lid: pebbles, and a dark line along the edge."""
+    """(M, 3) sRGB and (M, 3) slope of the bump at places (M, 3) on a left lid: pebbles, and a dark line at the edge."""
     a, beta, radius = place_on(points)
     upper = which == "Upper"
     past = (beta - edge(a, *REST[which])) * (1.0 if upper else -1.0)  # degrees from the edge into the lid

@@ -51,12 +51,12 @@ SIDED = ("Eye", "LidUpper", "LidLower", "Ear", "EarMid", "EarTip", "Corner")
 
 def metres(points: ArrayLike) -> Array:
     """Shipped places (..., 3) in metres of sculpted ones (..., 3) in HL."""
-    return (np.asarray(points, dtype=float) + [0.0, LIFT, 0.0]) * SCALE
+    return (np.asarray(points, dtype=float) + np.array([0.0, LIFT, 0.0])) * SCALE
 
 
 def head_lengths(points: ArrayLike) -> Array:
     """Sculpted places (..., 3) in HL of shipped ones (..., 3) in metres: the inverse of `metres`."""
-    return np.asarray(points, dtype=float) / SCALE - [0.0, LIFT, 0.0]
+    return np.asarray(points, dtype=float) / SCALE - np.array([0.0, LIFT, 0.0])
 
 
 def eye_frame() -> Array:
@@ -67,7 +67,8 @@ def eye_frame() -> Array:
     return np.stack([corner, np.cross(gaze, corner), gaze])
 
 
-def ramp(low: float, high: float, x: ArrayLike) -> Array:
+def ramp(low: ArrayLike, high: ArrayLike, x: ArrayLike) -> Array:
     """Smoothstep 3 u^2 - 2 u^3, u = (x - low) / (high - low) held in [0, 1]; low may be above high."""
-    u = np.clip((np.asarray(x, dtype=float) - low) / (high - low), 0.0, 1.0)
+    start, end = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
+    u = np.clip((np.asarray(x, dtype=float) - start) / (end - start), 0.0, 1.0)
     return u * u * (3 - 2 * u)

@@ -61,7 +61,7 @@ def _half() -> tuple[Array, Array]:
     xs, ys, zs = np.arange(0, 0.62, STEP), np.arange(-1.06, 0.55, STEP), np.arange(-0.65, 0.68, STEP)
     vertices, triangles, _, _ = marching_cubes(sculpt.on_grid(xs, ys, zs), 0.0, spacing=(STEP, STEP, STEP))
     work = pymeshlab.MeshSet()
-    work.add_mesh(pymeshlab.Mesh(vertices.astype(float) + [xs[0], ys[0], zs[0]], triangles))
+    work.add_mesh(pymeshlab.Mesh(vertices.astype(float) + np.array([xs[0], ys[0], zs[0]]), triangles))
     work.meshing_remove_connected_component_by_face_number(mincomponentsize=500)
     work.meshing_decimation_quadric_edge_collapse(
         targetfacenum=SIMPLIFIED,

@@ -46,7 +46,7 @@ def held(name: str, surface: tuple[Array, Array], colours: ArrayLike, hold: str 
 
 
 def pair(left: Patch) -> tuple[Patch, Patch]:
-    """The left patch, whose name ends in .L, and its mirror image; joints of the left side become those of the right."""
+    """The left patch, whose name ends in .L, and its mirror image, held by the joints of the other side."""
     hold = {joint.removesuffix(".L") + ".R" if joint.endswith(".L") else joint: w for joint, w in left.hold.items()}
     right = replace(
         left,
@@ -112,6 +112,7 @@ def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool =
     x = np.array([1.0, 0.0, 0.0])
     side = linear.normalise(x - tangent * tangent[:, :1])
     up = linear.cross(tangent, side)
+    angle: Array
     if half:
         angle = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sides // 2 + 1)
     else:
@@ -130,7 +131,7 @@ def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool =
 
 
 def joined(patches: Iterable[Patch]) -> tuple[Array, Array, Array, Array | None]:
-    """Vertices (V, 3), triangles (T, 3), colours (V, 4) and, where they all have any, UVs (T, 3, 2), numbered through."""
+    """Vertices (V, 3), triangles (T, 3), colours (V, 4) and, where all have any, UVs (T, 3, 2), numbered through."""
     patches = list(patches)
     starts = np.cumsum([0, *(len(patch.vertices) for patch in patches)])
     colours = [

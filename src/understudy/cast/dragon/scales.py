@@ -78,7 +78,7 @@ def pebbles(points: Array, centres: Array, cell: float) -> Relief:
 
 
 def throat(points: Array) -> Relief:
-    """Plates across the throat, each lapping over the next below: height rises slowly downwards and drops at the lip."""
+    """Plates across the throat, each lapping over the next below: they rise slowly downwards and drop at the lip."""
     x, y = points[:, 0], points[:, 1]
     phase = (y + 0.12 * (x / 0.15) ** 2) * THROAT_RATE
     f = phase - np.floor(phase)  # 0 at a plate's lower lip, 1 at its upper end

@@ -160,7 +160,7 @@ def skin(x: Any, y: Any, z: Any) -> Any:
 
 @register_jitable
 def without_mouth(x: Any, y: Any, z: Any) -> Any:
-    """Both halves without the mouth: what shades the skin, since a shadow painted for closed lips smears when they open."""
+    """Both halves without the mouth: what shades the skin; shade made for closed lips smears when they open."""
     x = np.abs(x)
     return smax(closed(x, y, z), -sphere(x, y, z, EX, EY, EZ, 0.12), 0.02)
 

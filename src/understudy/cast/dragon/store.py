@@ -58,7 +58,10 @@ def read(path: str | Path = PATH) -> Character:
             raise BadFile(path, f"is of version {header['version']}, but {VERSION} is read")
         joints = Skeleton(
             header["joints"],
-            *(arrays[f"joints.{name}"] for name in ("parents", "translations", "rotations", "scales")),
+            arrays["joints.parents"],
+            arrays["joints.translations"],
+            arrays["joints.rotations"],
+            arrays["joints.scales"],
         )
         parts = [_unpack_part(entry, f"part{i}", arrays) for i, entry in enumerate(header["parts"])]
         layers = store_layers.unpack(header["layers"], arrays) if "layers" in header else None
@@ -95,7 +98,10 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
         materials=[_unpack_material(m, arrays) for m in entry["materials"]],
     )
     skin = Skin(
-        *(arrays[f"{key}.{name}"] for name in ("skin_joints", "inverse_binds", "influences", "weights")),
+        arrays[f"{key}.skin_joints"],
+        arrays[f"{key}.inverse_binds"],
+        arrays[f"{key}.influences"],
+        arrays[f"{key}.weights"],
         entry["method"],
     )
     return Part(entry["name"], mesh, skin)

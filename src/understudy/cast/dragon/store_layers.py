@@ -64,7 +64,8 @@ def unpack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layers:
     )
     lattice = None
     if "lattice" in header:
-        lattice = Lattice(**header["lattice"], **{name: arrays[f"lattice.{name}"] for name in LATTICE_NUMBERS})
+        numbers: dict[str, Any] = {name: arrays[f"lattice.{name}"] for name in LATTICE_NUMBERS}
+        lattice = Lattice(**header["lattice"], **numbers)
     return Layers(
         controls,
         [(joint, component) for joint, component in header["components"]],
