@@ -1,0 +1,176 @@
+"""Coarse shapes of mouth, jaw and cheeks.
+
+Lips are moved by profiles along the mouth's line (arc 0 in front, 1 at the corner): the corner lies far back, under and
+behind the eye, so that what is seen from the front is made between 0 and 0.6. The resting line curls up into a smile;
+`frown`, `o` and `purse` therefore lower the sides more than they raise the middle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.cast.dragon import measures
+from understudy.cast.dragon.measures import ramp
+from understudy.cast.dragon.places import Places
+from understudy.checks import Array
+
+CHEEK = (0.300, -0.040, 0.140)
+O_JAW = 18.0  # degrees of jaw for which the sides of the O are made to meet
+O_HALF = 0.30  # arc at which the O's lips meet
+
+
+def shapes(p: Places) -> dict[str, Array]:
+    """Name without side -> (V, 3) deltas in HL of both sides together."""
+    result = {**_corners(p), **_lips(p), **_round(p), **_cheeks(p)}
+    rounds = {"mouth.frown": 12, "mouth.funnel": 12, "mouth.purse": 12, "mouth.o": 12, "mouth.narrow": 12}
+    return {name: p.smooth(delta * p.rim(0.12, 0.225)[:, None], rounds.get(name, 6)) for name, delta in result.items()}
+
+
+def open_shapes(p: Places) -> dict[str, Array]:
+    """Correctives, used together with an open jaw (see `face`)."""
+    return {"mouth.o_open": p.smooth(_o_sides(p) * p.rim(0.10, 0.235)[:, None], 8)}
+
+
+def both(p: Places, upper: float, lower: float) -> Array:
+    """(V,) both lips and the skin behind the corner, with reaches above and below the line."""
+    return np.maximum(p.upper(upper), p.lower(lower))
+
+
+def _corners(p: Places) -> dict[str, Array]:
+    lips = both(p, 0.15, 0.20)
+    smile = p.lip(
+        lips,
+        along=[(0, 0), (0.5, 0.012), (0.8, 0.034), (1, 0.046), (1.2, 0.026), (1.5, 0)],
+        up=[(0, -0.012), (0.2, -0.002), (0.45, 0.022), (0.75, 0.046), (1, 0.072), (1.2, 0.045), (1.5, 0)],
+        out=[(0, -0.004), (0.5, 0.006), (1, 0.022), (1.5, 0)],
+    )
+    smile += p.push(p.blob(CHEEK, 0.17), 0.026, 0.030, 0.004)
+    frown = p.lip(
+        both(p, 0.16, 0.24),
+        along=[(0, 0), (0.6, -0.008), (1, -0.024), (1.5, 0)],
+        up=[(0, 0.034), (0.14, 0.022), (0.3, -0.022), (0.5, -0.056), (0.8, -0.056), (1, -0.048), (1.5, 0)],
+        out=[(0, 0.006), (0.4, 0.004), (1, -0.012), (1.5, 0)],
+    )
+    return {
+        "mouth.smile": smile,
+        "mouth.frown": frown,
+        "mouth.stretch": p.lip(
+            lips,
+            along=[(0, 0), (0.3, 0.012), (0.7, 0.040), (1, 0.056), (1.2, 0.034), (1.5, 0)],
+            up=[(0, 0.004), (0.4, -0.008), (0.8, -0.014), (1.5, 0)],
+            out=[(0, -0.012), (0.4, -0.004), (0.8, 0.016), (1, 0.018), (1.5, 0)],
+        ),
+        "mouth.narrow": p.lip(
+            both(p, 0.18, 0.24),
+            along=[(0, 0), (0.2, -0.022), (0.5, -0.050), (1, -0.080), (1.25, -0.045), (1.7, 0)],
+            up=[(0, 0), (0.4, -0.012), (0.8, -0.026), (1, -0.026), (1.5, 0)],
+            out=[(0, 0.018), (0.25, 0.006), (0.5, -0.022), (0.9, -0.026), (1.5, 0)],
+        ),
+        "mouth.corner_in_roll": p.push(p.blob(measures.CORNER, (0.11, 0.09, 0.12)), -0.034, 0.0, 0.012),
+    }
+
+
+def _lips(p: Places) -> dict[str, Array]:
+    upper, lower = p.upper(0.14), p.lower(0.16)
+    sneer = p.lip(
+        upper,
+        up=[(0, 0.010), (0.18, 0.048), (0.34, 0.056), (0.55, 0.020), (0.8, 0.004), (1, 0)],
+        out=[(0, 0.004), (0.2, 0.010), (0.4, 0.014), (0.6, 0.004), (1, 0)],
+    )
+    sneer += p.push(p.blob([0.085, -0.015, 0.52], 0.10), 0.010, 0.024, -0.006)
+    press = p.lip(p.upper(0.05), up=[(0, -0.007), (1, -0.003)], out=[(0, -0.016), (0.8, -0.012), (1, 0)])
+    press += p.lip(p.lower(0.05), up=[(0, 0.012), (1, 0.004)], out=[(0, -0.018), (0.8, -0.012), (1, 0)])
+    press += p.lip(p.lower(0.14), up=[(0, 0.012), (0.5, 0.008), (1, 0)])
+    pout = p.lip(
+        lower,
+        up=[(0, 0.020), (0.2, 0.014), (0.45, -0.010), (0.8, -0.012), (1.2, 0)],
+        out=[(0, 0.044), (0.2, 0.036), (0.45, 0.008), (1, 0)],
+    )
+    pout += p.lip(p.upper(0.10), up=[(0, 0.012), (0.2, 0.008), (0.45, -0.006), (1, 0)])
+    return {
+        "mouth.sneer": sneer,
+        "mouth.upper_up": p.lip(
+            upper,
+            up=[(0, 0.046), (0.3, 0.050), (0.55, 0.026), (0.85, 0.008), (1, 0)],
+            out=[(0, 0.008), (0.4, 0.010), (0.8, 0)],
+        ),
+        "mouth.upper_down": p.lip(
+            upper, up=[(0, -0.026), (0.4, -0.026), (0.8, -0.012), (1, 0)], out=[(0, -0.008), (1, 0)]
+        ),
+        "mouth.lower_down": p.lip(
+            lower,
+            up=[(0, -0.046), (0.3, -0.048), (0.6, -0.034), (0.85, -0.014), (1, 0)],
+            out=[(0, 0.010), (0.5, 0.012), (1, 0)],
+        ),
+        "mouth.lower_up": p.lip(lower, up=[(0, 0.026), (0.4, 0.026), (0.8, 0.012), (1, 0)], out=[(0, 0.010), (1, 0)]),
+        "mouth.press": press,
+        "mouth.pout": pout,
+        "mouth.shift": _shift(p),
+        "mouth.chin_up": p.push(p.blob([0, -0.26, 0.46], (0.15, 0.13, 0.15)), 0, 0.034, 0.016)
+        + p.lip(lower, up=[(0, 0.020), (0.2, 0.014), (0.5, 0), (1, 0)], out=[(0, 0.016), (0.4, 0)]),
+        "mouth.upper_mid": p.lip(p.upper(0.13), up=[(0, 0.032), (0.12, 0.026), (0.34, 0)]),
+        "mouth.lower_mid": p.lip(p.lower(0.14), up=[(0, 0.032), (0.12, 0.026), (0.34, 0)]),
+    }
+
+
+def _shift(p: Places) -> Array:
+    """The lips' front to the left: x is of the world here, not outwards."""
+    delta = np.zeros((len(p), 3))
+    delta[:, 0] = both(p, 0.17, 0.22) * p.profile([(0, 0.062), (0.35, 0.050), (0.7, 0.026), (1, 0.020), (1.5, 0)])
+    return delta
+
+
+def _round(p: Places) -> dict[str, Array]:
+    """Lips gathered to the front: an open funnel, a shut purse, and the O at rest of the jaw."""
+    lips = both(p, 0.16, 0.22)
+    funnel = p.lip(
+        lips,
+        along=[(0, 0), (0.15, -0.016), (0.35, -0.040), (0.7, -0.056), (1, -0.070), (1.3, -0.036), (1.7, 0)],
+        up=[(0, 0), (0.3, -0.006), (0.6, -0.022), (1, -0.030), (1.5, 0)],
+        out=[(0, 0.046), (0.15, 0.040), (0.32, 0.014), (0.5, -0.016), (0.9, -0.020), (1.5, 0)],
+    )
+    funnel += p.lip(p.upper(0.12), up=[(0, 0.018), (0.15, 0.014), (0.35, 0)])
+    funnel += p.lip(p.lower(0.14), up=[(0, -0.026), (0.15, -0.020), (0.35, 0)])
+    purse = p.lip(
+        lips,
+        along=[(0, 0), (0.15, -0.026), (0.32, -0.060), (0.6, -0.066), (1, -0.070), (1.3, -0.036), (1.7, 0)],
+        up=[(0, 0.004), (0.2, -0.004), (0.4, -0.026), (0.7, -0.040), (1, -0.036), (1.5, 0)],
+        out=[(0, 0.052), (0.12, 0.044), (0.28, 0.010), (0.45, -0.022), (0.9, -0.024), (1.5, 0)],
+    )
+    o = p.lip(
+        both(p, 0.18, 0.24),
+        along=[(0, 0), (0.15, -0.030), (0.32, -0.062), (0.6, -0.060), (1, -0.060), (1.3, -0.030), (1.7, 0)],
+        up=[(0, 0), (0.25, -0.004), (0.45, -0.030), (0.8, -0.046), (1, -0.036), (1.5, 0)],
+        out=[(0, 0.040), (0.15, 0.036), (0.3, 0.012), (0.5, -0.018), (0.9, -0.024), (1.5, 0)],
+    )
+    o += p.lip(p.upper(0.12), up=[(0, 0.024), (0.12, 0.018), (0.3, 0)])
+    o += p.lip(p.lower(0.14), up=[(0, -0.024), (0.12, -0.018), (0.3, 0)])
+    return {"mouth.funnel": funnel, "mouth.purse": purse, "mouth.o": o}
+
+
+def _o_sides(p: Places) -> Array:
+    """Upper and lower lip brought together beside the O, against a jaw that is open by O_JAW.
+
+    The jaw lowers the lip at z by about (z - z_hinge) angle; of that the lips take back
+    1 - sqrt(1 - (arc / O_HALF)^2), which leaves an ellipse open in front.
+    """
+    drop = np.radians(O_JAW) * (p.points[:, 2] - measures.HINGE[2]) * ramp(-0.06, 0.10, p.points[:, 2])
+    t = np.clip(p.arc / O_HALF, 0.0, 1.0)
+    shut = (1 - np.sqrt(1 - t * t)) * ramp(1.5, 0.95, p.arc)
+    up, down = p.lower(0.26, 0.13), p.upper(0.15, 0.13)
+    return p.push(up * shut * drop, 0, 0.56, 0) + p.push(down * shut * drop, 0, -0.48, 0)
+
+
+def _cheeks(p: Places) -> dict[str, Array]:
+    puff = p.push(p.blob([0.27, -0.13, 0.13], (0.20, 0.19, 0.21)), 0.080, 0.0, 0.012)
+    dimple = p.push(p.blob([0.385, -0.085, 0.015], (0.07, 0.07, 0.07)), -0.030)
+    dimple += p.push(p.blob([0.365, -0.02, 0.10], 0.10), 0.014, 0.010)
+    clench = p.push(p.blob([0.31, -0.17, -0.02], (0.13, 0.12, 0.13)), 0.034, -0.004)
+    clench += p.push(p.blob([0.36, 0.19, -0.06], 0.13), 0.014)
+    clench += p.push(p.blob([0.36, -0.09, 0.06], 0.10), 0.006, -0.010)
+    return {
+        "cheeks.puff": puff,
+        "cheeks.raise": p.push(p.blob([0.30, -0.06, 0.20], (0.16, 0.13, 0.18)), 0.022, 0.040, 0.008),
+        "cheeks.dimple": dimple,
+        "jaw.clench": clench,
+    }
