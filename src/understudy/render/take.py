@@ -17,7 +17,7 @@ from understudy.errors import InvalidInput
 from understudy.render.figure import stick_figure
 from understudy.render.scene import Dots, Surface, srgb
 from understudy.render.surfaces import DrawnPart, drawn_parts
-from understudy.rig import DirectRig, pose_all
+from understudy.rig import PosedRig, pose_all
 
 BLOCK_VERTICES = 2_000_000  # vertices computed at once: 24 MB, a second of a detailed character
 MARKER_COLOUR = "#2f9e91"
@@ -111,7 +111,7 @@ class Take:
 Frames = Callable[[int, int], list[tuple[list[Array], list[Array | None]]]]
 
 
-def _player(rig: DirectRig, values: Array, bones: bool) -> tuple[list[Surface], Frames]:
+def _player(rig: PosedRig, values: Array, bones: bool) -> tuple[list[Surface], Frames]:
     if bones or not rig.character.parts:
         return _stick_player(rig, values)
     parts = drawn_parts(rig.character)
@@ -128,7 +128,7 @@ def _drawn(parts: list[DrawnPart], vertices: Array) -> tuple[list[Array], list[A
     return points, [part.normals(cloud) for part, cloud in zip(parts, points)]
 
 
-def _stick_player(rig: DirectRig, values: Array) -> tuple[list[Surface], Frames]:
+def _stick_player(rig: PosedRig, values: Array) -> tuple[list[Surface], Frames]:
     positions = rig.joints(values)[..., :3, 3]
     surface, vertices = stick_figure(positions, rig.character.skeleton.parents)
     return [surface], lambda start, stop: [([vertices[f]], [None]) for f in range(start, stop)]

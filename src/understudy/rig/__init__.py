@@ -1,8 +1,10 @@
-"""Controls -> joints, shape weights -> vertices. Any continuous function will do."""
+"""Controls -> joints, shape weights, lattice -> vertices. Any continuous function will do."""
 
 from understudy.rig.baking import bake
 from understudy.rig.direct import DirectRig
-from understudy.rig.ensemble import pose_all
+from understudy.rig.ensemble import of, pose_all
+from understudy.rig.layered import LayeredRig
+from understudy.rig.posed import PosedRig
 from understudy.rig.rig import Rig
 
-__all__ = ["DirectRig", "Rig", "bake", "pose_all"]
+__all__ = ["DirectRig", "LayeredRig", "PosedRig", "Rig", "bake", "of", "pose_all"]

@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
-from understudy.character import Channel, Channels, Character, Clip, Curves, Part, kinematics
+from understudy.character import Channel, Channels, Character, Part, kinematics
 from understudy.checks import Array
 from understudy.deform import dual, linear, shapes
-from understudy.errors import InvalidInput, listed
 from understudy.maths import euler
+from understudy.rig.posed import PosedRig
 
 
-class DirectRig:
+class DirectRig(PosedRig):
     """Translation, rotation and scale of each joint, then the weights of each part that has shapes.
 
-    `pose` lays an animation over the rest pose, `joints` and `vertices` evaluate rows. What a part costs to prepare
-    (its sparse shapes) is done once, at the first use.
+    What a part costs to prepare (its sparse shapes) is done once, at the first use.
     """
 
     def __init__(self, character: Character) -> None:
@@ -28,9 +27,6 @@ class DirectRig:
         per_joint = [Channel(name, kind) for name in skeleton.names for kind in ("translation", "rotation", "scale")]
         weights = [Channel(part, "weights", names) for part, names in character.shapes.items()]
         self._channels = Channels([*per_joint, *weights])
-
-    def __repr__(self) -> str:
-        return f"DirectRig({self.character.name!r}, {self.channels.width} columns)"
 
     @property
     def channels(self) -> Channels:
@@ -45,39 +41,7 @@ class DirectRig:
         defaults = {part.name: part.mesh.shapes.defaults for part in self.character.parts if part.mesh.shapes}
         return checks.freeze(np.concatenate([joints, *defaults.values()]))
 
-    def pose(self, animation: Clip | Curves, times: Any = None) -> Array:
-        """(M, C) rows of the rig for an animation, at given times or at its own frames; what it does not move rests.
-
-        Channels that this character does not have are left out (see `unmatched`); an animation that has none of its
-        channels is refused.
-        """
-        if times is None:
-            times = animation.frame_times()
-        sampled = animation.sample(np.atleast_1d(np.asarray(times, np.float64)))
-        values = np.tile(self.rest, (len(sampled), 1))
-        matched = 0
-        for i, channel in enumerate(animation.channels):
-            source = slice(int(animation.channels.offsets[i]), int(animation.channels.offsets[i + 1]))
-            matched += self._lay(channel, sampled[:, source], values)
-        if not matched:
-            raise InvalidInput(
-                f"animation {animation.name!r} moves nothing of character {self.character.name!r}: "
-                f"it drives {listed(c.target for c in animation.channels)}, "
-                f"the character has {listed(self.character.skeleton.names)}"
-            )
-        return values
-
-    def unmatched(self, channels: Channels) -> list[Channel]:
-        """The channels that this rig has no place for."""
-        scratch = self.rest[None].copy()
-        return [c for c in channels if not self._lay(c, np.zeros((1, len(c))), scratch)]
-
-    def is_moved_by(self, animation: Clip | Curves) -> bool:
-        """Whether an animation has any channel of this rig, so that `pose` will not refuse it."""
-        return len(self.unmatched(animation.channels)) < len(animation.channels)
-
     def _lay(self, channel: Channel, source: Array, values: Array) -> int:
-        """Write one channel's columns into the rows; returns how many of the rig's channels it drove."""
         if channel.kind == "weights":
             return self._lay_weights(channel, source, values)
         if channel.kind == "euler":
@@ -91,6 +55,9 @@ class DirectRig:
             return 0
         values[:, target] = source
         return 1
+
+    def _targets(self) -> tuple[str, ...]:
+        return self.character.skeleton.names
 
     def _lay_weights(self, channel: Channel, source: Array, values: Array) -> int:
         driven = 0
@@ -143,11 +110,3 @@ class DirectRig:
             for number, part in enumerate(self.character.parts)
             if part.mesh.shapes is not None
         }
-
-    def _rows(self, values: Array) -> Array:
-        values = np.asarray(values, np.float64)
-        if values.ndim != 2 or values.shape[1] != self.channels.width:
-            raise InvalidInput(
-                f"rows of this rig should have shape (F, {self.channels.width}), but have {values.shape}"
-            )
-        return values

@@ -1,0 +1,184 @@
+"""Shapes, skinning and a lattice in one pass, for a character with very many shapes.
+
+    p = r + sum_s w_s d_s                      r the vertex at rest in the world, d_s the shapes there
+    x = p + sum_j a_j E_j p                    E_j = M_j - 1, M_j = world_from_joint(t) @ joint_from_world(rest)
+    y = x + L d(L^-1 x)                        L = M of the lattice's joint; d the free-form deformation of `lattice`
+
+Everything is a displacement from rest, and a joint that has not moved has E = 0 exactly: at rest the vertices come out
+as they went in, to the last bit.
+
+`prepare` sorts the vertices along a space-filling curve and cuts them into blocks of 32. A block keeps the shapes and
+the joints that reach it, dense: 32 numbers a row, x, y and z apart, so that every step is straight vector arithmetic on
+numbers in the first-level cache. Shapes without weight, joints at rest and cells of the lattice without offsets are
+passed over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.checks import Array, freeze
+from understudy.deform import lattice
+from understudy.maths import accelerate
+
+KERNELS = "understudy.deform.layered_kernels"
+LANES = 32  # vertices in a block: as in the kernels, where it is a constant of the compiled code
+FEW = 4  # frames; below, waking a second thread does not pay
+
+
+class Blocks(NamedTuple):
+    """V vertices in blocks of LANES; a row of a block is x of all its vertices, then y, then z."""
+
+    place: Array  # (V,) int64, where x of each vertex stands in a frame's blocks; y and z follow LANES and 2 LANES on
+    rest: Array  # (blocks, 3 LANES) float32
+    shape_first: Array  # (blocks + 1,) int64: the shape rows of block b are shape_first[b]:shape_first[b + 1]
+    shape_of: Array  # (N,) int64
+    shape_rows: Array  # (N, 3 LANES) float32
+    joint_first: Array  # (blocks + 1,) int64
+    joint_of: Array  # (M,) int64
+    joint_rows: Array  # (M, LANES) float32: the weight of the joint on each vertex
+
+
+class Poses(NamedTuple):
+    """What moves the blocks in F frames, as the kernels read it."""
+
+    weights: Array  # (F, S) float32, of the shapes
+    motions: Array  # (F, J, 12) float32, rows of E
+    moved: Array  # (F, J) bool, where E is not zero
+    bent: Array  # (F,) bool, where the lattice has offsets
+    counts: Array  # (3,) int64, its points
+    tables: Array  # (F, N) float32, `lattice.padded` offsets
+    u_from_world: Array  # (F, 12) float32, rows of the map into its cells
+    reach: Array  # (F, 6) float32, `lattice.reaches`
+    turns: Array  # (F, 9) float32, rows of L's linear part
+
+
+class Bend(NamedTuple):
+    """The lattice over F frames."""
+
+    offsets: Array  # (F, nx, ny, nz, 3), metres along the world's axes at rest
+    low: Array  # (3,) corners of the box in the world at rest
+    high: Array  # (3,)
+    motion: Array  # (F, 4, 4) L
+
+
+def prepare(
+    rest: Array, joints: Array, weights: Array, shape_of: Array, vertex_of: Array, deltas: Array, parts: Array
+) -> Blocks:
+    """Blocks of `rest` (V, 3) with influences `joints` (V, K), `weights` (V, K) that sum to 1, and N deltas (N, 3) of
+    shape `shape_of` (N,) at vertex `vertex_of` (N,). Vertices of different `parts` (V,) are not mixed in the order.
+    """
+    order = np.lexsort((_along_curve(rest), parts))
+    slot = np.empty(len(order), np.int64)
+    slot[order] = np.arange(len(order))
+    blocks = -(-len(order) // LANES)
+    place = (slot // LANES) * (3 * LANES) + slot % LANES
+    rows = np.zeros((blocks, 3 * LANES), np.float32)
+    for c in range(3):
+        rows.reshape(-1)[place + c * LANES] = rest[:, c]
+    used = np.nonzero(weights)
+    shape_first, shapes, shape_row = _rows_of(slot[vertex_of] // LANES, shape_of, blocks)
+    joint_first, joint_list, joint_row = _rows_of(slot[used[0]] // LANES, joints[used], blocks)
+    shape_rows = np.zeros((len(shapes), 3, LANES), np.float32)
+    shape_rows[shape_row, :, slot[vertex_of] % LANES] = deltas
+    joint_rows = np.zeros((len(joint_list), LANES))
+    np.add.at(joint_rows, (joint_row, slot[used[0]] % LANES), weights[used])
+    arrays = (
+        *(place, rows, shape_first, shapes, shape_rows.reshape(-1, 3 * LANES)),
+        *(joint_first, joint_list, joint_rows.astype(np.float32)),
+    )
+    return Blocks(*(freeze(array) for array in arrays))
+
+
+def deform(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Array:
+    """(F, V, 3) float32 of shape weights (F, S), E as `motions` (F, J, 4, 4) and which joints `moved` (F, J)."""
+    kernels = accelerate.kernels(KERNELS)
+    result = np.empty((len(weights), len(blocks.place), 3), np.float32)
+    if kernels is None:
+        _deform_numpy(blocks, weights, motions, moved, bend, result)
+    elif result.size:
+        poses = _poses(weights, motions, moved, bend)
+        if len(weights) < FEW:
+            kernels.deform(blocks, poses, result)
+        else:
+            with accelerate.LOCK:
+                kernels.deform_shared(blocks, poses, result)
+    return result
+
+
+def deform_numpy(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Array:
+    """`deform` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
+    result = np.empty((len(weights), len(blocks.place), 3), np.float32)
+    _deform_numpy(blocks, weights, motions, moved, bend, result)
+    return result
+
+
+def _deform_numpy(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None, out: Array) -> None:
+    shape_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.shape_first))
+    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
+    for f in range(len(out)):
+        p = blocks.rest.astype(np.float64)
+        on = np.flatnonzero(weights[f, blocks.shape_of])
+        np.add.at(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
+        p = p.reshape(-1, 3, LANES)
+        on = np.flatnonzero(moved[f, blocks.joint_of])
+        e = motions[f, blocks.joint_of[on]]
+        pull = np.einsum("nab,nbl->nal", e[:, :3, :3], p[joint_block[on]]) + e[:, :3, 3:]
+        x = p.copy()
+        np.add.at(x, joint_block[on], blocks.joint_rows[on, None] * pull)
+        out[f] = x.reshape(-1)[blocks.place[:, None] + np.arange(3) * LANES]
+        if bend is not None and bend.offsets[f].any():
+            out[f] += _bent(out[f], bend, f)
+
+
+def _bent(points: Array, bend: Bend, frame: int) -> Array:
+    """L d(L^-1 x) (V, 3) of points x (V, 3)."""
+    motion = bend.motion[frame]
+    inverse = np.linalg.inv(motion)
+    at_rest = points @ inverse[:3, :3].T + inverse[:3, 3]
+    moved = lattice.displacement_numpy(at_rest, bend.low, bend.high, bend.offsets[frame])
+    return (moved @ motion[:3, :3].T).astype(np.float32)
+
+
+def _poses(weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Poses:
+    frames, joints = moved.shape
+    matrices = np.ascontiguousarray(motions[:, :, :3, :], np.float32).reshape(frames, joints, 12)
+    moving = (np.ascontiguousarray(weights, np.float32), matrices, np.ascontiguousarray(moved, np.bool_))
+    if bend is None:
+        none = np.zeros((frames, 0), np.float32)
+        return Poses(*moving, np.zeros(frames, np.bool_), np.ones(3, np.int64), none, none, none, none)
+    counts = bend.offsets.shape[1:4]
+    u_from_rest = np.eye(4)
+    u_from_rest[:3] = lattice.scaling(bend.low, lattice.cell_size(bend.low, bend.high, counts))
+    u_from_world = u_from_rest @ np.linalg.inv(bend.motion)
+    return Poses(
+        *moving,
+        np.asarray(bend.offsets.reshape(frames, -1).any(axis=1)),
+        np.array(counts, np.int64),
+        lattice.padded(bend.offsets),
+        np.ascontiguousarray(u_from_world[:, :3], np.float32).reshape(frames, 12),
+        lattice.reaches(bend.offsets),
+        np.ascontiguousarray(bend.motion[:, :3, :3], np.float32).reshape(frames, 9),
+    )
+
+
+def _rows_of(block: Array, item: Array, blocks: int) -> tuple[Array, Array, Array]:
+    """The (block, item) pairs that occur: where each block's begin (blocks + 1,), the items (N,), and the row of each
+    entry."""
+    width = int(item.max(initial=0)) + 1
+    pairs, row = np.unique(block * width + item, return_inverse=True)
+    first = np.searchsorted(pairs, np.arange(blocks + 1) * width)
+    return first.astype(np.int64), (pairs % width).astype(np.int64), row.reshape(-1)
+
+
+def _along_curve(points: Array) -> Array:
+    """(V,) the Morton number of each point: neighbours in space mostly have neighbouring numbers."""
+    span = np.ptp(points, axis=0).max(initial=0) or 1.0
+    cell = ((points - points.min(axis=0, initial=np.inf)) / span * 1023).astype(np.int64)
+    number = np.zeros(len(points), np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            number |= ((cell[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return number

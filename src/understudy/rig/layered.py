@@ -1,0 +1,189 @@
+"""The layered rig: named controls move bones, coarse shapes, fine shapes and a free-form lattice.
+
+Controls c (C,), held within their ranges, give the parameters p (`parameters`): components of joints and weights of
+shapes. A joint's local transform is its rest with the components on top,
+
+    translation + (tx, ty, tz),        rotation Ry(ry) Rx(rx) Rz(rz),        scale (1 + sx, 1 + sy, 1 + sz)
+
+and the vertices follow in one pass (`deform.layered`): shapes, then linear skinning, then the lattice in the space of
+its joint. A character with layers is bound in its rest pose, so that the rest pose is its mesh.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from understudy.character import Channel, Channels, Character, Layers, Part, kinematics
+from understudy.character.layers import COMPONENTS
+from understudy.checks import Array
+from understudy.deform import layered
+from understudy.errors import InvalidInput
+from understudy.maths import euler, quaternion, transform
+from understudy.rig.parameters import Parameters
+from understudy.rig.posed import PosedRig
+
+# Metres, and parts of one: single-precision binds are off by 1e-7, a bind pose that was meant to differ by far more.
+BOUND_AT_REST = 1e-5
+
+
+class LayeredRig(PosedRig):
+    """One column for each control of a character with layers."""
+
+    def __init__(self, character: Character) -> None:
+        if character.layers is None:
+            raise InvalidInput(f"character {character.name!r} has no layers; its rig is the direct one")
+        self.character = character
+        self.layers: Layers = character.layers
+        self.controls = character.layers.controls
+        self._channels = Channels(Channel(name, "controls", ("value",)) for name in self.controls.names)
+        self._parameters = Parameters(character.layers)
+        for part in character.parts:
+            if part.mesh.shapes is not None or part.skin.method != "linear":
+                raise InvalidInput(
+                    f"part {part.name!r} of a character with layers should have a linear skin, "
+                    "and its shapes among the layers"
+                )
+
+    @property
+    def channels(self) -> Channels:
+        """The controls in their order, a column each."""
+        return self._channels
+
+    @property
+    def rest(self) -> Array:
+        """(C,) the rest values of the controls."""
+        return self.controls.rest
+
+    def _lay(self, channel: Channel, source: Array, values: Array) -> int:
+        if channel.kind != "controls":
+            return 0
+        if channel.target in self.controls and len(channel) == 1:
+            values[:, self.controls.index(channel.target)] = source[:, 0]
+            return 1
+        if channel.target not in ("", self.character.name):
+            return 0
+        known = [i for i, column in enumerate(channel.columns) if column in self.controls]
+        values[:, [self.controls.index(channel.columns[i]) for i in known]] = source[:, known]
+        return len(known)
+
+    def _targets(self) -> tuple[str, ...]:
+        return self.controls.names
+
+    def parameters(self, values: Array) -> Array:
+        """(F, P) components of joints, then weights of shapes, for (F, C) rows."""
+        return self._parameters.evaluate(self._rows(values))
+
+    def joints(self, values: Array) -> Array:
+        """world_from_joint (F, J, 4, 4) for (F, C) rows."""
+        return self._worlds(self._components(self.parameters(values)))
+
+    def vertices(self, values: Array) -> Array:
+        """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows; at rest, the mesh to the last bit."""
+        rows = self._rows(values)
+        parameters = self._parameters.evaluate(rows)
+        components = self._components(parameters)
+        moved = (components.any(axis=-1) @ self._reach) > 0
+        motions = self._worlds(components) @ self._joint_from_rest - np.eye(4)
+        motions[~moved] = 0
+        weights = parameters[:, len(self.layers.components) :]
+        return layered.deform(self._blocks, weights, motions, moved, self._bend(rows, motions))
+
+    def local_transforms(self, values: Array) -> tuple[Array, Array, Array]:
+        """Translations (F, J, 3), rotations (F, J, 4) and scales (F, J, 3) of the joints in their parents."""
+        return self._locals(self._components(self.parameters(values)))
+
+    def _rows(self, values: Array) -> Array:
+        return self.controls.clip(super()._rows(values))
+
+    def _components(self, parameters: Array) -> Array:
+        """(F, J, 9) what is added to the rest of each joint, in the order of COMPONENTS."""
+        result = np.zeros((len(parameters), len(self.character.skeleton), len(COMPONENTS)))
+        joint, component = self._component_places
+        result[:, joint, component] = parameters[:, : len(joint)]
+        return result
+
+    @cached_property
+    def _component_places(self) -> tuple[Array, Array]:
+        skeleton = self.character.skeleton
+        pairs = [(skeleton.index(joint), COMPONENTS.index(name)) for joint, name in self.layers.components]
+        joint, component = np.array(pairs, np.int64).reshape(-1, 2).T
+        return joint, component
+
+    def _locals(self, components: Array) -> tuple[Array, Array, Array]:
+        skeleton = self.character.skeleton
+        turn = euler.from_euler(components[..., [4, 3, 5]], "YXZ")
+        return (
+            skeleton.translations + components[..., :3],
+            quaternion.multiply(skeleton.rotations, turn),
+            skeleton.scales * (1 + components[..., 6:]),
+        )
+
+    def _worlds(self, components: Array) -> Array:
+        return kinematics.world_transforms(self.character.skeleton.parents, *self._locals(components))
+
+    @cached_property
+    def _rest_worlds(self) -> Array:
+        return self._worlds(np.zeros((1, len(self.character.skeleton), len(COMPONENTS))))[0]
+
+    @cached_property
+    def _joint_from_rest(self) -> Array:
+        """(J, 4, 4) from the world at rest to each joint."""
+        return transform.invert(self._rest_worlds)
+
+    @cached_property
+    def _reach(self) -> Array:
+        """(J, J) 1 where the column's joint is the row's or below it."""
+        skeleton = self.character.skeleton
+        result = np.zeros((len(skeleton), len(skeleton)), np.float32)
+        for joint in range(len(skeleton)):
+            result[skeleton.ancestors(joint), joint] = 1
+        return result
+
+    def _bend(self, rows: Array, motions: Array) -> layered.Bend | None:
+        lattice, offsets = self.layers.lattice, self._parameters.offsets(rows)
+        if lattice is None or offsets is None or not offsets.any():
+            return None
+        joint = self.character.skeleton.index(lattice.joint)
+        origin = self._rest_worlds[joint, :3, 3]
+        return layered.Bend(offsets, origin + lattice.low, origin + lattice.high, motions[:, joint] + np.eye(4))
+
+    @cached_property
+    def _blocks(self) -> layered.Blocks:
+        """The mesh in the world at rest, with weights on the joints of the skeleton, and the shapes."""
+        parts, shapes = self.character.parts, self.layers.shapes
+        sizes = [len(part.mesh.vertices) for part in parts]
+        widest = max((part.skin.weights.shape[1] for part in parts), default=0)
+        joints = np.zeros((sum(sizes), widest), np.int64)
+        weights = np.zeros((sum(sizes), widest))
+        rest = np.zeros((sum(sizes), 3), np.float32)
+        deltas = shapes.deltas.copy()
+        start = 0
+        for part, size in zip(parts, sizes):
+            own, width = slice(start, start + size), part.skin.weights.shape[1]
+            joints[own, :width] = part.skin.joints[part.skin.influences]
+            weights[own, :width] = part.skin.weights
+            rest_from_mesh = self._rest_from_mesh(part)
+            moves = (shapes.vertices >= start) & (shapes.vertices < own.stop)
+            rest[own], deltas[moves] = part.mesh.vertices, shapes.deltas[moves]
+            if rest_from_mesh is not None:
+                rest[own] = transform.apply(rest_from_mesh, part.mesh.vertices)
+                deltas[moves] = transform.apply_direction(rest_from_mesh, shapes.deltas[moves])
+            start += size
+        weights /= weights.sum(axis=1, keepdims=True)
+        part_of = np.repeat(np.arange(len(parts)), sizes)
+        return layered.prepare(rest, joints, weights, shapes.shape_of, shapes.vertices, deltas, part_of)
+
+    def _rest_from_mesh(self, part: Part) -> Array | None:
+        """Where the rest pose puts a part's mesh (4, 4), None where that is where it is already."""
+        skin = part.skin
+        places = self._rest_worlds[skin.joints] @ skin.inverse_binds
+        used = np.unique(skin.influences[skin.weights != 0])
+        if not used.size:
+            return None
+        if np.abs(places[used] - places[used[0]]).max() > BOUND_AT_REST:
+            raise InvalidInput(
+                f"part {part.name!r} of a character with layers should be bound in the rest pose, but is not"
+            )
+        return None if np.abs(places[used[0]] - np.eye(4)).max() <= BOUND_AT_REST else places[used[0]]
