@@ -126,7 +126,7 @@ def continuous(channels: Channels, values: Array) -> Array:
     """The same values, in place, with rotations near unit length and on one side of the sphere from frame to frame."""
     turns = channels.columns_of("rotation")
     if turns.size:
-        rotations = values[:, turns].reshape(len(values), -1, 4)
+        rotations = values[:, turns].reshape(len(values), len(turns) // 4, 4)
         rotations = checks.unit_quaternions(rotations, "rotations", ("F", None, 4))
-        values[:, turns] = quaternion.unroll(rotations).reshape(len(values), -1)
+        values[:, turns] = quaternion.unroll(rotations).reshape(len(values), len(turns))
     return values

@@ -103,6 +103,17 @@ def test_names_labels_and_rate(tmp_path: Path) -> None:
     assert asset.curves[2].labels == ("calm",) and asset.curves[2].rate == 50 and asset.curves[0].rate == 24
 
 
+def test_what_happens_and_named_moments(tmp_path: Path) -> None:
+    made = one_triangle()
+    sampler = made.sampler([0, 1 / 24], np.zeros((2, 3)), "VEC3")
+    told = {"about": "a hop", "moments": {"up": 0.5, "down": 1, "": 2, "text": "x", "far": 1e300, "yes": True}}
+    for extras in (told, {"about": 3, "moments": [1]}):
+        made.animate(0, "translation", sampler, extras=extras)
+    first, second = gltf.read(made.save(tmp_path)).curves
+    assert (first.about, dict(first.moments)) == ("a hop", {"up": 0.5, "down": 1.0})
+    assert (second.about, dict(second.moments)) == ("", {})
+
+
 def test_keys_at_one_time_keep_the_last(tmp_path: Path) -> None:
     made = moved("translation", np.arange(15).reshape(5, 3), times=[0, 1, 1, 2, 2])
     asset = gltf.read(made.save(tmp_path))

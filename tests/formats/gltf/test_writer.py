@@ -285,3 +285,12 @@ def test_sparse_targets_are_smaller(tmp_path: Path) -> None:
     assert path.stat().st_size < 60_000  # dense, the targets alone take 240,000
     shapes = gltf.read(path).character().parts[0].mesh.shapes
     assert shapes is not None and (shapes.deltas == deltas).all()
+
+
+def test_what_happens_and_named_moments_go_along(tmp_path: Path) -> None:
+    told = {"labels": ("calm",), "about": "a bow: slow", "moments": {"down": 0.0, "up": 0.25}}
+    clip = Clip("bow", [Channel("a", "translation")], np.zeros((31, 3)), 30, start=-0.5, **told)
+    again, _, _ = written(Asset([Character("c", chain("a", "b"), [])], [clip]), tmp_path)
+    (bow,) = again.curves
+    assert (bow.labels, bow.about) == (("calm",), "a bow: slow")
+    assert dict(bow.moments) == {"down": 0.5, "up": 0.75}  # shifted with the keys

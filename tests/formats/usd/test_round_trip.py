@@ -112,10 +112,12 @@ def test_dense_clips_and_their_clock(tmp_path):
     character = random_character(rng)
     curves = random_curves(rng, character)
     clip = curves.clip(30)
-    clip = Clip("dense", clip.channels, clip.values, 30, start=2.5, labels=("x",))
+    told = ("a turn: and back", {"turn": 2.75, "back": 3.0})
+    clip = Clip("dense", clip.channels, clip.values, 30, 2.5, ("x",), *told)
     after, _ = again(Asset([character], [clip]), tmp_path)
     back = after.animation("dense")
     assert (back.rate, back.labels) == (30.0, ("x",))
+    assert (back.about, dict(back.moments)) == told
     assert back.start == pytest.approx(2.5)
     assert back.duration == pytest.approx(clip.duration)
     assert_same_motion(Asset([character], [clip]), after, clip.times)

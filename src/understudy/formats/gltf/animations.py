@@ -128,7 +128,9 @@ class CurveMaker:
         rate = extras.get("rate")
         if not isinstance(rate, (int, float)) or not 0 < rate < 1e6:
             rate = self._rate(frozenset(track.input for track in tracks))
-        return Curves(animation.name, made, labels, rate)
+        about, moments = extras.get("about"), extras.get("moments")
+        about = printable(about) if isinstance(about, str) else ""
+        return Curves(animation.name, made, labels, rate, about, _moments(moments if isinstance(moments, dict) else {}))
 
     def _rate(self, inputs: frozenset[int]) -> float:
         """The natural rate of some sets of key times, which clips often share."""
@@ -224,6 +226,12 @@ class CurveMaker:
                 times = times[kept]
             self._times[track.input] = freeze(times), kept
         return self._times[track.input]
+
+
+def _moments(given: dict[str, Any]) -> dict[str, float]:
+    """Name -> seconds, of what is a number; JSON can spell numbers that are not finite."""
+    numbers = {printable(name): value for name, value in given.items() if name and type(value) in (int, float)}
+    return {name: float(value) for name, value in numbers.items() if -1e9 < value < 1e9}
 
 
 def _list(value: Any) -> list[Any]:

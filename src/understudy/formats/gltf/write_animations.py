@@ -148,7 +148,9 @@ class AnimationWriter:
                 samplers.append(self._sampler(keys, path, shift))
             items.append({"sampler": known[id(keys), path], "target": {"node": node, "path": path}})
         item: dict[str, Any] = {"name": animation.name, "channels": items, "samplers": samplers}
-        extras: dict[str, Any] = {"labels": list(animation.labels)} if animation.labels else {}
+        moments = {name: time + shift for name, time in animation.moments.items()}
+        told = {"labels": list(animation.labels), "about": animation.about, "moments": moments}
+        extras: dict[str, Any] = {key: value for key, value in told.items() if value}
         if natural_rate(keys.times for keys, _ in channels.values()) != animation.rate:
             extras["rate"] = animation.rate
         self.builder.add("animations", item | ({"extras": extras} if extras else {}))

@@ -146,11 +146,22 @@ def _curves(reading: Reading, groups: list[Group]) -> list[Curves]:
             if curves:
                 labels = reading.custom(prim, "labels", str)
                 listed = () if labels is None else tuple(str(label) for label in labels)
-                _join(found, Curves(name_of(prim), curves, listed, _rate(reading, prim)))
+                told = _told(reading, prim)
+                _join(found, Curves(name_of(prim), curves, listed, _rate(reading, prim), *told))
         if xforms:
             _join(found, Curves(group.name, xforms, (), _rate(reading, None)))
     names = reading.distinct([curves.name for curves in found], "clip")
-    return [Curves(name, curves.curves, curves.labels, curves.rate) for name, curves in zip(names, found)]
+    return [Curves(name, c.curves, c.labels, c.rate, c.about, c.moments) for name, c in zip(names, found)]
+
+
+def _told(reading: Reading, prim: Usd.Prim) -> tuple[str, dict[str, float]]:
+    """What our writer noted of an animation: what happens, and named moments in seconds."""
+    about = prim.GetCustomDataByKey("understudy:about")
+    names, times = reading.custom(prim, "moment_names", str), reading.custom(prim, "moment_times", float)
+    moments: dict[str, float] = {}
+    if names is not None and times is not None:
+        moments = {str(name): float(time) for name, time in zip(names, times) if name and np.isfinite(time)}
+    return about if isinstance(about, str) else "", moments
 
 
 def _bindings(
@@ -218,7 +229,8 @@ def _join(found: list[Curves], new: Curves) -> None:
             clashes = [c for c in new.curves if (c.channel.target, c.channel.kind) in taken]
             if all(_equal(taken[c.channel.target, c.channel.kind], c) for c in clashes):
                 fresh = [c for c in new.curves if c not in clashes]
-                found[i] = Curves(other.name, [*other.curves, *fresh], other.labels, other.rate)
+                joined = [*other.curves, *fresh]
+                found[i] = Curves(other.name, joined, other.labels, other.rate, other.about, other.moments)
                 return
     found.append(new)
 

@@ -33,6 +33,11 @@ def author(
     prim.SetCustomDataByKey("understudy:rate", float(poses.rate))
     if poses.labels:
         prim.SetCustomDataByKey("understudy:labels", Vt.StringArray(list(poses.labels)))
+    if poses.about:
+        prim.SetCustomDataByKey("understudy:about", poses.about)
+    if poses.moments:
+        prim.SetCustomDataByKey("understudy:moment_names", Vt.StringArray(list(poses.moments)))
+        prim.SetCustomDataByKey("understudy:moment_times", Vt.DoubleArray(list(poses.moments.values())))
     if poses.stepped:
         prim.SetCustomDataByKey("understudy:stepped", True)
     return animation

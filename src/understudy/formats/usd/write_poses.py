@@ -8,6 +8,7 @@ frames is noted.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +38,8 @@ class Poses:
 
     name: str
     labels: tuple[str, ...]
+    about: str
+    moments: Mapping[str, float]
     rate: float
     joints: Array
     tracks: dict[str, Track]
@@ -100,7 +103,17 @@ def poses(animation: Clip | Curves, skeleton: Skeleton, shapes: dict[str, dict[s
     driven_shapes, weights, driven, jumps = _weights(source, shapes, animation.name, notes)
     matched = driven | {(c.channel.target, c.channel.kind) for curves in by_joint.values() for c in curves.values()}
     return Poses(
-        animation.name, animation.labels, source.rate, joints, tracks, driven_shapes, weights, stepped or jumps, matched
+        animation.name,
+        animation.labels,
+        animation.about,
+        animation.moments,
+        source.rate,
+        joints,
+        tracks,
+        driven_shapes,
+        weights,
+        stepped or jumps,
+        matched,
     )
 
 
