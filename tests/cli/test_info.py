@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import flag
+from tests.rig.layered_character import character
 
-from understudy.character import Asset, Channel, Curve, Curves
+from understudy.character import Asset, Channel, Character, Clip, Curve, Curves
+from understudy.cli.info import summary
 from understudy.formats import write
 
 
@@ -106,3 +108,35 @@ def test_an_animation_of_a_year_is_still_described(understudy, tmp_path: Path) -
     assert json.loads(out)["clips"][0]["frames"] > 700_000_000
     code, _, err = understudy("bake", tmp_path / "year.glb", "-o", tmp_path / "year.npz")
     assert code == 1 and "frames; at most" in err
+
+
+def test_controls_of_a_layered_character(understudy) -> None:
+    code, out, _ = understudy("info", "dragon", "--json", "--controls")
+    facts = json.loads(out)
+    character = facts["characters"][0]
+    assert code == 0
+    assert facts["controls"] == character["controls"] == len(character["control_list"]) == 742
+    assert sum(character["controls_by_region"].values()) == sum(character["controls_by_layer"].values()) == 742
+    assert {row["name"]: row for row in character["control_list"]}["jaw.open"] == {
+        **{"name": "jaw.open", "region": "jaw", "layer": "bones", "unit": "degrees"},
+        **{"low": -2.0, "rest": 0.0, "high": 38.0, "about": "the jaw down"},
+    }
+    text = understudy("info", "dragon")[1].decode()
+    assert "controls (742) by layer: bones" in text and "jaw.open" not in text
+    assert "the jaw down" in understudy("info", "dragon", "--controls")[1].decode()
+
+
+def test_controls_are_counted_on_top_only_where_one_character_has_them() -> None:
+    one = character()
+    two = [one, Character("twin", one.skeleton, one.parts, layers=one.layers)]
+    plain = Character("plain", one.skeleton, one.parts)
+    assert summary(Asset([one, plain]))["controls"] == len(one.layers.controls)
+    assert "controls" not in summary(Asset(two)) and "controls" not in summary(Asset([plain]))["characters"][0]
+
+
+def test_what_a_clip_is_about() -> None:
+    clip = Clip(
+        "nod", [Channel("a", "controls", ("b",))], [[0]], 24, labels=["yes"], about="it nods", moments={"down": 0.5}
+    )
+    facts = summary(Asset(clips=[clip]))["clips"][0]
+    assert (facts["labels"], facts["about"], facts["moments"]) == (["yes"], "it nods", {"down": 0.5})

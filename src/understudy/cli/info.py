@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,32 +11,40 @@ from understudy.cli import options
 from understudy.errors import UnderstudyError
 
 if TYPE_CHECKING:
-    from understudy.character import Asset, Character, Clip, Curves
+    from understudy.character import Asset, Character, Clip, Controls, Curves
 
 
 @click.command(name="info")
 @click.argument("input")
+@click.option("--controls", is_flag=True, help="List each control of a layered character: range, rest, what it does.")
 @options.as_json
 @options.quiet
 @options.scale
 @options.skeleton
 @options.source_format
 def command(
-    input: str, as_json: bool, quiet: bool, scale: float | None, skeleton: str | None, source_format: str | None
+    input: str,
+    controls: bool,
+    as_json: bool,
+    quiet: bool,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
 ) -> None:
     """What is in INPUT: characters, clips, and what was dropped."""
     found = options.inputs(input)
     if found == [input]:
         asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
         if as_json:
-            options.echo_json(summary(asset))
+            options.echo_json(summary(asset, controls))
         else:
-            _show(input, summary(asset), quiet)
+            _show(input, summary(asset, controls), quiet)
         return
     rows, failures = [], 0
     for path in found:
         try:
-            row = {"file": path, **summary(options.open_input(path, many=True, scale=scale, skeleton=skeleton))}
+            asset = options.open_input(path, many=True, scale=scale, skeleton=skeleton)
+            row = {"file": path, **summary(asset, controls)}
         except UnderstudyError as error:
             failures += 1
             row = {"file": path, "error": str(error)}
@@ -49,25 +58,47 @@ def command(
         raise click.exceptions.Exit(1)
 
 
-def summary(asset: Asset) -> dict[str, Any]:
-    """The facts of an asset, ready for JSON."""
+def summary(asset: Asset, each_control: bool = False) -> dict[str, Any]:
+    """The facts of an asset, ready for JSON. The controls of the only character that has any are counted on top too."""
+    layered = [character.layers.controls for character in asset.characters if character.layers is not None]
     return {
         "format": asset.format,
-        "characters": [_character(character) for character in asset.characters],
+        **({"controls": len(layered[0])} if len(layered) == 1 else {}),
+        "characters": [_character(character, each_control) for character in asset.characters],
         "clips": [_clip(animation) for animation in asset.animations],
         "notes": list(asset.notes),
     }
 
 
-def _character(character: Character) -> dict[str, Any]:
+def _character(character: Character, each_control: bool) -> dict[str, Any]:
     shapes = dict.fromkeys(name for names in character.shapes.values() for name in names)
-    return {
+    facts = {
         "name": character.name,
         "joints": len(character.joints),
         "vertices": character.vertex_count,
         "triangles": len(character.triangles),
         "shapes": list(shapes),
     }
+    if character.layers is None:
+        return facts
+    controls = character.layers.controls
+    return {
+        **facts,
+        "shapes": list(character.layers.shapes.names),
+        "controls": len(controls),
+        "controls_by_region": dict(Counter(controls.regions)),
+        "controls_by_layer": dict(Counter(controls.layers)),
+        **({"control_list": _listed(controls)} if each_control else {}),
+    }
+
+
+def _listed(controls: Controls) -> list[dict[str, Any]]:
+    columns = zip(
+        *(controls.names, controls.regions, controls.layers, controls.units),
+        *(controls.low.tolist(), controls.rest.tolist(), controls.high.tolist(), controls.about),
+    )
+    keys = ("name", "region", "layer", "unit", "low", "rest", "high", "about")
+    return [dict(zip(keys, row)) for row in columns]
 
 
 def _clip(animation: Clip | Curves) -> dict[str, Any]:
@@ -78,6 +109,8 @@ def _clip(animation: Clip | Curves) -> dict[str, Any]:
         "frames": animation.frame_count,
         "channels": len(animation.channels),
         "labels": list(animation.labels),
+        "about": animation.about,
+        "moments": {name: round(time, 6) for name, time in animation.moments.items()},
     }
 
 
@@ -88,14 +121,28 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         click.echo(f"  character {character['name']}: {line}")
         if character["shapes"]:
             click.echo(f"    shapes ({len(character['shapes'])}): {_shortened(character['shapes'])}")
+        if "controls" in character:
+            _show_controls(character)
     width = max((len(clip["name"]) for clip in facts["clips"]), default=0)
     for clip in facts["clips"]:
         labels = f"  [{', '.join(clip['labels'])}]" if clip["labels"] else ""
         timing = f"{clip['duration']:8.3f} s  {clip['frames']:5d} frames at {clip['rate']:g} fps"
-        click.echo(f"  clip {clip['name']:<{width}}  {timing}  {clip['channels']} channels{labels}")
+        about = f"  {clip['about']}" if clip["about"] else ""
+        click.echo(f"  clip {clip['name']:<{width}}  {timing}  {clip['channels']} channels{labels}{about}")
     if not quiet:
         for note in facts["notes"]:
             click.echo(f"  note: {note}")
+
+
+def _show_controls(character: dict[str, Any]) -> None:
+    for what in ("layer", "region"):
+        counts = ", ".join(f"{name} {count}" for name, count in character[f"controls_by_{what}"].items())
+        click.echo(f"    controls ({character['controls']}) by {what}: {counts}")
+    rows = character.get("control_list", [])
+    width = max((len(row["name"]) for row in rows), default=0)
+    for row in rows:
+        limits = f"{row['low']:6g} .. {row['rest']:g} .. {row['high']:<6g}"
+        click.echo(f"      {row['name']:<{width}}  {limits:<22} {row['unit']:<8} {row['region']:<8} {row['about']}")
 
 
 def _shortened(names: list[str], most: int = 12) -> str:
