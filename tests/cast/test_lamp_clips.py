@@ -46,10 +46,10 @@ def base_of(vertices: np.ndarray) -> np.ndarray:
 
 
 def test_the_cast_is_found_by_name() -> None:
-    assert cast.names() == ("lamp",)
+    assert "lamp" in cast.names()
     assert asset().format == "cast" and asset().character().name == "lamp"
     assert tuple(animation.name for animation in asset().animations) == CLIPS
-    with pytest.raises(InvalidInput, match="there is no cast member 'toaster'; available: 'lamp'"):
+    with pytest.raises(InvalidInput, match=r"there is no cast member 'toaster'; available: .*'lamp'"):
         cast.load("toaster")
 
 

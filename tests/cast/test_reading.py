@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from tests.cast.small_face import small_face
 
 from understudy.cast.keys import EASES, Contact, Sheet
 from understudy.cast.reading import parse
-from understudy.cast.vocabulary import of_joints
+from understudy.cast.vocabulary import of_controls, of_joints
 from understudy.errors import BadFile
 
 JOINTS = of_joints(("Root", "Arm", "Neck", "Head"))
@@ -103,3 +104,91 @@ def test_what_is_wrong_is_named_with_file_and_line(line: str, reason: str) -> No
         read(f"clip nod\n\n{line}\n")
     assert reason in str(caught.value)
     assert str(caught.value).startswith(f"nod.txt, line {3 + line.count(chr(10))}")
+
+
+FACE = of_controls(small_face())
+HEAD = """
+clip   hello
+frames 48
+labels happy, small
+about  looks up: hello
+moment 12 seen
+moment 30 hello
+hold   20>24, 40>48
+pose lids smile: upper=-6 tilt=-3
+pose lids gleam: smile*.5 tilt=2/1
+pose mouth grin: smile=1 lattice.mouth_tip_in_y=.3/.1
+face happy: lids.smile mouth.grin*.5/1 eyes.pupil=1.2 brows.rest head.roll=-5
+face happier: happy*1.2 tongue.out=.4
+"""
+
+
+def test_the_head_of_a_sheet_for_a_face() -> None:
+    sheet = parse(HEAD, "hello.txt", FACE)
+    assert sheet.moments == {"seen": 12, "hello": 30}
+    assert sheet.holds == [(20, 24), (40, 48)]
+    assert sheet.about == "looks up: hello" and sheet.labels == ("happy", "small") and sheet.rate == 24
+
+
+def test_poses_start_from_others_and_faces_are_made_of_poses() -> None:
+    sheet = parse(HEAD, "hello.txt", FACE)
+    assert sheet.poses["lids.gleam"] == {
+        "lids.upper.L": -3,
+        "lids.upper.R": -3,
+        "lids.tilt.L": 2,
+        "lids.tilt.R": 1,
+    }
+    happy = sheet.faces["happy"]
+    assert happy["mouth.smile.L"] == 0.5 and happy["mouth.smile.R"] == 1 and happy["head.roll"] == -5
+    assert happy["lattice.mouth_tip_in_y.L"] == 0.15 and happy["eyes.pupil.R"] == 1.2
+    assert sheet.faces["happier"]["eyes.pupil.R"] == pytest.approx(1.24)
+    assert sheet.faces["happier"]["tongue.out"] == 0.4
+
+
+def test_a_sheets_own_pose_goes_before_the_one_known_beforehand() -> None:
+    known = {"mouth.grin": {"mouth.o": 1.0}}
+    track = "mouth: 0>4 grin"
+    assert set(parse(track, "x.txt", FACE, known).tracks) == {"mouth.o"}
+    own = parse(f"pose mouth grin: frown=.2\n{track}", "x.txt", FACE, known)
+    assert set(own.tracks) == {"mouth.frown.L", "mouth.frown.R"} and own.own == {("pose", "mouth.grin")}
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        ("wings: 4 flap=3", "there is no group 'wings'; available: eyes, lids"),
+        ("brows: 4 rise=3", "brows has no 'rise'; available: raise, lower"),
+        ("brows M+2: 4 raise=1", "there is no side 'M'; available: L, R"),
+        ("pose wings up: flap=1", "there is no group 'wings'"),
+        ("pose mouth snap: smile=1", "a pose cannot be called 'snap'"),
+        ("pose mouth big-grin: smile=1", "a pose cannot be called 'big-grin'"),
+        ("pose mouth o: smile=1\npose mouth o: smile=2", "should lie between"),
+        ("pose mouth a: smile=1\npose mouth a: smile=.2", "the pose 'mouth.a' was already given"),
+        ("face a: mouth.smile=1\nface a: mouth.smile=.2", "the face 'a' was already given"),
+        ("face a: mouth.grin", "there is no pose or ease 'mouth.grin'"),
+        ("blink 12", "should be written blink FRAME close/shut/open"),
+        ("blink 12 3/4", "should be written blink FRAME close/shut/open"),
+        ("blink 12 0/1/4", "should take time to close and to open"),
+        ("blink 12 3/1/4 fast", "after a track's name stand still or"),
+        ("moment 12", "should be written moment FRAME NAME"),
+        ("moment x seen", "expected a number, but found 'x'"),
+        ("moment 3 a\nmoment 4 a", "the moment 'a' was already given, at frame 3"),
+        ("hold 12", "a hold should be written start>end"),
+    ],
+)
+def test_what_is_wrong_in_a_sheet_for_a_face(line: str, reason: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        parse(f"clip nod\n\n{line}\n", "nod.txt", FACE)
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith(f"nod.txt, line {3 + line.count(chr(10))}")
+
+
+@pytest.mark.parametrize("line", ["moment 49 late", "hold 40>52"])
+def test_moments_and_holds_lie_within_the_clip_wherever_its_length_is_written(line: str) -> None:
+    with pytest.raises(BadFile, match=r"nod.txt, line 1: .* is outside the clip \(0 to 48\)"):
+        parse(f"{line}\nframes 48", "nod.txt", FACE)
+
+
+def test_a_blink_is_no_word_where_there_are_no_lids() -> None:
+    with pytest.raises(BadFile, match="found 'blink'"):
+        read("blink 12 3/1/4")

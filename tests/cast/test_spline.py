@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.cast.keys import EASES, How, Key
-from understudy.cast.spline import DRIFT, Column, Node, column, nodes
+from understudy.cast.spline import DRIFT, Column, Node, Range, column, columns, nodes
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile
@@ -129,3 +129,45 @@ def test_a_line_is_straight() -> None:
 def test_keys_that_do_not_follow_each_other_are_refused(keys: list) -> None:
     with pytest.raises(BadFile, match=r"sheet.txt, line 1: .*frame"):
         nodes(keys, 60, False, "sheet.txt")
+
+
+SMILE = Range("mouth.smile", 0.0, 0.0, 1.3)
+
+
+def test_many_columns_at_once_are_the_columns_one_by_one() -> None:
+    rng = np.random.default_rng(3)
+    found = []
+    for _ in range(12):
+        rows = [(int(rng.integers(1, 9)), float(rng.normal()), sorted(EASES)[rng.integers(len(EASES))])] * 3
+        own = built(rows)[0]
+        own[1] = own[1]._replace(broken=bool(rng.integers(2)), leaving=1.5 if rng.integers(2) else None)
+        own[-1] = own[-1]._replace(straight=bool(rng.integers(2)))
+        found.append(own)
+    for one, alone in zip(columns(found, RATE), [column(own, RATE) for own in found]):
+        for name in ("times", "values", "before", "after", "broken"):
+            assert np.array_equal(getattr(one, name), getattr(alone, name))
+
+
+def test_drift_stops_at_the_end_of_the_range_and_rest_is_where_a_column_begins() -> None:
+    found = nodes([key(10, 1.28, 4.0)], 60, False, "x", SMILE._replace(rest=0.5))
+    assert [n.value for n in found] == [0.5, 0.5, 1.28, 1.3]
+
+
+def test_an_overshoot_beyond_the_range_says_how_far() -> None:
+    with pytest.raises(BadFile, match=r"line 1: mouth.smile overshoots to 1.44, 0.14 beyond its range of 0 to 1.3"):
+        nodes([key(10, 1.2, 4.0, overshoot=(0.2, 5.0, 1))], 60, True, "x", SMILE)
+
+
+def test_what_fades_to_nothing_does_not_overshoot_into_less() -> None:
+    keys = [key(10, 1.0, 4.0), key(24, 0.0, 20.0, overshoot=(0.2, 4.0, 2))]
+    assert [n.value for n in nodes(keys, 60, True, "x", SMILE)] == [0, 0, 1, 1, 0, pytest.approx(0.1), 0, 0]
+
+
+def test_what_yields_stops_at_its_range() -> None:
+    found = nodes([key(10, 1.2, 4.0, overshoot=(0.2, 5.0, 1))], 60, True, "x", SMILE._replace(yields=True))
+    assert [n.value for n in found] == [0, 0, 1.3, 1.2, 1.2]
+
+
+def test_which_column_is_late_is_told() -> None:
+    with pytest.raises(BadFile, match=r"mouth.smile leaves or arrives before"):
+        nodes([key(10, 1.0), key(8, 0.5)], 60, True, "x", SMILE)

@@ -59,7 +59,9 @@ def lint(sheet: Sheet, controls: Controls) -> list[Finding]:
     curves = keying.control_curves(sheet, vocabulary)
     names = [curve.channel.target for curve in curves.curves]
     values = curves.sample(frames / sheet.rate)
-    speed = (np.abs(np.diff(values, axis=0)) / np.array([span[name] for name in names])).sum(axis=1)
+    steps = np.abs(np.diff(values, axis=0)) / np.array([span[name] for name in names])  # (F - 1, n)
+    speed = steps.sum(axis=1)
+    acted = steps[:, [not _by_itself(name) for name in names]].sum(axis=1)
     moves = list(_moves(sheet, vocabulary.rests))
     found = [
         *_description(sheet),
@@ -68,7 +70,7 @@ def lint(sheet: Sheet, controls: Controls) -> list[Finding]:
         *_still(sheet, speed),
         *_together(moves, span),
         *_slow_eyes(moves),
-        *_metronome(speed),
+        *_metronome(acted),
         *_pitch(names, values),
     ]
     return sorted(found, key=lambda finding: (finding.severity, finding.frame or 0.0))
@@ -126,6 +128,11 @@ def _still(sheet: Sheet, speed: Array) -> Iterator[Finding]:
             yield Finding("warning", start, f"hardly moves for {end - start} frames: breath, a dart, an ear?")
 
 
+def _by_itself(column: str) -> bool:
+    """Whether a column has a rhythm of its own, which is not that of the acting: breath and blinks."""
+    return column == "neck.breath" or column.startswith("lids.blink")
+
+
 def _runs(where: Array) -> list[tuple[int, int]]:
     """Start and end of each run that is too long."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]]).astype(int)))
@@ -151,10 +158,10 @@ def _moves(sheet: Sheet, rests: Mapping[str, float]) -> Iterator[Move]:
 
 
 def _together(moves: list[Move], span: dict[str, float]) -> Iterator[Finding]:
-    """Blinks and breath come when they come and are not counted; the lattice goes with the pose that bends it."""
+    """Blinks and breath are not counted; the lattice goes with the pose that bends it."""
     leaving: dict[float, set[str]] = {}
     for move in moves:
-        apart = move.column == "neck.breath" or move.column.startswith(("lids.blink", "lattice"))
+        apart = _by_itself(move.column) or move.column.startswith("lattice")
         if move.start > 0 and abs(move.size) > MOVE * span[move.column] and not apart:
             leaving.setdefault(move.start, set()).add(move.column.partition(".")[0])
     for start, groups in sorted(leaving.items()):

@@ -28,7 +28,8 @@ def columns(sheet: Sheet, vocabulary: Vocabulary | None = None) -> dict[str, Col
 
 def range_of(vocabulary: Vocabulary, column: str) -> Range:
     """The rest and the range of a column; without one it is free."""
-    return Range(column, vocabulary.rests[column], *vocabulary.ranges.get(column, (-np.inf, np.inf)))
+    low, high = vocabulary.ranges.get(column, (-np.inf, np.inf))
+    return Range(column, vocabulary.rests[column], low, high, column in vocabulary.yielding)
 
 
 def curves(sheet: Sheet, skeleton: Skeleton) -> Curves:

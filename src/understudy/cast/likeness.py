@@ -23,8 +23,9 @@ ALIKE = 0.3  # below it one clip is a copy of the other
 
 def copies(clips: Sequence[Curves], controls: Controls) -> list[Finding]:
     """An error for each pair of clips that are nearly the same, one of them perhaps mirrored or retimed."""
-    plain = np.stack([path(clip, controls) for clip in clips])
-    mirrored = np.stack([path(clip, controls, mirrored=True) for clip in clips])
+    empty = np.zeros((0, SAMPLES, len(controls)))
+    plain = np.array([path(clip, controls) for clip in clips] or empty)
+    mirrored = np.array([path(clip, controls, mirrored=True) for clip in clips] or empty)
     found = []
     for i, clip in enumerate(clips[:-1]):
         for how, others in (("", plain), (", mirrored", mirrored)):

@@ -87,6 +87,7 @@ class Range(NamedTuple):
     rest: float = 0.0
     low: float = -np.inf
     high: float = np.inf
+    yields: bool = False  # whether an overshoot stops at the end of the range, instead of being refused
 
 
 FREE = Range()
@@ -138,13 +139,13 @@ def _kept(key: Key, value: float, within: Range, path: str) -> float:
     """A value of an overshoot, if the range has room for it.
 
     Where a column comes back to rest at the end of its range (a weight that fades to zero) there is nothing to
-    overshoot into, and it stops there.
+    overshoot into, and it stops there; so does one that yields.
     """
     beyond = max(value - within.high, within.low - value)
     if beyond <= 1e-9:
         return value
-    if key.value == within.rest and within.rest in (within.low, within.high):
-        return within.rest
+    if within.yields or (key.value == within.rest and within.rest in (within.low, within.high)):
+        return min(max(value, within.low), within.high)
     reason = (
         f"{within.column} overshoots to {value:.4g}, {beyond:.3g} beyond its range of {within.low:g} to {within.high:g}"
     )

@@ -15,6 +15,7 @@ from understudy.errors import InvalidInput
 
 AXES = ("rx", "ry", "rz", "tx", "ty", "tz")
 SIDES = ("L", "R")
+SECONDARY = ("fine", "lattice")  # layers that go along in poses; an amount is chosen for what is seen, not for them
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Vocabulary:
     rests: Mapping[str, float]  # of each column
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     still: frozenset[str] = frozenset()  # columns that never drift
+    yielding: frozenset[str] = frozenset()  # columns that stop at their range where a pose or an overshoot goes on
     parts: Mapping[str, str] = field(default_factory=dict)  # column -> the part of a track that can be delayed with it
     whole: bool = False  # whether a pose brings what it does not name to rest, as far as its track uses it
     arc: str = ""  # the column that arc= dips
@@ -111,6 +113,7 @@ def of_controls(controls: Controls) -> Vocabulary:
         rests=dict(zip(controls.names, controls.rest.tolist())),
         ranges=dict(zip(controls.names, zip(controls.low.tolist(), controls.high.tolist()))),
         still=frozenset(blink),
+        yielding=frozenset(name for name, layer in zip(controls.names, controls.layers) if layer in SECONDARY),
         parts=parts,
         whole=True,
         arc="head.nod" if "head.nod" in controls else "",

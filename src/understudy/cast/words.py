@@ -52,6 +52,9 @@ class Words:
                 rest = vocabulary.rests[column]
                 amount = left if column.endswith(".L") else right if column.endswith(".R") else 0.5 * (left + right)
                 result[column] = result.get(column, rest) + amount * (value - rest)
+        for column in vocabulary.yielding.intersection(result):
+            low, high = vocabulary.ranges[column]
+            result[column] = min(max(result[column], low), high)
         return result | self.values
 
 
