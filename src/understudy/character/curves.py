@@ -53,7 +53,7 @@ class Curves:
         object.__setattr__(self, "moments", checked_moments(moments, f"animation {name!r}"))
         if not self.curves:
             raise InvalidInput(f"animation {name!r} should have at least one curve, but has none")
-        self.channels  # noqa: B018  which refuses a channel that appears twice
+        Channels(curve.channel for curve in self.curves)
         found = natural_rate(curve.times for curve in self.curves) if rate is None else rate
         object.__setattr__(self, "rate", checks.positive(found, f"rate of animation {name!r}"))
 
