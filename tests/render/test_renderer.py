@@ -7,7 +7,7 @@ import pytest
 from tests.render.shapes import ball, box, figure
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.render import Dots, Lines, Stage, Surface, frame_camera, open_renderer, srgb
+from understudy.render import Dots, Finish, Lines, Stage, Surface, frame_camera, open_renderer, srgb
 from understudy.render import gl as gl_module
 
 SIZE = (200, 150)
@@ -65,7 +65,7 @@ def test_colours_agree(gl, software):
     vertices, triangles = ball((0, 1, 0))
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1], ground=0.0)
     stage = Stage(0.0, 2.0, 1.8)
-    for surface in (red(triangles), Surface(triangles, srgb("#d0d0d0"), metallic=1.0, roughness=0.3)):
+    for surface in (red(triangles), Surface(triangles, srgb("#d0d0d0"), Finish(metallic=1.0, roughness=0.3))):
         pictures = [r.draw(camera, [surface], [vertices], stage=stage).astype(int) for r in (gl, software)]
         assert np.abs(pictures[0] - pictures[1]).mean() < 2.0
 
@@ -174,16 +174,6 @@ def test_frames_do_not_depend_on_what_was_drawn_before(gl):
         frame_camera(other), [wall, surface], [other, vertices], lines=[Lines([[[0, 0, 0], [1, 1, 1]]], np.ones(3))]
     )
     np.testing.assert_array_equal(gl.draw(camera, [surface], [vertices]), first)
-
-
-def test_light_at_vertices_is_light_at_pixels(gl, monkeypatch):
-    vertices, triangles = ball((0, 1, 0))
-    camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1], ground=0.0)
-    surface, pictures = red(triangles), []
-    for least in (0.0, np.inf):
-        monkeypatch.setattr(gl_module, "DENSE", least)
-        pictures.append(gl.draw(camera, [surface], [vertices]).astype(int))
-    assert 0.0 < np.abs(pictures[0] - pictures[1]).mean() < 0.5
 
 
 def test_the_same_surface_twice_is_drawn_twice(renderer):

@@ -22,11 +22,11 @@ def test_srgb_is_the_inverse_of_encode():
         ({"triangles": [[0, 1, -1]]}, "triangles should lie between 0"),
         ({"triangles": [[0, 1]]}, "shape"),
         ({"colours": np.zeros((3, 2))}, "colours should have shape"),
-        ({"uvs": np.zeros((3, 2))}, "uvs and texture come together"),
+        ({"uvs": np.zeros((3, 2))}, "uvs and maps come together"),
         ({"uvs": np.zeros((3, 2)), "texture": np.zeros((4, 4, 3), np.uint8)}, "texture should have shape"),
         ({"alpha_mode": "glass"}, "available: 'opaque', 'mask', 'blend'"),
-        ({"roughness": 1.5}, "roughness should lie between 0 and 1"),
-        ({"metallic": float("nan")}, "metallic should lie between 0 and 1"),
+        ({"texture": np.zeros((4, 4, 4), np.uint8)}, "uvs and maps come together"),
+        ({"uvs": np.zeros((3, 2)), "normal_map": np.zeros((0, 4, 4), np.uint8)}, "normal_map should have at least one"),
     ],
 )
 def test_a_bad_surface_is_refused_with_a_reason(changes, words):

@@ -2,6 +2,7 @@
 
 from understudy.render.camera import Camera, frame_camera, frame_clip
 from understudy.render.figure import bones, stick_figure
+from understudy.render.finish import Finish
 from understudy.render.picture import contact_sheet, write_png
 from understudy.render.renderer import Renderer, open_renderer
 from understudy.render.scene import Dots, Lines, Stage, Surface, srgb, stage_of
@@ -10,6 +11,7 @@ from understudy.render.video import VideoWriter, open_video
 __all__ = [
     "Camera",
     "Dots",
+    "Finish",
     "Lines",
     "Renderer",
     "Stage",

@@ -14,6 +14,7 @@ from understudy import checks
 from understudy.character.kinematics import check_parents
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.render.finish import Finish
 from understudy.render.scene import Surface, srgb
 
 BONE_COLOUR, JOINT_COLOUR = "#2f9e91", "#f2a33a"
@@ -71,7 +72,7 @@ def bones(
 def stick_figure(joint_positions: ArrayLike, parents: ArrayLike) -> tuple[Surface, Array]:
     """A surface and its vertices (..., V, 3), ready for a renderer, of joints (..., J, 3)."""
     vertices, triangles, colours = bones(joint_positions, parents)
-    return Surface(triangles, colours, roughness=0.45, softness=0.2), vertices
+    return Surface(triangles, colours, Finish(roughness=0.45, softness=0.2)), vertices
 
 
 def _size(parent: Array, child: Array, typical: Array) -> float:

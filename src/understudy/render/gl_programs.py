@@ -6,56 +6,69 @@ from typing import Any
 
 import numpy as np
 
-from understudy.render import shaders
+from understudy.render import shaders, shaders_figure
 from understudy.render.look import Look
 
-# Texture units: fixed for the life of a context, so that maps are bound once.
+# Texture units: fixed for the life of a context, so that maps are bound once. OpenGL 3.3 has sixteen for each shader.
 SLOTS = {
     "base_map": 0,
-    "shadow_map": 1,
-    "cast_map": 2,
-    "cast_soft": 3,
-    "cast_softer": 4,
-    "contact_map": 5,
-    "source": 6,
-    "figure_map": 7,
+    "normal_map": 1,
+    "detail_map": 2,
+    "shadow_map": 3,
+    "shadow_depth": 4,
+    "cast_map": 5,
+    "cast_soft": 6,
+    "cast_softer": 7,
+    "contact_map": 8,
+    "source": 9,
+    "note_colour": 10,
+    "note_normals": 11,
+    "note_details": 12,
+    "note_depth": 13,
+    "veil": 14,
+    "finishes": 15,
 }
 SOURCES = {
-    "surface": (shaders.SURFACE_VERTEX, shaders.SURFACE_FRAGMENT),
-    "dense": (shaders.DENSE_VERTEX, shaders.DENSE_FRAGMENT),
+    "note": (shaders_figure.SURFACE_VERTEX, shaders_figure.NOTE_FRAGMENT),
+    "shade": (shaders_figure.SHADE_VERTEX, shaders_figure.SHADE_FRAGMENT),
+    "blend": (shaders_figure.SURFACE_VERTEX, shaders_figure.BLEND_FRAGMENT),
+    "over": (shaders.BACKDROP_VERTEX, shaders_figure.OVER_FRAGMENT),
+    "marks": (shaders.MARKS_VERTEX, shaders.MARKS_FRAGMENT),
     "grid": (shaders.GROUND_VERTEX, shaders.GRID_FRAGMENT),
     "ground_shadow": (shaders.GROUND_VERTEX, shaders.GROUND_SHADOW_FRAGMENT),
     "backdrop": (shaders.BACKDROP_VERTEX, shaders.BACKDROP_FRAGMENT),
-    "over": (shaders.BACKDROP_VERTEX, shaders.OVER_FRAGMENT),
-    "marks": (shaders.MARKS_VERTEX, shaders.MARKS_FRAGMENT),
     "depth": (shaders.DEPTH_VERTEX, shaders.DEPTH_FRAGMENT),
-    "cast": (shaders.PRESSED_VERTEX, shaders.CAST_FRAGMENT),
-    "contact": (shaders.PRESSED_VERTEX, shaders.CONTACT_FRAGMENT),
+    "cast": (shaders.BACKDROP_VERTEX, shaders.CAST_FRAGMENT),
+    "contact": (shaders.CONTACT_VERTEX, shaders.CONTACT_FRAGMENT),
     "tent": (shaders.BACKDROP_VERTEX, shaders.TENT_FRAGMENT),
 }
-LIT = ("surface", "dense")  # the same light, gathered for each pixel or for each vertex
+VARIANTS = ("note", "blend")  # compiled for each combination of maps that is met: a branch would cost all of them
+LIT = ("shade", "blend")  # know the lights
 # Programs that make their own vertices.
-SELF_CONTAINED = ("grid", "ground_shadow", "backdrop", "over", "tent")
+SELF_CONTAINED = ("over", "grid", "ground_shadow", "backdrop", "cast", "tent")
 
 
 class Programs:
-    """All programs of one context, with the uniforms of a look already set."""
+    """All programs of one context. Uniforms are remembered, so that a variant compiled later has them, too.
 
-    def __init__(self, context: Any, look: Look, width: int, height: int, owned: list[Any]) -> None:
-        self.by_name: dict[str, Any] = {}
+    size: of the picture; side: samples a pixel in each direction, at which surfaces and marks are drawn.
+    """
+
+    def __init__(self, context: Any, look: Look, size: tuple[int, int], side: int, owned: list[Any]) -> None:
+        self.context, self.side, self.owned = context, side, owned
+        self.by_name: dict[str, list[Any]] = {name: [] for name in SOURCES}
+        self.variants: dict[tuple[str, int, bool], Any] = {}
+        self.values: dict[str, dict[str, Any]] = {name: {} for name in SOURCES}
         self.arrays: dict[str, Any] = {}
-        for name, (vertex, fragment) in SOURCES.items():
-            program = self.by_name[name] = context.program(vertex_shader=vertex, fragment_shader=fragment)
-            owned.append(program)
-            for sampler, slot in SLOTS.items():
-                if sampler in program:
-                    program[sampler].value = slot
+        for name in SOURCES.keys() - set(VARIANTS):
+            self._compile(name)
         for name in SELF_CONTAINED:
-            self.arrays[name] = context.vertex_array(self.by_name[name], [])
+            self.arrays[name] = context.vertex_array(self[name], [])
             owned.append(self.arrays[name])
-        for name in (*LIT, "grid", "ground_shadow", "backdrop", "marks"):
-            self.put(name, optional=True, resolution=(width, height), vignette=look.vignette)
-            self.put(name, optional=True, inner_colour=look.inner, outer_colour=look.outer)
+        for name in ("shade", "blend", "marks", "grid", "ground_shadow", "backdrop"):
+            fine = side if name in ("blend", "marks") else 1
+            self.put(name, resolution=(fine * size[0], fine * size[1]), vignette=look.vignette)
+            self.put(name, inner_colour=look.inner, outer_colour=look.outer)
         lights = {f"{name}_light": getattr(look, name) for name in ("key", "fill", "rim", "back", "sky", "bounce")}
         for name in LIT:
             self.put(name, exposure=look.exposure, **lights)
@@ -63,15 +76,40 @@ class Programs:
         self.put("ground_shadow", shadow_colour=look.shadow, shadow_strength=look.shadow_strength)
         self.put("ground_shadow", contact_strength=look.contact_strength)
 
-    def __getitem__(self, name: str) -> Any:
-        return self.by_name[name]
+    def _compile(self, name: str, defines: str = "") -> Any:
+        head = f"#version 330\n#define SIDE {self.side}\n{defines}"
+        vertex, fragment = (source.replace("#version 330", head, 1) for source in SOURCES[name])
+        program = self.context.program(vertex_shader=vertex, fragment_shader=fragment)
+        self.owned.append(program)
+        self.by_name[name].append(program)
+        for sampler, slot in SLOTS.items():
+            if sampler in program:
+                program[sampler].value = slot
+        for uniform, value in self.values[name].items():
+            if uniform in program:
+                program[uniform].write(value)
+        return program
 
-    def put(self, program: str, optional: bool = False, **values: Any) -> None:
-        """Write uniforms as float32; `optional` skips those that the compiler has removed."""
-        known = self.by_name[program]
-        for name, value in values.items():
-            if not optional or name in known:
-                known[name].write(np.ascontiguousarray(value, dtype=np.float32))
+    def __getitem__(self, name: str) -> Any:
+        return self.by_name[name][0]
+
+    def variant(self, name: str, maps: int, cut: bool) -> Any:
+        """The program for surfaces with some maps, and with holes or without."""
+        key = (name, maps, cut)
+        if key not in self.variants:
+            self.variants[key] = self._compile(name, f"#define MAPS {maps}\n" + "#define CUT\n" * cut)
+        return self.variants[key]
+
+    def put(self, name: str, **values: Any) -> None:
+        """Write uniforms as float32 into a program and its variants; those that the compiler removed are skipped."""
+        for uniform, value in values.items():
+            content = np.ascontiguousarray(value, dtype=np.float32).tobytes()
+            if self.values[name].get(uniform) == content:
+                continue
+            self.values[name][uniform] = content
+            for program in self.by_name[name]:
+                if uniform in program:
+                    program[uniform].write(content)
 
     def fill(self, name: str, corners: int) -> None:
         """Draw a program that makes its own vertices: three for the whole picture, four for a rectangle."""

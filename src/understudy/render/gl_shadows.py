@@ -1,8 +1,8 @@
 """The shadow passes of the OpenGL renderer: small pictures of the figure from the light and from below.
 
-Three maps: depth seen from the key light, for shadows of the figure on itself; the figure pressed on the ground along
-the light, for its cast shadow; and pressed straight down, for the contact. The latter two are softened by tent filters
-into ever smaller textures, so the ground needs one bilinear tap for each degree of softness.
+Depth seen from the key light serves for shadows of the figure on itself and, as a stencil, for its shadow on the
+ground; a picture from straight below, of what is close to the ground, for the contact. The latter two are softened by
+tent filters into ever smaller textures, so the ground needs one bilinear tap for each degree of softness.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from understudy.render.gl_programs import LIT, SLOTS, Programs
 from understudy.render.gpu_mesh import GpuMesh
 from understudy.render.look import Lights
 
-SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 768, 512, 128
-LINEAR = (0x2601, 0x2601)
+SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 1024, 256, 128
+PENUMBRA = 0.07  # the light's radius over its distance: a softbox, not a sun
+NEAREST, LINEAR = (0x2600, 0x2600), (0x2601, 0x2601)
 # Source, target, distance of the nine taps in the source's pixels.
 SOFTENING = (
     ("cast_map", "cast_soft", 2.0),
@@ -35,21 +36,24 @@ class Shadows:
         self.context, self.programs, self.owned = context, programs, owned
         self.textures: dict[str, Any] = {}
         self.targets: dict[str, Any] = {}
-        depth = self.textures["shadow_map"] = self._keep(context.depth_texture((SHADOW_PIXELS, SHADOW_PIXELS)))
-        depth.compare_func = "<="
-        self.targets["shadow_map"] = self._keep(context.framebuffer(depth_attachment=depth))
+        depth = self.textures["shadow_depth"] = self._keep(context.depth_texture((SHADOW_PIXELS, SHADOW_PIXELS)))
+        depth.compare_func = ""
+        self.targets["shadow_depth"] = self._keep(context.framebuffer(depth_attachment=depth))
         sizes = {"cast_map": CAST_PIXELS, "cast_soft": CAST_PIXELS // 4, "cast_softer": CAST_PIXELS // 8}
         sizes |= dict.fromkeys(("contact_raw", "contact_half", "contact_map"), CONTACT_PIXELS)
         for name, pixels in sizes.items():
             texture = self.textures[name] = self._keep(context.texture((pixels, pixels), 2))
-            sorted_by_height = name in ("cast_map", "contact_raw")
-            depth = self._keep(context.depth_renderbuffer((pixels, pixels))) if sorted_by_height else None
-            self.targets[name] = self._keep(context.framebuffer([texture], depth))
+            by_height = self._keep(context.depth_renderbuffer((pixels, pixels))) if name == "contact_raw" else None
+            self.targets[name] = self._keep(context.framebuffer([texture], by_height))
         for name, texture in self.textures.items():
-            texture.filter = LINEAR
+            texture.filter = NEAREST if name == "shadow_depth" else LINEAR
             texture.repeat_x = texture.repeat_y = False
             if name in SLOTS:
                 texture.use(SLOTS[name])
+        # The same depths once more, through a sampler that compares and averages over four texels.
+        compared = self._keep(context.sampler(repeat_x=False, repeat_y=False, filter=LINEAR, compare_func="<="))
+        compared.use(SLOTS["shadow_map"])
+        depth.use(SLOTS["shadow_map"])
 
     def _keep(self, thing: Any) -> Any:
         self.owned.append(thing)
@@ -60,7 +64,7 @@ class Shadows:
         import moderngl
 
         context, stage, put = self.context, frame.stage, self.programs.put
-        context.disable(moderngl.CULL_FACE | moderngl.BLEND)
+        context.disable(moderngl.BLEND)
         context.enable(moderngl.DEPTH_TEST)
         context.depth_func = "<"
         light, texel = light_from_world(lights.key, frame.centre, 1.05 * stage.reach)
@@ -68,28 +72,48 @@ class Shadows:
         # Moved out along the normal by a texel and a half: less leaves acne, more detaches a shadow from its caster.
         for name in LIT:
             put(name, light_from_world=light.T, normal_offset=1.5 * texel, shadow_texel=1.0 / SHADOW_PIXELS)
-        self._press("depth", "shadow_map", casters)
+            put(name, penumbra=PENUMBRA)
+        self._render("depth", "shadow_depth", casters)
         if stage.ground is None:
             return
-        slant = lights.key[[0, 2]] / lights.key[1]
-        under = frame.centre[[0, 2]]
-        centre = under - slant * max(float(frame.centre[1]) - stage.ground, 0.0)
-        reach, near = stage.reach * (1.15 + float(np.linalg.norm(slant))), 1.3 * stage.reach
-        put("cast", centre=centre, slant=slant, reach=reach, ground=stage.ground, size=stage.size)
-        put("contact", centre=under, slant=(0.0, 0.0), reach=near, ground=stage.ground, size=stage.size)
-        put("ground_shadow", cast_centre=centre, cast_reach=reach, contact_centre=under, contact_reach=near)
-        put("ground_shadow", rectangle=_darkened(frame, stage.ground, slant), ground=stage.ground)
-        self._press("cast", "cast_map", casters)
-        self._press("contact", "contact_raw", casters)
+        self._cast(light, frame, lights)
+        under, near = frame.centre[[0, 2]], 1.3 * stage.reach
+        put("contact", centre=under, reach=near, ground=stage.ground, size=stage.size)
+        put("ground_shadow", contact_centre=under, contact_reach=near)
+        self._render("contact", "contact_raw", casters)
         context.disable(moderngl.DEPTH_TEST)
         for source, target, spacing in SOFTENING:
             self._soften(source, target, spacing)
 
-    def _press(self, program: str, target: str, casters: list[GpuMesh]) -> None:
+    def _cast(self, light: Array, frame: Frame, lights: Lights) -> None:
+        """The stencil of the figure, and where the ground is in the light's space."""
+        import moderngl
+
+        ground = frame.stage.ground
+        assert ground is not None
+        height = np.linalg.inv(light)[1]  # world height of a place in the light's clip space
+        plane = np.array([-height[0], -height[1], ground - height[3]]) / height[2]
+        self.programs.put("cast", ground_plane=plane, height_scale=-height[2] / frame.stage.size)
+        slant = lights.key[[0, 2]] / lights.key[1]
+        self.programs.put("ground_shadow", light_from_world=light.T, ground=ground)
+        self.programs.put("ground_shadow", rectangle=_darkened(frame, ground, slant))
+        self.context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+        self.targets["cast_map"].use()
+        self.programs.put("cast", resolution=(CAST_PIXELS, CAST_PIXELS))
+        self.programs.fill("cast", 3)
+        self.context.enable(moderngl.DEPTH_TEST)
+
+    def _render(self, program: str, target: str, casters: list[GpuMesh]) -> None:
+        import moderngl
+
         self.targets[target].use()
         self.targets[target].clear(0.0, 0.0, 0.0, 0.0, depth=1.0)
         for mesh in casters:
+            # What faces away from the light lies behind what faces it, unless it can be seen through a hole.
+            hidden = program == "depth" and not mesh.surface.double_sided
+            (self.context.enable if hidden else self.context.disable)(moderngl.CULL_FACE)
             mesh.arrays[program].render()
+        self.context.disable(moderngl.CULL_FACE)
 
     def _soften(self, source: str, target: str, spacing: float) -> None:
         self.targets[target].use()

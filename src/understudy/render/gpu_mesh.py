@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from understudy.checks import Array
 from understudy.render.frame import Part
-from understudy.render.gl_programs import LIT, Programs
-from understudy.render.scene import Surface
+from understudy.render.gl_programs import SLOTS, Programs
+from understudy.render.scene import MAPS, Surface
+
+UNITS = dict(zip(MAPS, (SLOTS["base_map"], SLOTS["normal_map"], SLOTS["detail_map"])))
 
 
 class GpuMesh:
     """The buffers of one surface, and one vertex array for each program that draws it."""
 
-    def __init__(self, context: Any, programs: Programs, surface: Surface, count: int, texture: Any) -> None:
-        self.surface, self.count, self.texture = surface, count, texture
+    def __init__(
+        self, context: Any, programs: Programs, surface: Surface, count: int, textures: Mapping[str, Any]
+    ) -> None:
+        self.surface, self.count, self.textures = surface, count, textures
+        self.maps = sum(1 << bit for bit, name in enumerate(MAPS) if name in textures)
         self.box: Array = np.zeros((2, 3))  # of the vertices as last uploaded
         self.owned: list[Any] = []
         colours, uvs, occlusion = surface.per_vertex(count)
@@ -25,13 +31,16 @@ class GpuMesh:
         self.normals = self._keep(context.buffer(reserve=12 * count, dynamic=True))
         fixed = self._keep(context.buffer(static.tobytes()))
         index = self._keep(context.buffer(surface.triangles.astype("i4").tobytes()))
-        lit = [
+        whole = [
             (self.positions, "3f", "position"),
             (self.normals, "3f", "normal"),
             (fixed, "4f 2f 1f", "colour", "uv", "occlusion"),
         ]
-        self.arrays = {name: self._keep(context.vertex_array(programs[name], lit, index)) for name in LIT}
-        for name in ("depth", "cast", "contact"):
+        self.pass_name = "blend" if surface.alpha_mode == "blend" else "note"
+        self.program = programs.variant(self.pass_name, self.maps, surface.alpha_mode == "mask")
+        used = [(buffer, *_layout(layout, names, self.program)) for buffer, layout, *names in whole]
+        self.arrays = {self.pass_name: self._keep(context.vertex_array(self.program, used, index))}
+        for name in ("depth", "contact"):
             content = [(self.positions, "3f", "position")]
             self.arrays[name] = self._keep(context.vertex_array(programs[name], content, index))
 
@@ -45,10 +54,28 @@ class GpuMesh:
         self.positions.write(part.vertices)
         self.normals.write(part.normals)
 
+    def render(self) -> None:
+        """Draw it as a surface, with its maps and settings."""
+        for name, texture in self.textures.items():
+            texture.use(UNITS[name])
+        surface, program = self.surface, self.program
+        settings = {"alpha_cutoff": surface.alpha_cutoff, "normal_scale": surface.normal_scale}
+        settings |= {"roughness": surface.finish.roughness, "metallic": surface.finish.metallic}
+        for name, value in settings.items():
+            if name in program:
+                program[name].value = value
+        self.arrays[self.pass_name].render()
+
     def release(self) -> None:
         """Give all buffers back."""
         for thing in reversed(self.owned):
             thing.release()
+
+
+def _layout(layout: str, names: list[str], program: Any) -> list[str]:
+    """A buffer's layout and names, with those that the compiler has removed from the program skipped over."""
+    pieces = [piece if name in program else f"{4 * int(piece[:-1])}x" for piece, name in zip(layout.split(), names)]
+    return [" ".join(pieces), *(name for name in names if name in program)]
 
 
 class GpuMeshes:
@@ -58,7 +85,6 @@ class GpuMeshes:
         self.context, self.programs = context, programs
         self.meshes: dict[tuple[int, int, int], GpuMesh] = {}
         self.textures: dict[int, tuple[Array, Any]] = {}
-        self.white = context.texture((1, 1), 4, b"\xff\xff\xff\xff")
 
     def of(self, parts: list[Part]) -> list[GpuMesh]:
         """One mesh a part with its vertices uploaded; a surface that appears twice has two."""
@@ -72,21 +98,19 @@ class GpuMeshes:
             key = (identity, nth, len(part.vertices))
             mesh = self.meshes.get(key)
             if mesh is None:
-                texture = self._texture(part.surface.texture)
-                mesh = GpuMesh(self.context, self.programs, part.surface, len(part.vertices), texture)
+                textures = {name: self._texture(image) for name, image in part.surface.maps.items()}
+                mesh = GpuMesh(self.context, self.programs, part.surface, len(part.vertices), textures)
             mesh.upload(part)
             current[key] = mesh
         for key in self.meshes.keys() - current.keys():
             self.meshes[key].release()
         self.meshes = current
-        used = {id(mesh.surface.texture) for mesh in current.values()}
+        used = {id(image) for mesh in current.values() for image in mesh.surface.maps.values()}
         for identity in self.textures.keys() - used:
             self.textures.pop(identity)[1].release()
         return list(current.values())
 
-    def _texture(self, image: Array | None) -> Any:
-        if image is None:
-            return self.white
+    def _texture(self, image: Array) -> Any:
         if id(image) not in self.textures:
             import moderngl
 
@@ -105,5 +129,4 @@ class GpuMeshes:
             mesh.release()
         for _, texture in self.textures.values():
             texture.release()
-        self.white.release()
         self.meshes, self.textures = {}, {}

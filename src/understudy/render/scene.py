@@ -5,7 +5,8 @@ the normals of a frame, is handed to the renderer's `draw`, so that a clip of a 
 once.
 
 Colours are **linear** RGB or RGBA, as glTF's colour factors and vertex colours are; `srgb("#f2a33a")` turns a colour as
-people write it into a linear one. Textures are sRGB bytes, as image files are, row 0 at v = 0 (glTF's convention).
+people write it into a linear one. Textures are sRGB bytes, as image files are; row 0 of any map is at v = 0 (glTF's
+convention).
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths.colour import from_hex, to_linear
+from understudy.render.finish import Finish
 
 ALPHA_MODES = ("opaque", "mask", "blend")
+MAPS = ("texture", "normal_map", "detail_map")
 
 
 def srgb(colour: str | ArrayLike) -> Array:
@@ -35,24 +38,27 @@ class Surface:
 
     triangles (T, 3), vertex indices, counter-clockwise seen from outside.
     colours one linear colour (3,) or (4,), or one a vertex (V, 3) or (V, 4); multiplied with the texture.
-    uvs (V, 2) and texture (H, W, 4) uint8 sRGB come together or not at all; textures repeat.
+    uvs (V, 2) for all maps, each (H, W, 4) uint8, which repeat; uvs and maps come together or not at all.
+    texture: sRGB and alpha.
+    normal_map: glTF's tangent space, (x, y, z) as (r, g, b), x along u and y against v; `normal_scale` multiplies x, y.
+    detail_map: linear; red is ambient occlusion, green and blue factors of roughness and metallic, as glTF packs them.
     occlusion (V,) in [0, 1], ambient light that reaches each vertex; 1 everywhere if absent.
-    roughness, metallic in [0, 1]; emissive linear (3,), added to the picture.
-    softness in [0, 1]: how far light wraps around and warms the terminator, as it does in skin, fur and cloth.
     double_sided: False hides triangles seen from behind.
+    casts_shadow: on others and on the ground. Blended and unlit surfaces cast none in any case.
     alpha_mode: "opaque" ignores alpha, "mask" cuts below alpha_cutoff, "blend" mixes over what lies behind.
     """
 
     triangles: Array
     colours: Array = field(default_factory=lambda: np.array([0.8, 0.8, 0.8]))
+    finish: Finish = field(default_factory=Finish)
     uvs: Array | None = None
     texture: Array | None = None
+    normal_map: Array | None = None
+    normal_scale: float = 1.0
+    detail_map: Array | None = None
     occlusion: Array | None = None
-    roughness: float = 0.6
-    metallic: float = 0.0
-    emissive: Array = field(default_factory=lambda: np.zeros(3))
-    softness: float = 0.4
     double_sided: bool = True
+    casts_shadow: bool = True
     alpha_mode: str = "opaque"
     alpha_cutoff: float = 0.5
     least_vertices: int = field(init=False, default=0)  # the highest index in `triangles`, plus one
@@ -66,20 +72,30 @@ class Surface:
         if colours.ndim not in (1, 2) or colours.shape[-1] not in (3, 4):
             raise InvalidInput(f"colours should have shape (3,), (4,), (V, 3) or (V, 4), but has shape {colours.shape}")
         keep("colours", checks.array(colours, "colours", [None] * colours.ndim, dtype=np.float32))
-        keep("emissive", checks.array(self.emissive, "emissive", (3,), dtype=np.float32))
-        if (self.uvs is None) != (self.texture is None):
-            raise InvalidInput("uvs and texture come together, but only one of them was given")
-        if self.uvs is not None and self.texture is not None:
+        if (self.uvs is None) == bool(self.maps):
+            raise InvalidInput("uvs and maps come together, but only one of them was given")
+        for name, value in self.maps.items():
+            keep(name, checks.array(value, name, ("H", "W", 4), dtype=np.uint8))
+            if not value.size:
+                raise InvalidInput(f"{name} should have at least one pixel, but is empty")
+        if self.uvs is not None:
             keep("uvs", checks.array(self.uvs, "uvs", ("V", 2), dtype=np.float32))
-            keep("texture", checks.array(self.texture, "texture", ("H", "W", 4), dtype=np.uint8))
-            if not self.texture.size:
-                raise InvalidInput("texture should have at least one pixel, but is empty")
         if self.occlusion is not None:
             keep("occlusion", checks.array(self.occlusion, "occlusion", ("V",), dtype=np.float32))
         checks.one_of(self.alpha_mode, "alpha mode", ALPHA_MODES)
-        for name in ("roughness", "metallic", "softness", "alpha_cutoff"):
-            if not 0.0 <= getattr(self, name) <= 1.0:
-                raise InvalidInput(f"{name} should lie between 0 and 1, but is {getattr(self, name)}")
+        if not 0.0 <= self.alpha_cutoff <= 1.0:
+            raise InvalidInput(f"alpha_cutoff should lie between 0 and 1, but is {self.alpha_cutoff}")
+
+    @property
+    def maps(self) -> dict[str, Array]:
+        """The maps that there are, by name."""
+        found = {name: getattr(self, name) for name in MAPS}
+        return {name: value for name, value in found.items() if value is not None}
+
+    @property
+    def shadows(self) -> bool:
+        """Whether it casts a shadow."""
+        return self.casts_shadow and self.alpha_mode != "blend" and not self.finish.unlit
 
     def per_vertex(self, count: int) -> tuple[Array, Array, Array]:
         """Colours (count, 4), uvs (count, 2) and occlusion (count,) as float32, defaults filled in."""

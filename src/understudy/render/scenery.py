@@ -94,7 +94,7 @@ def _shadow(look: Look, lights: Lights, frame: Frame, place: Array) -> Array:
     ):
         covered = np.zeros((SHADOW_PIXELS, SHADOW_PIXELS))
         for part in frame.parts:
-            if part.surface.alpha_mode == "blend" or not len(part.surface.triangles):
+            if not part.surface.shadows or not len(part.surface.triangles):
                 continue
             h = part.vertices[:, 1].astype(np.float64) - stage.ground
             flat = (part.vertices[:, [0, 2]] - shift * h[:, None] - centre) / reach

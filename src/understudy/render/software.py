@@ -1,7 +1,7 @@
 """Pictures with NumPy alone, for machines without OpenGL: the same scene, camera and light, slower and plainer.
 
 It draws at twice the size and averages (its anti-aliasing), shades with the model of `shading.py`, and lays a soft
-shadow on the ground. It leaves out the figure's shadow on itself and mip-maps.
+shadow on the ground. It leaves out the figure's shadow on itself; a surface has one level of detail for all its maps.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from types import TracebackType
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.colour import to_linear, to_srgb
+from understudy.maths.colour import to_srgb
 from understudy.render.camera import Camera
 from understudy.render.frame import Frame, Marks, Part, prepare
 from understudy.render.look import Lights, lights_for, look_of
 from understudy.render.raster import EMPTY, Visible, clip_near, rasterise, weights_at
+from understudy.render.sampling import bumped, detail_level, sample, unit
 from understudy.render.scene import Dots, Lines, Stage, Surface
 from understudy.render.scenery import ground_depth, paint_scenery, vignette
-from understudy.render.shading import shade
+from understudy.render.shading import Points, shade
 
 OVERSAMPLING = 2
 
@@ -128,23 +129,27 @@ class SoftwareRenderer:
         def across(values: Array) -> Array:
             return np.einsum("nk,nk...->n...", bary, values[corner].astype(np.float64))
 
-        base = across(colours)
-        if surface.texture is not None:
-            base = base * sample(surface.texture, across(uvs))
+        base, details = across(colours), np.ones((len(rows), 4))
+        if surface.uvs is not None:
+            at = across(uvs)
+            level = detail_level(screen, uvs[surface.triangles[source]])
+            if surface.texture is not None:
+                base = base * sample(surface.texture, at, level, from_srgb=True)
+            if surface.detail_map is not None:
+                details = sample(surface.detail_map, at, level)
         keep = base[:, 3] >= surface.alpha_cutoff if surface.alpha_mode == "mask" else np.ones(len(rows), dtype=bool)
-        point, n = across(part.vertices), across(part.normals)
-        n = n / np.maximum(np.linalg.norm(n, axis=1, keepdims=True), 1e-12)
-        n = np.where(front[piece][:, None], n, -n)
-        v = np.asarray(camera.eye) - point
-        v = v / np.linalg.norm(v, axis=1, keepdims=True)
+        point, smooth = across(part.vertices), unit(across(part.normals))
+        smooth = np.where(front[piece][:, None], smooth, -smooth)
+        rough = surface.finish.roughness * details[:, 1]
+        n = smooth
+        if surface.normal_map is not None:
+            m = 2.0 * sample(surface.normal_map, at, level)[:, :3] - 1.0
+            n, rough = bumped(smooth, m, part.vertices[corner], uvs[corner], surface.normal_scale, rough)
         count, stage = len(rows), frame.stage
         height = (point[:, 1] - stage.ground) / stage.size if stage.ground is not None else np.full(count, np.inf)
-        rough, metal, soft = (
-            np.full(count, value) for value in (surface.roughness, surface.metallic, surface.softness)
-        )
-        colour = shade(
-            self.look, lights, n, v, base[:, :3], across(occlusion), rough, metal, soft, surface.emissive, height
-        )
+        metal, sky = surface.finish.metallic * details[:, 2], across(occlusion) * details[:, 0]
+        points = Points(n, smooth, unit(np.asarray(camera.eye) - point), base[:, :3], sky, rough, metal, height)
+        colour = shade(self.look, lights, points, surface.finish)
         colour = colour * vignette(self.look, columns, rows, *self.pixels)[:, None]
         alpha = base[:, 3:] if surface.alpha_mode == "blend" else np.ones((count, 1))
         rows, columns, colour, alpha = rows[keep], columns[keep], colour[keep], np.clip(alpha[keep], 0.0, 1.0)
@@ -159,20 +164,3 @@ class SoftwareRenderer:
         linear = np.einsum("nk,nkc->nc", bary, mark.colours[mark.triangles[source[piece]]].astype(np.float64))
         picture[rows, columns] = to_srgb(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
         depth[rows, columns] = z
-
-
-def sample(texture: Array, uvs: Array) -> Array:
-    """Linear RGBA (N, 4) of an sRGB texture (H, W, 4) uint8 at uvs (N, 2), bilinear and repeating."""
-    height, width = texture.shape[:2]
-    x, y = uvs[:, 0] * width - 0.5, uvs[:, 1] * height - 0.5
-    x0, y0 = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
-    fx, fy = (x - x0)[:, None], (y - y0)[:, None]
-    codes = np.arange(256)[:, None] / 255.0
-    linear = np.concatenate([to_linear(codes).repeat(3, axis=1), codes], axis=1)
-    channel = np.arange(4)
-
-    def texel(dx: int, dy: int) -> Array:
-        return linear[texture[(y0 + dy) % height, (x0 + dx) % width], channel]
-
-    top, bottom = texel(0, 0) * (1.0 - fx) + texel(1, 0) * fx, texel(0, 1) * (1.0 - fx) + texel(1, 1) * fx
-    return top * (1.0 - fy) + bottom * fy

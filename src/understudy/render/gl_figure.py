@@ -1,0 +1,235 @@
+"""The figure in OpenGL: surfaces noted sample by sample, shaded pixel by pixel, and what is laid over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.render.camera import Camera
+from understudy.render.finish import Finish
+from understudy.render.frame import Frame, Marks, Part
+from understudy.render.gl_programs import LIT, SLOTS, Programs
+from understudy.render.gpu_mesh import GpuMesh
+from understudy.render.look import Lights
+from understudy.render.tiles import TILE, touched_tiles
+
+FAR_BELOW = -1e30  # a ground that hides nothing
+STEEPEST = 6.0  # slope, depth over width, above which a pixel is shaded at every sample
+PREMULTIPLIED = (1, 0x0303)  # ONE, ONE_MINUS_SRC_ALPHA
+
+
+class FinishTable:
+    """The finishes on stage as a texture of three texels each; row 0 is nothing's.
+
+    Roughness and metallic vary over a surface and are noted with it, so they are not part of the table. A number has to
+    fit in a byte: a scene with more than 255 kinds draws the rest like the last.
+    """
+
+    def __init__(self, context: Any) -> None:
+        self.context, self.texture = context, None
+        self.rows: tuple[tuple[float, ...], ...] = ()
+
+    def numbers(self, finishes: list[Finish]) -> list[int]:
+        """The row of each finish, after writing those that are new."""
+        contents = [_row(finish) for finish in finishes]
+        rows = tuple(dict.fromkeys(contents))
+        if rows != self.rows:
+            self.release()
+            content = np.zeros((len(rows) + 1, 12), np.float32)
+            content[1:] = np.reshape(rows, (-1, 12))
+            self.texture = self.context.texture((3, len(content)), 4, content.tobytes(), dtype="f4")
+            self.rows = rows
+        at = {row: min(number, 255) for number, row in enumerate(rows, 1)}
+        return [at[row] for row in contents]
+
+    def bind(self) -> None:
+        """Put the table where the shaders look for it."""
+        if self.texture is not None:
+            self.texture.use(SLOTS["finishes"])
+
+    def release(self) -> None:
+        """Give the texture back."""
+        if self.texture is not None:
+            self.texture.release()
+        self.texture, self.rows = None, ()
+
+
+def _row(f: Finish) -> tuple[float, ...]:
+    """As `finish_of` in the shaders reads it."""
+    coat = (f.clearcoat, f.clearcoat_roughness)
+    return (f.softness, f.specular, *coat, *f.sheen, f.translucency, *f.emissive, float(f.unlit))
+
+
+class Figure:
+    """Draws surfaces and marks over a picture of `size` pixels, with side x side samples for each of them."""
+
+    def __init__(self, context: Any, programs: Programs, size: tuple[int, int], side: int, owned: list[Any]) -> None:
+        self.context, self.programs, self.size = context, programs, size
+        self.finishes = FinishTable(context)
+        fine = (side * size[0], side * size[1])
+        textures = {
+            "note_colour": context.texture(fine, 4),
+            "note_normals": context.texture(fine, 4, dtype="f2"),
+            "note_details": context.texture(fine, 4),
+            "veil": context.texture(fine, 4),
+        }
+        depth = textures["note_depth"] = context.depth_texture(fine)
+        depth.compare_func = ""
+        self.notes = context.framebuffer([textures[f"note_{name}"] for name in ("colour", "normals", "details")], depth)
+        self.veil = context.framebuffer([textures["veil"]], depth)
+        for name, texture in textures.items():
+            texture.filter = (0x2600, 0x2600)
+            texture.use(SLOTS[name])
+        self.tiles = context.buffer(reserve=8, dynamic=True)
+        self.tiles_array = context.vertex_array(programs["shade"], [(self.tiles, "2f", "centre")])
+        owned += [*textures.values(), self.notes, self.veil, self.tiles, self.tiles_array]
+
+    def set_frame(self, camera: Camera, frame: Frame, lights: Lights, on_ground: bool) -> None:
+        """Uniforms that change with the camera and the stage."""
+        stage, put = frame.stage, self.programs.put
+        ground = FAR_BELOW if stage.ground is None else stage.ground
+        # Soles that lie exactly on the ground, or a hair below it, are not torn.
+        floor = ground - 1e-3 * stage.size if on_ground else FAR_BELOW
+        for name in ("note", "blend", "marks"):
+            put(name, clip_from_world=camera.clip_from_world.T)
+        for name in ("note", "shade", "blend"):
+            put(name, camera_from_world=camera.view[:3, :3].T)
+        for name in ("shade", "blend", "marks"):
+            put(name, floor_height=floor)
+        near, far = camera.near, camera.far
+        put("shade", world_from_clip=np.linalg.inv(camera.clip_from_world).T)
+        put("shade", depth_scale=(1.0 / near, (near - far) / (near * far)))
+        put("shade", pixel_slope=STEEPEST * 2.0 * np.tan(0.5 * camera.fov) / self.size[1])
+        directions = {f"{name}_direction": getattr(lights, name) for name in ("key", "fill", "rim", "back")}
+        for name in LIT:
+            put(name, eye=camera.eye, ground=ground, size=stage.size, **directions)
+
+    def draw(self, target: Any, meshes: list[GpuMesh], frame: Frame, camera: Camera) -> None:
+        """Everything over `target`."""
+        numbers = dict(zip(meshes, self.finishes.numbers([mesh.surface.finish for mesh in meshes])))
+        self.finishes.bind()
+        solid = [mesh for mesh in meshes if mesh.surface.alpha_mode != "blend"]
+        see_through = [mesh for mesh in meshes if mesh.surface.alpha_mode == "blend"]
+        self._note(nearest_first(solid, camera), numbers)
+        if solid:
+            self._shade(target, [part for part in frame.parts if part.surface.alpha_mode != "blend"], camera)
+        if see_through or frame.marks:
+            self._draw_veil(nearest_first(see_through, camera)[::-1], frame.marks, numbers)
+            self._lay_over(target, rectangle_of(frame.box, camera, self.size))
+
+    def _note(self, meshes: list[GpuMesh], numbers: dict[GpuMesh, int]) -> None:
+        """What each sample sees of the solid surfaces."""
+        import moderngl
+
+        self.notes.use()
+        self.notes.clear(0.0, 0.0, 0.0, 0.0, depth=1.0)
+        self.context.disable(moderngl.BLEND)
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "<"
+        for mesh in meshes:
+            mesh.program["finish_number"].value = numbers[mesh]
+            (self.context.disable if mesh.surface.double_sided else self.context.enable)(moderngl.CULL_FACE)
+            mesh.render()
+
+    def _draw_veil(self, meshes: list[GpuMesh], marks: list[Marks], numbers: dict[GpuMesh, int]) -> None:
+        """Marks, and blended surfaces over the solid ones, the furthest first; the latter hide nothing by depth."""
+        import moderngl
+
+        self.veil.use()
+        self.veil.color_mask = True, True, True, True
+        # the depth of the solid surfaces stays
+        self.context.disable(moderngl.CULL_FACE | moderngl.BLEND)
+        self._clear_veil()
+        self.context.enable(moderngl.DEPTH_TEST)
+        self._draw_marks(marks, in_front=False)
+        self.context.enable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.context.blend_func = PREMULTIPLIED
+        self.veil.depth_mask = False
+        for mesh in meshes:
+            mesh.program["finish_number"].value = numbers[mesh]
+            for hidden in ("front", "back") if mesh.surface.double_sided else ("back",):
+                self.context.cull_face = hidden
+                mesh.render()
+        self.veil.depth_mask = True
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE | moderngl.DEPTH_TEST)
+        self._draw_marks(marks, in_front=True)
+
+    def _clear_veil(self) -> None:
+        self.veil.depth_mask = False
+        self.veil.clear(0.0, 0.0, 0.0, 0.0)
+        self.veil.depth_mask = True
+
+    def _draw_marks(self, marks: list[Marks], in_front: bool) -> None:
+        for mark in marks:
+            if mark.in_front != in_front:
+                continue
+            content = np.concatenate([mark.vertices, mark.colours], axis=1)[mark.triangles.ravel()]
+            buffer = self.context.buffer(content.tobytes())
+            array = self.context.vertex_array(self.programs["marks"], [(buffer, "3f 3f", "position", "colour")])
+            array.render()
+            array.release()
+            buffer.release()
+
+    def _shade(self, target: Any, parts: list[Part], camera: Camera) -> None:
+        """Light on what was noted, tile by tile; the tiles of the last row and column may reach over the picture."""
+        import moderngl
+
+        tiles = touched_tiles(parts, camera, self.size)
+        if not len(tiles):
+            return
+        whole = TILE * -(-np.array(self.size) // TILE)
+        self.tiles.orphan(8 * len(tiles))
+        self.tiles.write(np.ascontiguousarray((2.0 * TILE * tiles + TILE) / whole - 1.0, np.float32))
+        self._open(target)
+        target.viewport = (0, 0, int(whole[0]), int(whole[1]))
+        self.context.point_size = TILE
+        self.tiles_array.render(moderngl.POINTS, vertices=len(tiles))
+        self._close(target)
+
+    def _lay_over(self, target: Any, rectangle: tuple[int, int, int, int]) -> None:
+        if rectangle[2] and rectangle[3]:
+            self._open(target)
+            target.scissor = rectangle
+            self.programs.fill("over", 3)
+            self._close(target)
+
+    def _open(self, target: Any) -> None:
+        import moderngl
+
+        target.use()
+        self.context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+        self.context.enable(moderngl.BLEND)
+        self.context.blend_func = PREMULTIPLIED
+
+    def _close(self, target: Any) -> None:
+        import moderngl
+
+        self.context.disable(moderngl.BLEND)
+        target.scissor = None
+        target.viewport = (0, 0, *self.size)
+
+    def release(self) -> None:
+        """Give back what is not owned by the renderer."""
+        self.finishes.release()
+
+
+def nearest_first(meshes: list[GpuMesh], camera: Camera) -> list[GpuMesh]:
+    """Meshes in the order of their middle's distance from the camera."""
+    towards = camera.view[2, :3]
+    return sorted(meshes, key=lambda mesh: -float(towards @ mesh.box.mean(axis=0)))
+
+
+def rectangle_of(box: Array, camera: Camera, size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Pixels (x, y, width, height) around a box (2, 3); the whole picture if it reaches behind the eye."""
+    corners = np.array([[box[i, 0], box[j, 1], box[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    projected = camera.project(corners)
+    low, high = np.zeros(2, int), np.array(size)
+    if projected[:, 2].min() > camera.near:
+        inside = high * (projected[:, :2] * 0.5 + 0.5)
+        low, high = (
+            np.clip(np.floor(inside.min(axis=0)) - 2, low, high).astype(int),
+            np.clip(np.ceil(inside.max(axis=0)) + 2, low, high).astype(int),
+        )
+    return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
