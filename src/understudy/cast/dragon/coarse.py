@@ -9,7 +9,11 @@ from understudy.cast.dragon.places import Places
 from understudy.cast.dragon.whole import Whole
 from understudy.checks import Array
 
-MIDDLE = ("mouth.o_open", "neck.swallow_high")  # correctives, which no control is named after, that are not sided
+TUCKED = {"mouth.purse": 0.040, "mouth.o": 0.012, "mouth.funnel": 0.014, "mouth.narrow": 0.012, "mouth.press": 0.010}
+"""HL by which shapes draw the teeth in behind the lips."""
+BARED = {"mouth.sneer": 0.45, "mouth.upper_up": 0.45, "mouth.lower_down": 0.4}
+"""Shares of a lip's way that its teeth do not take: they are bared."""
+MIDDLE = ("neck.swallow_high",)  # correctives, which no control is named after, that are not sided
 
 
 def shapes(body: Body, places: Places) -> dict[str, Array]:
@@ -20,9 +24,9 @@ def shapes(body: Body, places: Places) -> dict[str, Array]:
     for name, delta in on_skin.items():
         if name in controls or name in MIDDLE:
             flips = name in controls and bool(controls.odd[controls.index(name)])
-            result[name] = whole.centre(whole.skin(delta), flips)
+            result[name] = whole.centre(whole.skin(delta, TUCKED.get(name, 0.0), BARED.get(name, 0.0)), flips)
         else:
-            result |= whole.pair(name, whole.skin(whole.left(delta)))
+            result |= whole.pair(name, whole.skin(whole.left(delta), TUCKED.get(name, 0.0), BARED.get(name, 0.0)))
     for name, pieces in coarse_parts.shapes(body).items():
         delta = whole.pieces(pieces)
         result |= {name: whole.centre(delta, False)} if name in controls else whole.pair(name, delta)

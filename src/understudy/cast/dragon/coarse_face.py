@@ -13,12 +13,13 @@ from understudy.cast.dragon.places import Places
 from understudy.checks import Array
 
 NOSTRIL = (0.078, -0.020, 0.545)
+KEPT = 0.85  # share of a brow's way off the surface that is taken back
 CLEAR = 1.12 * EYE_RADIUS  # nearer to the eye's centre skin would cut through the lids
 
 
 def shapes(p: Places) -> dict[str, Array]:
     """Name without side -> (V, 3) deltas in HL of both sides together."""
-    brows = {name: p.smooth(delta, 12) for name, delta in _brows(p).items()}
+    brows = {name: p.smooth(delta, 16) for name, delta in _brows(p).items()}
     others = {**_eyes(p), **_nose(p), **_neck(p)}
     return brows | {name: p.smooth(delta, 5) for name, delta in others.items()}
 
@@ -26,35 +27,44 @@ def shapes(p: Places) -> dict[str, Array]:
 def _brows(p: Places) -> dict[str, Array]:
     inner, outer = ramp(0.75, 0.0, p.brow), ramp(0.35, 1.0, p.brow)
     middle = np.clip(1 - inner - outer, 0, 1) + 0.35 * np.minimum(inner, outer)
-    wide, heavy = _brow_weight(p, 0.26, 0.13), _brow_weight(p, 0.22, 0.16)
-    lifted = p.rim(0.42, 0.225)
-    lower = p.push(heavy * (0.34 + 0.66 * inner) * (1 - 0.50 * outer), -0.018, -0.092, 0.034)
+    wide, heavy = _brow_weight(p, 0.26, 0.13), _brow_weight(p, 0.22, 0.16 + 0.09 * inner)
+    lifted = p.rim(0.34, 0.225)
+    lower = p.push(heavy * (0.34 + 0.66 * inner) * (1 - 0.50 * outer), -0.018, -0.090, 0.034)
     ends = _brow_weight(p, 0.20, 0.12)
     return {
-        "brows.raise": p.push(wide * (1 - 0.30 * outer) * lifted, 0.0, 0.105, -0.020),
-        "brows.lower": outside_eye(p, lower),
-        "brows.sad": p.push(wide * inner * lifted, -0.022, 0.088, 0.006) + p.push(wide * outer * lifted, 0.004, -0.060),
-        "brows.inner": p.push(ends * inner * lifted, -0.006, 0.070, -0.004),
-        "brows.mid": p.push(ends * middle * lifted, 0.0, 0.060, -0.006),
-        "brows.outer": p.push(ends * outer * lifted, 0.004, 0.066, -0.010),
-        "brows.knit": p.push(ends * ramp(0.85, 0.0, p.brow) * p.rim(0.5, 0.22), -0.036, -0.012, 0.012),
+        "brows.raise": along_skin(p, p.push(wide * (1 - 0.25 * outer) * lifted, 0.0, 0.110, -0.030)),
+        "brows.lower": p.smooth(outside_eye(p, lower), 6),
+        "brows.sad": along_skin(p, p.push(wide * inner * lifted, -0.024, 0.094, 0.0))
+        + along_skin(p, p.push(wide * outer * lifted, 0.004, -0.066, 0.0)),
+        "brows.inner": along_skin(p, p.push(ends * inner * lifted, -0.006, 0.070, 0.0)),
+        "brows.mid": along_skin(p, p.push(ends * middle * lifted, 0.0, 0.062, 0.0)),
+        "brows.outer": along_skin(p, p.push(ends * outer * lifted, 0.004, 0.066, 0.0)),
+        "brows.knit": p.push(ends * ramp(0.85, 0.0, p.brow) * p.rim(0.5, 0.22), -0.046, -0.018, 0.018),
         "brows.bulge": p.push(_brow_weight(p, 0.10, 0.09) * p.rim(0.4, 0.21), 0.006, -0.008, 0.034),
         "brows.furrow": _furrow(p),
     }
 
 
-def _brow_weight(p: Places, above: float, below: float) -> Array:
+def _brow_weight(p: Places, above: float, below: float | Array) -> Array:
     """(V,) 1 on the ridge, 0 at `above` over it and at `below` under it; only on the outside."""
     ridge = np.interp(p.brow, [0.0, 0.5, 1.0], [0.20, 0.247, 0.175])
     reach = below + (above - below) * ramp(-0.03, 0.06, p.folded[:, 1] - ridge)
     return ramp(1.0, 0.0, p.brow_off / reach)
 
 
+def along_skin(p: Places, delta: Array) -> Array:
+    """The same deltas, led along the surface: a brow that rises straight up would make a shelf of the forehead."""
+    normals = p.smooth(p.normals, 8)
+    normals = normals / np.linalg.norm(normals, axis=1, keepdims=True)
+    lifting = np.einsum("vi,vi->v", normals, delta)
+    return delta - KEPT * lifting[:, None] * normals
+
+
 def _furrow(p: Places) -> Array:
     """A groove between the brows, with a fold on each side of it."""
     x, y, z = p.folded.T
     band = ramp(0.14, 0.0, np.abs(y - 0.215)) * ramp(0.20, 0.30, z)
-    groove = np.exp(-((x / 0.020) ** 2)) * -0.022 + np.exp(-(((x - 0.050) / 0.026) ** 2)) * 0.022
+    groove = np.exp(-((x / 0.020) ** 2)) * -0.030 + np.exp(-(((x - 0.050) / 0.026) ** 2)) * 0.030
     return p.normals * (band * groove)[:, None]
 
 

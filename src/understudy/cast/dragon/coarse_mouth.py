@@ -15,36 +15,52 @@ from understudy.cast.dragon.places import Places
 from understudy.checks import Array
 
 CHEEK = (0.300, -0.040, 0.140)
+LINING = 12  # rounds of smoothing inside the mouth
 O_JAW = 18.0  # degrees of jaw for which the sides of the O are made to meet
-O_HALF = 0.30  # arc at which the O's lips meet
 
 
 def shapes(p: Places) -> dict[str, Array]:
     """Name without side -> (V, 3) deltas in HL of both sides together."""
     result = {**_corners(p), **_lips(p), **_round(p), **_cheeks(p)}
-    rounds = {"mouth.frown": 12, "mouth.funnel": 12, "mouth.purse": 12, "mouth.o": 12, "mouth.narrow": 12}
-    return {name: p.smooth(delta * p.rim(0.12, 0.225)[:, None], rounds.get(name, 6)) for name, delta in result.items()}
+    rounds = {
+        "mouth.smile": 9,
+        "mouth.frown": 12,
+        "mouth.funnel": 20,
+        "mouth.purse": 20,
+        "mouth.o": 20,
+        "mouth.narrow": 24,
+    }
+    return {
+        name: _lined(p, p.smooth(delta * p.rim(0.14, 0.235)[:, None], rounds.get(name, 6)))
+        for name, delta in result.items()
+    }
+
+
+def _lined(p: Places, delta: Array) -> Array:
+    """The same deltas with the mouth's lining, whose triangles are long and thin, following evenly."""
+    return p.smooth(delta, LINING, held=p.depth > -0.012)
 
 
 def open_shapes(p: Places) -> dict[str, Array]:
     """Correctives, used together with an open jaw (see `face`)."""
-    return {"mouth.o_open": p.smooth(_o_sides(p) * p.rim(0.10, 0.235)[:, None], 8)}
+    return {"mouth.o_open": _lined(p, p.smooth(_o_sides(p), 6))}
 
 
-def both(p: Places, upper: float, lower: float) -> Array:
+def both(p: Places, upper: float | Array, lower: float | Array) -> Array:
     """(V,) both lips and the skin behind the corner, with reaches above and below the line."""
     return np.maximum(p.upper(upper), p.lower(lower))
 
 
 def _corners(p: Places) -> dict[str, Array]:
     lips = both(p, 0.15, 0.20)
+    behind_eye = ramp(0.70, 1.0, p.arc)  # where there is room above the mouth's line
     smile = p.lip(
-        lips,
+        both(p, 0.14 + 0.14 * behind_eye, 0.20),
         along=[(0, 0), (0.5, 0.012), (0.8, 0.034), (1, 0.046), (1.2, 0.026), (1.5, 0)],
-        up=[(0, -0.012), (0.2, -0.002), (0.45, 0.022), (0.75, 0.046), (1, 0.072), (1.2, 0.045), (1.5, 0)],
+        up=[(0, -0.012), (0.2, -0.002), (0.45, 0.022), (0.75, 0.044), (1, 0.066), (1.2, 0.044), (1.6, 0)],
         out=[(0, -0.004), (0.5, 0.006), (1, 0.022), (1.5, 0)],
     )
-    smile += p.push(p.blob(CHEEK, 0.17), 0.026, 0.030, 0.004)
+    smile += p.push(p.blob(CHEEK, 0.18), 0.028, 0.022, 0.004)
     frown = p.lip(
         both(p, 0.16, 0.24),
         along=[(0, 0), (0.6, -0.008), (1, -0.024), (1.5, 0)],
@@ -62,7 +78,7 @@ def _corners(p: Places) -> dict[str, Array]:
         ),
         "mouth.narrow": p.lip(
             both(p, 0.18, 0.24),
-            along=[(0, 0), (0.2, -0.022), (0.5, -0.050), (1, -0.080), (1.25, -0.045), (1.7, 0)],
+            along=[(0, 0), (0.2, -0.026), (0.5, -0.052), (1, -0.072), (1.25, -0.045), (1.7, 0)],
             up=[(0, 0), (0.4, -0.012), (0.8, -0.026), (1, -0.026), (1.5, 0)],
             out=[(0, 0.018), (0.25, 0.006), (0.5, -0.022), (0.9, -0.026), (1.5, 0)],
         ),
@@ -139,7 +155,16 @@ def _round(p: Places) -> dict[str, Array]:
     )
     o = p.lip(
         both(p, 0.18, 0.24),
-        along=[(0, 0), (0.15, -0.030), (0.32, -0.062), (0.6, -0.060), (1, -0.060), (1.3, -0.030), (1.7, 0)],
+        along=[
+            (0, 0),
+            (0.1, -0.012),
+            (0.2, -0.036),
+            (0.32, -0.074),
+            (0.6, -0.070),
+            (1, -0.060),
+            (1.3, -0.030),
+            (1.7, 0),
+        ],
         up=[(0, 0), (0.25, -0.004), (0.45, -0.030), (0.8, -0.046), (1, -0.036), (1.5, 0)],
         out=[(0, 0.040), (0.15, 0.036), (0.3, 0.012), (0.5, -0.018), (0.9, -0.024), (1.5, 0)],
     )
@@ -149,16 +174,24 @@ def _round(p: Places) -> dict[str, Array]:
 
 
 def _o_sides(p: Places) -> Array:
-    """Upper and lower lip brought together beside the O, against a jaw that is open by O_JAW.
+    """What an open jaw needs besides `mouth.o`: beside the O, from arc 0.27 on, upper and lower lip meet.
 
-    The jaw lowers the lip at z by about (z - z_hinge) angle; of that the lips take back
-    1 - sqrt(1 - (arc / O_HALF)^2), which leaves an ellipse open in front.
+    Measured for O_JAW degrees, where the edges of the lips then lie on a circle of radius 0.11 in front and on one line
+    behind it.
     """
-    drop = np.radians(O_JAW) * (p.points[:, 2] - measures.HINGE[2]) * ramp(-0.06, 0.10, p.points[:, 2])
-    t = np.clip(p.arc / O_HALF, 0.0, 1.0)
-    shut = (1 - np.sqrt(1 - t * t)) * ramp(1.5, 0.95, p.arc)
-    up, down = p.lower(0.26, 0.13), p.upper(0.15, 0.13)
-    return p.push(up * shut * drop, 0, 0.56, 0) + p.push(down * shut * drop, 0, -0.48, 0)
+    down = p.lip(
+        p.upper(0.15, 0.13) * p.rim(0.10, 0.205),
+        along=[(0, 0), (0.15, -0.004), (0.3, -0.020), (0.5, -0.012), (1, 0)],
+        up=[(0, 0.008), (0.1, 0.002), (0.2, -0.062), (0.28, -0.110), (0.4, -0.094), (0.6, -0.068), (0.8, -0.050)]
+        + [(1, -0.034), (1.4, 0)],
+    )
+    up = p.lip(
+        p.lower(0.26, 0.13),
+        along=[(0, 0), (0.15, -0.004), (0.3, -0.020), (0.5, -0.012), (1, 0)],
+        up=[(0, 0.010), (0.1, 0.020), (0.2, 0.046), (0.28, 0.090), (0.4, 0.086), (0.6, 0.074), (0.7, 0.064)]
+        + [(0.8, 0.056), (0.9, 0.034), (1, 0.014), (1.4, 0)],
+    )
+    return down + up
 
 
 def _cheeks(p: Places) -> dict[str, Array]:

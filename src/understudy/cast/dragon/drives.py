@@ -30,7 +30,7 @@ class Rule:
     amount: float
 
 
-def rules(controls: Controls) -> list[Rule]:
+def rules(controls: Controls, shapes: Sequence[str]) -> list[Rule]:
     """The drives, correctives and towards of the table, sides written out."""
     result: list[Rule] = []
     for section, head, tail in _lines():
@@ -39,7 +39,7 @@ def rules(controls: Controls) -> list[Rule]:
         names = tuple(word.strip() for word in head.split("*"))
         for item in tail.split(","):
             target, amount = item.split()
-            result += _sides(section, names, target, float(amount), controls)
+            result += _sides(section, names, target, float(amount), controls, shapes)
     return result
 
 
@@ -63,11 +63,13 @@ def unit(target: str) -> float:
     return {"r": np.pi / 180, "t": SCALE, "s": 1.0}[component[0]]
 
 
-def _sides(section: str, names: tuple[str, ...], target: str, amount: float, controls: Controls) -> Iterator[Rule]:
+def _sides(
+    section: str, names: tuple[str, ...], target: str, amount: float, controls: Controls, shapes: Sequence[str]
+) -> Iterator[Rule]:
     sided_controls = [f"{name}.L" in controls for name in names]
     joint, _, component = target.rpartition(".")
     moves_joint = component in COMPONENTS
-    sided_target = joint in SIDED if moves_joint else f"{target}.L" in controls
+    sided_target = joint in SIDED if moves_joint else f"{target}.L" in shapes
     amount = amount * unit(target)
     if not any(sided_controls) and not sided_target:
         yield Rule(section, names, target, amount)
@@ -98,7 +100,7 @@ def _lines() -> Iterator[tuple[str, str, str]]:
 def arrays(controls: Controls, components: Sequence[tuple[str, str]], shapes: Sequence[str]) -> dict[str, Any]:
     """The drives, correctives, towards and limits as the fields of `Layers`."""
     number = {name: i for i, name in enumerate([*(f"{j}.{c}" for j, c in components), *shapes])}
-    found = rules(controls)
+    found = rules(controls, shapes)
     said = {(rule.controls, rule.target) for rule in found if rule.section == "drives"}
     own = [Rule("drives", (name,), name, 1.0) for name in shapes if name in controls and ((name,), name) not in said]
     tables = {
@@ -135,9 +137,9 @@ def arrays(controls: Controls, components: Sequence[tuple[str, str]], shapes: Se
     }
 
 
-def components(controls: Controls) -> list[tuple[str, str]]:
+def components(controls: Controls, shapes: Sequence[str]) -> list[tuple[str, str]]:
     """The joints' components that the table moves, in its order: (joint, component)."""
-    targets = dict.fromkeys(rule.target for rule in rules(controls))
+    targets = dict.fromkeys(rule.target for rule in rules(controls, shapes))
     pairs = [target.rpartition(".") for target in targets]
     return [(joint, component) for joint, _, component in pairs if component in COMPONENTS]
 

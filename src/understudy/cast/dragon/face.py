@@ -15,7 +15,7 @@ def layers(body: Body) -> Layers:
     controls = dragon_controls()
     places = Places(body.skin)
     shapes = sparse({**coarse.shapes(body, places), **fine.shapes(body, places)})
-    components = drives.components(controls)
+    components = drives.components(controls, shapes.names)
     return Layers(
         controls,
         components,

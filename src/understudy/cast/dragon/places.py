@@ -136,11 +136,11 @@ class Places:
         """(V,) 1 at a place, 0 beyond `reach` (one radius, or one an axis)."""
         return ramp(1.0, 0.0, np.linalg.norm((self.folded - np.asarray(centre)) / np.asarray(reach), axis=1))
 
-    def upper(self, reach: float, below: float = 0.10) -> Array:
+    def upper(self, reach: float | Array, below: float = 0.10) -> Array:
         """(V,) the upper lip: 1 on its edge, 0 at `reach` above; fading inside the mouth by `below` of depth."""
         return (1 - self.low) * ramp(reach, 0.0, np.maximum(self.height, 0.0)) * ramp(-below, -0.04, self.depth)
 
-    def lower(self, reach: float, below: float = 0.10) -> Array:
+    def lower(self, reach: float | Array, below: float = 0.10) -> Array:
         """(V,) the lower lip: 1 on its edge, 0 at `reach` below."""
         return self.low * ramp(reach, 0.0, np.maximum(-self.height, 0.0)) * ramp(-below, -0.04, self.depth)
 

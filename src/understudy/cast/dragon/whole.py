@@ -39,12 +39,21 @@ class Whole:
         near = np.argsort(away, kind="stable")[:RIDERS]
         return np.union1d(near, self.body.skin.mirror[near]) if place[0] == 0 else near
 
-    def skin(self, delta: Array) -> Array:
-        """(V, 3) of deltas (v, 3) of the skin."""
+    def skin(self, delta: Array, tuck: float = 0.0, bared: float = 0.0) -> Array:
+        """(V, 3) of deltas (v, 3) of the skin.
+
+        `tuck` HL draws the teeth in behind lips that close over them, as far as the lip itself moves; `bared` is the
+        share of the lip's way up or down that they do not take, since teeth stand in bone.
+        """
         result = np.zeros_like(self.body.points)
         result[self.body.pieces["Skin"]] = delta
         for name, near in self._riders.items():
-            result[self.body.pieces[name]] = delta[near].mean(axis=0)
+            ride = delta[near].mean(axis=0)
+            if name.startswith("Tooth"):
+                share = tuck * min(1.0, float(np.linalg.norm(ride)) / 0.03)
+                inwards = np.array([0.0, 0.8 if "Upper" in name else -0.8, -0.6])
+                ride = ride * [1.0, 1.0 - bared, 1.0] + share * inwards
+            result[self.body.pieces[name]] = ride
         return result
 
     def pieces(self, deltas: Mapping[str, Array]) -> Array:
