@@ -37,7 +37,7 @@ def sampled(found: Column, times: np.ndarray) -> np.ndarray:
 
 def built(rows: list) -> tuple[list[Node], Column]:
     frames = np.cumsum([0] + [step for step, _, _ in rows])
-    found = [Node(0.0, 0.0)] + [Node(float(f), v, EASES[e]) for f, (_, v, e) in zip(frames[1:], rows)]
+    found = [Node(0.0, 0.0)] + [Node(float(f), v, How(EASES[e])) for f, (_, v, e) in zip(frames[1:], rows)]
     return found, column(found, RATE)
 
 
@@ -140,8 +140,9 @@ def test_many_columns_at_once_are_the_columns_one_by_one() -> None:
     for _ in range(12):
         rows = [(int(rng.integers(1, 9)), float(rng.normal()), sorted(EASES)[rng.integers(len(EASES))])] * 3
         own = built(rows)[0]
-        own[1] = own[1]._replace(broken=bool(rng.integers(2)), leaving=1.5 if rng.integers(2) else None)
-        own[-1] = own[-1]._replace(straight=bool(rng.integers(2)))
+        leaving = 1.5 if rng.integers(2) else None
+        own[1] = own[1]._replace(how=own[1].how._replace(broken=bool(rng.integers(2)), leaving=leaving))
+        own[-1] = own[-1]._replace(how=own[-1].how._replace(straight=bool(rng.integers(2))))
         found.append(own)
     for one, alone in zip(columns(found, RATE), [column(own, RATE) for own in found]):
         for name in ("times", "values", "before", "after", "broken"):

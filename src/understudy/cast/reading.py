@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from understudy.cast import words
 from understudy.cast.keys import EASES, Contact, How, Pose, Sheet
-from understudy.cast.tracks import Entry, Track, spread, within
+from understudy.cast.tracks import Entry, Track, beyond, spread
 from understudy.cast.vocabulary import Vocabulary
 from understudy.cast.words import Words
 from understudy.errors import BadFile, InvalidInput
@@ -118,7 +118,9 @@ class _Reader:
     def values(self, given: list[str], owner: str, poses: Mapping[str, Pose]) -> Pose:
         values = words.read(given, owner, poses, self.vocabulary, key=False).meant(self.vocabulary)
         for column, value in values.items():
-            within(self.vocabulary, column, value)
+            reason = beyond(self.vocabulary, column, value)
+            if reason:
+                raise InvalidInput(reason)
         return values
 
     def define(self, known: dict[str, Pose], what: str, name: str, values: Pose) -> None:
@@ -151,7 +153,7 @@ class _Reader:
                 raise InvalidInput(f"the key at {when} sets nothing")
             if said.arc is not None and self.vocabulary.arc.partition(".")[0] != name:
                 raise InvalidInput(f"arc= dips the nod of a head, but stands in the track {name!r}")
-            track.entries.append(Entry(self.place, when, departure, frame, said, delays))
+            track.entries.append(Entry(self.place, f"{self.place}, key {when}", departure, frame, said, delays))
 
     def blink(self, given: list[str]) -> None:
         """`blink FRAME close/shut/open [*amount] [L+n] [R+n]`: shut fast, open slower."""
@@ -176,4 +178,4 @@ class _Reader:
             (up, up + opening, (0.0, 0.0), "glide"),
         ):
             said = Words(values=dict(zip(self.vocabulary.blink, values)), how=How(EASES[ease]))
-            track.entries.append(Entry(self.place, f"blink {given[0]}", departure, frame, said, delays))
+            track.entries.append(Entry(self.place, f"{self.place}, blink {given[0]}", departure, frame, said, delays))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy import checks
-from understudy.cast.keys import EASES, Key
+from understudy.cast.keys import PLAIN, How, Key
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.maths import bezier
@@ -25,15 +25,11 @@ SHORTEST_HOLD = 3.0  # frames; a shorter one stays where it is, since nobody cou
 
 
 class Node(NamedTuple):
-    """A key of the finished column. `handles` and `straight` describe the way that leads here."""
+    """A key of the finished column; `how` describes the way that leads here, and the slopes here."""
 
     frame: float
     value: float
-    handles: tuple[float, float] = EASES["soft"]
-    straight: bool = False
-    broken: bool = False
-    arriving: float | None = None
-    leaving: float | None = None
+    how: How = PLAIN
 
 
 @dataclass(frozen=True)
@@ -125,13 +121,12 @@ def _held(last: Node, departure: float, drift: float, within: Range) -> list[Nod
 
 
 def _arrival(key: Key, move: float, within: Range, path: str) -> list[Node]:
-    how = key.how
-    if how.overshoot is None:
-        return [Node(key.frame, key.value, how.handles, how.straight, how.broken, how.arriving, how.leaving)]
-    part, step, swings = how.overshoot
+    if key.how.overshoot is None:
+        return [Node(key.frame, key.value, key.how)]
+    part, step, swings = key.how.overshoot
     sizes = [part * move * (-0.5) ** swing for swing in range(swings)] + [0.0]
     values = [_kept(key, key.value + size, within, path) for size in sizes]
-    first = Node(key.frame, values[0], how.handles, how.straight, how.broken, how.arriving, None)
+    first = Node(key.frame, values[0], key.how._replace(leaving=None))
     return [first, *(Node(key.frame + number * step, value) for number, value in enumerate(values[1:], 1))]
 
 
@@ -163,7 +158,7 @@ def columns(found: Sequence[Sequence[Node]], rate: float) -> list[Column]:
     ends = np.cumsum([len(own) for own in found])
     times = np.array([node.frame for node in every]) / rate
     values = np.array([node.value for node in every])
-    handles = np.array([node.handles for node in every])
+    handles = np.array([node.how.handles for node in every])
     # between two columns there is no way: it gets some length, no rise, and no handles
     apart = ends[:-1] - 1
     length = np.diff(times)
@@ -191,10 +186,10 @@ def columns(found: Sequence[Sequence[Node]], rate: float) -> list[Column]:
 def _special(every: Sequence[Node]) -> list[int]:
     """The nodes whose slopes are not all automatic."""
     found = set()
-    for k, node in enumerate(every):
-        if node.straight:
+    for k, (_, _, how) in enumerate(every):
+        if how.straight:
             found |= {k - 1, k}
-        if node.broken or node.arriving is not None or node.leaving is not None:
+        if how.broken or how.arriving is not None or how.leaving is not None:
             found.add(k)
     return sorted(found)
 
@@ -209,18 +204,18 @@ def _by_hand(
     broken: Array,
 ) -> None:
     """Node k of `every` with slopes by hand, corners and straight ways, in place; (handle, slope) for each side."""
-    node, (into, arriving), (out, leaving) = every[k], arrival, departure
-    leaving_line = k < len(chord) and every[k + 1].straight
-    broken[k] = node.broken or leaving_line or node.straight
+    how, (into, arriving), (out, leaving) = every[k].how, arrival, departure
+    leaving_line = k < len(chord) and every[k + 1].how.straight
+    broken[k] = how.broken or leaving_line or how.straight
     if broken[k]:
         arriving[k] = leaving[k] = 0.0
-    given = node.leaving if node.arriving is None else node.arriving
-    if node.arriving is not None or (given is not None and not broken[k]):
+    given = how.leaving if how.arriving is None else how.arriving
+    if how.arriving is not None or (given is not None and not broken[k]):
         arriving[k] = given
-    given = node.arriving if node.leaving is None else node.leaving
-    if node.leaving is not None or (given is not None and not broken[k]):
+    given = how.arriving if how.leaving is None else how.leaving
+    if how.leaving is not None or (given is not None and not broken[k]):
         leaving[k] = given
-    if node.straight:
+    if how.straight:
         arriving[k], into[k] = chord[k - 1], length[k - 1] / 3
     if leaving_line:
         leaving[k], out[k] = chord[k], length[k] / 3

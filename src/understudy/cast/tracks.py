@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from understudy.cast.keys import Key, Pose, Sheet
 from understudy.cast.vocabulary import Vocabulary
 from understudy.cast.words import Words
-from understudy.errors import BadFile, InvalidInput
+from understudy.errors import BadFile
 
 MIDDLE = 1 / 3  # handle at the lowest point of an arc, as a part of its half
 
@@ -22,7 +22,7 @@ class Entry:
     """One key as written."""
 
     line: str  # "line 12"
-    time: str  # "42>52"
+    place: str  # "line 12, key 42>52"
     departure: float | None
     frame: float
     words: Words
@@ -81,16 +81,9 @@ class _Spreading:
         self.since: dict[str, float] = {}  # where a column at rest was last told to rest
 
     def run(self) -> None:
-        rests = self.vocabulary.rests
         for entry, named in zip(self.entries, self.named):
             if entry.words.uses and self.vocabulary.whole:
-                for column in self.used:
-                    if column in named:
-                        continue
-                    if self.last.get(column, rests[column]) == rests[column]:
-                        self.since[column] = entry.frame + self._late(entry, column)
-                    else:
-                        named = {**named, column: rests[column]}
+                self._rest_the_others(entry, named)
             arc = self.vocabulary.arc if entry.words.arc is not None else None
             if arc is not None:
                 self._dip(entry, arc, named)
@@ -98,13 +91,23 @@ class _Spreading:
                 if column != arc:
                     self._key(entry, column, value)
 
+    def _rest_the_others(self, entry: Entry, named: Pose) -> None:
+        """A pose says of what it does not name that it rests; what does so already needs no key."""
+        for column in self.used:
+            if column not in named:
+                rest = self.vocabulary.rests[column]
+                if self.last.get(column, rest) == rest:
+                    self.since[column] = entry.frame + self._late(entry, column)
+                else:
+                    named[column] = rest
+
     def _late(self, entry: Entry, column: str) -> float:
         return entry.delays.get(self.vocabulary.parts.get(column, ""), 0.0) if entry.frame > 0 else 0.0
 
     def _key(self, entry: Entry, column: str, value: float) -> None:
         late = self._late(entry, column)
         departure = self.since.get(column) if entry.departure is None else entry.departure + late
-        self._add(entry, column, Key(self._place(entry), departure, entry.frame + late, value, entry.words.how))
+        self._add(column, Key(entry.place, departure, entry.frame + late, value, entry.words.how))
 
     def _dip(self, entry: Entry, column: str, named: Pose) -> None:
         """Half-way of a move `column` is off the straight way by the arc."""
@@ -115,27 +118,24 @@ class _Spreading:
         assert entry.words.arc is not None  # or there would be nothing to dip
         how = entry.words.how
         lowest = 0.5 * (start + end) + entry.words.arc
-        half, place = 0.5 * (entry.departure + entry.frame), self._place(entry)
+        half, place = 0.5 * (entry.departure + entry.frame), entry.place
         into, out = (how.handles[0], MIDDLE), (MIDDLE, how.handles[1])
-        self._add(entry, column, Key(place, entry.departure, half, lowest, how._replace(handles=into, overshoot=None)))
+        self._add(column, Key(place, entry.departure, half, lowest, how._replace(handles=into, overshoot=None)))
         last = how._replace(handles=out, overshoot=how.overshoot if column in named else None)
-        self._add(entry, column, Key(place, None, entry.frame, end, last))
+        self._add(column, Key(place, None, entry.frame, end, last))
 
-    def _place(self, entry: Entry) -> str:
-        return f"{entry.line}, key {entry.time}"
-
-    def _add(self, entry: Entry, column: str, key: Key) -> None:
-        try:
-            within(self.vocabulary, column, key.value)
-        except InvalidInput as error:
-            raise BadFile(self.sheet.path, str(error), key.place) from None
+    def _add(self, column: str, key: Key) -> None:
+        reason = beyond(self.vocabulary, column, key.value)
+        if reason:
+            raise BadFile(self.sheet.path, reason, key.place)
         self.sheet.tracks.setdefault(column, []).append(key)
         self.last[column] = key.value
         self.since.pop(column, None)
 
 
-def within(vocabulary: Vocabulary, column: str, value: float) -> None:
-    """Refuse a value outside its column's range."""
+def beyond(vocabulary: Vocabulary, column: str, value: float) -> str:
+    """What is wrong with a value outside its column's range; nothing where it is inside."""
     low, high = vocabulary.ranges.get(column, (value, value))
-    if not low - 1e-9 <= value <= high + 1e-9:  # sums of products of decimals are off by 1e-16 or so
-        raise InvalidInput(f"{column} should lie between {low:g} and {high:g}, but is {value:g}")
+    if low - 1e-9 <= value <= high + 1e-9:  # sums of products of decimals are off by 1e-16 or so
+        return ""
+    return f"{column} should lie between {low:g} and {high:g}, but is {value:g}"
