@@ -75,7 +75,7 @@ def test_a_surface_for_each_material_and_normals_welded_over_seams() -> None:
         )
         skeleton = Skeleton(["root"], [-1], [[0, 0, 0]])
         parts = drawn_parts(Character("strip", skeleton, [Part("strip", mesh, Skin.rigid(0, 8))]))
-        assert [len(part.surface.triangles) for part in parts] == [2, 2]
+        assert [len(surface.triangles) for surface in parts[0].surfaces] == [2, 2]
         normals = parts[0].normals(mesh.vertices)
         assert np.allclose(normals[1], normals[4]) == smooth
         assert np.allclose(normals[2], normals[7]) == smooth

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from understudy.checks import Array
 from understudy.deform.normals import vertex_normals
 
@@ -14,5 +12,6 @@ def smooth_normals(vertices: Array, triangles: Array) -> Array:
     A normal of length zero would become NaN in a shader, and spread to its neighbours in the picture.
     """
     normals = vertex_normals(vertices, triangles, "area")
-    normals[~np.any(normals, axis=1)] = (0.0, 1.0, 0.0)
+    x, y, z = normals.T
+    normals[(x == 0) & (y == 0) & (z == 0)] = (0.0, 1.0, 0.0)
     return normals

@@ -75,7 +75,7 @@ float lit(vec3 at, vec3 n) {
         vec2 d = radius * TAPS[i];
         s += textureLod(shadow_map, 0.5 * vec3(in_light.xy + d, in_light.z + dot(slope, d)) + 0.5, 0.0);
     }
-    return s / 9.0;
+    return any(greaterThan(abs(in_light), vec3(1.0))) ? 1.0 : s / 9.0;  // beyond the map nothing is known
 }
 """
 

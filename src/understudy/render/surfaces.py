@@ -35,19 +35,22 @@ WHITEST_PAINT = 0.85  # of vertex colours: someone chose them
 
 @dataclass(frozen=True, eq=False)
 class DrawnPart:
-    """A surface, and where its vertices come from: rows `first` to `first + count` of the character, then `origin`."""
+    """A part as it is drawn: a surface for each material, all with the same vertices, and where these come from.
 
-    surface: Surface
+    They are rows `first` to `first + count` of the character, then `origin`.
+    """
+
+    surfaces: list[Surface]
     first: int
     count: int
     origin: Array  # (V',) the vertex of the part that each drawn vertex copies
     weld: Array  # (V',) drawn vertices with one number share their normal
     lead: Array  # (W,) for each such number, one vertex that has it
-    welded_triangles: Array  # (T', 3) the whole part's triangles, in the numbers of `weld`
+    triangles: Array  # (T', 3) the whole part's triangles, in the numbers of `weld`
 
     def normals(self, vertices: Array) -> Array:
         """Smooth normals (V', 3) of drawn vertices (V', 3), continuous over seams and broken at hard edges."""
-        return smooth_normals(vertices[self.lead], self.welded_triangles)[self.weld]
+        return smooth_normals(vertices[self.lead], self.triangles)[self.weld]
 
 
 def drawn_parts(character: Character) -> list[DrawnPart]:
@@ -58,13 +61,15 @@ def drawn_parts(character: Character) -> list[DrawnPart]:
         weld = _weld(mesh)
         _, lead = np.unique(weld, return_index=True)
         closed = _closed(_places(mesh)[mesh.triangles])
-        for number in np.unique(mesh.material_of) if mesh.material_of is not None else [None]:
+        numbers = [None] if mesh.material_of is None else np.unique(mesh.material_of)
+        surfaces = []
+        for number in numbers:
             chosen = slice(None) if number is None else mesh.material_of == number
             material = mesh.material() if number is None else mesh.materials[int(number)]
-            surface = _surface(mesh, material, mesh.triangles[chosen], maps, closed)
-            count = len(part.mesh.vertices)
-            result.append(DrawnPart(surface, first, count, origin, weld, lead, weld[mesh.triangles]))
-        first += len(part.mesh.vertices)
+            surfaces.append(_surface(mesh, material, mesh.triangles[chosen], maps, closed))
+        count = len(part.mesh.vertices)
+        result.append(DrawnPart(surfaces, first, count, origin, weld, lead, weld[mesh.triangles]))
+        first += count
     return result
 
 

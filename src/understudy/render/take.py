@@ -6,7 +6,7 @@ Vertices are computed a few frames at a time, so that a long clip of a large cha
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,13 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.figure import stick_figure
 from understudy.render.scene import Dots, Surface, srgb
-from understudy.render.surfaces import DrawnPart, drawn_parts
+from understudy.render.surfaces import drawn_parts
 from understudy.rig import PosedRig, pose_all
 
-BLOCK_VERTICES = 2_000_000  # vertices computed at once: 24 MB, a second of a detailed character
+BLOCK_VERTICES = 8_000_000  # vertices computed at once: 96 MB, ten seconds of a detailed character
 MARKER_COLOUR = "#2f9e91"
-# The 26 neighbours of a cell: faces, edges and corners of a cube. The six faces give the exact box.
-DIRECTIONS = np.array([d for d in np.ndindex(3, 3, 3) if d != (1, 1, 1)], np.float32) - 1
+# Half of the 26 neighbours of a cell; the others are opposite. The faces of a cube give the exact box.
+DIRECTIONS = tuple((a - 1, b - 1, c - 1) for a, b, c in np.ndindex(3, 3, 3) if (a, b, c) > (1, 1, 1))
 
 
 @dataclass(frozen=True)
@@ -34,43 +34,53 @@ class Drawing:
     dots: tuple[Dots, ...] = ()
 
 
+@dataclass(frozen=True)
+class Player:
+    """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them."""
+
+    surfaces: list[Surface]
+    poses: Callable[[int, int], Sequence[Array]]
+    draw: Callable[[Array], Drawing]
+
+
 class Take:
     """F frames at `times` (F,). `surfaces` stay the same; `draw(f)` gives the rest of frame f."""
 
-    def __init__(
-        self,
-        name: str,
-        times: Array,
-        rate: float,
-        surfaces: list[Surface],
-        block: int,
-        frames: Callable[[int, int], list[Drawing]],
-    ) -> None:
-        self.name, self.times, self.rate, self.surfaces = name, times, rate, surfaces
-        self._block, self._frames = max(1, block), frames
+    def __init__(self, name: str, times: Array, rate: float, players: Sequence[Player], block: int) -> None:
+        self.name, self.times, self.rate, self.players = name, times, rate, players
+        self.surfaces = [surface for player in players for surface in player.surfaces]
+        self._block = max(1, block)
         self._start = -1
-        self._ready: list[Drawing] = []
+        self._ready: list[Sequence[Array]] = []
 
     def __len__(self) -> int:
         return len(self.times)
 
-    def draw(self, frame: int) -> Drawing:
-        """The drawing of one frame; frames near it are computed along and kept for the next call."""
+    def _poses(self, frame: int) -> list[Array]:
+        """The points of each player; frames near this one are computed along and kept for the next call."""
         start = frame - frame % self._block
         if start != self._start:
-            self._ready = self._frames(start, min(start + self._block, len(self)))
+            stop = min(start + self._block, len(self))
+            self._ready = [player.poses(start, stop) for player in self.players]
             self._start = start
-        return self._ready[frame - start]
+        return [poses[frame - start] for poses in self._ready]
+
+    def draw(self, frame: int) -> Drawing:
+        """The drawing of one frame."""
+        drawings = [player.draw(points) for player, points in zip(self.players, self._poses(frame))]
+        return Drawing(
+            [v for drawing in drawings for v in drawing.vertices],
+            [n for drawing in drawings for n in drawing.normals],
+            tuple(dots for drawing in drawings for dots in drawing.dots),
+        )
 
     def outlines(self) -> Array:
         """(F, 26, 3) the outermost points of each frame in 26 directions, for the camera."""
-        result = np.full((len(self), len(DIRECTIONS), 3), np.nan)
+        result = np.full((len(self), 2 * len(DIRECTIONS), 3), np.nan)
         for frame in range(len(self)):
-            drawing = self.draw(frame)
-            clouds = [cloud for cloud in (*drawing.vertices, *(d.positions for d in drawing.dots)) if len(cloud)]
+            clouds = [points for points in self._poses(frame) if len(points)]
             if clouds:
-                points = np.concatenate(clouds)
-                result[frame] = points[np.argmax(points @ DIRECTIONS.T, axis=0)]
+                result[frame] = _outermost(np.concatenate(clouds) if len(clouds) > 1 else clouds[0])
         # a frame in which nothing is seen is looked at as the first in which something is
         empty = np.isnan(result[:, 0, 0])
         result[empty] = 0.0 if empty.all() else result[np.argmin(empty)]
@@ -95,43 +105,42 @@ class Take:
             return _of_markers(animation, times, own_rate)
         name = cast[0].name if animation is None else animation.name
         players = [_player(rig, values, bones) for rig, values in pose_all(cast, animation, times)]
-        surfaces = [surface for player in players for surface in player[0]]
         heaviest = max(sum(c.vertex_count for c in cast), 1)
-
-        def frames(start: int, stop: int) -> list[Drawing]:
-            parts = [player[1](start, stop) for player in players]
-            return [
-                Drawing([v for part in parts for v in part[f][0]], [n for part in parts for n in part[f][1]])
-                for f in range(stop - start)
-            ]
-
-        return cls(name, times, own_rate, surfaces, BLOCK_VERTICES // heaviest, frames)
+        return cls(name, times, own_rate, players, BLOCK_VERTICES // heaviest)
 
 
-Frames = Callable[[int, int], list[tuple[list[Array], list[Array | None]]]]
+def _outermost(points: Array) -> Array:
+    """(26, 3) of points (N, 3). Sums of columns: a product of matrices this thin takes ten times as long."""
+    columns = np.ascontiguousarray(points.T)
+    found = []
+    for direction in DIRECTIONS:
+        along = sum(sign * column for sign, column in zip(direction, columns) if sign)
+        found += [np.argmax(along), np.argmin(along)]
+    return points[found]
 
 
-def _player(rig: PosedRig, values: Array, bones: bool) -> tuple[list[Surface], Frames]:
+def _player(rig: PosedRig, values: Array, bones: bool) -> Player:
     if bones or not rig.character.parts:
         return _stick_player(rig, values)
     parts = drawn_parts(rig.character)
 
-    def frames(start: int, stop: int) -> list[tuple[list[Array], list[Array | None]]]:
-        vertices = rig.vertices(values[start:stop])
-        return [_drawn(parts, vertices[f]) for f in range(stop - start)]
+    def draw(vertices: Array) -> Drawing:
+        points = [vertices[part.first : part.first + part.count][part.origin] for part in parts]
+        normals = [part.normals(cloud) for part, cloud in zip(parts, points)]
+        times = [len(part.surfaces) for part in parts]
+        return Drawing(
+            [cloud for cloud, n in zip(points, times) for _ in range(n)],
+            [cloud for cloud, n in zip(normals, times) for _ in range(n)],
+        )
 
-    return [part.surface for part in parts], frames
+    surfaces = [surface for part in parts for surface in part.surfaces]
+    return Player(surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw)
 
 
-def _drawn(parts: list[DrawnPart], vertices: Array) -> tuple[list[Array], list[Array | None]]:
-    points = [vertices[part.first : part.first + part.count][part.origin] for part in parts]
-    return points, [part.normals(cloud) for part, cloud in zip(parts, points)]
-
-
-def _stick_player(rig: PosedRig, values: Array) -> tuple[list[Surface], Frames]:
+def _stick_player(rig: PosedRig, values: Array) -> Player:
     positions = rig.joints(values)[..., :3, 3]
     surface, vertices = stick_figure(positions, rig.character.skeleton.parents)
-    return [surface], lambda start, stop: [([vertices[f]], [None]) for f in range(start, stop)]
+    return Player([surface], lambda start, stop: list(vertices[start:stop]), lambda points: Drawing([points], [None]))
 
 
 def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> Take:
@@ -140,8 +149,9 @@ def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> T
         raise InvalidInput("there is nothing to draw here: neither a character nor markers")
     positions = animation.sample(times)[:, columns].reshape(len(times), -1, 3)
 
-    def frames(start: int, stop: int) -> list[Drawing]:
-        seen = [positions[f][np.isfinite(positions[f]).all(axis=1)] for f in range(start, stop)]
-        return [Drawing([], [], (Dots(points, srgb(MARKER_COLOUR), diameter=9.0),)) for points in seen]
+    seen = [points[np.isfinite(points).all(axis=1)] for points in positions]
 
-    return Take(animation.name, times, rate, [], 64, frames)
+    def draw(points: Array) -> Drawing:
+        return Drawing([], [], (Dots(points, srgb(MARKER_COLOUR), diameter=9.0),))
+
+    return Take(animation.name, times, rate, [Player([], lambda start, stop: seen[start:stop], draw)], 64)
