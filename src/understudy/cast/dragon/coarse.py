@@ -9,7 +9,14 @@ from understudy.cast.dragon.places import Places
 from understudy.cast.dragon.whole import Whole
 from understudy.checks import Array
 
-TUCKED = {"mouth.purse": 0.040, "mouth.o": 0.012, "mouth.funnel": 0.014, "mouth.narrow": 0.012, "mouth.press": 0.010}
+TUCKED = {
+    "mouth.purse": 0.040,
+    "mouth.pout": 0.030,
+    "mouth.funnel": 0.014,
+    "mouth.o": 0.012,
+    "mouth.narrow": 0.012,
+    "mouth.press": 0.010,
+}
 """HL by which shapes draw the teeth in behind the lips."""
 BARED = {"mouth.sneer": 0.45, "mouth.upper_up": 0.45, "mouth.lower_down": 0.4}
 """Shares of a lip's way that its teeth do not take: they are bared."""

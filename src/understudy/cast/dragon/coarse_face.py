@@ -13,7 +13,7 @@ from understudy.cast.dragon.places import Places
 from understudy.checks import Array
 
 NOSTRIL = (0.078, -0.020, 0.545)
-KEPT = 0.85  # share of a brow's way off the surface that is taken back
+KEPT = 0.75  # share of a brow's way off the surface that is taken back
 CLEAR = 1.12 * EYE_RADIUS  # nearer to the eye's centre skin would cut through the lids
 
 

@@ -42,7 +42,8 @@ def _on_skin(p: Places, place: Place, direction: str) -> Array:
     weight = p.blob(p.folded[vertex], place.reach) * ramp(-0.03, -0.01, p.depth) * _same_lip(p, p.low[vertex])
     if place.name.partition(".")[0] in ("cheeks", "mouth", "nose", "brows"):
         weight = weight * p.rim(0.25)
-    return _moved(p, weight * place.height, direction)
+    moved = _moved(p, weight * place.height, direction)
+    return coarse_face.along_skin(p, moved) if place.name.startswith("brows") and direction != "out" else moved
 
 
 def _moved(p: Places, weight: Array, direction: str) -> Array:
