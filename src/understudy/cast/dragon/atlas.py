@@ -3,9 +3,9 @@
 Every texel knows the place on the surface that it colours, so paint and bump are functions of that place and chart
 borders do not show. What is baked into the normal map, in glTF's terms:
 
-    n' = normalise(n - grad h),   texel = (n' . t, n' . b, n' . n) / 2 + 1/2
+    n' = normalise(s - grad h),   texel = (n' . t, n' . b, n' . n) / 2 + 1/2
 
-with n the smooth normal, t the direction in which u grows and b that in which v falls (up in the picture, glTF's +Y).
+with s the sculpture's own normal, h the bump, n the mesh's smooth normal, t the direction in which u grows and b that in which v falls (up in the picture, glTF's +Y).
 Mirrored triangles have mirrored t and b, so whoever derives both from the UVs gets the mirrored bump; whoever stores a
 tangent must give the right side the other handedness.
 """
@@ -86,10 +86,16 @@ def _directions(corners: Array, uvs: Array) -> tuple[Array, Array]:
     return (e1 * d2[:, 1:] - e2 * d1[:, 1:]) / area, (e2 * d1[:, :1] - e1 * d2[:, :1]) / area
 
 
-def bumped(cover: Texels, slope: Array) -> Array:
-    """(N, 3) tangent-space normals in 0 .. 1 for the slope grad h (N, 3), HL per HL, of the bump at each texel."""
-    slope = slope - cover.normals * linear.dot(slope, cover.normals)[:, None]
-    normal = linear.normalise(cover.normals - slope)
+def bumped(cover: Texels, normals: Array, slope: Array) -> Array:
+    """(N, 3) tangent-space normals in 0 .. 1: true normals (N, 3) of what the mesh approximates, and on top the slope
+    grad h (N, 3), HL per HL, of the bump.
+
+    Where the true normal leaves the mesh's by more than 60 degrees, as in the mouth's slit, it is not to be trusted.
+    """
+    trust = np.clip(2 * linear.dot(normals, cover.normals), 0, 1)[:, None]
+    normals = linear.normalise(cover.normals + trust * (normals - cover.normals))
+    slope = slope - normals * linear.dot(slope, normals)[:, None]
+    normal = linear.normalise(normals - slope)
     axes = (cover.across, cover.up, cover.normals)
     return 0.5 + 0.5 * np.stack([linear.dot(normal, axis) for axis in axes], axis=1)
 

@@ -46,7 +46,7 @@ def smoothed(values: Array, mean: Any, rounds: int, fixed: Array | None = None) 
 def jaw_weights(vertices: Array, depth: Array, sheet: Array, mean: Any) -> Array:
     """(V,) for unsealed vertices (V, 3) in HL, their depth under the closed skin (negative) and the lips' sheet."""
     y, z = vertices[:, 1], vertices[:, 2]
-    width = 0.012 + 0.55 * np.clip(CORNER_Z + 0.01 - z, 0, 1)
+    width = 0.006 + 0.55 * np.clip(CORNER_Z + 0.01 - z, 0, 1)  # lips are at least this far from the sheet
     inside = 0.040 * ramp(-0.02, -0.05, depth) * ramp(CORNER_Z + 0.06, CORNER_Z - 0.02, z)
     share = ramp(-1, 1, (sheet - y) / np.maximum(width, inside))
     share = share * ramp(-0.22, CORNER_Z + 0.02, z) * ramp(-0.47, -0.33, y)
@@ -73,7 +73,7 @@ def corner_weights(vertices: Array) -> Array:
 
 
 def hold(vertices: Array, depth: Array, sheet: Array, mirror: Array, mean: Any) -> tuple[dict[str, Array], Array]:
-    """Joint -> (V,) weights that sum to one, at most MOST a vertex; and (V,) the jaw's own, before corners take theirs."""
+    """Joint -> (V,) weights that sum to one, at most MOST a vertex; (V,) the jaw's own before corners take theirs."""
     jaw = jaw_weights(vertices, depth, sheet, mean)
     left = smoothed(corner_weights(vertices), mean, 6)
     chain = chain_weights(vertices, mean)

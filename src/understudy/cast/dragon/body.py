@@ -14,7 +14,19 @@ from typing import Any
 import numpy as np
 
 from understudy.cast import geometry
-from understudy.cast.dragon import binding, coat, eyes, fins, hard_parts, lids, meshing, paint, sculpt, tongue
+from understudy.cast.dragon import (
+    binding,
+    coat,
+    eye_paint,
+    eyes,
+    fins,
+    hard_parts,
+    lids,
+    meshing,
+    paint,
+    sculpt,
+    tongue,
+)
 from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
 from understudy.cast.dragon.patches import Patch, joined, pair
 from understudy.cast.dragon.skeleton import skeleton
@@ -23,7 +35,7 @@ from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
 
-SEAL = 0.0052  # HL that each lip moves towards the other, so that the closed mouth is a thin line
+SEAL = 0.0008  # HL that each lip stays away from the other at rest: the closed mouth is a thin line
 NEAR_LIPS = 10  # lip vertices that lead a tooth
 UNLIT: dict[str, Any] = {"extensions": {"KHR_materials_unlit": {}}}
 
@@ -90,7 +102,7 @@ def build() -> Body:
     shells = {which: lids.lid(which) for which in ("Upper", "Lower")}
     spikes = tuple(hard_parts.spikes())
     left_teeth = hard_parts.teeth()
-    light = paint.tinted(paint.occlusion(surface.unsealed))
+    light = paint.tinted(binding.smoothed(paint.occlusion(surface.unsealed), surface.mean, 4))
     dress = coat.coat(surface.unsealed, surface.triangles, shells)
     patches: dict[str, list[Patch]] = {
         "Skin": [Patch("Skin", surface.sealed, surface.triangles, light, hold, surface.mirror, dress.skin)],
@@ -105,7 +117,8 @@ def build() -> Body:
         "Tongue": [flesh.patch],
         "Plinth": [hard_parts.plinth()],
     }
-    textures = {"Skin": dress.textures, "Lids": dress.textures}
+    iris = {"colour": Texture(eye_paint.picture())}
+    textures = {"Skin": dress.textures, "Lids": dress.textures, "Eyes": iris}
     character = assemble(skeleton(), patches, textures)
     everything = [patch for group in patches.values() for patch in group]
     starts = np.cumsum([0, *(len(patch.vertices) for patch in everything)])
@@ -133,7 +146,8 @@ def skin_surface() -> tuple[SkinSurface, dict[str, Array]]:
     mean = binding.average(mesh.triangles, len(p))
     hold, jaw = binding.hold(p, depth, sheet, mesh.mirror, mean)
     above = p[:, 1] - sheet
-    close = SEAL * ramp(0.075, 0.012, np.abs(above)) * ramp(CORNER_Z - 0.03, CORNER_Z + 0.01, p[:, 2])
+    close = (sculpt.slit_width(p) - SEAL) * ramp(0.075, 0.012, np.abs(above))
+    close *= ramp(CORNER_Z - 0.03, CORNER_Z + 0.01, p[:, 2])
     sealed = p.copy()
     sealed[:, 1] -= np.sign(above) * close * ramp(-0.06, -0.03, depth)
     return SkinSurface(p, sealed, mesh.triangles, mesh.mirror, depth, sheet, jaw, mean), hold

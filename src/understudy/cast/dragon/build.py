@@ -5,10 +5,9 @@ Needs the `sculpt` extra. Nothing is random: the same libraries give the same fi
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
-from understudy.cast.dragon import body, store
+from understudy.cast.dragon import body, face, store
 from understudy.character import Character
 
 
@@ -16,10 +15,6 @@ def character() -> Character:
     """The dragon with its layers."""
     made = body.build()
     plain = made.character
-    if importlib.util.find_spec("understudy.cast.dragon.face") is None:
-        return plain
-    from understudy.cast.dragon import face
-
     return Character(plain.name, plain.skeleton, plain.parts, layers=face.layers(made))
 
 

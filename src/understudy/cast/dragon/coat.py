@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.cast.dragon import atlas, lids, paint
+from understudy.cast.dragon import atlas, lids, paint, sculpt
 from understudy.character import Image, Texture
 from understudy.checks import Array
 
@@ -33,13 +33,20 @@ def coat(vertices: Array, triangles: Array, shells: Mapping[str, lids.Lid]) -> C
     texels = atlas.texels(surfaces, uvs)
     colour, slope = np.empty((len(texels.where), 3)), np.empty((len(texels.where), 3))
     skin = texels.surface == 0
-    place = paint.Place.of(texels.points[skin])
+    # painted where the sculpture is, not on the mesh's flat triangles: round lips and rims get clean edges
+    exact = sculpt.onto_skin(texels.points[skin], steps=2, longest=0.004)
+    true_normals = texels.normals.copy()
+    true_normals[skin] = sculpt.unit_gradient(exact, 0.0015)
+    place = paint.Place.of(exact)
     reliefs = paint.Reliefs.of(place)
     colour[skin], slope[skin] = paint.colours(place, reliefs), reliefs.slope()
     for number, which in enumerate(shells, 1):
         lid = texels.surface == number
         colour[lid], slope[lid] = lids.coat(which, texels.points[lid])
-    pictures = {"colour": atlas.picture(texels, colour), "normal": atlas.picture(texels, atlas.bumped(texels, slope))}
+    pictures = {
+        "colour": atlas.picture(texels, colour),
+        "normal": atlas.picture(texels, atlas.bumped(texels, true_normals, slope)),
+    }
     textures = {slot: Texture(_image(slot, picture)) for slot, picture in pictures.items()}
     return Coat(np.concatenate([uvs[0], uvs[0][:, ::-1]]), dict(zip(shells, uvs[1:])), textures)
 

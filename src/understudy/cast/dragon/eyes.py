@@ -1,26 +1,26 @@
 """Eyeballs, their highlights, and the shadow that the upper lid casts on them: most of the dragon's appeal.
 
-An eyeball is rings about its own gaze, close together at the edges of pupil and iris so that these are crisp without a
-texture. Highlights are unlit discs that hang on the head, not on the eyeball: they stay where the light is when the eye
+An eyeball is rings about its own gaze, painted by `eye_paint`. Highlights are unlit discs that hang on the head, not on the eyeball: they stay where the light is when the eye
 turns. The shadow is a dark transparent strip that hangs on the upper lid; without it the eyes look stuck on.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from understudy.cast.dragon import eye_paint
+from understudy.cast.dragon.eye_paint import IRIS, PUPIL
 from understudy.cast.dragon.measures import EYE, EYE_RADIUS, TOE_IN, eye_frame, ramp
-from understudy.cast.dragon.patches import PALETTE, Patch, facing_out, grid, held, mix
+from understudy.cast.dragon.patches import Patch, facing_out, grid, held
 from understudy.checks import Array
 from understudy.maths import linear
 
-SIDES = 56
-IRIS, PUPIL = 43.5, 24.5  # degrees from the gaze axis
+SIDES = 44
 NARROW = 0.16  # by which the pupil is narrower than tall
 CORNEA = 0.035  # bulge, of the radius
-RINGS = (0.0, 12.2, 23.7, 25.3, 29.5, 34.0, 39.0, 40.5, 44.3, 47.5, 55.5, 64.0, 76.0, 90.0, 108.0)  # degrees
+RINGS = (0.0, 12.0, 22.0, 27.0, 33.0, 39.0, 47.5, 55.0, 65.0, 78.0, 92.0, 108.0)  # degrees
 HIGHLIGHTS = ((-15.0, 21.0, 8.5, 1.05), (15.0, -19.0, 3.8, 1.048))  # degrees left, up, radius; height over the eye
 SHADOW_HEIGHT = 1.044  # of the eye's radius: above the cornea, under the highlights and the lids
 
@@ -48,7 +48,8 @@ def eyeball() -> Eyeball:
     vertices = EYE + EYE_RADIUS * on_eye(angle, around) @ axes
     fan = np.stack([np.zeros(SIDES, int), 1 + np.roll(np.arange(SIDES), -1), 1 + np.arange(SIDES)], axis=1)
     triangles = np.concatenate([fan, 1 + grid(len(rings), SIDES, around=True)])
-    patch = held("Eyeball.L", facing_out(vertices, triangles, EYE), iris_colours(angle, around), "Eye.L")
+    patch = held("Eyeball.L", facing_out(vertices, triangles, EYE), np.ones(3), "Eye.L")
+    patch = replace(patch, uvs=eye_paint.uvs(angle, around)[patch.triangles])
     return Eyeball(patch, angle, around, axes)
 
 
@@ -63,23 +64,6 @@ def on_eye(ring: Array, azimuth: Array, pupil: float = 1.0, iris: float = 1.0) -
     narrow = 1 - NARROW * ramp(PUPIL + 8, PUPIL - 3, ring)
     place = np.stack([np.sin(angle) * np.cos(azimuth) * narrow, np.sin(angle) * np.sin(azimuth), np.cos(angle)], axis=1)
     return linear.normalise(place) * (1 + CORNEA * ramp(np.radians(52), 0, angle))[:, None]
-
-
-def iris_colours(ring: Array, azimuth: Array) -> Array:
-    """(V, 3): the iris is dark above and light below, as if lit through; the white is browner to the corners."""
-    up = np.sin(azimuth) * np.sin(np.radians(ring)) / np.sin(np.radians(IRIS))
-    iris = mix(PALETTE["iris_dark"], PALETTE["iris"], np.clip(0.45 - 0.75 * up, 0, 1))
-    iris = mix(iris, PALETTE["iris_light"], 0.55 * ramp(0.35, 1.0, -up) * ramp(PUPIL, IRIS - 6, ring))
-    fibre = np.sin(23 * azimuth + 1.3 * np.sin(7 * azimuth))
-    fibre = fibre * ramp(PUPIL + 2, PUPIL + 8, ring) * ramp(IRIS - 3, IRIS - 7, ring)
-    white = mix(PALETTE["sclera"], PALETTE["sclera_edge"], 0.35 * ramp(40, 80, ring))
-    edges = [ring < PUPIL, ring < IRIS - 3.5, ring < IRIS]
-    choices = [
-        np.broadcast_to(PALETTE["pupil"], iris.shape),
-        np.clip(iris * (1 + 0.10 * fibre)[:, None], 0, 1),
-        np.broadcast_to(PALETTE["limbus"], iris.shape),
-    ]
-    return np.select([edge[:, None] for edge in edges], choices, white)
 
 
 def highlights() -> list[Patch]:

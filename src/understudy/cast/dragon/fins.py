@@ -11,8 +11,8 @@ from understudy.cast.dragon.patches import PALETTE, Patch, grid, held, mix
 from understudy.checks import Array
 from understudy.maths import linear
 
-RIBS = np.array([58.0, 26.0, -4.0, -34.0])  # degrees above the fin's own axis
-LENGTHS = np.array([0.30, 0.44, 0.40, 0.26])
+RIBS = np.array([47.0, 19.0, -9.0, -37.0])  # degrees above the fin's own axis
+LENGTHS = np.array([0.335, 0.45, 0.41, 0.28])
 COLUMNS, ROWS = 40, 11  # across the ribs (three bays), along them
 
 
@@ -46,7 +46,8 @@ def fin() -> Fin:
     rib = np.exp(-((np.minimum(within, 1 - within) / 0.13) ** 2))[:, None]
     reach = length[:, None] * along**0.95 + 0.02
     cup = 0.6 * (0.12 * np.sin(1.9 * along) - 0.06 * along**2)
-    thick = 0.014 * (1 - 0.8 * along) * (0.35 + rib) + 0.0025
+    outer = np.maximum(ramp(0.16, 0.0, across), ramp(2.84, 3.0, across))[:, None]  # the first and last rib are sturdier
+    thick = (0.012 + 0.010 * rib + 0.004 * outer) * (1 - 0.72 * along) * (0.30 + 0.70 * rib) + 0.0028
     front, back = cup + 0.012 * rib + thick, cup - 0.8 * thick
     x, y = np.cos(angle) * reach, np.sin(angle) * reach
     local = np.concatenate([np.stack([x, y, z], axis=-1).reshape(-1, 3) for z in (front, back)])

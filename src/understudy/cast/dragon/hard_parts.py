@@ -28,16 +28,27 @@ CROWN = ((62, 0.050), (84, 0.075), (106, 0.095), (128, 0.108), (150, 0.112), (17
 NAPE = ((-0.17, 0.105), (-0.32, 0.10), (-0.46, 0.092), (-0.59, 0.084), (-0.71, 0.076), (-0.82, 0.07), (-0.92, 0.064))
 """Spikes on the neck: y and height."""
 
+# x, length and radius of the left teeth, from the middle outwards: milk teeth, small and blunt
 UPPER_TEETH = (
-    (0.028, 0.036, 0.013),
-    (0.068, 0.038, 0.014),
-    (0.112, 0.084, 0.021),
-    (0.152, 0.038, 0.014),
-    (0.184, 0.034, 0.013),
+    (0.028, 0.042, 0.012),
+    (0.066, 0.044, 0.0125),
+    (0.112, 0.090, 0.0178),
+    (0.153, 0.046, 0.013),
+    (0.186, 0.042, 0.012),
+    (0.214, 0.037, 0.011),
 )
-LOWER_TEETH = ((0.05, 0.030, 0.013), (0.092, 0.030, 0.013), (0.138, 0.044, 0.016), (0.168, 0.028, 0.013))
-"""x, length and radius of the left teeth, from the middle outwards. The third upper one is the fang."""
-FANG = 2
+LOWER_TEETH = (
+    (0.046, 0.046, 0.012),
+    (0.086, 0.043, 0.012),
+    (0.132, 0.056, 0.015),
+    (0.168, 0.044, 0.012),
+    (0.198, 0.040, 0.011),
+)
+ROOT = 0.022  # HL that a tooth stands in the flesh
+BEHIND = 0.028  # HL from the outside of the lips to a tooth
+FANG = 2  # the third upper one
+TOOTH = np.array([0.0, 0.3, 0.55, 0.78, 0.93, 1.0])  # rings along a tooth
+TOOTH_SIDES = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,31 +103,44 @@ def _spike(name: str, base: Array, outwards: Array, height: float, place: str) -
 
 
 def teeth() -> list[Patch]:
-    """The left ones. Each stands just inside the lips; the fang, pushed forward, shows over the lower lip."""
+    """The left ones, rooted in the lips' flesh."""
     result = []
     for number, (x, length, radius) in enumerate(UPPER_TEETH):
-        root = _inside_lips(x, 0.020) + ([0, 0.018, 0.016] if number == FANG else [0, 0.030, -0.004])
-        result.append(_tooth(f"ToothUpper{number + 1}.L", root, [0, -1, 0.10], length, radius, "Head"))
+        if number == FANG:
+            path = _fang(x)
+        else:
+            path = _straight(_in_lips(x, ROOT, BEHIND), [0.0, -1.0, 0.10], length)
+        result.append(_tooth(f"ToothUpper{number + 1}.L", path, radius, "Head"))
     for number, (x, length, radius) in enumerate(LOWER_TEETH):
-        root = _inside_lips(x, 0.026) + np.array([0.0, -0.010, -0.004])
-        result.append(_tooth(f"ToothLower{number + 1}.L", root, [0, 1, 0.05], length, radius, "Jaw"))
+        path = _straight(_in_lips(x, -ROOT, BEHIND), [0.0, 1.0, 0.05], length)
+        result.append(_tooth(f"ToothLower{number + 1}.L", path, radius, "Jaw"))
     return result
 
 
-def _inside_lips(x: float, depth: float) -> Array:
-    """(3,) the frontmost point of the lips' sheet at that x which lies `depth` under the skin."""
-    z = np.linspace(0.62, 0.1, 800)
+def _fang(x: float) -> Array:
+    """Out of the upper lip's flesh, then down in front of the lower lip, where it shows when the mouth is closed."""
+    root, lip, tip = _in_lips(x, 0.036, 0.027), _in_lips(x, -0.006, 0.003), _in_lips(x, -0.052, -0.007)
+    return bezier([root, 2 * lip - 0.5 * (root + tip), tip], TOOTH)
+
+
+def _straight(root: Array, toward: list[float], length: float) -> Array:
+    return root + linear.normalise(np.array(toward)) * (TOOTH[:, None] * length)
+
+
+def _in_lips(x: float, above: float, depth: float) -> Array:
+    """(3,) the frontmost point at that x, `above` the lips' sheet, that lies `depth` under the closed skin."""
+    z = np.linspace(0.66, 0.1, 2000)
     points = np.stack([np.full_like(z, x), np.zeros_like(z), z], axis=1)
-    points[:, 1] = sculpt.lip_sheet(points)
+    points[:, 1] = sculpt.lip_sheet(points) + above
     return np.asarray(points[np.argmax(sculpt.distance(points, "closed") < -depth)])
 
 
-def _tooth(name: str, root: Array, toward: list[float], length: float, radius: float, joint: str) -> Patch:
-    direction = linear.normalise(np.array(toward, dtype=float))
-    t = np.linspace(0.0, 1.0, 5)
-    path = root + direction * (t[:, None] * length - 0.3 * length)
-    surface = sweep(path, radius * np.sqrt(1 - (0.97 * t) ** 2.2), 8)
-    return held(name, surface, PALETTE["tooth"], joint)
+def _tooth(name: str, path: Array, radius: float, joint: str) -> Patch:
+    """Narrow in the flesh, widest where it leaves it, with a rounded tip."""
+    radii = radius * (0.80 + 0.20 * ramp(0.0, 0.35, TOOTH)) * np.sqrt(1 - (0.985 * TOOTH) ** 2.4)
+    root = ramp(0.60, 0.30, np.append(np.repeat(TOOTH, TOOTH_SIDES), 1.0))
+    colours = mix(PALETTE["tooth"], 0.75 * PALETTE["tooth"] + 0.12 * PALETTE["gum"], root)
+    return held(name, sweep(path, radii, TOOTH_SIDES), colours, joint)
 
 
 def plinth() -> Patch:

@@ -93,23 +93,25 @@ def coat(which: str, points: Array) -> tuple[Array, Array]:
     rolled = ramp(RADIUS - 0.004, RADIUS - 0.020, radius)
     relief = pebbles(points, scale_centres(), SCALE_SIZE)
     fade = ramp(2.0, 9.0, past) * (1 - rolled)
-    skin = mix(PALETTE["skin"], PALETTE["shade"], 0.42) if upper else mix(PALETTE["skin"], PALETTE["belly"], 0.22)
+    skin = mix(PALETTE["skin"], PALETTE["shade"], 0.42) if upper else mix(PALETTE["skin"], PALETTE["warm"], 0.35)
     c = np.tile(skin, (len(points), 1))
-    c = mix(c, PALETTE["shade"], (0.35 if upper else 0.15) * ramp(10.0, 55.0, past))
-    c = c * (1 + fade * (0.05 * relief.tone - 0.14 * (1 - relief.height)))[:, None]
+    c = mix(c, PALETTE["shade"], (0.35 if upper else 0.30) * ramp(8.0, 40.0, past))
+    c = c * (1 + fade * (0.04 * relief.tone - 0.10 * (1 - relief.height)))[:, None]
     line = ramp(3.2, 0.8, past) if upper else 0.55 * ramp(1.0, -1.0, past)
     return mix(c, PALETTE["lash"], np.maximum(line, rolled * (1.0 if upper else 0.55))), (
-        (0.55 * PEBBLE_HEIGHT) * fade[:, None] * relief.slope
+        ((0.50 if upper else 0.28) * PEBBLE_HEIGHT) * fade[:, None] * relief.slope
     )
 
 
 def shadow() -> Patch:
     """What the upper lid casts on the left eyeball: a strip below its edge that fades out, hanging on the lid."""
     a = np.linspace(-1.0, 1.0, 25)
-    below = np.array([-6.0, 0.0, 5.0, 10.0, 15.0, 20.0])  # degrees under the edge
+    below = np.array([-6.0, 2.0, 8.0, 15.0, 23.0, 32.0])  # degrees under the edge
     beta = edge(a, *REST["Upper"])[:, None] - below
     across = np.broadcast_to(a[:, None], beta.shape)
     vertices = on_lid(across.ravel(), beta.ravel(), np.full(beta.size, SHADOW_HEIGHT))
-    strength = np.broadcast_to(0.62 * ramp(20.0, -2.0, below), beta.shape) * ramp(1.0, 0.86, np.abs(across))
+    strength = np.broadcast_to(0.88 * np.clip((32.0 - below) / 32.0, 0, 1) ** 1.4, beta.shape) * ramp(
+        1.0, 0.86, np.abs(across)
+    )
     colours = np.concatenate([np.tile([0.10, 0.04, 0.08], (beta.size, 1)), strength.reshape(-1, 1)], axis=1)
     return held("LidShadow.L", facing_out(vertices, grid(len(a), len(below)), EYE), colours, "LidUpper.L")

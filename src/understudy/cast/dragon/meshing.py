@@ -16,8 +16,8 @@ from understudy.cast.dragon.measures import EYE
 from understudy.checks import Array
 
 STEP = 0.007  # HL of the grid
-FINE, MIDDLE, COARSE = 0.0110, 0.020, 0.034  # HL, edges of the three zones
-SIMPLIFIED = 44_000  # triangles of the half after simplification
+LENGTHS = (0.0085, 0.0112, 0.0205, 0.034)  # HL, edges of the zones: rims of the eyes, lips, face, rest
+SIMPLIFIED = 60_000  # triangles of the half after simplification
 ISOTROPIC = {"checksurfdist": False, "featuredeg": 180}
 
 
@@ -72,15 +72,13 @@ def _half() -> tuple[Array, Array]:
         planarquadric=True,
         planarweight=0.002,
     )
-    _remesh(work, FINE)
-    length = FINE
-    while length < 0.999 * COARSE:
-        length = min(1.4 * length, COARSE)
-        _, near = _zones(work)
-        _remesh(work, length, ~near)
-        if length <= 1.3 * MIDDLE:
-            rim, near = _zones(work)
-            _remesh(work, min(length, MIDDLE), near & ~rim)
+    length = LENGTHS[0]
+    _remesh(work, length)
+    while length < 0.999 * LENGTHS[-1]:
+        length = min(1.4 * length, LENGTHS[-1])
+        for zone in range(len(LENGTHS) - 1, 0, -1):
+            if length <= 1.3 * LENGTHS[zone]:
+                _remesh(work, min(length, LENGTHS[zone]), _zones(work) == zone)
     mesh = work.current_mesh()
     vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
     corners = vertices[triangles]
@@ -89,19 +87,20 @@ def _half() -> tuple[Array, Array]:
     return vertices, triangles if outwards else triangles[:, ::-1].copy()
 
 
-def _zones(work: Any) -> tuple[Array, Array]:
-    """(V,) rims, lips and nostrils; (V,) these and the rest of the face and mouth."""
+def _zones(work: Any) -> Array:
+    """(V,) the zone of each vertex, a number into LENGTHS: rims of the eyes; lips and nostrils; face and mouth; rest."""
     p = work.current_mesh().vertex_matrix()
     x, y, z = np.abs(p[:, 0]), p[:, 1], p[:, 2]
     from_eye = np.linalg.norm(p - EYE, axis=1)
     from_lips = np.abs(y - sculpt.lip_sheet(p))
     depth = sculpt.distance(p, "closed")
-    rim = (np.abs(from_eye - 0.150) < 0.032) & (z > 0.12)
-    rim |= (from_lips < 0.040) & (z > 0.0) & (depth > -0.035)
-    rim |= np.linalg.norm(p - [0.075, -0.02, 0.55], axis=1) < 0.055
-    near = rim | ((z > 0.12) & (y > -0.32) & (depth > -0.03))
-    near |= (from_lips < 0.10) & (z > -0.09) & ((z < 0.16) | ((z > 0.1) & (x > 0.10)))
-    return rim, near
+    eyes = (np.abs(from_eye - 0.158) < 0.020) & (z > 0.16) & (depth > -0.022)
+    lips = (np.abs(from_eye - 0.150) < 0.032) & (z > 0.12)
+    lips |= (from_lips < 0.040) & (z > 0.0) & (depth > -0.035)
+    lips |= np.linalg.norm(p - [0.075, -0.02, 0.55], axis=1) < 0.055
+    face = (z > 0.12) & (y > -0.32) & (depth > -0.03)
+    face |= (from_lips < 0.10) & (z > -0.09) & ((z < 0.16) | ((z > 0.1) & (x > 0.10)))
+    return np.select([eyes, lips, face], [0, 1, 2], 3)
 
 
 def _remesh(work: Any, length: float, where: Array | None = None) -> None:

@@ -126,7 +126,7 @@ class Reliefs:
         browed = browed * ramp(-0.012, -0.006, place.depth) * ramp(0.170, 0.186, place.from_eye)
         smooth = (1 - place.inside_mouth()) * ramp(0.160, 0.185, place.from_eye)
         smooth = smooth * ramp(0.008, 0.030, np.abs(place.above_lips) + 0.1 * (z < 0.05))
-        smooth = smooth * (0.45 + 0.55 * behind) * ramp(0.035, 0.06, place.from_nostril)
+        smooth = smooth * (0.38 + 0.62 * behind) * ramp(0.035, 0.06, place.from_nostril)
         plated = throat * ramp(-0.26, -0.36, y)
         pebbled = smooth * (1 - 0.65 * belly) * (1 - 0.85 * plated) * (1 - browed)
         return cls(fine.blended(coarse, behind), pebbled, scales.throat(p), plated, brow, browed)
@@ -159,14 +159,16 @@ def colours(place: Place, reliefs: Reliefs) -> Array:
         away = np.linalg.norm((place.points - centre) * [1.0, 1.0, 0.35], axis=1)
         c = mix(c, PALETTE["freckle"], 0.65 * ramp(1.25, 0.7, away / radius))
     c = mix(c, PALETTE["dapple"], 0.50 * dapples(place))
-    c = c * (1 + reliefs.pebbled * (0.045 * reliefs.pebbles.tone - 0.16 * (1 - reliefs.pebbles.height)))[:, None]
-    c = mix(c, PALETTE["brow"], reliefs.browed * (0.62 + 0.06 * reliefs.brow.tone - 0.22 * (1 - reliefs.brow.height)))
+    c = c * (1 + reliefs.pebbled * (0.045 * reliefs.pebbles.tone - 0.13 * (1 - reliefs.pebbles.height)))[:, None]
+    c = mix(c, PALETTE["brow"], reliefs.browed * (0.66 + 0.04 * reliefs.brow.tone - 0.30 * (1 - reliefs.brow.height)))
     c = mix(c, PALETTE["shade"], 0.55 * ramp(0.205, 0.172, place.from_eye))
     c = mix(c, PALETTE["lip"], 0.7 * place.lip())
+    gum = np.exp(-(((place.depth + 0.030) / 0.010) ** 2)) * ramp(0.05, 0.03, np.abs(place.above_lips))
     c = mix(c, PALETTE["mouth"], place.inside_mouth())
+    c = mix(c, PALETTE["gum"], 0.55 * gum * place.inside_mouth())
     c = mix(c, 0.55 * PALETTE["aubergine"], ramp(-0.008, -0.018, place.depth) * ramp(0.07, 0.05, place.from_nostril))
-    behind_lids = (place.depth < -0.016) & (place.from_eye < 1.075 * EYE_RADIUS) & (place.above_lips > 0.012)
-    return np.where(behind_lids[:, None], PALETTE["socket"], c)
+    behind_lids = ramp(-0.010, -0.020, place.depth) * ramp(1.105, 1.06, place.from_eye / EYE_RADIUS)
+    return mix(c, PALETTE["socket"], behind_lids * (place.above_lips > 0.012))
 
 
 def occlusion(vertices: Array) -> Array:

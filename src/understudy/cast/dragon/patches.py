@@ -169,6 +169,7 @@ PALETTE: dict[str, Array] = {
         "brow": "#7A2C20",
         "lip": "#8C3A38",
         "mouth": "#6E2233",
+        "gum": "#B24A58",
         "socket": "#5E2424",
         "tongue": "#E27C7C",
         "tooth": "#FFF6E2",

@@ -2,7 +2,7 @@
 
 Each relief gives its height h and its slope grad h as functions of the place, so the normal map needs no differences
 between texels, and chart borders leave no trace. Pebbles are cell noise [Worley 1996]: with F1 and F2 the distances to
-the nearest two cell centres, h = 0.65 (1 - F1^2) + 0.35 S(0 -> 0.3, F2 - F1): domes with a groove around each.
+the nearest two cell centres, h = 0.75 (1 - F1^2) + 0.25 S(0 -> 0.5, F2 - F1): domes with a groove around each.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ BROW = (
     (0.338, 0.178, 0.176),
 )
 BROW_SCUTES = 7
+GROOVE = 0.5  # of a pebble's radius
 THROAT_RATE = 36.0 / np.pi  # plates a head length
 
 
@@ -69,12 +70,12 @@ def pebbles(points: Array, centres: Array, cell: float) -> Relief:
     distance, which = cKDTree(centres).query(points, k=2)
     away = (points[:, None] - centres[which]) / np.maximum(distance, 1e-9)[..., None]  # slopes of both distances
     f1, f2 = np.minimum(distance[:, 0] / radius, 1.0), distance[:, 1] / radius
-    u = np.clip((f2 - distance[:, 0] / radius) / 0.3, 0, 1)
+    u = np.clip((f2 - distance[:, 0] / radius) / GROOVE, 0, 1)
     dome = -2 * f1 * (f1 < 1.0)
-    groove = 6 * u * (1 - u) / 0.3
-    slope = 0.65 * dome[:, None] * away[:, 0] + 0.35 * groove[:, None] * (away[:, 1] - away[:, 0])
+    groove = 6 * u * (1 - u) / GROOVE
+    slope = 0.75 * dome[:, None] * away[:, 0] + 0.25 * groove[:, None] * (away[:, 1] - away[:, 0])
     tone = np.random.default_rng(len(centres)).uniform(-1, 1, len(centres))[which[:, 0]]
-    return Relief(0.65 * (1 - f1**2) + 0.35 * u * u * (3 - 2 * u), slope / radius, tone)
+    return Relief(0.75 * (1 - f1**2) + 0.25 * u * u * (3 - 2 * u), slope / radius, tone)
 
 
 def throat(points: Array) -> Relief:
@@ -103,7 +104,8 @@ def brow(points: Array) -> tuple[Relief, Array]:
     height = np.clip(1 - e, 0, 1)
     along_slope = -2.6 * np.sign(f) * (np.abs(f) / 0.56) ** 1.6 / 0.56 / length
     slope = along_slope[:, None] * ahead - (2 * away / width**2)[:, None] * across
-    mask = ramp(1.15, 0.80, e)
+    ends = ramp(-0.07, 0.0, along) * ramp(1.07, 1.0, along)
+    mask = ramp(1.35, 0.70, away / width) * ends
     return Relief(height, slope * (e < 1)[:, None], np.cos(2.4 * number)), mask
 
 

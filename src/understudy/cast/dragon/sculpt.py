@@ -40,6 +40,12 @@ def lip_sheet(points: ArrayLike) -> Array:
     return result
 
 
+def slit_width(points: ArrayLike) -> Array:
+    """(M,) half the width of the mouth's slit at points (M, 3)."""
+    result: Array = _kernels().slit_width(np.asarray(points, dtype=float)[:, 2])
+    return result
+
+
 def on_grid(xs: Array, ys: Array, zs: Array) -> Array:
     """(X, Y, Z) float32 distance to the skin."""
     result: Array = _kernels().skin_on_grid(xs, ys, zs)

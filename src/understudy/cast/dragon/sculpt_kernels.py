@@ -109,9 +109,7 @@ def features(d: Any, x: Any, y: Any, z: Any) -> Any:
 def neck(x: Any, y: Any, z: Any) -> Any:
     k = capsule(x, y, z, 0.0, 0.0, -0.20, 0.0, -0.36, -0.255, 0.225, 0.160)
     k = smin(k, capsule(x, y, z, 0.0, -0.36, -0.255, 0.0, -0.72, -0.22, 0.155, 0.185), 0.10)
-    k = smin(k, capsule(x, y, z, 0.0, -0.72, -0.22, 0.0, -1.15, -0.08, 0.190, 0.33), 0.15)
-    front = ramp(-0.22, -0.10, z) * ramp(-0.30, -0.42, y) * ramp(0.16, 0.08, x)
-    return k + 0.014 * front * (0.5 - np.sqrt(np.abs(np.sin(36.0 * y))))  # scutes
+    return smin(k, capsule(x, y, z, 0.0, -0.72, -0.22, 0.0, -1.15, -0.08, 0.190, 0.33), 0.15)
 
 
 @register_jitable
@@ -123,12 +121,18 @@ def closed(x: Any, y: Any, z: Any) -> Any:
 
 
 @register_jitable
+def slit_width(z: Any) -> Any:
+    """Half the slit's width: one voxel between the lips, wider at the corner, where the lips run round in a loop."""
+    return 0.0065 + 0.0045 * ramp(0.16, 0.085, z)
+
+
+@register_jitable
 def mouth(x: Any, y: Any, z: Any, depth: Any) -> Any:
     """A slit along the lips' sheet and a cavity behind lips of even thickness, both clear of the eye's socket."""
     m = lip_sheet(x, z)
     a = np.abs(y - m)
     behind = np.maximum(ZC - z, 0.0)
-    slit = np.sqrt(a * a + behind * behind) - 0.0065
+    slit = np.sqrt(a * a + behind * behind) - slit_width(z)
     high = 0.052 * ramp(-0.06, 0.12, z) * (1.0 + 0.45 * (y < m))
     cavity = smax(smax(depth + LIP_THICKNESS, a - high - 0.004, 0.03), -0.05 - z, 0.04)
     cavity = smax(cavity, -sphere(x, y, z, EX, EY, EZ, 0.178), 0.02)
@@ -139,12 +143,13 @@ def mouth(x: Any, y: Any, z: Any, depth: Any) -> Any:
 @register_jitable
 def eye_socket(d: Any, x: Any, y: Any, z: Any) -> Any:
     px, py, pz = x - EX, y - EY, z - EZ
-    d = smax(d, -(np.sqrt(px * px + py * py + pz * pz) - SOCKET), 0.02)
+    ball = np.sqrt(px * px + py * py + pz * pz) - SOCKET
     t = px * FX + py * FY + pz * FZ
     s = px * SX + py * SY + pz * SZ
     u = px * UX + py * UY + pz * UZ
     opening = (np.sqrt((s / 0.131) ** 2 + (u / 0.122) ** 2) - 1.0) * 0.12
-    return smax(d, -np.maximum(opening, 0.02 - t), 0.042)  # this width rounds the rim
+    opening = np.maximum(opening, 0.02 - t)
+    return smax(smax(d, -smin(ball, opening, 0.030), 0.02), -opening, 0.042)  # these widths round the rim, in and out
 
 
 @register_jitable
@@ -154,7 +159,7 @@ def skin(x: Any, y: Any, z: Any) -> Any:
     depth = closed(x, y, z)
     d = eye_socket(depth, x, y, z)
     d = smax(d, -capsule(x, y, z, 0.062, -0.010, 0.578, 0.094, -0.026, 0.540, 0.013, 0.016), 0.035)  # nostril
-    d = smax(d, -sphere(x, y, z, 0.352, -0.080, 0.040, 0.010), 0.07)  # dimple behind the corner of the mouth
+    d = smax(d, -capsule(x, y, z, 0.400, -0.035, 0.020, 0.398, -0.125, 0.036, 0.004, 0.004), 0.055)  # smile line
     return smax(d, -mouth(x, y, z, depth), 0.014)
 
 

@@ -10,9 +10,9 @@ from understudy.cast.dragon.measures import JOINTS, ramp
 from understudy.cast.dragon.patches import PALETTE, Patch, bezier, midline, mix, sweep
 from understudy.checks import Array
 
-PATH = ((0, -0.205, -0.02), (0, -0.165, 0.16), (0, -0.205, 0.30), (0, -0.190, 0.425))
+PATH = ((0, -0.235, -0.045), (0, -0.160, 0.13), (0, -0.205, 0.30), (0, -0.190, 0.425))
 WIDTH, FLAT = 0.112, 0.28  # half the width, and the height as a share of it
-RINGS, SIDES = 20, 20
+RINGS, SIDES = 22, 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +25,11 @@ class Tongue:
 
 def tongue() -> Tongue:
     """Made at rest in the closed mouth."""
-    t = np.linspace(0.0, 1.0, RINGS)
+    # rings crowd towards the tip, which is a half-ellipse: even steps would cut it off square
+    t = 1 - (1 - np.linspace(0.0, 1.0, RINGS)) ** 1.7
     path = bezier(PATH, t)
-    radii = WIDTH * np.sqrt(np.clip(1 - ((t - 0.45) / 0.5505) ** 2, 0.0, 1.0)) + 0.002
+    radii = np.where(t < 0.52, WIDTH * (0.55 + 0.45 * ramp(-0.1, 0.52, t)), 0.0)
+    radii = np.where(t < 0.52, radii, WIDTH * np.sqrt(np.clip(1 - ((t - 0.52) / 0.4805) ** 2.3, 0.0, 1.0))) + 0.0015
     vertices, triangles = sweep(path, radii, SIDES, half=True)
     columns = SIDES // 2 + 1
     along = np.append(np.repeat(t, columns), 1.0)
