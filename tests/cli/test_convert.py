@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+from understudy import cast
 from understudy.formats import read
 
 
@@ -75,3 +76,24 @@ def test_chosen_clip_and_rate(understudy, flag_file: Path, tmp_path: Path) -> No
 def test_formats_that_are_only_read(understudy, flag_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("convert", flag_file, "-o", tmp_path / "x.c3d")
     assert code == 1 and "read but not written" in err
+
+
+def test_layers_are_baked_and_the_error_is_told(understudy, tmp_path: Path) -> None:
+    code, _, err = understudy("convert", "dragon", "-o", tmp_path / "dragon.glb", "--clip", first_clip())
+    assert code == 0
+    assert "note: the 742 controls of 'dragon' became joints and" in err
+    assert "largest error" in err and "% of the height" in err
+    asset = read(tmp_path / "dragon.glb")
+    assert "mouth.smile.L" in asset.characters[0].shapes["Skin"]
+    assert [animation.name for animation in asset.animations] == [first_clip()]
+
+
+def test_layers_in_files_of_joints_and_of_vertices(understudy, tmp_path: Path) -> None:
+    assert understudy("convert", "dragon", "-o", tmp_path / "dragon.bvh", "--clip", first_clip())[0] == 0
+    assert "Head" in read(tmp_path / "dragon.bvh").characters[0].skeleton
+    assert understudy("convert", "dragon", "-o", tmp_path / "dragon.npz", "--clip", first_clip())[0] == 0
+    assert read(tmp_path / "dragon.npz").characters[0].vertex_count == cast.load("dragon").characters[0].vertex_count
+
+
+def first_clip() -> str:
+    return cast.load("dragon").animations[0].name

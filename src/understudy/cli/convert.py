@@ -46,7 +46,7 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        asset = _chosen(asset, clips, rate)
+        asset = _plain(_chosen(asset, clips, rate), suffix(target, ending), quiet or as_json)
         notes = [*asset.notes, *(_rehearse(asset, target, ending) if dry_run else _write(asset, target, ending))]
         if not as_json:
             options.echo_notes(notes, quiet)
@@ -68,6 +68,16 @@ def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
     dense = [animation for animation in animations if isinstance(animation, Clip)]
     keyed = [animation for animation in animations if isinstance(animation, Curves)]
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
+
+
+def _plain(asset: Asset, kind: str, quiet: bool) -> Asset:
+    """The asset with layered characters as joints and shapes; npz holds their vertices as they are."""
+    if kind == ".npz" or all(character.layers is None for character in asset.characters):
+        return asset
+    from understudy.rig import flatten
+
+    with options.progress("baking layers", quiet) as progress:
+        return flatten(asset, shapes=kind != ".bvh", progress=progress)
 
 
 def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:

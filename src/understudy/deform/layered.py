@@ -25,6 +25,7 @@ from understudy.maths import accelerate
 
 KERNELS = "understudy.deform.layered_kernels"
 LANES = 32  # vertices in a block: as in the kernels, where it is a constant of the compiled code
+FLAT = 1e-6  # determinant; skins bend and stretch by a few times, float32 leaves 1e-7 of a blend that has collapsed
 FEW = 4  # frames; below, waking a second thread does not pay
 
 
@@ -64,6 +65,15 @@ class Bend(NamedTuple):
     motion: Array  # (F, 4, 4) L
 
 
+class Frames(NamedTuple):
+    """What moves the blocks in F frames."""
+
+    weights: Array  # (F, S), of the shapes
+    motions: Array  # (F, J, 4, 4), E
+    moved: Array  # (F, J) bool, where E is not zero
+    bend: Bend | None  # the lattice, where any frame uses it
+
+
 def prepare(
     rest: Array, joints: Array, weights: Array, shape_of: Array, vertex_of: Array, deltas: Array, parts: Array
 ) -> Blocks:
@@ -92,15 +102,15 @@ def prepare(
     return Blocks(*(freeze(array) for array in arrays))
 
 
-def deform(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Array:
-    """(F, V, 3) float32 of shape weights (F, S), E as `motions` (F, J, 4, 4) and which joints `moved` (F, J)."""
+def deform(blocks: Blocks, frames: Frames) -> Array:
+    """(F, V, 3) float32 vertices."""
     kernels = accelerate.kernels(KERNELS)
-    result = np.empty((len(weights), len(blocks.place), 3), np.float32)
+    result = np.empty((len(frames.weights), len(blocks.place), 3), np.float32)
     if kernels is None:
-        _deform_numpy(blocks, weights, motions, moved, bend, result)
+        _deform_numpy(blocks, frames, result)
     elif result.size:
-        poses = _poses(weights, motions, moved, bend)
-        if len(weights) < FEW:
+        poses = _poses(frames)
+        if len(result) < FEW:
             kernels.deform(blocks, poses, result)
         else:
             with accelerate.LOCK:
@@ -108,14 +118,44 @@ def deform(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: B
     return result
 
 
-def deform_numpy(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Array:
+def deform_numpy(blocks: Blocks, frames: Frames) -> Array:
     """`deform` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
-    result = np.empty((len(weights), len(blocks.place), 3), np.float32)
-    _deform_numpy(blocks, weights, motions, moved, bend, result)
+    result = np.empty((len(frames.weights), len(blocks.place), 3), np.float32)
+    _deform_numpy(blocks, frames, result)
     return result
 
 
-def _deform_numpy(blocks: Blocks, weights: Array, motions: Array, moved: Array, bend: Bend | None, out: Array) -> None:
+def before_skinning(blocks: Blocks, frames: Frames, moves: Array) -> Array:
+    """(F, V, 3) float32: what has to be added to the vertices before skinning to move them by `moves` (F, V, 3) after.
+
+    (1 + sum_j a_j E_j) d = move, without the translations. Where a vertex's blend flattens space there is no answer,
+    and d is zero.
+    """
+    kernels = accelerate.kernels(KERNELS)
+    result = np.zeros(moves.shape, np.float32)
+    if kernels is None:
+        _before_skinning_numpy(blocks, frames, moves, result)
+    elif result.size:
+        poses = _poses(frames._replace(bend=None))
+        with accelerate.LOCK:
+            kernels.before_skinning(blocks, poses, np.ascontiguousarray(moves, np.float32), result)
+    return result
+
+
+def _before_skinning_numpy(blocks: Blocks, frames: Frames, moves: Array, out: Array) -> None:
+    joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
+    lane = blocks.place // (3 * LANES), blocks.place % LANES
+    for f in range(len(out)):
+        blend = np.zeros((len(blocks.rest), LANES, 3, 3)) + np.eye(3)
+        e = frames.motions[f, blocks.joint_of, :3, :3]
+        np.add.at(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
+        own = blend[lane]
+        sound = np.abs(np.linalg.det(own)) > FLAT
+        out[f, sound] = np.linalg.solve(own[sound], moves[f, sound, :, None])[..., 0]
+
+
+def _deform_numpy(blocks: Blocks, frames: Frames, out: Array) -> None:
+    weights, motions, moved, bend = frames
     shape_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.shape_first))
     joint_block = np.repeat(np.arange(len(blocks.rest)), np.diff(blocks.joint_first))
     for f in range(len(out)):
@@ -142,10 +182,11 @@ def _bent(points: Array, bend: Bend, frame: int) -> Array:
     return (moved @ motion[:3, :3].T).astype(np.float32)
 
 
-def _poses(weights: Array, motions: Array, moved: Array, bend: Bend | None) -> Poses:
-    frames, joints = moved.shape
-    matrices = np.ascontiguousarray(motions[:, :, :3, :], np.float32).reshape(frames, joints, 12)
-    moving = (np.ascontiguousarray(weights, np.float32), matrices, np.ascontiguousarray(moved, np.bool_))
+def _poses(given: Frames) -> Poses:
+    frames, joints = given.moved.shape
+    bend = given.bend
+    matrices = np.ascontiguousarray(given.motions[:, :, :3, :], np.float32).reshape(frames, joints, 12)
+    moving = (np.ascontiguousarray(given.weights, np.float32), matrices, np.ascontiguousarray(given.moved, np.bool_))
     if bend is None:
         none = np.zeros((frames, 0), np.float32)
         return Poses(*moving, np.zeros(frames, np.bool_), np.ones(3, np.int64), none, none, none, none)

@@ -11,7 +11,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.deform.lattice_kernels import LANES, ROOM, RUN, displacement
-from understudy.deform.layered import Blocks, Poses
+from understudy.deform.layered import FLAT, Blocks, Poses
 from understudy.maths.accelerate import FAST, compiled
 
 SIZE = 3 * LANES
@@ -113,3 +113,42 @@ def deform_shared(blocks: Blocks, poses: Poses, out: Array) -> None:
     for group in numba.prange((frames + GROUP - 1) // GROUP):
         start = np.int64(group) * GROUP
         _group(start, min(start + GROUP, frames), blocks, poses, out)
+
+
+@compiled(fastmath=FAST, error_model="numpy", inline="always")
+def _blend(b: int, f: int, blocks: Blocks, poses: Poses, a: Array) -> None:
+    """a (9, LANES) = 1 + sum_j a_j E_j, the linear parts, of block b in frame f."""
+    for n in range(9):
+        for i in range(LANES):
+            a[n, i] = np.float32(1 if n % 4 == 0 else 0)
+    for k in range(blocks.joint_first[b], blocks.joint_first[b + 1]):
+        j = blocks.joint_of[k]
+        if poses.moved[f, j]:
+            for n in range(9):
+                e, row, w = poses.motions[f, j, n + n // 3], a[n], blocks.joint_rows[k]
+                for i in range(LANES):
+                    row[i] += w[i] * e
+
+
+@compiled(fastmath=FAST, error_model="numpy", parallel=True)
+def before_skinning(blocks: Blocks, poses: Poses, moves: Array, out: Array) -> None:
+    """out = (1 + sum_j a_j E_j)^-1 moves, (F, V, 3); the inverse by cofactors, zero where there is none."""
+    count, vertices = blocks.rest.shape[0], blocks.place.shape[0]
+    for f in numba.prange(out.shape[0]):
+        blends = np.empty((count, 9, LANES), np.float32)
+        for b in range(count):
+            _blend(b, np.int64(f), blocks, poses, blends[b])
+        for v in range(vertices):
+            x, y, z = moves[f, v, 0], moves[f, v, 1], moves[f, v, 2]
+            a, i = blends[blocks.place[v] // SIZE], blocks.place[v] % LANES
+            c0 = a[4, i] * a[8, i] - a[5, i] * a[7, i]
+            c1 = a[5, i] * a[6, i] - a[3, i] * a[8, i]
+            c2 = a[3, i] * a[7, i] - a[4, i] * a[6, i]
+            det = a[0, i] * c0 + a[1, i] * c1 + a[2, i] * c2
+            if abs(det) > FLAT and (x != 0 or y != 0 or z != 0):
+                c3, c4 = a[2, i] * a[7, i] - a[1, i] * a[8, i], a[0, i] * a[8, i] - a[2, i] * a[6, i]
+                c5, c6 = a[1, i] * a[6, i] - a[0, i] * a[7, i], a[1, i] * a[5, i] - a[2, i] * a[4, i]
+                c7, c8 = a[2, i] * a[3, i] - a[0, i] * a[5, i], a[0, i] * a[4, i] - a[1, i] * a[3, i]
+                out[f, v, 0] = (c0 * x + c3 * y + c6 * z) / det
+                out[f, v, 1] = (c1 * x + c4 * y + c7 * z) / det
+                out[f, v, 2] = (c2 * x + c5 * y + c8 * z) / det

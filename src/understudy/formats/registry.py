@@ -86,7 +86,12 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
             notes = module.write(asset, temporary)
         except FileError as error:  # name the file that was asked for, not the temporary one
             raise type(error)(path, error.reason, error.place) from error
-    return tuple(notes)
+    lost = [
+        f"the layers of character {character.name!r} were lost; `understudy.rig.flatten` makes shapes of them"
+        for character in asset.characters
+        if character.layers is not None
+    ]
+    return (*lost, *notes)
 
 
 def readable(path: str | Path) -> bool:

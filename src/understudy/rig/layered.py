@@ -81,14 +81,17 @@ class LayeredRig(PosedRig):
 
     def vertices(self, values: Array) -> Array:
         """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows; at rest, the mesh to the last bit."""
+        return layered.deform(self.blocks, self.frames(values))
+
+    def frames(self, values: Array) -> layered.Frames:
+        """What moves the vertices in (F, C) rows: weights of shapes, motions of joints from rest, the lattice."""
         rows = self._rows(values)
         parameters = self._parameters.evaluate(rows)
         components = self._components(parameters)
         moved = (components.any(axis=-1) @ self._reach) > 0
         motions = self._worlds(components) @ self._joint_from_rest - np.eye(4)
         motions[~moved] = 0
-        weights = parameters[:, len(self.layers.components) :]
-        return layered.deform(self._blocks, weights, motions, moved, self._bend(rows, motions))
+        return layered.Frames(parameters[:, len(self.layers.components) :], motions, moved, self._bend(rows, motions))
 
     def local_transforms(self, values: Array) -> tuple[Array, Array, Array]:
         """Translations (F, J, 3), rotations (F, J, 4) and scales (F, J, 3) of the joints in their parents."""
@@ -150,7 +153,7 @@ class LayeredRig(PosedRig):
         return layered.Bend(offsets, origin + lattice.low, origin + lattice.high, motions[:, joint] + np.eye(4))
 
     @cached_property
-    def _blocks(self) -> layered.Blocks:
+    def blocks(self) -> layered.Blocks:
         """The mesh in the world at rest, with weights on the joints of the skeleton, and the shapes."""
         parts, shapes = self.character.parts, self.layers.shapes
         sizes = [len(part.mesh.vertices) for part in parts]
@@ -164,7 +167,7 @@ class LayeredRig(PosedRig):
             own, width = slice(start, start + size), part.skin.weights.shape[1]
             joints[own, :width] = part.skin.joints[part.skin.influences]
             weights[own, :width] = part.skin.weights
-            rest_from_mesh = self._rest_from_mesh(part)
+            rest_from_mesh = self.rest_from_mesh(part)
             moves = (shapes.vertices >= start) & (shapes.vertices < own.stop)
             rest[own], deltas[moves] = part.mesh.vertices, shapes.deltas[moves]
             if rest_from_mesh is not None:
@@ -175,7 +178,7 @@ class LayeredRig(PosedRig):
         part_of = np.repeat(np.arange(len(parts)), sizes)
         return layered.prepare(rest, joints, weights, shapes.shape_of, shapes.vertices, deltas, part_of)
 
-    def _rest_from_mesh(self, part: Part) -> Array | None:
+    def rest_from_mesh(self, part: Part) -> Array | None:
         """Where the rest pose puts a part's mesh (4, 4), None where that is where it is already."""
         skin = part.skin
         places = self._rest_worlds[skin.joints] @ skin.inverse_binds
