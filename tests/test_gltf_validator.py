@@ -15,6 +15,8 @@ from understudy.formats import read, write
 from understudy.rig import flatten
 
 ENDINGS = (".glb", ".gltf")
+# glTF has viewers make the tangents of a normal map themselves where a mesh has none, as most meshes do.
+GENERATED_TANGENTS = "MESH_PRIMITIVE_GENERATED_TANGENT_SPACE"
 MADE = {"small": small_asset, "motion": motion_asset}
 SOURCES = [
     *data_files("gltf_*/*.glb"),
@@ -33,7 +35,8 @@ def assert_valid(asset: Asset, folder: Path) -> None:
         write(asset, path)
     for verdict in validate(paths):
         assert verdict.errors == 0, "\n".join(verdict.lines("error"))
-        assert verdict.warnings == 0, "\n".join(verdict.lines("warning"))
+        warnings = [line for line in verdict.lines("warning") if GENERATED_TANGENTS not in line]
+        assert verdict.warnings <= 200 and not warnings, "\n".join(warnings)
 
 
 @pytest.mark.parametrize("name", MADE)
