@@ -90,13 +90,13 @@ def padded(offsets: Array) -> Array:
 
 def reaches(offsets: Array) -> Array:
     """(F, 6) float32: the box, in cells, outside of which the offsets (F, nx, ny, nz, 3) move nothing."""
-    used = (offsets != 0).any(axis=-1)
-    result = np.zeros((len(used), 6), np.float32)
-    for axis in range(3):
-        along = used.any(axis=tuple(a for a in (1, 2, 3) if a != axis + 1))
-        count = along.shape[1]
+    result = np.zeros((len(offsets), 6), np.float32)
+    used = np.asarray(offsets.any(axis=4))
+    for axis, others in enumerate(((2, 3), (1, 3), (1, 2))):
+        along = np.asarray(used.any(axis=others))
         result[:, axis] = along.argmax(axis=1)
-        result[:, 3 + axis] = np.where(along.any(axis=1), count - along[:, ::-1].argmax(axis=1) + 2, 0)
+        result[:, 3 + axis] = along.shape[1] + 2 - along[:, ::-1].argmax(axis=1)
+    result[~used.any(axis=(1, 2, 3))] = 0
     return result
 
 
@@ -109,7 +109,10 @@ def _displace_numpy(points: Array, offsets: Array, low: Array, size: Array, out:
     for f in range(len(out)):
         u = (points[f % len(points)] - low) / size
         bx, by, bz = (basis(u[:, a], offsets.shape[1 + a]) for a in range(3))
-        out[f] = np.einsum("ni,nj,nk,ijkc->nc", bx, by, bz, offsets[f % len(offsets)], optimize=True)
+        weights = bx[:, :, None, None] * by[:, None, :, None] * bz[:, None, None, :]
+        out[f] = weights.reshape(len(u), bx.shape[1] * by.shape[1] * bz.shape[1]) @ offsets[f % len(offsets)].reshape(
+            -1, 3
+        )
 
 
 def _check(

@@ -148,7 +148,7 @@ def _before_skinning_numpy(blocks: Blocks, frames: Frames, moves: Array, out: Ar
     for f in range(len(out)):
         blend = np.zeros((len(blocks.rest), LANES, 3, 3)) + np.eye(3)
         e = frames.motions[f, blocks.joint_of, :3, :3]
-        np.add.at(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
+        _add_rows(blend, joint_block, blocks.joint_rows[:, :, None, None] * e[:, None])
         own = blend[lane]
         sound = np.abs(np.linalg.det(own)) > FLAT
         out[f, sound] = np.linalg.solve(own[sound], moves[f, sound, :, None])[..., 0]
@@ -161,16 +161,23 @@ def _deform_numpy(blocks: Blocks, frames: Frames, out: Array) -> None:
     for f in range(len(out)):
         p = blocks.rest.astype(np.float64)
         on = np.flatnonzero(weights[f, blocks.shape_of])
-        np.add.at(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
+        _add_rows(p, shape_block[on], weights[f, blocks.shape_of[on], None] * blocks.shape_rows[on])
         p = p.reshape(-1, 3, LANES)
         on = np.flatnonzero(moved[f, blocks.joint_of])
         e = motions[f, blocks.joint_of[on]]
-        pull = np.einsum("nab,nbl->nal", e[:, :3, :3], p[joint_block[on]]) + e[:, :3, 3:]
+        pull = e[:, :3, :3] @ p[joint_block[on]] + e[:, :3, 3:]
         x = p.copy()
-        np.add.at(x, joint_block[on], blocks.joint_rows[on, None] * pull)
+        _add_rows(x, joint_block[on], blocks.joint_rows[on, None] * pull)
         out[f] = x.reshape(-1)[blocks.place[:, None] + np.arange(3) * LANES]
         if bend is not None and bend.offsets[f].any():
             out[f] += _bent(out[f], bend, f)
+
+
+def _add_rows(total: Array, block: Array, rows: Array) -> None:
+    """total[block[n]] += rows[n], of blocks (N,) in rising order."""
+    if len(block):
+        found, first = np.unique(block, return_index=True)
+        total[found] += np.add.reduceat(rows, first, axis=0)
 
 
 def _bent(points: Array, bend: Bend, frame: int) -> Array:
@@ -178,8 +185,11 @@ def _bent(points: Array, bend: Bend, frame: int) -> Array:
     motion = bend.motion[frame]
     inverse = np.linalg.inv(motion)
     at_rest = points @ inverse[:3, :3].T + inverse[:3, 3]
-    moved = lattice.displacement_numpy(at_rest, bend.low, bend.high, bend.offsets[frame])
-    return (moved @ motion[:3, :3].T).astype(np.float32)
+    inside = ((at_rest > bend.low) & (at_rest < bend.high)).all(axis=1)
+    result = np.zeros(points.shape, np.float32)
+    moves = lattice.displacement_numpy(at_rest[inside], bend.low, bend.high, bend.offsets[frame])
+    result[inside] = moves @ motion[:3, :3].T
+    return result
 
 
 def _poses(given: Frames) -> Poses:

@@ -18,6 +18,7 @@ class Parameters:
         self.layers = layers
         self._drives = _Sum(layers.drive_parameter)
         self._correctives = _Sum(layers.corrective_parameter)
+        self._toward_rounds = _rounds(layers.toward_parameter)
         lattice = layers.lattice
         self._offsets = None if lattice is None else _Sum(lattice.point * 3 + lattice.axis)
 
@@ -32,8 +33,10 @@ class Parameters:
             ramp = np.clip(offset / reach, 0, 1)
             pulled = ramp[:, layers.corrective_a] * ramp[:, layers.corrective_b]
             self._correctives.add(layers.corrective_gain * pulled, p)
-        for i, control, target in zip(layers.toward_parameter, layers.toward_control, layers.toward_target):
-            p[:, i] += np.clip(values[:, control], 0, 1) * (target - p[:, i])
+        for rules in self._toward_rounds:
+            parameter, control = layers.toward_parameter[rules], layers.toward_control[rules]
+            before = p[:, parameter]
+            p[:, parameter] = before + np.clip(values[:, control], 0, 1) * (layers.toward_target[rules] - before)
         return np.clip(p, layers.low, layers.high)
 
     def offsets(self, values: Array) -> Array | None:
@@ -45,6 +48,12 @@ class Parameters:
         moved = lattice.gain * (values - self.layers.controls.rest)[:, lattice.control]
         self._offsets.add(moved, result)
         return result.reshape(len(values), *lattice.counts, 3)
+
+
+def _rounds(targets: Array) -> list[Array]:
+    """The rules (n,) of each round: those of one target follow each other in their order, one a round."""
+    turn = np.array([np.count_nonzero(targets[:i] == target) for i, target in enumerate(targets)], np.int64)
+    return [np.flatnonzero(turn == number) for number in range(int(turn.max(initial=-1)) + 1)]
 
 
 class _Sum:

@@ -1,0 +1,121 @@
+"""The dragon's rig on one core: frames a second, one frame, and the share of each layer.
+
+The frames are those of its clips, evenly spread, and beside them the worst that can be asked: every control of every
+layer away from its rest in every frame. The floor is linear blend skinning of the same mesh alone.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+from benchmarks.measure import Row, median_ms
+
+from understudy import cast
+from understudy.character import Asset, Character
+from understudy.checks import Array
+from understudy.deform import layered
+from understudy.rig import DirectRig, LayeredRig
+
+PEERS = False  # nothing here needs the peers' environment
+FRAMES = 240  # ten seconds
+BATCH_MS, SINGLE_MS = 1000 / 500, 3.0  # what was asked for: 500 frames a second in a batch, 3 ms for one
+
+
+def rows() -> Iterator[Row]:
+    """Every row of this benchmark, as they are measured."""
+    asset = cast.load("dragon")
+    rig = LayeredRig(asset.characters[0])
+    with one_core():
+        acted, worst = acted_rows(rig, asset), every_control(rig)
+        yield from speed(rig, "clips", acted)
+        yield from speed(rig, "every control", worst)
+        yield from peers(rig, acted)
+        yield from shares(rig, "clips", acted)
+        yield from shares(rig, "every control", worst)
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Compiled code on one thread."""
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
+
+
+def acted_rows(rig: LayeredRig, asset: Asset) -> Array:
+    """(F, C) frames from all clips, evenly spread."""
+    every = np.concatenate([rig.pose(animation) for animation in asset.animations])
+    return every[np.linspace(0, len(every) - 1, FRAMES).astype(int)]
+
+
+def every_control(rig: LayeredRig) -> Array:
+    """(F, C) frames in which nothing rests."""
+    return np.random.default_rng(0).uniform(rig.controls.low, rig.controls.high, (FRAMES, len(rig.controls)))
+
+
+def speed(rig: LayeredRig, what: str, frames: Array) -> Iterator[Row]:
+    batch = median_ms(lambda: rig.vertices(frames)) / len(frames)
+    yield Row(f"dragon, {what}, batch", 1000 / batch, "fps", "asked for: 500 fps", BATCH_MS / batch, 1.0)
+    single = median_ms(lambda: rig.vertices(frames[:1]), repeats=100)
+    yield Row(f"dragon, {what}, one frame", single, "ms", "asked for: 3 ms", SINGLE_MS / single, 1.0)
+
+
+def peers(rig: LayeredRig, frames: Array) -> Iterator[Row]:
+    ours = median_ms(lambda: rig.vertices(frames)) / len(frames)
+    os.environ["UNDERSTUDY_NUMBA"] = "0"
+    try:
+        twin = median_ms(lambda: rig.vertices(frames[:8]), repeats=3) / 8
+    finally:
+        del os.environ["UNDERSTUDY_NUMBA"]
+    yield Row("dragon, clips, a frame of a batch", ours, "ms", "NumPy twin", twin / ours, 3.0)
+    plain = rig.character
+    direct = DirectRig(Character(plain.name, plain.skeleton, plain.parts))
+    poses = np.concatenate(rig.local_transforms(frames), axis=-1).reshape(len(frames), -1)
+    floor = median_ms(lambda: direct.vertices(poses)) / len(frames)
+    yield Row("dragon, clips, a frame of a batch", ours, "ms", "linear blend skinning alone", floor / ours, None)
+
+
+def shares(rig: LayeredRig, what: str, rows: Array) -> Iterator[Row]:
+    """What each layer adds to the time of a frame: the layers are switched on one after the other."""
+    frames, blocks = rig.frames(rows), rig.blocks
+    shape_layers = layer_of_shapes(rig)
+    still = frames._replace(weights=np.zeros_like(frames.weights), moved=np.zeros_like(frames.moved), bend=None)
+    skinned = still._replace(moved=frames.moved)
+    coarse = skinned._replace(weights=np.where(shape_layers == "coarse", frames.weights, 0))
+    fine = coarse._replace(weights=frames.weights)
+    steps = {"output": still, "skinning": skinned, "coarse shapes": coarse, "fine shapes": fine, "lattice": frames}
+    calls = {name: partial(layered.deform, blocks, step) for name, step in steps.items()}
+    ends = dict(zip(calls, least_ms(list(calls.values()))))
+    times = {"controls and joints": least_ms([partial(rig.frames, rows)])[0]}
+    times |= dict(zip(ends, np.diff([0.0, *ends.values()]).tolist()))
+    total = sum(times.values())
+    for name, spent in times.items():
+        yield Row(f"dragon, {what}: {name}", 100 * spent / total, "%", f"{1000 * spent / len(rows):.0f} us", None, None)
+
+
+def least_ms(calls: list[Callable[[], object]], rounds: int = 15) -> list[float]:
+    """The shortest time of each call, taken in turns: what others do on the machine meets all of them alike."""
+    times = np.empty((rounds, len(calls)))
+    for round in range(rounds):
+        for i, call in enumerate(calls):
+            start = time.perf_counter()
+            call()
+            times[round, i] = time.perf_counter() - start
+    return (1e3 * times.min(axis=0)).tolist()
+
+
+def layer_of_shapes(rig: LayeredRig) -> Array:
+    """(S,) "coarse" or "fine"."""
+    from understudy.rig.flatten import coarse_shapes
+
+    return np.where(coarse_shapes(rig.layers), "coarse", "fine")
