@@ -40,6 +40,7 @@ class Size(click.ParamType):
     help="The moment of a PNG, seconds of the clip's clock; its start by default.",
 )
 @click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="A contact sheet of N frames, as PNG.")
+@click.option("--captions/--no-captions", default=True, help="Title and times on a contact sheet.")
 @click.option(
     "--azimuth",
     type=options.Finite(),
@@ -55,6 +56,12 @@ class Size(click.ParamType):
     default=12.0,
     show_default=True,
     help="Above the horizon.",
+)
+@click.option(
+    "--target", metavar="NAME", help="Frame only this: a named point, a region, a part or a joint of the character."
+)
+@click.option(
+    "--zoom", type=options.Finite(0.05, 50), metavar="FACTOR", default=1.0, show_default=True, help="Narrow the view."
 )
 @click.option("--background", type=click.Choice(["warm", "studio"]), default="warm", show_default=True)
 @click.option("--bones", is_flag=True, help="Draw the skeleton instead of the skin.")
@@ -75,8 +82,11 @@ def command(
     size: tuple[int, int],
     time: float | None,
     sheet: int | None,
+    captions: bool,
     azimuth: float,
     elevation: float,
+    target: str | None,
+    zoom: float,
     background: str,
     bones: bool,
     follow: bool | None,
@@ -90,7 +100,7 @@ def command(
     """Render INPUT to a picture (.png), a contact sheet (--sheet N) or a video (.mp4, .webm, .gif)."""
     kind = suffix(output, ending)
 
-    def work(path: str, target: str) -> dict[str, Any]:
+    def work(path: str, place: str) -> dict[str, Any]:
         from understudy.render import show
 
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
@@ -101,19 +111,22 @@ def command(
             background=background,
             follow=follow,
             backend="software" if software else None,
-            supersample=2 if kind == ".png" and sheet is None else 1,
+            # Small pictures of a sheet show their edges more than large ones.
+            supersample=2 if kind == ".png" and (sheet is None or max(size) <= 480) else 1,
+            target=target,
+            zoom=zoom,
         )
         take = show.Take.of(asset, clip, rate, character, bones)
         with options.progress(f"rendering {take.name}", quiet) as report:
             if sheet is not None:
-                how = show.contact_sheet(take, target, view, sheet, report)
+                how = show.contact_sheet(take, place, view, sheet, report, captions)
             elif kind == ".png":
-                how = show.picture(take, target, view, time)
+                how = show.picture(take, place, view, time)
             else:
-                how = show.video(take, target, view, report)
+                how = show.video(take, place, view, report)
         if not as_json and not quiet:
-            click.echo(f"{target}: {how}", err=True)
-        return {"output": target, "clip": take.name, "frames": len(take), "how": how}
+            click.echo(f"{place}: {how}", err=True)
+        return {"output": place, "clip": take.name, "frames": len(take), "how": how}
 
     jobs = Jobs.plan(input, output, kind if ending else None)
     jobs.run(work, as_json)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import atan2, cos, radians, sin, tan
+from math import atan, atan2, cos, radians, sin, tan
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,6 +62,10 @@ class Camera:
     def moved(self, offset: ArrayLike) -> Camera:
         """The same camera, translated by offset (3,)."""
         return replace(self, eye=_triple(np.add(self.eye, offset)), target=_triple(np.add(self.target, offset)))
+
+    def zoomed(self, factor: float) -> Camera:
+        """From the same place, things `factor` times as large: a narrower view, whose perspective does not change."""
+        return replace(self, fov=2.0 * atan(tan(0.5 * self.fov) / checks.positive(factor, "zoom")))
 
     def project(self, points: Array) -> Array:
         """Points (N, 3) to (N, 3): x, y in [-1, 1] inside the picture (y up), and the distance along the view."""

@@ -16,6 +16,7 @@ from understudy.render.look import Lights
 from understudy.render.tiles import TILE, touched_tiles
 
 FAR_BELOW = -1e30  # a ground that hides nothing
+HOLLOW = 0.06  # size of the hollows that are darkened, of the figure's
 STEEPEST = 6.0  # slope, depth over width, above which a pixel is shaded at every sample
 PREMULTIPLIED = (1, 0x0303)  # ONE, ONE_MINUS_SRC_ALPHA
 
@@ -101,7 +102,9 @@ class Figure:
         near, far = camera.near, camera.far
         put("shade", world_from_clip=np.linalg.inv(camera.clip_from_world).T)
         put("shade", depth_scale=(1.0 / near, (near - far) / (near * far)))
-        put("shade", pixel_slope=STEEPEST * 2.0 * np.tan(0.5 * camera.fov) / self.size[1])
+        slope = np.tan(0.5 * camera.fov)
+        put("shade", view_slope=(slope * camera.aspect, slope), hollow=HOLLOW * stage.size)
+        put("shade", pixel_slope=STEEPEST * 2.0 * slope / self.size[1])
         directions = {f"{name}_direction": getattr(lights, name) for name in ("key", "fill", "rim", "back")}
         for name in LIT:
             put(name, eye=camera.eye, ground=ground, size=stage.size, **directions)

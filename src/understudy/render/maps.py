@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from understudy.character import Material, Texture
-from understudy.checks import Array
+from understudy.checks import Array, freeze
 
 LARGEST_TEXTURE = 4096  # pixels a side; larger ones are reduced, since no picture here shows more of them
 
@@ -62,7 +62,7 @@ class Maps:
                 packed[..., 0] = np.round(255.0 + strength * (shade - 255.0))
             if rough is not None:
                 packed[..., 1:3] = _resized(rough, larger)[..., 1:3]
-            self._packed[key] = packed
+            self._packed[key] = freeze(packed)
         return self._packed[key]
 
 
@@ -73,7 +73,7 @@ def decoded(data: bytes) -> Array | None:
     try:
         with Image.open(io.BytesIO(data)) as image:
             image.thumbnail((LARGEST_TEXTURE, LARGEST_TEXTURE))
-            return np.asarray(image.convert("RGBA"))
+            return freeze(np.array(image.convert("RGBA")))
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
         return None
 

@@ -75,7 +75,7 @@ class Surface:
         if (self.uvs is None) == bool(self.maps):
             raise InvalidInput("uvs and maps come together, but only one of them was given")
         for name, value in self.maps.items():
-            keep(name, checks.array(value, name, ("H", "W", 4), dtype=np.uint8))
+            keep(name, _shared(value, name))
             if not value.size:
                 raise InvalidInput(f"{name} should have at least one pixel, but is empty")
         if self.uvs is not None:
@@ -114,6 +114,14 @@ class Surface:
             given = value is not None and (part != "colours" or value.ndim == 2)
             if given and len(value) != count:
                 raise InvalidInput(f"{name} has {count} vertices, but its surface has {len(value)} {part}")
+
+
+def _shared(picture: Array, name: str) -> Array:
+    """A map (H, W, 4) uint8, itself where it is frozen already: surfaces that share one keep sharing it."""
+    known = isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and not picture.flags.writeable
+    if known and picture.ndim == 3 and picture.shape[2] == 4 and picture.flags.c_contiguous:
+        return picture
+    return checks.array(picture, name, ("H", "W", 4), dtype=np.uint8)
 
 
 @dataclass(frozen=True, eq=False)

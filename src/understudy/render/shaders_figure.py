@@ -110,7 +110,8 @@ uniform sampler2D note_colour, note_normals, note_details, note_depth;
 uniform mat4 world_from_clip;
 uniform mat3 camera_from_world;
 uniform vec2 depth_scale;  // 1 / distance = x + y depth, which on the screen is affine over a plane
-uniform float floor_height, pixel_slope;
+uniform float floor_height, pixel_slope, hollow;
+uniform vec2 view_slope;  // tangents of half the view's angles
 out vec4 pixel;
 
 const int COUNT = SIDE * SIDE;
@@ -129,13 +130,37 @@ Note plus(Note p, Note q, float w) {{
 }}
 vec3 in_world(vec2 n) {{ return normalize(vec3(n, sqrt(max(1.0 - dot(n, n), 0.0))) * camera_from_world); }}
 
+// How much of the sky the neighbours on the screen leave open: each tap that rises before the surface within `hollow`
+// metres closes a part of it. For hollows that a character's own maps know nothing of: open mouths, folded arms.
+const vec2 AROUND[10] = vec2[](vec2(0.206, 0.087), vec2(-0.365, 0.130), vec2(0.234, -0.442), vec2(0.149, 0.573),
+    vec2(-0.563, -0.365), vec2(0.731, -0.123), vec2(-0.496, 0.636), vec2(-0.068, -0.863), vec2(0.674, 0.629),
+    vec2(-0.975, -0.008));
+vec3 in_camera(vec2 place, float depth) {{
+    return vec3((place / resolution * 2.0 - 1.0) * view_slope, -1.0) / nearness(depth);
+}}
+float open_around(vec3 place, vec2 n) {{
+    vec3 at = in_camera(place.xy, place.z), normal = vec3(n, sqrt(max(1.0 - dot(n, n), 0.0)));
+    float reach = min(0.5 * hollow / view_slope.y * resolution.y * nearness(place.z), 0.1 * resolution.y), closed = 0.0;
+    mat2 turn = turn_here();
+    for (int i = 0; i < 10; i++) {{
+        vec2 there = place.xy + reach * (turn * AROUND[i]);
+        ivec2 tap = clamp(ivec2(there * float(SIDE)), ivec2(0), ivec2(resolution) * SIDE - 1);
+        vec3 v = in_camera((vec2(tap) + 0.5) / float(SIDE), texelFetch(note_depth, tap, 0).r) - at;
+        float d2 = dot(v, v);
+        float rises = max(dot(v, normal) * inversesqrt(max(d2, 1e-12)) - 0.15, 0.0);
+        closed += rises * max(1.0 - d2 / (hollow * hollow), 0.0);
+    }}
+    return max(1.0 - closed * 0.22, 0.0);
+}}
+
 vec4 shade(Note p, float count) {{
     float part = 1.0 / max(count, 1.0);
     vec3 place = p.place * part;
     vec4 h = world_from_clip * vec4(vec3(place.xy / resolution, place.z) * 2.0 - 1.0, 1.0);
     vec3 at = h.xyz / h.w, details = p.details.rgb * part;
     vec4 normals = p.normals * part, colour = p.colour * part;
-    vec3 c = shaded(colour.rgb, in_world(normals.xy), in_world(normals.zw), at, details.y, details.z, details.x,
+    vec3 c = shaded(colour.rgb, in_world(normals.xy), in_world(normals.zw), at, details.y, details.z,
+        details.x * open_around(place, normals.zw),
         finish_of(int(colour.a + 0.5)));
     // What the ground hides is not there.
     return at.y < floor_height ? vec4(0.0) : count * vec4(c, 1.0);

@@ -75,14 +75,15 @@ def shade(look: Look, lights: Lights, p: Points, finish: Finish) -> Array:
     c = c + look.key * shine * o * (f0 + (grazing - f0) * f5)
     away = (1.0 - np.maximum(_dot(n, v), 0.0)) ** 5
     fresnel = f0 * (1.0 - away) + grazing * np.maximum(1.0 - r, 0.04) * away
-    c = c + _surroundings(look, n, v) * o * (1.0 - 0.5 * r) * fresnel
+    c = c + _surroundings(look, n, v) * o * o * (1.0 - 0.5 * r) * fresnel
 
     form = _unit(0.3 * n + 0.7 * p.smooth)
     across = 1.0 - np.maximum(_dot(form, v), 0.0)
     edge = across**3 * o * o
-    c = c + np.array(finish.sheen) * (0.5 * look.key * key + look.sky) * across**2 * o
-    c = c + look.rim * edge * smoothstep(-0.1, 0.7, form @ lights.rim)[:, None] * (0.55 * a + 0.45)
-    c = c + look.back * edge * smoothstep(0.0, 0.8, form @ lights.back)[:, None] * (0.6 * a + 0.4)
+    c = c + np.array(finish.sheen) * (0.5 * look.key * key + look.sky) * across**2 * o * o
+    white = np.minimum(5.0 * a.max(axis=1, keepdims=True), 1.0)
+    c = c + look.rim * edge * smoothstep(-0.1, 0.7, form @ lights.rim)[:, None] * (0.55 * a + 0.45 * white)
+    c = c + look.back * edge * smoothstep(0.0, 0.8, form @ lights.back)[:, None] * (0.6 * a + 0.4 * white)
     if finish.clearcoat:
         wet = 0.04 + 0.96 * (1.0 - np.maximum(_dot(p.smooth, v), 0.0)) ** 5
         shine, f5 = _gloss(p.smooth, v, lights.key, np.full_like(r, max(finish.clearcoat_roughness, 0.1)))

@@ -25,7 +25,11 @@ Report = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class View:
-    """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away."""
+    """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away.
+
+    The camera stands where all of the take is seen, or all of `target`: a named point, a region, a part or a joint of
+    the character. `zoom` narrows the view from there.
+    """
 
     size: tuple[int, int] = (960, 720)
     azimuth: float = AZIMUTH
@@ -34,6 +38,8 @@ class View:
     follow: bool | None = None
     backend: str | None = None  # "gl" or "software"; None: the first that works
     supersample: int = 1
+    target: str | None = None
+    zoom: float = 1.0
 
 
 def picture(take: Take, path: str | Path, view: View | None = None, time: float | None = None) -> str:
@@ -47,20 +53,33 @@ def picture(take: Take, path: str | Path, view: View | None = None, time: float 
         return f"{view.size[0]}x{view.size[1]}, {_how(renderer)}"
 
 
-def contact_sheet(take: Take, path: str | Path, view: View, count: int, report: Report | None = None) -> str:
-    """`count` moments, evenly spread over the take, as one PNG with their times."""
+def contact_sheet(
+    take: Take,
+    path: str | Path,
+    view: View,
+    count: int | None = None,
+    report: Report | None = None,
+    captions: bool = True,
+    columns: int | None = None,
+) -> str:
+    """`count` moments, evenly spread over the take, or all of its frames, as one PNG; their captions, or nothing said.
+
+    With `View.supersample` 2, pictures of 128 pixels are as smooth as large ones.
+    """
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"{path}: a contact sheet is a picture, and should end in .png")
-    chosen = np.unique(np.linspace(0, len(take) - 1, count).round().astype(int))
+    wanted = len(take) if count is None else count
+    chosen = np.unique(np.linspace(0, len(take) - 1, wanted).round().astype(int))
     pictures = []
     with _drawn(take, view, chosen) as (renderer, drawn):
         for shown in drawn:
             pictures.append(shown)
             if report:
                 report(len(pictures), len(chosen))
-        captions = [f"{take.times[f]:.2f} s" for f in chosen]
         theme = "dark" if view.background == "studio" else "light"
-        still.write_png(path, still.contact_sheet(pictures, captions, title=take.name, theme=theme))
+        words = [take.captions[f] for f in chosen] if captions else None
+        title = take.name if captions else ""
+        still.write_png(path, still.contact_sheet(pictures, words, columns, title, theme))
         return f"{len(pictures)} frames, {_how(renderer)}"
 
 
@@ -85,8 +104,12 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
     outlines = take.outlines()
     stage = stage_of(outlines, ground=_ground(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
+    seen = outlines if view.target is None else take.outlines(view.target)
+    ground = stage.ground if view.target is None else None
     aspect = view.size[0] / view.size[1]
-    cameras = frame_clip(outlines, view.azimuth, view.elevation, aspect=aspect, ground=stage.ground, follow=follow)
+    cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, follow=follow)
+    if view.zoom != 1.0:
+        cameras = [camera.zoomed(view.zoom) for camera in cameras]
 
     def draw(renderer: Renderer) -> Iterator[Array]:
         for frame in frames:

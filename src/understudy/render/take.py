@@ -10,13 +10,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from understudy.character import Asset, Clip, Curves
+from understudy import checks
+from understudy.character import Asset, Character, Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.figure import stick_figure
 from understudy.render.scene import Dots, Surface, srgb
 from understudy.render.surfaces import drawn_parts
+from understudy.render.targets import Target, target_of
 from understudy.rig import PosedRig, pose_all
 
 BLOCK_VERTICES = 8_000_000  # vertices computed at once: 96 MB, ten seconds of a detailed character
@@ -36,18 +39,31 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Player:
-    """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them."""
+    """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them.
+
+    `character` where the points are its vertices.
+    """
 
     surfaces: list[Surface]
     poses: Callable[[int, int], Sequence[Array]]
     draw: Callable[[Array], Drawing]
+    character: Character | None = None
 
 
 class Take:
     """F frames at `times` (F,). `surfaces` stay the same; `draw(f)` gives the rest of frame f."""
 
-    def __init__(self, name: str, times: Array, rate: float, players: Sequence[Player], block: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        times: Array,
+        rate: float,
+        players: Sequence[Player],
+        block: int,
+        captions: Sequence[str] | None = None,
+    ) -> None:
         self.name, self.times, self.rate, self.players = name, times, rate, players
+        self.captions = [f"{time:.2f} s" for time in times] if captions is None else list(captions)
         self.surfaces = [surface for player in players for surface in player.surfaces]
         self._block = max(1, block)
         self._start = -1
@@ -74,17 +90,31 @@ class Take:
             tuple(dots for drawing in drawings for dots in drawing.dots),
         )
 
-    def outlines(self) -> Array:
-        """(F, 26, 3) the outermost points of each frame in 26 directions, for the camera."""
+    def outlines(self, target: str | None = None) -> Array:
+        """(F, 26, 3) the outermost points of each frame in 26 directions, of everything or of a target, for the camera.
+
+        `target` is looked for in the first character that is drawn with its mesh.
+        """
+        chosen = None if target is None else self._target(target)
         result = np.full((len(self), 2 * len(DIRECTIONS), 3), np.nan)
         for frame in range(len(self)):
-            clouds = [points for points in self._poses(frame) if len(points)]
+            clouds = self._poses(frame)
+            if chosen is not None:
+                result[frame] = _outermost(clouds[chosen[0]][chosen[1].vertices], chosen[1].radius)
+                continue
+            clouds = [points for points in clouds if len(points)]
             if clouds:
                 result[frame] = _outermost(np.concatenate(clouds) if len(clouds) > 1 else clouds[0])
         # a frame in which nothing is seen is looked at as the first in which something is
         empty = np.isnan(result[:, 0, 0])
         result[empty] = 0.0 if empty.all() else result[np.argmin(empty)]
         return result
+
+    def _target(self, name: str) -> tuple[int, Target]:
+        for number, player in enumerate(self.players):
+            if player.character is not None:
+                return number, target_of(player.character, name)
+        raise InvalidInput(f"target {name!r} cannot be found: no character is drawn here with its mesh")
 
     @classmethod
     def of(
@@ -108,15 +138,35 @@ class Take:
         heaviest = max(sum(c.vertex_count for c in cast), 1)
         return cls(name, times, own_rate, players, BLOCK_VERTICES // heaviest)
 
+    @classmethod
+    def of_rows(cls, rig: PosedRig, rows: ArrayLike, captions: Sequence[str] | None = None, rate: float = 24.0) -> Take:
+        """A take of one character from the rows (F, C) of its rig: poses of a library, or a clip made by a program.
 
-def _outermost(points: Array) -> Array:
-    """(26, 3) of points (N, 3). Sums of columns: a product of matrices this thin takes ten times as long."""
+        `captions` name the frames on a contact sheet, instead of their times.
+        """
+        values = checks.array(rows, "rows", ("F", len(rig.rest)))
+        if not len(values):
+            raise InvalidInput("a take needs at least one row")
+        if captions is not None and len(captions) != len(values):
+            raise InvalidInput(f"{len(values)} rows need as many captions, but {len(captions)} were given")
+        times = np.arange(len(values)) / checks.positive(rate, "rate")
+        block = BLOCK_VERTICES // max(rig.character.vertex_count, 1)
+        return cls(rig.character.name, times, rate, [_player(rig, values, False)], block, captions)
+
+
+def _outermost(points: Array, radius: float = 0.0) -> Array:
+    """(26, 3) of balls around points (N, 3).
+
+    By sums of columns: a product of matrices this thin takes ten times as long.
+    """
     columns = np.ascontiguousarray(points.T)
-    found = []
+    found, ways = [], []
     for direction in DIRECTIONS:
         along = sum(sign * column for sign, column in zip(direction, columns) if sign)
         found += [np.argmax(along), np.argmin(along)]
-    return points[found]
+        way = np.array(direction) / np.linalg.norm(direction)
+        ways += [way, -way]
+    return points[found] + radius * np.array(ways)
 
 
 def _player(rig: PosedRig, values: Array, bones: bool) -> Player:
@@ -134,7 +184,7 @@ def _player(rig: PosedRig, values: Array, bones: bool) -> Player:
         )
 
     surfaces = [surface for part in parts for surface in part.surfaces]
-    return Player(surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw)
+    return Player(surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw, rig.character)
 
 
 def _stick_player(rig: PosedRig, values: Array) -> Player:
