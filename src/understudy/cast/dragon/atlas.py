@@ -5,9 +5,9 @@ borders do not show. What is baked into the normal map, in glTF's terms:
 
     n' = normalise(s - grad h),   texel = (n' . t, n' . b, n' . n) / 2 + 1/2
 
-with s the sculpture's own normal, h the bump, n the mesh's smooth normal, t the direction in which u grows and b that in which v falls (up in the picture, glTF's +Y).
-Mirrored triangles have mirrored t and b, so whoever derives both from the UVs gets the mirrored bump; whoever stores a
-tangent must give the right side the other handedness.
+with s the sculpture's own normal, h the bump, n the mesh's smooth normal, t the direction in which u grows and b that
+in which v falls (up in the picture, glTF's +Y). Mirrored triangles have mirrored t and b, so whoever derives both from
+the UVs gets the mirrored bump; whoever stores a tangent must give the right side the other handedness.
 """
 
 from __future__ import annotations
@@ -100,8 +100,11 @@ def bumped(cover: Texels, normals: Array, slope: Array) -> Array:
     return 0.5 + 0.5 * np.stack([linear.dot(normal, axis) for axis in axes], axis=1)
 
 
-def picture(cover: Texels, values: Array) -> Array:
-    """(SIZE, SIZE, 3) uint8 of values (N, 3) in 0 .. 1; the gaps between charts take the nearest texel's value."""
+def picture(cover: Texels, values: Array, coarser: int = 1) -> Array:
+    """(SIZE, SIZE, 3) uint8 of values (N, 3) in 0 .. 1; the gaps between charts take the nearest texel's value.
+
+    `coarser` 2 gives half the size, each texel the mean of four.
+    """
     from scipy.ndimage import distance_transform_edt
 
     canvas = np.zeros((SIZE * SIZE, 3))
@@ -110,4 +113,6 @@ def picture(cover: Texels, values: Array) -> Array:
     empty[cover.where] = False
     rows, columns = distance_transform_edt(empty.reshape(SIZE, SIZE), return_distances=False, return_indices=True)
     filled = canvas.reshape(SIZE, SIZE, 3)[rows, columns]
+    small = SIZE // coarser
+    filled = filled.reshape(small, coarser, small, coarser, 3).mean(axis=(1, 3))
     return np.asarray(np.round(255 * np.clip(filled, 0, 1)).astype(np.uint8))

@@ -28,30 +28,16 @@ from understudy.cast.dragon import (
     tongue,
 )
 from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
+from understudy.cast.dragon.materials import MATERIALS
 from understudy.cast.dragon.patches import Patch, joined, pair
 from understudy.cast.dragon.skeleton import skeleton
-from understudy.character import Character, Material, Mesh, Part, Skeleton, Skin, Texture
+from understudy.character import Character, Mesh, Part, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
 from understudy.maths.colour import to_linear
 
-SEAL = 0.0008  # HL that each lip stays away from the other at rest: the closed mouth is a thin line
+SEAL = 0.0004  # HL that each lip stays away from the other at rest: the closed mouth is a thin line
 NEAR_LIPS = 10  # lip vertices that lead a tooth
-UNLIT: dict[str, Any] = {"extensions": {"KHR_materials_unlit": {}}}
-
-MATERIALS = {
-    "Skin": Material("skin", roughness=0.62),
-    "Lids": Material("lids", roughness=0.6, double_sided=True),
-    "Eyes": Material("eyes", roughness=0.12),
-    "Highlights": Material("highlights", extra=UNLIT),
-    "LidShadow": Material("lid shadow", roughness=1.0, alpha_mode="BLEND", extra=UNLIT),
-    "Fins": Material("fins", roughness=0.55, double_sided=True),
-    "Horns": Material("horns", roughness=0.42),
-    "Spikes": Material("spikes", roughness=0.5),
-    "Teeth": Material("teeth", roughness=0.3),
-    "Tongue": Material("tongue", roughness=0.35),
-    "Plinth": Material("plinth", roughness=0.45),
-}
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from understudy.cast.dragon import atlas, lids, paint, sculpt
 from understudy.character import Image, Texture
 from understudy.checks import Array
 
-QUALITY = {"colour": 92, "normal": 93}  # of the JPEG files; below 90 blocks begin to show in highlights
+QUALITY = {"colour": 92, "normal": 93, "surface": 90}  # of the JPEG files; below 90 blocks begin to show in highlights
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,9 @@ def coat(vertices: Array, triangles: Array, shells: Mapping[str, lids.Lid]) -> C
     place = paint.Place.of(exact)
     reliefs = paint.Reliefs.of(place)
     colour[skin], slope[skin] = paint.colours(place, reliefs), reliefs.slope()
+    # glTF's packing: red is the ambient light that arrives, green the roughness, blue the metal
+    surface = np.tile([1.0, 0.6, 0.0], (len(skin), 1))
+    surface[skin, 0], surface[skin, 1] = paint.occlusion(exact), paint.roughness(place)
     for number, which in enumerate(shells, 1):
         lid = texels.surface == number
         colour[lid], slope[lid] = lids.coat(which, texels.points[lid])
@@ -48,6 +51,8 @@ def coat(vertices: Array, triangles: Array, shells: Mapping[str, lids.Lid]) -> C
         "normal": atlas.picture(texels, atlas.bumped(texels, true_normals, slope)),
     }
     textures = {slot: Texture(_image(slot, picture)) for slot, picture in pictures.items()}
+    packed = _image("surface", atlas.picture(texels, surface, coarser=2))
+    textures |= {"occlusion": Texture(packed), "metallic_roughness": Texture(packed)}
     return Coat(np.concatenate([uvs[0], uvs[0][:, ::-1]]), dict(zip(shells, uvs[1:])), textures)
 
 

@@ -1,7 +1,8 @@
 """Eyeballs, their highlights, and the shadow that the upper lid casts on them: most of the dragon's appeal.
 
-An eyeball is rings about its own gaze, painted by `eye_paint`. Highlights are unlit discs that hang on the head, not on the eyeball: they stay where the light is when the eye
-turns. The shadow is a dark transparent strip that hangs on the upper lid; without it the eyes look stuck on.
+An eyeball is rings about its own gaze, painted by `eye_paint`. Highlights are unlit discs that hang on the head, not on
+the eyeball: they stay where the light is when the eye turns. The shadow (`lids.shadow`) is a dark transparent strip
+that hangs on the upper lid; without it the eyes look stuck on.
 """
 
 from __future__ import annotations

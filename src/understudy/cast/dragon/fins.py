@@ -44,7 +44,7 @@ def fin() -> Fin:
     length = length * (1 - 0.17 * np.sin(np.pi * np.clip(within, 0, 1)) ** 0.8)
     along = np.linspace(0.0, 1.0, ROWS)
     rib = np.exp(-((np.minimum(within, 1 - within) / 0.13) ** 2))[:, None]
-    reach = length[:, None] * along**0.95 + 0.02
+    reach = (length[:, None] - 0.025) * along**0.95 + 0.045
     cup = 0.6 * (0.12 * np.sin(1.9 * along) - 0.06 * along**2)
     outer = np.maximum(ramp(0.16, 0.0, across), ramp(2.84, 3.0, across))[:, None]  # the first and last rib are sturdier
     thick = (0.012 + 0.010 * rib + 0.004 * outer) * (1 - 0.72 * along) * (0.30 + 0.70 * rib) + 0.0028

@@ -17,15 +17,15 @@ from understudy.cast.dragon.patches import PALETTE, Patch, facing_out, grid, hel
 from understudy.cast.dragon.scales import PEBBLE_HEIGHT, jittered, pebbles
 from understudy.checks import Array
 
-RADIUS = 1.075  # of the eye's
+RADIUS = {"Upper": 1.081, "Lower": 1.069}  # of the eye's: the upper lid closes over the lower one
 SPAN = 86.0  # degrees from the middle to a corner
 REST = {"Upper": (43.0, -3.0, -5.0), "Lower": (-46.0, 0.0, 8.0)}  # base, tilt, curve of the edges in degrees
 CLOSED = {"Upper": (-20.0, 0.0, 2.0), "Lower": (-22.5, 0.0, 2.0)}
 SCALE_SIZE = 0.013  # HL
 LENGTH = 96.0  # degrees from edge to hidden end
 COLUMNS, ROWS = 41, 13
-# the margin rolls inwards in three rows: degrees past the edge, height over the eyeball
-MARGIN = ((0.5, 1.012), (2.6, RADIUS - 0.035), (2.2, RADIUS - 0.012))
+# the margin rolls inwards in three rows: degrees past the edge, depth under the shell
+MARGIN = ((0.5, 0.063), (2.6, 0.035), (2.2, 0.012))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,8 @@ def lid(which: str) -> Lid:
     a = np.linspace(-1.0, 1.0, COLUMNS)
     margin = edge(a, *REST[which])
     t = np.linspace(0.0, 1.0, ROWS) ** 1.3
-    rows = [(margin - sign * past, np.full(COLUMNS, height), 1.0) for past, height in MARGIN]
-    rows += [(margin + sign * LENGTH * step, np.full(COLUMNS, RADIUS), 1.0 - step) for step in t]
+    rows = [(margin - sign * past, np.full(COLUMNS, RADIUS[which] - depth), 1.0) for past, depth in MARGIN]
+    rows += [(margin + sign * LENGTH * step, np.full(COLUMNS, RADIUS[which]), 1.0 - step) for step in t]
     beta = np.stack([row[0] for row in rows], axis=1)
     radius = np.stack([row[1] for row in rows], axis=1)
     share = np.broadcast_to([row[2] for row in rows], beta.shape)
@@ -79,9 +79,10 @@ def place_on(points: Array) -> tuple[Array, Array, Array]:
 
 def scale_centres(seed: int = 11) -> Array:
     """(N, 3) of the lids' scales, on the sphere that the shells lie on."""
-    reach = (RADIUS + 0.1) * EYE_RADIUS
+    middle = 0.5 * (RADIUS["Upper"] + RADIUS["Lower"])
+    reach = (middle + 0.1) * EYE_RADIUS
     points = jittered(SCALE_SIZE, seed, np.array(EYE) - reach, np.array(EYE) + reach)
-    near = np.abs(np.linalg.norm(points - EYE, axis=1) - RADIUS * EYE_RADIUS) < 0.75 * SCALE_SIZE
+    near = np.abs(np.linalg.norm(points - EYE, axis=1) - middle * EYE_RADIUS) < 0.75 * SCALE_SIZE
     return np.asarray(points[near])
 
 
@@ -90,7 +91,7 @@ def coat(which: str, points: Array) -> tuple[Array, Array]:
     a, beta, radius = place_on(points)
     upper = which == "Upper"
     past = (beta - edge(a, *REST[which])) * (1.0 if upper else -1.0)  # degrees from the edge into the lid
-    rolled = ramp(RADIUS - 0.004, RADIUS - 0.020, radius)
+    rolled = ramp(-0.004, -0.020, radius - RADIUS[which])
     relief = pebbles(points, scale_centres(), SCALE_SIZE)
     fade = ramp(2.0, 9.0, past) * (1 - rolled)
     skin = mix(PALETTE["skin"], PALETTE["shade"], 0.42) if upper else mix(PALETTE["skin"], PALETTE["warm"], 0.35)
@@ -110,7 +111,7 @@ def shadow() -> Patch:
     beta = edge(a, *REST["Upper"])[:, None] - below
     across = np.broadcast_to(a[:, None], beta.shape)
     vertices = on_lid(across.ravel(), beta.ravel(), np.full(beta.size, SHADOW_HEIGHT))
-    strength = np.broadcast_to(0.88 * np.clip((32.0 - below) / 32.0, 0, 1) ** 1.4, beta.shape) * ramp(
+    strength = np.broadcast_to(0.90 * np.clip((32.0 - below) / 32.0, 0, 1), beta.shape) * ramp(
         1.0, 0.86, np.abs(across)
     )
     colours = np.concatenate([np.tile([0.10, 0.04, 0.08], (beta.size, 1)), strength.reshape(-1, 1)], axis=1)

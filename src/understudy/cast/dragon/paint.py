@@ -182,9 +182,18 @@ def occlusion(vertices: Array) -> Array:
     for tap, share in ((0.015, 0.7), (0.03, 0.7), (0.06, 0.6), (0.12, 0.45)):
         free = sculpt.distance(vertices + tap * normal, "without_mouth")
         light -= 0.45 * share * np.clip(tap - free - np.maximum(-depth, 0), 0, tap) / tap
-    return np.clip(light, 0.25, 1) * (1 - 0.75 * ramp(0.008, 0.098, -depth))
+    return np.clip(light, 0.25, 1) * (1 - 0.60 * ramp(0.008, 0.098, -depth))
 
 
 def tinted(light: Array) -> Array:
-    """(V, 3) linear factors of ambient light (V,): shade on skin is red, so red falls off least."""
-    return light[:, None] ** np.array([0.7, 1.1, 1.2])
+    """(V, 3) linear factors of ambient light (V,): shade on skin is red, so red falls off least.
+
+    A part of the shade only: the rest is in the occlusion map, which darkens what light from all around adds.
+    """
+    return light[:, None] ** np.array([0.45, 0.75, 0.8])
+
+
+def roughness(place: Place) -> Array:
+    """(M,): skin is dull, lips and mouth are wet."""
+    wet = np.maximum(0.8 * place.lip(), place.inside_mouth())
+    return 0.64 - 0.26 * wet + 0.04 * place.belly()[0]

@@ -168,7 +168,7 @@ PALETTE: dict[str, Array] = {
         "freckle": "#A6483A",
         "brow": "#7A2C20",
         "lip": "#8C3A38",
-        "mouth": "#6E2233",
+        "mouth": "#7C2739",
         "gum": "#B24A58",
         "socket": "#5E2424",
         "tongue": "#E27C7C",

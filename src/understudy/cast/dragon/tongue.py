@@ -38,7 +38,8 @@ def tongue() -> Tongue:
     vertices[:, 1] = middle + FLAT * (vertices[:, 1] - middle)
     vertices[:, 1] -= 0.007 * np.exp(-((vertices[:, 0] / 0.022) ** 2)) * ramp(1.0, 0.6, along) * top
     groove = np.exp(-((vertices[:, 0] / 0.018) ** 2)) * top * ramp(1.0, 0.7, along)
-    colours = mix(PALETTE["tongue"], 0.72 * PALETTE["tongue"], np.maximum(0.5 * groove, ramp(0.35, 0.0, along)))
+    colours = mix(PALETTE["tongue"], 0.72 * PALETTE["tongue"], 0.5 * groove)
+    colours = mix(colours, 0.7 * PALETTE["mouth"], ramp(0.50, 0.12, along))
     patch = midline("Tongue", (vertices, triangles), colours, _hold(vertices[:, 2]))
     mirrored_along = np.concatenate([along, along[patch.twin[len(along) :]]])
     return Tongue(patch, mirrored_along)
@@ -47,5 +48,7 @@ def tongue() -> Tongue:
 def _hold(z: Array) -> dict[str, Array]:
     """Partition of unity over Jaw, Tongue1 .. Tongue4: each takes over around its own place."""
     names = ("Tongue1", "Tongue2", "Tongue3", "Tongue4")
-    taken = [np.ones_like(z), *(ramp(JOINTS[n][1][2] - 0.05, JOINTS[n][1][2] + 0.05, z) for n in names), 0 * z]
-    return {name: taken[i] * (1 - taken[i + 1]) for i, name in enumerate(("Jaw", *names))}
+    taken = np.cumprod(
+        [np.ones_like(z), *(ramp(JOINTS[n][1][2] - 0.05, JOINTS[n][1][2] + 0.05, z) for n in names), 0 * z], axis=0
+    )
+    return {name: taken[i] - taken[i + 1] for i, name in enumerate(("Jaw", *names))}
