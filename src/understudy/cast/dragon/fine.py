@@ -9,6 +9,7 @@ from understudy.cast.dragon.body import Body
 from understudy.cast.dragon.controls import Place, fine_places
 from understudy.cast.dragon.measures import EYE, eye_frame, ramp
 from understudy.cast.dragon.places import Places
+from understudy.cast.dragon.unfold import unfolded
 from understudy.cast.dragon.whole import Whole
 from understudy.checks import Array
 
@@ -27,7 +28,8 @@ def shapes(body: Body, places: Places) -> dict[str, Array]:
                 delta = whole.pieces(_on_pieces(body, place, direction))
             else:
                 skin = places.smooth(_on_skin(places, place, direction), ROUNDS)
-                delta = whole.skin(whole.left(skin) if place.sided else skin)
+                skin = whole.left(skin) if place.sided else skin
+                delta = whole.skin(unfolded(places, skin, (-1.0, 1.0)))
             result |= whole.pair(name, delta) if place.sided else {name: whole.centre(delta, False)}
     return result
 

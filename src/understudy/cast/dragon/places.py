@@ -23,6 +23,7 @@ from understudy.cast.dragon import binding, measures
 from understudy.cast.dragon.body import SkinSurface
 from understudy.cast.dragon.measures import ramp
 from understudy.checks import Array
+from understudy.maths import linear
 
 BROW = np.array([(0.075, 0.20, 0.348), (0.195, 0.247, 0.298), (0.335, 0.175, 0.17)])
 ARC_CENTRE = 0.12  # z of the middle axis round which the mouth's line is followed
@@ -51,6 +52,11 @@ class Places:
     def normals(self) -> Array:
         """(V, 3) unit normals of the skin."""
         return geometry.normals(self.points, self.triangles)
+
+    @cached_property
+    def facing(self) -> Array:
+        """(T, 3) the triangles' normals at rest, as long as twice their areas."""
+        return facing(self.points, self.triangles)
 
     @cached_property
     def low(self) -> Array:
@@ -174,3 +180,9 @@ class Places:
     def rim(self, least: float, full: float = 0.22) -> Array:
         """(V,) how far skin near the eye's opening may move: `least` on the rim, 1 from `full` on; else gaps open."""
         return least + (1 - least) * ramp(0.165, full, self.eye)
+
+
+def facing(points: Array, triangles: Array) -> Array:
+    """(T, 3) normals of triangles, as long as twice their areas."""
+    a, b, c = (points[triangles[:, corner]] for corner in range(3))
+    return linear.cross(b - a, c - a)
