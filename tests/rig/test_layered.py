@@ -8,7 +8,9 @@ from tests.deform.test_lattice import slow as slow_lattice
 from tests.rig.layered_character import character
 
 from understudy import rig as rigs
+from understudy.cast.dragon import store
 from understudy.character import Asset, Channel, Character, Clip, Layers, Mesh, Part, Shapes, Skin
+from understudy.deform import layered
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion, transform
 from understudy.rig import DirectRig, LayeredRig, Rig, bake
@@ -234,3 +236,11 @@ def test_what_it_cannot_be_is_refused() -> None:
     rig = LayeredRig(Character("x", sound.skeleton, [Part("ball", ball.mesh, skewed), nail], layers=sound.layers))
     with pytest.raises(InvalidInput, match=r"'ball' .* should be bound in the rest pose"):
         rig.vertices(rig.rest[None])
+
+
+def test_the_dragon_at_rest_is_its_mesh_and_its_twin_agrees() -> None:
+    rig = LayeredRig(store.read())
+    mesh = np.concatenate([part.mesh.vertices for part in rig.character.parts])
+    np.testing.assert_array_equal(rig.vertices(rig.rest[None])[0], mesh)
+    frames = rig.frames(some_rows(rig, 2, part=0.3))
+    np.testing.assert_allclose(layered.deform(rig.blocks, frames), layered.deform_numpy(rig.blocks, frames), atol=1e-6)

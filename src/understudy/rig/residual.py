@@ -31,10 +31,8 @@ class Residual:
 
     def add(self, moves: Array) -> None:
         """The next frames, displacements (F, V, 3)."""
-        if not moves.any():
-            self._weights.append(np.zeros((len(moves), 0), np.float32))
-            return
-        left = np.array(moves, np.float32).reshape(len(moves), -1)
+        moved = np.flatnonzero(moves.reshape(len(moves), -1).any(axis=1))
+        left = np.asarray(moves[moved], np.float32).reshape(len(moved), self._directions.shape[1])
         weights = [left @ self._directions.T]
         left -= weights[0] @ self._directions
         while True:
@@ -45,7 +43,9 @@ class Residual:
             weights.append(left @ found.T)
             left -= weights[-1] @ found
             self._directions = np.concatenate([self._directions, found])
-        self._weights.append(np.concatenate(weights, axis=1))
+        all_weights = np.zeros((len(moves), len(self._directions)), np.float32)
+        all_weights[moved] = np.concatenate(weights, axis=1)
+        self._weights.append(all_weights)
 
     def _leading(self, left: Array) -> Array:
         """Orthonormal directions (n, N) of rows (F, N), at right angles to those that are known."""
@@ -86,17 +86,24 @@ class Residual:
         return low
 
     def _cut_error(self, weights: Array, directions: Array) -> float:
-        """The largest displacement that is lost with these directions, or some value above the tolerance."""
+        """The largest displacement that is lost with these directions, or some value above what is allowed.
+
+        |w D| <= |w| |D| at each vertex, so that most frames need not be looked at; those that may be worst come first.
+        """
+        allowed = CUT * self.tolerance
+        reach = float(np.sqrt(np.square(directions).reshape(len(directions), -1, 3).sum(axis=(0, 2)).max(initial=0)))
+        bound = reach * np.sqrt(np.square(weights).sum(axis=1))
+        suspects = np.argsort(-bound)[: np.count_nonzero(bound > allowed)]
         worst = 0.0
-        for first in range(0, len(weights), BLOCK):
-            worst = max(worst, float(largest(weights[first : first + BLOCK] @ directions).max(initial=0)))
-            if worst > CUT * self.tolerance:
+        for first in range(0, len(suspects), BLOCK):
+            worst = max(worst, float(largest(weights[suspects[first : first + BLOCK]] @ directions).max(initial=0)))
+            if worst > allowed:
                 break
         return worst
 
 
 def largest(moves: Array) -> Array:
     """(F,) the longest displacement in each frame of (F, 3 V)."""
-    squares = np.square(moves).reshape(len(moves), -1, 3)
+    squares = np.square(moves).reshape(len(moves), moves.shape[1] // 3, 3)
     total = squares[..., 0] + squares[..., 1] + squares[..., 2]
     return np.asarray(np.sqrt(total.max(axis=1, initial=0)))
