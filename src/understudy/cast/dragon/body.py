@@ -27,8 +27,8 @@ from understudy.cast.dragon import (
     sculpt,
     tongue,
 )
-from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
 from understudy.cast.dragon.materials import MATERIALS
+from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
 from understudy.cast.dragon.patches import Patch, joined, pair
 from understudy.cast.dragon.skeleton import skeleton
 from understudy.character import Character, Mesh, Part, Skeleton, Skin, Texture

@@ -89,8 +89,7 @@ def spikes() -> list[Spike]:
 
 
 def _spike(name: str, base: Array, outwards: Array, height: float, place: str) -> Spike:
-    back = np.array([0.0, -outwards[2], outwards[1]])  # along the midline, away from the nose
-    back = back if back[2] < 0 or (outwards[2] < -0.5 and back[1] < 0) else -back
+    back = np.array([0.0, outwards[2], -outwards[1]])  # along the midline, away from the nose
     sides, t = 12, np.linspace(0.0, 1.0, 8)
     path = bezier(
         [base - 0.03 * outwards, base + 0.55 * height * outwards, base + height * (0.95 * outwards + 0.75 * back)], t

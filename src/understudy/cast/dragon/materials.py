@@ -1,4 +1,4 @@
-"""How the dragon's parts answer light, in glTF's terms; what our own renderer makes of them is told in `render.surfaces`."""
+"""How the dragon's parts answer light, in glTF's terms; `render.surfaces` tells what our own renderer makes of it."""
 
 from __future__ import annotations
 

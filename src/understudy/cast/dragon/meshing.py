@@ -88,7 +88,7 @@ def _half() -> tuple[Array, Array]:
 
 
 def _zones(work: Any) -> Array:
-    """(V,) the zone of each vertex, a number into LENGTHS: rims of the eyes, lips and nostrils, face and mouth, rest."""
+    """(V,) the zone of each vertex, a number into LENGTHS: rims of eyes, lips and nostrils, face and mouth, rest."""
     p = work.current_mesh().vertex_matrix()
     x, y, z = np.abs(p[:, 0]), p[:, 1], p[:, 2]
     from_eye = np.linalg.norm(p - EYE, axis=1)

@@ -84,10 +84,10 @@ def throat(points: Array) -> Relief:
     phase = (y + 0.12 * (x / 0.15) ** 2) * THROAT_RATE
     f = phase - np.floor(phase)  # 0 at a plate's lower lip, 1 at its upper end
     lip = 0.16
-    rise, fall = ramp(0.0, lip, f), 1 - ((f - lip) / (1 - lip)) ** 1.5
+    u, v = np.clip(f / lip, 0, 1), np.clip((f - lip) / (1 - lip), 0, 1)
     below = f < lip
-    u = np.clip(f / lip, 0, 1)
-    rate = np.where(below, 6 * u * (1 - u) / lip, -1.5 * np.sqrt(np.clip((f - lip) / (1 - lip), 0, 1)) / (1 - lip))
+    rise, fall = u * u * (3 - 2 * u), 1 - v**1.5
+    rate = np.where(below, 6 * u * (1 - u) / lip, -1.5 * np.sqrt(v) / (1 - lip))
     slope = np.stack([rate * THROAT_RATE * 0.24 * x / 0.15**2, rate * THROAT_RATE, np.zeros_like(x)], axis=1)
     return Relief(np.where(below, rise, fall), slope, np.sin(12.9898 * np.floor(phase)))
 

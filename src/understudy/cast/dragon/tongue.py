@@ -12,6 +12,7 @@ from understudy.checks import Array
 
 PATH = ((0, -0.235, -0.045), (0, -0.160, 0.13), (0, -0.205, 0.30), (0, -0.190, 0.425))
 WIDTH, FLAT = 0.112, 0.28  # half the width, and the height as a share of it
+WIDEST = 0.52  # along it
 RINGS, SIDES = 22, 20
 
 
@@ -28,8 +29,9 @@ def tongue() -> Tongue:
     # rings crowd towards the tip, which is a half-ellipse: even steps would cut it off square
     t = 1 - (1 - np.linspace(0.0, 1.0, RINGS)) ** 1.7
     path = bezier(PATH, t)
-    radii = np.where(t < 0.52, WIDTH * (0.55 + 0.45 * ramp(-0.1, 0.52, t)), 0.0)
-    radii = np.where(t < 0.52, radii, WIDTH * np.sqrt(np.clip(1 - ((t - 0.52) / 0.4805) ** 2.3, 0.0, 1.0))) + 0.0015
+    body = 0.55 + 0.45 * ramp(-0.1, WIDEST, t)
+    tip = np.sqrt(np.clip(1 - (np.clip(t - WIDEST, 0, 1) / (1.0005 - WIDEST)) ** 2.3, 0.0, 1.0))
+    radii = WIDTH * np.where(t < WIDEST, body, tip) + 0.0015
     vertices, triangles = sweep(path, radii, SIDES, half=True)
     columns = SIDES // 2 + 1
     along = np.append(np.repeat(t, columns), 1.0)
