@@ -60,7 +60,7 @@ class GlRenderer:
         self.context = open_context()
         self.owned: list[Any] = []
         try:
-            self.programs = Programs(self.context, self.look, self.pixels, side, self.owned)
+            self.programs = Programs(self.context, self.look, self.pixels, side, supersample % 2 == 0, self.owned)
             self.shadows = Shadows(self.context, self.programs, self.owned)
             self.meshes = GpuMeshes(self.context, self.programs)
             self.figure = Figure(self.context, self.programs, self.pixels, side, self.owned)

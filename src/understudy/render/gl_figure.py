@@ -103,7 +103,9 @@ class Figure:
         put("shade", world_from_clip=np.linalg.inv(camera.clip_from_world).T)
         put("shade", depth_scale=(1.0 / near, (near - far) / (near * far)))
         slope = np.tan(0.5 * camera.fov)
-        put("shade", view_slope=(slope * camera.aspect, slope), hollow=HOLLOW * stage.size)
+        put("shade", hollow=HOLLOW * stage.size)
+        for name in ("note", "shade", "blend"):
+            put(name, view_slope=(slope * camera.aspect, slope))
         put("shade", pixel_slope=STEEPEST * 2.0 * slope / self.size[1])
         directions = {f"{name}_direction": getattr(lights, name) for name in ("key", "fill", "rim", "back")}
         for name in LIT:

@@ -51,13 +51,17 @@ SELF_CONTAINED = ("over", "grid", "ground_shadow", "backdrop", "cast", "tent")
 class Programs:
     """All programs of one context. Uniforms are remembered, so that a variant compiled later has them, too.
 
-    size: of the picture; side: samples a pixel in each direction, at which surfaces and marks are drawn.
+    size: of the picture; side: samples a pixel in each direction, at which surfaces and marks are drawn; fine: pixels
+    will be averaged, so that neighbours may share work.
     """
 
-    def __init__(self, context: Any, look: Look, size: tuple[int, int], side: int, owned: list[Any]) -> None:
-        self.context, self.side, self.owned = context, side, owned
+    def __init__(
+        self, context: Any, look: Look, size: tuple[int, int], side: int, fine: bool, owned: list[Any]
+    ) -> None:
+        self.context, self.owned = context, owned
+        self.defines = f"#define SIDE {side}\n#define FINE {int(fine)}\n"
         self.by_name: dict[str, list[Any]] = {name: [] for name in SOURCES}
-        self.variants: dict[tuple[str, int, bool], Any] = {}
+        self.variants: dict[tuple[str, int, bool, bool], Any] = {}
         self.values: dict[str, dict[str, Any]] = {name: {} for name in SOURCES}
         self.arrays: dict[str, Any] = {}
         for name in SOURCES.keys() - set(VARIANTS):
@@ -66,9 +70,11 @@ class Programs:
             self.arrays[name] = context.vertex_array(self[name], [])
             owned.append(self.arrays[name])
         for name in ("shade", "blend", "marks", "grid", "ground_shadow", "backdrop"):
-            fine = side if name in ("blend", "marks") else 1
-            self.put(name, resolution=(fine * size[0], fine * size[1]), vignette=look.vignette)
+            times = side if name in ("blend", "marks") else 1
+            self.put(name, resolution=(times * size[0], times * size[1]), vignette=look.vignette)
             self.put(name, inner_colour=look.inner, outer_colour=look.outer)
+        for name in VARIANTS:
+            self.put(name, samples=(side * size[0], side * size[1]))
         lights = {f"{name}_light": getattr(look, name) for name in ("key", "fill", "rim", "back", "sky", "bounce")}
         for name in LIT:
             self.put(name, exposure=look.exposure, **lights)
@@ -77,7 +83,7 @@ class Programs:
         self.put("ground_shadow", contact_strength=look.contact_strength)
 
     def _compile(self, name: str, defines: str = "") -> Any:
-        head = f"#version 330\n#define SIDE {self.side}\n{defines}"
+        head = f"#version 330\n{self.defines}{defines}"
         vertex, fragment = (source.replace("#version 330", head, 1) for source in SOURCES[name])
         program = self.context.program(vertex_shader=vertex, fragment_shader=fragment)
         self.owned.append(program)
@@ -93,11 +99,12 @@ class Programs:
     def __getitem__(self, name: str) -> Any:
         return self.by_name[name][0]
 
-    def variant(self, name: str, maps: int, cut: bool) -> Any:
-        """The program for surfaces with some maps, and with holes or without."""
-        key = (name, maps, cut)
+    def variant(self, name: str, maps: int, cut: bool, painted: bool) -> Any:
+        """The program for surfaces with some maps, with holes or without, painted at each vertex or in one colour."""
+        key = (name, maps, cut, painted)
         if key not in self.variants:
-            self.variants[key] = self._compile(name, f"#define MAPS {maps}\n" + "#define CUT\n" * cut)
+            defines = f"#define MAPS {maps}\n" + "#define CUT\n" * cut + "#define PAINTED\n" * painted
+            self.variants[key] = self._compile(name, defines)
         return self.variants[key]
 
     def put(self, name: str, **values: Any) -> None:

@@ -26,6 +26,8 @@ class GpuMesh:
         self.box: Array = np.zeros((2, 3))  # of the vertices as last uploaded
         self.owned: list[Any] = []
         colours, uvs, occlusion = surface.per_vertex(count)
+        self.painted = bool((colours != colours[0]).any() or (occlusion != 1).any())
+        self.tint = tuple(float(x) for x in colours[0])  # of all, where it is not painted
         static = np.concatenate([colours, uvs, occlusion[:, None]], axis=1).astype(np.float32)
         self.positions = self._keep(context.buffer(reserve=12 * count, dynamic=True))
         self.normals = self._keep(context.buffer(reserve=12 * count, dynamic=True))
@@ -37,8 +39,9 @@ class GpuMesh:
             (fixed, "4f 2f 1f", "colour", "uv", "occlusion"),
         ]
         self.pass_name = "blend" if surface.alpha_mode == "blend" else "note"
-        self.program = programs.variant(self.pass_name, self.maps, surface.alpha_mode == "mask")
+        self.program = programs.variant(self.pass_name, self.maps, surface.alpha_mode == "mask", self.painted)
         used = [(buffer, *_layout(layout, names, self.program)) for buffer, layout, *names in whole]
+        used = [content for content in used if len(content) > 2]
         self.arrays = {self.pass_name: self._keep(context.vertex_array(self.program, used, index))}
         for name in ("depth", "contact"):
             content = [(self.positions, "3f", "position")]
@@ -59,7 +62,8 @@ class GpuMesh:
         for name, texture in self.textures.items():
             texture.use(UNITS[name])
         surface, program = self.surface, self.program
-        settings = {"alpha_cutoff": surface.alpha_cutoff, "normal_scale": surface.normal_scale}
+        settings: dict[str, Any] = {"alpha_cutoff": surface.alpha_cutoff, "normal_scale": surface.normal_scale}
+        settings |= {} if self.painted else {"tint": self.tint}
         settings |= {"roughness": surface.finish.roughness, "metallic": surface.finish.metallic}
         for name, value in settings.items():
             if name in program:

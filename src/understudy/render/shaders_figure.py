@@ -11,23 +11,28 @@ from __future__ import annotations
 from understudy.render.shaders_light import COMMON, FINISHES, LIGHTING, SHADOW
 
 # Normals are noted in the camera's space, where those that are seen point towards the eye: two numbers are enough.
+# PAINTED where colour or occlusion differ from vertex to vertex. Every number that is handed on to the fragments costs
+# each triangle its share, so nothing is handed on that can do without.
 SURFACE_VERTEX = """#version 330
 uniform mat4 clip_from_world;
 uniform mat3 camera_from_world;
 in vec3 position, normal;
-in vec4 colour;
 in vec2 uv;
-in float occlusion;
-out vec3 world, direction;
-out vec4 tint;
+out vec3 direction;
 out vec2 texel;
+#ifdef PAINTED
+in vec4 colour;
+in float occlusion;
+out vec4 tint;
 out float open_sky;
+#endif
 void main() {
-    world = camera_from_world * position;
-    direction = camera_from_world * normal;
+#ifdef PAINTED
     tint = colour;
-    texel = uv;
     open_sky = occlusion;
+#endif
+    direction = camera_from_world * normal;
+    texel = uv;
     gl_Position = clip_from_world * vec4(position, 1.0);
 }
 """
@@ -36,12 +41,20 @@ void main() {
 # The frame of a normal map comes from the derivatives of place and UVs on the screen (Schueler 2013, "Followup: normal
 # mapping without precomputed tangents"): nothing stored, so it is right for any deformation and for mirrored UVs.
 SURFACE = """
-in vec3 world, direction;
-in vec4 tint;
+in vec3 direction;
 in vec2 texel;
+#ifdef PAINTED
+in vec4 tint;
 in float open_sky;
+#else
+uniform vec4 tint;
+const float open_sky = 1.0;
+#endif
 uniform sampler2D base_map, normal_map, detail_map;
+uniform vec2 samples, view_slope;  // size of the target, and tangents of half the view's angles
 uniform float alpha_cutoff, roughness, metallic, normal_scale;
+
+vec3 in_camera() { return vec3((gl_FragCoord.xy / samples * 2.0 - 1.0) * view_slope, -1.0) / gl_FragCoord.w; }
 
 struct Point { vec4 colour; vec3 normal, smooth_normal; float open_sky, roughness, metallic; };
 
@@ -51,7 +64,7 @@ vec3 bumped(vec3 n, inout float rough) {
     // Averaging over bumps too small to see shortens the normal: they turn into roughness (Toksvig 2005).
     float spread = inversesqrt(clamp(dot(m, m), 0.25, 1.0)) - 1.0, r2 = rough * rough;
     rough = sqrt(sqrt(min(r2 * r2 + 0.5 * spread * normal_scale * normal_scale, 1.0)));
-    vec3 px = dFdx(world), py = dFdy(world);
+    vec3 at = in_camera(), px = dFdx(at), py = dFdy(at);
     vec2 tx = dFdx(texel), ty = dFdy(texel);
     vec3 a = cross(py, n), b = cross(n, px);
     vec3 along_u = a * tx.x + b * ty.x, along_v = a * tx.y + b * ty.y;
@@ -132,9 +145,8 @@ vec3 in_world(vec2 n) {{ return normalize(vec3(n, sqrt(max(1.0 - dot(n, n), 0.0)
 
 // How much of the sky the neighbours on the screen leave open: each tap that rises before the surface within `hollow`
 // metres closes a part of it. For hollows that a character's own maps know nothing of: open mouths, folded arms.
-const vec2 AROUND[10] = vec2[](vec2(0.206, 0.087), vec2(-0.365, 0.130), vec2(0.234, -0.442), vec2(0.149, 0.573),
-    vec2(-0.563, -0.365), vec2(0.731, -0.123), vec2(-0.496, 0.636), vec2(-0.068, -0.863), vec2(0.674, 0.629),
-    vec2(-0.975, -0.008));
+const vec2 AROUND[8] = vec2[](vec2(0.230, 0.097), vec2(-0.408, 0.145), vec2(0.262, -0.494), vec2(0.166, 0.640),
+    vec2(-0.629, -0.408), vec2(0.818, -0.137), vec2(-0.555, 0.711), vec2(-0.076, -0.965));
 vec3 in_camera(vec2 place, float depth) {{
     return vec3((place / resolution * 2.0 - 1.0) * view_slope, -1.0) / nearness(depth);
 }}
@@ -142,7 +154,7 @@ float open_around(vec3 place, vec2 n) {{
     vec3 at = in_camera(place.xy, place.z), normal = vec3(n, sqrt(max(1.0 - dot(n, n), 0.0)));
     float reach = min(0.5 * hollow / view_slope.y * resolution.y * nearness(place.z), 0.1 * resolution.y), closed = 0.0;
     mat2 turn = turn_here();
-    for (int i = 0; i < 10; i++) {{
+    for (int i = 0; i < 8; i++) {{
         vec2 there = place.xy + reach * (turn * AROUND[i]);
         ivec2 tap = clamp(ivec2(there * float(SIDE)), ivec2(0), ivec2(resolution) * SIDE - 1);
         vec3 v = in_camera((vec2(tap) + 0.5) / float(SIDE), texelFetch(note_depth, tap, 0).r) - at;
@@ -150,7 +162,7 @@ float open_around(vec3 place, vec2 n) {{
         float rises = max(dot(v, normal) * inversesqrt(max(d2, 1e-12)) - 0.15, 0.0);
         closed += rises * max(1.0 - d2 / (hollow * hollow), 0.0);
     }}
-    return max(1.0 - closed * 0.22, 0.0);
+    return max(1.0 - closed * 0.28, 0.0);
 }}
 
 vec4 shade(Note p, float count) {{
@@ -205,7 +217,7 @@ uniform int finish_number;
 out vec4 pixel;
 void main() {{
     Point p = point();
-    vec3 at = world * camera_from_world;
+    vec3 at = eye + in_camera() * camera_from_world;
     if (at.y < floor_height) discard;
     vec3 c = shaded(p.colour.rgb, p.normal * camera_from_world, p.smooth_normal * camera_from_world, at,
         p.roughness, p.metallic, p.open_sky, finish_of(finish_number));

@@ -49,15 +49,14 @@ uniform sampler2D shadow_depth;
 uniform float shadow_texel, normal_offset, penumbra;  // the latter: growth of the blur for each unit of distance
 
 // Points spread evenly over the unit disc (Vogel's spiral).
-const vec2 NEAR_TAPS[5] = vec2[](vec2(0.242, 0.204), vec2(-0.547, 0.023), vec2(0.501, -0.499), vec2(-0.038, 0.836),
-    vec2(-0.608, -0.728));
+const vec2 NEAR_TAPS[4] = vec2[](vec2(0.270, 0.228), vec2(-0.612, 0.025), vec2(0.560, -0.558), vec2(-0.043, 0.934));
 const vec2 TAPS[9] = vec2[](vec2(0.236, 0.000), vec2(-0.301, 0.276), vec2(0.046, -0.525), vec2(0.379, 0.495),
     vec2(-0.696, -0.123), vec2(0.660, -0.420), vec2(-0.221, 0.821), vec2(-0.421, -0.810), vec2(0.913, 0.333));
 
-// Four neighbouring pixels turn the points by four angles: averaged, as in finer pictures, they are four times as many.
+// In finer pictures four neighbouring pixels turn the points by four angles: averaged, they are four times as many.
 const vec2 TURNS[4] = vec2[](vec2(1.000, 0.000), vec2(0.697, 0.717), vec2(-0.029, 1.000), vec2(-0.737, 0.676));
 mat2 turn_here() {
-    vec2 t = TURNS[(int(gl_FragCoord.x) & 1) + 2 * (int(gl_FragCoord.y) & 1)];
+    vec2 t = TURNS[FINE * ((int(gl_FragCoord.x) & 1) + 2 * (int(gl_FragCoord.y) & 1))];
     return mat2(t.x, t.y, -t.y, t.x);
 }
 
@@ -70,7 +69,7 @@ float lit(vec3 at, vec3 n) {
     vec2 slope = clamp(-across.xy / min(across.z, -1e-3 * length(across)), -2.0, 2.0);
     mat2 turn = turn_here();
     float widest = 16.0 * shadow_texel, distance = 0.0, hidden = 1e-4;  // in clip space, whose width is 2
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 4; i++) {
         vec2 d = widest * (turn * NEAR_TAPS[i]);
         float behind = in_light.z + dot(slope, d) - 2.0 * shadow_texel
             - (textureLod(shadow_depth, 0.5 * (in_light.xy + d) + 0.5, 0.0).r * 2.0 - 1.0);

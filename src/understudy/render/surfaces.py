@@ -173,8 +173,9 @@ def _closed(triangles: Array) -> bool:
 
     From outside such a surface shows no triangle from behind.
     """
-    edges = triangles[:, ((0, 1), (1, 2), (2, 0))].reshape(-1, 2).astype(np.int64)
-    edges = edges[edges[:, 0] != edges[:, 1]]
+    a, b, c = triangles.T
+    whole = triangles[(a != b) & (b != c) & (c != a)]  # at a pole some have collapsed
+    edges = whole[:, ((0, 1), (1, 2), (2, 0))].reshape(-1, 2).astype(np.int64)
     count = int(edges.max(initial=0)) + 1
     forth, back = edges @ (count, 1), edges @ (1, count)
     return len(np.unique(forth)) == len(forth) and np.array_equal(np.sort(forth), np.sort(back))
