@@ -15,8 +15,9 @@ from understudy.checks import Array
 TUCKED = {
     "mouth.purse": 0.040,
     "mouth.pout": 0.030,
-    "mouth.funnel": 0.014,
-    "mouth.o": 0.012,
+    "mouth.funnel": 0.030,
+    "mouth.o": 0.045,
+    "mouth.o_open": 0.020,
     "mouth.narrow": 0.012,
     "mouth.press": 0.010,
 }
