@@ -34,6 +34,24 @@ def test_json_says_what_was_drawn(understudy, flag_file: Path, tmp_path: Path) -
     assert (row["output"], row["clip"], row["frames"]) == (str(tmp_path / "x.png"), "bend", 25)
 
 
+def test_zoom_fills_the_picture(understudy, flag_file: Path, tmp_path: Path) -> None:
+    shown, path = [], tmp_path / "x.png"
+    for zoom in ("1", "1.6"):
+        words = ["--size", "96x96", "--supersample", "1", "--background", "studio", "--zoom", zoom]
+        assert understudy("render", flag_file, "-o", path, *words)[0] == 0
+        shown.append((np.asarray(Image.open(path).convert("L"), float) > 100).mean())
+    assert shown[0] > 0.02 and shown[1] > 1.5 * shown[0]
+
+
+def test_a_sheet_without_captions_is_lower(understudy, flag_file: Path, tmp_path: Path) -> None:
+    heights = []
+    for words in ([], ["--no-captions", "--centred"]):
+        path = tmp_path / "x.png"
+        assert understudy("render", flag_file, "-o", path, "--sheet", "4", "--size", "64x64", *words)[0] == 0
+        heights.append(Image.open(path).size[1])
+    assert heights[1] < heights[0]
+
+
 def test_contact_sheet_of_bones(understudy, flag_file: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.png"
     assert understudy("render", flag_file, "-o", path, "--sheet", "6", "--bones", "--size", "64x64")[0] == 0
@@ -51,6 +69,9 @@ def test_contact_sheet_of_bones(understudy, flag_file: Path, tmp_path: Path) -> 
         (["--azimuth", "nan"], 2),
         (["--elevation", "inf"], 2),
         (["--rate", "nan"], 2),
+        (["--zoom", "0"], 2),
+        (["--supersample", "9"], 2),
+        (["--target", "nose"], 1),
     ],
 )
 def test_bad_options_leave_nothing(understudy, flag_file: Path, tmp_path: Path, words: list[str], code: int) -> None:

@@ -78,6 +78,14 @@ def test_following_is_closer_and_smooth():
     assert np.abs(np.diff(speed)).max() < 0.003
 
 
+def test_without_smoothing_the_figure_stays_in_the_middle():
+    rng = np.random.default_rng(0)
+    frames = cloud(7, 40) * 0.2 + 3.0 * rng.normal(size=(30, 1, 3))
+    cameras = frame_clip(frames, follow=True, smoothing=0.0, level=False)
+    middles = np.array([camera.project(frame.mean(axis=0)[None])[0] for camera, frame in zip(cameras, frames)])
+    np.testing.assert_allclose(middles, np.tile(middles[0], (30, 1)), atol=1e-9)
+
+
 def test_what_cannot_be_framed_is_refused():
     with pytest.raises(InvalidInput, match="at least one"):
         frame_camera(np.zeros((0, 3)))

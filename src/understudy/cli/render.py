@@ -40,6 +40,7 @@ class Size(click.ParamType):
     help="The moment of a PNG, seconds of the clip's clock; its start by default.",
 )
 @click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="A contact sheet of N frames, as PNG.")
+@click.option("--centred", is_flag=True, help="Keep what is framed in the middle of every picture of a sheet.")
 @click.option("--captions/--no-captions", default=True, help="Title and times on a contact sheet.")
 @click.option(
     "--azimuth",
@@ -66,6 +67,12 @@ class Size(click.ParamType):
 @click.option("--background", type=click.Choice(["warm", "studio"]), default="warm", show_default=True)
 @click.option("--bones", is_flag=True, help="Draw the skeleton instead of the skin.")
 @click.option("--follow/--no-follow", default=None, help="Travel with the character; by default where it walks away.")
+@click.option(
+    "--supersample",
+    type=click.IntRange(1, 4),
+    metavar="N",
+    help="Draw N times larger and average; 2 for pictures and small sheets by default, 1 for videos.",
+)
 @click.option("--software", is_flag=True, help="Draw without OpenGL.")
 @options.scale
 @options.skeleton
@@ -82,6 +89,7 @@ def command(
     size: tuple[int, int],
     time: float | None,
     sheet: int | None,
+    centred: bool,
     captions: bool,
     azimuth: float,
     elevation: float,
@@ -90,6 +98,7 @@ def command(
     background: str,
     bones: bool,
     follow: bool | None,
+    supersample: int | None,
     software: bool,
     scale: float | None,
     skeleton: str | None,
@@ -112,9 +121,10 @@ def command(
             follow=follow,
             backend="software" if software else None,
             # Small pictures of a sheet show their edges more than large ones.
-            supersample=2 if kind == ".png" and (sheet is None or max(size) <= 480) else 1,
+            supersample=supersample or (2 if kind == ".png" and (sheet is None or max(size) <= 480) else 1),
             target=target,
             zoom=zoom,
+            centred=centred and sheet is not None,
         )
         take = show.Take.of(asset, clip, rate, character, bones)
         with options.progress(f"rendering {take.name}", quiet) as report:

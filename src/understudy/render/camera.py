@@ -131,22 +131,25 @@ def frame_clip(
     ground: float | None = None,
     follow: bool = False,
     smoothing: float = 15.0,
+    level: bool = True,
 ) -> list[Camera]:
     """One camera a frame that never crops: frames (F, N, 3), or a sequence of (N, 3).
 
-    Fixed for the whole clip, or with `follow` travelling level with the figure's centre, smoothed over `smoothing`
-    frames (a Gaussian's standard deviation). The distance never changes, so the figure does not breathe in size.
+    Fixed for the whole clip, or with `follow` travelling with the figure's centre, smoothed over `smoothing` frames (a
+    Gaussian's standard deviation; 0 keeps it in the middle) and, if `level`, at one height. The distance never changes,
+    so the figure does not breathe in size.
     """
     clouds = [np.asarray(frame, dtype=np.float64).reshape(-1, 3) for frame in frames]
     if not clouds:
         raise InvalidInput("a clip needs at least one frame to be framed")
     offsets = np.zeros((len(clouds), 3))
     if follow:
-        from scipy.ndimage import gaussian_filter1d
+        offsets = np.array([cloud.mean(axis=0) if len(cloud) else np.zeros(3) for cloud in clouds])
+        if smoothing > 0:
+            from scipy.ndimage import gaussian_filter1d
 
-        centres = np.array([cloud.mean(axis=0) if len(cloud) else np.zeros(3) for cloud in clouds])
-        offsets = gaussian_filter1d(centres, smoothing, axis=0, mode="nearest")
-        offsets[:, 1] = 0.0
+            offsets = gaussian_filter1d(offsets, smoothing, axis=0, mode="nearest")
+        offsets[:, 1] *= not level
     relative = np.concatenate([cloud - offset for cloud, offset in zip(clouds, offsets)])
     camera = frame_camera(relative, azimuth, elevation, fov, aspect, margin, ground)
     return [camera.moved(offset) for offset in offsets] if follow else [camera] * len(clouds)

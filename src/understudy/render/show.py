@@ -28,7 +28,8 @@ class View:
     """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away.
 
     The camera stands where all of the take is seen, or all of `target`: a named point, a region, a part or a joint of
-    the character. `zoom` narrows the view from there.
+    the character. `zoom` narrows the view from there. `centred` moves it in every frame, so that what it frames is in
+    the middle: for sheets of poses, not for videos. `supersample` 2 is finer and takes three times as long.
     """
 
     size: tuple[int, int] = (960, 720)
@@ -40,6 +41,7 @@ class View:
     supersample: int = 1
     target: str | None = None
     zoom: float = 1.0
+    centred: bool = False
 
 
 def picture(take: Take, path: str | Path, view: View | None = None, time: float | None = None) -> str:
@@ -105,9 +107,10 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
     stage = stage_of(outlines, ground=_ground(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
     seen = outlines if view.target is None else take.outlines(view.target)
-    ground = stage.ground if view.target is None else None
+    ground = stage.ground if view.target is None and not view.centred else None
     aspect = view.size[0] / view.size[1]
-    cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, follow=follow)
+    how = {"follow": True, "smoothing": 0.0, "level": False} if view.centred else {"follow": follow}
+    cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, **how)
     if view.zoom != 1.0:
         cameras = [camera.zoomed(view.zoom) for camera in cameras]
 
