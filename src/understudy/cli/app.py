@@ -38,7 +38,7 @@ def understudy() -> None:
     """Make new character animation out of animation that already exists.
 
     INPUT is a file (glTF, USD, BVH, ASF/AMC, C3D, OBJ, Live Link CSV, npz), a folder of such files, or the name of a
-    built-in character: lamp.
+    built-in character: dragon or lamp.
     """
 
 

@@ -1,0 +1,102 @@
+"""The dragon's pictures in docs/images: its poses, its clips label by label, and the sheet without captions.
+
+    .venv/bin/python tools/pictures.py            all of them
+    .venv/bin/python tools/pictures.py quiz       only the sheet of 128-pixel faces without captions, and its key
+
+Pictures are reduced to 256 colours, so that the repository stays small.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from math import radians
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from understudy import cast, rig
+from understudy.cast import dragon
+from understudy.character import Asset
+from understudy.files import written_whole
+from understudy.render import show
+
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
+GROUPS = ("lids", "brows", "mouth", "ears")  # of which some poses are shown beside the full faces
+SHOWN = {
+    "lids": ("wide", "squint", "angry", "bored", "smile", "sad"),
+    "brows": ("high", "angry", "worried", "skeptic", "knit", "sad"),
+    "mouth": ("grin", "frown", "o", "purse", "snarl", "press"),
+    "ears": ("perk", "back", "limp", "askew", "listen", "curled"),
+}
+FRAMES = 8  # of each clip on its label's sheet
+QUIZ = {  # what is asked: the face of the library from two sides, and the named moment of two clips
+    "happy": ("happy", "delighted"),
+    "grumpy": ("grumpy", "sulky"),
+    "bored": ("bored", "sleepy"),
+    "curious": ("curious", "sniffing"),
+    "surprised": ("surprised", "shocked"),
+    "roaring": ("roar", "snarl"),
+}
+
+
+def main(chosen: list[str]) -> None:
+    asset = cast.load("dragon")
+    for name, draw in (("poses", poses), ("labels", labels), ("quiz", quiz)):
+        if not chosen or name in chosen:
+            draw(asset)
+
+
+def sheet(take: show.Take, name: str, size: int, columns: int, captions: bool = True, **view: object) -> None:
+    """Draw every frame of a take as a contact sheet docs/images/NAME.png."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "sheet.png"
+        looked_at = show.View(size=(size, size), supersample=2, **view)  # type: ignore[arg-type]
+        show.contact_sheet(take, path, looked_at, captions=captions, columns=columns)
+        picture = Image.open(path).convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    buffer = io.BytesIO()
+    picture.save(buffer, "PNG", optimize=True)
+    IMAGES.mkdir(exist_ok=True)
+    with written_whole(IMAGES / f"{name}.png") as temporary:
+        Path(temporary).write_bytes(buffer.getvalue())
+    print(f"{name}.png: {len(take)} pictures, {len(buffer.getvalue()) / 1e3:.0f} kB")  # noqa: T201
+
+
+def poses(asset: Asset) -> None:
+    """Every full face, and some poses of single groups, each on an otherwise resting face."""
+    known = dragon.poses()
+    names = [name for name in known if "." not in name] + [f"{g}.{p}" for g in GROUPS for p in SHOWN[g]]
+    played = rig.of(asset.characters[0])
+    take = show.Take.of_rows(played, np.stack([known[name] for name in names]), names)
+    sheet(take, "dragon_poses", 132, 10, target="Head", zoom=1.12)
+
+
+def labels(asset: Asset) -> None:
+    """A sheet a label, a row a clip."""
+    played = rig.of(asset.characters[0])
+    for label in dict.fromkeys(label for clip in asset.animations for label in clip.labels):
+        rows, captions = [], []
+        for clip in asset.animations:
+            if clip.labels[0] == label:
+                times = np.linspace(0.04, 0.97, FRAMES) * clip.duration
+                rows.append(played.pose(clip, times))
+                captions += [f"{clip.name} {time:.1f} s" if i == 0 else f"{time:.1f} s" for i, time in enumerate(times)]
+        take = show.Take.of_rows(played, np.concatenate(rows), captions)
+        sheet(take, f"dragon_{label.replace(' ', '_')}", 132, FRAMES, azimuth=radians(22), elevation=radians(5))
+
+
+def quiz(asset: Asset) -> None:
+    """Faces at 128 pixels in an order that tells nothing; the key is printed."""
+    known = dragon.poses()
+    played = rig.of(asset.characters[0])
+    questions = [(word, known[name]) for word, names in QUIZ.items() for name in names]
+    order = np.random.default_rng(7).permutation(len(questions))
+    take = show.Take.of_rows(played, np.stack([questions[i][1] for i in order]))
+    sheet(take, "dragon_128", 128, 6, captions=False, target="Head", azimuth=radians(18), elevation=radians(4))
+    print("key:", ", ".join(questions[i][0] for i in order))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
