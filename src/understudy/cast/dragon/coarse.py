@@ -24,7 +24,14 @@ TUCKED = {
 """HL by which shapes draw the teeth in behind the lips."""
 BARED = {"mouth.sneer": 0.45, "mouth.upper_up": 0.45, "mouth.lower_down": 0.4}
 """Shares of a lip's way that its teeth do not take: they are bared."""
-CORRECTIVES = ("mouth.o_open.L", "mouth.o_open.R", "neck.swallow_high")  # shapes that no control is named after
+CORRECTIVES = (  # shapes that no control is named after
+    *(
+        f"{name}.{side}"
+        for name in ("mouth.o_open", "mouth.smile_open", "mouth.frown_open", "nose.snarl")
+        for side in "LR"
+    ),
+    "neck.swallow_high",
+)
 MENDED = ("jaw.side", "jaw.roll", "jaw.forward")  # bones that would fold the mouth's lining
 
 
@@ -32,7 +39,7 @@ def shapes(body: Body, places: Places) -> dict[str, Array]:
     """Shape -> (V, 3) deltas of the whole character in HL; sides written out."""
     whole, controls = Whole(body), dragon_controls()
     carried = Carried(body, controls, (*controls.names, *CORRECTIVES))
-    on_skin = {**coarse_mouth.shapes(places), **coarse_mouth.open_shapes(places), **coarse_face.shapes(places)}
+    on_skin = {**coarse_mouth.shapes(places), **coarse_mouth.correctives(places), **coarse_face.shapes(places)}
     result: dict[str, Array] = {}
     for name, both_sides in on_skin.items():
         sided = f"{name}.L" in controls or f"{name}.L" in CORRECTIVES

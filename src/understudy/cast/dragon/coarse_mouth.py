@@ -41,9 +41,21 @@ def _lined(p: Places, delta: Array) -> Array:
     return p.smooth(delta, LINING, held=p.depth > -0.012)
 
 
-def open_shapes(p: Places) -> dict[str, Array]:
-    """Correctives, used together with an open jaw (see `face`)."""
-    return {"mouth.o_open": _lined(p, p.smooth(_o_sides(p), 6))}
+def correctives(p: Places) -> dict[str, Array]:
+    """What two controls need together, besides what each does alone (see `drives.txt`)."""
+    smile = p.push(p.blob([0.33, -0.02, 0.11], 0.15), 0.018, 0.014, 0.004)
+    smile += p.lip(p.lower(0.16), up=[(0, 0), (0.4, 0.006), (0.7, 0.018), (1, 0.004), (1.3, 0)])
+    frown = p.lip(
+        both(p, 0.14, 0.22),
+        up=[(0, 0.008), (0.3, -0.010), (0.6, -0.028), (1, -0.026), (1.4, 0)],
+        along=[(0, 0), (0.5, 0.006), (0.9, 0.012), (1.4, 0)],
+    )
+    folds = 0.014 * p.blob([0.125, 0.0, 0.455], (0.07, 0.07, 0.09)) * (1 + 0.5 * np.sin(110.0 * p.folded[:, 1]))
+    snarl = p.normals * folds[:, None] + p.lip(p.upper(0.10), up=[(0, 0.004), (0.3, 0.010), (0.6, 0.002), (1, 0)])
+    soft = {"mouth.smile_open": smile, "mouth.frown_open": frown, "nose.snarl": snarl}
+    result = {name: p.smooth(delta * p.rim(0.14, 0.235)[:, None], 6) for name, delta in soft.items()}
+    result["mouth.o_open"] = p.smooth(_o_sides(p), 6)
+    return {name: _lined(p, delta) for name, delta in result.items()}
 
 
 def both(p: Places, upper: float | Array, lower: float | Array) -> Array:

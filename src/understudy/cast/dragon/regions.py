@@ -41,9 +41,9 @@ def masks(body: Body, p: Places) -> dict[str, Array]:
     skin = {
         "brows": ramp(0.17, 0.05, p.brow_off) * ramp(0.10, 0.18, p.points[:, 1]),
         "eyes": ramp(0.25, 0.175, p.eye) * ramp(0.0, 0.12, p.points[:, 2]),
-        "nose": 1.2 * p.blob([0.0, -0.010, 0.480], (0.19, 0.13, 0.22)),
+        "nose": np.minimum(2.5 * p.blob([0.0, -0.005, 0.490], (0.20, 0.15, 0.21)), 1.2) * ramp(0.025, 0.075, p.height),
         "mouth": 1.6 * np.maximum(p.upper(0.10, 0.2), p.lower(0.11, 0.2)) * ramp(1.30, 0.90, p.arc),
-        "jaw": np.maximum(0.9 * p.low * ramp(-0.44, -0.32, p.points[:, 1]), p.blob([0.33, -0.07, 0.06], 0.20)),
+        "jaw": np.maximum(p.low * ramp(-0.44, -0.32, p.points[:, 1]), p.blob([0.33, -0.07, 0.06], 0.20)),
         "ears": 1.5 * p.blob(EAR_ROOT, 0.13),
     }
     skin["brows"] = skin["brows"] * outside
