@@ -145,8 +145,7 @@ vec3 in_world(vec2 n) {{ return normalize(vec3(n, sqrt(max(1.0 - dot(n, n), 0.0)
 
 // How much of the sky the neighbours on the screen leave open: each tap that rises before the surface within `hollow`
 // metres closes a part of it. For hollows that a character's own maps know nothing of: open mouths, folded arms.
-const vec2 AROUND[8] = vec2[](vec2(0.230, 0.097), vec2(-0.408, 0.145), vec2(0.262, -0.494), vec2(0.166, 0.640),
-    vec2(-0.629, -0.408), vec2(0.818, -0.137), vec2(-0.555, 0.711), vec2(-0.076, -0.965));
+const int AROUND = 6 + 2 * FINE;
 vec3 in_camera(vec2 place, float depth) {{
     return vec3((place / resolution * 2.0 - 1.0) * view_slope, -1.0) / nearness(depth);
 }}
@@ -154,15 +153,15 @@ float open_around(vec3 place, vec2 n) {{
     vec3 at = in_camera(place.xy, place.z), normal = vec3(n, sqrt(max(1.0 - dot(n, n), 0.0)));
     float reach = min(0.5 * hollow / view_slope.y * resolution.y * nearness(place.z), 0.1 * resolution.y), closed = 0.0;
     mat2 turn = turn_here();
-    for (int i = 0; i < 8; i++) {{
-        vec2 there = place.xy + reach * (turn * AROUND[i]);
+    for (int i = 0; i < AROUND; i++) {{
+        vec2 there = place.xy + reach * (turn * on_disc(i, AROUND));
         ivec2 tap = clamp(ivec2(there * float(SIDE)), ivec2(0), ivec2(resolution) * SIDE - 1);
         vec3 v = in_camera((vec2(tap) + 0.5) / float(SIDE), texelFetch(note_depth, tap, 0).r) - at;
         float d2 = dot(v, v);
         float rises = max(dot(v, normal) * inversesqrt(max(d2, 1e-12)) - 0.15, 0.0);
         closed += rises * max(1.0 - d2 / (hollow * hollow), 0.0);
     }}
-    return max(1.0 - closed * 0.28, 0.0);
+    return max(1.0 - 2.2 * closed / float(AROUND), 0.0);
 }}
 
 vec4 shade(Note p, float count) {{

@@ -48,10 +48,11 @@ uniform sampler2DShadow shadow_map;
 uniform sampler2D shadow_depth;
 uniform float shadow_texel, normal_offset, penumbra;  // the latter: growth of the blur for each unit of distance
 
-// Points spread evenly over the unit disc (Vogel's spiral).
-const vec2 NEAR_TAPS[4] = vec2[](vec2(0.270, 0.228), vec2(-0.612, 0.025), vec2(0.560, -0.558), vec2(-0.043, 0.934));
-const vec2 TAPS[9] = vec2[](vec2(0.236, 0.000), vec2(-0.301, 0.276), vec2(0.046, -0.525), vec2(0.379, 0.495),
-    vec2(-0.696, -0.123), vec2(0.660, -0.420), vec2(-0.221, 0.821), vec2(-0.421, -0.810), vec2(0.913, 0.333));
+// Points spread evenly over the unit disc, on Vogel's spiral: the i-th of some, each turned on by the golden angle.
+const vec2 GOLDEN[9] = vec2[](vec2(0.955, 0.296), vec2(-0.904, 0.427), vec2(0.378, -0.926), vec2(0.347, 0.938),
+    vec2(-0.889, -0.457), vec2(0.965, -0.263), vec2(-0.533, 0.846), vec2(-0.178, -0.984), vec2(0.796, 0.605));
+vec2 on_disc(int i, int some) { return sqrt((float(i) + 0.5) / float(some)) * GOLDEN[i]; }
+const int NEAR_TAPS = 4, TAPS = 7 + 2 * FINE;
 
 // In finer pictures four neighbouring pixels turn the points by four angles: averaged, they are four times as many.
 const vec2 TURNS[4] = vec2[](vec2(1.000, 0.000), vec2(0.697, 0.717), vec2(-0.029, 1.000), vec2(-0.737, 0.676));
@@ -69,8 +70,8 @@ float lit(vec3 at, vec3 n) {
     vec2 slope = clamp(-across.xy / min(across.z, -1e-3 * length(across)), -2.0, 2.0);
     mat2 turn = turn_here();
     float widest = 16.0 * shadow_texel, distance = 0.0, hidden = 1e-4;  // in clip space, whose width is 2
-    for (int i = 0; i < 4; i++) {
-        vec2 d = widest * (turn * NEAR_TAPS[i]);
+    for (int i = 0; i < NEAR_TAPS; i++) {
+        vec2 d = widest * (turn * on_disc(i, NEAR_TAPS));
         float behind = in_light.z + dot(slope, d) - 2.0 * shadow_texel
             - (textureLod(shadow_depth, 0.5 * (in_light.xy + d) + 0.5, 0.0).r * 2.0 - 1.0);
         float covered = behind > 0.0 ? 1.0 : 0.0;
@@ -78,11 +79,11 @@ float lit(vec3 at, vec3 n) {
         hidden += covered;
     }
     float radius = clamp(penumbra * distance / hidden, 3.0 * shadow_texel, widest), s = 0.0;
-    for (int i = 0; i < 9; i++) {
-        vec2 d = radius * (turn * TAPS[i]);
+    for (int i = 0; i < TAPS; i++) {
+        vec2 d = radius * (turn * on_disc(i, TAPS));
         s += textureLod(shadow_map, 0.5 * vec3(in_light.xy + d, in_light.z + dot(slope, d)) + 0.5, 0.0);
     }
-    return any(greaterThan(abs(in_light), vec3(1.0))) ? 1.0 : s / 9.0;  // beyond the map nothing is known
+    return any(greaterThan(abs(in_light), vec3(1.0))) ? 1.0 : s / float(TAPS);  // beyond the map nothing is known
 }
 """
 
