@@ -45,7 +45,7 @@ LOWER_TEETH = (
     (0.198, 0.040, 0.011),
 )
 ROOT = 0.022  # HL that a tooth stands in the flesh
-BEHIND = 0.028  # HL from the outside of the lips to a tooth
+BEHIND = 0.033  # HL from the outside of the lips to a tooth
 FANG = 2  # the third upper one
 TOOTH = np.array([0.0, 0.3, 0.55, 0.78, 0.93, 1.0])  # rings along a tooth
 TOOTH_SIDES = 8
@@ -118,7 +118,7 @@ def teeth() -> list[Patch]:
 
 def _fang(x: float) -> Array:
     """Out of the upper lip's flesh, then down in front of the lower lip, where it shows when the mouth is closed."""
-    root, lip, tip = _in_lips(x, 0.036, 0.027), _in_lips(x, -0.006, 0.003), _in_lips(x, -0.052, -0.007)
+    root, lip, tip = _in_lips(x, 0.036, 0.036), _in_lips(x, -0.006, 0.008), _in_lips(x, -0.052, -0.006)
     return bezier([root, 2 * lip - 0.5 * (root + tip), tip], TOOTH)
 
 
