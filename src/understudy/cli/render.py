@@ -120,8 +120,8 @@ def command(
             background=background,
             follow=follow,
             backend="software" if software else None,
-            # Small pictures of a sheet show their edges more than large ones.
-            supersample=supersample or (2 if kind == ".png" and (sheet is None or max(size) <= 480) else 1),
+            # Small pictures of a sheet show their edges more than large ones; the largest are as fine as can be drawn.
+            supersample=supersample or (2 if kind == ".png" and max(size) <= (4096 if sheet is None else 480) else 1),
             target=target,
             zoom=zoom,
             centred=centred and sheet is not None,

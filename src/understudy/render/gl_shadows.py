@@ -18,6 +18,7 @@ from understudy.render.gpu_mesh import GpuMesh
 from understudy.render.look import Lights
 
 SHADOW_PIXELS, CAST_PIXELS, CONTACT_PIXELS = 1024, 256, 128
+TOUCHING = 0.2  # of the figure's size: what is higher does not darken the ground below it; the shader knows it, too
 PENUMBRA = 0.07  # the light's radius over its distance: a softbox, not a sun
 NEAREST, LINEAR = (0x2600, 0x2600), (0x2601, 0x2601)
 # Source, target, distance of the nine taps in the source's pixels.
@@ -80,7 +81,8 @@ class Shadows:
         under, near = frame.centre[[0, 2]], 1.3 * stage.reach
         put("contact", centre=under, reach=near, ground=stage.ground, size=stage.size)
         put("ground_shadow", contact_centre=under, contact_reach=near)
-        self._render("contact", "contact_raw", casters)
+        low = [mesh for mesh in casters if mesh.box[0, 1] < stage.ground + TOUCHING * stage.size]
+        self._render("contact", "contact_raw", low)
         context.disable(moderngl.DEPTH_TEST)
         for source, target, spacing in SOFTENING:
             self._soften(source, target, spacing)
