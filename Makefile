@@ -59,7 +59,7 @@ peers: .venv-peers/installed
 
 # The built-in dragon from its code: the file that the package ships.
 dragon: setup
-	$(PIP) install -e ".[sculpt]"
+	$(PIP) install -r requirements/sculpt.txt
 	$(BIN)/python -m understudy.cast.dragon.build
 
 bench: setup peers
