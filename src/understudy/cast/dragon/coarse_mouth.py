@@ -215,8 +215,10 @@ def _o_sides(p: Places) -> Array:
 
 
 def _cheeks(p: Places) -> dict[str, Array]:
-    puff = p.push(p.blob([0.27, -0.13, 0.14], (0.22, 0.20, 0.25)), 0.100, 0.0, 0.026)
-    puff += p.lip(both(p, 0.12, 0.18), out=[(0, 0.006), (0.3, 0.016), (0.6, 0.024), (1, 0.010), (1.3, 0)])
+    full = p.blob([0.28, -0.12, 0.11], (0.23, 0.22, 0.25)) * ramp(-0.05, -0.01, p.depth)
+    full = full * (1 - 0.55 * np.exp(-((p.height / 0.040) ** 2)))  # the lips hold, the cheek swells above and below
+    puff = p.push(full, 0.045, 0.0, 0.012) + p.smooth(p.normals, 6) * (0.090 * full)[:, None]
+    puff += p.lip(both(p, 0.12, 0.18), out=[(0, 0.006), (0.3, 0.014), (0.6, 0.016), (1, 0.006), (1.3, 0)])
     dimple = p.push(p.blob([0.385, -0.085, 0.015], (0.07, 0.07, 0.07)), -0.030)
     dimple += p.push(p.blob([0.365, -0.02, 0.10], 0.10), 0.014, 0.010)
     clench = p.push(p.blob([0.31, -0.17, -0.02], (0.13, 0.12, 0.13)), 0.034, -0.004)

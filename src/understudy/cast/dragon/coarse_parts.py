@@ -1,6 +1,6 @@
 """Coarse shapes of the separate parts: lids, eyeballs, fins, spikes and tongue.
 
-Each is made for one amount of its control (UNIT), where it is exact; `drives.txt` scales it. Lids are moved along
+Each is made for one amount of its control (EDGE, RIB, ...); `drives.txt` scales it. Lids are moved along
 tangents of their spheres, which errs outwards, away from the eye.
 """
 
