@@ -20,6 +20,7 @@ from PIL import Image
 from understudy import cast, rig
 from understudy.cast import dragon
 from understudy.character import Asset
+from understudy.checks import Array
 from understudy.files import written_whole
 from understudy.render import show
 
@@ -32,13 +33,38 @@ SHOWN = {
     "ears": ("perk", "back", "limp", "askew", "listen", "curled"),
 }
 FRAMES = 8  # of each clip on its label's sheet
-QUIZ = {  # what is asked: the face of the library from two sides, and the named moment of two clips
-    "happy": ("happy", "delighted"),
-    "grumpy": ("grumpy", "sulky"),
-    "bored": ("bored", "sleepy"),
-    "curious": ("curious", "sniffing"),
-    "surprised": ("surprised", "shocked"),
-    "roaring": ("roar", "snarl"),
+QUIZ = {  # what is asked: a face of the library, and moments of three clips (clip, moment, seconds after it)
+    "happy": (
+        "happy",
+        ("happy_greeting", "bob", 0.1),
+        ("happy_laugh", "bursts", 0.15),
+        ("happy_sunbath", "long_breath", 0.6),
+    ),
+    "grumpy": (
+        "grumpy",
+        ("grumpy_huff", "glower", 0.3),
+        ("grumpy_woken", "glare", 0.1),
+        ("grumpy_stare", "narrowed", 0.3),
+    ),
+    "bored": (
+        "bored",
+        ("bored_sigh", "sigh", 0.5),
+        ("bored_eye_roll", "flat", 0.1),
+        ("bored_doze", "first_drop", 0.15),
+    ),
+    "curious": (
+        "curious",
+        ("curious_peer", "weighs", 0.2),
+        ("curious_tilt", "further", 0.3),
+        ("curious_listen", "holds_breath", 0.2),
+    ),
+    "surprised": (
+        "surprised",
+        ("surprise_gasp", "gasp", 0.2),
+        ("surprise_snap", "recoil", 0.2),
+        ("surprise_double_take", "snaps_back", 0.2),
+    ),
+    "roaring": ("roar", ("roar_full", "roar", 0.3), ("roar_warning", "roar", 0.2), ("roar_small", "good_one", 0.2)),
 }
 
 
@@ -70,7 +96,7 @@ def poses(asset: Asset) -> None:
     names = [name for name in known if "." not in name] + [f"{g}.{p}" for g in GROUPS for p in SHOWN[g]]
     played = rig.of(asset.characters[0])
     take = show.Take.of_rows(played, np.stack([known[name] for name in names]), names)
-    sheet(take, "dragon_poses", 132, 10, target="Head", zoom=1.12)
+    sheet(take, "dragon_poses", 132, 10, target="Head", zoom=1.1, centred=True)
 
 
 def labels(asset: Asset) -> None:
@@ -91,11 +117,20 @@ def quiz(asset: Asset) -> None:
     """Faces at 128 pixels in an order that tells nothing; the key is printed."""
     known = dragon.poses()
     played = rig.of(asset.characters[0])
-    questions = [(word, known[name]) for word, names in QUIZ.items() for name in names]
+
+    def row(asked: str | tuple[str, str, float]) -> Array:
+        if isinstance(asked, str):
+            return known[asked]
+        clip, moment, later = asked
+        animation = asset.animation(clip)
+        return played.pose(animation, [animation.moments[moment] + later])[0]
+
+    questions = [(word, row(asked)) for word, all_asked in QUIZ.items() for asked in all_asked]
     order = np.random.default_rng(7).permutation(len(questions))
     take = show.Take.of_rows(played, np.stack([questions[i][1] for i in order]))
-    sheet(take, "dragon_128", 128, 6, captions=False, target="Head", azimuth=radians(18), elevation=radians(4))
-    print("key:", ", ".join(questions[i][0] for i in order))  # noqa: T201
+    view = {"azimuth": radians(18), "elevation": radians(4), "zoom": 1.1, "centred": True}
+    sheet(take, "dragon_128", 128, 6, captions=False, target="Head", **view)
+    print("key:", ", ".join(f"{n} {questions[i][0]}" for n, i in enumerate(order, 1)))  # noqa: T201
 
 
 if __name__ == "__main__":

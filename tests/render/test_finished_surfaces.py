@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from tests.render.shapes import ball, box
 
-from understudy.errors import UnderstudyError
 from understudy.render import Finish, Stage, Surface, frame_camera, open_renderer, srgb
 from understudy.render.look import lights_for
 
@@ -17,28 +16,6 @@ SQUARE = [[0, 1, 2], [0, 2, 3]]
 UVS = np.array([[0.0, 1], [1, 1], [1, 0], [0, 0]])  # v grows downwards
 FRONT = frame_camera(CORNERS, azimuth=0.0, elevation=0.0, aspect=SIZE[0] / SIZE[1])
 MIDDLE = np.s_[SIZE[1] // 2, SIZE[0] // 2]
-
-
-@pytest.fixture(scope="module")
-def gl():
-    """An OpenGL renderer; skips where there is no EGL."""
-    try:
-        renderer = open_renderer(*SIZE, prefer="gl")
-    except UnderstudyError as error:
-        pytest.skip(str(error))
-    with renderer:
-        yield renderer
-
-
-@pytest.fixture(scope="module")
-def software():
-    with open_renderer(*SIZE, prefer="software") as renderer:
-        yield renderer
-
-
-@pytest.fixture(params=["gl", "software"])
-def renderer(request):
-    return request.getfixturevalue(request.param)
 
 
 def square(**more):

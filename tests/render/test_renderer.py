@@ -15,28 +15,6 @@ RIGHT = np.array([1.0, 0.0, 0.0])
 AIR = Stage(ground=None)  # no ground, no shadow: what differs from the backdrop is the figure
 
 
-@pytest.fixture(scope="module")
-def gl():
-    """An OpenGL renderer; skips where there is no EGL."""
-    try:
-        renderer = open_renderer(*SIZE, prefer="gl")
-    except UnderstudyError as error:
-        pytest.skip(str(error))
-    with renderer:
-        yield renderer
-
-
-@pytest.fixture(scope="module")
-def software():
-    with open_renderer(*SIZE, prefer="software") as renderer:
-        yield renderer
-
-
-@pytest.fixture(params=["gl", "software"])
-def renderer(request):
-    return request.getfixturevalue(request.param)
-
-
 def red(triangles, **more):
     return Surface(triangles, srgb("#c01810"), **more)
 
