@@ -39,8 +39,9 @@ def rows() -> Iterator[Row]:
 def about(label: str, chosen: list[np.ndarray], played: rig.Rig) -> Iterator[Row]:
     """Clips, frames, and components for some shares of the variance, of controls as they are and scaled by eq. 3."""
     frames = np.concatenate(chosen)
-    yield Row(f"{label}: clips", len(chosen), "", "asked for: 4", len(chosen) / 4 if label != "all" else None, None)
-    yield Row(f"{label}: frames", len(frames), "", f"{PAPER}: 100 to 800 a label", None, None)
+    yield Row(f"{label}: clips", len(chosen), "", "", None, None)
+    theirs = "3745 frames" if label == "all" else "100 to 800 frames a label"
+    yield Row(f"{label}: frames", len(frames), "", f"{PAPER}: {theirs}", None, None)
     mean, deviation = frames.mean(axis=0), frames.std(axis=0)
     scaled = influence(played.vertices, mean, deviation) * (frames - mean)
     for share in SHARES:

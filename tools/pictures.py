@@ -3,7 +3,7 @@
     .venv/bin/python tools/pictures.py            all of them
     .venv/bin/python tools/pictures.py quiz       only the sheet of 128-pixel faces without captions, and its key
 
-Pictures are reduced to 256 colours, so that the repository stays small.
+They are kept as JPEG, so that the repository stays small.
 """
 
 from __future__ import annotations
@@ -76,18 +76,18 @@ def main(chosen: list[str]) -> None:
 
 
 def sheet(take: show.Take, name: str, size: int, columns: int, captions: bool = True, **view: object) -> None:
-    """Draw every frame of a take as a contact sheet docs/images/NAME.png."""
+    """Draw every frame of a take as a contact sheet docs/images/NAME.jpg."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sheet.png"
         looked_at = show.View(size=(size, size), supersample=2, **view)  # type: ignore[arg-type]
         show.contact_sheet(take, path, looked_at, captions=captions, columns=columns)
-        picture = Image.open(path).convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+        picture = Image.open(path).convert("RGB")
     buffer = io.BytesIO()
-    picture.save(buffer, "PNG", optimize=True)
+    picture.save(buffer, "JPEG", quality=84, optimize=True)
     IMAGES.mkdir(exist_ok=True)
-    with written_whole(IMAGES / f"{name}.png") as temporary:
+    with written_whole(IMAGES / f"{name}.jpg") as temporary:
         Path(temporary).write_bytes(buffer.getvalue())
-    print(f"{name}.png: {len(take)} pictures, {len(buffer.getvalue()) / 1e3:.0f} kB")  # noqa: T201
+    print(f"{name}.jpg: {len(take)} pictures, {len(buffer.getvalue()) / 1e3:.0f} kB")  # noqa: T201
 
 
 def poses(asset: Asset) -> None:
