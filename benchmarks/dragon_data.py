@@ -25,10 +25,10 @@ def rows() -> Iterator[Row]:
     values = {clip.name: played.pose(clip) for clip in asset.animations}
     everything = np.concatenate(list(values.values()))
     moving = int((np.ptp(everything, axis=0) > 0).sum())
-    yield Row("controls", played.channels.width, "", f"{PAPER}: 742", played.channels.width / 742, None)
-    yield Row("controls that the clips move", moving, "", "", None, None)
-    yield Row("frames at 24 fps", len(everything), "", f"{PAPER}: 3745", len(everything) / 3745, 1.0)
-    yield Row("clips", len(values), "", "asked for: 45", len(values) / 45, 1.0)
+    yield Row("controls", played.channels.width, "n", f"{PAPER}: 742", played.channels.width / 742, None)
+    yield Row("controls that the clips move", moving, "n", "", None, None)
+    yield Row("frames at 24 fps", len(everything), "n", f"{PAPER}: 3745", len(everything) / 3745, 1.0)
+    yield Row("clips", len(values), "n", "asked for: 45", len(values) / 45, 1.0)
     labels = dict.fromkeys(label for clip in asset.animations for label in clip.labels)
     for label in labels:
         chosen = [values[clip.name] for clip in asset.animations if label in clip.labels]
@@ -39,14 +39,14 @@ def rows() -> Iterator[Row]:
 def about(label: str, chosen: list[np.ndarray], played: rig.Rig) -> Iterator[Row]:
     """Clips, frames, and components for some shares of the variance, of controls as they are and scaled by eq. 3."""
     frames = np.concatenate(chosen)
-    yield Row(f"{label}: clips", len(chosen), "", "", None, None)
+    yield Row(f"{label}: clips", len(chosen), "n", "", None, None)
     theirs = "3745 frames" if label == "all" else "100 to 800 frames a label"
-    yield Row(f"{label}: frames", len(frames), "", f"{PAPER}: {theirs}", None, None)
+    yield Row(f"{label}: frames", len(frames), "n", f"{PAPER}: {theirs}", None, None)
     mean, deviation = frames.mean(axis=0), frames.std(axis=0)
     scaled = influence(played.vertices, mean, deviation) * (frames - mean)
     for share in SHARES:
         plain, ours = components_for(frames, share), components_for(scaled, share)
-        yield Row(f"{label}: components for {share:.0%}", ours, "", f"unscaled controls: {plain}", plain / ours, None)
+        yield Row(f"{label}: components for {share:.0%}", ours, "n", f"unscaled controls: {plain}", plain / ours, None)
     curve = explained_variance(scaled)[[0, 1, 2, 4, 9]]
     shown = ", ".join(f"{d}: {v:.0%}" for d, v in zip((1, 2, 3, 5, 10), curve))
     unscaled = explained_variance(frames)[[0, 1, 2, 4, 9]]
