@@ -21,7 +21,7 @@ from understudy.character import Asset, Character
 from understudy.checks import Array
 from understudy.deform import layered
 from understudy.rig import DirectRig, LayeredRig
-from understudy.rig.flatten import coarse_shapes
+from understudy.rig.flattening import coarse_shapes
 
 PEERS = False  # nothing here needs the peers' environment
 FRAMES = 240  # ten seconds

@@ -3,7 +3,7 @@
 from understudy.rig.baking import bake
 from understudy.rig.direct import DirectRig
 from understudy.rig.ensemble import of, pose_all
-from understudy.rig.flatten import flatten
+from understudy.rig.flattening import flatten
 from understudy.rig.layered import LayeredRig
 from understudy.rig.posed import PosedRig
 from understudy.rig.rig import Rig

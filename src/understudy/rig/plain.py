@@ -12,7 +12,7 @@ from understudy.deform.normals import vertex_normals
 from understudy.maths import transform
 from understudy.rig.layered import LayeredRig
 
-TURNED = 0.01  # of a unit normal, half a degree; what a shape turns by less is left out
+TURNED = 0.025  # of a unit normal, a degree and a half; what a shape turns by less is left out
 
 
 def vertices_by_name(character: Character) -> dict[str, Array]:

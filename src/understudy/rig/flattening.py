@@ -23,7 +23,8 @@ from understudy.rig.plain import baked_names, plain_character, vertices_by_name
 from understudy.rig.residual import BLOCK, Residual, largest
 
 TOLERANCE = 1e-3  # of the character's height: 0.7 mm on the dragon, half a pixel where it is drawn 500 pixels high
-SEEN = 0.025  # of the tolerance: a lattice shape that moves a vertex by less leaves it alone
+MARGIN = 0.95  # of the tolerance is for the shapes: skinning may stretch what is added before it
+SEEN = 0.05  # of the tolerance: a lattice shape that moves a vertex by less leaves it alone
 TRIES = 3
 
 Progress = Callable[[int, int], None]
@@ -90,11 +91,12 @@ def _flat(rig: LayeredRig, animations: list[Clip | Curves], tolerance: float, pr
     for each in rows:
         kept |= rig.frames(each).weights.any(axis=0)
     limit = tolerance * _height(rig)
-    residuals = _gathered(rig, rows, limit, lambda done: progress(done, 2 * frames))
+    seen = SEEN * limit
+    residuals = _gathered(rig, rows, MARGIN * limit, lambda done: progress(done, 2 * frames))
     for _ in range(TRIES):
         found = {part: residual.shapes() for part, residual in residuals.items()}
         baked = {part: deltas for part, (deltas, _) in found.items()}
-        character = plain_character(rig, kept, baked, SEEN * limit)
+        character = plain_character(rig, kept, baked, seen)
         weights = np.concatenate([np.zeros((frames, 0)), *(weights for _, weights in found.values())], axis=1)
         names = [name for part, deltas in baked.items() for name in baked_names(part, len(deltas))]
         clips = []
@@ -104,8 +106,9 @@ def _flat(rig: LayeredRig, animations: list[Clip | Curves], tolerance: float, pr
         worst, mean = _error(rig, rows, character, clips, lambda done: progress(frames + done, 2 * frames))
         if worst <= limit:
             break
+        seen *= MARGIN * limit / worst
         for residual in residuals.values():
-            residual.tolerance *= 0.9 * limit / worst
+            residual.tolerance *= MARGIN * limit / worst
     return Flat(character, clips, int(kept.sum()), len(names), worst, mean, frames)
 
 

@@ -15,7 +15,7 @@ from understudy.character import Asset, Channel, Character, Clip, Skeleton
 from understudy.errors import InvalidInput
 from understudy.formats import read, write
 from understudy.rig import DirectRig, LayeredRig, flatten
-from understudy.rig.flatten import coarse_shapes
+from understudy.rig.flattening import coarse_shapes
 
 OTHER = Character("other", Skeleton(["x"], [-1], [[1, 2, 3]]))
 
