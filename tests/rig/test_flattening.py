@@ -67,10 +67,28 @@ def test_without_the_lattice_it_is_exact_and_named_as_before() -> None:
     assert error_of(rig, flat, [clip]) < 2e-6
     names = set(rig.layers.shapes.names)
     kept = {name for part in flat.characters[0].shapes.values() for name in part}
-    assert kept <= names and "shape0" in kept and "shape8" not in kept  # a fine one that the clip does not use
+    assert {name.removesuffix(".minus") for name in kept} <= names
+    assert "shape0" in kept and "shape8" not in kept  # a fine one that the clip does not use
+
+
+def test_all_weights_lie_in_0_to_1_and_both_sides_of_a_shape_make_its_weight() -> None:
+    rig = LayeredRig(character())
+    clip = swing(rig)
+    flat = flatten(Asset([rig.character], [clip]))
     direct = DirectRig(flat.characters[0])
-    weight = direct.pose(flat.clips[0])[:, direct.channels.slice("ball", "weights").start]
-    np.testing.assert_allclose(weight, rig.frames(rig.pose(clip)).weights[:, 0])
+    rows = direct.pose(flat.clips[0])
+    weights = rows[:, direct.channels.columns_of("weights")]
+    assert weights.min() >= 0 and weights.max() <= 1 + 1e-6
+    shapes = flat.characters[0].parts[0].mesh.shapes
+    columns = direct.channels.slice("ball", "weights")
+    exact = rig.frames(rig.pose(clip)).weights
+    for name in ("shape2", "shape9"):
+        both = [i for i, other in enumerate(shapes.names) if other in (name, f"{name}.minus")]
+        found = np.einsum("fs,svc->fvc", rows[:, columns][:, both], shapes.deltas[both])
+        s = rig.layers.shapes.names.index(name)
+        expected = exact[:, s, None, None] * rig.layers.shapes.dense(s, 94)[:90]
+        np.testing.assert_allclose(found, expected, atol=1e-8)
+        assert len(both) == 2 and exact[:, s].min() < 0 < exact[:, s].max()
 
 
 def test_clips_keep_what_they_are_and_other_characters_their_channels() -> None:

@@ -3,8 +3,9 @@
 Bones stay bones: local transforms at each frame. Shapes stay shapes of their own name with their exact weights, so that
 a game can drive them: all that bones or coarse controls drive, and of the fine ones those that some clip uses. The
 lattice, which files do not have, is what is left of each frame: it is taken back before skinning, and put into a few
-shapes `Skin.lattice.01`, ... that stand for all frames within a tolerance (`residual`). What that costs is measured on
-the vertices of the result, frame by frame, and noted.
+shapes `Skin.lattice.01`, ... that stand for all frames within a tolerance (`residual`). All weights lie in 0 to 1:
+Blender and Unity cut them off there. What the lattice costs is measured on the vertices of the result, frame by
+frame, and noted.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from understudy.checks import Array, positive
 from understudy.deform import layered
 from understudy.rig.direct import DirectRig
 from understudy.rig.layered import LayeredRig
-from understudy.rig.plain import baked_names, plain_character, vertices_by_name
+from understudy.rig.plain import Piece, baked_names, pieces_of, plain_character, vertices_by_name, within_range
 from understudy.rig.residual import BLOCK, Residual, largest
 
 TOLERANCE = 1e-3  # of the character's height: 0.7 mm on the dragon, half a pixel where it is drawn 500 pixels high
@@ -87,21 +88,18 @@ def coarse_shapes(layers: Layers) -> Array:
 def _flat(rig: LayeredRig, animations: list[Clip | Curves], tolerance: float, progress: Progress) -> Flat:
     rows = [rig.pose(animation) for animation in animations]
     frames = sum(map(len, rows))
-    kept = coarse_shapes(rig.layers)
-    for each in rows:
-        kept |= rig.frames(each).weights.any(axis=0)
+    pieces = pieces_of(rig, *_weight_ranges(rig, rows))
     limit = tolerance * _height(rig)
     seen = SEEN * limit
     residuals = _gathered(rig, rows, MARGIN * limit, lambda done: progress(done, 2 * frames))
     for _ in range(TRIES):
-        found = {part: residual.shapes() for part, residual in residuals.items()}
-        baked = {part: deltas for part, (deltas, _) in found.items()}
-        character = plain_character(rig, kept, baked, seen)
+        found = {part: within_range(*residual.shapes(), seen) for part, residual in residuals.items()}
+        character = plain_character(rig, pieces, {part: deltas for part, (deltas, _) in found.items()})
+        names = [name for part, (deltas, _) in found.items() for name in baked_names(part, len(deltas))]
         weights = np.concatenate([np.zeros((frames, 0)), *(weights for _, weights in found.values())], axis=1)
-        names = [name for part, deltas in baked.items() for name in baked_names(part, len(deltas))]
         clips = []
         for animation, each, own in zip(animations, rows, np.split(weights, np.cumsum([*map(len, rows)])[:-1])):
-            shapes = _weights(rig, each, kept) | dict(zip(names, own.T))
+            shapes = _weights(rig, each, pieces) | dict(zip(names, own.T))
             clips.append(_clip(rig, animation, each, shapes))
         worst, mean = _error(rig, rows, character, clips, lambda done: progress(frames + done, 2 * frames))
         if worst <= limit:
@@ -109,12 +107,21 @@ def _flat(rig: LayeredRig, animations: list[Clip | Curves], tolerance: float, pr
         seen *= MARGIN * limit / worst
         for residual in residuals.values():
             residual.tolerance *= MARGIN * limit / worst
-    return Flat(character, clips, int(kept.sum()), len(names), worst, mean, frames)
+    return Flat(character, clips, len({piece.shape for piece in pieces}), len(names), worst, mean, frames)
+
+
+def _weight_ranges(rig: LayeredRig, rows: list[Array]) -> tuple[Array, Array]:
+    """(S,) the lowest and highest weight of each shape, 0 included; NaN for fine ones that no clip uses."""
+    weights = [rig.frames(each).weights for each in rows]
+    low = np.min([np.zeros(len(rig.layers.shapes)), *(each.min(axis=0) for each in weights)], axis=0)
+    high = np.max([np.zeros(len(rig.layers.shapes)), *(each.max(axis=0) for each in weights)], axis=0)
+    idle = (low == 0) & (high == 0) & ~coarse_shapes(rig.layers)
+    return np.where(idle, np.nan, low), np.where(idle, np.nan, high)
 
 
 def _joints_only(rig: LayeredRig, animations: list[Clip | Curves]) -> Flat:
     none = {part: np.zeros((0, len(own), 3), np.float32) for part, own in vertices_by_name(rig.character).items()}
-    character = plain_character(rig, np.zeros(len(rig.layers.shapes), bool), none, 0.0)
+    character = plain_character(rig, [], none)
     clips = [_clip(rig, animation, rig.pose(animation), {}) for animation in animations]
     return Flat(character, clips, 0, 0, 0.0, 0.0, sum(map(len, clips)))
 
@@ -147,10 +154,10 @@ def _blocks(rows: list[Array]) -> list[Array]:
     return [each[first : first + BLOCK] for each in rows for first in range(0, len(each), BLOCK)]
 
 
-def _weights(rig: LayeredRig, rows: Array, kept: Array) -> dict[str, Array]:
-    """The weights (F,) of the shapes that keep their name and move anything."""
-    weights, shapes = rig.frames(rows).weights, rig.layers.shapes
-    return {shapes.names[s]: weights[:, s] for s in np.flatnonzero(kept) if shapes.first[s + 1] > shapes.first[s]}
+def _weights(rig: LayeredRig, rows: Array, pieces: list[Piece]) -> dict[str, Array]:
+    """The weights (F,) of named shapes."""
+    weights = rig.frames(rows).weights
+    return {piece.name: np.maximum(weights[:, piece.shape] / piece.factor, 0) for piece in pieces}
 
 
 def _clip(rig: LayeredRig, animation: Clip | Curves, rows: Array, shapes: dict[str, Array]) -> Clip:
