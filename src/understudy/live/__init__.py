@@ -1,0 +1,1 @@
+"""Frame-by-frame performance: commands in, one pose of the rig a frame out, with explicit state (init / step)."""
