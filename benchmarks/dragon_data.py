@@ -14,6 +14,7 @@ from benchmarks.measure import Row
 from understudy import cast, rig
 from understudy.features import components_for, explained_variance, influence
 
+PEERS = False  # nothing here needs the peers' environment
 PAPER = "Bailey 2016"
 SHARES = (0.85, 0.95, 0.99)
 
