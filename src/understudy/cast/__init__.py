@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 
 from understudy import checks
 from understudy.character import Asset
+from understudy.checks import Array
 
 # name: module below understudy.cast, which has a function of the same name that builds the asset
 CAST = {"dragon": "dragon", "lamp": "lamp"}
@@ -18,6 +20,15 @@ def names() -> tuple[str, ...]:
 
 def load(name: str) -> Asset:
     """A cast member with its animation; an unknown name is refused with the list of those known."""
-    module = CAST[checks.one_of(name, "cast member", CAST)]
-    asset: Asset = getattr(importlib.import_module(f"understudy.cast.{module}"), name)()
+    asset: Asset = getattr(_module(name), name)()
     return asset
+
+
+def poses(name: str) -> dict[str, Array]:
+    """The full poses of a cast member's library, name -> row (C,) of its rig; none where it has no library."""
+    library = getattr(_module(name), "poses", dict)()
+    return {pose: row for pose, row in library.items() if "." not in pose}  # `lids.angry` moves the lids alone
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"understudy.cast.{CAST[checks.one_of(name, 'cast member', CAST)]}")
