@@ -1,0 +1,275 @@
+"""Encoder: poses of a rig as the plain numbers that learners see, and back.
+
+    row (C,)  --encode-->  features (E,) = [ plain columns | rotations as logarithms | travel ]  --decode-->  row
+
+A rotation q becomes v = log(r^-1 q), r being the mean rotation of the takes, so that v stays far from half a turn and a
+straight line between two features is a sensible motion. Translations, scales, weights, controls and Euler angles stay
+as they are (a triple of angles is no longer unique once it has been turned into a rotation, and decoded row by row it
+would jump). Columns that no take moves are left out and come back as they were. Where the character travels over the
+ground its root is taken off the ground, and its velocities are three more features (`root`, `ground`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Channel, Channels
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.features import ground as grounds_of
+from understudy.features.ground import Ground
+from understudy.features.logarithms import logarithms
+from understudy.features.root import Root
+from understudy.maths import quaternion
+
+TRAVEL = ("root.side", "root.forward", "root.turn")  # m/s, m/s in the frame of the heading; rad/s about +Y
+STILL = 1e-9  # of the largest value or 1: rounding of float64 sums; what float32 files hold is kept to the last digit
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Made by `Encoder.fit`. All labels of one character share one, so that their features compare."""
+
+    channels: Channels
+    rate: float  # frames a second of the takes
+    base: Array  # (C,) the row of which moving columns are replaced
+    plain: Array  # (P,) int, the columns that are features as they are
+    turning: Array  # (R,) int, the first columns of the rotations that move
+    reference: Array  # (R, 4) their mean rotations
+    still: Array  # (R, 3) their logarithms where those do not move
+    turns: Array  # (T,) int, the moving entries of the (R, 3) logarithms
+    travel: Array  # (G,) int, the moving entries of TRAVEL
+    learned: Array  # (E,) bool, False for what is kept apart
+    root: Root | None = None
+
+    @classmethod
+    def fit(
+        cls,
+        channels: Channels,
+        takes: Sequence[Array],
+        rate: float,
+        rest: Array,
+        root: Root | None = None,
+        apart: Collection[str] = (),
+    ) -> Encoder:
+        """The encoder of takes (F, C) at one rate.
+
+        `rest` (C,) fills in for a character without takes; `apart` are patterns as in file names, matched with channel
+        targets and column names (`eyes.*`): what they name is encoded and decoded, but marked as not to be learned.
+        """
+        rest = checks.array(rest, "rest", (channels.width,))
+        takes = [checks.array(take, "a take", ("F", channels.width)) for take in takes]
+        takes = [take for take in takes if len(take)] or [rest[None]]
+        paths = None if root is None else [_grounds(channels, root, take, rate) for take in takes]
+        if paths is not None and root is not None:
+            takes = [_taken_off(channels, root, take, path) for take, path in zip(takes, paths)]
+        base = takes[0][0]
+        turning = channels.columns_of("rotation")[::4]
+        others = np.setdiff1d(np.arange(channels.width), channels.columns_of("rotation"))
+        plain = others[_moving([take[:, others] for take in takes])]
+        turning = turning[_moving([take[:, turning[:, None] + np.arange(4)] for take in takes]).any(axis=-1)]
+        columns = turning[:, None] + np.arange(4)
+        reference = quaternion.mean(np.moveaxis(np.concatenate([take[:, columns] for take in takes]), 0, 1))
+        logs = [logarithms(take[:, columns], reference) for take in takes]
+        turns = np.flatnonzero(_moving(logs).reshape(-1))
+        travel = np.zeros(0, np.int64)
+        if paths is not None:
+            travel = np.flatnonzero(_moving([np.zeros((1, 3)), *(grounds_of.velocities(p, rate) for p in paths)]))
+        fields = (base, plain, turning, reference, logs[0][0], turns, travel)
+        frozen = [checks.freeze(np.array(field)) for field in fields]
+        unmarked = np.ones(len(plain) + len(turns) + len(travel), bool)
+        result = cls(channels, checks.positive(rate, "rate"), *frozen, checks.freeze(unmarked), root)
+        object.__setattr__(result, "learned", checks.freeze(~_named(channels, result._columns, result.names, apart)))
+        return result
+
+    def __len__(self) -> int:
+        return len(self.learned)
+
+    def __repr__(self) -> str:
+        return f"Encoder({self.channels.width} columns, {len(self)} features)"
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """(E,) a name for every feature: that of its column, `Hips.rotation.x` for logarithms, `root.turn`."""
+        known = self.channels.names
+        turned = [f"{known[self.turning[i // 3]].rpartition('.')[0]}.{'xyz'[i % 3]}" for i in self.turns]
+        return (*(known[i] for i in self.plain), *turned, *(TRAVEL[i] for i in self.travel))
+
+    @cached_property
+    def _columns(self) -> Array:
+        """(E,) a column of the channel that each feature belongs to, -1 for travel."""
+        return np.concatenate([self.plain, self.turning[self.turns // 3], np.full(len(self.travel), -1)])
+
+    def encode(self, rows: Array) -> Array:
+        """(F, E) features of the consecutive frames (F, C) of one take; rotations are continuous along it.
+
+        A single pose stands still.
+        """
+        rows = self._checked(rows, self.channels.width, "rows")
+        velocities = np.zeros((len(rows), len(TRAVEL)))
+        if self.root is not None and len(rows):
+            path = _grounds(self.channels, self.root, rows, self.rate)
+            rows, velocities = _taken_off(self.channels, self.root, rows, path), grounds_of.velocities(path, self.rate)
+        logs = logarithms(rows[:, self._turning_columns], self.reference).reshape(len(rows), -1)
+        return np.concatenate([rows[:, self.plain], logs[:, self.turns], velocities[:, self.travel]], axis=1)
+
+    def grounds(self, rows: Array) -> Array:
+        """(F, 3) the ground, x, z and heading, that `encode` sees under the frames (F, C) of one take."""
+        rows = self._checked(rows, self.channels.width, "rows")
+        if self.root is None or not len(rows):
+            return np.zeros((len(rows), 3))
+        return _grounds(self.channels, self.root, rows, self.rate)
+
+    def ground_of(self, rows: Array) -> Ground:
+        """The ground of the first frame of a take (F, C): `decode(encode(rows), ground_of(rows))` gives it again."""
+        return Ground(*self.grounds(rows)[0].tolist())
+
+    def decode(self, features: Array, ground: Ground | None = None, rate: float | None = None) -> Array:
+        """(F, C) rows of consecutive frames (F, E), the first of them on `ground` (None: the origin).
+
+        `rate` is that of the frames given, where it is not that of the takes.
+        """
+        features = self._checked(features, len(self), "features")
+        if self.root is None:
+            return self._poses(features)
+        start = Ground() if ground is None else ground
+        if not len(self.travel):
+            return self.place(features, np.tile((start.x, start.z, start.heading), (len(features), 1)))
+        return self.place(features, grounds_of.path(self._velocities(features), start, rate or self.rate)[0])
+
+    def ground_after(self, features: Array, ground: Ground | None = None, rate: float | None = None) -> Ground:
+        """The ground of the frame that follows one frame (E,), or several (F, E) of which the first is on `ground`."""
+        start = Ground() if ground is None else ground
+        if not len(self.travel):
+            return start
+        features = self._checked(np.atleast_2d(features), len(self), "features")
+        return grounds_of.path(self._velocities(features), start, rate or self.rate)[1]
+
+    def place(self, features: Array, grounds: Array) -> Array:
+        """(M, C) rows of poses (M, E) that have nothing to do with each other, each on its own ground (M, 3)."""
+        rows = self._poses(self._checked(features, len(self), "features"))
+        if self.root is None:
+            return rows
+        move, turn = _slices(self.channels, self.root)
+        rows[:, move], rows[:, turn] = self.root.put_on(rows[:, move], rows[:, turn], grounds)
+        return rows
+
+    def _poses(self, features: Array) -> Array:
+        rows = np.empty((len(features), len(self.base)))
+        rows[:] = self.base
+        count = len(self.plain)
+        rows[:, self.plain] = features[:, :count]
+        if len(self.turns):
+            logs = np.empty((len(features), self.still.size))
+            logs[:] = self.still.reshape(-1)
+            logs[:, self.turns] = features[:, count : count + len(self.turns)]
+            turns = quaternion.exp(logs.reshape(len(features), -1, 3))
+            rows[:, self._turning_columns] = quaternion.multiply(self.reference, turns)
+        return rows
+
+    def _velocities(self, features: Array) -> Array:
+        result = np.zeros((len(features), len(TRAVEL)))
+        result[:, self.travel] = features[:, len(self) - len(self.travel) :]
+        return result
+
+    @cached_property
+    def _turning_columns(self) -> Array:
+        return self.turning[:, None] + np.arange(4)
+
+    def _checked(self, values: Array, width: int, name: str) -> Array:
+        values = np.asarray(values, np.float64)
+        if values.ndim != 2 or values.shape[1] != width:
+            raise InvalidInput(f"{name} should have shape (F, {width}), but have {values.shape}")
+        return values
+
+    def header(self) -> dict[str, Any]:
+        """What `from_parts` needs besides the arrays, as plain values."""
+        return {
+            "channels": [[c.target, c.kind, list(c.columns)] for c in self.channels],
+            "rate": self.rate,
+            "root": None if self.root is None else self.root.as_dict(),
+        }
+
+    def arrays(self) -> dict[str, Array]:
+        """What `from_parts` needs besides the header, as arrays."""
+        return {name: getattr(self, name) for name in ARRAYS}
+
+    @classmethod
+    def from_parts(cls, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Encoder:
+        """The encoder that `header` and `arrays` describe; checked, since they may come from a file."""
+        try:
+            channels = Channels(Channel(str(t), str(kind), tuple(columns)) for t, kind, columns in header["channels"])
+            root = None if header["root"] is None else Root.from_dict(header["root"])
+            rate = checks.positive(header["rate"], "rate of the encoder")
+            found = {name: checks.array(arrays[name], f"encoder {name}", *spec) for name, spec in ARRAYS.items()}
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"this is no encoder: {error}") from None
+        width, rotations = channels.width, channels.columns_of("rotation")[::4]
+        if len(found["base"]) != width or not np.isin(found["turning"], rotations).all():
+            raise InvalidInput(f"the encoder should be of {width} columns with rotations where its channels have them")
+        for name, below in (("plain", width), ("turns", 3 * len(found["turning"])), ("travel", len(TRAVEL))):
+            checks.indices(found[name], f"encoder {name}", below)
+        sizes = {len(found[name]) for name in ("turning", "reference", "still")}
+        if len(sizes) != 1 or len(found["learned"]) != sum(len(found[name]) for name in ("plain", "turns", "travel")):
+            raise InvalidInput("the encoder's arrays should agree on the number of features")
+        if root is not None:
+            _slices(channels, root)
+        return cls(channels, rate, **found, root=root)
+
+
+ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "base": (("C",), np.float64),
+    "plain": (("P",), np.int64),
+    "turning": (("R",), np.int64),
+    "reference": (("R", 4), np.float64),
+    "still": (("R", 3), np.float64),
+    "turns": (("T",), np.int64),
+    "travel": (("G",), np.int64),
+    "learned": (("E",), np.bool_),
+}
+
+
+def _moving(takes: Sequence[Array]) -> Array:
+    """Which entries of frames (F, ...) change over all takes by more than rounding."""
+    low = np.min([take.min(axis=0) for take in takes], axis=0)
+    high = np.max([take.max(axis=0) for take in takes], axis=0)
+    return np.asarray(high - low > STILL * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high))))
+
+
+def _named(channels: Channels, columns: Array, names: Sequence[str], patterns: Collection[str]) -> Array:
+    """(E,) which features any pattern names; a pattern that names no column of the rig at all is refused."""
+    targets = [channel.target for channel in channels for _ in channel.columns]
+    result = np.zeros(len(names), bool)
+    for pattern in patterns:
+        known = (*channels.names, *targets, *TRAVEL)
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InvalidInput(f"{pattern!r} should be kept apart, but no channel of the rig is named so")
+        of_target = [i >= 0 and fnmatchcase(targets[i], pattern) for i in columns]
+        result |= np.array(of_target, bool) | np.array([fnmatchcase(name, pattern) for name in names], bool)
+    return result
+
+
+def _slices(channels: Channels, root: Root) -> tuple[slice, slice]:
+    move, turn = channels.slice(root.joint, "translation"), channels.slice(root.joint, "rotation")
+    if move is None or turn is None:
+        raise InvalidInput(f"the root {root.joint!r} should have translation and rotation channels, but has not")
+    return move, turn
+
+
+def _grounds(channels: Channels, root: Root, rows: Array, rate: float) -> Array:
+    move, turn = _slices(channels, root)
+    return root.grounds(rows[:, move], rows[:, turn], rate)
+
+
+def _taken_off(channels: Channels, root: Root, rows: Array, path: Array) -> Array:
+    move, turn = _slices(channels, root)
+    result = np.array(rows)
+    result[:, move], result[:, turn] = root.taken_off(rows[:, move], rows[:, turn], path)
+    return result
