@@ -1,0 +1,141 @@
+"""The Gaussian process latent variable model of one label's poses [Bailey 2016, section 4.3].
+
+    model = GPLVM().fit(Y, segments, times)
+    model.mapping_.mean(x)
+
+MAP of latents and kernel under a dynamics prior and a connectivity prior. The paper's optimiser is scaled conjugate
+gradients on the latents themselves (`method="scg"`). The default is L-BFGS on latents whitened by the dynamics prior,
+with the connectivity prior, ten times the cost of the rest, switched on last: it reaches what 600 iterations of the
+other do many times sooner (benchmarks/gplvm.py).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path as FilePath
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.estimator import Estimator
+from understudy.gp import checkpoint as saved
+from understudy.gp import training
+from understudy.gp.connectivity import Connectivity, Walk
+from understudy.gp.dynamics import Dynamics, Path
+from understudy.gp.kernel import Kernel
+from understudy.gp.likelihood import Likelihood
+from understudy.gp.mapping import Mapping
+from understudy.gp.objective import FIRST, Objective
+from understudy.gp.training import Progress, Stage
+from understudy.maths import lbfgs, scg
+
+RATE = 24.0  # frames a second, where no times are given
+TOLERANCE = 1e-6
+"""Of the objective, in one iteration: some hundredths of a nat, which no frame's pose depends on."""
+BEFORE = {"lbfgs": 0.6, "scg": 0.0}
+"""The share of the iterations that is done before the connectivity prior is switched on."""
+
+
+class GPLVM(Estimator):
+    """Latents of poses, exact: time and memory grow with N^3 and N^2. Beyond a thousand frames see `SparseGPLVM`.
+
+    After `fit`: `latents_` (N, Q), `kernel_`, `objective_` (minus the log posterior, lower is better), `mapping_`.
+    """
+
+    def __init__(
+        self,
+        dimensions: int = 3,
+        dynamics: Dynamics | None = None,
+        connectivity: Connectivity | None = Connectivity(),  # noqa: B008  frozen
+        iterations: int = 150,
+        method: str = "lbfgs",
+    ) -> None:
+        self.dimensions = dimensions
+        self.dynamics = dynamics or Dynamics()
+        self.connectivity = connectivity
+        self.iterations = iterations
+        self.method = checks.one_of(method, "method", BEFORE)
+
+    def fit(
+        self,
+        Y: ArrayLike,
+        segments: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        progress: Progress | None = None,
+        checkpoint: FilePath | None = None,
+    ) -> GPLVM:
+        """Learn from poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
+        poses, segments, times = checked_data(Y, segments, times)
+        scale = spread(poses)
+        observations = poses / scale
+        path = Path(self.dynamics, segments, times)
+        shape = (len(poses), self.dimensions)
+        likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
+        plain = Objective(likelihood, path, None, shape, whitened)
+        walk = Walk(self.connectivity, len(poses)) if self.connectivity is not None else None
+        whole = Objective(likelihood, path, walk, shape, whitened)
+        before = BEFORE[self.method] if walk is not None else 0.0
+        stages = [Stage(plain, int(before * self.iterations), TOLERANCE)] if before else []
+        stages.append(Stage(whole, self.iterations - sum(each.iterations for each in stages), TOLERANCE))
+        mark = saved.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
+        with training.one_thread():
+            first = plain.packed(first_latents(observations, times, self.dimensions), FIRST)
+            optimiser = scg if self.method == "scg" else lbfgs
+            vector, self.objective_ = training.run(optimiser, stages, first, mark, progress, checkpoint)
+            latents, self.kernel_ = whole.unpacked(vector)
+            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
+            self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
+        return self
+
+
+def checked_data(Y: ArrayLike, segments: ArrayLike | None, times: ArrayLike | None) -> tuple[Array, Array, Array]:
+    """Poses (N, D), segments (N,) and times (N,) in seconds: one segment and 24 frames a second unless given."""
+    poses = checks.array(Y, "Y", ("N", "D"))
+    count, width = poses.shape
+    if count < 3:
+        raise InvalidInput(f"a latent space needs at least 3 frames, but Y has {count}")
+    if width == 0:
+        raise InvalidInput("Y should have at least one column, but has none: nothing moves in these frames")
+    if not (poses != poses[0]).any():
+        raise InvalidInput("the frames of Y are all the same: there is nothing to learn from poses that never change")
+    labels = checks.array(np.zeros(count, int) if segments is None else segments, "segments", (count,), dtype=np.int64)
+    seconds = checks.array(np.arange(count) / RATE if times is None else times, "times", (count,))
+    return poses, labels, seconds
+
+
+def spread(poses: Array) -> float:
+    """The number that normalises poses (N, D): the root of their mean square over all columns."""
+    return float(np.sqrt(np.mean(np.square(poses))))
+
+
+def first_latents(observations: Array, times: Array, dimensions: int) -> Array:
+    """(N, Q) the first principal components of the observations (N, D), the first one scaled to 1.
+
+    The paper takes the first columns of its data, which are principal components already. Where there are fewer than Q
+    the rest get a little of the time: exact zeros would be a saddle that no gradient leaves.
+    """
+    centred = observations - observations.mean(axis=0)
+    left, sizes, right = np.linalg.svd(centred, full_matrices=False)
+    signs = np.where(right[np.arange(len(right)), np.abs(right).argmax(axis=1)] < 0, -1.0, 1.0)
+    found = (left * (sizes * signs))[:, :dimensions]
+    found = found / found[:, 0].std()
+    missing = dimensions - found.shape[1]
+    if missing:
+        phase = (times - times.min()) / max(float(np.ptp(times)), 1e-9)
+        waves = np.stack([np.sin((q + 1) * np.pi * phase) for q in range(missing)], axis=1)
+        found = np.concatenate([found, 0.05 * waves], axis=1)
+    return np.ascontiguousarray(found)
+
+
+def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> Mapping:
+    """The mapping whose points are the training frames: weights = K^-1 Y, precision = K^-1."""
+    from scipy.linalg import lapack
+
+    factor, failed = lapack.dpotrf(kernel.matrix(latents).T, lower=1, overwrite_a=1)
+    if failed:
+        raise InvalidInput("the covariance of the latents is singular: are all frames the same?")
+    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    precision = np.tril(inverse) + np.tril(inverse, -1).T
+    return Mapping(latents, kernel, precision @ poses, precision, scale)

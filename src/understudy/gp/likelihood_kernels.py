@@ -1,0 +1,89 @@
+"""The compiled loops of the likelihood: the covariance, and the gradient through it, each in one pass.
+
+Matrices are square and symmetric, and only the entries [j, i] with i >= j are touched: seen by LAPACK in Fortran's
+order that is the lower triangle. Points come transposed, (Q, N), so that the inner loops run over neighbours in memory.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.maths.accelerate import FAST, compiled
+
+SUMS = FAST | {"reassoc"}
+"""Sums may be taken in another order, without which they cannot be vectorised."""
+
+NEGLIGIBLE = -60.0
+"""exp(-60) is 1e-26: ten orders below the rounding of the noise on the diagonal. Flushed, since denormals are slow."""
+
+
+@compiled(nogil=True, fastmath=SUMS)
+def covariance(points: Array, variance: float, length: float, noise: float, rbf: Array, matrix: Array) -> None:
+    """rbf (N, N) gets variance * exp(-d^2 / (2 length^2)), matrix (N, N) the same with noise on the diagonal."""
+    dimensions, count = points.shape
+    factor = -0.5 / (length * length)
+    for j in range(count):
+        row, copy = rbf[j], matrix[j]
+        for i in range(j, count):
+            row[i] = 0.0
+        for q in range(dimensions):
+            line, here = points[q], points[q, j]
+            for i in range(j, count):
+                difference = line[i] - here
+                row[i] += difference * difference
+        for i in range(j, count):
+            exponent = factor * row[i]
+            value = variance * math.exp(exponent) if exponent > NEGLIGIBLE else 0.0
+            row[i] = value
+            copy[i] = value
+        copy[j] += noise
+
+
+@compiled(nogil=True, fastmath=SUMS)
+def gradient(weight: Array, rbf: Array, points: Array, length: float, out: Array) -> tuple[float, float, float]:
+    """The gradient of a function F(K) through the covariance, for weight (N, N) = dF/dK.
+
+    out (Q, N) gets dF/dx; returned are dF/d log variance, dF/d log length and dF/d noise. weight is overwritten.
+
+        dF/dx_j = 2 sum_i w_ij k_ij (x_i - x_j) / l^2,   dF/d log l = sum_ij w_ij k_ij |x_i - x_j|^2 / l^2
+    """
+    dimensions, count = points.shape
+    inverse = 1.0 / (length * length)
+    by_variance, by_length, by_noise = 0.0, 0.0, 0.0
+    out[:, :] = 0.0
+    for j in range(count):
+        row, factor = weight[j], rbf[j]
+        by_noise += row[j]
+        by_variance += row[j] * factor[j]
+        total = 0.0
+        for i in range(j + 1, count):
+            row[i] *= factor[i]
+            total += row[i]
+        by_variance += 2.0 * total
+        for q in range(dimensions):
+            line, result, here = points[q], out[q], points[q, j]
+            pull, spread = 0.0, 0.0
+            for i in range(j + 1, count):
+                difference = line[i] - here
+                product = row[i] * difference
+                pull += product
+                spread += product * difference
+                result[i] -= product
+            result[j] += pull
+            by_length += spread
+    for q in range(dimensions):
+        for i in range(count):
+            out[q, i] *= 2.0 * inverse
+    return by_variance, 2.0 * inverse * by_length, by_noise
+
+
+@compiled(nogil=True, fastmath=SUMS)
+def log_diagonal(matrix: Array) -> float:
+    """The sum of the logarithms of a diagonal."""
+    total = 0.0
+    for j in range(matrix.shape[0]):
+        total += np.log(matrix[j, j])
+    return total

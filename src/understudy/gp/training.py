@@ -1,0 +1,85 @@
+"""Running an optimiser through its stages, with progress, and with a checkpoint that it goes on from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from understudy.checks import Array
+from understudy.gp import checkpoint as saved
+from understudy.maths.lbfgs import Function
+
+Progress = Callable[[int, int], None]
+
+SAVED_EVERY = 20.0
+"""Seconds between checkpoints: little is lost when the power goes, and writing one takes milliseconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A function to minimise with so many iterations, or until one gains less than `tolerance` of its value.
+
+    All stages work on the same vector; each begins where the one before it ended.
+    """
+
+    function: Function
+    iterations: int
+    tolerance: float
+
+
+def run(
+    optimiser: ModuleType,
+    stages: Sequence[Stage],
+    vector: Array,
+    fingerprint: str,
+    progress: Progress | None = None,
+    checkpoint: Path | None = None,
+) -> tuple[Array, float]:
+    """The vector that minimises the last stage's function, and its value there.
+
+    `optimiser` is `maths.lbfgs` or `maths.scg`. A run that is interrupted (KeyboardInterrupt) leaves its state in
+    `checkpoint` and goes on from it when called again with the same fingerprint, to the same result.
+    """
+    total = sum(stage.iterations for stage in stages)
+    number, state = 0, None
+    if checkpoint is not None and checkpoint.exists():
+        number, state = saved.read(checkpoint, fingerprint, optimiser.State)
+    last_saved = time.monotonic()
+    try:
+        while number < len(stages):
+            stage, before = stages[number], sum(each.iterations for each in stages[:number])
+            if state is None:
+                state = optimiser.start(stage.function, vector)
+            while state.iteration < stage.iterations and not optimiser.ended(state, stage.tolerance):
+                state = optimiser.step(stage.function, state)
+                if progress is not None:
+                    progress(before + state.iteration, total)
+                if checkpoint is not None and time.monotonic() - last_saved > SAVED_EVERY:
+                    saved.write(checkpoint, fingerprint, number, state)
+                    last_saved = time.monotonic()
+            vector, value = state.x, state.value
+            number, finished = number + 1, state
+            state = finished if number == len(stages) else None
+    except KeyboardInterrupt:
+        if checkpoint is not None and state is not None:
+            saved.write(checkpoint, fingerprint, number, state)
+        raise
+    if progress is not None:
+        progress(total, total)
+    if checkpoint is not None:
+        saved.write(checkpoint, fingerprint, len(stages) - 1, state)
+    return vector, value
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """BLAS on one thread: two of them on small matrices wait for each other, most of all beside another job."""
+    import scipy.linalg  # noqa: F401  loaded before the limit, which is put on the libraries that are there
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1, user_api="blas"):
+        yield
