@@ -9,7 +9,8 @@ or features (F, E) that a caller has scaled to comparable units, whose size is t
 
 Rates are finite differences of neighbouring frames, exact for motion of that degree in time, h = 1 / rate:
 
-    v_n = (x_{n+1} - x_n) / h,   a_n = (x_{n+2} - 2 x_{n+1} + x_n) / h^2,   j_n = (x_{n+3} - 3 x_{n+2} + 3 x_{n+1} - x_n) / h^3
+    v_n = (x_{n+1} - x_n) / h,    a_n = (x_{n+2} - 2 x_{n+1} + x_n) / h^2
+    j_n = (x_{n+3} - 3 x_{n+2} + 3 x_{n+1} - x_n) / h^3
 
 so the rate of order o has F - o values, and value n is about the frame n + o / 2.
 """
