@@ -82,10 +82,10 @@ class Encoder:
         travel = np.zeros(0, np.int64)
         if paths is not None:
             travel = np.flatnonzero(_moving([np.zeros((1, 3)), *(grounds_of.velocities(p, rate) for p in paths)]))
-        fields = (base, plain, turning, reference, logs[0][0], turns, travel)
-        frozen = [checks.freeze(np.array(field)) for field in fields]
         unmarked = np.ones(len(plain) + len(turns) + len(travel), bool)
-        result = cls(channels, checks.positive(rate, "rate"), *frozen, checks.freeze(unmarked), root)
+        arrays = dict(zip(ARRAYS, (base, plain, turning, reference, logs[0][0], turns, travel, unmarked), strict=True))
+        frozen = {name: checks.freeze(np.array(array)) for name, array in arrays.items()}
+        result = cls(channels, checks.positive(rate, "rate"), **frozen, root=root)
         object.__setattr__(result, "learned", checks.freeze(~_named(channels, result._columns, result.names, apart)))
         return result
 

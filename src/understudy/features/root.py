@@ -26,7 +26,7 @@ from understudy.maths import quaternion
 
 SMOOTHING = 0.4  # s, of the Gaussian: it leaves 4 % of a sway of 1 Hz, a walk's slowest, and follows a turn of a second
 ON_FLOOR = 0.05  # of the character's size: no pelvis rests that low
-# Of the character's size. A floor joint moves only on purpose; hips travel 0.1 in a lunge and 0.2 in a fall on the spot.
+# Of the character's size. A floor joint moves only on purpose; hips go 0.1 far in a lunge and 0.2 in a fall.
 FLOOR_MOVES, FLOOR_TURNS = 0.02, 0.05
 HIPS_MOVE, HIPS_ROAM, HIPS_TURN = 0.25, 0.75, np.pi / 3
 AT_HOME, FACING_HOME = 0.05, 0.2  # of the size, and radians, from rest: clips made by hand start there, captured do not
@@ -145,7 +145,7 @@ def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], re
     size = float(max(np.ptp(places, axis=0).max(), 1e-6))
     home = world_from_parent[:3, :3] @ rest[move] + world_from_parent[:3, 3]
     rest_turn = quaternion.multiply(quaternion.from_matrix(linear), rest[turn])
-    on_floor = abs(home[1] - places[:, 1].min()) < ON_FLOOR * size and not _is_body(skeleton, joint, places, size)
+    on_floor = bool(abs(home[1] - places[:, 1].min()) < ON_FLOOR * size) and not _is_flat(places, size)
     root = Root(name, world_from_parent, rest_turn, size, on_floor, at_home=True)
     if not any(root.travels(root.tracks(take[:, move], take[:, turn])) for take in takes):
         return None
@@ -196,12 +196,8 @@ def _posed_parent(skeleton: Skeleton, channels: Channels, row: Array, joint: int
     return np.asarray(world[chain[-1]])
 
 
-def _is_body(skeleton: Skeleton, joint: int, places: Array, size: float) -> bool:
-    """Whether a joint at the lowest height of the rest pose is a body's centre all the same.
-
-    BVH skeletons may rest with the hips at the origin and the feet below: their hips are no lower than the rest, so
-    this asks only about flat skeletons (a snake), where nothing rises above the floor.
-    """
+def _is_flat(places: Array, size: float) -> bool:
+    """Whether nothing of the rest pose (J, 3) rises above the floor, as of a snake, whose body is no floor joint."""
     return bool(np.ptp(places[:, 1]) < ON_FLOOR * size)
 
 
