@@ -28,7 +28,7 @@ def test_known_names_pass() -> None:
             line(command='"transition"', label='"happy"'),
             line(command='"mix"', labels='["happy", "grumpy"]', weight="0.5", poses='["smile", "pout"]', seconds="1"),
             line(command='"play"', clip='"laugh"', start="0", stop="2"),
-            line(command='"look"', target='"anything"'),
+            line(command='"look"', target='"camera"'),
         ]
     )
     script = parse(text, "scene.toml")

@@ -150,6 +150,7 @@ def do(line: str) -> str:
         (do('command = "idle"\npose = "a"\nposes = ["b"]'), "do 1", "mean the same"),
         (do('command = "idle"\nat = -1'), "do 1", "at should be a number from 0"),
         (do('command = "look"\nat = "camera"'), "do 1", "where to look is said by `target`"),
+        (do('command = "look"\ntarget = "camra"'), "do 1", "no point 'camra' to look at (did you mean 'camera'?)"),
         (do('command = "look"\ntarget = [1, 2]'), "do 1", "look: target should be a place"),
         (do('command = "mix"\nlabels = ["a", "a"]\nweight = 0.5\nseconds = 1'), "do 1", "two different labels"),
         (do('command = "idle"'), "do 1", "goes on until it is told otherwise; it needs `seconds`, or the script"),

@@ -46,8 +46,8 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        asset = _plain(_chosen(asset, clips, rate), suffix(target, ending), quiet or as_json)
-        notes = [*asset.notes, *(_rehearse(asset, target, ending) if dry_run else _write(asset, target, ending))]
+        asset = plain(_chosen(asset, clips, rate), suffix(target, ending), quiet or as_json)
+        notes = [*asset.notes, *(_rehearse(asset, target, ending) if dry_run else written(asset, target, ending))]
         if not as_json:
             options.echo_notes(notes, quiet)
             if not quiet:
@@ -70,7 +70,7 @@ def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
-def _plain(asset: Asset, kind: str, quiet: bool) -> Asset:
+def plain(asset: Asset, kind: str, quiet: bool) -> Asset:
     """The asset with layered characters as joints and shapes; npz holds their vertices as they are."""
     if kind == ".npz" or all(character.layers is None for character in asset.characters):
         return asset
@@ -86,12 +86,13 @@ def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return _write(asset, str(Path(folder, "rehearsal").with_suffix(suffix(target, ending))), None)
+            return written(asset, str(Path(folder, "rehearsal").with_suffix(suffix(target, ending))), None)
         except FileError as error:
             raise type(error)(target, error.reason, error.place) from error
 
 
-def _write(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+def written(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+    """Write an asset, or for npz its baked frames; returns what the format could not hold."""
     from understudy import formats
 
     kind = suffix(target, ending)

@@ -1,28 +1,77 @@
-"""`understudy demo`: the built-in dragon acts, as a video; nothing to download."""
+"""`understudy demo`: the built-in dragon is learned from its clips and acts a scene; nothing to download."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib import resources
 from pathlib import Path
 
 import click
 
 from understudy.cli import options
+from understudy.cli.learn import learned, open_library
+from understudy.cli.models import ENDING, open_model, table
+from understudy.cli.perform import lines, performed, write
+from understudy.cli.render import Size
 
-CLIP = "curious_bug"
+WHO = "dragon"
 
 
 @click.command(name="demo")
-@options.output(required=False, help="The video to write; out/demo.mp4 by default.")
+@options.output(required=False, help="The folder to write into; demo by default.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
+)
+@click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels of the video.")
 @options.quiet
-def command(output: str | None, quiet: bool) -> None:
-    """Render the built-in dragon, with a bug on its nose, to a video and say where it is."""
-    from understudy import cast
-    from understudy.render import show
+def command(output: str | None, seed: int, size: tuple[int, int], quiet: bool) -> None:
+    """Learn the built-in dragon from its clips, let it act a scene, and write that as a video and as a GLB."""
+    from understudy.cli.models import facts
+    from understudy.live.script import parse
+    from understudy.posespace.learning import Settings
 
-    if output is None:
-        Path("out").mkdir(exist_ok=True)
-        output = "out/demo.mp4"
-    take = show.Take.of(cast.load("dragon"), CLIP)
-    with options.progress("a bug lands on the dragon's nose", quiet) as report:
-        how = show.video(take, output, show.View(size=(960, 720)), report)
-    click.echo(f"{Path(output).resolve()}: {how}")
+    folder = Path(output or "demo")
+    folder.mkdir(parents=True, exist_ok=True)
+    model, scene, video, file = (folder / f"{WHO}{ending}" for ending in (ENDING, ".toml", ".mp4", ".glb"))
+    began = time.perf_counter()
+    text = (resources.files("understudy.cast") / "scenes" / f"{WHO}.toml").read_text(encoding="utf-8")
+    scene.write_text(text, encoding="utf-8")
+
+    with _timed("learned its clips", quiet) as say:
+        library = open_library(WHO)
+        found = learned(library, Settings(), str(model), None, None, quiet)
+        found.save(model)
+        say(f"{sum(map(len, found.spaces.values())):,} frames of {len(found.spaces)} labels")
+    _lines(table(facts(found)), quiet)
+    with _timed("performed the scene", quiet) as say:
+        opened = open_model(model)
+        done = performed(parse(text, str(scene)).check(opened.model), opened, seed, quiet)
+        cost = done.report["milliseconds_a_frame"]["median"]
+        say(f"{len(done.rows)} frames, {done.seconds:.1f} s, {cost:.2f} ms a frame")
+    _lines(lines(done), quiet)
+    for path in (video, file):
+        with _timed(f"wrote {path}", quiet) as say:
+            view = {"size": size, "azimuth": 0.35, "target": None}
+            write(done, opened, str(path), path.suffix, str(scene), view, 0, quiet)
+            say(f"{path.stat().st_size / 1e6:.1f} MB")
+    if not quiet:
+        click.echo(f"all in {time.perf_counter() - began:.0f} s. Change {scene} and see what it does:", err=True)
+        click.echo(f"  understudy perform {model} {scene} -o {folder / 'mine.mp4'}", err=True)
+    click.echo(str(video.resolve()))
+
+
+@contextmanager
+def _timed(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Says what was done and how long it took; call it with the figures."""
+    figures: list[str] = []
+    began = time.perf_counter()
+    yield figures.append
+    if not quiet:
+        click.echo(f"{what}: {', '.join(figures)} in {time.perf_counter() - began:.1f} s", err=True)
+
+
+def _lines(found: list[str], quiet: bool) -> None:
+    for line in found if not quiet else ():
+        click.echo(line, err=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from understudy.cli import options
+from understudy.cli.models import facts, is_model, open_model, table
 from understudy.errors import UnderstudyError
 
 if TYPE_CHECKING:
@@ -31,7 +33,10 @@ def command(
     skeleton: str | None,
     source_format: str | None,
 ) -> None:
-    """What is in INPUT: characters, clips, and what was dropped."""
+    """What is in INPUT: characters, clips, and what was dropped; of a model its labels, bridges and poses."""
+    if is_model(input):
+        _model(input, as_json, quiet)
+        return
     found = options.inputs(input)
     if found == [input]:
         asset = options.open_input(input, source_format, scale=scale, skeleton=skeleton)
@@ -56,6 +61,26 @@ def command(
         options.echo_json(rows)
     if failures:
         raise click.exceptions.Exit(1)
+
+
+def _model(path: str, as_json: bool, quiet: bool) -> None:
+    opened = open_model(path)
+    told = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
+    told |= facts(opened.model)
+    if as_json:
+        options.echo_json(told)
+        return
+    size = f"{told['bytes'] / 1e6:.1f} MB"
+    click.echo(f"{path} (model of {told['character']}, {told['features']} features, {size})")
+    for line in table(told):
+        click.echo(line)
+    for row in told["labels"]:
+        click.echo(f"  clips of {row['label']}: {_shortened(row['clips'])}")
+    if told["poses"]:
+        click.echo(f"  poses ({len(told['poses'])}): {_shortened(told['poses'], 40)}")
+    if not quiet:
+        for note in told["notes"]:
+            click.echo(f"  note: {note}")
 
 
 def summary(asset: Asset, each_control: bool = False) -> dict[str, Any]:

@@ -156,8 +156,8 @@ class _Reader:
             if key not in values:
                 said = next((out for out, own in spoken.items() if own == key), key)
                 self.fail(f"{word} needs `{said}`", place)
-        if word == "look" and isinstance(values["at"], str) and values["at"] in self.points:
-            values["at"] = self.points[values["at"]]
+        if word == "look" and isinstance(values["at"], str) and values["at"] not in (CAMERA, FORWARD):
+            values["at"] = self._point(values["at"], place)
         if values.get("seconds") is not None:
             values["seconds"] = self.number(values["seconds"], "seconds", place, 0.0, LONGEST)
         try:
@@ -167,6 +167,15 @@ class _Reader:
             for out, own in spoken.items():
                 reason = f"{out}{reason.removeprefix(own)}" if reason.startswith(f"{own} ") else reason
             self.fail(f"{word}: {reason}", place)
+
+    def _point(self, name: str, place: str) -> tuple[float, float, float]:
+        if name not in self.points:
+            known = (CAMERA, FORWARD, *self.points)
+            hint = "" if self.points else ", or a name given in [points]"
+            self.fail(
+                f"there is no point {name!r} to look at{_nearest(name, known)}; known are {_or(known)}{hint}", place
+            )
+        return self.points[name]
 
     def _check_ends(self, steps: tuple[Step, ...], seconds: float | None, place: str) -> None:
         """A step that goes on until told otherwise must be told: by the next step's time, or by the script's end."""

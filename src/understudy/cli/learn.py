@@ -1,0 +1,180 @@
+"""`understudy learn`: from a character's clips to a model that can perform them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy.cli import options
+from understudy.cli.jobs import Jobs
+from understudy.cli.models import ENDING, embedded, facts, table
+
+if TYPE_CHECKING:
+    from understudy.posespace import Model
+    from understudy.posespace.library import Library
+
+
+@click.command(name="learn")
+@click.argument("input")
+@options.output(help="MODEL.understudy; for a folder as INPUT a folder; - for standard output.")
+@click.option(
+    "--label", "labels", multiple=True, metavar="NAME", help="Learn only this label; may be given several times."
+)
+@options.rate
+@click.option(
+    "--share",
+    type=options.Finite(0.01, 1),
+    default=0.85,
+    show_default=True,
+    help="How much of the variance the linear reduction keeps.",
+)
+@click.option(
+    "--dimensions", type=click.IntRange(1, 8), default=3, show_default=True, help="Of the latent space of each label."
+)
+@click.option(
+    "--sparse/--exact",
+    default=None,
+    help="Inducing points, or all frames; by default inducing points for labels of more than 1,000 frames.",
+)
+@click.option("--workers", type=click.IntRange(1, 1024), metavar="N", help="Labels at a time; a core each by default.")
+@click.option(
+    "--cluster",
+    metavar="WHERE",
+    help="Learn labels on a cluster: dask, ray, or the address of one that runs, as dask://host:8786.",
+)
+@options.scale
+@options.skeleton
+@options.source_format
+@options.as_json
+@options.quiet
+def command(
+    input: str,
+    output: str,
+    labels: tuple[str, ...],
+    rate: float | None,
+    share: float,
+    dimensions: int,
+    sparse: bool | None,
+    workers: int | None,
+    cluster: str | None,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Learn the character of INPUT from its clips, so that it can perform.
+
+    INPUT is a file with a character and its clips, a LIBRARY.toml that groups clips of several files under labels, the
+    name of a built-in character, or a folder of characters. A clip's label is the one it carries, else its name.
+
+    Learning that was interrupted goes on where it stopped when the same command is given again.
+    """
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        library = open_library(path, rate, labels, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        from understudy.posespace.learning import Settings
+
+        began = time.perf_counter()
+        settings = Settings(share=share, dimensions=dimensions, sparse=sparse)
+        model = learned(library, settings, target, workers, cluster, quiet or as_json)
+        with options.output_file(target, ENDING) as place:
+            model.save(place)
+        row = facts(model) | {"output": target, "learned_in": round(time.perf_counter() - began, 3)}
+        if not as_json:
+            options.echo_notes(model.notes, quiet)
+            if not quiet:
+                show(row, path)
+        return row
+
+    jobs = Jobs.plan(input, output, ENDING, asked=False)
+    jobs.run(work, as_json and output != "-")
+
+
+def open_library(
+    path: str,
+    rate: float | None = None,
+    labels: tuple[str, ...] = (),
+    source_format: str | None = None,
+    many: bool = False,
+    **how: Any,
+) -> Library:
+    """The takes of a LIBRARY.toml, of a file, or of a built-in character; only those of some labels if any is given."""
+    from understudy.posespace.library import Library, read_library
+
+    if Path(path).suffix.lower() == ".toml":
+        library = read_library(path, options.open_input, rate)
+    else:
+        asset = options.open_input(path, source_format, many, **how)
+        library = Library.of(asset, rate, poses=_poses(path, asset.format), source=path)
+    return with_eyes_apart(_only(library, labels) if labels else library)
+
+
+def _only(library: Library, labels: tuple[str, ...]) -> Library:
+    takes = [take for label in dict.fromkeys(labels) for take in library.of_label(label)]
+    return replace(library, takes=tuple(takes))
+
+
+def with_eyes_apart(library: Library) -> Library:
+    """The library with the controls of the eyes kept out of learning, where a gaze can turn them instead.
+
+    Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
+    """
+    from understudy.live.eyes import apart
+
+    return replace(library, apart=tuple(dict.fromkeys((*library.apart, *apart(library.rig)))))
+
+
+def _poses(name: str, kind: str) -> dict[str, Any]:
+    from understudy import cast
+
+    return cast.poses(name) if kind == "cast" else {}
+
+
+def learned(
+    library: Library, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
+) -> Model:
+    """The model of a library, with a bar for all labels at once; what is finished is kept beside the target."""
+    from understudy import cast
+    from understudy.posespace.learning import learn
+
+    mapper = None
+    if cluster is not None:
+        from understudy import batch
+
+        mapper = batch.mapper(workers, cluster)
+    kept = None if target == "-" else Path(f"{target}.part")
+    if kept is not None:
+        kept.mkdir(exist_ok=True)
+    name = library.source if library.source in cast.names() else ""
+    try:
+        with options.progress(f"learning {library.character.name}", quiet) as report:
+            model = learn(
+                library,
+                settings,
+                report,
+                workers,
+                mapper,
+                kept,
+                cast=name,
+                embedded=b"" if name else embedded(library.character),
+            )
+    except KeyboardInterrupt:
+        if kept is not None and any(kept.iterdir()):
+            click.echo(f"what was learned until now is kept in {kept}; the same command goes on from there", err=True)
+        raise
+    if kept is not None:
+        shutil.rmtree(kept, ignore_errors=True)
+    return model
+
+
+def show(row: dict[str, Any], name: str) -> None:
+    """A model's labels as a table on standard error."""
+    for line in table(row):
+        click.echo(line, err=True)
+    click.echo(f"{name} -> {row['output']}: {len(row['labels'])} labels in {row['learned_in']:.1f} s", err=True)
