@@ -1,0 +1,126 @@
+"""A particle in a latent space: what moves it, and one frame of its motion [Bailey 2016, section 5.1].
+
+The particle, of unit mass, hovers within `radius` of a point p(t) that moves along a path. With g = x - p, w = x' - p':
+
+    x'' = F + lambda g,        F = F_random + S(x) grad p(x|M) / |grad p(x|M)| - c w
+    S(x) = a / (1 + exp((p(x|M) - v) / l))                                              eq. 11
+    lambda = min(0, -(g.F + G) / g.g)                                                   eq. 9
+    G = w.w + 2 alpha g.w + alpha^2 (g.g - r^2) / 2                                     eq. 10
+
+Where this differs from the print:
+- eq. 9 has +G. With C = (g.g - r^2) / 2, Baumgarte's C'' + 2 alpha C' + beta^2 C = 0 gives -G, and with the printed
+  sign a pushed particle leaves.
+- beta = alpha is critical damping; the text's beta = alpha^2 diverges within 0.15 s at 96 steps a second.
+- Drag, -c w, is ours. Random pushes along the sphere's surface do work that nothing takes away again: without drag
+  the particle circles faster the longer it idles. It is drag against the path, so it also carries the particle along.
+- Near the centre the multiplier divides by g.g. Its denominator is held at (`CENTRE` r)^2: a particle that crosses the
+  centre fast would be thrown, and so deep inside the sphere the constraint has nothing to say. It takes hold again at
+  `CENTRE` r, in time for any speed below alpha r (1 - CENTRE^2) / (2 CENTRE), about 2 alpha r.
+- grad p / |grad p| jumps where the gradient vanishes, and a particle at rest on a ridge would tremble; here it is
+  grad p / sqrt(|grad p|^2 + `flat`^2).
+
+lambda makes C'' + 2 alpha C' + alpha^2 C <= 0 at every moment, hence u = C' + alpha C <= u(0) exp(-alpha t) and
+
+    C(t) <= (C(0) + u(0) t) exp(-alpha t):
+
+a particle that starts inside, not racing outwards, never leaves, whatever F is; one that starts outside comes back.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.live.density import Density, prepared
+from understudy.live.forces import CENTRE, SUBSTEPS, Forces
+from understudy.maths import accelerate
+
+__all__ = ["SUBSTEPS", "Density", "Forces", "prepared", "step", "step_numpy"]
+
+KERNELS = "understudy.live.particle_kernels"
+SHARED = 16  # characters; below, waking a second thread (about 20 us) does not pay
+
+
+def step(
+    density: Density,
+    forces: Forces,
+    x: Array,
+    velocity: Array,
+    path: Array,
+    path_end: Array,
+    radius: Array,
+    random: Array,
+    dt: float,
+    substeps: int = SUBSTEPS,
+) -> tuple[Array, Array]:
+    """Position and velocity (M, Q) one frame of `dt` seconds later, by the classical Runge-Kutta method.
+
+    x, velocity, path, path_end (M, Q), radius (M,) above zero. p(t) runs straight from `path` to `path_end`: a frame is
+    never stepped across, because the path has a corner there. `random` (M, 2 substeps + 1, Q) is F_random at the
+    frame's start, at every half of a substep and at its end, in latent units a second squared: `noise.random_forces`
+    times the character's own liveliness.
+
+    What happens to a character does not depend on the others, on their number, or on the number of threads.
+    """
+    kernels = accelerate.kernels(KERNELS)
+    if kernels is None:
+        return step_numpy(density, forces, x, velocity, path, path_end, radius, random, dt, substeps)
+    x, velocity = np.array(x, np.float64, order="C"), np.array(velocity, np.float64, order="C")
+    given = (np.ascontiguousarray(array, np.float64) for array in (path, path_end, radius, random))
+    if len(x) < SHARED:
+        kernels.step(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
+    else:
+        with accelerate.LOCK:
+            kernels.step_shared(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
+    return x, velocity
+
+
+def step_numpy(
+    density: Density,
+    forces: Forces,
+    x: Array,
+    velocity: Array,
+    path: Array,
+    path_end: Array,
+    radius: Array,
+    random: Array,
+    dt: float,
+    substeps: int = SUBSTEPS,
+) -> tuple[Array, Array]:
+    """`step` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
+    h, drift = dt / substeps, (path_end - path) / dt
+
+    def force_at(x: Array, v: Array, now: int) -> Array:
+        return force(density, forces, x, v, path + now * (h / 2) * drift, drift, radius, random[:, now])
+
+    v = velocity
+    for i in range(0, 2 * substeps, 2):
+        f1 = force_at(x, v, i)
+        v2 = v + h / 2 * f1
+        f2 = force_at(x + h / 2 * v, v2, i + 1)
+        v3 = v + h / 2 * f2
+        f3 = force_at(x + h / 2 * v2, v3, i + 1)
+        v4 = v + h * f3
+        f4 = force_at(x + h * v3, v4, i + 2)
+        x, v = x + h / 6 * (v + 2 * v2 + 2 * v3 + v4), v + h / 6 * (f1 + 2 * f2 + 2 * f3 + f4)
+    return x, v
+
+
+def force(
+    density: Density, forces: Forces, x: Array, v: Array, path: Array, drift: Array, radius: Array, random: Array
+) -> Array:
+    """x'' (M, Q) of particles at x with velocity v, where the path is at `path` and moves with `drift`, all (M, Q)."""
+    p, gradient = density.log_density_and_gradient(x)
+    g, w = x - path, v - drift
+    s = forces.a / (1 + np.exp(np.minimum((p - forces.v) / forces.l, 700)))
+    steepness = np.sqrt(np.einsum("mq,mq->m", gradient, gradient) + forces.flat**2)
+    f = random + (s / steepness)[:, None] * gradient - forces.drag * w
+    return f + multiplier(g, w, f, radius, forces.alpha)[:, None] * g
+
+
+def multiplier(g: Array, w: Array, f: Array, radius: Array, alpha: float) -> Array:
+    """lambda (M,) of eq. 9, never above zero, of g, w and F (M, Q)."""
+    gg = np.einsum("mq,mq->m", g, g)
+    gw = np.einsum("mq,mq->m", g, w)
+    g_of_10 = np.einsum("mq,mq->m", w, w) + 2 * alpha * gw + alpha**2 * (gg - radius**2) / 2
+    return np.minimum(0, -(np.einsum("mq,mq->m", g, f) + g_of_10) / np.maximum(gg, (CENTRE * radius) ** 2))

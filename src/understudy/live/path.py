@@ -1,0 +1,178 @@
+"""Paths through a latent space [Bailey 2016, section 5.3, MOVE].
+
+Straight, or along the training data: the cheapest way through the complete graph of the training latents, the start and
+the end, where an edge costs |x_i - x_j|^p. The print gives the weight as |x_i - x_j|^-p, which is a similarity, that of
+the connectivity prior; as a cost it is turned over. With p = 4 two hops of half the length cost an eighth of one, so
+the path keeps to where frames lie close together.
+
+A path is then resampled to constant speed, or to one that eases in and out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import accelerate
+
+KERNELS = "understudy.live.path_kernels"
+POWER = 4  # the paper's: with 2 paths cut corners, from 8 on only the longest hop counts
+# Of the whole time, to get up to speed and again to come to rest. The acceleration is 1.5 / (EASE (1 - EASE)) times the
+# length over the time squared: least for a half, which leaves nothing of the paper's constant speed; a tenth more than
+# doubles it.
+EASE = 0.3
+FASTEST = 2.0  # times the mean: a path that sets off faster than this would be all braking
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """The training latents (N, Q) as a complete graph; made once for each space, asked for many paths."""
+
+    points: Array
+    power: float = POWER
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", checks.array(self.points, "latents", ("N", "Q")))
+        checks.positive(self.power, "power")
+
+    @cached_property
+    def costs(self) -> Array:
+        """(N, N) |x_i - x_j|^p."""
+        return checks.freeze(costs(self.points, self.points, self.power))
+
+    def path(self, a: Array, b: Array) -> Array:
+        """(K, Q) the cheapest way from a to b (Q,), through training points; the first is a, the last b."""
+        a, b = self._point(a, "the start"), self._point(b, "the end")
+        ends = costs(np.stack([a, b]), self.points, self.power)
+        direct = float(costs(a[None], b[None], self.power)[0, 0])
+        kernels = accelerate.kernels(KERNELS)
+        cheapest = cheapest_numpy if kernels is None else kernels.cheapest
+        through = cheapest(self.costs, ends[0], ends[1], direct)
+        return without_repeats(np.concatenate([a[None], self.points[through], b[None]]))
+
+    def _point(self, value: Array, name: str) -> Array:
+        return checks.array(value, name, (self.points.shape[1],))
+
+
+def straight(a: Array, b: Array) -> Array:
+    """(2, Q) the straight path from a to b (Q,)."""
+    return np.stack([checks.array(a, "the start", ("Q",)), checks.array(b, "the end", ("Q",))])
+
+
+def graph(latents: Array, p: float = POWER) -> Graph:
+    """The graph of training latents (N, Q), made once for each space."""
+    return Graph(latents, p)
+
+
+def graph_path(graph: Graph, a: Array, b: Array) -> Array:
+    """(K, Q) the cheapest way from a to b (Q,) through the training latents of a graph."""
+    return graph.path(a, b)
+
+
+def costs(a: Array, b: Array, power: float) -> Array:
+    """(A, B) |a - b|^p of a (A, Q) and b (B, Q)."""
+    square = np.zeros((len(a), len(b)))
+    for q in range(a.shape[1]):
+        square += np.subtract.outer(a[:, q], b[:, q]) ** 2
+    return square ** (power / 2)
+
+
+def cheapest_numpy(between: Array, from_start: Array, to_end: Array, direct: float) -> Array:
+    """(K,) the training points on the cheapest way, by Dijkstra's algorithm on a dense graph, in N^2 steps.
+
+    `between` (N, N) costs among the points, `from_start` and `to_end` (N,) those of the two ends, `direct` of the edge
+    that joins them. A point is settled when nothing unsettled is cheaper; the search stops when that is the end.
+    """
+    cost, before = from_start.copy(), np.full(len(from_start), -1)
+    open_cost = cost.copy()
+    best, last = direct, -1
+    while len(cost):
+        i = int(open_cost.argmin())
+        here = open_cost[i]
+        if not here < best:
+            break
+        open_cost[i] = np.inf
+        if here + to_end[i] < best:
+            best, last = here + to_end[i], i
+        through = here + between[i]
+        better = (through < cost) & (through < best)
+        cost[better], open_cost[better], before[better] = through[better], through[better], i
+    way = []
+    while last >= 0:
+        way.append(last)
+        last = int(before[last])
+    return np.array(way[::-1], dtype=np.int64)
+
+
+def without_repeats(points: Array) -> Array:
+    """The same polyline (K, Q) without points that equal the one before; a path that stays put keeps its two ends."""
+    moved = np.any(np.diff(points, axis=0) != 0, axis=1)
+    if not moved.any():
+        return points[[0, -1]]
+    return points[np.concatenate([[True], moved])]
+
+
+def length(points: Array) -> float:
+    """Length of a polyline (K, Q)."""
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+
+
+def frames_for(points: Array, speed: float, rate: float, least: int = 4) -> int:
+    """How many frames a path (K, Q) should take where the clips move with `speed` (`Forces.speed`), at `rate` a second.
+
+    Never fewer than `least`: a sixth of a second at 24 a second is the quickest move that is still seen as one.
+    """
+    seconds = length(points) / checks.positive(speed, "speed")
+    return max(least, round(seconds * checks.positive(rate, "rate")))
+
+
+def resampled(points: Array, frames: int, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
+    """(frames + 1, Q) places at equal times along a polyline (K, Q), both ends exactly its own.
+
+    With `start` it sets off at `initial` times its mean speed and takes up speed, with `stop` it comes to rest, both
+    with continuous acceleration; otherwise the speed is constant.
+    """
+    points = checks.array(points, "the path", ("K", "Q"))
+    if len(points) < 1 or frames < 1:
+        raise InvalidInput(f"a path needs a point and a frame, but has {len(points)} and {frames}")
+    along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    wanted = eased(np.arange(frames + 1) / frames, start, stop, initial) * along[-1]
+    result = np.stack([np.interp(wanted, along, column) for column in points.T], axis=1)
+    result[0], result[-1] = points[0], points[-1]
+    return result
+
+
+def stretched(points: Array, frames: int) -> Array:
+    """(frames + 1, Q) the same motion (F + 1, Q), faster or slower, both ends exactly its own."""
+    points = checks.array(points, "the path", ("K", "Q"))
+    if len(points) < 1 or frames < 1:
+        raise InvalidInput(f"a path needs a point and a frame, but has {len(points)} and {frames}")
+    wanted = np.linspace(0, len(points) - 1, frames + 1)
+    return np.stack([np.interp(wanted, np.arange(len(points)), column) for column in points.T], axis=1)
+
+
+def eased(share: Array, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
+    """Part of the way, 0 to 1, at part `share` of the time, 0 to 1.
+
+    The speed rises from u = `initial` to its height h within `EASE` of the time, as 3 s^2 - 2 s^3 does, stays, and
+    falls to zero likewise; h is such that the whole way is gone. Where a side is not eased, the speed there is h.
+    """
+    u = float(np.clip(initial, 0.0, FASTEST))
+    h = (1 - u * EASE / 2 * start) / (1 - EASE / 2 * start - EASE / 2 * stop)
+    rise, fall = np.clip(share / EASE, 0, 1), np.clip((share - (1 - EASE)) / EASE, 0, 1)
+    gone = h * np.asarray(share, np.float64)
+    if start:
+        gone = gone - EASE * (h - u) * (rise - _ramp(rise))
+    if stop:
+        gone = gone - EASE * h * _ramp(fall)
+    return np.clip(gone, 0, 1)
+
+
+def _ramp(s: Array) -> Array:
+    """Integral of 3 s^2 - 2 s^3 from 0 to s."""
+    return s**3 - s**4 / 2
