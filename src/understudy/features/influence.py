@@ -33,7 +33,7 @@ def influence(vertices: Callable[[Array], Array], mean: Array, deviation: Array)
     """
     result = np.zeros(len(mean))
     moving = np.flatnonzero(deviation > 0)
-    centre = np.asarray(vertices(mean[None])[0], np.float64)
+    centre = vertices(mean[None])[0]
     controls = np.repeat(moving, len(STEPS))
     offsets = np.tile(STEPS, len(moving)) * deviation[controls]
     distance = np.empty(len(controls))
@@ -41,7 +41,9 @@ def influence(vertices: Callable[[Array], Array], mean: Array, deviation: Array)
         chosen = slice(start, start + BLOCK)
         rows = np.tile(mean, (len(controls[chosen]), 1))
         rows[np.arange(len(rows)), controls[chosen]] += offsets[chosen]
-        distance[chosen] = np.sqrt(np.square(vertices(rows) - centre).sum(axis=(1, 2)))
+        apart = (vertices(rows) - centre).reshape(len(rows), -1)
+        # in the vertices' own precision: float32 is off by 3e-6 here, and float64 takes as long as the rig itself
+        distance[chosen] = np.sqrt(np.einsum("fi,fi->f", apart, apart))
     weighted = (np.abs(STEPS) * distance.reshape(-1, len(STEPS))).sum(axis=1)
     result[moving] = weighted / (deviation[moving] * np.square(STEPS).sum())
     return result

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
+from pathlib import Path
 
 from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
 from understudy.features.root import Root, find_root
+from understudy.formats import registry
 from understudy.posespace import takes as taken
 from understudy.posespace.takes import Animation, Take
 from understudy.rig import PosedRig, of
@@ -33,7 +35,7 @@ class Library:
     """One character, its rig, and takes of it at one rate.
 
     `poses` are rows (C,) by name; `apart` are patterns of channels that are not learned (`eyes.*`); `source` says where
-    it came from; `notes` have one line for each thing that was changed or left out.
+    it came from and `origin` where the character did; `notes` have a line for each thing that was changed or left out.
     """
 
     character: Character
@@ -44,6 +46,7 @@ class Library:
     apart: tuple[str, ...] = ()
     source: str = ""
     notes: tuple[str, ...] = ()
+    origin: str = ""
 
     @classmethod
     def of(
@@ -98,6 +101,16 @@ class Library:
         return find_root(self.character.skeleton, self.rig.channels, rows, self.rig.rest)
 
 
+def read_library(path: str | Path, open: Callable[[str], Asset] = registry.read, rate: float | None = None) -> Library:
+    """The library that a TOML file describes (`library_file`): a character, and clips of several files under labels.
+
+    `open` reads the files that it names, and built-in characters by name; `rate` goes before the one in the file.
+    """
+    from understudy.posespace import library_file
+
+    return library_file.read(path, open, rate)
+
+
 def build(
     rig: PosedRig,
     entries: Sequence[Entry],
@@ -133,7 +146,7 @@ def build(
     for name in short:
         known.setdefault(name, rows[name][0])
     notes = [*notes, *_notes(rig, animations, rate, short)]
-    return Library(rig.character, rig, found, rate, known, tuple(apart), source, tuple(notes))
+    return Library(rig.character, rig, found, rate, known, tuple(apart), source, tuple(notes), source)
 
 
 def _own_labels(asset: Asset, rig: PosedRig, notes: list[str]) -> list[Entry]:
