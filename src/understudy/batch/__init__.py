@@ -1,0 +1,5 @@
+"""Many jobs at once, on this machine or on a cluster."""
+
+from understudy.batch.jobs import Interrupted, JobFailed, arrivals, mapper, run
+
+__all__ = ["Interrupted", "JobFailed", "arrivals", "mapper", "run"]

@@ -1,0 +1,30 @@
+"""joblib's Dask backend, which here also hears of workers that died: joblib's own would wait for them for ever."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+from joblib._dask import DaskDistributedBackend
+
+
+class DaskBackend(DaskDistributedBackend):
+    """As its parent, but a job that ended without an outcome is reported to joblib like one that ended well."""
+
+    def effective_n_jobs(self, n_jobs: int) -> int:
+        """The cluster's cores; at least two, since joblib would do a single worker's jobs in this process."""
+        return max(2, int(super().effective_n_jobs(n_jobs)))
+
+    def submit(self, func: Any, callback: Callable[[Any], None] | None = None) -> Future[Any]:
+        future: Future[Any] = super().submit(func, callback)
+
+        def told(ended: Future[Any]) -> None:
+            if callback and ended.exception() is not None:
+                callback(ended)
+
+        future.add_done_callback(told)
+        return future
+
+    def retrieve_result_callback(self, out: Any) -> Any:
+        return out.result() if isinstance(out, Future) else super().retrieve_result_callback(out)

@@ -1,0 +1,200 @@
+"""Many jobs at once: the same function over a list of items, results in the order of the items.
+
+    models = batch.run(learn_label, labels)                          processes, one a core
+    models = batch.run(learn_label, labels, cluster="dask")          a Dask cluster, see `clusters`
+
+The result does not depend on where and in how many workers a job ran: each has its linear algebra on one thread, so
+that sums are taken in the same order.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import Any
+
+from understudy.batch import clusters
+from understudy.batch.attempt import Outcome, attempt, attempt_apart, attempt_beside, attempt_on_dask
+from understudy.errors import InvalidInput, UnderstudyError, listed
+
+Job = Callable[[Any], Any]
+Progress = Callable[[int, int], None]
+Mapper = Callable[[Job, Iterable[Any], Progress | None], Iterator[Any]]
+
+
+class JobFailed(UnderstudyError):
+    """A job failed. The message names its item; `finished` {index: result} holds what was done by then."""
+
+    def __init__(self, message: str, finished: dict[int, Any]) -> None:
+        super().__init__(message)
+        self.finished = finished
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl+C while jobs ran. `finished` {index: result} holds what was done by then."""
+
+    def __init__(self, finished: dict[int, Any], total: int) -> None:
+        super().__init__(f"stopped with {len(finished)} of {total} jobs done")
+        self.finished = finished
+
+
+def run(
+    function: Job,
+    items: Iterable[Any],
+    workers: int | None = None,
+    cluster: str | None = None,
+    progress: Progress | None = None,
+    threads: bool = False,
+    keep_going: bool = False,
+) -> list[Any]:
+    """`[function(item) for item in items]`, many at a time.
+
+    workers: how many at a time; all cores by default, or all of a cluster that is running already.
+    cluster: None for this machine, or the name of a cluster (see `clusters`).
+    progress(done, total) is called as jobs end.
+    threads: threads instead of processes; for functions that spend their time in code which releases Python's lock.
+    keep_going: do all other jobs before the failed ones are reported.
+
+    `JobFailed` names the item that failed, `Interrupted` is Ctrl+C; both carry what was finished.
+    """
+    work = list(items)
+    finished: dict[int, Any] = {}
+    with _reported(work, finished):
+        for index, result in arrivals(function, work, workers, cluster, threads, keep_going):
+            finished[index] = result
+            if progress:
+                progress(len(finished), len(work))
+    return [finished[index] for index in range(len(work))]
+
+
+def mapper(workers: int | None = None, cluster: str | None = None, threads: bool = False) -> Mapper:
+    """A function `(function, items, progress=None)` that yields results in order, each as soon as those before it are.
+
+    For code that maps a function over items and should not know where the jobs run.
+    """
+    clusters.check(cluster)
+
+    def mapped(function: Job, items: Iterable[Any], progress: Progress | None = None) -> Iterator[Any]:
+        work = list(items)
+        finished: dict[int, Any] = {}
+        given = 0
+        with _reported(work, finished):
+            for index, result in arrivals(function, work, workers, cluster, threads):
+                finished[index] = result
+                if progress:
+                    progress(len(finished), len(work))
+                while given in finished:
+                    yield finished[given]
+                    given += 1
+
+    return mapped
+
+
+def arrivals(
+    function: Job,
+    items: Sequence[Any],
+    workers: int | None = None,
+    cluster: str | None = None,
+    threads: bool = False,
+    keep_going: bool = False,
+) -> Iterator[tuple[int, Any]]:
+    """(index, result) of each job as it ends, in whatever order that is."""
+    if not callable(function):
+        raise InvalidInput(f"a job should be a function, but is {type(function).__name__}")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InvalidInput(f"workers should be a whole number above zero, but is {workers!r}")
+    clusters.check(cluster)
+    failures = []
+    for outcome in _outcomes(function, items, workers, cluster, threads):
+        if not outcome.failure:
+            yield outcome.index, outcome.result
+            continue
+        failures.append(outcome)
+        if not keep_going:
+            break
+    if failures:
+        raise _failed(failures, items)
+
+
+def _outcomes(
+    function: Job, items: Sequence[Any], workers: int | None, cluster: str | None, threads: bool
+) -> Iterator[Outcome]:
+    import joblib
+    from threadpoolctl import threadpool_limits
+
+    if cluster is None:
+        workers = min(workers or joblib.cpu_count(), len(items))
+        if workers <= 1:
+            for index, item in enumerate(items):
+                yield attempt_apart(function, index, item)
+            return
+    kind = "threads" if cluster is None and threads else clusters.check(cluster)
+    job = {"threads": attempt, "here": attempt_beside, "dask": attempt_on_dask, "ray": attempt_apart}[kind]
+    with (
+        clusters.opened(workers, cluster, threads) as where,
+        threadpool_limits(limits=1 if kind == "threads" else None),
+        joblib.parallel_config(**where),
+    ):
+        # Arrays are sent, not shared through files: the largest is a few megabytes, and a job may write into its own.
+        parallel = joblib.Parallel(return_as="generator_unordered", max_nbytes=None)
+        outcomes = parallel(joblib.delayed(job)(function, index, item) for index, item in enumerate(items))
+        with _stopped(outcomes):
+            for outcome in outcomes:  # noqa: UP028 - `yield from` would close it, with a warning
+                yield outcome
+
+
+class _Stop(Exception):
+    """Tells joblib's generator to end its workers."""
+
+
+@contextmanager
+def _stopped(outcomes: Any) -> Iterator[None]:
+    """No job goes on after the block."""
+    try:
+        yield
+    finally:
+        try:
+            outcomes.throw(_Stop)
+        except (_Stop, StopIteration):
+            outcomes.close()
+
+
+@contextmanager
+def _reported(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
+    """Errors carry what was finished. A worker that died is an error as well, and names what it may have had."""
+    try:
+        yield
+    except JobFailed as error:
+        error.finished = finished
+        raise
+    except KeyboardInterrupt as stop:
+        raise Interrupted(finished, len(items)) from stop
+    except UnderstudyError:
+        raise
+    except Exception as error:
+        missing = listed([_name(items, i) for i in range(len(items)) if i not in finished], 3)
+        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 160, placeholder="...")
+        raise JobFailed(f"the workers ended too early; not done: {missing} ({reason})", finished) from error
+
+
+def _failed(failures: Sequence[Outcome], items: Sequence[Any]) -> JobFailed:
+    first = failures[0]
+    name = _name(items, first.index)
+    others = [_name(items, outcome.index) for outcome in failures[1:]]
+    message = f"the job for {name!r} failed: {first.failure}" + (f" (and so did {listed(others)})" if others else "")
+    error = JobFailed(message, {})
+    error.add_note(f"in the worker:\n{first.details}")
+    return error
+
+
+def _name(items: Sequence[Any], index: int) -> str:
+    """How people call an item: its own words, its `name` or `label`, the first word of a tuple, or its number."""
+    item = items[index]
+    if isinstance(item, tuple | list) and item and isinstance(item[0], str | PurePath):
+        item = item[0]
+    for word in (item, getattr(item, "name", None), getattr(item, "label", None)):
+        if isinstance(word, str | PurePath):
+            return str(word)
+    return str(item) if isinstance(item, int | float) else f"number {index + 1} of {len(items)}"
