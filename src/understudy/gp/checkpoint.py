@@ -38,7 +38,7 @@ def write(path: Path, mark: str, stage: int, state: Any) -> None:
     numbers = {name: value for name, value in fields.items() if name not in arrays}
     header = json.dumps({"version": VERSION, "fingerprint": mark, "stage": stage, "numbers": numbers}, default=float)
     with written_whole(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, header=np.array(header), **arrays)
+        np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
 
 
 def read(path: Path, mark: str, kind: type[State]) -> tuple[int, State]:

@@ -28,7 +28,7 @@ NEAREST = 1e-12
 """Squared distances below this count as this. Latent spaces are about 1 wide: a millionth of that is the same pose."""
 
 SERIES = 1e-4
-"""Eigenvalues closer than this over beta take the series, whose error is x^3 / 24 = 4e-14; the quotient's is eps / x."""
+"""Eigenvalues closer than this over beta take the series: its error is x^3 / 24 = 4e-14, the quotient has eps / x."""
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,10 @@ class Walk:
         """psi_C and its gradient (N, Q) at points (N, Q)."""
         if self._kernels is None:
             return log_density_numpy(self._settings, points)
-        from scipy.linalg import eigh
-
         power = float(self._settings.power)
         transposed = np.ascontiguousarray(points.T)
         self._kernels.affinities(transposed, power, NEAREST, self._affinities, self._steps, self._root)
-        values, vectors = eigh(self._steps, driver="evd", check_finite=False)
+        values, vectors = np.linalg.eigh(self._steps)  # which, unlike scipy's, lets other threads run
         grown = np.exp(self._beta * (values - 1.0))
         np.multiply(vectors, grown, out=self._scratch)
         diffusion = np.matmul(self._scratch, vectors.T, out=self._diffusion)

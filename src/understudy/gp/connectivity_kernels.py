@@ -67,7 +67,7 @@ def logarithms(diffusion: Array, lowest: float) -> float:
 
 @compiled(nogil=True)
 def divided_differences(product: Array, values: Array, grown: Array, beta: float, series: float) -> None:
-    """product_ij *= (e_i - e_j) / (v_i - v_j) with e = exp(beta v), given as `grown`; the limit where they are close."""
+    """product_ij *= (e_i - e_j) / (v_i - v_j) with e = exp(beta v) = `grown`; the limit where they are close."""
     count = values.size
     for j in range(count):
         for i in range(count):

@@ -21,7 +21,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.estimator import Estimator
 from understudy.gp import checkpoint as saved
-from understudy.gp import training
+from understudy.gp import lapack, training
 from understudy.gp.connectivity import Connectivity, Walk
 from understudy.gp.dynamics import Dynamics, Path
 from understudy.gp.kernel import Kernel
@@ -131,11 +131,9 @@ def first_latents(observations: Array, times: Array, dimensions: int) -> Array:
 
 def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> Mapping:
     """The mapping whose points are the training frames: weights = K^-1 Y, precision = K^-1."""
-    from scipy.linalg import lapack
-
-    factor, failed = lapack.dpotrf(kernel.matrix(latents).T, lower=1, overwrite_a=1)
-    if failed:
+    inverse = kernel.matrix(latents)
+    if not lapack.cholesky_in_place(inverse):
         raise InvalidInput("the covariance of the latents is singular: are all frames the same?")
-    inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    precision = np.tril(inverse) + np.tril(inverse, -1).T
+    lapack.inverse_in_place(inverse)
+    precision = np.triu(inverse) + np.triu(inverse, 1).T
     return Mapping(latents, kernel, precision @ poses, precision, scale)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
+from understudy.gp import lapack
 from understudy.gp.kernel import Kernel
 from understudy.maths import accelerate
 
@@ -45,16 +46,15 @@ class Likelihood:
         """At points (N, Q)."""
         if self._kernels is None:
             return likelihood_numpy(self._observations, points, kernel)
-        from scipy.linalg import blas, lapack
+        from scipy.linalg import blas
 
         transposed = np.ascontiguousarray(points.T)
         self._kernels.covariance(transposed, kernel.variance, kernel.length, kernel.noise, self._rbf, self._matrix)
-        # The transpose is in Fortran's order: LAPACK works in place, on its lower triangle.
-        factor, failed = lapack.dpotrf(self._matrix.T, lower=1, clean=0, overwrite_a=1)
-        if failed:
+        if not lapack.cholesky_in_place(self._matrix):
             return Slope(FAILED, np.zeros_like(points), np.zeros(3))
-        half_log_determinant = self._kernels.log_diagonal(factor)
-        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        half_log_determinant = self._kernels.log_diagonal(self._matrix)
+        lapack.inverse_in_place(self._matrix)
+        inverse = self._matrix.T  # in Fortran's order: BLAS works in place, on its lower triangle
         a = blas.dsymm(1.0, inverse, self._observations, lower=1)
         value = -self.dimensions * half_log_determinant - 0.5 * np.vdot(a, self._observations) + self._constant
         weight = blas.dsyrk(0.5, a, beta=-0.5 * self.dimensions, c=inverse, lower=1, overwrite_c=1)

@@ -6,18 +6,18 @@ order that is the lower triangle. Points come transposed, (Q, N), so that the in
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
+from understudy.maths.exp_kernels import exp
 
 SUMS = FAST | {"reassoc"}
 """Sums may be taken in another order, without which they cannot be vectorised."""
 
-NEGLIGIBLE = -60.0
-"""exp(-60) is 1e-26: ten orders below the rounding of the noise on the diagonal. Flushed, since denormals are slow."""
+NEGLIGIBLE = -80.0
+"""Exponents below this count as this: exp(-80) is 2e-35, far below rounding beside the noise on the diagonal, and
+products of two such numbers are not yet denormal, which would be slow."""
 
 
 @compiled(nogil=True, fastmath=SUMS)
@@ -35,8 +35,7 @@ def covariance(points: Array, variance: float, length: float, noise: float, rbf:
                 difference = line[i] - here
                 row[i] += difference * difference
         for i in range(j, count):
-            exponent = factor * row[i]
-            value = variance * math.exp(exponent) if exponent > NEGLIGIBLE else 0.0
+            value = variance * exp(max(factor * row[i], NEGLIGIBLE))
             row[i] = value
             copy[i] = value
         copy[j] += noise

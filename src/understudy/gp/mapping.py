@@ -3,8 +3,8 @@
     mean(x) = k(x)^T weights,   sigma^2(x) = k(x, x) - k(x)^T precision k(x)
 
 with k(x)_p the covariance of x and the p-th of the points. In the exact model the points are the training frames,
-weights = K^-1 Y and precision = K^-1 (print loses the inverse); in the sparse one they are the inducing points, and the two
-matrices are what remains of the frames. Both cost time linear in P for a mean.
+weights = K^-1 Y and precision = K^-1 (print loses the inverse); in the sparse one they are the inducing points, and
+the two matrices are what remains of the frames. Both cost time linear in P for a mean.
 """
 
 from __future__ import annotations

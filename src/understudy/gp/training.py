@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from understudy.checks import Array
 from understudy.gp import checkpoint as saved
 from understudy.maths.lbfgs import Function
+
+_LOCK = threading.Lock()
+_INSIDE: list[Any] = []  # the limit on BLAS threads, then a None for each further run inside it
 
 Progress = Callable[[int, int], None]
 
@@ -81,5 +86,16 @@ def one_thread() -> Iterator[None]:
     import scipy.linalg  # noqa: F401  loaded before the limit, which is put on the libraries that are there
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1, user_api="blas"):
+    # The limit is the process's, not the thread's: the first to come sets it, the last to go lifts it.
+    with _LOCK:
+        if not _INSIDE:
+            _INSIDE.append(threadpool_limits(1, user_api="blas"))
+        else:
+            _INSIDE.append(None)
+    try:
         yield
+    finally:
+        with _LOCK:
+            if len(_INSIDE) == 1:
+                _INSIDE[0].restore_original_limits()
+            _INSIDE[:] = [_INSIDE[0], *_INSIDE[2:]] if len(_INSIDE) > 1 else []
