@@ -1,0 +1,83 @@
+"""Motion: the particles of all voices, a frame on. Those of one label move together, however many characters they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.live import noise, particle
+from understudy.live.legs import Follow, Hold, Replay
+from understudy.live.planning import Planner
+from understudy.live.state import State, Voice
+
+# How far the liveliness dial widens or narrows what a particle may stray: a tenth of the idle radius is no longer seen,
+# and twice the radius leaves the pose that was asked for.
+NARROWEST, WIDEST = 0.25, 2.0
+
+
+def move(planner: Planner, states: Sequence[State]) -> list[tuple[Voice, ...]]:
+    """The voices of each state, one frame on."""
+    moved = [[_on_its_leg(voice) for voice in state.voices] for state in states]
+    by_label: dict[str, list[tuple[int, int]]] = {}
+    for i, voices in enumerate(moved):
+        for j, voice in enumerate(voices):
+            if isinstance(voice.leg, Replay):
+                voices[j] = _replayed(voice, voice.leg, planner.rate)
+            else:
+                by_label.setdefault(voice.label, []).append((i, j))
+    for label, places in by_label.items():
+        voices = [moved[i][j] for i, j in places]
+        streams = np.array([2 * states[i].seed + j for i, j in places])
+        for (i, j), voice in zip(places, _led(planner, label, voices, [states[i] for i, _ in places], streams)):
+            moved[i][j] = voice
+    return [tuple(voices) for voices in moved]
+
+
+def _on_its_leg(voice: Voice) -> Voice:
+    """A second voice has only paths and holds before it, which follow each other without ado."""
+    return replace(voice, legs=voice.legs[1:], cursor=0) if voice.leg_over else voice
+
+
+def _replayed(voice: Voice, leg: Replay, rate: float) -> Voice:
+    cursor = voice.cursor + 1
+    features = leg.features[cursor]
+    rates = (features - leg.features[cursor - 1]) * rate
+    return replace(voice, x=leg.latents[cursor], features=features, rate=rates, cursor=cursor)
+
+
+def _led(
+    planner: Planner, label: str, voices: Sequence[Voice], states: Sequence[State], streams: Array
+) -> list[Voice]:
+    """Voices of one label, led by their particles [Bailey 2016, eqs. 9 to 12], and their poses [eq. 8]."""
+    stage, dt = planner.stages[label], 1 / planner.rate
+    x = np.array([voice.x for voice in voices])
+    path = np.empty((len(voices), 2, x.shape[1]))
+    radius, lively, still = np.empty(len(voices)), np.empty(len(voices)), np.zeros(len(voices))
+    for m, (voice, state) in enumerate(zip(voices, states)):
+        leg, dials = voice.leg, state.dials
+        if isinstance(leg, Follow):
+            path[m] = leg.points[voice.cursor : voice.cursor + 2]
+        else:
+            assert isinstance(leg, Hold)
+            path[m] = leg.point
+            still[m] = dials.stillness
+        radius[m] = leg.radius * min(max(dials.liveliness, NARROWEST), WIDEST)
+        lively[m] = dials.liveliness * (1 - dials.stillness)
+    times = dt * np.array([state.frame for state in states])
+    substeps, smoothness = particle.SUBSTEPS, stage.forces.smoothness
+    force = noise.forces_at(planner.seed, streams, times, dt, substeps, smoothness, x.shape[1])
+    force *= (stage.forces.amplitude * lively)[:, None, None]
+    velocity = np.array([voice.velocity for voice in voices])
+    to, faster = particle.step(
+        stage.density, stage.forces, x, velocity, path[:, 0], path[:, 1], radius, force, dt, substeps
+    )
+    to = x + (1 - still)[:, None] * (to - x)
+    features = stage.space.features_of(to)
+    rates = (features - np.array([voice.features for voice in voices])) * planner.rate
+    return [
+        replace(voice, x=to[m], velocity=faster[m], features=features[m], rate=rates[m], cursor=voice.cursor + 1)
+        for m, voice in enumerate(voices)
+    ]

@@ -1,0 +1,155 @@
+"""Performer: a character acts live, a frame at a time.
+
+    performer = Performer(model, rig)
+    state = performer.init("neutral")
+    state, row = performer.step(state, Transition("happy"))       # a command now and then, a pose every frame
+
+Each frame the particle of each voice moves (`motion`), its latent becomes features [Bailey 2016, eq. 8], voices are
+mixed, the difference that a switch left is added and fades (`switching`), and the layers (eyes, breath) lie on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.features.encoder import Ground
+from understudy.live import motion, switching
+from understudy.live.commands import Command, Look
+from understudy.live.layer import Layer, Moment
+from understudy.live.legs import Hold
+from understudy.live.planning import Planner
+from understudy.live.state import Dials, Event, State, Voice, mixed
+from understudy.maths import inertial
+from understudy.posespace import Model
+from understudy.posespace.model import check_character
+from understudy.rig import Rig
+
+
+class Performer:
+    """Performs a model on a rig at a fixed rate. It keeps nothing that changes: that is the state's.
+
+    Several characters at once are several states: `step_all` moves them together, which is far faster than one by one.
+    """
+
+    def __init__(
+        self, model: Model, rig: Rig, rate: float | None = None, seed: int = 0, layers: Sequence[Layer] = ()
+    ) -> None:
+        check_character(model, rig.channels, getattr(getattr(rig, "character", None), "name", "the rig"))
+        self.model, self.rig, self.layers = model, rig, tuple(layers)
+        self.rate = model.rate if rate is None else float(rate)
+        self.planner = Planner(model, self.rate, seed)
+
+    def init(self, label: str | None = None, pose: str | None = None, seed: int = 0) -> State:
+        """The character at a pose (a label's most typical one by default), idling.
+
+        Characters of one performer differ by the `seed` of their state.
+        """
+        first = self.model.labels[0]
+        label = label or (first if pose is None else self.planner.label_of(pose, first))
+        stage = self.planner.stages[self.model.space(label).label]
+        x = stage.home if pose is None else self.planner.latent(label, pose)
+        features = stage.space.features_of(x[None])[0]
+        still = np.zeros_like(features)
+        return State(
+            frame=0,
+            seed=seed,
+            voices=(Voice(label, x, np.zeros_like(x), (self.planner.hold(label, x),), 0, features, still),),
+            features=features,
+            rate=still,
+            dials=Dials(),
+            ground=Ground(0.0, 0.0, 0.0),
+            layers=tuple(layer.init(seed) for layer in self.layers),
+        )
+
+    def done(self, state: State) -> bool:
+        """Whether the last command has got where it was going, or has taken its time."""
+        if state.until is not None:
+            return state.frame >= state.until
+        return isinstance(state.voice.leg, Hold) and state.voice.leg.frames is None
+
+    def step(self, state: State, command: Command | None = None) -> tuple[State, Array]:
+        """One frame on: the new state, and the row (C,) of the rig. A command takes over at once."""
+        (state,), rows = self.step_all([state], [command])
+        return state, rows[0]
+
+    def step_all(
+        self, states: Sequence[State], commands: Sequence[Command | None] | None = None
+    ) -> tuple[list[State], Array]:
+        """One frame on for many characters: their new states, and their rows (M, C)."""
+        told = [
+            state if command is None else self.tell(state, command)
+            for state, command in zip(states, commands or [None] * len(states))
+        ]
+        ready = [switching.settle(self.planner, state) for state in told]
+        moved = motion.move(self.planner, ready)
+        shown = [self._shown(state, voices) for state, voices in zip(ready, moved)]
+        rows = np.empty((len(shown), self.rig.channels.width))
+        encoder = self.model.encoder
+        for number, state in enumerate(shown):
+            row = encoder.decode(state.features[None], state.ground)[0]
+            ground = encoder.ground_after(state.features, state.ground)
+            shown[number], rows[number] = self._lay_over(replace(state, ground=ground), row)
+        return shown, rows
+
+    def tell(self, state: State, command: Command) -> State:
+        """The state with a command planned, whatever it was doing; nothing moves yet."""
+        dials = state.dials
+        if command.liveliness is not None:
+            dials = replace(dials, liveliness_to=command.liveliness)
+        if command.stillness is not None:
+            dials = replace(dials, stillness_to=command.stillness)
+        seconds = getattr(command, "seconds", None)
+        until = None if seconds is None else state.frame + self.planner.frames(seconds)
+        state = replace(state, dials=dials, event=(*state.event, Event(state.frame, command.word, state.label)))
+        if isinstance(command, Look):
+            return replace(state, look=command.at, look_until=until)
+        state = self._addressed(state, getattr(command, "label", None))
+        voice = state.voice
+        legs = self.planner.plan(command, voice.label, voice.x)
+        planned = replace(voice, legs=legs, cursor=0)
+        state = replace(state, voices=(planned, *state.voices[1:]), until=until, choices=state.choices + 1)
+        return switching.leave_replay(self.planner, state) if voice.replaying else state
+
+    def _addressed(self, state: State, label: str | None) -> State:
+        """Of two voices the one in the wanted label goes on, or the louder; the other fades out."""
+        if len(state.voices) == 1:
+            return state
+        weights = [voice.weight(state.frame, self.rate) for voice in state.voices]
+        first = next((i for i, voice in enumerate(state.voices) if voice.label == label), int(np.argmax(weights)))
+        kept, other = state.voices[first], state.voices[1 - first]
+        return replace(state, voices=(kept.faded(1, state.frame, self.rate), other.faded(0, state.frame, self.rate)))
+
+    def _shown(self, state: State, voices: tuple[Voice, ...]) -> State:
+        """The state a frame on, with the features that are shown."""
+        frame, blend = state.frame + 1, state.blend
+        features, _ = mixed(voices, frame, self.rate)
+        if blend is not None:
+            age = (frame - blend.start) / self.rate
+            features = features + inertial.evaluate(blend.decay, age)
+            blend = None if age >= float(blend.decay.duration.max(initial=0.0)) else blend
+        rate = (features - state.features) * self.rate
+        dials = state.dials.turned(1 / self.rate)
+        return replace(state, frame=frame, voices=voices, features=features, rate=rate, blend=blend, dials=dials)
+
+    def _lay_over(self, state: State, row: Array) -> tuple[State, Array]:
+        """The layers on top, in their order."""
+        if not self.layers:
+            return state, row
+        look = None if state.look_until is not None and state.frame >= state.look_until else state.look
+        moment = Moment(
+            time=state.frame / self.rate,
+            dt=1 / self.rate,
+            look=look,
+            liveliness=state.dials.liveliness,
+            stillness=state.dials.stillness,
+            played=state.voice.replaying,
+            label=state.label,
+        )
+        layers = list(state.layers)
+        for number, layer in enumerate(self.layers):
+            layers[number], row = layer.step(layers[number], row, moment)
+        return replace(state, layers=tuple(layers), look=look), row

@@ -1,0 +1,231 @@
+"""Planning: commands become legs [Bailey 2016, section 5.3].
+
+MOVE is a path to a pose, straight or over the training frames. IDLE is a pose to stay near, or several to wander
+between. TRANSITION goes to the best bridge, crosses it and goes on to the pose asked for, over several labels where no
+bridge joins two. The paper waits at a bridge until two idling particles have been blended; here the particle does not
+stop, since the blend keeps its velocity (`performer`). PLAY goes to the first frame of a clip and then shows its frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput, listed
+from understudy.live import path
+from understudy.live.commands import Idle, Mix, Move, Play, Transition, clip_time
+from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Leg, Replay
+from understudy.live.particle import Density, Forces, prepared
+from understudy.maths import resample
+from understudy.posespace import Bridges, Model, PoseSpace
+
+GAP_SECONDS = 1.0  # a bridge as wide as its threshold is worth a detour of a second
+SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has popped there
+# On the way a particle may stray this part of the idle radius: enough that no two moves are alike, and little enough
+# that it arrives.
+ON_THE_WAY = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """One label, ready to be performed: its space, the forces in it, its roads and its pace."""
+
+    space: PoseSpace
+    density: Density
+    forces: Forces
+
+    @classmethod
+    def of(cls, space: PoseSpace) -> Stage:
+        """Everything chosen from the training frames."""
+        density = prepared(space.mapping)
+        segments = np.repeat(np.arange(len(space.segments)), [len(s) for s in space.segments])
+        times = np.concatenate([np.arange(len(s)) / space.rate for s in space.segments])
+        return cls(space, density, Forces.of(density, space.latents, segments, times))
+
+    @cached_property
+    def graph(self) -> path.Graph:
+        """The graph of the training frames, for paths."""
+        return path.Graph(self.space.latents)
+
+    @cached_property
+    def top_speed(self) -> float:
+        """Latent units a second: the fastest that the clips are."""
+        return float(self.space.speeds.max())
+
+    def bounded(self, velocity: Array) -> Array:
+        """A latent velocity (Q,), slowed down to the clips' fastest."""
+        return velocity * min(1.0, self.top_speed / max(float(np.linalg.norm(velocity)), 1e-12))
+
+    @property
+    def home(self) -> Array:
+        """(Q,) the most typical pose."""
+        latent: Array = self.space.latents[self.space.home]
+        return latent
+
+
+class Planner:
+    """Plans commands for one model at one rate. It keeps nothing that changes."""
+
+    def __init__(self, model: Model, rate: float, seed: int = 0) -> None:
+        self.model, self.rate, self.seed = model, rate, seed
+        self.stages = {label: Stage.of(space) for label, space in model.spaces.items()}
+
+    @cached_property
+    def speed(self) -> float:
+        """Metres a second of the surface: what the clips do while they move."""
+        speeds = []
+        for space in self.model.spaces.values():
+            for segment in space.segments:
+                own = space.features[segment.start : segment.stop].astype(np.float64)
+                speeds.append(self.model.distance(own[1:], own[:-1]) * space.rate)
+        every = np.concatenate(speeds)
+        return max(float(every[every >= np.median(every)].mean()), 1e-9)
+
+    def frames(self, seconds: float) -> int:
+        """The nearest number of frames, at least one."""
+        return max(1, round(seconds * self.rate))
+
+    def latent(self, label: str, pose: str) -> Array:
+        """(Q,) where a pose is in a label's space: `"clip@seconds"`, or a name of the library's poses."""
+        space = self.model.space(label)
+        moment = clip_time(pose)
+        if moment is None:
+            if pose not in self.model.poses:
+                raise InvalidInput(
+                    f"there is no pose {pose!r}; write clip@seconds, or one of {listed(self.model.poses, 40) or 'none'}"
+                )
+            return space.latent_of(self.model.poses[pose][None])[0][0]
+        owner, segment = self.model.clip(moment.clip)
+        x = self.model.space(owner).latent_at(segment, moment.seconds)
+        if owner == label:
+            return x
+        return space.latent_of(self.model.space(owner).features_of(x[None]))[0][0]
+
+    def label_of(self, pose: str, current: str) -> str:
+        """The label to which a pose belongs: its clip's, or the current one for a named pose."""
+        moment = clip_time(pose)
+        return current if moment is None else self.model.clip(moment.clip)[0]
+
+    def plan(self, command: object, label: str, x: Array) -> tuple[Leg, ...]:
+        """The legs of a command for a voice that is at latent x (Q,) of a label."""
+        if isinstance(command, Move):
+            goal = command.label or self.label_of(command.pose, label)
+            target = self.latent(goal, command.pose)
+            way = self.way(label, x, goal, target, command.path, command.seconds)
+            return (*way, self.hold(goal, target))
+        if isinstance(command, Transition):
+            target = None if command.pose is None else self.latent(command.label, command.pose)
+            if target is None:
+                target = x if label == command.label else self.stages[command.label].home
+            way = self.way(label, x, command.label, target, seconds=command.seconds)
+            return (*way, self.hold(command.label, target))
+        if isinstance(command, Idle):
+            return self._idle(command, label, x)
+        if isinstance(command, Play):
+            return self._play(command, label, x)
+        if isinstance(command, Mix):
+            return self._mix(command, label, x)
+        raise InvalidInput(f"this cannot be planned: {command!r}")
+
+    def hold(self, label: str, point: Array, radius: float | None = None, frames: int | None = None) -> Hold:
+        """Stay near a point, by default as far from it as the label idles."""
+        return Hold(point, self.stages[label].forces.radius if radius is None else radius, frames)
+
+    def way(
+        self,
+        label: str,
+        x: Array,
+        goal: str,
+        target: Array,
+        kind: str = "graph",
+        seconds: float | None = None,
+    ) -> tuple[Leg, ...]:
+        """From a latent of one label to a latent of another, or of the same, at the clips' pace or in some seconds.
+
+        The pace is one over the whole way: it sets off from rest and comes to rest, but crosses bridges on the run.
+        """
+        lines, crossings = [], []
+        for bridges in self.model.route(label, goal):
+            beyond = bridges.other(label)
+            number = self._bridge(bridges, label, x, target if beyond == goal else None)
+            here, there = bridges.sides(label)
+            lines.append((label, self.line(label, x, here[number], kind)))
+            crossings.append(Cross(beyond, there[number], float(bridges.gaps[number])))
+            label, x = beyond, there[number]
+        lines.append((label, self.line(label, x, target, kind)))
+        ends = np.cumsum([path.length(line) / self.stages[name].forces.speed for name, line in lines])
+        frames = self.frames(max(SHORTEST, ends[-1] / (1 - path.EASE))) if seconds is None else self.frames(seconds)
+        frames = max(frames, len(lines))
+        gone = path.eased(np.arange(frames + 1) / frames) * ends[-1]
+        legs: list[Leg] = []
+        first = 0
+        for number, (name, line) in enumerate(lines):
+            left = len(lines) - number - 1
+            last = frames if not left else int(np.clip(np.searchsorted(gone, ends[number]), first + 1, frames - left))
+            begin = ends[number - 1] if number else 0.0
+            own = np.clip((gone[first : last + 1] - begin) * self.stages[name].forces.speed, 0, path.length(line))
+            points = path.along(line, own)
+            points[-1] = line[-1]
+            legs.append(Follow(points, ON_THE_WAY * self.stages[name].forces.radius))
+            legs.extend(crossings[number : number + 1])
+            first = last
+        return tuple(legs)
+
+    def line(self, label: str, x: Array, target: Array, kind: str = "graph") -> Array:
+        """(K, Q) the way between two latents of a label, over its training frames or straight."""
+        return path.straight(x, target) if kind == "straight" else self.stages[label].graph.path(x, target)
+
+    def _bridge(self, bridges: Bridges, label: str, x: Array, target: Array | None) -> int:
+        here, there = bridges.sides(label)
+        seconds = np.linalg.norm(here - x, axis=1) / self.stages[label].forces.speed
+        if target is not None:
+            seconds = seconds + np.linalg.norm(there - target, axis=1) / self.stages[bridges.other(label)].forces.speed
+        return int(np.argmin(seconds + GAP_SECONDS * bridges.gaps / max(bridges.threshold, 1e-12)))
+
+    def _idle(self, command: Idle, label: str, x: Array) -> tuple[Leg, ...]:
+        goal = command.label or (self.label_of(command.poses[0], label) if command.poses else label)
+        points = [self.latent(goal, pose) for pose in command.poses]
+        if not points:
+            points = [x if goal == label else self.stages[goal].home]
+        first = points[0]
+        stage = self.stages[goal]
+        radius = stage.forces.radius if command.radius is None else command.radius
+        near = goal == label and np.linalg.norm(first - x) <= radius
+        way = () if near else self.way(label, x, goal, first)
+        if len(points) == 1:
+            return (*way, Hold(first, radius))
+        hold = Hold(first, radius, self.frames(command.hover)) if command.hover else Hold(first, radius, 1)
+        return (*way, hold, Choose(np.array(points), radius, command.hover))
+
+    def _play(self, command: Play, label: str, x: Array) -> tuple[Leg, ...]:
+        goal, segment = self.model.clip(command.clip)
+        space = self.model.space(goal)
+        last = (len(segment) - 1) / space.rate
+        start, stop = command.start or 0.0, last if command.stop is None else command.stop
+        if stop > last + 0.5 / space.rate or start > last:
+            raise InvalidInput(f"clip {segment.clip!r} lasts {last:g} s, but {start:g} to {stop:g} s is asked for")
+        times = start + np.arange(self.frames(stop - start) + 1) / self.rate
+        own = slice(segment.start, segment.stop)
+        latents = resample.sample(space.latents[own], space.rate, times, "cubic")
+        features = resample.sample(space.features[own], space.rate, times, "cubic")
+        way = self.way(label, x, goal, latents[0])
+        return (*way, Replay(segment.clip, latents, features), self.hold(goal, latents[-1]))
+
+    def _mix(self, command: Mix, label: str, x: Array) -> tuple[Leg, ...]:
+        poses: tuple[str | None, ...] = command.poses or (None, None)
+        targets = [
+            self.stages[self.model.space(name).label].home if pose is None else self.latent(name, pose)
+            for name, pose in zip(command.labels, poses)
+        ]
+        mine = 1 if label == command.labels[1] else 0
+        other = 1 - mine
+        weight = command.weight if other == 1 else 1 - command.weight
+        join = Join(command.labels[other], targets[other], weight)
+        home, goal = command.labels[mine], targets[mine]
+        if home == label:
+            return (join, *self.way(label, x, label, goal), self.hold(home, goal))
+        return (*self.way(label, x, home, goal), join, self.hold(home, goal))
+

@@ -1,0 +1,149 @@
+"""State: all that changes while a character performs. It is handed in and handed back, so a take replays exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.features.encoder import Ground
+from understudy.live.legs import Follow, Hold, Leg, Replay
+from understudy.maths import inertial
+
+FADE = 0.8  # seconds in which a second voice comes in or goes
+DIAL = 0.5  # seconds for a dial to move by one
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """A particle in the space of one label, and the legs before it.
+
+    A performance has one voice; while two labels are mixed it has two, each with a weight that may be on its way from
+    one value to another.
+    """
+
+    label: str
+    x: Array  # (Q,) latent
+    velocity: Array  # (Q,) per second
+    legs: tuple[Leg, ...]
+    cursor: int  # frames of the first leg that are done
+    features: Array  # (E,) the pose of this voice alone
+    rate: Array  # (E,) how fast that changes, per second
+    weight_from: float = 1.0
+    weight_to: float = 1.0
+    fade_start: int = 0  # frame
+
+    @property
+    def leg(self) -> Leg:
+        """What it does now."""
+        return self.legs[0]
+
+    @property
+    def replaying(self) -> bool:
+        """Whether it shows training frames."""
+        return isinstance(self.leg, Replay)
+
+    @property
+    def leg_over(self) -> bool:
+        """Whether the first leg has taken its time."""
+        leg = self.legs[0]
+        if isinstance(leg, Follow):
+            return self.cursor >= len(leg.points) - 1
+        if isinstance(leg, Replay):
+            return self.cursor >= len(leg.features) - 1
+        return isinstance(leg, Hold) and leg.frames is not None and self.cursor >= leg.frames
+
+    def weight(self, frame: int, rate: float) -> float:
+        """How much it counts at a frame: from one value to the other with no jolt at either end (minimum jerk)."""
+        u = min(max((frame - self.fade_start) / (FADE * rate), 0.0), 1.0)
+        return self.weight_from + (self.weight_to - self.weight_from) * u * u * u * (10 + u * (6 * u - 15))
+
+    def faded(self, weight: float, frame: int, rate: float) -> Voice:
+        """The same voice, from now on its way to another weight."""
+        return replace(self, weight_from=self.weight(frame, rate), weight_to=weight, fade_start=frame)
+
+    def has_left(self, frame: int, rate: float) -> bool:
+        """Whether it has faded out."""
+        return self.weight_to <= 0 and self.weight(frame, rate) <= 0
+
+
+def mixed(voices: tuple[Voice, ...], frame: int, rate: float) -> tuple[Array, Array]:
+    """Features (E,) and their rates (E,): the mean of the voices by their weights."""
+    if len(voices) == 1:
+        return voices[0].features, voices[0].rate
+    weights = np.array([voice.weight(frame, rate) for voice in voices])
+    weights /= max(weights.sum(), 1e-12)
+    return weights @ np.stack([v.features for v in voices]), weights @ np.stack([v.rate for v in voices])
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """The difference to what was shown before, on its way to nothing."""
+
+    decay: inertial.Decay
+    start: int  # frame
+
+
+@dataclass(frozen=True, eq=False)
+class Dials:
+    """Where the two dials are, and where they were set; they get there within half a second."""
+
+    liveliness: float = 1.0
+    stillness: float = 0.0
+    liveliness_to: float = 1.0
+    stillness_to: float = 0.0
+
+    def turned(self, dt: float) -> Dials:
+        """The dials a while later."""
+        if self.liveliness == self.liveliness_to and self.stillness == self.stillness_to:
+            return self
+        most = dt / DIAL
+        lively = self.liveliness + min(max(self.liveliness_to - self.liveliness, -most), most)
+        still = self.stillness + min(max(self.stillness_to - self.stillness, -most), most)
+        return replace(self, liveliness=lively, stillness=still)
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """Something that happened between two frames: a command, a bridge crossed, a clip begun."""
+
+    frame: int
+    what: str
+    label: str
+    gap: float = 0.0  # metres that had to be blended away
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """One character at one frame."""
+
+    frame: int
+    seed: int
+    voices: tuple[Voice, ...]
+    features: Array  # (E,) what is shown
+    rate: Array  # (E,) how fast that changes, per second
+    dials: Dials
+    ground: Ground
+    blend: Blend | None = None
+    look: Any = None  # what `Look` asked for
+    look_until: int | None = None  # frame
+    until: int | None = None  # frame at which the command has taken its time; None where its legs decide
+    choices: int = 0  # how often something was chosen at random
+    layers: tuple[Any, ...] = ()
+    event: tuple[Event, ...] = ()  # of this frame
+
+    @property
+    def voice(self) -> Voice:
+        """The voice that commands speak to."""
+        return self.voices[0]
+
+    @property
+    def label(self) -> str:
+        """Its label."""
+        return self.voice.label
+
+    def generator(self) -> np.random.Generator:
+        """A random generator of this state's own: the same state chooses the same."""
+        return np.random.default_rng([self.seed, self.choices])

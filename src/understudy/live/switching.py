@@ -1,0 +1,123 @@
+"""Switching: everything that happens between two frames.
+
+A leg is over, a bridge is crossed, a clip begins, a second voice comes in. Whatever is switched, the pose that was shown
+and its velocity go on: the difference of the old motion and the new one, at the switch, decays along a polynomial
+(`maths.inertial`). The paper blends the poses of two idling particles instead [Bailey 2016, section 5.3], which needs
+the motion to come to rest; this does not, so a command may come at any moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.live.legs import Choose, Cross, Hold, Join, Replay
+from understudy.live.planning import Planner
+from understudy.live.state import Blend, Event, State, Voice, mixed
+from understudy.maths import inertial
+
+# The paper's 12 frames are 0.5 s. A wider gap takes longer, so that it moves no faster than the clips do; beyond the
+# longest the old motion would still be seen under the new one.
+SHORTEST_BLEND, LONGEST_BLEND = 0.4, 1.5
+ON_THE_BRIDGE = 3.0  # idle radii from the bridge's end within which a better match is still the same bridge
+
+
+def settle(planner: Planner, state: State) -> State:
+    """The state with nothing left to do before the next frame."""
+    state = replace(state, event=tuple(event for event in state.event if event.frame == state.frame))
+    if len(state.voices) > 1 and state.voices[1].has_left(state.frame, planner.rate):
+        state = replace(state, voices=state.voices[:1])
+    while True:
+        leg = state.voice.leg
+        if isinstance(leg, Cross):
+            state = _cross(planner, state, leg)
+        elif isinstance(leg, Choose):
+            state = _choose(planner, state, leg)
+        elif isinstance(leg, Join):
+            state = _join(planner, state, leg)
+        elif state.voice.leg_over:
+            state = _next_leg(planner, state)
+        elif isinstance(leg, Replay) and state.voice.cursor == 0 and state.voice.x is not leg.latents[0]:
+            return _begin_replay(planner, state, leg)
+        else:
+            return state
+
+
+def leave_replay(planner: Planner, state: State) -> State:
+    """The particle takes over from training frames, from where they left it and as fast as they were going."""
+    voice = state.voice
+    return _take_over(planner, state, voice.label, voice.x, "particle")
+
+
+def _next_leg(planner: Planner, state: State) -> State:
+    replaying = state.voice.replaying
+    state = _without_leg(state)
+    return leave_replay(planner, state) if replaying else state
+
+
+def _without_leg(state: State) -> State:
+    voice = replace(state.voice, legs=state.voice.legs[1:], cursor=0)
+    return replace(state, voices=(voice, *state.voices[1:]))
+
+
+def _cross(planner: Planner, state: State, leg: Cross) -> State:
+    """The latent beyond the bridge is searched once more, for the pose that the voice has reached just now."""
+    stage = planner.stages[leg.label]
+    found, _ = stage.space.latent_of(state.voice.features[None], leg.latent[None, None])
+    near = np.linalg.norm(found[0] - leg.latent) <= ON_THE_BRIDGE * stage.forces.radius
+    return _take_over(planner, _without_leg(state), leg.label, found[0] if near else leg.latent, "bridge")
+
+
+def _take_over(planner: Planner, state: State, label: str, x: Array, what: str) -> State:
+    """The first voice goes on at a latent of a label, as nearly as it can with the velocity that its pose had."""
+    stage = planner.stages[label]
+    velocity = stage.bounded(stage.space.latent_velocity_of(x, state.voice.rate))
+    features = stage.space.features_of(x[None])[0]
+    rate = stage.space.velocity_of(x[None], velocity[None])[0]
+    voice = replace(state.voice, label=label, x=x, velocity=velocity, features=features, rate=rate)
+    return _blended(planner, replace(state, voices=(voice, *state.voices[1:])), what)
+
+
+def _begin_replay(planner: Planner, state: State, leg: Replay) -> State:
+    rate = (leg.features[min(1, len(leg.features) - 1)] - leg.features[0]) * planner.rate
+    voice = replace(state.voice, x=leg.latents[0], features=leg.features[0], rate=rate)
+    return _blended(planner, replace(state, voices=(voice, *state.voices[1:])), f"play {leg.clip}")
+
+
+def _blended(planner: Planner, state: State, what: str) -> State:
+    """What is shown now minus what the voices say now, and its rate, from here on to nothing."""
+    features, rate = mixed(state.voices, state.frame, planner.rate)
+    gap = float(planner.model.distance(state.features, features))
+    duration = float(np.clip(2 * gap / planner.speed, SHORTEST_BLEND, LONGEST_BLEND))
+    decay = inertial.init(state.features - features, state.rate - rate, duration)
+    event = Event(state.frame, what, state.label, gap)
+    return replace(state, blend=Blend(decay, state.frame), event=(*state.event, event))
+
+
+def _choose(planner: Planner, state: State, leg: Choose) -> State:
+    """Another point than the one it is at, and a while there that is never quite the same."""
+    voice, random = state.voice, state.generator()
+    away = np.linalg.norm(leg.points - voice.x, axis=1)
+    others = np.flatnonzero(away > min(leg.radius, 0.999 * away.max()))
+    target = leg.points[random.choice(others if len(others) else len(leg.points))]
+    hold = Hold(target, leg.radius, planner.frames(leg.hover * random.uniform(0.6, 1.4)))
+    legs = (*planner.way(voice.label, voice.x, voice.label, target), hold, leg)
+    voice = replace(voice, legs=legs, cursor=0)
+    return replace(state, voices=(voice, *state.voices[1:]), choices=state.choices + 1)
+
+
+def _join(planner: Planner, state: State, leg: Join) -> State:
+    """A second voice fades in, from the pose of its label that is most like what is shown."""
+    state = _without_leg(state)
+    frame, rate = state.frame, planner.rate
+    joined = next((voice for voice in state.voices[1:] if voice.label == leg.label), None)
+    if joined is None:
+        space = planner.stages[leg.label].space
+        x = space.latent_of(state.features[None])[0][0]
+        features = space.features_of(x[None])[0]
+        joined = Voice(leg.label, x, np.zeros_like(x), (), 0, features, np.zeros_like(features), 0.0, 0.0)
+    legs = (*planner.way(leg.label, joined.x, leg.label, leg.point), planner.hold(leg.label, leg.point))
+    joined = replace(joined.faded(leg.weight, frame, rate), legs=legs, cursor=0)
+    return replace(state, voices=(state.voice.faded(1 - leg.weight, frame, rate), joined))

@@ -1,0 +1,170 @@
+"""Learning: from a library of labelled takes to a model.
+
+One encoder and one metric for the character; then, label by label and several at once, a reduction and a GPLVM; then
+the bridges of every pair of labels. What is finished is kept in a folder beside the result until all is, so that
+learning which was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.features.encoder import Encoder
+from understudy.features.influence import feature_influence
+from understudy.features.reduction import Reduction
+from understudy.gp import GPLVM
+from understudy.posespace import archive, bridges
+from understudy.posespace.library import Library
+from understudy.posespace.model import Model
+from understudy.posespace.space import PoseSpace, Segment
+from understudy.posespace.workers import map_in_threads
+
+Progress = Callable[[int, int], None]
+Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
+
+# A cubic cost: at this many frames the exact model takes about four times as long as at 600, and a gigabyte at 5,000.
+EXACT_FRAMES = 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to learn. `share` of the variance is kept by the linear reduction; `sparse` None decides by the frames."""
+
+    share: float = 0.85
+    dimensions: int = 3
+    iterations: int | None = None
+    sparse: bool | None = None
+    scaled: bool = True  # by influence on the mesh [Bailey 2016, eq. 3]; False only to measure what that is worth
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """All that one label's model is made of; plain data, so that it can be sent to another process."""
+
+    label: str
+    clips: tuple[str, ...]
+    features: tuple[Array, ...]  # (F, E) of each clip
+    influence: Array  # (E,) zero for what is not learned
+    rate: float
+    settings: Settings
+    kept: Path | None  # where the finished space and the optimiser's state go
+
+    @property
+    def key(self) -> str:
+        """A text that is the same only for the same data and settings."""
+        digest = hashlib.sha256(json.dumps([self.label, self.clips, self.rate, asdict(self.settings)]).encode())
+        for array in (*self.features, self.influence):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()[:20]
+
+
+def fit(job: Job, progress: Progress | None = None) -> PoseSpace:
+    """The pose space of one label."""
+    finished = None if job.kept is None else job.kept / f"{job.key}.space"
+    if finished is not None and finished.exists():
+        header, arrays = archive.read(finished)
+        return PoseSpace.from_parts(header, arrays)
+    lengths = [len(values) for values in job.features]
+    features = np.concatenate(job.features)
+    reduction = Reduction.fit(features, job.influence, job.settings.share)
+    y = reduction.reduce(features)
+    if y.shape[1] < 1:
+        raise InvalidInput(f"nothing moves in the clips of label {job.label!r}, so there is nothing to learn from them")
+    segments = np.repeat(np.arange(len(lengths)), lengths)
+    times = np.concatenate([np.arange(length) / job.rate for length in lengths])
+    sparse = len(y) > EXACT_FRAMES if job.settings.sparse is None else job.settings.sparse
+    options = {} if job.settings.iterations is None else {"iterations": job.settings.iterations}
+    learner = GPLVM(dimensions=min(job.settings.dimensions, y.shape[1]), **options)
+    checkpoint = None if job.kept is None else job.kept / f"{job.key}.part.npz"
+    learner.fit(y, segments, times, progress, checkpoint)
+    stops = np.cumsum(lengths)
+    space = PoseSpace(
+        job.label,
+        reduction,
+        learner.mapping_,
+        learner.latents_,
+        features.astype(np.float32),
+        tuple(Segment(clip, int(stop - n), int(stop)) for clip, stop, n in zip(job.clips, stops, lengths)),
+        job.rate,
+    )
+    if finished is not None:
+        archive.write(finished, *space.parts())
+    return space
+
+
+def learn(
+    library: Library,
+    settings: Settings | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    mapper: Mapper | None = None,
+    kept: Path | None = None,
+    cast: str = "",
+    embedded: bytes = b"",
+) -> Model:
+    """The model of a library: a pose space a label and the bridges between them.
+
+    `workers` threads fit labels at the same time, unless a `mapper` is given (`batch`), which may send them to other
+    processes or machines. `kept` is a folder for what is finished; `progress(done, total)` is called as work is done.
+    """
+    settings = settings or Settings()
+    rate = library.rate
+    encoder = Encoder.fit(
+        library.rig.channels, [take.rows for take in library.takes], rate, library.rig.rest, library.root, library.apart
+    )
+    features = [encoder.encode(take.rows) for take in library.takes]
+    influence, points = feature_influence(encoder, library.rig, np.concatenate(features))
+    influence = np.where(encoder.learned, influence, 0.0)
+    if not influence.any():
+        raise InvalidInput("nothing that moves in these clips moves the character, so there is nothing to learn")
+    weights = influence if settings.scaled else (influence > 0).astype(float)
+    labels = library.labels
+    jobs = [
+        Job(
+            label,
+            tuple(take.clip for take in library.takes if take.label == label),
+            tuple(values for take, values in zip(library.takes, features) if take.label == label),
+            weights,
+            rate,
+            settings,
+            kept,
+        )
+        for label in labels
+    ]
+    pairs = list(itertools.combinations(range(len(labels)), 2))
+    total = 100 * len(jobs) + 10 * len(pairs)
+    spaces = list(_fitted(jobs, mapper, workers, None if progress is None else lambda done: progress(done, total)))
+    metric = influence / np.sqrt(points)
+    found = []
+    for number, (i, j) in enumerate(pairs):
+        found.append(bridges.between(spaces[i], spaces[j], metric))
+        if progress is not None:
+            progress(100 * len(jobs) + 10 * (number + 1), total)
+    poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
+    by_label = {space.label: space for space in spaces}
+    return Model(encoder, by_label, tuple(found), metric, poses, cast, embedded, library.notes)
+
+
+def _fitted(
+    jobs: list[Job], mapper: Mapper | None, workers: int | None, report: Callable[[int], None] | None
+) -> Iterator[PoseSpace]:
+    """The spaces in the order of the jobs; `report` is told hundredths of labels."""
+    if mapper is not None:
+        for number, space in enumerate(mapper(fit, jobs)):
+            if report is not None:
+                report(100 * (number + 1))
+            yield space
+        return
+    yield from map_in_threads(fit, jobs, workers, report)
+
+
