@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.acrobat import acrobat
 
 from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Shapes, Skeleton, Skin
 from understudy.cli.app import run
@@ -46,3 +47,19 @@ def understudy(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., tuple
         return code, out, err.decode()
 
     return call
+
+
+@pytest.fixture(scope="session")
+def acrobat_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A character with three short clips as a GLB file."""
+    path = tmp_path_factory.mktemp("acrobat") / "acrobat.glb"
+    write(acrobat(), path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def acrobat_model(acrobat_file: Path) -> Path:
+    """The model that was learned from it."""
+    path = acrobat_file.with_suffix(".understudy")
+    assert run(["learn", str(acrobat_file), "-o", str(path), "-q"]) == 0
+    return path

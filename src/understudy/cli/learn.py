@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +15,7 @@ import click
 from understudy.cli import options
 from understudy.cli.jobs import Jobs
 from understudy.cli.models import ENDING, embedded, facts, table
+from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
     from understudy.posespace import Model
@@ -105,14 +108,17 @@ def open_library(
     **how: Any,
 ) -> Library:
     """The takes of a LIBRARY.toml, of a file, or of a built-in character; only those of some labels if any is given."""
-    from understudy.posespace.library import Library, read_library
+    from understudy.posespace import library_file
+    from understudy.posespace.library import Library
 
     if Path(path).suffix.lower() == ".toml":
-        library = read_library(path, options.open_input, rate)
+        library = library_file.read(path, options.open_input, rate)
     else:
         asset = options.open_input(path, source_format, many, **how)
-        library = Library.of(asset, rate, poses=_poses(path, asset.format), source=path)
-    return with_eyes_apart(_only(library, labels) if labels else library)
+        library = replace(Library.of(asset, rate, source=path), origin=path)
+    if labels:
+        library = _only(library, labels)
+    return _with_poses(_with_eyes_apart(library))
 
 
 def _only(library: Library, labels: tuple[str, ...]) -> Library:
@@ -120,7 +126,7 @@ def _only(library: Library, labels: tuple[str, ...]) -> Library:
     return replace(library, takes=tuple(takes))
 
 
-def with_eyes_apart(library: Library) -> Library:
+def _with_eyes_apart(library: Library) -> Library:
     """The library with the controls of the eyes kept out of learning, where a gaze can turn them instead.
 
     Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
@@ -130,10 +136,13 @@ def with_eyes_apart(library: Library) -> Library:
     return replace(library, apart=tuple(dict.fromkeys((*library.apart, *apart(library.rig)))))
 
 
-def _poses(name: str, kind: str) -> dict[str, Any]:
+def _with_poses(library: Library) -> Library:
+    """The library with the named poses of a built-in character, besides those that it has."""
     from understudy import cast
 
-    return cast.poses(name) if kind == "cast" else {}
+    if library.origin not in cast.names():
+        return library
+    return replace(library, poses={**cast.poses(library.origin), **library.poses})
 
 
 def learned(
@@ -148,29 +157,32 @@ def learned(
         from understudy import batch
 
         mapper = batch.mapper(workers, cluster)
-    kept = None if target == "-" else Path(f"{target}.part")
-    if kept is not None:
-        kept.mkdir(exist_ok=True)
-    name = library.source if library.source in cast.names() else ""
+    name = library.origin if library.origin in cast.names() else ""
+    held = b"" if name else embedded(library.character)
+    with _kept(target) as kept, options.progress(f"learning {library.character.name}", quiet) as report:
+        return learn(library, settings, report, workers, mapper, kept, cast=name, embedded=held)
+
+
+@contextmanager
+def _kept(target: str) -> Iterator[Path | None]:
+    """A folder beside the target for what is finished. It goes when all is, and stays where learning was stopped."""
+    if target == "-":
+        yield None
+        return
+    folder = Path(f"{target}.part")
+    if not folder.parent.is_dir():
+        raise InvalidInput(f"cannot write {target}: there is no folder {folder.parent}")
+    folder.mkdir(exist_ok=True)
     try:
-        with options.progress(f"learning {library.character.name}", quiet) as report:
-            model = learn(
-                library,
-                settings,
-                report,
-                workers,
-                mapper,
-                kept,
-                cast=name,
-                embedded=b"" if name else embedded(library.character),
-            )
+        yield folder
+        shutil.rmtree(folder, ignore_errors=True)
     except KeyboardInterrupt:
-        if kept is not None and any(kept.iterdir()):
-            click.echo(f"what was learned until now is kept in {kept}; the same command goes on from there", err=True)
+        if any(folder.iterdir()):
+            click.echo(f"what was learned until now is kept in {folder}; the same command goes on from there", err=True)
         raise
-    if kept is not None:
-        shutil.rmtree(kept, ignore_errors=True)
-    return model
+    finally:
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
 
 
 def show(row: dict[str, Any], name: str) -> None:

@@ -6,6 +6,7 @@ but the model.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,12 +36,12 @@ class Opened:
         """Who performs."""
         return self.rig.character
 
-    def performer(self, rate: float, seed: int = 0) -> Performer:
+    def performer(self, rate: float) -> Performer:
         """Ready to perform, with every layer (eyes, blinks, breath) that the character has controls for."""
         from understudy.live.layers import layers_of
         from understudy.live.performer import Performer
 
-        return Performer(self.model, self.rig, rate, seed, layers_of(self.rig))
+        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig))
 
 
 def is_model(path: str | Path) -> bool:
@@ -90,8 +91,6 @@ def embedded(character: Character) -> bytes:
 
 def facts(model: Model) -> dict[str, Any]:
     """The facts of a model, ready for JSON."""
-    from understudy.posespace.model import reachable
-
     rows = []
     for label, space in model.spaces.items():
         own = [pair for pair in model.bridges if label in (pair.first, pair.second)]
@@ -112,8 +111,7 @@ def facts(model: Model) -> dict[str, Any]:
         "latent_dimensions": int(next(iter(model.spaces.values())).mapping.dimensions),
         "features": len(model.encoder.names),
         "poses": list(model.poses),
-        "reach": round(reachable(model), 4),
-        "wide": [[pair.first, pair.second] for pair in model.bridges if pair.wide],
+        "routes": _routes(model),
         "notes": list(model.notes),
     }
 
@@ -127,9 +125,20 @@ def table(row: dict[str, Any]) -> list[str]:
             f"  {each['label']:<{width}}  {each['frames']:6d}  {len(each['clips']):5d}  {each['seconds']:7.1f}"
             f"  {each['dimensions']:4d}  {each['bridges']:7d}"
         )
+    found = row["routes"]
     if len(row["labels"]) > 1:
-        wide = ", ".join(f"{a}-{b}" for a, b in row["wide"][:6])
-        more = f" and {len(row['wide']) - 6} more" if len(row["wide"]) > 6 else ""
-        found = f"; no near poses between {wide}{more}" if wide else ""
-        lines.append(f"  every label reached from {100 * row['reach']:.0f} % of the others{found}")
+        direct, over, wide = found["direct"], found["over_others"], len(found["wide"])
+        lines.append(f"  ways between labels: {direct} direct, {over} over other labels, {wide} without a near pose")
+    if found["wide"]:
+        pairs = ", ".join(f"{a}-{b}" for a, b in found["wide"][:6])
+        more = f" and {wide - 6} more" if wide > 6 else ""
+        lines.append(f"  without a near pose, so that the change is seen: {pairs}{more}")
     return lines
+
+
+def _routes(model: Model) -> dict[str, Any]:
+    """How many pairs of labels have a bridge of their own, how many go over others, and which have to leap."""
+    routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
+    wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]
+    direct = sum(len(route) == 1 and not route[0].wide for route in routes.values())
+    return {"direct": direct, "over_others": len(routes) - direct - len(wide), "wide": wide}

@@ -75,6 +75,8 @@ def command(
     if output == "-" and not ending:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
     kind = "" if output is None else suffix(output, ending)
+    if output is not None:
+        _check_target(output, kind)
     opened = open_model(model)
     read = read_script(script).check(opened.model)
     if live is not None:
@@ -98,6 +100,19 @@ def command(
             show(done, output or str(live))
 
 
+def _check_target(target: str, kind: str) -> None:
+    """Refuse what cannot be written before the work is done, not after."""
+    from understudy import formats
+    from understudy.errors import InvalidInput, Unsupported
+
+    written_too = (*VIDEOS, ".png", ".npz")
+    able = [*written_too, *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
+    if kind not in able:
+        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    if target != "-" and not Path(target).parent.is_dir():
+        raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
+
+
 def read_script(path: str) -> Script:
     """The script of a file, or of standard input."""
     import sys
@@ -115,7 +130,7 @@ def performed(script: Script, opened: Opened, seed: int, quiet: bool) -> Perform
     from understudy.live.script import run
 
     with options.progress(f"performing {Path(script.path).stem}", quiet) as progress:
-        return run(script, opened.performer(script.rate, seed), progress)
+        return run(script, opened.performer(script.rate), progress, seed)
 
 
 def as_asset(done: Performance, opened: Opened, name: str) -> Asset:

@@ -68,14 +68,14 @@ class Performance:
         return len(self.rows) / self.rate
 
 
-def frames(script: Script, performer: Performer) -> Iterator[Frame]:
-    """The frames of a script, one after the other, as fast as they are asked for."""
+def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[Frame]:
+    """The frames of a script, one after the other, as fast as they are asked for. Another seed is another take."""
     if not np.isclose(performer.rate, script.rate):
         raise InvalidInput(
             f"the script is for {script.rate:g} frames a second, but the performer for {performer.rate:g}"
         )
-    state = performer.init(script.label, script.pose)
-    schedule, until = Schedule(cues(script, performer.seed)), 0
+    state = performer.init(script.label, script.pose, seed)
+    schedule, until = Schedule(cues(script, seed)), 0
     most = round((LONGEST if script.seconds is None else script.seconds) * script.rate)
     while state.frame < most:
         schedule, fallen = schedule.due(state.frame / script.rate, not performer.done(state))
@@ -94,12 +94,12 @@ def frames(script: Script, performer: Performer) -> Iterator[Frame]:
         yield Frame(row, state, tuple(beats), 1e3 * (perf_counter() - began), schedule.skipped)
 
 
-def run(script: Script, performer: Performer, progress: Progress | None = None) -> Performance:
+def run(script: Script, performer: Performer, progress: Progress | None = None, seed: int = 0) -> Performance:
     """The whole performance of a script; `progress(done, total)` is told frames, of which the total is a guess."""
     rows, events, times, labels = [], [], [], []
     skipped: tuple[str, ...] = ()
     guess = _guess(script)
-    for frame in frames(script, performer):
+    for frame in frames(script, performer, seed):
         rows.append(frame.row)
         events += frame.beats
         times.append(frame.milliseconds)
@@ -112,9 +112,8 @@ def run(script: Script, performer: Performer, progress: Progress | None = None) 
     if progress is not None:
         progress(len(rows), len(rows))
     told = tuple(events)
-    return Performance(
-        checks.freeze(np.stack(rows)), script.rate, told, _report(script, performer, told, times, labels, skipped)
-    )
+    report = {"script": script.path, "seed": seed} | _report(script.rate, told, times, labels, skipped)
+    return Performance(checks.freeze(np.stack(rows)), script.rate, told, report)
 
 
 def _over(performer: Performer, state: State, until: int) -> bool:
@@ -125,17 +124,17 @@ def _told(performer: Performer, state: State, cue: Cue) -> tuple[State, Beat]:
     """The state with the cue's command, and the beat that says so."""
     action, seconds = cue.step.action, state.frame / performer.rate
     if isinstance(action, OneOf):
-        about = f"{action.set}, list {cue.choice}"
-        return state, Beat(state.frame, seconds, "one_of", state.label, cue.step.place, about)
+        drawn = f"{action.set}, list {cue.choice}"
+        return state, Beat(state.frame, seconds, "one_of", state.label, cue.step.place, drawn)
     before = state.label
     state = performer.tell(state, action)
     crossed = () if isinstance(action, Look) else tuple(x.label for x in state.voice.legs if isinstance(x, Cross))
     route = (before, *crossed) if crossed else ()
     label = route[-1] if route else before
-    return state, Beat(state.frame, seconds, action.word, label, cue.step.place, about(action), route)
+    return state, Beat(state.frame, seconds, action.word, label, cue.step.place, said(action), route)
 
 
-def about(command: Command) -> str:
+def said(command: Command) -> str:
     """A command's own words, as a person would say them in a list."""
     for field_name in ("clip", "pose", "poses", "labels", "at"):
         value = getattr(command, field_name, None)
@@ -158,28 +157,21 @@ def _guess(script: Script) -> int:
 
 
 def _report(
-    script: Script,
-    performer: Performer,
-    events: tuple[Beat, ...],
-    times: list[float],
-    labels: list[str],
-    skipped: tuple[str, ...],
+    rate: float, events: tuple[Beat, ...], times: list[float], labels: list[str], skipped: tuple[str, ...]
 ) -> dict[str, Any]:
     commands = [beat.what for beat in events if beat.place]
     gaps = [beat.gap for beat in events if beat.gap is not None]
     return {
-        "script": script.path,
-        "seed": performer.seed,
-        "rate": script.rate,
+        "rate": rate,
         "frames": len(times),
-        "seconds": round(len(times) / script.rate, 6),
+        "seconds": round(len(times) / rate, 6),
         "milliseconds_a_frame": {
             "mean": round(mean(times), 4),
             "median": round(median(times), 4),
             "worst": round(max(times), 4),
         },
         "commands": {word: commands.count(word) for word in dict.fromkeys(commands)},
-        "seconds_by_label": {name: round(labels.count(name) / script.rate, 3) for name in dict.fromkeys(labels)},
+        "seconds_by_label": {name: round(labels.count(name) / rate, 3) for name in dict.fromkeys(labels)},
         "bridges_crossed": sum(beat.what == "bridge" for beat in events),
         "seams": {
             "count": len(gaps),
