@@ -65,13 +65,13 @@ class Reduction:
         )
         moved = np.ptp(features, axis=0) > 0
         scale = np.where(moved, scale, 0.0)
-        _, singular, directions = np.linalg.svd((features - mean) * scale, full_matrices=False)
+        singular, directions = _decomposed((features - mean) * scale)
         rank = int((singular > max(features.shape) * np.finfo(float).eps * singular.max(initial=0.0)).sum())
         shares = np.cumsum(np.square(singular)) / max(float(np.square(singular).sum()), np.finfo(float).tiny)
         # 1e-12: a share of exactly 1 is reached by the whole rank, not missed by rounding
         enough = int(np.searchsorted(shares, share - 1e-12) + 1)
         count = min(max(enough, FEWEST), rank, rank if most is None else most)
-        basis = directions[:count].T
+        basis = directions[:, :count]
         largest = basis[np.abs(basis).argmax(axis=0), np.arange(count)] if count else np.zeros(0)
         return cls(mean, scale, basis * np.where(largest < 0, -1.0, 1.0), shares[:count])
 
@@ -112,3 +112,13 @@ class Reduction:
         if missing:
             raise InvalidInput(f"a reduction should have the array {min(missing)!r}, but has not")
         return cls(arrays["mean"], arrays["scale"], arrays["basis"], arrays["explained"])
+
+
+def _decomposed(values: Array) -> tuple[Array, Array]:
+    """Singular values (k,), largest first, and right singular vectors (E, k) of values (N, E)."""
+    from threadpoolctl import threadpool_limits
+
+    # Threads of BLAS that wait for a busy core made 30 s of a decomposition that takes one thread 0.6 s.
+    with threadpool_limits(1, user_api="blas"):
+        _, singular, directions = np.linalg.svd(values, full_matrices=False)
+    return singular, directions.T

@@ -123,7 +123,7 @@ class Root:
 
 
 def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], rest: Array) -> Root | None:
-    """The joint that carries a character through its takes (F, C), or None where no take leaves its place.
+    """The joint that carries a character through its takes (F, C), or None where all stay in the same place.
 
     `rest` (C,) is the rig's rest pose. Only joints with translation and rotation channels can be roots, and only those
     that carry all that moves: where feet hang on a joint of their own beside the hips, hips alone cannot travel.
@@ -147,12 +147,16 @@ def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], re
     rest_turn = quaternion.multiply(quaternion.from_matrix(linear), rest[turn])
     on_floor = bool(abs(home[1] - places[:, 1].min()) < ON_FLOOR * size) and not _is_flat(places, size)
     root = Root(name, world_from_parent, rest_turn, size, on_floor, at_home=True)
-    if not any(root.travels(root.tracks(take[:, move], take[:, turn])) for take in takes):
-        return None
-    starts = np.stack([root.tracks(take[:1, move], take[:1, turn])[0] for take in takes])
+    tracks = [root.tracks(take[:, move], take[:, turn]) for take in takes]
+    starts = np.stack([track[0] for track in tracks])
     heights = np.stack([(take[0, move] @ world_from_parent[1, :3]) + world_from_parent[1, 3] for take in takes])
     away = np.sqrt((starts[:, 0] - home[0]) ** 2 + (starts[:, 1] - home[2]) ** 2 + (heights - home[1]) ** 2)
     at_home = np.median(away) < AT_HOME * size and np.median(np.abs(starts[:, 2])) < FACING_HOME
+    # captured on the spot, but on another one each time: no take travels, and still the places are no part of the pose
+    spread = np.ptp(starts, axis=0)
+    scattered = not at_home and (spread[:2].max() > HIPS_MOVE * size or spread[2] > HIPS_TURN)
+    if not scattered and not any(root.travels(track) for track in tracks):
+        return None
     return Root(name, world_from_parent, rest_turn, size, on_floor, bool(at_home))
 
 

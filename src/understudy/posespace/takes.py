@@ -81,13 +81,7 @@ def rows_of(rig: PosedRig, animation: Animation, times: Array, name: str) -> Arr
         frame, column = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
         found = f"{rig.channels.names[column]} is {rows[frame, column]} at frame {frame}"
         raise InvalidInput(f"clip {name!r} should be finite, but {found}")
-    return checks.freeze(_unit(rig, rows))
-
-
-def _unit(rig: PosedRig, rows: Array) -> Array:
-    """The rows with rotations of unit length, so that their logarithms hold all of them, and continuous in time."""
     columns = rig.channels.columns_of("rotation").reshape(-1, 4)
-    if len(columns):
-        moving = np.ptp(rows[:, columns], axis=0).any(axis=1)
-        rows[:, columns[moving]] = quaternion.unroll(quaternion.normalise(rows[:, columns[moving]]))
-    return rows
+    if len(columns):  # of unit length, so that their logarithms hold all of them, and continuous in time
+        rows[:, columns] = quaternion.unroll(quaternion.normalise(rows[:, columns]))
+    return checks.freeze(rows)
