@@ -16,31 +16,35 @@ from understudy.cli.models import ENDING, open_model, table
 from understudy.cli.perform import lines, performed, write
 from understudy.cli.render import Size
 
-WHO = "dragon"
+SCENES = ("dragon", "lamp")
 
 
 @click.command(name="demo")
+@click.argument("who", type=click.Choice(SCENES), default=SCENES[0])
 @options.output(required=False, help="The folder to write into; demo by default.")
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
 )
 @click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels of the video.")
 @options.quiet
-def command(output: str | None, seed: int, size: tuple[int, int], quiet: bool) -> None:
-    """Learn the built-in dragon from its clips, let it act a scene, and write that as a video and as a GLB."""
+def command(who: str, output: str | None, seed: int, size: tuple[int, int], quiet: bool) -> None:
+    """Learn a built-in character from its clips, let it act a scene, and write that as a video and as a GLB.
+
+    WHO is dragon, by default, or lamp.
+    """
     from understudy.cli.models import facts
     from understudy.live.script import parse
     from understudy.posespace.learning import Settings
 
     folder = Path(output or "demo")
     folder.mkdir(parents=True, exist_ok=True)
-    model, scene, video, file = (folder / f"{WHO}{ending}" for ending in (ENDING, ".toml", ".mp4", ".glb"))
+    model, scene, video, file = (folder / f"{who}{ending}" for ending in (ENDING, ".toml", ".mp4", ".glb"))
     began = time.perf_counter()
-    text = (resources.files("understudy.cast") / "scenes" / f"{WHO}.toml").read_text(encoding="utf-8")
+    text = (resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8")
     scene.write_text(text, encoding="utf-8")
 
     with _timed("learned its clips", quiet) as say:
-        library = open_library(WHO)
+        library = open_library(who)
         found = learned(library, Settings(), str(model), None, None, quiet)
         found.save(model)
         say(f"{sum(map(len, found.spaces.values())):,} frames of {len(found.spaces)} labels")

@@ -65,7 +65,7 @@ def command(
 
 def _model(path: str, as_json: bool, quiet: bool) -> None:
     opened = open_model(path)
-    told = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
+    told: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
     told |= facts(opened.model)
     if as_json:
         options.echo_json(told)

@@ -152,7 +152,7 @@ def learned(
     from understudy import cast
     from understudy.posespace.learning import learn
 
-    mapper = None
+    mapper: Any = None
     if cluster is not None:
         from understudy import batch
 

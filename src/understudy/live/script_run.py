@@ -96,7 +96,9 @@ def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[Fram
 
 def run(script: Script, performer: Performer, progress: Progress | None = None, seed: int = 0) -> Performance:
     """The whole performance of a script; `progress(done, total)` is told frames, of which the total is a guess."""
-    rows, events, times, labels = [], [], [], []
+    rows: list[Array] = []
+    events: list[Beat] = []
+    times, labels = [], []
     skipped: tuple[str, ...] = ()
     guess = _guess(script)
     for frame in frames(script, performer, seed):

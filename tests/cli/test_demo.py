@@ -1,0 +1,49 @@
+"""`demo`: from clips to a video and a file, with everything that is needed to go on from there."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from understudy import cast, formats
+from understudy.cli.demo import SCENES
+from understudy.live.commands import KINDS
+from understudy.live.script import OneOf, parse
+from understudy.live.script_check import Repertoire
+from understudy.posespace.library import Library
+
+
+def scene(who: str):
+    return parse((resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8"), who)
+
+
+def test_it_leaves_a_video_a_file_a_model_and_the_script(understudy, tmp_path: Path) -> None:
+    code, out, err = understudy("demo", "lamp", "-o", tmp_path / "demo", "--size", "64x48")
+    assert code == 0, err
+    names = ["lamp.glb", "lamp.mp4", "lamp.toml", "lamp.understudy"]
+    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == names
+    assert out.decode().strip() == str((tmp_path / "demo" / "lamp.mp4").resolve())
+    assert "learned its clips" in err and "performed the scene" in err and "understudy perform" in err
+    asset = formats.read(tmp_path / "demo" / "lamp.glb")
+    assert asset.animations[0].duration > 8
+
+
+@pytest.mark.parametrize("who", SCENES)
+def test_scenes_name_what_their_characters_have(who: str) -> None:
+    asset = cast.load(who)
+    library = Library.of(asset, rate=24)
+    clips = {take.clip: take.duration for take in library.takes}
+    scene(who).check(Repertoire(library.labels, tuple(cast.poses(who)), clips))
+
+
+def test_the_dragons_scene_has_every_command() -> None:
+    script = scene("dragon")
+    every = [*script.steps, *(step for set_ in script.sets.values() for variant in set_ for step in variant.steps)]
+    words = {step.action.word for step in every if not isinstance(step.action, OneOf)}
+    assert words == set(KINDS) and any(isinstance(step.action, OneOf) for step in every)
+    dials = {
+        name for step in every for name in ("liveliness", "stillness") if getattr(step.action, name, None) is not None
+    }
+    assert dials == {"liveliness", "stillness"}
