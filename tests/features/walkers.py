@@ -32,7 +32,7 @@ def take(
     turning: float = 0.0,
     start: tuple[float, float, float] = (0.0, 0.0, 0.0),
 ) -> np.ndarray:
-    """Rows (F, C): hips that walk at `speed` m/s along a heading that turns by `turning` rad/s, and joints that sway."""
+    """Rows (F, C): hips walk at `speed` m/s along a heading that turns by `turning` rad/s, and joints sway."""
     rng = np.random.default_rng(seed)
     rows = np.tile(rig.rest, (frames, 1))
     seconds = np.arange(frames) / RATE

@@ -31,16 +31,18 @@ def influence(vertices: Callable[[Array], Array], mean: Array, deviation: Array)
     (C,) and `deviation` (C,) are those of the animation. A control that never moves has no influence, 0; the printed
     equation is 0 / 0 there.
     """
-    centre = np.asarray(vertices(mean[None])[0], np.float64)
+    centre = vertices(mean[None])[0]
 
     def distances(rows: Array) -> Array:
-        return np.sqrt(np.square(vertices(rows) - centre).sum(axis=(1, 2)))[:, None]
+        # in the vertices' own precision: float32 is off by 3e-6 here, and float64 takes as long as the rig itself
+        apart = (vertices(rows) - centre).reshape(len(rows), -1)
+        return np.sqrt(np.einsum("fi,fi->f", apart, apart))[:, None]
 
     return slopes(distances, mean, deviation)[0]
 
 
 def slopes(distances: Callable[[Array], Array], mean: Array, deviation: Array) -> Array:
-    """(G, C) eq. 3 for several ways of measuring: `distances` gives (F, G) distances of rows (F, C) from the mean pose."""
+    """(G, C) eq. 3 for several measures at once: `distances` gives (F, G) distances of rows (F, C) from the mean."""
     moving = np.flatnonzero(deviation > 0)
     controls = np.repeat(moving, len(STEPS))
     offsets = np.tile(STEPS, len(moving)) * deviation[controls]

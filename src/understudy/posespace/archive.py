@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from understudy import files
-from understudy.checks import Array
+from understudy.checks import Array, freeze
 from understudy.errors import BadFile, InvalidInput
 from understudy.formats.npz_archive import DAMAGE, Archive
 
@@ -54,7 +54,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """The header and the arrays, read-only, of a file that `write` wrote; any other is refused in one sentence."""
     header = read_header(path)
     with Archive(path) as archive:
-        return header, {name: archive.read(name) for name in archive.names}
+        return header, {name: freeze(archive.read(name)) for name in archive.names}
 
 
 def read_header(path: str | Path) -> dict[str, Any]:
