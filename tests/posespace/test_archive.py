@@ -79,7 +79,7 @@ def test_a_changed_byte_is_refused_or_does_no_harm(
     data[int(place * len(data))] = value
     path.write_bytes(data)
     try:
-        header, arrays = archive.read(path)
+        _, arrays = archive.read(path)
     except BadFile as error:
         assert "\n" not in str(error)
     else:
