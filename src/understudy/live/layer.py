@@ -1,0 +1,45 @@
+"""Layers: what is laid over a performance frame by frame, such as gaze, blinks and breath.
+
+A performance leaves some of a character to itself: where its eyes look, when it blinks. A layer takes each row on its
+way out and adds that. It keeps no state of its own: `init(seed)` makes one, `step` takes it and hands the next one
+back, so that a take replays exactly from its seed and its commands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from understudy.checks import Array
+
+
+class Moment(NamedTuple):
+    """What a layer knows of the frame that it is asked for.
+
+    `look` is a point (x, y, z) in the world, the name of one ("camera"), "forward", or None: eyes that wander.
+    `played` says that a piece of a clip is played as it is, with the eyes, blinks and breath that it brings.
+    """
+
+    time: float  # seconds since the performance began
+    dt: float  # seconds since the frame before
+    look: str | Sequence[float] | None = None
+    liveliness: float = 1.0  # 0 and up; 1 is usual
+    stillness: float = 0.0  # 0 to 1; 1 holds still
+    played: bool = False
+    label: str = ""
+
+    @property
+    def life(self) -> float:
+        """How much moves by itself: liveliness times (1 - stillness), 0 where nothing does."""
+        return max(self.liveliness, 0.0) * min(max(1.0 - self.stillness, 0.0), 1.0)
+
+
+@runtime_checkable
+class Layer(Protocol):
+    """Something that is laid over each row (C,) of a performance. `step` leaves the row that it was given alone."""
+
+    def init(self, seed: int) -> Any:
+        """The state before the first frame; what happens by chance follows from the seed."""
+
+    def step(self, state: Any, row: Array, moment: Moment) -> tuple[Any, Array]:
+        """The next state, and the row (C,) with this layer on top."""
