@@ -80,7 +80,7 @@ def contact_sheet(
     rows = -(-len(pictures) // columns)
 
     size = int(np.clip(round(width / 24), 11, 22))
-    font, title_font = _font(size), _font(round(1.5 * size))
+    words, title_words = font(size), font(round(1.5 * size))
     gap, margin = max(8, round(0.9 * size)), max(14, round(1.8 * size))
     caption_height = round(1.9 * size) if captions is not None else 0
     title_height = round(3.0 * size) if title else 0
@@ -91,29 +91,30 @@ def contact_sheet(
     sheet = Image.new("RGB", sheet_size, colours.paper)
     pen = ImageDraw.Draw(sheet)
     if title:
-        text = _fit(pen, title, title_font, sheet_size[0] - 2 * margin)
-        pen.text((margin, margin + 0.75 * size), text, colours.title, title_font, anchor="lm")
+        text = fitted(pen, title, title_words, sheet_size[0] - 2 * margin)
+        pen.text((margin, margin + 0.75 * size), text, colours.title, title_words, anchor="lm")
     for i, picture in enumerate(pictures):
         x = margin + (i % columns) * (width + gap)
         y = margin + title_height + (i // columns) * (height + caption_height + gap)
         sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
         if captions is not None:
-            text = _fit(pen, captions[i], font, width - 4)
-            pen.text((x + 2, y + height + 0.5 * caption_height), text, colours.caption, font, anchor="lm")
+            text = fitted(pen, captions[i], words, width - 4)
+            pen.text((x + 2, y + height + 0.5 * caption_height), text, colours.caption, words, anchor="lm")
     return np.array(sheet)
 
 
-def _font(size: int) -> Any:
+def font(size: int) -> Any:
+    """The letters of all pictures, `size` pixels high."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size=size)
 
 
-def _fit(pen: Any, text: str, font: Any, width: float) -> str:
+def fitted(pen: Any, text: str, letters: Any, width: float) -> str:
     """`text` on one line, shortened at its end until it is not wider than `width` pixels."""
     line = " ".join(text.split())
-    if pen.textlength(line, font=font) <= width:
+    if pen.textlength(line, font=letters) <= width:
         return line
-    while line and pen.textlength(line + "...", font=font) > width:
+    while line and pen.textlength(line + "...", font=letters) > width:
         line = line[:-1].rstrip()
     return line + "..."

@@ -1,0 +1,114 @@
+"""Round things for diagrams in three dimensions: tubes along a path, and balls at points, as triangles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array
+
+SIDES = 10  # of a tube: with smooth normals its outline is round at a tenth of the picture's height
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Vertices (V, 3), unit normals (V, 3), triangles (T, 3) counter-clockwise from outside.
+
+    `along` (V,) in [0, 1]: how far along its path a vertex lies.
+    """
+
+    vertices: Array
+    normals: Array
+    triangles: Array
+    along: Array
+
+
+def joined(shapes: list[Shape]) -> Shape:
+    """Several shapes as one."""
+    if not shapes:
+        return Shape(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros((0, 3), np.int64), np.zeros(0))
+    firsts = np.cumsum([0, *(len(shape.vertices) for shape in shapes[:-1])])
+    return Shape(
+        np.concatenate([shape.vertices for shape in shapes]),
+        np.concatenate([shape.normals for shape in shapes]),
+        np.concatenate([shape.triangles + first for shape, first in zip(shapes, firsts)]),
+        np.concatenate([shape.along for shape in shapes]),
+    )
+
+
+def tube(points: Array, radius: float | Array) -> Shape:
+    """A tube around the path points (F, 3), closed by flat ends; radius one, or (F,).
+
+    Points that lie upon their predecessor are left out; a path of one place only is a ball.
+    """
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    kept = np.concatenate([[True], steps > 1e-6 * max(float(np.ptp(points, axis=0).max()), 1e-12)])
+    radii = np.broadcast_to(np.asarray(radius, float), len(points))[kept]
+    path = points[kept]
+    if len(path) < 2:
+        return balls(path[:1], float(radii[0]))
+    across, beside = _frames(path)
+    angle = np.linspace(0.0, 2.0 * np.pi, SIDES, endpoint=False)
+    normals = np.cos(angle)[:, None] * across[:, None] + np.sin(angle)[:, None] * beside[:, None]  # (F, sides, 3)
+    rings = path[:, None] + radii[:, None, None] * normals
+    F = len(path)
+    side = np.arange(SIDES)
+    a = SIDES * np.arange(F - 1)[:, None] + side
+    b = SIDES * np.arange(F - 1)[:, None] + (side + 1) % SIDES
+    walls = np.concatenate([np.stack([a, b, b + SIDES], -1), np.stack([a, b + SIDES, a + SIDES], -1)]).reshape(-1, 3)
+    fan = np.stack([np.zeros(SIDES - 2), np.arange(2, SIDES), np.arange(1, SIDES - 1)], axis=1).astype(np.int64)
+    caps = np.concatenate([fan, SIDES * (F - 1) + fan[:, ::-1]])
+    along = np.linspace(0.0, 1.0, len(points))[kept]
+    triangles = np.concatenate([walls, caps])
+    return Shape(rings.reshape(-1, 3), normals.reshape(-1, 3), triangles, np.repeat(along, SIDES))
+
+
+def _frames(path: Array) -> tuple[Array, Array]:
+    """Two unit vectors (F, 3) each, at right angles to the path (F, 3) and to each other, that never twist.
+
+    Rotation-minimising by double reflection [Wang et al. 2008, "Computation of rotation minimizing frames"].
+    """
+    tangent = np.gradient(path, axis=0)
+    tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-30)
+    r = np.cross(tangent[0], np.eye(3)[np.abs(tangent[0]).argmin()])
+    across = np.empty_like(path)
+    across[0] = r / np.linalg.norm(r)
+    for i in range(len(path) - 1):
+        v1 = path[i + 1] - path[i]
+        c1 = v1 @ v1
+        reflected = across[i] - (2.0 / c1) * (v1 @ across[i]) * v1
+        turned = tangent[i] - (2.0 / c1) * (v1 @ tangent[i]) * v1
+        v2 = tangent[i + 1] - turned
+        c2 = v2 @ v2
+        across[i + 1] = reflected - (2.0 / c2) * (v2 @ reflected) * v2 if c2 > 1e-24 else reflected
+    across -= np.einsum("fi,fi->f", across, tangent)[:, None] * tangent
+    across /= np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-30)
+    return across, np.cross(tangent, across)
+
+
+def balls(centres: ArrayLike, radius: float, rounds: int = 2) -> Shape:
+    """A ball at each of the centres (N, 3): an octahedron, split `rounds` times (0 leaves it as it is)."""
+    places = np.asarray(centres, float).reshape(-1, 3)
+    corners, faces = _ball(rounds)
+    V = len(corners)
+    triangles = (V * np.arange(len(places))[:, None, None] + faces).reshape(-1, 3)
+    vertices = (places[:, None] + radius * corners).reshape(-1, 3)
+    return Shape(vertices, np.tile(corners, (len(places), 1)), triangles, np.zeros(len(vertices)))
+
+
+def _ball(rounds: int) -> tuple[Array, Array]:
+    """Unit vertices (V, 3) and triangles (T, 3) of an octahedron whose triangles are split in four, `rounds` times."""
+    corners = np.concatenate([np.eye(3), -np.eye(3)])
+    faces = np.array([[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]])
+    for _ in range(rounds):
+        edges = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        unique, place = np.unique(edges, axis=0, return_inverse=True)
+        middles = corners[unique].sum(axis=1)
+        ab, bc, ca = (len(corners) + place.reshape(-1, 3)).T
+        corners = np.concatenate([corners, middles / np.linalg.norm(middles, axis=1, keepdims=True)])
+        a, b, c = faces.T
+        parts = [(a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca)]
+        faces = np.concatenate([np.stack(part, axis=1) for part in parts])
+    return corners, faces
