@@ -5,5 +5,6 @@ from understudy.gp.dynamics import Dynamics
 from understudy.gp.gplvm import GPLVM
 from understudy.gp.kernel import Kernel
 from understudy.gp.mapping import Mapping
+from understudy.gp.sparse import SparseGPLVM
 
-__all__ = ["GPLVM", "Connectivity", "Dynamics", "Kernel", "Mapping"]
+__all__ = ["GPLVM", "Connectivity", "Dynamics", "Kernel", "Mapping", "SparseGPLVM"]

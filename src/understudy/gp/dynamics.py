@@ -24,12 +24,12 @@ REACH = 7.0
 class Dynamics:
     """The prior's settings: `length` in seconds, `variance` and white `noise` of the latent coordinates.
 
-    0.2 s is five frames at 24 a second, the time of the quickest accents of hand animation: longer lengths smear
-    them, shorter ones no longer hold a segment together. Noise of 1e-3 lets a frame stand off its path by 3 % of the
+    0.3 s is seven frames at 24 a second, the time of the quicker accents of hand animation. Much longer lengths tie
+    frames to their own segment more than to like poses of others; shorter ones no longer keep the path smooth. Noise of 1e-3 lets a frame stand off its path by 3 % of the
     latent space, which is below what is seen, and keeps K_t far from singular.
     """
 
-    length: float = 0.2
+    length: float = 0.3
     variance: float = 1.0
     noise: float = 1e-3
 
