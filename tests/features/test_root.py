@@ -145,3 +145,15 @@ def test_smoothing_keeps_straight_lines_and_takes_out_wobbles() -> None:
     np.testing.assert_array_equal(smooth(line[:1], 6.0), line[:1])
     wobble = np.sin(2 * np.pi * np.arange(200) / 10)[:, None]
     assert np.abs(smooth(wobble, 12.0)[60:-60]).max() < 1e-4
+
+
+@pytest.mark.parametrize("z_up", [False, True])
+def test_kernel_and_numpy_put_on_the_same_ground(z_up: bool) -> None:
+    rig, rng = walkers.rig(z_up, 0.01), np.random.default_rng(9)
+    root = found(rig, walkers.take(rig, 40, 6, speed=1.0))
+    assert root is not None
+    translations, rotations = rng.normal(size=(40, 3)), quaternion.normalise(rng.normal(size=(40, 4)))
+    grounds = rng.normal(size=(40, 3)) * 3
+    fast, slow = (put(translations, rotations, grounds) for put in (root.put_on, root.put_on_numpy))
+    np.testing.assert_allclose(fast[0], slow[0], atol=1e-9)
+    np.testing.assert_allclose(fast[1], slow[1], atol=1e-14)

@@ -25,7 +25,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.features import ground as grounds_of
 from understudy.features.ground import Ground
-from understudy.features.logarithms import logarithms
+from understudy.features.logarithms import exponentials, logarithms
 from understudy.features.root import Root
 from understudy.maths import quaternion
 
@@ -170,8 +170,7 @@ class Encoder:
             logs = np.empty((len(features), self.still.size))
             logs[:] = self.still.reshape(-1)
             logs[:, self.turns] = features[:, count : count + len(self.turns)]
-            turns = quaternion.exp(logs.reshape(len(features), -1, 3))
-            rows[:, self._turning_columns] = quaternion.multiply(self.reference, turns)
+            rows[:, self._turning_columns] = exponentials(logs.reshape(len(features), -1, 3), self.reference)
         return rows
 
     def _velocities(self, features: Array) -> Array:

@@ -1,12 +1,13 @@
-"""Rotations of a take as logarithms about a reference, continuous in time."""
+"""Rotations of a take as logarithms about a reference, continuous in time, and back."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import linear, quaternion
+from understudy.maths import accelerate, linear, quaternion
 
+KERNELS = "understudy.features.decoding_kernels"
 TURN = 2 * np.pi
 
 
@@ -22,6 +23,16 @@ def logarithms(rotations: Array, reference: Array) -> Array:
     for rotation in np.flatnonzero((steps > np.pi).any(axis=0)):
         logs[:, rotation] = _followed(logs[:, rotation])
     return logs
+
+
+def exponentials(logs: Array, reference: Array) -> Array:
+    """(F, R, 4) q = r exp(v): the inverse of `logarithms`."""
+    kernels = accelerate.kernels(KERNELS)
+    if kernels is None:
+        return quaternion.multiply(reference, quaternion.exp(logs))
+    result = np.empty((*logs.shape[:-1], 4))
+    kernels.rotations(logs, reference, result)
+    return result
 
 
 def _followed(logs: Array) -> Array:

@@ -22,7 +22,8 @@ import numpy as np
 from understudy import checks
 from understudy.character import Channels, Skeleton, kinematics
 from understudy.checks import Array
-from understudy.maths import quaternion
+from understudy.features.logarithms import KERNELS
+from understudy.maths import accelerate, quaternion
 
 SMOOTHING = 0.4  # s, of the Gaussian: it leaves 4 % of a sway of 1 Hz, a walk's slowest, and follows a turn of a second
 ON_FLOOR = 0.05  # of the character's size: no pelvis rests that low
@@ -112,6 +113,16 @@ class Root:
 
     def put_on(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
         """The inverse of `taken_off`: local (F, 3) and (F, 4) with each frame on its ground."""
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            return self.put_on_numpy(translations, rotations, grounds)
+        moved, rotated = np.empty(translations.shape), np.empty(rotations.shape)
+        inverse, parent = self._parent_from_world, self._parent_turn
+        kernels.put_on(translations, rotations, grounds, self.world_from_parent, inverse, parent, moved, rotated)
+        return moved, rotated
+
+    def put_on_numpy(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
+        """`put_on` in NumPy alone."""
         turn = _yaw(grounds[:, 2])
         places = translations @ self.world_from_parent[:3, :3].T + self.world_from_parent[:3, 3]
         return self._local(quaternion.rotate(turn, places) + _on_floor(grounds), turn, rotations)

@@ -1,0 +1,73 @@
+"""Decoding rotations, frame by frame: the twins of what `logarithms` and `root` do in NumPy.
+
+Live, a character is decoded one row at a time, where NumPy's price is a call for every product. Each frame is computed
+on its own and in the same order, so that one row and many rows agree to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+
+from understudy.checks import Array
+from understudy.maths.accelerate import compiled
+from understudy.maths.linear import TINY
+
+
+@compiled(nogil=True)
+def turned(ax: float, ay: float, az: float, aw: float, x: float, y: float, z: float, w: float, out: Array) -> None:
+    """out (4,) = a q."""
+    out[0] = aw * x + ax * w + ay * z - az * y
+    out[1] = aw * y - ax * z + ay * w + az * x
+    out[2] = aw * z + ax * y - ay * x + az * w
+    out[3] = aw * w - ax * x - ay * y - az * z
+
+
+@compiled(nogil=True)
+def rotations(logs: Array, reference: Array, out: Array) -> None:
+    """out (F, R, 4) = r exp(v) of v (F, R, 3) about r (R, 4)."""
+    for f in range(logs.shape[0]):
+        for r in range(logs.shape[1]):
+            x, y, z = logs[f, r, 0], logs[f, r, 1], logs[f, r, 2]
+            angle = math.sqrt(x * x + y * y + z * z)
+            scale = 0.5 if angle < TINY else math.sin(0.5 * angle) / angle
+            a = reference[r]
+            turned(a[0], a[1], a[2], a[3], scale * x, scale * y, scale * z, math.cos(0.5 * angle), out[f, r])
+
+
+@compiled(nogil=True)
+def put_on(
+    translations: Array,
+    turns: Array,
+    grounds: Array,
+    world_from_parent: Array,
+    parent_from_world: Array,
+    parent_turn: Array,
+    moved: Array,
+    rotated: Array,
+) -> None:
+    """moved (F, 3) and rotated (F, 4): a joint's local transforms with each frame on its ground (F, 3)."""
+    p, inverse = world_from_parent, parent_from_world
+    px, py, pz, pw = parent_turn[0], parent_turn[1], parent_turn[2], parent_turn[3]
+    for f in range(len(grounds)):
+        tx, ty, tz = translations[f, 0], translations[f, 1], translations[f, 2]
+        x = p[0, 0] * tx + p[0, 1] * ty + p[0, 2] * tz + p[0, 3]
+        y = p[1, 0] * tx + p[1, 1] * ty + p[1, 2] * tz + p[1, 3]
+        z = p[2, 0] * tx + p[2, 1] * ty + p[2, 2] * tz + p[2, 3]
+        heading = grounds[f, 2]
+        sine, cosine = math.sin(heading), math.cos(heading)
+        x, z = cosine * x + sine * z + grounds[f, 0], cosine * z - sine * x + grounds[f, 1]
+        for i in range(3):
+            moved[f, i] = inverse[i, 0] * x + inverse[i, 1] * y + inverse[i, 2] * z + inverse[i, 3]
+        # a turn s about +Y seen from the parent is p^-1 s p: its axis is +Y turned back by p
+        s, c = math.sin(0.5 * heading), math.cos(0.5 * heading)
+        turned(
+            s * 2.0 * (px * py + pz * pw),
+            s * (1.0 - 2.0 * (px * px + pz * pz)),
+            s * 2.0 * (py * pz - px * pw),
+            c,
+            turns[f, 0],
+            turns[f, 1],
+            turns[f, 2],
+            turns[f, 3],
+            rotated[f],
+        )
