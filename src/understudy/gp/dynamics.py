@@ -25,8 +25,9 @@ class Dynamics:
     """The prior's settings: `length` in seconds, `variance` and white `noise` of the latent coordinates.
 
     0.3 s is seven frames at 24 a second, the time of the quicker accents of hand animation. Much longer lengths tie
-    frames to their own segment more than to like poses of others; shorter ones no longer keep the path smooth. Noise of 1e-3 lets a frame stand off its path by 3 % of the
-    latent space, which is below what is seen, and keeps K_t far from singular.
+    frames to their own segment more than to like poses of others; shorter ones no longer keep the path smooth. Noise
+    of 1e-3 lets a frame stand off its path by 3 % of the latent space, which is below what is seen, and keeps K_t far
+    from singular.
     """
 
     length: float = 0.3

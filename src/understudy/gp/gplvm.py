@@ -98,7 +98,7 @@ class GPLVM(Estimator):
 
 
 def staged(objectives: Sequence[Objective], iterations: int) -> list[Stage]:
-    """Stages that minimise one objective after the other, with so many iterations in all; the last gets what is left."""
+    """Stages that minimise one objective after the other, with so many iterations in all; the last gets the rest."""
     counts = [int(share * iterations) for share in STAGES[len(objectives)]]
     counts[-1] += iterations - sum(counts)
     return [Stage(objective, count, TOLERANCE) for objective, count in zip(objectives, counts)]

@@ -26,19 +26,19 @@ def covariance(points: Array, variance: float, length: float, noise: float, rbf:
     dimensions, count = points.shape
     factor = -0.5 / (length * length)
     for j in range(count):
-        row, copy = rbf[j], matrix[j]
-        for i in range(j, count):
+        row, copy = rbf[j, j:], matrix[j, j:]  # slices that begin at 0 are vectorised, ranges that begin at j are not
+        for i in range(row.size):
             row[i] = 0.0
         for q in range(dimensions):
-            line, here = points[q], points[q, j]
-            for i in range(j, count):
+            line, here = points[q, j:], points[q, j]
+            for i in range(row.size):
                 difference = line[i] - here
                 row[i] += difference * difference
-        for i in range(j, count):
+        for i in range(row.size):
             value = variance * exp(max(factor * row[i], NEGLIGIBLE))
             row[i] = value
             copy[i] = value
-        copy[j] += noise
+        copy[0] += noise
 
 
 @compiled(nogil=True, fastmath=SUMS)
@@ -54,24 +54,24 @@ def gradient(weight: Array, rbf: Array, points: Array, length: float, out: Array
     by_variance, by_length, by_noise = 0.0, 0.0, 0.0
     out[:, :] = 0.0
     for j in range(count):
-        row, factor = weight[j], rbf[j]
-        by_noise += row[j]
-        by_variance += row[j] * factor[j]
+        row, factor = weight[j, j + 1 :], rbf[j, j + 1 :]
+        by_noise += weight[j, j]
+        by_variance += weight[j, j] * rbf[j, j]
         total = 0.0
-        for i in range(j + 1, count):
+        for i in range(row.size):
             row[i] *= factor[i]
             total += row[i]
         by_variance += 2.0 * total
         for q in range(dimensions):
-            line, result, here = points[q], out[q], points[q, j]
+            line, result, here = points[q, j + 1 :], out[q, j + 1 :], points[q, j]
             pull, spread = 0.0, 0.0
-            for i in range(j + 1, count):
+            for i in range(row.size):
                 difference = line[i] - here
                 product = row[i] * difference
                 pull += product
                 spread += product * difference
                 result[i] -= product
-            result[j] += pull
+            out[q, j] += pull
             by_length += spread
     for q in range(dimensions):
         for i in range(count):
