@@ -34,7 +34,7 @@ class Cross:
 
     label: str
     latent: Array  # (Q,)
-    gap: float  # metres that the bridge leaves, at its middle
+    gap: float  # what the bridge leaves, as `Bridges.gaps`
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,9 +48,7 @@ def _replayed(voice: Voice, leg: Replay, rate: float) -> Voice:
     return replace(voice, x=leg.latents[cursor], features=features, rate=rates, cursor=cursor)
 
 
-def _led(
-    planner: Planner, label: str, voices: Sequence[Voice], states: Sequence[State], streams: Array
-) -> list[Voice]:
+def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence[State], streams: Array) -> list[Voice]:
     """Voices of one label, led by their particles [Bailey 2016, eqs. 9 to 12], and their poses [eq. 8]."""
     stage, dt = planner.stages[label], 1 / planner.rate
     x = np.array([voice.x for voice in voices])

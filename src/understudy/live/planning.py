@@ -75,12 +75,12 @@ class Planner:
 
     @cached_property
     def speed(self) -> float:
-        """Metres a second of the surface: what the clips do while they move."""
+        """How fast the look of the clips changes while they move, in the unit of the model's weights a second."""
         speeds = []
         for space in self.model.spaces.values():
             for segment in space.segments:
                 own = space.features[segment.start : segment.stop].astype(np.float64)
-                speeds.append(self.model.distance(own[1:], own[:-1]) * space.rate)
+                speeds.append(self.model.difference(own[1:], own[:-1]) * space.rate)
         every = np.concatenate(speeds)
         return max(float(every[every >= np.median(every)].mean()), 1e-9)
 
@@ -228,4 +228,3 @@ class Planner:
         if home == label:
             return (join, *self.way(label, x, label, goal), self.hold(home, goal))
         return (*self.way(label, x, home, goal), join, self.hold(home, goal))
-

@@ -89,10 +89,10 @@ def _begin_replay(planner: Planner, state: State, leg: Replay) -> State:
 def _blended(planner: Planner, state: State, what: str) -> State:
     """What is shown now minus what the voices say now, and its rate, from here on to nothing."""
     features, rate = mixed(state.voices, state.frame, planner.rate)
-    gap = float(planner.model.distance(state.features, features))
+    gap = float(planner.model.difference(state.features, features))
     duration = float(np.clip(2 * gap / planner.speed, SHORTEST_BLEND, LONGEST_BLEND))
     decay = inertial.init(state.features - features, state.rate - rate, duration)
-    event = Event(state.frame, what, state.label, gap)
+    event = Event(state.frame, what, state.label, float(planner.model.distance(state.features, features)))
     return replace(state, blend=Blend(decay, state.frame), event=(*state.event, event))
 
 

@@ -8,9 +8,9 @@ searched from several training frames, the nearest poses and random ones. The pa
 frame, then drops all pairs above a threshold that the user sets. Here the frames are first ranked by how near a training
 frame of the other space comes, and only the most promising are refined: the others would be dropped.
 
-Distances are in metres of the mesh (root mean square over the vertices), through the influence of each feature, since
-the plain rig parameters mix degrees with metres. The threshold comes from the data: it is how far the clips of the two
-labels themselves move within the time of a blend, so a blend across a bridge is no faster than the animation.
+Poses are compared by how different they look (`features.balance`), since plain rig parameters mix degrees with metres.
+The threshold comes from the data: it is how far the clips of the two labels themselves move within the time of a blend,
+so a blend across a bridge is no faster than the animation.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Bridges:
     second: str
     first_latents: Array  # (B, Q)
     second_latents: Array  # (B, Q)
-    gaps: Array  # (B,) metres, root mean square over the vertices
-    threshold: float  # metres
+    gaps: Array  # (B,) how different the two poses look, in the unit of the weights
+    threshold: float  # in the same unit
     wide: bool = False
 
     def __len__(self) -> int:
@@ -57,48 +57,48 @@ class Bridges:
         return self.second if label == self.first else self.first
 
 
-def threshold(spaces: tuple[PoseSpace, ...], metric: Array) -> float:
-    """Metres that the clips of some labels move within a blend, on average, by the metric (E,)."""
+def threshold(spaces: tuple[PoseSpace, ...], weights: Array) -> float:
+    """How far the clips of some labels move within a blend, on average, by the weights (E,)."""
     moved = []
     for space in spaces:
         frames = max(1, round(BLEND * space.rate))
         for segment in space.segments:
-            own = space.features[segment.start : segment.stop].astype(np.float64) * metric
+            own = space.features[segment.start : segment.stop].astype(np.float64) * weights
             reach = min(frames, len(own) - 1)
             moved.append(np.linalg.norm(own[reach:] - own[: len(own) - reach], axis=1))
     return float(np.concatenate(moved).mean())
 
 
-def match(source: PoseSpace, target: PoseSpace, metric: Array, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses, in metres."""
+def match(source: PoseSpace, target: PoseSpace, weights: Array, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses."""
     poses = source.features_of(source.latents)
     y = target.reduction.reduce(poses)
-    distances = _gaps_squared(poses, target, metric)
+    distances = _gaps_squared(poses, target, weights)
     chosen = np.argsort(distances.min(axis=1), kind="stable")[:CANDIDATES]
     nearest = np.argsort(distances[chosen], axis=1, kind="stable")[:, :2]
     random = np.random.default_rng(seed).integers(len(target), size=(len(chosen), RANDOM_STARTS))
     starts = target.latents[np.concatenate([nearest, random], axis=1)]
     found, _ = target.mapping.find(y[chosen], starts)
-    gaps = np.linalg.norm((target.features_of(found) - poses[chosen]) * metric, axis=1)
+    gaps = np.linalg.norm((target.features_of(found) - poses[chosen]) * weights, axis=1)
     return source.latents[chosen], found, gaps
 
 
-def _gaps_squared(poses: Array, target: PoseSpace, metric: Array) -> Array:
+def _gaps_squared(poses: Array, target: PoseSpace, weights: Array) -> Array:
     """(N1, N2) squared distances of poses (N1, E) from the target's own, as it reconstructs them."""
-    mine, theirs = poses * metric, target.features_of(target.latents) * metric
+    mine, theirs = poses * weights, target.features_of(target.latents) * weights
     return np.square(mine).sum(axis=1)[:, None] + np.square(theirs).sum(axis=1) - 2 * mine @ theirs.T
 
 
-def between(first: PoseSpace, second: PoseSpace, metric: Array, seed: int = 0) -> Bridges:
+def between(first: PoseSpace, second: PoseSpace, weights: Array, seed: int = 0) -> Bridges:
     """The bridges of two labels: matches of either one's frames in the other, below the threshold and spread out.
 
     Where none is below the threshold only the nearest is kept, and said to be wide: a route over other labels is
     better, but one must exist.
     """
-    a1, b1, gaps1 = match(first, second, metric, seed)
-    b2, a2, gaps2 = match(second, first, metric, seed)
+    a1, b1, gaps1 = match(first, second, weights, seed)
+    b2, a2, gaps2 = match(second, first, weights, seed)
     a, b, gaps = np.concatenate([a1, a2]), np.concatenate([b1, b2]), np.concatenate([gaps1, gaps2])
-    limit = threshold((first, second), metric)
+    limit = threshold((first, second), weights)
     order = np.argsort(gaps, kind="stable")
     near = order[gaps[order] <= limit]
     if not len(near):

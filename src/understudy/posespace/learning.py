@@ -20,9 +20,9 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.features.encoder import Encoder
-from understudy.features.influence import feature_influence
+from understudy.features.balance import Balance, balance
 from understudy.features.reduction import Reduction
-from understudy.gp import GPLVM
+from understudy.gp import GPLVM, SparseGPLVM
 from understudy.posespace import archive, bridges
 from understudy.posespace.library import Library
 from understudy.posespace.model import Model
@@ -54,7 +54,7 @@ class Job:
     label: str
     clips: tuple[str, ...]
     features: tuple[Array, ...]  # (F, E) of each clip
-    influence: Array  # (E,) zero for what is not learned
+    seen: Balance
     rate: float
     settings: Settings
     kept: Path | None  # where the finished space and the optimiser's state go
@@ -63,7 +63,7 @@ class Job:
     def key(self) -> str:
         """A text that is the same only for the same data and settings."""
         digest = hashlib.sha256(json.dumps([self.label, self.clips, self.rate, asdict(self.settings)]).encode())
-        for array in (*self.features, self.influence):
+        for array in (*self.features, self.seen.weights, self.seen.looks):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()[:20]
 
@@ -76,7 +76,10 @@ def fit(job: Job, progress: Progress | None = None) -> PoseSpace:
         return PoseSpace.from_parts(header, arrays)
     lengths = [len(values) for values in job.features]
     features = np.concatenate(job.features)
-    reduction = Reduction.fit(features, job.influence, job.settings.share)
+    if job.settings.scaled:
+        reduction = job.seen.reduction(features, job.settings.share)
+    else:
+        reduction = Reduction.fit(features, (job.seen.weights > 0).astype(float), job.settings.share)
     y = reduction.reduce(features)
     if y.shape[1] < 1:
         raise InvalidInput(f"nothing moves in the clips of label {job.label!r}, so there is nothing to learn from them")
@@ -84,7 +87,7 @@ def fit(job: Job, progress: Progress | None = None) -> PoseSpace:
     times = np.concatenate([np.arange(length) / job.rate for length in lengths])
     sparse = len(y) > EXACT_FRAMES if job.settings.sparse is None else job.settings.sparse
     options = {} if job.settings.iterations is None else {"iterations": job.settings.iterations}
-    learner = GPLVM(dimensions=min(job.settings.dimensions, y.shape[1]), **options)
+    learner = (SparseGPLVM if sparse else GPLVM)(dimensions=min(job.settings.dimensions, y.shape[1]), **options)
     checkpoint = None if job.kept is None else job.kept / f"{job.key}.part.npz"
     learner.fit(y, segments, times, progress, checkpoint)
     stops = np.cumsum(lengths)
@@ -123,18 +126,16 @@ def learn(
         library.rig.channels, [take.rows for take in library.takes], rate, library.rig.rest, library.root, library.apart
     )
     features = [encoder.encode(take.rows) for take in library.takes]
-    influence, points = feature_influence(encoder, library.rig, np.concatenate(features))
-    influence = np.where(encoder.learned, influence, 0.0)
-    if not influence.any():
+    seen = balance(encoder, library.rig, np.concatenate(features))
+    if not seen.weights.any():
         raise InvalidInput("nothing that moves in these clips moves the character, so there is nothing to learn")
-    weights = influence if settings.scaled else (influence > 0).astype(float)
     labels = library.labels
     jobs = [
         Job(
             label,
             tuple(take.clip for take in library.takes if take.label == label),
             tuple(values for take, values in zip(library.takes, features) if take.label == label),
-            weights,
+            seen,
             rate,
             settings,
             kept,
@@ -144,15 +145,14 @@ def learn(
     pairs = list(itertools.combinations(range(len(labels)), 2))
     total = 100 * len(jobs) + 10 * len(pairs)
     spaces = list(_fitted(jobs, mapper, workers, None if progress is None else lambda done: progress(done, total)))
-    metric = influence / np.sqrt(points)
     found = []
     for number, (i, j) in enumerate(pairs):
-        found.append(bridges.between(spaces[i], spaces[j], metric))
+        found.append(bridges.between(spaces[i], spaces[j], seen.weights))
         if progress is not None:
             progress(100 * len(jobs) + 10 * (number + 1), total)
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}
-    return Model(encoder, by_label, tuple(found), metric, poses, cast, embedded, library.notes)
+    return Model(encoder, by_label, tuple(found), seen.weights, seen.metric, poses, cast, embedded, library.notes)
 
 
 def _fitted(
@@ -166,5 +166,3 @@ def _fitted(
             yield space
         return
     yield from map_in_threads(fit, jobs, workers, report)
-
-

@@ -28,11 +28,15 @@ BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """What was learned of one character. `metric` turns differences of features into metres of its surface."""
+    """What was learned of one character.
+
+    `weights` say how much each feature counts, `metric` turns differences of features into metres of the surface.
+    """
 
     encoder: Encoder
     spaces: Dictionary[str, PoseSpace]  # by label
     bridges: tuple[Bridges, ...]  # one for each pair of labels
+    weights: Array  # (E,) as `features.balance`
     metric: Array  # (E,) metres of root mean square over the vertices, for each unit of a feature
     poses: Dictionary[str, Array] = field(default_factory=dict)  # name -> features (E,)
     cast: str = ""  # the built-in character, or "" where the character is embedded
@@ -74,8 +78,12 @@ class Model:
     def _routes(self) -> dict[tuple[str, str], tuple[Bridges, ...]]:
         return {(a, b): routes.route(self.bridges, a, b) for a in self.labels for b in self.labels}
 
+    def difference(self, features: Array, others: Array) -> Array:
+        """How different poses (..., E) look, by the weights: 1 is what one pose differs from the mean, on average."""
+        return np.asarray(np.linalg.norm((features - others) * self.weights, axis=-1))
+
     def distance(self, features: Array, others: Array) -> Array:
-        """Metres between poses (..., E): the root mean square over the vertices, by the metric."""
+        """Metres between poses (..., E): the root mean square over the vertices, to first order."""
         return np.asarray(np.linalg.norm((features - others) * self.metric, axis=-1))
 
     def save(self, path: str | Path) -> None:
@@ -83,7 +91,7 @@ class Model:
         header: dict[str, Any] = {"cast": self.cast, "notes": list(self.notes), "poses": list(self.poses), "spaces": []}
         header["encoder"] = self.encoder.header()
         arrays: dict[str, Array] = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
-        arrays["metric"] = self.metric
+        arrays |= {"weights": self.weights, "metric": self.metric}
         arrays["poses"] = np.array(list(self.poses.values())).reshape(len(self.poses), len(self.metric))
         arrays["character"] = np.frombuffer(self.embedded, np.uint8)
         for number, space in enumerate(self.spaces.values()):
@@ -115,6 +123,7 @@ class Model:
                 Encoder.from_parts(header["encoder"], below("encoder.")),
                 {space.label: space for space in spaces},
                 bridges,
+                arrays["weights"],
                 arrays["metric"],
                 dict(zip(map(str, header["poses"]), arrays["poses"], strict=True)),
                 str(header["cast"]),
@@ -133,7 +142,8 @@ class Model:
         width = len(self.encoder.names)
         if not self.spaces:
             raise InvalidInput("a model should have at least one label, but has none")
-        for what, array in [("metric", self.metric), *((f"pose {name!r}", pose) for name, pose in self.poses.items())]:
+        rows = {"weights": self.weights, "metric": self.metric, **{f"pose {n!r}": row for n, row in self.poses.items()}}
+        for what, array in rows.items():
             checks.array(array, what, (width,))
         dimensions = {space.latents.shape[1] for space in self.spaces.values()}
         for space in self.spaces.values():
@@ -155,4 +165,3 @@ def check_character(model: Model, channels: Channels, name: str) -> None:
     missing = [column for column in own.names if column not in set(channels.names)]
     found = f"lacks {listed(missing, 3)}" if missing else "has other columns besides, or in another order"
     raise InvalidInput(f"the model was learned from another character: {name!r} {found}")
-

@@ -68,7 +68,7 @@ class PoseSpace:
     def latent_velocity_of(self, x: Array, velocity: Array) -> Array:
         """(Q,) the latent velocity at x (Q,) whose features change most nearly with `velocity` (E,).
 
-        Damped, since a direction of the latent space in which the pose hardly changes would be run through at any speed.
+        Damped, since a direction in which the pose hardly changes would be run through at any speed.
         """
         _, jacobian = self.mapping.mean_and_jacobian(x[None])
         wanted = self.reduction.reduce((self.reduction.mean + velocity)[None])[0]
