@@ -25,6 +25,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
+Rates = tuple[Array, Array, Array]  # (F - 1,), (F - 2,), (F - 3,)
+
 BLOCK = 512  # queries at once: 19 MB of distances to 4,700 frames
 
 
@@ -59,6 +61,11 @@ def jerk(motion: Array, rate: float) -> Array:
     return rate_of(motion, rate, 3)
 
 
+def rates(motion: Array, rate: float) -> Rates:
+    """Speed, acceleration and jerk of a motion, frame by frame."""
+    return speed(motion, rate), acceleration(motion, rate), jerk(motion, rate)
+
+
 def peak(motion: Array, rate: float, order: int, first: int = 0, stop: int | None = None) -> float:
     """The largest rate of that order among the differences that touch a frame from `first` to `stop` (not included).
 
@@ -80,12 +87,13 @@ class Usual:
     @classmethod
     def of(cls, clips: Iterable[Array], rate: float, percentile: float = 99.0) -> Usual:
         """From clips (F, V, 3) or (F, E); differences never span two clips."""
-        found: list[list[Array]] = [[], [], []]
-        for clip in clips:
-            for order, values in enumerate(found, 1):
-                values.append(rate_of(clip, rate, order))
-        pooled = [np.concatenate([np.zeros(0), *values]) for values in found]
-        if not all(len(values) for values in pooled):
+        return cls.of_rates((rates(clip, rate) for clip in clips), percentile)
+
+    @classmethod
+    def of_rates(cls, found: Iterable[Rates], percentile: float = 99.0) -> Usual:
+        """From the rates of each clip, which are far smaller than its meshes."""
+        pooled = [np.concatenate([np.zeros(0), *values]) for values in zip(*found)]
+        if not pooled or not all(len(values) for values in pooled):
             raise InvalidInput("the usual motion needs a clip of at least four frames, but there is none")
         return cls(*(float(np.percentile(values, percentile)) for values in pooled))
 
