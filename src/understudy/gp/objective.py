@@ -1,10 +1,15 @@
 """What a GPLVM minimises: minus the log posterior of latents and kernel [Bailey 2016, eq. 7].
 
-    -( log p(Y|X) + psi_D(X, t) + psi_C(X) )
+    -( log p(Y|X) + psi_D(X, t) + psi_C(X) - (N / 2) (log^2 sigma_rbf^2 + log^2 l_x) )
 
 as a function of one vector: the latents (N Q numbers) and the kernel (3). The kernel's numbers are logarithms, and the
 noise has a floor built in, noise = floor + exp(.): without it the noise falls to 1e-30 and the matrix is singular, and
 cutting it off inside an optimiser makes the gradient lie.
+
+The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for each
+frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions as the
+latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then, and the
+density that the particle feels is the same everywhere. Others end in the opposite corner, where nothing is alike.
 """
 
 from __future__ import annotations
@@ -71,7 +76,9 @@ class Objective:
             path_value, path_slope = self.path.log_density(points)
             value += path_value
             by_points = by_points + path_slope
-        by_kernel = slope.kernel * [1.0, 1.0, kernel.noise - NOISE_FLOOR]
+        logs = np.log([kernel.variance, kernel.length])
+        value -= 0.5 * self.shape[0] * float(logs @ logs)
+        by_kernel = slope.kernel * [1.0, 1.0, kernel.noise - NOISE_FLOOR] - self.shape[0] * np.append(logs, 0.0)
         return -value, -np.concatenate([by_points.ravel(), by_kernel])
 
     def _whitened_constant(self) -> float:
