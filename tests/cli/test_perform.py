@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 import sys
 from pathlib import Path
 
@@ -158,3 +159,23 @@ def test_where_it_goes_must_be_said(understudy, acrobat_model: Path, script: Pat
     assert code == 1 and "there is no folder" in err
     code, _, err = understudy("perform", script, script, "-o", tmp_path / "x.glb")
     assert code == 1 and "is not a model" in err
+
+
+def test_live_frames_arrive_as_bones(understudy, acrobat_model: Path, tmp_path: Path) -> None:
+    script = tmp_path / "s.toml"
+    script.write_text('rate = 60\n[[do]]\ncommand = "idle"\nseconds = 0.2\n')
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind(("127.0.0.1", 0))
+        receiver.settimeout(5)
+        code, _, err = understudy("perform", acrobat_model, script, "--live", f"127.0.0.1:{receiver.getsockname()[1]}")
+        assert code == 0, err
+        packets = [receiver.recv(65536) for _ in range(12)]
+    assert all(packet.startswith(b"#bundle") and b"/VMC/Ext/Bone/Pos" in packet for packet in packets)
+    assert all(bone in packets[0] for bone in (b"hips", b"chest", b"head"))
+    assert not list(tmp_path.glob("*.glb"))
+
+
+@pytest.mark.parametrize("where", ["127.0.0.1:port", ":39539", "127.0.0.1:0", "127.0.0.1:99999"])
+def test_live_needs_an_address(understudy, acrobat_model: Path, script: Path, where: str) -> None:
+    code, _, err = understudy("perform", acrobat_model, script, "--live", where)
+    assert code == 2 and "HOST:PORT" in err
