@@ -74,6 +74,8 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
     )
     to = x + (1 - still)[:, None] * (to - x)
     features = stage.space.features_of(to)
+    if planner.travel.size:
+        features[:, planner.travel] *= stage.progress(to, (to - x) / dt)[:, None]
     rates = (features - np.array([voice.features for voice in voices])) * planner.rate
     return [
         replace(voice, x=to[m], velocity=faster[m], features=features[m], rate=rates[m], cursor=voice.cursor + 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
+from understudy.features.encoder import TRAVEL
 from understudy.live import path
 from understudy.live.commands import Idle, Mix, Move, Play, Transition, clip_time
 from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Leg, Replay
@@ -59,6 +60,24 @@ class Stage:
         """A latent velocity (Q,), slowed down to the clips' fastest."""
         return velocity * min(1.0, self.top_speed / max(float(np.linalg.norm(velocity)), 1e-12))
 
+    @cached_property
+    def flow(self) -> Array:
+        """(N, Q) latent velocities of the training frames, per second."""
+        space = self.space
+        return np.concatenate(
+            [np.gradient(space.latents[s.start : s.stop], 1 / space.rate, axis=0) for s in space.segments]
+        )
+
+    def progress(self, x: Array, velocity: Array) -> Array:
+        """(M,) how fast the clips near latents (M, Q) would play for them to move like this: 1 as they did, 0 at rest.
+
+        The travel of the training frames belongs to their motion: a walk that is held in mid-step must not glide on.
+        """
+        near = np.square(x[:, None] - self.space.latents).sum(axis=-1) / np.square(self.space.mapping.kernel.length)
+        weights = np.exp(-2 * (near - near.min(axis=1, keepdims=True)))
+        ahead = velocity @ self.flow.T / (np.square(self.flow).sum(axis=1) + np.square(0.1 * self.forces.speed))
+        return np.clip((weights * ahead).sum(axis=1) / weights.sum(axis=1), -1.0, 1.5)
+
     @property
     def home(self) -> Array:
         """(Q,) the most typical pose."""
@@ -72,6 +91,8 @@ class Planner:
     def __init__(self, model: Model, rate: float, seed: int = 0) -> None:
         self.model, self.rate, self.seed = model, rate, seed
         self.stages = {label: Stage.of(space) for label, space in model.spaces.items()}
+        # (G,) the features that are velocities over the ground
+        self.travel = np.array([i for i, name in enumerate(model.encoder.names) if name in TRAVEL], np.int64)
 
     @cached_property
     def speed(self) -> float:
@@ -166,9 +187,9 @@ class Planner:
             left = len(lines) - number - 1
             last = frames if not left else int(np.clip(np.searchsorted(gone, ends[number]), first + 1, frames - left))
             begin = ends[number - 1] if number else 0.0
-            own = np.clip((gone[first : last + 1] - begin) * self.stages[name].forces.speed, 0, path.length(line))
-            points = path.along(line, own)
-            points[-1] = line[-1]
+            shares = np.clip((gone[first : last + 1] - begin) / max(ends[number] - begin, 1e-12), 0, 1)
+            shares[-1] = 1
+            points = path.along(path.rounded(line, last - first), shares)
             legs.append(Follow(points, ON_THE_WAY * self.stages[name].forces.radius))
             legs.extend(crossings[number : number + 1])
             first = last
