@@ -68,6 +68,18 @@ def test_eyes_lead_the_head(dragon: LayeredRig, gaze: Gaze) -> None:
     assert off_target(dragon, rows[-1], np.array(aside)) < 0.05
 
 
+def test_a_head_that_is_shaken_is_not_held_back(dragon: LayeredRig, gaze: Gaze) -> None:
+    turn = dragon.controls.index("head.turn")
+    rows = held(dragon, 4)
+    rows[:, turn] = 30 * np.sin(2 * np.pi * 1.5 * np.arange(len(rows)) / 24)
+    out = play([gaze], rows, "camera", stillness=1.0)
+    assert np.abs(out[:, turn] - rows[:, turn]).max() < 1.5
+    rows[:, turn] = 30
+    assert (
+        15 < play([gaze], rows, "camera", stillness=1.0)[-1, turn] < 25
+    )  # one that is held there comes part of the way
+
+
 def test_a_moving_point_is_followed_without_jumps(dragon: LayeredRig, gaze: Gaze) -> None:
     rows = play([gaze], held(dragon, 3), lambda t: (0.8 * np.sin(t), 0.5, 2.0), rate=60, stillness=1.0)
     x = rows[:, dragon.controls.index("eyes.x")]

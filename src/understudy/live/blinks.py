@@ -25,8 +25,9 @@ RISING = (0.22, 0.2)
 SHUT = 0.02  # seconds, and at least one frame: a blink that is never seen shut is a flicker
 TWICE = 0.13  # of the blinks are followed by another
 CLOSED = 0.55  # eyes that the pose has shut so far do not blink
-STEP = radians(11)  # a jump of the eyes that a blink goes with
+STEP = radians(14)  # a jump of the eyes that a blink goes with
 WITH_JUMP = 0.65  # of such jumps
+FRESH = 1.0  # seconds after a blink in which no jump brings another: eyes that look around a lot would flutter
 JUMP_MEMORY = 0.05  # seconds over which a jump is added up
 
 
@@ -43,6 +44,7 @@ class BlinkState(NamedTuple):
     rising: float = 0.1
     gaze: tuple[float, float] = (0.0, 0.0)
     moved: float = 0.0  # radians that the eyes jumped just now
+    shut_at: float = -1e9  # when the performance itself had the eyes shut last
 
     def amount(self, time: float) -> float:
         """How far the lids are at a time: 0 open, 1 shut."""
@@ -87,11 +89,13 @@ class Blinks:
             # in the middle of an interval: a crowd that starts together does not blink together
             state = _waiting(state, time, life, chance.uniform(state.seed, state.draws + 1))
         held = min(lid.closed(row) for lid in self.lids) > CLOSED
-        if life == 0.0 or moment.played or (held and time >= state.over):
+        if held and time >= state.over:
+            state = state._replace(shut_at=time)
+        if life == 0.0 or moment.played or state.shut_at == time:
             state = _waiting(state, time, life)
         elif time >= state.over:
-            with_jump = state.moved > STEP and chance.uniform(state.seed, state.draws) < WITH_JUMP
-            if with_jump or time >= state.next:
+            jumped = state.moved > STEP and time >= max(state.over, state.shut_at) + FRESH
+            if time >= state.next or (jumped and chance.uniform(state.seed, state.draws) < WITH_JUMP):
                 state = _begun(state, moment)
             elif state.moved > STEP:  # let pass, with the rest of the same jump; the next is asked anew
                 state = state._replace(draws=state.draws + 1, moved=-2.0 * STEP)

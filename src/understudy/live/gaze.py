@@ -50,6 +50,8 @@ HEAD_FREE = radians(9)  # what the eyes do alone
 HEAD_SHARE = 0.5  # of what lies beyond
 HEAD_MOST = (radians(22), radians(12))
 HEAD_HALF_LIFE = 0.16  # seconds
+USUAL_HALF_LIFE = 0.8  # seconds over which a head's direction is averaged: longer than a shake, shorter than a stroll
+ARRIVED = 1e-4  # radians
 LID_FOLLOWS = 0.4  # of a blink, when the eyes look down as far as they can
 SETTLED = radians(1e-3)
 
@@ -70,7 +72,8 @@ class GazeState(NamedTuple):
     eyes: Angles = Angles(0.0, 0.0)
     head: tuple[float, float] = (0.0, 0.0)  # radians that the head is turned further
     head_speed: tuple[float, float] = (0.0, 0.0)
-    ahead: Point = (0.0, 0.0, 1.0)  # where the face pointed
+    ahead: Point = (0.0, 0.0, 1.0)  # where the face points
+    usual: Point = (0.0, 0.0, 1.0)  # and has pointed of late
 
 
 class Fixation(NamedTuple):
@@ -128,7 +131,8 @@ class Gaze:
         frame = eyes.head.of(row)
         ahead = eyes.direction(frame, 0.0, 0.0)
         fixation = self._fixation(state, frame, ahead, moment)
-        head, head_speed = self._head(state, frame, fixation, moment)
+        usual = _followed(state.usual, ahead, moment.dt) if state.started else ahead
+        head, head_speed = self._head(state, frame, usual, fixation, moment)
         if self.turner is not None and head != (0.0, 0.0):
             self.turner.add(row, *head)
             frame = eyes.head.of(row)
@@ -148,8 +152,21 @@ class Gaze:
             for lid in self.lids:
                 lid.shut_to(row, LID_FOLLOWS * -actual.pitch / eyes.reach[1])
         after = GazeState(
-            *(state.seed, fixation.draws, True, moment.played, fixation.mode, fixation.point, fixation.shift),
-            *(fixation.fixed, fixation.until, going, actual, head, head_speed, ahead),
+            state.seed,
+            fixation.draws,
+            True,
+            moment.played,
+            fixation.mode,
+            fixation.point,
+            fixation.shift,
+            fixation.fixed,
+            fixation.until,
+            going,
+            actual,
+            head,
+            head_speed,
+            ahead,
+            usual,
         )
         return after, row
 
@@ -229,14 +246,21 @@ class Gaze:
         return _along(self.eyes.centre(frame), way, DISTANCE * self.eyes.separation)
 
     def _head(
-        self, state: GazeState, frame: Frame, fixation: Fixation, moment: Moment
+        self, state: GazeState, frame: Frame, usual: Point, fixation: Fixation, moment: Moment
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """How far the head is turned further, and how fast: a spring, so that it sets off after the eyes."""
+        """How far the head is turned further, and how fast: a spring, so that it sets off after the eyes.
+
+        It goes by where the face has pointed of late: a head that is shaken should not be held back by a gaze.
+        """
         if self.turner is None:
             return (0.0, 0.0), (0.0, 0.0)
         goal = (0.0, 0.0)
         if fixation.mode == "point" and not moment.played:
-            yaw, pitch = self.eyes.bearing(frame, fixation.point)
+            (a, b), (c, d) = (
+                self.eyes.bearing(frame, fixation.point),
+                self.eyes.bearing(frame, _along(self.eyes.centre(frame), usual, 1.0)),
+            )
+            yaw, pitch = a - c, b - d
             off = hypot(yaw, pitch)
             if off > HEAD_FREE:
                 share = HEAD_SHARE * (off - HEAD_FREE) / off
@@ -258,6 +282,14 @@ class Gaze:
         if max(abs(value[0] - goal[0]), abs(value[1] - goal[1])) < SETTLED and hypot(*speed) < SETTLED:
             return goal, (0.0, 0.0)
         return (value[0], value[1]), (speed[0], speed[1])
+
+
+def _followed(usual: Point, ahead: Point, dt: float) -> Point:
+    """A direction that follows another slowly, and arrives."""
+    x, y, z = ahead[0] - usual[0], ahead[1] - usual[1], ahead[2] - usual[2]
+    if abs(x) + abs(y) + abs(z) < ARRIVED:
+        return ahead
+    return _along(usual, (x, y, z), 1.0 - 0.5 ** (dt / USUAL_HALF_LIFE))
 
 
 def _place(at: Sequence[float] | Array) -> Point:
