@@ -29,6 +29,7 @@ from understudy.gp.kernel import Kernel
 from understudy.gp.likelihood import Likelihood
 from understudy.gp.mapping import Mapping
 from understudy.gp.objective import FIRST, Objective
+from understudy.gp.posterior import latents_of
 from understudy.gp.training import Progress, Stage
 from understudy.maths import lbfgs, scg
 
@@ -95,6 +96,10 @@ class GPLVM(Estimator):
             self.latents_ = checks.freeze(np.ascontiguousarray(latents))
             self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
         return self
+
+    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
+        """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
+        return latents_of(self.mapping_, self.latents_, Y)
 
 
 def staged(objectives: Sequence[Objective], iterations: int) -> list[Stage]:

@@ -6,10 +6,11 @@ as a function of one vector: the latents (N Q numbers) and the kernel (3). The k
 noise has a floor built in, noise = floor + exp(.): without it the noise falls to 1e-30 and the matrix is singular, and
 cutting it off inside an optimiser makes the gradient lie.
 
-The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for each
-frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions as the
-latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then, and the
-density that the particle feels is the same everywhere. Others end in the opposite corner, where nothing is alike.
+The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for
+each frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions
+as the latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then,
+and the density that the particle feels is the same everywhere. Others end in the opposite corner, where nothing is
+alike.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
     from understudy.gp.mapping import Mapping
@@ -32,6 +33,10 @@ def nearest_points(mapping: Mapping, poses: Array, starts: Array) -> tuple[Array
     poses = checks.array(poses, "poses", ("M", mapping.outputs))
     starts = checks.array(starts, "starts", (len(poses), "S", mapping.dimensions))
     count, tried, dimensions = starts.shape
+    if tried == 0:
+        raise InvalidInput("a search needs at least one start for each pose, but was given none")
+    if count == 0:
+        return np.zeros((0, dimensions)), np.zeros(0)
     points = starts.reshape(-1, dimensions)
     owner = np.repeat(np.arange(count), tried)
     damping = np.full(len(points), 1e-3)
@@ -40,7 +45,7 @@ def nearest_points(mapping: Mapping, poses: Array, starts: Array) -> tuple[Array
         # the better half of each pose's starts
         tried = (tried + 1) // 2
         ranked = np.argsort(errors.reshape(count, -1), axis=1, kind="stable")[:, :tried]
-        kept = (ranked + np.arange(count)[:, None] * (len(points) // max(count, 1))).ravel()
+        kept = (ranked + np.arange(count)[:, None] * (len(points) // count)).ravel()
         points, damping, owner = points[kept], damping[kept], np.repeat(np.arange(count), tried)
         points, errors, damping = _descend(mapping, poses, points, owner, damping, SCOUTS if tried > 1 else STEPS)
     return points, errors
@@ -52,8 +57,6 @@ def _descend(
     """Points (B, Q), their squared distances (B,) and damping (B,) after so many steps at most, a block at a time."""
     blocks = [slice(i, i + BLOCK) for i in range(0, len(points), BLOCK)]
     done = [_descend_block(mapping, poses[owner[b]], points[b].copy(), damping[b].copy(), steps) for b in blocks]
-    if not done:
-        return points, np.zeros(0), damping
     joined = [np.concatenate(part) for part in zip(*done)]
     return joined[0], joined[1], joined[2]
 

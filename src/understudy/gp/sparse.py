@@ -23,6 +23,7 @@ from understudy.gp.connectivity import Connectivity, Walk
 from understudy.gp.dynamics import Dynamics, Path
 from understudy.gp.gplvm import checked_data, first_latents, spread, staged
 from understudy.gp.objective import FIRST, Objective
+from understudy.gp.posterior import latents_of
 from understudy.gp.sparse_likelihood import SparseLikelihood
 from understudy.gp.training import Progress
 from understudy.maths import lbfgs
@@ -83,6 +84,10 @@ class SparseGPLVM(Estimator):
             raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
         self.mapping_ = mapping
         return self
+
+    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
+        """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
+        return latents_of(self.mapping_, self.latents_, Y)
 
 
 def inducing_frames(order: Array, count: int) -> Array:
