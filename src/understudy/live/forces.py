@@ -18,9 +18,10 @@ from understudy.errors import InvalidInput
 from understudy.live.density import Density, around
 
 SUBSTEPS = 2  # of a frame; see `particle`
-# A violated constraint decays as exp(-alpha t). At 10 per second a particle that a path leaves behind follows within 3
-# frames of 24; at 20 its start is a jerk, at 5 it lags by a fifth of a second.
-ALPHA = 10.0
+# A violated constraint decays as exp(-alpha t). At 16 per second a particle that a path leaves behind follows within 2
+# frames of 24, as soon as hand animation itself gets going; at 30 it starts with a jerk, at 5 it lags by a fifth of a
+# second.
+ALPHA = 16.0
 # Seconds. Hand animation changes velocity in 0.1 to 0.3 s when it moves and hardly at all when it holds; an idle that
 # follows the former looks nervous, beyond 0.6 s it floats.
 QUICKEST, SLOWEST = 0.3, 0.6
@@ -28,9 +29,10 @@ QUICKEST, SLOWEST = 0.3, 0.6
 CALM = 0.5
 # Of the kernel's length: poses this near are still variations of the one at the centre (their correlation is 0.88).
 NEAR = 0.5
-# Of the radius: so near to the centre of the sphere the multiplier of eq. 9 is held back, see `particle`. A half would
-# let fast particles out, a tenth throws them with ten times the force.
-CENTRE = 0.25
+STIFFEST = (
+    9.0  # times alpha^2, the multiplier; a third lets go of a path that turns, three times this is felt as a kick
+)
+NOTHING = 1e-300  # instead of a squared distance of zero
 REACH = 0.5  # seconds of the clips' own motion that a hover may wander from its pose
 
 

@@ -27,7 +27,7 @@ from understudy.maths import accelerate
 KERNELS = "understudy.live.noise_kernels"
 STEPS = sqrt(8.0)  # grid steps in one `smoothness`
 REACH = 8  # grid steps to either side after which the window, exp(-REACH^2 / 4), is not heard
-SHARED = 64  # streams; below, waking a second thread (about 20 us) does not pay
+SHARED = 1000  # streams; below, a second thread does not pay
 # c: the sum over the grid of the squared window is the integral of exp(-4 t^2 / gamma) over d.
 SCALE = sqrt(2 / sqrt(pi * 8))
 MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
@@ -56,13 +56,21 @@ def random_forces(
 ) -> Array:
     """(M, 2 substeps + 1, Q) F_random of `particle.step` for many streams (M,), in latent units a second squared.
 
-    `frames` (M,), or one for all, count frames of `dt` seconds; the force is drawn at the frame's start, at every half
-    of a substep, and at its end.
+    `frames` (M,), or one for all, count frames of `dt` seconds.
     """
+    times = np.asarray(frames) * dt
+    return forces.amplitude * forces_at(seed, streams, times, dt, substeps, forces.smoothness, dimensions)
+
+
+def forces_at(
+    seed: int, streams: Array, times: Array | float, dt: float, substeps: int, smoothness: float, dimensions: int
+) -> Array:
+    """(M, 2 substeps + 1, Q) forces of variance one of many streams (M,), through a frame of `dt` seconds that begins
+    at `times`, (M,) or one for all: at the frame's start, at every half of a substep, and at its end."""
     streams = np.asarray(streams)
-    begins = np.broadcast_to(np.asarray(frames), streams.shape)
-    times = (begins[:, None] + np.arange(2 * substeps + 1) / (2 * substeps)) * dt
-    return forces.amplitude * _drawn(seed, streams, times, forces.smoothness, dimensions)
+    begins = np.broadcast_to(np.asarray(times, np.float64), streams.shape)
+    moments = np.arange(2 * substeps + 1) * (dt / (2 * substeps))
+    return _drawn(seed, streams, begins[:, None] + moments, smoothness, dimensions)
 
 
 def _drawn(seed: int, streams: Array, times: Array, smoothness: float, dimensions: int) -> Array:

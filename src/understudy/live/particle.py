@@ -3,9 +3,9 @@
 The particle, of unit mass, hovers within `radius` of a point p(t) that moves along a path. With g = x - p, w = x' - p':
 
     x'' = F + lambda g,        F = F_random + S(x) grad p(x|M) / |grad p(x|M)| - c w
-    S(x) = a / (1 + exp((p(x|M) - v) / l))                                              eq. 11
-    lambda = min(0, -(g.F + G) / g.g)                                                   eq. 9
-    G = w.w + 2 alpha g.w + alpha^2 (g.g - r^2) / 2                                     eq. 10
+    S(x) = a / (1 + exp((p(x|M) - v) / l))                                            eq. 11
+    lambda = min(0, -(g.F + G) / g.g)                                                 eq. 9
+    G = w.w + 2 alpha g.w + alpha^2 (g.g - r^2) / 2                                   eq. 10
 
 Where this differs from the print:
 - eq. 9 has +G. With C = (g.g - r^2) / 2, Baumgarte's C'' + 2 alpha C' + beta^2 C = 0 gives -G, and with the printed
@@ -13,9 +13,13 @@ Where this differs from the print:
 - beta = alpha is critical damping; the text's beta = alpha^2 diverges within 0.15 s at 96 steps a second.
 - Drag, -c w, is ours. Random pushes along the sphere's surface do work that nothing takes away again: without drag
   the particle circles faster the longer it idles. It is drag against the path, so it also carries the particle along.
-- Near the centre the multiplier divides by g.g. Its denominator is held at (`CENTRE` r)^2: a particle that crosses the
-  centre fast would be thrown, and so deep inside the sphere the constraint has nothing to say. It takes hold again at
-  `CENTRE` r, in time for any speed below alpha r (1 - CENTRE^2) / (2 CENTRE), about 2 alpha r.
+- G / g.g grows without bound where a fast particle passes the centre, and would throw it. It is held at `STIFFEST`
+  alpha^2, and at 1 / h^2, h the substep, beyond which the method could not follow. A particle that needs longer than
+  that for a radius, |w| < 3 alpha r, does not reach it; lambda g vanishes with g.
+- eq. 10 leaves out -g.p'', which is nothing within a frame but not where one straight piece of the path meets the
+  next: left out, the particle is flung against the sphere at each corner and swings around the path, with three times
+  the path's own acceleration. The path's change of velocity there is given to the particle too: it is carried, w is
+  continuous, and the law below holds for any path.
 - grad p / |grad p| jumps where the gradient vanishes, and a particle at rest on a ridge would tremble; here it is
   grad p / sqrt(|grad p|^2 + `flat`^2).
 
@@ -32,13 +36,15 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.live.density import Density, prepared
-from understudy.live.forces import CENTRE, SUBSTEPS, Forces
+from understudy.live.forces import NOTHING, STIFFEST, SUBSTEPS, Forces
 from understudy.maths import accelerate
 
 __all__ = ["SUBSTEPS", "Density", "Forces", "prepared", "step", "step_numpy"]
 
 KERNELS = "understudy.live.particle_kernels"
-SHARED = 16  # characters; below, waking a second thread (about 20 us) does not pay
+# Characters times points squared, some milliseconds of work. Below it another thread does not pay: waking it takes
+# 20 us where a core is free, but ten milliseconds where none is.
+SHARED = 5e6
 
 
 def step(
@@ -52,27 +58,38 @@ def step(
     random: Array,
     dt: float,
     substeps: int = SUBSTEPS,
+    before: Array | None = None,
 ) -> tuple[Array, Array]:
     """Position and velocity (M, Q) one frame of `dt` seconds later, by the classical Runge-Kutta method.
 
     x, velocity, path, path_end (M, Q), radius (M,) above zero. p(t) runs straight from `path` to `path_end`: a frame is
     never stepped across, because the path has a corner there. `random` (M, 2 substeps + 1, Q) is F_random at the
     frame's start, at every half of a substep and at its end, in latent units a second squared: `noise.random_forces`
-    times the character's own liveliness.
+    times the character's own liveliness. `before` (M, Q) is where the path was a frame ago; without it, or where it is
+    NaN, the path is new, and the particle comes to it with the velocity it has.
 
     What happens to a character does not depend on the others, on their number, or on the number of threads.
     """
+    velocity = carried(velocity, before, path, path_end, dt)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         return step_numpy(density, forces, x, velocity, path, path_end, radius, random, dt, substeps)
     x, velocity = np.array(x, np.float64, order="C"), np.array(velocity, np.float64, order="C")
     given = (np.ascontiguousarray(array, np.float64) for array in (path, path_end, radius, random))
-    if len(x) < SHARED:
+    if len(x) * density.points.shape[0] ** 2 < SHARED:
         kernels.step(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
     else:
         with accelerate.LOCK:
             kernels.step_shared(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
     return x, velocity
+
+
+def carried(velocity: Array, before: Array | None, path: Array, path_end: Array, dt: float) -> Array:
+    """(M, Q) velocity, with the change of the path's own velocity at a corner added."""
+    if before is None:
+        return velocity
+    corner = (path_end - 2 * path + before) / dt
+    return np.where(np.isnan(corner), velocity, velocity + corner)
 
 
 def step_numpy(
@@ -87,11 +104,12 @@ def step_numpy(
     dt: float,
     substeps: int = SUBSTEPS,
 ) -> tuple[Array, Array]:
-    """`step` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
+    """`step` in NumPy alone, after the corner: the oracle of the kernels, and what runs where numba is absent."""
     h, drift = dt / substeps, (path_end - path) / dt
+    stiffest = min(STIFFEST * forces.alpha**2, h**-2)
 
     def force_at(x: Array, v: Array, now: int) -> Array:
-        return force(density, forces, x, v, path + now * (h / 2) * drift, drift, radius, random[:, now])
+        return force(density, forces, x, v, path + now * (h / 2) * drift, drift, radius, random[:, now], stiffest)
 
     v = velocity
     for i in range(0, 2 * substeps, 2):
@@ -107,7 +125,15 @@ def step_numpy(
 
 
 def force(
-    density: Density, forces: Forces, x: Array, v: Array, path: Array, drift: Array, radius: Array, random: Array
+    density: Density,
+    forces: Forces,
+    x: Array,
+    v: Array,
+    path: Array,
+    drift: Array,
+    radius: Array,
+    random: Array,
+    stiffest: float,
 ) -> Array:
     """x'' (M, Q) of particles at x with velocity v, where the path is at `path` and moves with `drift`, all (M, Q)."""
     p, gradient = density.log_density_and_gradient(x)
@@ -115,12 +141,12 @@ def force(
     s = forces.a / (1 + np.exp(np.minimum((p - forces.v) / forces.l, 700)))
     steepness = np.sqrt(np.einsum("mq,mq->m", gradient, gradient) + forces.flat**2)
     f = random + (s / steepness)[:, None] * gradient - forces.drag * w
-    return f + multiplier(g, w, f, radius, forces.alpha)[:, None] * g
+    return f + multiplier(g, w, f, radius, forces.alpha, stiffest)[:, None] * g
 
 
-def multiplier(g: Array, w: Array, f: Array, radius: Array, alpha: float) -> Array:
+def multiplier(g: Array, w: Array, f: Array, radius: Array, alpha: float, stiffest: float) -> Array:
     """lambda (M,) of eq. 9, never above zero, of g, w and F (M, Q)."""
-    gg = np.einsum("mq,mq->m", g, g)
+    gg = np.maximum(np.einsum("mq,mq->m", g, g), NOTHING)
     gw = np.einsum("mq,mq->m", g, w)
     g_of_10 = np.einsum("mq,mq->m", w, w) + 2 * alpha * gw + alpha**2 * (gg - radius**2) / 2
-    return np.minimum(0, -(np.einsum("mq,mq->m", g, f) + g_of_10) / np.maximum(gg, (CENTRE * radius) ** 2))
+    return np.minimum(0, -np.einsum("mq,mq->m", g, f) / gg - np.minimum(g_of_10 / gg, stiffest))

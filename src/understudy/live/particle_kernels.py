@@ -1,8 +1,9 @@
 """Compiled twin of `particle.step`.
 
-Up to `TILE` characters go through a frame side by side, so that a row of the precision matrix, read once, serves all of
-them; with one character the same arithmetic runs in the same order, so that what a character does depends neither on
-the size of the crowd nor on the number of threads.
+Up to `TILE` characters go through a frame side by side. The precision matrix, too large for the nearer caches, is read
+four rows at a time; these, once near, serve all of them, and a number of them, once in a register, serves two. With
+one character the same arithmetic runs in the same order, so that what a character does depends neither on the size of
+the crowd nor on the number of threads.
 
 The exponential is written out, because the compiler vectorises it then: exp(y) = 2^n exp(r), n the integer next to
 y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52, and exp(r) for |r| <= 0.35 by its series to r^12
@@ -15,10 +16,10 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.live.forces import CENTRE
+from understudy.live.forces import NOTHING, STIFFEST
 from understudy.maths.accelerate import FAST, compiled
 
-TILE = 4
+TILE = 8  # characters; with more, a product is hardly faster, and a small crowd leaves threads without work
 LOWEST = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
 LOG2E = 1.4426950408889634
 LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
@@ -65,60 +66,60 @@ def similarities(places: Array, x: Array, scale: float, variance: float, bits: A
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def product_one(precision: Array, k: Array, b: Array) -> None:
-    """b = P k for one character, four rows of P at a time."""
-    count = len(k)
-    for i in range(count):
-        b[i] = 0.0
-    for j in range(0, count, 4):
-        p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
-        k0, k1, k2, k3 = k[j], k[j + 1], k[j + 2], k[j + 3]
-        for i in range(count):
-            t = b[i]
-            t += k0 * p0[i]
-            t += k1 * p1[i]
-            t += k2 * p2[i]
-            t += k3 * p3[i]
-            b[i] = t
+def add_one(rows: Array, k: Array, b: Array) -> None:
+    """b (P,) += k rows, of four rows (4, P) of the precision and their four k."""
+    p0, p1, p2, p3 = rows[0], rows[1], rows[2], rows[3]
+    k0, k1, k2, k3 = k[0], k[1], k[2], k[3]
+    for i in range(len(b)):
+        t = b[i]
+        t += k0 * p0[i]
+        t += k1 * p1[i]
+        t += k2 * p2[i]
+        t += k3 * p3[i]
+        b[i] = t
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def product_tile(precision: Array, k: Array, b: Array) -> None:
-    """b = P k for four characters (4, P): the sums of `product_one`, in the same order."""
-    count = k.shape[1]
-    b[:] = 0.0
-    e, f, g, h = b[0], b[1], b[2], b[3]
-    for j in range(0, count, 4):
-        p0, p1, p2, p3 = precision[j], precision[j + 1], precision[j + 2], precision[j + 3]
-        e0, e1, e2, e3 = k[0, j], k[0, j + 1], k[0, j + 2], k[0, j + 3]
-        f0, f1, f2, f3 = k[1, j], k[1, j + 1], k[1, j + 2], k[1, j + 3]
-        g0, g1, g2, g3 = k[2, j], k[2, j + 1], k[2, j + 2], k[2, j + 3]
-        h0, h1, h2, h3 = k[3, j], k[3, j + 1], k[3, j + 2], k[3, j + 3]
-        for i in range(count):
-            q0, q1, q2, q3 = p0[i], p1[i], p2[i], p3[i]
-            s, t, u, v = e[i], f[i], g[i], h[i]
-            s += e0 * q0
-            t += f0 * q0
-            u += g0 * q0
-            v += h0 * q0
-            s += e1 * q1
-            t += f1 * q1
-            u += g1 * q1
-            v += h1 * q1
-            s += e2 * q2
-            t += f2 * q2
-            u += g2 * q2
-            v += h2 * q2
-            s += e3 * q3
-            t += f3 * q3
-            u += g3 * q3
-            v += h3 * q3
-            e[i], f[i], g[i], h[i] = s, t, u, v
+def add_two(rows: Array, k: Array, b: Array) -> None:
+    """The same for two characters, k (2, 4) and b (2, P): the sums of `add_one`, in the same order.
+
+    Eight factors, four numbers of the rows and two sums are as much as sixteen registers hold.
+    """
+    p0, p1, p2, p3 = rows[0], rows[1], rows[2], rows[3]
+    e, f = b[0], b[1]
+    e0, e1, e2, e3 = k[0, 0], k[0, 1], k[0, 2], k[0, 3]
+    f0, f1, f2, f3 = k[1, 0], k[1, 1], k[1, 2], k[1, 3]
+    for i in range(rows.shape[1]):
+        q0, q1, q2, q3 = p0[i], p1[i], p2[i], p3[i]
+        s, t = e[i], f[i]
+        s += e0 * q0
+        t += f0 * q0
+        s += e1 * q1
+        t += f1 * q1
+        s += e2 * q2
+        t += f2 * q2
+        s += e3 * q3
+        t += f3 * q3
+        e[i], f[i] = s, t
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
+def product(precision: Array, k: Array, b: Array, count: int) -> None:
+    """b = P k for the first `count` characters of k and b (TILE, P)."""
+    b[:count] = 0.0
+    pairs = count // 2 * 2
+    for j in range(0, k.shape[1], 4):
+        rows = precision[j : j + 4]
+        for c in range(0, pairs, 2):
+            add_two(rows, k[c : c + 2, j : j + 4], b[c : c + 2])
+        if count > pairs:
+            add_one(rows, k[pairs, j : j + 4], b[pairs])
+
+
+@compiled(fastmath=FAST | {"reassoc", "nsz"}, nogil=True, error_model="numpy")
 def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gradient: Array) -> float:
-    """p(x | M) of one character, given k and b = P k; fills its gradient (Q,)."""
+    """p(x|M) of one character, given k and b = P k; fills its gradient (Q,). Its sums may be taken in any order, which
+    the compiler fixes once for all."""
     top, floor, inverse, half = numbers[0], numbers[1], numbers[2], numbers[3]
     explained = 0.0
     for i in range(len(k)):
@@ -136,7 +137,16 @@ def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gra
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def total_force(
-    p: float, gradient: Array, x: Array, v: Array, path: Array, drift: Array, radius: float, random: Array, law: Array
+    p: float,
+    gradient: Array,
+    x: Array,
+    v: Array,
+    path: Array,
+    drift: Array,
+    radius: float,
+    random: Array,
+    stiffest: float,
+    law: Array,
 ) -> None:
     """Turns `gradient` (Q,) of the density p into the force on the particle: `particle.force`, for one character."""
     alpha, a, likely, width, flat, drag = law[0], law[1], law[2], law[3], law[4], law[5]
@@ -153,8 +163,9 @@ def total_force(
         gw += g * w
         ww += w * w
         gf += g * f
-    outward = gf + ww + 2.0 * alpha * gw + 0.5 * alpha * alpha * (gg - radius * radius)
-    multiplier = min(0.0, -outward / max(gg, CENTRE * CENTRE * radius * radius))
+    gg = max(gg, NOTHING)
+    bound = ww + 2.0 * alpha * gw + 0.5 * alpha * alpha * (gg - radius * radius)
+    multiplier = min(0.0, -gf / gg - min(bound / gg, stiffest))
     for q in range(len(x)):
         gradient[q] += multiplier * (x[q] - path[q])
 
@@ -174,6 +185,7 @@ def run(
     drift = np.empty((TILE, dims))
     tile = last - first
     h = dt / substeps
+    stiffest = min(STIFFEST * law[0] * law[0], 1.0 / (h * h))
     for c in range(tile):
         for q in range(dims):
             drift[c, q] = (path_end[first + c, q] - path[first + c, q]) / dt
@@ -187,11 +199,7 @@ def run(
                         at[c, q], moving[c, q] = x[m, q], velocity[m, q]
                         dx[c, q] = dv[c, q] = 0.0
                 similarities(places, at[c], -0.5 * numbers[2], numbers[4], bits, k[c])
-            if tile == TILE:
-                product_tile(precision, k, b)
-            else:
-                for c in range(tile):
-                    product_one(precision, k[c], b[c])
+            product(precision, k, b, tile)
             weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
             ahead = h if stage == 2 else 0.5 * h
             for c in range(tile):
@@ -199,7 +207,7 @@ def run(
                 for q in range(dims):
                     here[q] = path[m, q] + now * (0.5 * h) * drift[c, q]
                 p = log_density(places, k[c], b[c], at[c], numbers, force)
-                total_force(p, force, at[c], moving[c], here, drift[c], radius[m], random[m, now], law)
+                total_force(p, force, at[c], moving[c], here, drift[c], radius[m], random[m, now], stiffest, law)
                 for q in range(dims):
                     dx[c, q] += weight * moving[c, q]
                     dv[c, q] += weight * force[q]
