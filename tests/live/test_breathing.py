@@ -123,8 +123,23 @@ def test_four_legs_keep_their_feet_on_the_ground() -> None:
         np.testing.assert_allclose(full[low], rest[low], atol=1e-9)
 
 
+@pytest.mark.parametrize("name", ["gltf_threejs/RobotExpressive.glb", "gltf_kaykit/Knight.glb", "bvh_cmu/79_69.bvh"])
+def test_real_bodies_breathe_and_stand(name: str) -> None:
+    rig = of(formats.read(data_file(name)).character())
+    found = Breathing.of(rig)
+    assert found is not None
+    row = rig.rest.copy()
+    found.drive.add(row, 1.0, 1.0)
+    rest, full = rig.joints(np.stack([rig.rest, row]))[:, :, :3, 3]
+    legs = [
+        i for i, joint in enumerate(rig.character.skeleton.names) if "leg" in joint.lower() or "foot" in joint.lower()
+    ]
+    np.testing.assert_array_equal(full[legs], rest[legs])
+    assert 0 < np.abs(full - rest).max() < 0.03 * np.ptp(rest[:, 1])
+
+
 def test_nothing_breathes_without_a_chest() -> None:
-    assert Breathing.of(body(lambda name: f"joint_{hash(name) % 97}_{len(name)}_{name[::-1]}")) is None
+    assert Breathing.of(body(lambda name: f"x{name[::-1]}")) is None
 
 
 def test_the_shape_of_a_breath() -> None:

@@ -1,7 +1,7 @@
 """What moves when a character breathes: a control made for it and the nostrils, or the joints of the chest.
 
-A spine moves only where nothing that stands on the ground hangs on it: the chest of a four-legged animal carries its
-front legs, and would drag the feet.
+A spine moves only where it stands upright, or where nothing that stands on the ground hangs on it: the chest of a
+four-legged animal carries its front legs, and would drag the feet.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ FLARE = 0.10
 CHEST = radians(1.5)  # that the chest turns back, shared by its joints
 SHOULDERS = radians(1.0)  # that they are lifted
 LOW = 0.2  # of the height of the body: what lies lower at rest stands on the ground
+UPRIGHT = 0.8  # cosine of the angle between the way from hips to head and the vertical: 37 degrees
 
 
 class BreathDrive(Protocol):
@@ -74,6 +75,14 @@ def _controls(rig: LayeredRig) -> ControlBreath | None:
     return ControlBreath(tuple(found)) if any(of_air for _, of_air, _, _, _ in found) else None
 
 
+def _upright(places: Array, bones: dict[str, int]) -> bool:
+    """Whether a body holds its head above its hips."""
+    if "Hips" not in bones or "Head" not in bones:
+        return False
+    up = places[bones["Head"]] - places[bones["Hips"]]
+    return bool(up[1] > UPRIGHT * np.linalg.norm(up))
+
+
 def _joints(rig: PosedRig) -> JointBreath | None:
     skeleton = rig.character.skeleton
     bones = human_bones(skeleton)
@@ -85,7 +94,8 @@ def _joints(rig: PosedRig) -> JointBreath | None:
     chest = [bones[name] for name in ("Chest", "UpperChest") if name in bones] or [
         bones[n] for n in ("Spine",) if n in bones
     ]
-    chest = [joint for joint in chest if joint not in stands]
+    if not _upright(worlds[:, :3, 3], bones):
+        chest = [joint for joint in chest if joint not in stands]
     if not chest:
         return None
     turns = [(joint, axes[:, 0], -CHEST / len(chest)) for joint in chest]

@@ -32,7 +32,7 @@ def facing(rig: PosedRig) -> Array:
     # A hundredth of the body: less is a pair of helpers in the middle, not a left and a right.
     if length <= 0.01 * max(float(np.ptp(places[:, 1])), 1e-9):
         return np.eye(3)
-    across = across / length
-    if abs(across[2]) < 0.2:  # a character that was made to face an axis, in a pose that is not quite even
-        across = np.array([np.sign(across[0]), 0.0, 0.0])
+    # A character is made to face an axis, though its rest pose may not be even: the tail to one side, a leg in front.
+    axis = int(np.argmax(np.abs(across)))
+    across = np.sign(across[axis]) * np.eye(3)[axis]
     return np.stack([across, UP, np.cross(across, UP)], axis=1)
