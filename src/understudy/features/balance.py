@@ -1,10 +1,10 @@
 """Balance: how much each feature counts, so that all that is seen of a character is learned, not only what is large.
 
 Scaled by its influence on the whole mesh [Bailey 2016, eq. 3] a neck that carries the head by a hand's breadth weighs
-thousands of times as much as a brow that rises by two millimetres, and 85 % of the variance is the neck alone; the paper's
-data, a face whose head hardly travels, hid this. A viewer looks at both. So the mesh is looked at several times: once
-where it is in the world, and, in the frame of the joint that carries most of it (a head, a pelvis), once for each region
-that the character names, or once as a whole. Each look gets the same total variance over the training frames:
+thousands of times as much as a brow that rises by two millimetres, and 85 % of the variance is the neck alone. A viewer
+looks at both. So the mesh is looked at several times: once where it is in the world, and, in the frame of the joint
+that carries most of it (a head, a pelvis), once for each region that the character names, or once as a whole. Each look
+gets the same total variance over the training frames:
 
     w_i^2 = (1 / G) sum_g  w_gi^2 / T_g,        T_g = sum_i w_gi^2 s_i^2
 
@@ -47,7 +47,7 @@ class Balance:
     looks: Array
 
     def reduction(self, features: Array, share: float) -> Reduction:
-        """Of the features (N, E) of one label: the fewest components that explain `share` of the variance of every look.
+        """Of the features (N, E) of one label: the fewest components that explain `share` of every look's variance.
 
         The paper asks for 0.85 of all variance; of what a viewer sees, one look may still miss half of its own then.
         """

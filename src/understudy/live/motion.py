@@ -1,4 +1,4 @@
-"""Motion: the particles of all voices, a frame on. Those of one label move together, however many characters they are."""
+"""Motion: the particles of all voices, a frame on. Those of one label move together, of however many characters."""
 
 from __future__ import annotations
 

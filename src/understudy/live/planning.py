@@ -3,7 +3,7 @@
 MOVE is a path to a pose, straight or over the training frames. IDLE is a pose to stay near, or several to wander
 between. TRANSITION goes to the best bridge, crosses it and goes on to the pose asked for, over several labels where no
 bridge joins two. The paper waits at a bridge until two idling particles have been blended; here the particle does not
-stop, since the blend keeps its velocity (`performer`). PLAY goes to the first frame of a clip and then shows its frames.
+stop, since the blend keeps its velocity (`switching`). PLAY goes to the first frame of a clip, then shows its frames.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Stage:
 
     @property
     def home(self) -> Array:
-        """(Q,) the most typical pose."""
+        """(Q,) the pose that shows the label best."""
         latent: Array = self.space.latents[self.space.home]
         return latent
 
@@ -138,9 +138,10 @@ class Planner:
             way = self.way(label, x, goal, target, command.path, command.seconds)
             return (*way, self.hold(goal, target))
         if isinstance(command, Transition):
-            target = None if command.pose is None else self.latent(command.label, command.pose)
-            if target is None:
-                target = x if label == command.label else self.stages[command.label].home
+            if command.pose is not None:
+                target = self.latent(command.label, command.pose)
+            else:
+                target = x if label == command.label else self.stages[self.model.space(command.label).label].home
             way = self.way(label, x, command.label, target, seconds=command.seconds)
             return (*way, self.hold(command.label, target))
         if isinstance(command, Idle):

@@ -1,7 +1,7 @@
 """Switching: everything that happens between two frames.
 
-A leg is over, a bridge is crossed, a clip begins, a second voice comes in. Whatever is switched, the pose that was shown
-and its velocity go on: the difference of the old motion and the new one, at the switch, decays along a polynomial
+A leg is over, a bridge is crossed, a clip begins, a second voice comes in. Whatever is switched, the pose shown and its
+velocity go on: the difference of the old motion and the new one, at the switch, decays along a polynomial
 (`maths.inertial`). The paper blends the poses of two idling particles instead [Bailey 2016, section 5.3], which needs
 the motion to come to rest; this does not, so a command may come at any moment.
 """

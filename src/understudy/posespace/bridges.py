@@ -4,9 +4,9 @@ For a pose z1 = f(x1; M1) of one space, the best match in the other is [Bailey 2
 
     y1 = T2' W2 (z1 - m2),        x2 = argmin_x | y1 - K* K_x^-1 Y2 |^2,
 
-searched from several training frames, the nearest poses and random ones. The paper searches the match of every training
-frame, then drops all pairs above a threshold that the user sets. Here the frames are first ranked by how near a training
-frame of the other space comes, and only the most promising are refined: the others would be dropped.
+searched from several training frames, the nearest poses and random ones. The paper searches the match of every frame,
+then drops all pairs above a threshold that the user sets. Here the frames are first ranked by how near a frame of the
+other space comes, and only the most promising are refined: the others would be dropped.
 
 Poses are compared by how different they look (`features.balance`), since plain rig parameters mix degrees with metres.
 The threshold comes from the data: it is how far the clips of the two labels themselves move within the time of a blend,
@@ -26,7 +26,7 @@ BLEND = 0.5  # seconds: the paper's 12 frames at 24 frames a second
 CANDIDATES = 120  # frames refined in each direction: more than twice what is kept
 FEWEST, MOST = 10, 50  # bridges between two labels, as the paper found
 SPREAD = 0.25  # of a space's typical latent distance: bridges nearer than this in both spaces are the same one
-RANDOM_STARTS = 2
+NEAREST_STARTS, RANDOM_STARTS = 2, 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,34 +69,39 @@ def threshold(spaces: tuple[PoseSpace, ...], weights: Array) -> float:
     return float(np.concatenate(moved).mean())
 
 
-def match(source: PoseSpace, target: PoseSpace, weights: Array, seed: int = 0) -> tuple[Array, Array, Array]:
-    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses."""
-    poses = source.features_of(source.latents)
-    y = target.reduction.reduce(poses)
-    distances = _gaps_squared(poses, target, weights)
-    chosen = np.argsort(distances.min(axis=1), kind="stable")[:CANDIDATES]
-    nearest = np.argsort(distances[chosen], axis=1, kind="stable")[:, :2]
+def looks_apart(first: Array, second: Array) -> Array:
+    """(N1, N2) squared differences of the looks of two sets of weighted poses (N1, E) and (N2, E)."""
+    squares = np.square(first).sum(axis=1)[:, None] + np.square(second).sum(axis=1)
+    return np.maximum(squares - 2 * first @ second.T, 0.0)
+
+
+def match(
+    source: PoseSpace, target: PoseSpace, weights: Array, apart: Array, seed: int = 0
+) -> tuple[Array, Array, Array]:
+    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses.
+
+    `apart` (N1, N2) are the squared differences of their training poses, as both spaces reconstruct them.
+    """
+    chosen = np.argsort(apart.min(axis=1), kind="stable")[:CANDIDATES]
+    poses = source.features_of(source.latents[chosen])
+    nearest = np.argsort(apart[chosen], axis=1, kind="stable")[:, :NEAREST_STARTS]
     random = np.random.default_rng(seed).integers(len(target), size=(len(chosen), RANDOM_STARTS))
     starts = target.latents[np.concatenate([nearest, random], axis=1)]
-    found, _ = target.mapping.find(y[chosen], starts)
-    gaps = np.linalg.norm((target.features_of(found) - poses[chosen]) * weights, axis=1)
+    found, _ = target.mapping.find(target.reduction.reduce(poses), starts)
+    gaps = np.linalg.norm((target.features_of(found) - poses) * weights, axis=1)
     return source.latents[chosen], found, gaps
 
 
-def _gaps_squared(poses: Array, target: PoseSpace, weights: Array) -> Array:
-    """(N1, N2) squared distances of poses (N1, E) from the target's own, as it reconstructs them."""
-    mine, theirs = poses * weights, target.features_of(target.latents) * weights
-    return np.square(mine).sum(axis=1)[:, None] + np.square(theirs).sum(axis=1) - 2 * mine @ theirs.T
-
-
-def between(first: PoseSpace, second: PoseSpace, weights: Array, seed: int = 0) -> Bridges:
+def between(first: PoseSpace, second: PoseSpace, weights: Array, apart: Array | None = None, seed: int = 0) -> Bridges:
     """The bridges of two labels: matches of either one's frames in the other, below the threshold and spread out.
 
     Where none is below the threshold only the nearest is kept, and said to be wide: a route over other labels is
     better, but one must exist.
     """
-    a1, b1, gaps1 = match(first, second, weights, seed)
-    b2, a2, gaps2 = match(second, first, weights, seed)
+    if apart is None:
+        apart = looks_apart(*(space.features_of(space.latents) * weights for space in (first, second)))
+    a1, b1, gaps1 = match(first, second, weights, apart, seed)
+    b2, a2, gaps2 = match(second, first, weights, apart.T, seed)
     a, b, gaps = np.concatenate([a1, a2]), np.concatenate([b1, b2]), np.concatenate([gaps1, gaps2])
     limit = threshold((first, second), weights)
     order = np.argsort(gaps, kind="stable")

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.features.encoder import Encoder
 from understudy.features.balance import Balance, balance
+from understudy.features.encoder import Encoder
 from understudy.features.reduction import Reduction
 from understudy.gp import GPLVM, SparseGPLVM
 from understudy.posespace import archive, bridges
@@ -34,6 +34,7 @@ Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 # A cubic cost: at this many frames the exact model takes about four times as long as at 600, and a gigabyte at 5,000.
 EXACT_FRAMES = 1000
+DISTINCT = 0.6  # of the calm frames of a label look less unlike the other labels than those its home is chosen from
 
 
 @dataclass(frozen=True)
@@ -86,8 +87,10 @@ def fit(job: Job, progress: Progress | None = None) -> PoseSpace:
     segments = np.repeat(np.arange(len(lengths)), lengths)
     times = np.concatenate([np.arange(length) / job.rate for length in lengths])
     sparse = len(y) > EXACT_FRAMES if job.settings.sparse is None else job.settings.sparse
-    options = {} if job.settings.iterations is None else {"iterations": job.settings.iterations}
-    learner = (SparseGPLVM if sparse else GPLVM)(dimensions=min(job.settings.dimensions, y.shape[1]), **options)
+    options: dict[str, Any] = {"dimensions": min(job.settings.dimensions, y.shape[1])}
+    if job.settings.iterations is not None:
+        options["iterations"] = job.settings.iterations
+    learner = SparseGPLVM(**options) if sparse else GPLVM(**options)
     checkpoint = None if job.kept is None else job.kept / f"{job.key}.part.npz"
     learner.fit(y, segments, times, progress, checkpoint)
     stops = np.cumsum(lengths)
@@ -145,14 +148,34 @@ def learn(
     pairs = list(itertools.combinations(range(len(labels)), 2))
     total = 100 * len(jobs) + 10 * len(pairs)
     spaces = list(_fitted(jobs, mapper, workers, None if progress is None else lambda done: progress(done, total)))
+    looks = [space.features_of(space.latents) * seen.weights for space in spaces]
+    alone = [np.full(len(space), np.inf) for space in spaces]  # how unlike anything of another label each frame looks
     found = []
     for number, (i, j) in enumerate(pairs):
-        found.append(bridges.between(spaces[i], spaces[j], seen.weights))
+        apart = bridges.looks_apart(looks[i], looks[j])
+        alone[i], alone[j] = np.minimum(alone[i], apart.min(axis=1)), np.minimum(alone[j], apart.min(axis=0))
+        found.append(bridges.between(spaces[i], spaces[j], seen.weights, apart))
         if progress is not None:
             progress(100 * len(jobs) + 10 * (number + 1), total)
+    spaces = [replace(space, home=home(space, look, far)) for space, look, far in zip(spaces, looks, alone)]
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}
     return Model(encoder, by_label, tuple(found), seen.weights, seen.metric, poses, cast, embedded, library.notes)
+
+
+def home(space: PoseSpace, looks: Array, alone: Array) -> int:
+    """The frame that shows a label best: held, unlike the other labels, and most like the other frames of that kind.
+
+    Clips begin and end near neutral, so the most typical frame of all is often no different from another label's.
+    `looks` (N, E) are its weighted poses, `alone` (N,) how far they are from those of all other labels.
+    """
+    speeds = np.concatenate(
+        [np.linalg.norm(np.gradient(space.latents[s.start : s.stop], axis=0), axis=1) for s in space.segments]
+    )
+    calm = np.flatnonzero(speeds <= np.median(speeds))
+    if np.isfinite(alone).all():
+        calm = calm[alone[calm] >= np.quantile(alone[calm], DISTINCT)]
+    return int(calm[np.sqrt(bridges.looks_apart(looks[calm], looks[calm])).mean(axis=1).argmin()])
 
 
 def _fitted(

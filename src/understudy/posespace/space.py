@@ -48,6 +48,7 @@ class PoseSpace:
     features: Array  # (N, E) float32, what was learnt from
     segments: tuple[Segment, ...]
     rate: float
+    home: int = 0  # the frame that shows the label best
 
     def __len__(self) -> int:
         return len(self.latents)
@@ -98,11 +99,6 @@ class PoseSpace:
         """(N, D) the reduced poses at the training frames' latents."""
         return self.mapping.mean(self.latents)
 
-    @cached_property
-    def home(self) -> int:
-        """The frame whose pose is most typical: the least mean distance to all others."""
-        return int(np.sqrt(np.maximum(self._distances(self.reconstructed), 0)).mean(axis=1).argmin())
-
     def segment(self, clip: str) -> Segment | None:
         """The segment of a clip, None where it is of another label."""
         return next((segment for segment in self.segments if segment.clip == clip), None)
@@ -128,6 +124,7 @@ class PoseSpace:
         header = {
             "label": self.label,
             "rate": self.rate,
+            "home": self.home,
             "segments": [[s.clip, s.start, s.stop] for s in self.segments],
         }
         arrays = {"latents": self.latents, "features": self.features}
@@ -147,6 +144,9 @@ class PoseSpace:
         ends = [0, *(segment.stop for segment in segments)]
         if [segment.start for segment in segments] != ends[:-1] or not ends[-1] == len(latents) == len(features):
             raise InvalidInput(f"the segments of label {header['label']!r} should cover its {len(latents)} frames")
+        home = int(header["home"])
+        if not 0 <= home < len(latents):
+            raise InvalidInput(f"the home of label {header['label']!r} should be one of its frames, but is {home}")
         return cls(
             str(header["label"]),
             Reduction.from_arrays(below("reduction.")),
@@ -155,4 +155,5 @@ class PoseSpace:
             features,
             segments,
             float(header["rate"]),
+            home,
         )

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from understudy.errors import UnderstudyError
 
-Job, Result = TypeVar("Job"), TypeVar("Result")
+Result = TypeVar("Result")
 
 
 class Interrupted(UnderstudyError):
@@ -23,7 +23,7 @@ class Interrupted(UnderstudyError):
 
 def map_in_threads(
     function: Callable[[Any, Callable[[int, int], None]], Result],
-    jobs: Sequence[Job],
+    jobs: Sequence[Any],
     workers: int | None = None,
     report: Callable[[int], None] | None = None,
 ) -> Iterator[Result]:
