@@ -1,0 +1,160 @@
+"""Laws of paths: the cheapest is the cheapest, ends are exact, speed is constant or eased."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.live.small_space import latents
+
+from understudy.errors import InvalidInput
+from understudy.live import path
+
+
+def cost(points: np.ndarray, power: float = path.POWER) -> float:
+    return float(np.sum(np.linalg.norm(np.diff(points, axis=0), axis=1) ** power))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(0, 5), st.sampled_from([1.0, 2.0, 4.0]))
+def test_equals_brute_force(seed: int, count: int, power: float) -> None:
+    rng = np.random.default_rng(seed)
+    points, a, b = rng.normal(size=(count, 3)), rng.normal(size=3), rng.normal(size=3)
+    ways = (list(way) for size in range(count + 1) for way in permutations(range(count), size))
+    cheapest = min(cost(np.stack([a, *points[way], b]), power) for way in ways)
+    assert cost(path.graph(points, power).path(a, b), power) == pytest.approx(cheapest, rel=1e-9)
+
+
+def test_kernel_equals_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    points, *_ = latents(runs=4, frames=50)
+    graph = path.graph(points)
+    fast = [path.graph_path(graph, points[i], points[-1 - i]) for i in range(0, 100, 7)]
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+    for i, way in zip(range(0, 100, 7), fast):
+        assert np.array_equal(way, path.graph_path(graph, points[i], points[-1 - i]))
+
+
+def test_follows_the_training_points() -> None:
+    """Around a circle of frames the way keeps to the circle instead of crossing it."""
+    angle = np.linspace(0, np.pi, 40)
+    points = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    way = path.graph_path(path.graph(points), points[0], points[-1])
+    assert np.array_equal(way, points)
+    assert path.length(way) > 1.5 * path.length(path.straight(points[0], points[-1]))
+
+
+def test_ends_off_the_points_are_kept() -> None:
+    points, *_ = latents()
+    a, b = points[0] + 0.3, points[-1] - 0.3
+    way = path.graph(points).path(a, b)
+    assert np.array_equal(way[0], a) and np.array_equal(way[-1], b) and len(way) > 2
+
+
+def test_a_path_to_where_it_starts_stays() -> None:
+    points, *_ = latents()
+    way = path.graph(points).path(points[3], points[3])
+    assert np.array_equal(way, points[[3, 3]])
+    assert np.array_equal(path.resampled(way, 5), np.tile(points[3], (6, 1)))
+
+
+def test_repeated_training_points_cost_nothing() -> None:
+    points = np.repeat(np.linspace(0, 1, 5)[:, None] * np.ones(3), 3, axis=0)
+    way = path.graph(points).path(points[0], points[-1])
+    assert np.array_equal(way, points[::3])
+
+
+def steps(points: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(np.diff(points, axis=0), axis=1)
+
+
+def test_constant_speed_along_a_curve() -> None:
+    angle = np.sort(np.random.default_rng(0).uniform(0, 3, 200))
+    points = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    places = path.resampled(points, 50, start=False, stop=False)
+    assert np.array_equal(places[[0, -1]], points[[0, -1]])
+    np.testing.assert_allclose(steps(places), steps(places).mean(), rtol=2e-3)
+    np.testing.assert_allclose(np.linalg.norm(places, axis=1), 1, atol=5e-3)
+
+
+def test_a_straight_path_stays_straight() -> None:
+    a, b = np.array([0.0, 0, 0]), np.array([1.0, 2, 3])
+    bent = np.stack([a, a + 0.2 * (b - a), a + 0.7 * (b - a), b])
+    for points in (bent, path.straight(a, b)):
+        share = np.arange(11)[:, None] / 10
+        np.testing.assert_allclose(path.resampled(points, 10, False, False), a + share * (b - a), atol=1e-12)
+
+
+def test_corners_are_rounded() -> None:
+    corner = np.array([[0.0, 0], [1, 0], [1, 1]])
+    places = path.resampled(corner, 40, False, False)
+    turn = np.linalg.norm(np.diff(places, 2, axis=0), axis=1).max()
+    assert turn < 0.7 * steps(places).mean()  # a sharp corner changes the step by 1.4 of it
+    assert np.array_equal(places[[0, -1]], corner[[0, -1]])
+    assert np.abs(places[:, 0].max() - 1) < 0.05
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3, 7])
+def test_few_frames_have_exact_ends(frames: int) -> None:
+    corner = np.array([[0.0, 0], [1, 0], [1, 1]])
+    places = path.resampled(corner, frames)
+    assert places.shape == (frames + 1, 2) and np.isfinite(places).all()
+    assert np.array_equal(places[[0, -1]], corner[[0, -1]])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.booleans(), st.booleans(), st.floats(0, 2))
+def test_easing_goes_all_the_way_and_never_back(start: bool, stop: bool, initial: float) -> None:
+    share = np.linspace(0, 1, 2001)
+    gone = path.eased(share, start, stop, initial)
+    speed = np.diff(gone) * 2000
+    assert gone[0] == 0 and gone[-1] == pytest.approx(1, abs=1e-12) and speed.min() > -1e-9
+    assert speed[-1] == pytest.approx(0 if stop else speed.max(), abs=1e-2 if stop or not start else 2)
+    if start:
+        assert speed[0] == pytest.approx(initial, abs=1e-2)
+    assert np.abs(np.diff(speed)).max() * 2000 < 1.5 / (path.EASE * (1 - path.EASE)) * 2.1  # no jump of speed
+
+
+def test_eased_paths_start_and_stop_softly() -> None:
+    places = path.resampled(path.straight(np.zeros(3), np.ones(3)), 48)
+    assert steps(places)[0] < 0.1 * steps(places).max() and steps(places)[-1] < 0.1 * steps(places).max()
+    assert np.ptp(steps(places)[18:30]) < 1e-12
+
+
+def test_a_launched_path_leaves_with_the_velocity_it_is_given() -> None:
+    still = path.resampled(path.straight(np.zeros(3), np.ones(3)), 48)
+    velocity = np.array([0.0, -2.0, 1.0])
+    going = path.launched(still, velocity, 1 / 24)
+    np.testing.assert_allclose((going[1] - going[0]) * 24, velocity + (still[1] - still[0]) * 24, rtol=0.25, atol=0.05)
+    assert np.array_equal(going[0], still[0]) and np.array_equal(going[-1], still[-1])
+    assert np.array_equal(path.launched(still, 0 * velocity, 1 / 24), still)
+    late = round(path.LAUNCH * 24) + 1
+    assert np.array_equal(going[late:], still[late:])
+    acceleration = np.diff(going, 2, axis=0) * 24**2
+    assert np.linalg.norm(acceleration, axis=1).max() < 7 * np.linalg.norm(velocity) / path.LAUNCH
+
+
+def test_stretched_keeps_the_motion() -> None:
+    places = path.resampled(path.straight(np.zeros(2), np.ones(2)), 20)
+    slower = path.stretched(places, 40)
+    assert len(slower) == 41
+    np.testing.assert_allclose(slower[::2], places, atol=1e-12)
+    assert np.array_equal(path.stretched(places, 7)[[0, -1]], places[[0, -1]])
+
+
+def test_frames_for_the_space_s_own_speed() -> None:
+    way = path.straight(np.zeros(3), np.array([3.0, 0, 0]))
+    assert path.frames_for(way, 1.5, 24) == 48
+    assert path.frames_for(way * 1e-6, 1.5, 24) == 4
+
+
+def test_bad_input_is_refused() -> None:
+    points, *_ = latents()
+    with pytest.raises(InvalidInput, match="the end"):
+        path.graph(points).path(points[0], np.zeros(2))
+    with pytest.raises(InvalidInput, match="finite"):
+        path.straight(np.array([np.nan, 0]), np.zeros(2))
+    with pytest.raises(InvalidInput, match="a frame"):
+        path.resampled(points, 0)
