@@ -94,7 +94,7 @@ FLY = Clip("Fly", [Channel("wing", "rotation")], np.tile([0, 0, 0, 1.0], (5, 1))
 @pytest.mark.parametrize(
     ("asset", "options", "said"),
     [
-        (Asset(), {}, "there is no character here"),
+        (Asset(), {}, "hero.glb has no character; a library file can give one to its clips"),
         (Asset([small_world.character()]), {}, "hero.glb has no clips, but learning needs at least one"),
         (small_world.asset(ONE), {}, "hero.glb should have a clip of two frames or more, but 'Lie' has only one"),
         (small_world.asset(FLY), {}, "animation 'Fly' moves nothing of character 'hero'"),

@@ -65,8 +65,9 @@ class Library:
         and a clip that has none is a label of its own. `rate` is frames a second; without it that of most clips, at
         most 30. Without `labels`, clips of one frame become poses and clips of other characters are left out.
         """
-        chosen = asset.character(character)
-        rig = of(chosen)
+        if not asset.characters:
+            raise InvalidInput(f"{source or 'this'} has no character; a library file can give one to its clips")
+        rig = of(asset.character(character))
         notes: list[str] = []
         if not asset.animations:
             raise InvalidInput(f"{source or 'this'} has no clips, but learning needs at least one")
