@@ -70,4 +70,4 @@ requirements: setup-test
 	cd requirements && ./compile.sh
 
 clean:
-	rm -rf .venv .venv-* out tests/judges/node_modules
+	rm -rf .venv .venv-* out demo tests/judges/node_modules
