@@ -58,10 +58,10 @@ class GPLVM(Estimator):
         iterations: int = 150,
         method: str = "lbfgs",
     ) -> None:
-        self.dimensions = dimensions
+        self.dimensions = at_least_one(dimensions, "dimensions")
         self.dynamics = dynamics or Dynamics()
         self.connectivity = connectivity
-        self.iterations = iterations
+        self.iterations = at_least_one(iterations, "iterations")
         self.method = checks.one_of(method, "method", METHODS)
 
     def fit(
@@ -100,6 +100,13 @@ class GPLVM(Estimator):
     def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
         """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
         return latents_of(self.mapping_, self.latents_, Y)
+
+
+def at_least_one(value: int, name: str) -> int:
+    """A count that may not be zero."""
+    if value < 1:
+        raise InvalidInput(f"{name} should be at least 1, but is {value}")
+    return int(value)
 
 
 def staged(objectives: Sequence[Objective], iterations: int) -> list[Stage]:

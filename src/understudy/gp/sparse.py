@@ -21,7 +21,7 @@ from understudy.gp import checkpoint as saved
 from understudy.gp import training
 from understudy.gp.connectivity import Connectivity, Walk
 from understudy.gp.dynamics import Dynamics, Path
-from understudy.gp.gplvm import checked_data, first_latents, spread, staged
+from understudy.gp.gplvm import at_least_one, checked_data, first_latents, spread, staged
 from understudy.gp.objective import FIRST, Objective
 from understudy.gp.posterior import latents_of
 from understudy.gp.sparse_likelihood import SparseLikelihood
@@ -44,10 +44,10 @@ class SparseGPLVM(Estimator):
         iterations: int = 200,
     ) -> None:
         self.inducing = inducing
-        self.dimensions = dimensions
+        self.dimensions = at_least_one(dimensions, "dimensions")
         self.dynamics = dynamics or Dynamics()
         self.connectivity = connectivity
-        self.iterations = iterations
+        self.iterations = at_least_one(iterations, "iterations")
 
     def fit(
         self,

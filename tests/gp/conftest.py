@@ -1,0 +1,13 @@
+"""Small matrices are for one BLAS thread: two of them wait for each other, most of all while other tests run."""
+
+from __future__ import annotations
+
+import pytest
+
+from understudy.gp.training import one_thread
+
+
+@pytest.fixture
+def single():
+    with one_thread():
+        yield

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.gp.poses import clips, slope_along
+
+from understudy.errors import InvalidInput
+from understudy.gp.gplvm import exact_mapping
+from understudy.gp.kernel import Kernel
+from understudy.gp.mapping import Mapping
+
+pytestmark = pytest.mark.usefixtures("single")
+
+KERNEL = Kernel(variance=1.2, length=0.9, noise=0.01)
+
+
+@pytest.fixture
+def trained():
+    poses, _, _ = clips()
+    latents = 2 * poses[:, :3] / poses[:, 0].std()
+    return exact_mapping(latents, KERNEL, poses, 0.7), latents, poses
+
+
+def test_it_is_the_gaussian_process_prediction(trained):
+    mapping, latents, poses = trained
+    x = np.random.default_rng(0).normal(size=(5, 3))
+    k, inverse = KERNEL.between(x, latents), np.linalg.inv(KERNEL.matrix(latents))
+    assert np.allclose(mapping.mean(x), k @ inverse @ poses, atol=1e-10)
+    assert np.allclose(mapping.variance(x), KERNEL.variance + KERNEL.noise - np.diag(k @ inverse @ k.T), atol=1e-10)
+
+
+def test_the_jacobian(trained):
+    mapping, rng = trained[0], np.random.default_rng(1)
+    x, direction = rng.normal(size=(7, 3)), rng.normal(size=(7, 3))
+    mean, jacobian = mapping.mean_and_jacobian(x)
+    assert np.allclose(mean, mapping.mean(x), atol=1e-12)
+    assert np.allclose(np.einsum("mdq,mq->md", jacobian, direction), slope_along(mapping.mean, x, direction), atol=1e-7)
+
+
+def test_the_gradient_of_the_log_density(trained):
+    mapping, rng = trained[0], np.random.default_rng(2)
+    x, direction = rng.normal(size=(7, 3)), rng.normal(size=(7, 3))
+    value, gradient = mapping.log_density_and_gradient(x)
+    assert np.allclose(value, -0.5 * mapping.outputs * np.log(mapping.variance(x)), atol=1e-12)
+    assert np.allclose((gradient * direction).sum(axis=1), slope_along(mapping.log_density, x, direction), rtol=1e-6)
+
+
+def test_far_from_all_data_the_prior_is_left(trained):
+    mapping = trained[0]
+    far = np.full((1, 3), 60.0)
+    assert np.allclose(mapping.mean(far), 0.0, atol=1e-12)
+    assert mapping.variance(far)[0] == pytest.approx(KERNEL.variance + KERNEL.noise)
+    assert np.allclose(mapping.log_density_and_gradient(far)[1], 0.0, atol=1e-12)
+
+
+def test_among_dense_data_the_noise_is_left():
+    rng = np.random.default_rng(3)
+    latents = rng.uniform(-0.3, 0.3, size=(400, 2))
+    mapping = exact_mapping(latents, KERNEL, np.sin(latents), 1.0)
+    variance = mapping.variance(rng.uniform(-0.2, 0.2, size=(20, 2)))
+    assert (variance >= KERNEL.noise).all() and (variance < 1.05 * KERNEL.noise).all()
+
+
+def test_where_the_variance_is_clamped_it_has_no_slope(trained):
+    mapping, latents, _ = trained
+    clamped = Mapping(latents, KERNEL, mapping.weights, 10 * mapping.precision, 1.0)
+    value, gradient = clamped.log_density_and_gradient(latents[:4])
+    assert np.allclose(clamped.variance(latents[:4]), KERNEL.noise) and not gradient.any()
+    assert np.allclose(value, -0.5 * clamped.outputs * np.log(KERNEL.noise))
+
+
+def test_arrays_and_back(trained):
+    mapping = trained[0]
+    again = Mapping.from_arrays(mapping.arrays())
+    x = np.random.default_rng(4).normal(size=(3, 3))
+    assert np.array_equal(again.mean(x), mapping.mean(x)) and np.array_equal(again.variance(x), mapping.variance(x))
+    assert (again.kernel, again.scale) == (mapping.kernel, mapping.scale)
+
+
+def test_arrays_that_make_no_mapping_are_refused(trained):
+    arrays = trained[0].arrays()
+    with pytest.raises(InvalidInput, match="a mapping should have 'weights'"):
+        Mapping.from_arrays({name: value for name, value in arrays.items() if name != "weights"})
+    with pytest.raises(InvalidInput, match="precision should have shape"):
+        Mapping.from_arrays({**arrays, "precision": arrays["precision"][:-1]})
+    with pytest.raises(InvalidInput, match="points should be finite"):
+        Mapping.from_arrays({**arrays, "points": arrays["points"] * np.nan})
+
+
+def test_it_is_frozen(trained):
+    with pytest.raises(ValueError, match="read-only"):
+        trained[0].weights[0, 0] = 1.0
