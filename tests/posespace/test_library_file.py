@@ -118,6 +118,7 @@ LABELS = '[labels]\na = ["Walk"]\n'
         (HERO + "rate = 0\n" + LABELS, "rate should be a finite number above zero"),
         (HERO + 'rate = "fast"\n' + LABELS, "rate should be a finite number above zero"),
         (HERO + 'exclude = "hand"\n' + LABELS, "exclude should be a list of texts"),
+        (HERO + 'exclude = ["ears.*"]\n' + LABELS, "'ears.\\*' should be kept out of learning, but no channel"),
         (HERO + "speed = 3\n" + LABELS, "there is no key 'speed'; available: 'character', 'rate'"),
         (HERO + LABELS + '[poses]\nx = "Walk@soon"', "pose 'x' should be clip@seconds, but is 'Walk@soon'"),
         (HERO + LABELS + '[poses]\nx = "Walk@9"', "pose 'x' should lie within its clip, 0 to 0.79.* but is at 9 s"),

@@ -235,6 +235,14 @@ ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
 }
 
 
+def check_apart(channels: Channels, patterns: Collection[str]) -> None:
+    """Raise where a pattern of what is to be kept apart names no channel and no column."""
+    known = {*channels.names, *(channel.target for channel in channels), *TRAVEL}
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise InvalidInput(f"{pattern!r} should be kept out of learning, but no channel of the rig is named so")
+
+
 def _moving(takes: Sequence[Array]) -> Array:
     """Which entries of frames (F, ...) change over all takes by more than rounding."""
     low = np.min([take.min(axis=0) for take in takes], axis=0)
@@ -243,13 +251,11 @@ def _moving(takes: Sequence[Array]) -> Array:
 
 
 def _named(channels: Channels, columns: Array, names: Sequence[str], patterns: Collection[str]) -> Array:
-    """(E,) which features any pattern names; a pattern that names no column of the rig at all is refused."""
+    """(E,) which features any pattern names."""
+    check_apart(channels, patterns)
     targets = [channel.target for channel in channels for _ in channel.columns]
     result = np.zeros(len(names), bool)
     for pattern in patterns:
-        known = (*channels.names, *targets, *TRAVEL)
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise InvalidInput(f"{pattern!r} should be kept apart, but no channel of the rig is named so")
         of_target = [i >= 0 and fnmatchcase(targets[i], pattern) for i in columns]
         result |= np.array(of_target, bool) | np.array([fnmatchcase(name, pattern) for name in names], bool)
     return result

@@ -12,6 +12,7 @@ from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
+from understudy.features.encoder import check_apart
 from understudy.features.root import Root, find_root
 from understudy.formats import registry
 from understudy.posespace import takes as taken
@@ -124,6 +125,7 @@ def build(
 ) -> Library:
     """The library of chosen animations; where `strict`, a label that is left without a take is refused."""
     width = rig.channels.width
+    check_apart(rig.channels, apart)
     known = {str(name): checks.array(row, f"pose {name!r}", (width,)) for name, row in (poses or {}).items()}
     animations = {entry.name: entry.animation for entry in entries}
     rate = taken.common_rate(animations.values()) if rate is None else checks.positive(rate, "rate")
