@@ -7,12 +7,12 @@ from tests.gp.poses import clips
 from understudy.errors import InvalidInput
 from understudy.gp import GPLVM, SparseGPLVM
 
+pytestmark = pytest.mark.usefixtures("single")
+
 
 @pytest.fixture(
     scope="module", params=[GPLVM(iterations=40), SparseGPLVM(inducing=40, iterations=40)], ids=["exact", "sparse"]
 )
-
-pytestmark = pytest.mark.usefixtures("single")
 def model(request):
     return request.param.fit(*clips((30, 30)))
 
