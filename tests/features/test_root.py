@@ -44,6 +44,16 @@ def test_takes_captured_at_several_places_have_one_though_none_travels() -> None
     assert not root.at_home
 
 
+def test_a_node_that_only_jitters_stands_still() -> None:
+    rig = walkers.rig(z_up=True)
+    rows = walkers.take(rig, 60, 1, speed=1.2)
+    scene = rig.channels.slice("scene", "translation")
+    rows[:, scene] += 1e-7 * np.random.default_rng(1).normal(size=(60, 3))
+    root = found(rig, rows)
+    assert root is not None
+    assert root.joint == "Hips"
+
+
 def test_feet_beside_the_hips_cannot_be_left_behind() -> None:
     """Hips that travel with feet that hang on the scene: no joint carries both."""
     names, parents = ["scene", "Hips", "Foot"], [-1, 0, 0]

@@ -30,6 +30,7 @@ ON_FLOOR = 0.05  # of the character's size: no pelvis rests that low
 # Of the character's size. A floor joint moves only on purpose; hips go 0.1 far in a lunge and 0.2 in a fall.
 FLOOR_MOVES, FLOOR_TURNS = 0.02, 0.05
 HIPS_MOVE, HIPS_ROAM, HIPS_TURN = 0.25, 0.75, np.pi / 3
+JITTER = 1e-5  # of a value, or of 1: keys of a node that stands still, rounded by an exporter, are no motion
 AT_HOME, FACING_HOME = 0.05, 0.2  # of the size, and radians, from rest: clips made by hand start there, captured do not
 
 
@@ -185,9 +186,8 @@ def _carrier(skeleton: Skeleton, channels: Channels, takes: Sequence[Array]) -> 
     """The lowest joint that all moving joints hang on, where it moves itself."""
     low = np.min([take.min(axis=0) for take in takes], axis=0)
     high = np.max([take.max(axis=0) for take in takes], axis=0)
-    moves = {
-        c.target for i, c in enumerate(channels) if (high > low)[channels.offsets[i] : channels.offsets[i + 1]].any()
-    }
+    changed = high - low > JITTER * np.maximum(1.0, np.abs(high))
+    moves = {c.target for i, c in enumerate(channels) if changed[channels.offsets[i] : channels.offsets[i + 1]].any()}
     moving = [joint for joint, name in enumerate(skeleton.names) if name in moves]
     if not moving:
         return None
