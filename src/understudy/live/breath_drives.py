@@ -70,7 +70,12 @@ def _controls(rig: LayeredRig) -> ControlBreath | None:
         low, high = float(controls.low[i]), float(controls.high[i])
         if "breath" in parts or "breathe" in parts:
             found.append((i, BREATH, 0.0, low, high))
-        elif parts[0] in ("nose", "nostril", "nostrils") and "flare" in parts and controls.layers[i] == "coarse":
+        elif (
+            parts[:1]
+            and parts[0] in ("nose", "nostril", "nostrils")
+            and "flare" in parts
+            and controls.layers[i] == "coarse"
+        ):
             found.append((i, 0.0, FLARE, low, high))
     return ControlBreath(tuple(found)) if any(of_air for _, of_air, _, _, _ in found) else None
 

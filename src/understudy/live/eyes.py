@@ -22,6 +22,7 @@ from understudy.live.eye_drives import PER_EYE, Angles, ControlDrive, EyeDrive, 
 from understudy.live.facing import facing
 from understudy.live.head_frame import Frame, HeadFrame
 from understudy.live.shape_names import face_columns
+from understudy.live.trying import trial
 from understudy.maths import quaternion
 from understudy.rig import LayeredRig, PosedRig
 
@@ -33,8 +34,7 @@ MOST_VERGE = radians(10)  # of each eye; more is cross-eyed
 MOST_SKEW = radians(2)
 # Beyond the first a point is followed less and less, from the second on the eyes look ahead: nobody sees behind.
 SEEN = (radians(100), radians(150))
-TRIED = 1e-3  # of a control's range: small enough for a slope, large enough against rounding
-TURNS = 1e-6  # radians that count as turning; rounding leaves 1e-16 / TRIED
+TURNS = 1e-6  # radians that count as turning, in a trial: rounding leaves 1e-16
 BOTH = 0.5  # a control moves both eyes where the lesser moves half as much as the greater
 
 
@@ -188,24 +188,21 @@ def _reach(drive: EyeDrive) -> tuple[float, float]:
 def _control_drive(rig: LayeredRig, joints: tuple[int, int], head: int, axes: Array) -> ControlDrive | None:
     """Every control is tried a little: those that turn an eye in the head, without changing the head, drive it."""
     controls = rig.controls
-    step = TRIED * (controls.high - controls.low)
-    step = np.where(controls.rest + step > controls.high, -step, step)
-    rows = np.vstack([rig.rest, rig.rest + np.diag(step)])
+    tried, step, rows = trial(rig)
     worlds = rig.joints(rows)
-    in_head = np.linalg.inv(worlds[:, head]) @ worlds[:, joints].swapaxes(0, 1)  # (2, 1 + C, 4, 4)
+    in_head = np.linalg.inv(worlds[:, head]) @ worlds[:, joints].swapaxes(0, 1)  # (2, 1 + n, 4, 4)
     turns = in_head[:, 1:, :3, :3] @ np.linalg.inv(in_head[:, :1, :3, :3])
     world_from_head = worlds[0, head, :3, :3]
-    angles = np.einsum("ecab,bf->ecaf", turns, np.linalg.inv(world_from_head) @ axes[:, 2:])[..., 0] @ world_from_head.T
-    across, up, ahead = (angles @ axes[:, i] for i in range(3))  # where the eyes' forward went, (2, C)
-    slopes = np.stack([np.arctan2(across, ahead), np.arctan2(up, np.hypot(across, ahead))], axis=1) / np.where(
-        step == 0, 1.0, step
-    )  # (2, [yaw, pitch], C)
-    sizes = np.abs(slopes * step).max(axis=1)  # (2, C)
-    columns = np.flatnonzero(sizes.max(axis=0) > TURNS)
-    if not len(columns):
+    forward = np.linalg.inv(world_from_head) @ axes[:, 2]
+    across, up, ahead = np.moveaxis(turns @ forward @ world_from_head.T @ axes, -1, 0)  # of what looked forward, (2, n)
+    turned = np.stack([np.arctan2(across, ahead), np.arctan2(up, np.hypot(across, ahead))], axis=1)
+    sizes = np.abs(turned).max(axis=1)  # (2, n)
+    found = np.flatnonzero(sizes.max(axis=0) > TURNS)
+    if not len(found):
         return None
-    gains = np.linalg.inv(PER_EYE) @ slopes.reshape(4, -1)[:, columns]
-    is_both = sizes.min(axis=0)[columns] > BOTH * sizes.max(axis=0)[columns]
+    columns = tried[found]
+    gains = np.linalg.inv(PER_EYE) @ (turned.reshape(4, -1) / step)[:, found]
+    is_both = sizes.min(axis=0)[found] > BOTH * sizes.max(axis=0)[found]
     ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
     return ControlDrive(tuple(controls.names[i] for i in columns), columns, gains, is_both, ranges)
 

@@ -15,10 +15,11 @@ from understudy.checks import Array
 from understudy.live.bones import human_bones
 from understudy.live.eye_drives import Quaternion, opposite, plain, product, turn
 from understudy.live.facing import facing
+from understudy.live.trying import trial
 from understudy.maths import quaternion
 from understudy.rig import LayeredRig, PosedRig
 
-TRIED = 1e-3  # of a control's range
+LEAST = radians(5)  # that a control should be able to turn the head
 STRAIGHT = 0.97  # of the turn that must be about the one axis: 14 degrees
 SHARES = {"Neck": 0.35, "Head": 0.65}
 
@@ -97,23 +98,21 @@ def head_turn(rig: PosedRig, head: int) -> HeadTurn | None:
 def _controls(rig: LayeredRig, head: int) -> ControlTurn | None:
     """The control with the widest reach among those that turn the head about one axis alone."""
     controls = rig.controls
-    step = TRIED * (controls.high - controls.low)
-    step = np.where(controls.rest + step > controls.high, -step, step)
-    worlds = rig.joints(np.vstack([rig.rest, rig.rest + np.diag(step)]))[:, head, :3, :3]
-    sizes = np.linalg.norm(worlds, axis=1, keepdims=True)
-    turns = (worlds / sizes)[1:] @ (worlds / sizes)[0].T
-    vectors = quaternion.log(quaternion.from_matrix(turns)) @ facing(rig)  # (C, 3) about left, up, forward
+    columns, step, rows = trial(rig)
+    worlds = rig.joints(rows)[:, head, :3, :3]
+    worlds = worlds / np.linalg.norm(worlds, axis=1, keepdims=True)
+    vectors = quaternion.log(quaternion.from_matrix(worlds[1:] @ worlds[0].T)) @ facing(rig)  # (n, 3) left, up, forward
     length = np.linalg.norm(vectors, axis=1)
+    room = np.minimum(controls.high - controls.rest, controls.rest - controls.low)[columns]
     found: list[Control | None] = []
     for axis, sign in ((1, 1.0), (0, -1.0)):  # a turn about left by a positive angle looks down
-        slope = sign * vectors[:, axis] / np.where(step == 0, 1.0, step)
+        slope = sign * vectors[:, axis] / step
         straight = (length > 1e-6) & (np.abs(vectors[:, axis]) > STRAIGHT * length)
-        reach = np.where(
-            straight, np.abs(slope) * np.minimum(controls.high - controls.rest, controls.rest - controls.low), 0
-        )
-        best = int(np.argmax(reach))
-        if reach[best] < radians(5):
+        reach = np.where(straight, np.abs(slope) * room, 0.0)
+        best = int(np.argmax(reach)) if len(reach) else -1
+        if best < 0 or reach[best] < LEAST:
             found.append(None)
             continue
-        found.append(Control(best, float(1 / slope[best]), float(controls.low[best]), float(controls.high[best])))
+        column = int(columns[best])
+        found.append(Control(column, float(1 / slope[best]), float(controls.low[column]), float(controls.high[column])))
     return ControlTurn(found[0], found[1]) if any(found) else None

@@ -6,6 +6,7 @@ lower the lid as well; each is tried, and counts by the share of the blink's own
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.live.bones import words
 from understudy.live.shape_names import face_columns
+from understudy.live.trying import trial
 from understudy.maths import quaternion
 from understudy.rig import LayeredRig, PosedRig
 
@@ -72,27 +74,21 @@ def _of_shapes(rig: PosedRig) -> tuple[Lid, ...]:
 
 def _of_controls(rig: LayeredRig) -> tuple[Lid, ...]:
     controls = rig.controls
-    blinks = [
-        i for i, name in enumerate(controls.names) if words(name)[-2 if name[-2:] in (".L", ".R") else -1] == "blink"
-    ]
+    blinks = [i for i, name in enumerate(controls.names) if words(re.sub(r"\.[LR]$", "", name))[-1:] == ["blink"]]
     if not blinks:
         return ()
-    step = 0.1 * (controls.high - controls.low)
-    step = np.where(controls.rest + step > controls.high, -step, step)
+    columns, step, rows = trial(rig, share=0.1)
     shut = np.tile(rig.rest, (len(blinks), 1))
     shut[np.arange(len(blinks)), blinks] = controls.high[blinks]
-    _, turns, _ = rig.local_transforms(np.vstack([rig.rest, rig.rest + np.diag(step), shut]))
-    vectors = quaternion.log(quaternion.multiply(quaternion.conjugate(turns[0]), turns[1:]))  # (C + B, J, 3)
+    _, turns, _ = rig.local_transforms(np.vstack([rows, shut]))
+    vectors = quaternion.log(quaternion.multiply(quaternion.conjugate(turns[0]), turns[1:]))  # (n + B, J, 3)
+    width = (controls.high - controls.low)[columns]
     result = []
     for number, blink in enumerate(blinks):
-        own = vectors[len(controls) + number]  # (J, 3) what this blink turns
+        own = vectors[len(columns) + number]  # (J, 3) what this blink turns
         lid = int(np.argmax(np.linalg.norm(own, axis=1)))
-        size = float(own[lid] @ own[lid])
-        gains = vectors[: len(controls), lid] @ own[lid] / max(size, 1e-12) / np.where(step == 0, 1.0, step)
-        gains[blinks] = 0.0
-        others = (
-            np.flatnonzero(np.abs(gains) * (controls.high - controls.low) > COUNTS) if size > 0 else np.zeros(0, int)
-        )
+        gains = vectors[: len(columns), lid] @ own[lid] / max(float(own[lid] @ own[lid]), 1e-12) / step
+        kept = (np.abs(gains) * width > COUNTS) & ~np.isin(columns, blinks)
         ends = (float(controls.rest[blink]), float(controls.high[blink]))
-        result.append(Lid((blink,), *ends, others, gains[others], controls.rest[others]))
+        result.append(Lid((blink,), *ends, columns[kept], gains[kept], controls.rest[columns[kept]]))
     return tuple(result)
