@@ -16,7 +16,7 @@ keeps all its points.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -72,22 +72,22 @@ class Density:
 def prepared(mapping: Mapping) -> Density:
     """The density of a mapping's model, over as few points as give the same."""
     points, precision, kernel = mapping.points, mapping.precision, mapping.kernel
-    exact = _density(mapping, points, precision, 0.0)
+    exact = over(mapping, points, precision)
     chosen = pivots(points, kernel, UNEXPLAINED * kernel.noise)
     if len(chosen) > WORTH * len(points):
         return exact
     few = points[chosen]
-    covariance = kernel.between(few, few) + 1e-12 * kernel.variance * np.eye(
-        len(few)
-    )  # rounding, below what is unexplained
+    rounding = 1e-12 * kernel.variance * np.eye(len(few))  # far below what is unexplained
+    covariance = kernel.between(few, few) + rounding
     t = np.linalg.solve(covariance, kernel.between(few, points))  # (m, N)
-    cheap = _density(mapping, few, t @ precision @ t.T, 0.0)
+    cheap = over(mapping, few, t @ precision @ t.T)
     probes = around(points, 0.5 * kernel.length, 1)
     difference = np.abs(cheap.log_density(probes) - exact.log_density(probes)).max() / (0.5 * exact.dimensions)
-    return _density(mapping, few, t @ precision @ t.T, float(difference))
+    return replace(cheap, error=float(difference))
 
 
-def _density(mapping: Mapping, points: Array, precision: Array, error: float) -> Density:
+def over(mapping: Mapping, points: Array, precision: Array, error: float = 0.0) -> Density:
+    """The density of a mapping's model over points (P, Q) with their precision (P, P)."""
     kernel = mapping.kernel
     spare = -len(points) % LANES
     return Density(

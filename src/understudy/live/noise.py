@@ -15,6 +15,7 @@ frame can be drawn alone. Seeds and streams have 64 bits, places 32, which is te
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import pi, sqrt
 
 import numpy as np
@@ -68,15 +69,15 @@ def forces_at(
     """(M, 2 substeps + 1, Q) forces of variance one of many streams (M,), through a frame of `dt` seconds that begins
     at `times`, (M,) or one for all: at the frame's start, at every half of a substep, and at its end."""
     streams = np.asarray(streams)
-    begins = np.broadcast_to(np.asarray(times, np.float64), streams.shape)
     moments = np.arange(2 * substeps + 1) * (dt / (2 * substeps))
-    return _drawn(seed, streams, begins[:, None] + moments, smoothness, dimensions)
+    each = np.empty((len(streams), len(moments)))
+    each[:] = np.asarray(times, np.float64)[..., None] + moments
+    return _drawn(seed, streams, each, smoothness, dimensions)
 
 
 def _drawn(seed: int, streams: Array, times: Array, smoothness: float, dimensions: int) -> Array:
     """(M, T, Q) forces of streams (M,) at times (M, T)."""
-    key = np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF], np.uint64)
-    streams, places = streams.astype(np.uint64), times * (STEPS / smoothness)
+    key, streams, places = _key(seed), streams.astype(np.uint64), times * (STEPS / smoothness)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         return forces_numpy(key, streams, places, dimensions)
@@ -87,6 +88,12 @@ def _drawn(seed: int, streams: Array, times: Array, smoothness: float, dimension
         with accelerate.LOCK:
             kernels.forces_shared(key, streams, places, result)
     return result
+
+
+@lru_cache(maxsize=64)
+def _key(seed: int) -> Array:
+    """(2,) the halves of a seed of 64 bits."""
+    return checks.freeze(np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF], np.uint64))
 
 
 def forces_numpy(key: Array, streams: Array, places: Array, dimensions: int) -> Array:
