@@ -15,8 +15,6 @@ from understudy import batch
 from understudy.batch import clusters
 from understudy.errors import InvalidInput, MissingExtra
 
-pytestmark = pytest.mark.xdist_group("batch")
-
 
 def test_a_dask_cluster_is_started_for_a_batch_and_stopped_after_it():
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from tests.batch import jobs_to_do
 from tests.data_folder import PROJECT
+from threadpoolctl import threadpool_limits
 
 from understudy import batch
 from understudy.errors import InvalidInput
-
-pytestmark = pytest.mark.xdist_group("batch")  # one cluster for all of them
 
 
 def test_results_are_in_the_order_of_the_items(where):
@@ -33,8 +32,10 @@ def test_numbers_are_the_same_to_the_last_bit(where):
 
 
 def test_each_job_has_one_thread_for_linear_algebra(where):
-    for found in batch.run(jobs_to_do.blas_threads, range(4), **where):
-        assert found and set(found) == {1}
+    with threadpool_limits(limits=2):
+        found = batch.run(jobs_to_do.blas_threads, range(4), **where)
+        assert set(jobs_to_do.blas_threads(0)) == {2}
+    assert all(threads and set(threads) == {1} for threads in found)
 
 
 def test_jobs_run_in_other_processes_unless_asked_otherwise(where):

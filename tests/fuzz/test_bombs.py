@@ -37,7 +37,6 @@ def outcomes(tmp_path_factory):
     return result
 
 
-@pytest.mark.xdist_group("bombs")  # one set of processes for all of them
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_does_no_harm(name, outcomes):
     outcome = outcomes[name]
