@@ -20,7 +20,7 @@ from understudy.features.encoder import Ground
 from understudy.live import motion, switching
 from understudy.live.commands import Command, Look
 from understudy.live.layer import Layer, Moment
-from understudy.live.legs import Hold
+from understudy.live.legs import Follow, Hold, Replay
 from understudy.live.planning import Planner
 from understudy.live.state import Dials, Event, State, Voice, mixed
 from understudy.maths import inertial
@@ -115,13 +115,20 @@ class Performer:
         return switching.leave_replay(self.planner, state) if voice.replaying else state
 
     def _addressed(self, state: State, label: str | None) -> State:
-        """Of two voices the one in the wanted label goes on, or the louder; the other fades out."""
+        """Of several voices the one in the wanted label goes on, or the loudest; the others fade out where they are."""
         if len(state.voices) == 1:
             return state
         weights = [voice.weight(state.frame, self.rate) for voice in state.voices]
         first = next((i for i, voice in enumerate(state.voices) if voice.label == label), int(np.argmax(weights)))
-        kept, other = state.voices[first], state.voices[1 - first]
-        return replace(state, voices=(kept.faded(1, state.frame, self.rate), other.faded(0, state.frame, self.rate)))
+        kept = state.voices[first].faded(1, state.frame, self.rate)
+        others = (voice for i, voice in enumerate(state.voices) if i != first)
+        return replace(state, voices=(kept, *(self._leaving(voice, state.frame) for voice in others)))
+
+    def _leaving(self, voice: Voice, frame: int) -> Voice:
+        """A voice that fades out: it ends what takes time, and has nothing else before it."""
+        last = voice.leg.points[-1] if isinstance(voice.leg, Follow) else voice.x
+        now = voice.legs[:1] if isinstance(voice.leg, Follow | Hold | Replay) else ()
+        return replace(voice.faded(0, frame, self.rate), legs=(*now, self.planner.hold(voice.label, last)))
 
     def _shown(self, state: State, voices: tuple[Voice, ...]) -> State:
         """The state a frame on, with the features that are shown."""

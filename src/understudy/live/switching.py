@@ -27,8 +27,9 @@ ON_THE_BRIDGE = 3.0  # idle radii from the bridge's end within which a better ma
 def settle(planner: Planner, state: State) -> State:
     """The state with nothing left to do before the next frame."""
     state = replace(state, event=tuple(event for event in state.event if event.frame == state.frame))
-    if len(state.voices) > 1 and state.voices[1].has_left(state.frame, planner.rate):
-        state = replace(state, voices=state.voices[:1])
+    if len(state.voices) > 1:
+        others = (voice for voice in state.voices[1:] if not voice.has_left(state.frame, planner.rate))
+        state = replace(state, voices=(state.voice, *others))
     while True:
         leg = state.voice.leg
         if isinstance(leg, Cross):
@@ -112,12 +113,13 @@ def _join(planner: Planner, state: State, leg: Join) -> State:
     """A second voice fades in, from the pose of its label that is most like what is shown."""
     state = _without_leg(state)
     frame, rate = state.frame, planner.rate
-    joined = next((voice for voice in state.voices[1:] if voice.label == leg.label), None)
+    joined = next((voice for voice in state.voices[1:] if voice.label == leg.label and not voice.replaying), None)
     if joined is None:
         space = planner.stages[leg.label].space
         x = space.latent_of(state.features[None])[0][0]
         features = space.features_of(x[None])[0]
         joined = Voice(leg.label, x, np.zeros_like(x), (), 0, features, np.zeros_like(features), 0.0, 0.0)
     legs = (*planner.way(leg.label, joined.x, leg.label, leg.point), planner.hold(leg.label, leg.point))
+    others = (voice for voice in state.voices[1:] if voice is not joined)
     joined = replace(joined.faded(leg.weight, frame, rate), legs=legs, cursor=0)
-    return replace(state, voices=(state.voice.faded(1 - leg.weight, frame, rate), joined))
+    return replace(state, voices=(state.voice.faded(1 - leg.weight, frame, rate), joined, *others))

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from understudy.errors import InvalidInput
+from understudy.posespace import Bridges
+from understudy.posespace.routes import route
+
+
+def pair(first: str, second: str, gap: float = 0.1, wide: bool = False) -> Bridges:
+    return Bridges(first, second, np.zeros((1, 3)), np.zeros((1, 3)), np.array([gap]), 1.0, wide)
+
+
+def labels(start: str, found: tuple[Bridges, ...]) -> list[str]:
+    way = [start]
+    for bridges in found:
+        way.append(bridges.other(way[-1]))
+    return way
+
+
+def test_nowhere_to_go() -> None:
+    assert route([pair("a", "b")], "a", "a") == ()
+
+
+def test_straight_where_a_bridge_joins_two() -> None:
+    every = [pair("a", "b"), pair("b", "c"), pair("a", "c", gap=0.9)]
+    assert labels("a", route(every, "a", "c")) == ["a", "c"]
+    assert labels("c", route(every, "c", "a")) == ["c", "a"]
+
+
+def test_through_a_third_label_where_none_does() -> None:
+    every = [pair("happy", "neutral"), pair("neutral", "grumpy"), pair("happy", "grumpy", gap=3.0, wide=True)]
+    assert labels("happy", route(every, "happy", "grumpy")) == ["happy", "neutral", "grumpy"]
+
+
+def test_a_wide_bridge_where_nothing_else_leads_there() -> None:
+    every = [pair("a", "b"), pair("b", "c", gap=5.0, wide=True)]
+    assert labels("a", route(every, "a", "c")) == ["a", "b", "c"]
+
+
+def test_an_island_is_told() -> None:
+    with pytest.raises(InvalidInput, match="no bridges lead from label 'a' to label 'c'"):
+        route([pair("a", "b")], "a", "c")
