@@ -159,7 +159,8 @@ def learned(
         mapper = batch.mapper(workers, cluster)
     name = library.origin if library.origin in cast.names() else ""
     held = b"" if name else embedded(library.character)
-    with _kept(target) as kept, options.progress(f"learning {library.character.name}", quiet) as report:
+    what = f"learning {library.character.name}, {len(library.labels)} labels"
+    with _kept(target) as kept, options.progress(what, quiet, counted=False) as report:
         return learn(library, settings, report, workers, mapper, kept, cast=name, embedded=held)
 
 

@@ -146,8 +146,11 @@ def inputs(name: str) -> list[str]:
 
 
 @contextmanager
-def progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A bar on standard error with what is done, how far it is and how long it takes; call it with (done, total)."""
+def progress(what: str, quiet: bool, counted: bool = True) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error with what is done, how far it is and how long it takes; call it with (done, total).
+
+    Where the numbers mean nothing to people (`counted` False), it shows a percentage instead of them.
+    """
     if quiet or not sys.stderr.isatty():
         yield lambda done, total: None
         return
@@ -156,6 +159,7 @@ def progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
@@ -164,7 +168,7 @@ def progress(what: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
-        MofNCompleteColumn(),
+        MofNCompleteColumn() if counted else TaskProgressColumn(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
