@@ -58,10 +58,11 @@ def test_the_gradient_is_that_of_the_density() -> None:
 def test_no_point_is_left_unexplained() -> None:
     points, *_ = latents()
     kernel = mapping(points).kernel
-    chosen = density.pivots(points, kernel, 1e-4)
-    assert len(np.unique(chosen)) == len(chosen) < len(points)
-    cross = kernel.between(points, points[chosen])
-    explained = np.linalg.solve(kernel.between(points[chosen], points[chosen]), cross.T)
+    order, factor = density.pivoted(kernel.between(points, points), 1e-4)
+    assert np.array_equal(np.sort(order), np.arange(len(points))) and factor.shape[1] < len(points)
+    chosen = points[order[: factor.shape[1]]]
+    cross = kernel.between(points, chosen)
+    explained = np.linalg.solve(kernel.between(chosen, chosen), cross.T)
     left = kernel.variance - np.einsum("nm,mn->n", cross, explained)
     assert left.max() <= 1e-4 * 1.01
 

@@ -15,7 +15,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.live.density import Density, around
+from understudy.live.density import Density, around, some
 
 SUBSTEPS = 2  # of a frame; see `particle`
 # A violated constraint decays as exp(-alpha t). At 16 per second a particle that a path leaves behind follows within 2
@@ -143,8 +143,8 @@ def likely(density: Density, x: Array, radius: float) -> tuple[float, float, flo
     points, and the one that nine tenths of them exceed: there the particle is left alone. Where the two do not differ
     (a kernel so smooth that the whole sphere is likely), a sixth of a nat a dimension keeps the force continuous.
     """
-    at = density.log_density(x)
-    p, gradient = density.log_density_and_gradient(around(x, radius, 2))
+    at = density.log_density(some(x))
+    p, gradient = density.log_density_and_gradient(around(some(x), radius, 2))
     inside, outside = float(np.quantile(at, 0.1)), float(np.median(p))
     outside = min(outside, inside - 0.1 * density.dimensions)
     steepness = np.linalg.norm(gradient, axis=1)
