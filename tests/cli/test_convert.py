@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import cache
 from pathlib import Path
 
 from understudy import cast
@@ -95,5 +96,6 @@ def test_layers_in_files_of_joints_and_of_vertices(understudy, tmp_path: Path) -
     assert read(tmp_path / "dragon.npz").characters[0].vertex_count == cast.load("dragon").characters[0].vertex_count
 
 
+@cache
 def first_clip() -> str:
     return cast.load("dragon").animations[0].name
