@@ -1,0 +1,69 @@
+"""The pictures of latent spaces in docs/images: one label with a way through it, its bridges, and all labels.
+
+    .venv/bin/understudy learn dragon -o out/dragon.understudy
+    .venv/bin/python tools/latent_pictures.py out/dragon.understudy [LABEL]
+
+They are kept with 256 colours, which takes a third of the room and cannot be told by eye.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from understudy import cast, rig
+from understudy.checks import Array
+from understudy.files import written_whole
+from understudy.live.commands import Idle, Move
+from understudy.live.performer import Performer
+from understudy.posespace import Model
+from understudy.render import latent
+from understudy.render.latent_overview import overview
+
+IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
+SECONDS = 4.0  # for each thing that the performance does
+
+
+def way(model: Model, label: str) -> Array:
+    """(F, Q) a particle that goes from the middle of one clip to that of another, idles, and goes on to a third."""
+    space = model.space(label)
+    performer = Performer(model, rig.of(cast.load(model.cast).character()))
+    middles = [f"{s.clip}@{0.5 * (len(s) - 1) / space.rate}" for s in space.segments[:3]]
+    state = performer.init(label, middles[0])
+    places = [state.voices[0].x]
+    for command in (Move(middles[1]), Idle(), Move(middles[-1]), Idle()):
+        state, _ = performer.step(state, command)
+        places.append(state.voices[0].x)
+        for _ in range(round(SECONDS * performer.rate)):
+            if isinstance(command, Move) and performer.done(state):
+                break
+            state, _ = performer.step(state)
+            places.append(state.voices[0].x)
+    return np.array(places)
+
+
+def shrink(path: Path) -> None:
+    """The same picture with 256 colours."""
+    with Image.open(path) as image:
+        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.FLOYDSTEINBERG)
+    with written_whole(path) as temporary:
+        few.save(temporary, format="PNG", optimize=True)
+
+
+def main(source: str, label: str = "happy") -> None:
+    model = Model.load(source)
+    space = model.space(label)
+    pictures = {name: IMAGES / f"latent_{name}.png" for name in ("space", "bridges", "overview")}
+    latent.picture(space, pictures["space"], trails={"a performance": way(model, label)})
+    latent.picture(space, pictures["bridges"], model.bridges, title=f"{label}, and the ways out of it")
+    overview(model.spaces, model.bridges, pictures["overview"], f"the {model.cast or 'character'}")
+    for path in pictures.values():
+        shrink(path)
+        sys.stdout.write(f"{path.name}: {path.stat().st_size / 1000:.0f} KB\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
