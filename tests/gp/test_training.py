@@ -9,7 +9,7 @@ import pytest
 from tests.gp.poses import clips
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.gp import GPLVM, Connectivity, SparseGPLVM, training
+from understudy.gp import GPLVM, Connectivity, SparseGPLVM
 
 MODELS = [
     GPLVM(iterations=24),
@@ -91,21 +91,6 @@ def test_interrupted_without_a_checkpoint_nothing_is_written(tmp_path, monkeypat
 def test_a_folder_that_is_not_there_is_said_before_training(tmp_path):
     with pytest.raises(InvalidInput, match="there is no folder"):
         GPLVM(iterations=2).fit(*clips(), checkpoint=tmp_path / "nowhere" / "state.npz")
-
-
-def test_blas_has_one_thread_inside_and_what_it_had_outside():
-    from threadpoolctl import threadpool_info
-
-    def threads():
-        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
-
-    before = threads()
-    with training.one_thread():
-        assert set(threads()) == {1}
-        with training.one_thread():
-            pass
-        assert set(threads()) == {1}
-    assert threads() == before
 
 
 def test_models_in_threads_are_what_they_are_alone():

@@ -30,6 +30,7 @@ from understudy.gp.likelihood import Likelihood
 from understudy.gp.mapping import Mapping
 from understudy.gp.objective import FIRST, Objective
 from understudy.gp.posterior import latents_of
+from understudy.gp.threads import one_thread
 from understudy.gp.training import Progress, Stage
 from understudy.maths import lbfgs, scg
 
@@ -88,7 +89,7 @@ class GPLVM(Estimator):
             objectives = [plain, coarse, whole] if whitened else [whole]
         stages = staged(objectives, self.iterations)
         mark = saved.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
-        with training.one_thread():
+        with one_thread():
             first = plain.packed(first_latents(observations, times, self.dimensions), FIRST)
             optimiser = scg if self.method == "scg" else lbfgs
             vector, self.objective_ = training.run(optimiser, stages, first, mark, progress, checkpoint)

@@ -15,6 +15,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.gp.threads import one_thread
 
 if TYPE_CHECKING:
     from understudy.gp.mapping import Mapping
@@ -40,15 +41,16 @@ def nearest_points(mapping: Mapping, poses: Array, starts: Array) -> tuple[Array
     points = starts.reshape(-1, dimensions)
     owner = np.repeat(np.arange(count), tried)
     damping = np.full(len(points), 1e-3)
-    points, errors, damping = _descend(mapping, poses, points, owner, damping, SCOUTS if tried > 1 else STEPS)
-    while tried > 1:
-        # the better half of each pose's starts
-        tried = (tried + 1) // 2
-        ranked = np.argsort(errors.reshape(count, -1), axis=1, kind="stable")[:, :tried]
-        kept = (ranked + np.arange(count)[:, None] * (len(points) // count)).ravel()
-        points, damping, owner = points[kept], damping[kept], np.repeat(np.arange(count), tried)
-        points, errors, damping = _descend(mapping, poses, points, owner, damping, SCOUTS if tried > 1 else STEPS)
-    return points, errors
+    with one_thread():
+        while True:
+            steps = SCOUTS if tried > 1 else STEPS
+            points, errors, damping = _descend(mapping, poses, points, owner, damping, steps)
+            if tried == 1:
+                return points, errors
+            tried = (tried + 1) // 2  # the better half of each pose's starts goes on
+            ranked = np.argsort(errors.reshape(count, -1), axis=1, kind="stable")[:, :tried]
+            kept = (ranked + np.arange(count)[:, None] * (len(points) // count)).ravel()
+            points, damping, owner = points[kept], damping[kept], np.repeat(np.arange(count), tried)
 
 
 def _descend(

@@ -25,6 +25,7 @@ from understudy.gp.gplvm import at_least_one, checked_data, first_latents, sprea
 from understudy.gp.objective import FIRST, Objective
 from understudy.gp.posterior import latents_of
 from understudy.gp.sparse_likelihood import SparseLikelihood
+from understudy.gp.threads import one_thread
 from understudy.gp.training import Progress
 from understudy.maths import lbfgs
 
@@ -72,7 +73,7 @@ class SparseGPLVM(Estimator):
             whole = Objective(likelihood, path, walk, shape, walked=self.inducing_)
             objectives = [plain, whole]
         mark = saved.fingerprint({"model": "SparseGPLVM", **self.settings()}, poses, segments, times)
-        with training.one_thread():
+        with one_thread():
             first = plain.packed(first_latents(observations, times, self.dimensions), FIRST)
             vector, self.objective_ = training.run(
                 lbfgs, staged(objectives, self.iterations), first, mark, progress, checkpoint

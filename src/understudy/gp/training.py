@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from understudy.checks import Array
 from understudy.gp import checkpoint as saved
 from understudy.maths.lbfgs import Function
-
-_LOCK = threading.Lock()
-_INSIDE: list[Any] = []  # the limit on BLAS threads, then a None for each further run inside it
 
 Progress = Callable[[int, int], None]
 
@@ -78,39 +72,3 @@ def run(
     if checkpoint is not None:
         saved.write(checkpoint, fingerprint, len(stages) - 1, state)
     return vector, value
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """BLAS on one thread: two of them on small matrices wait for each other, most of all beside another job.
-
-    The limit is the process's, not the thread's: the first to come sets it, the last to go lifts it.
-    """
-    import scipy.linalg  # noqa: F401  loaded before the limit, which is put on the libraries that are there
-    from threadpoolctl import threadpool_limits
-
-    with _LOCK:
-        if not _INSIDE:
-            _let_go()
-            _INSIDE.append(threadpool_limits(1, user_api="blas"))
-        else:
-            _INSIDE.append(None)
-    try:
-        yield
-    finally:
-        with _LOCK:
-            if len(_INSIDE) > 1:
-                _INSIDE.pop()
-            else:
-                _let_go()
-                _INSIDE.pop().restore_original_limits()
-                _let_go()
-
-
-def _let_go() -> None:
-    """No thread owns OpenBLAS's limit any more: from 3.8 on threadpoolctl heeds only the one that set it last."""
-    import threadpoolctl
-
-    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
-    if clear is not None:
-        clear(force=True)
