@@ -116,9 +116,9 @@ class Reduction:
 
 def _decomposed(values: Array) -> tuple[Array, Array]:
     """Singular values (k,), largest first, and right singular vectors (E, k) of values (N, E)."""
-    from threadpoolctl import threadpool_limits
+    from understudy.gp.training import one_thread
 
-    # Threads of BLAS that wait for a busy core made 30 s of a decomposition that takes one thread 0.6 s.
-    with threadpool_limits(1, user_api="blas"):
+    # threads of BLAS that wait for a busy core made 30 s of a decomposition that takes one thread 0.6 s
+    with one_thread():
         _, singular, directions = np.linalg.svd(values, full_matrices=False)
     return singular, directions.T
