@@ -49,14 +49,15 @@ class StandIn:
         if command.word == "transition":
             legs = (Cross("between", np.zeros(3), 0.1), Cross(command.label, np.zeros(3), 0.2))  # type: ignore[attr-defined]
             event = SimpleNamespace(frame=state.frame, what="bridge", label="between", gap=0.25)
-            state = replace(state, event=(*state.event, event), label=command.label)  # type: ignore[attr-defined]
+            state = replace(state, event=(*state.event, event))
         seconds = getattr(command, "seconds", None)
         left = 6 if seconds is None else round(seconds * self.rate)
         return replace(state, left=left, voice=SimpleNamespace(legs=legs))
 
     def step(self, state: StandInState) -> tuple[StandInState, np.ndarray]:
         events = tuple(event for event in state.event if event.frame == state.frame)
-        after = replace(state, frame=state.frame + 1, left=max(0, state.left - 1), event=events)
+        label = state.voice.legs[-1].label if state.voice.legs else state.label
+        after = replace(state, frame=state.frame + 1, left=max(0, state.left - 1), event=events, label=label)
         return after, np.array([float(state.frame), state.seed])
 
     def done(self, state: StandInState) -> bool:
@@ -112,6 +113,13 @@ def test_events_tell_what_happened_where() -> None:
 
 
 SET = '[[set.x]]\ndo = [{command = "play", clip = "a"}]\n'
+
+
+def test_looks_at_points_are_told_by_name() -> None:
+    text = "[points]\nball = [1, 2, 3]\n"
+    for target in ('"ball"', '"camera"', "[3, 2, 0.5]"):
+        text += f'[[do]]\ncommand = "look"\ntarget = {target}\n'
+    assert [beat.about for beat in perform(text)[0].events] == ["ball", "camera", "3, 2, 0.5"]
 
 
 def test_steps_that_never_had_their_turn_are_named() -> None:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from understudy.errors import BadFile, InvalidInput
 from understudy.live.commands import CAMERA, FORWARD, KINDS, Command
-from understudy.live.script_steps import LONGEST, RATE, OneOf, Script, Step, Variant
+from understudy.live.script_steps import LONGEST, RATE, OneOf, Place, Script, Step, Variant
 
 ONE_OF = "one_of"
 LARGEST = 1 << 20  # bytes of a script: a hundred times the longest that a person would write
@@ -49,7 +49,7 @@ class _Reader:
 
     def __init__(self, path: str) -> None:
         self.path = str(path)
-        self.points: dict[str, tuple[float, float, float]] = {}
+        self.points: dict[str, Place] = {}
 
     def fail(self, reason: str, place: str = "") -> NoReturn:
         raise BadFile(self.path, reason, place)
@@ -65,9 +65,10 @@ class _Reader:
             self.fail('should tell the character what to do, in tables [[do]] with a `command` such as "idle"')
         names = [self.name(table.get(key), key, "") for key in ("label", "pose")]
         self._check_ends(steps, seconds, "")
-        return Script(self.path, steps, rate, names[0], names[1], seconds, MappingProxyType(sets))
+        how = MappingProxyType(sets), MappingProxyType(self.points)
+        return Script(self.path, steps, rate, names[0], names[1], seconds, *how)
 
-    def _points(self, table: Any) -> dict[str, tuple[float, float, float]]:
+    def _points(self, table: Any) -> dict[str, Place]:
         if not isinstance(table, dict):
             self.fail(f"points should be a table of places, as in `ball = [0, 1, 2]`, but is {_kind(table)}", "points")
         for name in (CAMERA, FORWARD):
@@ -168,7 +169,7 @@ class _Reader:
                 reason = f"{out}{reason.removeprefix(own)}" if reason.startswith(f"{own} ") else reason
             self.fail(f"{word}: {reason}", place)
 
-    def _point(self, name: str, place: str) -> tuple[float, float, float]:
+    def _point(self, name: str, place: str) -> Place:
         if name not in self.points:
             known = (CAMERA, FORWARD, *self.points)
             hint = "" if self.points else ", or a name given in [points]"
@@ -210,7 +211,7 @@ class _Reader:
             self.fail(f"{key} should be a name, but is {_shown(value)}", place)
         return value
 
-    def place(self, value: Any, name: str, place: str) -> tuple[float, float, float]:
+    def place(self, value: Any, name: str, place: str) -> Place:
         if not isinstance(value, list) or len(value) != 3 or not all(_is_number(x) and math.isfinite(x) for x in value):
             self.fail(f"{name} should be a place [x, y, z] in metres, but is {_shown(value)}", place)
         return float(value[0]), float(value[1]), float(value[2])

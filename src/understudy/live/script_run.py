@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from statistics import mean, median
 from time import perf_counter
@@ -18,7 +18,7 @@ from understudy.live.legs import Cross
 from understudy.live.performer import Performer
 from understudy.live.schedule import Schedule
 from understudy.live.script_sets import Cue, cues
-from understudy.live.script_steps import LONGEST, OneOf, Script
+from understudy.live.script_steps import LONGEST, OneOf, Place, Script
 from understudy.live.state import State
 
 Progress = Callable[[int, int], None]
@@ -76,6 +76,7 @@ def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[Fram
         )
     state = performer.init(script.label, script.pose, seed)
     schedule, until = Schedule(cues(script, seed)), 0
+    names = {place: name for name, place in script.points.items()}
     most = round((LONGEST if script.seconds is None else script.seconds) * script.rate)
     while state.frame < most:
         schedule, fallen = schedule.due(state.frame / script.rate, not performer.done(state))
@@ -83,7 +84,7 @@ def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[Fram
             return
         began, beats = perf_counter(), []
         for cue in fallen:
-            state, beat = _told(performer, state, cue)
+            state, beat = _told(performer, state, cue, names)
             beats.append(beat)
             if isinstance(cue.step.action, Look):
                 until = max(until, state.frame + round((cue.step.action.seconds or 0.0) * script.rate))
@@ -133,26 +134,28 @@ def _over(performer: Performer, state: State, until: int) -> bool:
     return state.frame > 0 and state.frame >= until and performer.done(state)
 
 
-def _told(performer: Performer, state: State, cue: Cue) -> tuple[State, Beat]:
+def _told(performer: Performer, state: State, cue: Cue, names: Mapping[Place, str]) -> tuple[State, Beat]:
     """The state with the cue's command, and the beat that says so."""
     action, seconds = cue.step.action, state.frame / performer.rate
     if isinstance(action, OneOf):
         drawn = f"{action.set}, list {cue.choice}"
         return state, Beat(state.frame, seconds, "one_of", state.label, cue.step.place, drawn)
-    before = state.label
     state = performer.tell(state, action)
     crossed = () if isinstance(action, Look) else tuple(x.label for x in state.voice.legs if isinstance(x, Cross))
-    route = (before, *crossed) if crossed else ()
-    label = route[-1] if route else before
-    return state, Beat(state.frame, seconds, action.word, label, cue.step.place, said(action), route)
+    route = (state.label, *crossed) if crossed else ()
+    label = route[-1] if route else state.label
+    return state, Beat(state.frame, seconds, action.word, label, cue.step.place, said(action, names), route)
 
 
-def said(command: Command) -> str:
+def said(command: Command, names: Mapping[Place, str] | None = None) -> str:
     """A command's own words, as a person would say them in a list."""
-    for field_name in ("clip", "pose", "poses", "labels", "at"):
-        value = getattr(command, field_name, None)
+    if isinstance(command, Look):
+        at = command.at
+        return at if isinstance(at, str) else (names or {}).get(at) or ", ".join(f"{x:g}" for x in at)
+    for name in ("clip", "pose", "poses", "labels"):
+        value = getattr(command, name, None)
         if value:
-            words = value if isinstance(value, str) else ", ".join(x if isinstance(x, str) else f"{x:g}" for x in value)
+            words = value if isinstance(value, str) else ", ".join(value)
             weight = getattr(command, "weight", None)
             return words if weight is None else f"{words} at {weight:g}"
     return ""

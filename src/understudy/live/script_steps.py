@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from understudy.live.script_check import Repertoire
     from understudy.posespace.model import Model
 
+Place = tuple[float, float, float]  # metres of the world
+
 RATE = 24.0  # frames a second of a script that does not say: film's, and that of the built-in clips
 LONGEST = 3600.0  # seconds of one performance; an hour of the dragon is half a gigabyte of rows
 
@@ -51,7 +53,8 @@ class Variant:
 class Script:
     """What a character does. `label` and `pose` say where it begins (None: the model's own choice).
 
-    `seconds` is the length of the whole, None where it ends with its last step.
+    `seconds` is the length of the whole, None where it ends with its last step. `points` are the places by name that
+    its looks may mean; the looks themselves hold the places.
     """
 
     path: str
@@ -61,6 +64,7 @@ class Script:
     pose: str | None = None
     seconds: float | None = None
     sets: Mapping[str, tuple[Variant, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    points: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
     def check(self, model: Model | Repertoire) -> Script:
         """The script with every name as the model writes it; the first name that the model lacks is refused.
