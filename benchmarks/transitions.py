@@ -108,9 +108,8 @@ def learned() -> Model:
 
 @dataclass(frozen=True)
 class Case:
-    """In the midst of a take, at one of its frames; then to another label."""
+    """In the midst of a clip, at one of its frames; then to another label."""
 
-    take: int
     clip: str
     frame: int
     label: str
@@ -118,15 +117,17 @@ class Case:
 
 
 def cases(library: Library, count: int = CASES, seed: int = 0) -> list[Case]:
-    """Two different labels, a clip of the first, a frame of it, all equally likely. Clips of two labels count once."""
+    """Two different labels, a clip of the first alone, a frame of it, all equally likely."""
     rng = np.random.default_rng(seed)
-    first = {take.clip: number for number, take in reversed(list(enumerate(library.takes)))}
+    names = [take.clip for take in library.takes]
     found = []
     for _ in range(count):
         label, goal = rng.choice(library.labels, 2, replace=False)
-        take = int(rng.choice([n for n in first.values() if library.takes[n].label == label]))
-        frame = int(rng.integers(1, len(library.takes[take])))
-        found.append(Case(take, library.takes[take].clip, frame, str(label), str(goal)))
+        take = rng.choice(
+            [n for n, own in enumerate(library.takes) if own.label == label and names.count(own.clip) == 1]
+        )
+        clip, frames = names[take], len(library.takes[take])
+        found.append(Case(clip, int(rng.integers(1, frames)), str(label), str(goal)))
     return found
 
 
