@@ -116,7 +116,7 @@ class Reduction:
 
 def _decomposed(values: Array) -> tuple[Array, Array]:
     """Singular values (k,), largest first, and right singular vectors (E, k) of values (N, E)."""
-    from understudy.gp.training import one_thread
+    from understudy.gp.threads import one_thread
 
     # threads of BLAS that wait for a busy core made 30 s of a decomposition that takes one thread 0.6 s
     with one_thread():
