@@ -25,6 +25,9 @@ from understudy.posespace import Bridges, Model, PoseSpace
 
 GAP_SECONDS = 1.0  # a bridge as wide as its threshold is worth a detour of a second
 SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has popped there
+# A way of a second takes a second, one that the clips would take five for takes three: who is told to go somewhere goes
+# there, and does not act all that lies on the way. Peaks stay below the clips' own, which are far above their pace.
+HURRY = 0.7
 # On the way a particle may stray this part of the idle radius: enough that no two moves are alike, and little enough
 # that it arrives.
 ON_THE_WAY = 0.5
@@ -179,7 +182,8 @@ class Planner:
             label, x = beyond, there[number]
         lines.append((label, self.line(label, x, target, kind)))
         ends = np.cumsum([path.length(line) / self.stages[name].forces.speed for name, line in lines])
-        frames = self.frames(max(SHORTEST, ends[-1] / (1 - path.EASE))) if seconds is None else self.frames(seconds)
+        natural = max(SHORTEST, ends[-1] / (1 - path.EASE))
+        frames = self.frames(min(natural, natural**HURRY) if seconds is None else seconds)
         frames = max(frames, len(lines))
         gone = path.eased(np.arange(frames + 1) / frames) * ends[-1]
         legs: list[Leg] = []
