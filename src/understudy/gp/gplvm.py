@@ -77,26 +77,31 @@ class GPLVM(Estimator):
         poses, segments, times = checked_data(Y, segments, times)
         scale = spread(poses)
         observations = poses / scale
-        path = Path(self.dynamics, segments, times)
-        shape = (len(poses), self.dimensions)
-        likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
-        plain = whole = Objective(likelihood, path, None, shape, whitened)
-        objectives = [plain]
-        if self.connectivity is not None:
-            whole = Objective(likelihood, path, Walk(self.connectivity, len(poses)), shape, whitened)
-            few = path.order[:: -(-len(poses) // COARSE)]
-            coarse = Objective(likelihood, path, Walk(self.connectivity, len(few)), shape, whitened, few)
-            objectives = [plain, coarse, whole] if whitened else [whole]
-        stages = staged(objectives, self.iterations)
+        objectives = self.objectives(observations, segments, times)
         mark = saved.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
         with one_thread():
-            first = plain.packed(first_latents(observations, times, self.dimensions), FIRST)
-            optimiser = scg if self.method == "scg" else lbfgs
+            first = objectives[0].packed(first_latents(observations, times, self.dimensions), FIRST)
+            optimiser, stages = scg if self.method == "scg" else lbfgs, staged(objectives, self.iterations)
             vector, self.objective_ = training.run(optimiser, stages, first, mark, progress, checkpoint)
-            latents, self.kernel_ = whole.unpacked(vector)
+            latents, self.kernel_ = objectives[-1].unpacked(vector)
             self.latents_ = checks.freeze(np.ascontiguousarray(latents))
             self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
         return self
+
+    def objectives(self, observations: Array, segments: Array, times: Array) -> list[Objective]:
+        """What is minimised one after the other, for normalised observations (N, D); the last is eq. 7, whole."""
+        path, shape = Path(self.dynamics, segments, times), (len(observations), self.dimensions)
+        likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
+        plain = Objective(likelihood, path, None, shape, whitened)
+        if self.connectivity is None:
+            return [plain]
+        whole = Objective(likelihood, path, Walk(self.connectivity, shape[0]), shape, whitened)
+        if not whitened:
+            return [whole]
+        few = path.order[:: -(-shape[0] // COARSE)]
+        if len(few) == shape[0]:
+            return [plain, whole]
+        return [plain, Objective(likelihood, path, Walk(self.connectivity, len(few)), shape, whitened, few), whole]
 
     def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
         """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
