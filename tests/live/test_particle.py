@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from tests.live.small_space import latents, mapping
 
+from understudy.errors import InvalidInput
 from understudy.live import noise, particle
 from understudy.live.particle import SUBSTEPS, Density, Forces, prepared, step, step_numpy
 
@@ -149,3 +150,11 @@ def test_stillness_comes_to_rest(space: Any) -> None:
             density, forces, x, velocity, points[::9], points[::9], np.full(len(x), forces.radius), silence, DT
         )
     assert np.linalg.norm(velocity, axis=1).max() < 0.02 * forces.radius
+
+
+@pytest.mark.parametrize(("place", "name"), [(0, "x"), (1, "velocity"), (3, "path_end"), (4, "radius"), (5, "random")])
+def test_shapes_that_do_not_fit_are_refused(space: Any, place: int, name: str) -> None:
+    given = moment(space, 3)
+    given[place] = given[place][..., :-1] if given[place].ndim > 1 else given[place][:-1]
+    with pytest.raises(InvalidInput, match=f"^{name} should have shape"):
+        step(*space[:2], *given)

@@ -32,9 +32,12 @@ a particle that starts inside, not racing outwards, never leaves, whatever F is;
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 from understudy.live.density import Density, prepared
 from understudy.live.forces import NOTHING, STIFFEST, SUBSTEPS, Forces
 from understudy.maths import accelerate
@@ -70,6 +73,7 @@ def step(
 
     What happens to a character does not depend on the others, on their number, or on the number of threads.
     """
+    _check(density, x, velocity, path, path_end, radius, random, substeps)
     velocity = carried(velocity, before, path, path_end, dt)
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
@@ -82,6 +86,22 @@ def step(
         with accelerate.LOCK:
             kernels.step_shared(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
     return x, velocity
+
+
+def _check(density: Density, x: Array, *others: Any) -> None:
+    """Raise where the shapes do not fit: compiled code would read beyond the arrays' ends."""
+    velocity, path, path_end, radius, random, substeps = others
+    count, dimensions = len(x), density.points.shape[1]
+    for name, value, shape in (
+        ("x", x, (count, dimensions)),
+        ("velocity", velocity, (count, dimensions)),
+        ("path", path, (count, dimensions)),
+        ("path_end", path_end, (count, dimensions)),
+        ("radius", radius, (count,)),
+        ("random", random, (count, 2 * substeps + 1, dimensions)),
+    ):
+        if value.shape != shape:
+            raise InvalidInput(f"{name} should have shape {shape}, but has shape {value.shape}")
 
 
 def carried(velocity: Array, before: Array | None, path: Array, path_end: Array, dt: float) -> Array:
