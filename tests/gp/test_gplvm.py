@@ -57,9 +57,9 @@ def test_order_of_frames_makes_no_difference_but_rounding(data):
     assert np.allclose(short.fit(poses[order], segments[order], times[order]).latents_, straight[order], atol=1e-6)
 
 
-def test_lbfgs_ends_lower_than_as_many_scaled_conjugate_gradients(model, data):
-    slow = GPLVM(method="scg", **SHORT).fit(*data)
-    assert model.objective_ < slow.objective_
+def test_lbfgs_ends_lower_than_as_many_scaled_conjugate_gradients(data):
+    fast, slow = (GPLVM(method=method, iterations=150).fit(*data) for method in ("lbfgs", "scg"))
+    assert fast.objective_ < slow.objective_
     assert np.isfinite(slow.latents_).all()
 
 

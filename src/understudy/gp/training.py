@@ -71,4 +71,4 @@ def run(
         progress(total, total)
     if checkpoint is not None:
         saved.write(checkpoint, fingerprint, len(stages) - 1, state)
-    return vector, value
+    return vector, float(value)
