@@ -8,7 +8,8 @@ from tests.live.bodies import ARKIT, body
 from tests.live.playing import held, play, sight
 
 from understudy.errors import InvalidInput
-from understudy.live.gaze import HEAD_MOST, Gaze
+from understudy.live.gaze import Gaze
+from understudy.live.head_share import MOST
 from understudy.live.layer import Layer, Moment
 from understudy.rig import LayeredRig
 
@@ -64,7 +65,7 @@ def test_eyes_lead_the_head(dragon: LayeredRig, gaze: Gaze) -> None:
     head_half = np.flatnonzero(turn[start:] > 0.5 * turn[-1])[0]
     assert eyes_half < 0.08 * 60 < head_half
     assert x[start:].max() > x[-1] + 2  # and turn back as it comes
-    assert 3 < turn[-1] <= np.degrees(HEAD_MOST[0])
+    assert 3 < turn[-1] <= np.degrees(MOST[0])
     assert off_target(dragon, rows[-1], np.array(aside)) < 0.05
 
 
