@@ -1,8 +1,8 @@
 """How far the head goes with the eyes: a part of the way, and later.
 
 A critically damped spring (`maths.spring`, here for two plain numbers) leads to the goal, so that the head sets off
-when the eyes have arrived. The goal goes by where the face has pointed of late: a head that is shaken should not be held
-back by a gaze.
+when the eyes have arrived. The goal goes by where the face has pointed of late: a head that is shaken should not be
+held back by a gaze.
 """
 
 from __future__ import annotations
