@@ -111,7 +111,7 @@ def evaluation(path: Path, count: int, width: int = 20) -> Iterator[Row]:
     value = likelihood(latents, KERNEL).value
     for script, title, bar in (("gplvm_gpy.py", "GPy", 2.5), ("gplvm_gpytorch.py", "GPyTorch", None)):
         theirs = peer(script, path)
-        assert_same(value, theirs["value"], title, 1e-6)
+        assert_same(value, theirs["value"], title, 1e-5)  # GPy adds 1e-8 to the diagonal
         yield Row(name, ours, "ms", f"{title} {theirs['version']}", theirs["ms"] / ours, bar if count == 400 else None)
 
 
