@@ -178,7 +178,7 @@ def held_out(dragon: Dragon) -> Iterator[Row]:
         title = f"{how} held out, {share:.0%} kept"
         for one, errors in zip(cases, every):
             yield from _held_out_rows(f"{title}, {one.label}", errors, None)
-        means = {name: np.mean([errors[name] for errors in every], axis=0) for name in every[0]}
+        means = {name: np.mean([errors[name] for errors in every], axis=0).tolist() for name in every[0]}
         yield from _held_out_rows(f"{title}, mean", means, 1.0)
 
 
