@@ -17,6 +17,7 @@ from understudy.cli.perform import lines, performed, write
 from understudy.cli.render import Size
 
 SCENES = ("dragon", "lamp")
+FRAMED = {"dragon": "Head"}  # what the camera is for; the neck comes along
 
 
 @click.command(name="demo")
@@ -57,7 +58,7 @@ def command(who: str, output: str | None, seed: int, size: tuple[int, int], quie
     _lines(lines(done), quiet)
     for path in (video, file):
         with _timed(f"wrote {path}", quiet) as say:
-            view = {"size": size, "azimuth": 0.35, "target": None}
+            view = {"size": size, "azimuth": 0.35, "target": FRAMED.get(who)}
             write(done, opened, str(path), path.suffix, str(scene), view, 0, quiet)
             say(f"{path.stat().st_size / 1e6:.1f} MB")
     if not quiet:
