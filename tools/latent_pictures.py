@@ -3,7 +3,7 @@
     .venv/bin/understudy learn dragon -o out/dragon.understudy
     .venv/bin/python tools/latent_pictures.py out/dragon.understudy [LABEL]
 
-They are kept with 256 colours, which takes a third of the room and cannot be told by eye.
+They are kept with few colours, which takes a third of the room and can hardly be told by eye.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from understudy.render import latent
 from understudy.render.latent_overview import overview
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
+VIEW = latent.View(size=(680, 524))
 SECONDS = 4.0  # for each thing that the performance does
+COLOURS = 96  # of each kind
+COLOURFUL = 50  # of 255, between the strongest and the weakest of red, green and blue
 
 
 def way(model: Model, label: str) -> Array:
@@ -46,19 +49,27 @@ def way(model: Model, label: str) -> Array:
 
 
 def shrink(path: Path) -> None:
-    """The same picture with 256 colours."""
+    """The same picture with few colours, as many for what is colourful, a small part of it, as for all else."""
     with Image.open(path) as image:
-        few = image.convert("RGB").quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.FLOYDSTEINBERG)
+        whole = image.convert("RGB")
+    pixels = np.array(whole).reshape(-1, 3)
+    colourful = np.ptp(pixels.astype(int), axis=1) > COLOURFUL
+    chosen = []
+    for own in (pixels[colourful], pixels[~colourful]):
+        strip = Image.fromarray(own[None]).quantize(COLOURS, Image.Quantize.MEDIANCUT, kmeans=2)
+        chosen += strip.getpalette()[: 3 * COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(chosen)
     with written_whole(path) as temporary:
-        few.save(temporary, format="PNG", optimize=True)
+        whole.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(temporary, format="PNG", optimize=True)
 
 
 def main(source: str, label: str = "happy") -> None:
     model = Model.load(source)
     space = model.space(label)
     pictures = {name: IMAGES / f"latent_{name}.png" for name in ("space", "bridges", "overview")}
-    latent.picture(space, pictures["space"], trails={"a performance": way(model, label)})
-    latent.picture(space, pictures["bridges"], model.bridges, title=f"{label}, and the ways out of it")
+    latent.picture(space, pictures["space"], trails={"a performance": way(model, label)}, view=VIEW)
+    latent.picture(space, pictures["bridges"], model.bridges, view=VIEW, title=f"{label}, and the ways out of it")
     overview(model.spaces, model.bridges, pictures["overview"], f"the {model.cast or 'character'}")
     for path in pictures.values():
         shrink(path)

@@ -89,7 +89,7 @@ def test_the_shell_lies_at_one_density_and_faces_away_from_the_clips():
         np.percentile(one.mapping.log_density(one.latents), 10),
     )
     # linear between the nodes of the grid, the density is off by a part of what it rises by within a cell
-    assert abs(np.median(found) - 0.5 * (far + near)) < 0.1 * (near - far)
+    assert abs(np.median(found) - (far + parts.SHELL * (near - far))) < 0.02 * (near - far)
     corners = shell.shape.vertices[shell.shape.triangles]
     outwards = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     _, gradient = one.mapping.log_density_and_gradient(axes.to_latents(corners.mean(axis=1)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.render.tubes import balls, joined, tube
+from understudy.render.tubes import balls, joined, rounded, tube
 
 
 def volume(shape):
@@ -68,3 +68,17 @@ def test_joined_shapes_are_their_sum():
     both = joined([one, two])
     assert is_closed(both) and volume(both) == pytest.approx(volume(one) + volume(two))
     assert len(joined([]).vertices) == 0
+
+
+def test_a_rounded_path_goes_through_its_points_without_a_corner():
+    points = np.random.default_rng(0).normal(size=(9, 3))
+    path = rounded(points, 5)
+    assert path.shape == (41, 3)
+    np.testing.assert_allclose(path[::5], points, atol=1e-12)
+    fine = rounded(points, 1000)
+    before, after = fine[1000:-1:1000] - fine[999:-2:1000], fine[1001::1000] - fine[1000:-1:1000]
+    cosine = np.einsum("fi,fi->f", before, after) / np.linalg.norm(before, axis=1) / np.linalg.norm(after, axis=1)
+    assert cosine.min() > 0.999
+    line = np.outer(np.arange(4.0), [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(rounded(line, 2), np.outer(np.arange(0, 3.1, 0.5), [1.0, 2.0, 3.0]), atol=1e-12)
+    assert len(rounded(points[:2])) == 2

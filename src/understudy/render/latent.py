@@ -145,11 +145,12 @@ def _views(things: list[Thing], starts: Array, view: View) -> Iterable[Array]:
 
 
 def drawing(
-    renderer: Renderer, things: list[Thing], azimuth: float, elevation: float, margin: float = 0.1
+    renderer: Renderer, things: list[Thing], azimuth: float, elevation: float, margin: float = 0.04
 ) -> tuple[Camera, Array]:
     """The things from an angle, all of them in the picture (H, W, 3), above a ground that shows their depth."""
     solid = np.concatenate([thing.shape.vertices for thing in things if not thing.glass])
-    camera = frame_camera(solid, azimuth, elevation, aspect=renderer.width / renderer.height, margin=margin)
+    everything = np.concatenate([thing.shape.vertices for thing in things])
+    camera = frame_camera(everything, azimuth, elevation, aspect=renderer.width / renderer.height, margin=margin)
     eye = np.array(camera.eye)
     return camera, renderer.draw(
         camera,

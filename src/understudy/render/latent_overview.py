@@ -19,6 +19,7 @@ from understudy.render.renderer import open_renderer
 
 SIDE, TOP = 1000, 86  # pixels: the ring's square, and the title above it
 FINE = 2  # bands are drawn so many times larger and made smaller
+COARSE = 26  # cells of a medallion's density: it is small
 STEPS = 48  # pieces of a band, each of one colour
 
 
@@ -76,8 +77,8 @@ def _medallions(spaces: Mapping[str, Space], colours: Mapping[str, str], side: i
             axes = Axes.of(space.latents)
             own = shades(colours[label], len(space.segments))
             things, _ = parts.clips(space, axes, own, 1.6 * parts.CLIP)
-            shell = parts.shell(space, axes, colours[label]) if view.density else None
-            _, drawn = drawing(renderer, things + ([] if shell is None else [shell]), *view.angles[0], 0.25)
+            shell = parts.shell(space, axes, colours[label], COARSE) if view.density else None
+            _, drawn = drawing(renderer, things + ([] if shell is None else [shell]), *view.angles[0], 0.2)
             found.append(Image.fromarray(drawn))
     return found
 

@@ -18,11 +18,11 @@ from understudy.render.finish import Finish
 from understudy.render.isosurface import isosurface
 from understudy.render.normals import smooth_normals
 from understudy.render.scene import Surface, srgb
-from understudy.render.tubes import Shape, balls, joined, tube
+from understudy.render.tubes import Shape, balls, joined, rounded, tube
 
 CLIP, START, BEAD, WIRE, END = 0.0085, 0.021, 0.018, 0.006, 0.017  # radii, of the space's size
-GRID = 36  # cells of the density along its longest side: its folds are several cells wide
-SHELL = 0.5  # of the way from the density far away to that of the clips
+GRID = 40  # cells of the density along its longest side: its folds are several cells wide
+SHELL = 0.15  # of the way from the log density far away to that of the clips: a quarter of the variance far away
 INK = "#2B1B17"
 PALER = 0.35  # a clip is at its start, towards white
 SATIN = Finish(roughness=0.45, softness=0.25)
@@ -93,7 +93,7 @@ def clips(space: Space, axes: Axes, colours: Sequence[str], radius: float = CLIP
     things, starts = [], []
     for segment, colour in zip(space.segments, colours):
         path = axes.to_picture(space.latents[segment.start : segment.stop])
-        shape = tube(path, radius)
+        shape = tube(rounded(path), radius)
         own = from_hex(colour)
         pale = own + PALER * (1.0 - own)
         things.append(Thing(shape, srgb(pale + shape.along[:, None] * (own - pale))))
@@ -110,20 +110,19 @@ def beads(latents: Array, axes: Axes, colour: str) -> Thing:
 def wire(latents: Array, axes: Axes, colour: str = INK) -> list[Thing]:
     """A particle's path (F, Q): a thin tube, and a ball where it ends."""
     path = axes.to_picture(np.asarray(latents, float))
-    return [Thing(joined([tube(path, WIRE), balls(path[-1:], END)]), srgb(colour))]
+    return [Thing(joined([tube(rounded(path), WIRE), balls(path[-1:], END)]), srgb(colour))]
 
 
-def shell(space: Space, axes: Axes, colour: str) -> Thing | None:
+def shell(space: Space, axes: Axes, colour: str, cells: int = GRID) -> Thing | None:
     """A surface of equal density around the clips; none where the density does not rise towards them.
 
-    Its level lies halfway between the density far away from everything and what nine tenths of the clips' frames have:
-    the particle's random force seldom takes it through.
+    Its level lies between the log density far away from everything and what nine tenths of the clips' frames have.
     """
     if not np.abs(axes.basis).sum(axis=0).all():  # fewer than three dimensions: a surface would have no inside
         return None
     points = axes.to_picture(space.latents)
     low, high = points.min(axis=0) - 0.25, points.max(axis=0) + 0.25
-    step = float((high - low).max() / GRID)
+    step = float((high - low).max() / cells)
     counts = np.ceil((high - low) / step).astype(int) + 1
     grid = np.stack(np.meshgrid(*(step * np.arange(n) for n in counts), indexing="ij"), -1).reshape(-1, 3) + low
     density = np.concatenate([space.mapping.log_density(axes.to_latents(part)) for part in _chunks(grid)])

@@ -65,6 +65,21 @@ def tube(points: Array, radius: float | Array) -> Shape:
     return Shape(rings.reshape(-1, 3), normals.reshape(-1, 3), triangles, np.repeat(along, SIDES))
 
 
+def rounded(points: Array, pieces: int = 4) -> Array:
+    """A smooth path through points (F, 3), each way between two of them in so many pieces: (pieces (F - 1) + 1, 3).
+
+    Catmull and Rom's cubic: it leaves each point along the line between its neighbours.
+    """
+    if len(points) < 3:
+        return points
+    t = (np.arange(pieces) / pieces)[:, None, None]
+    a, b = points[:-1], points[1:]
+    slope = np.gradient(points, axis=0)
+    u, v = slope[:-1], slope[1:]
+    path = a + t * (u + t * (3 * (b - a) - 2 * u - v + t * (2 * (a - b) + u + v)))  # (pieces, F - 1, 3)
+    return np.concatenate([path.transpose(1, 0, 2).reshape(-1, 3), points[-1:]])
+
+
 def _frames(path: Array) -> tuple[Array, Array]:
     """Two unit vectors (F, 3) each, at right angles to the path (F, 3) and to each other, that never twist.
 
