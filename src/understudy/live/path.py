@@ -30,7 +30,9 @@ EASE = 0.3
 # clips' own 99 % without it, two thirds of that with 1.5; with 3 it is half, but cuts through unlikely poses.
 ROUND = 1.5
 FINE = 4  # places a frame while corners are rounded
-LAUNCH = 0.5  # seconds to give up a velocity, as the clips do in 0.1 to 0.5; the way gone meanwhile is 0.07 s of it
+# Seconds to give up a velocity: clips take 0.1 to 0.5; the acceleration is 4 velocities over it.
+LAUNCH = 0.5
+OVERSHOOT = 0.2  # of a velocity times `LAUNCH`: how far a path goes astray by it
 FASTEST = 2.0  # times the mean: a path that sets off faster than this would be all braking
 
 
@@ -181,16 +183,27 @@ def along(points: Array, share: Array) -> Array:
 
 
 def launched(points: Array, velocity: Array, dt: float) -> Array:
-    """(F + 1, Q) a motion (F + 1, Q) that starts from rest, changed so that it sets off with `velocity` (Q,) a second.
+    """(F' + 1, Q) a motion (F + 1, Q) of frames of `dt` seconds, changed so that it sets off with `velocity` (Q,).
 
-    For a command that comes while the particle moves: v t (1 - t / T)^2, T = `LAUNCH`, is added, which has this
-    velocity at first, and neither velocity nor place left at T. Both ends stay.
+    For a command that comes while the particle moves: d t (1 - s)^3 (1 + 3 s) is added, s = t / T, T = `LAUNCH`, with d
+    what the first frame lacks of the velocity. It begins without acceleration, and leaves neither velocity nor place at
+    T: both ends stay. A motion shorter than T waits at its end where it would otherwise overshoot by its own length.
     """
+    d = velocity - (points[min(1, len(points) - 1)] - points[0]) / dt
+    frames = round(LAUNCH / dt)
+    if len(points) <= frames and np.linalg.norm(d) * LAUNCH * OVERSHOOT > length(points):
+        points = np.concatenate([points, np.repeat(points[-1:], frames + 1 - len(points), axis=0)])
     t = np.arange(len(points)) * dt
-    last = min(LAUNCH, t[-1])
-    if last <= 0:
+    last = min(LAUNCH, float(t[-1]))
+    if last <= dt:
         return points
-    return points + np.outer(t * np.clip(1 - t / last, 0, 1) ** 2, velocity)
+    return points + np.outer(t * _fading(t / last), d / _fading(dt / last))
+
+
+def _fading(s: Array | float) -> Array:
+    """(1 - s)^3 (1 + 3 s) up to s = 1, then 0."""
+    s = np.minimum(s, 1)
+    return (1 - s) ** 3 * (1 + 3 * s)
 
 
 def stretched(points: Array, frames: int) -> Array:
