@@ -51,6 +51,13 @@ def test_frames_may_come_in_any_order(frames):
     assert np.allclose(mixed.coloured(mixed.whitened(x[order])), x[order], atol=1e-9)
 
 
+def test_latents_may_be_turned(frames):
+    segments, times, x = frames
+    path, turn = Path(PRIOR, segments, times), np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    assert path.log_density(x @ turn)[0] == pytest.approx(path.log_density(x)[0], rel=1e-10)
+    assert np.allclose(path.coloured(x) @ turn, path.coloured(x @ turn), atol=1e-12)
+
+
 def test_segments_are_independent(frames):
     segments, times, x = frames
     parts = [

@@ -9,12 +9,13 @@ from pathlib import Path
 from types import ModuleType
 
 from understudy.checks import Array
+from understudy.errors import InvalidInput
 from understudy.gp import checkpoint as saved
 from understudy.maths.lbfgs import Function
 
 Progress = Callable[[int, int], None]
 
-SAVED_EVERY = 20.0
+SAVED_EVERY = 5.0
 """Seconds between checkpoints: little is lost when the power goes, and writing one takes milliseconds."""
 
 
@@ -40,9 +41,12 @@ def run(
 ) -> tuple[Array, float]:
     """The vector that minimises the last stage's function, and its value there.
 
-    `optimiser` is `maths.lbfgs` or `maths.scg`. A run that is interrupted (KeyboardInterrupt) leaves its state in
-    `checkpoint` and goes on from it when called again with the same fingerprint, to the same result.
+    `optimiser` is `maths.lbfgs` or `maths.scg`. A run that is interrupted (by KeyboardInterrupt, which `progress` may
+    raise as well, in a thread that gets none) leaves its state in `checkpoint` and goes on from it when called again with
+    the same fingerprint, to the same result. A run that is done leaves its end there, and is not done again.
     """
+    if checkpoint is not None and not checkpoint.parent.is_dir():
+        raise InvalidInput(f"cannot write the checkpoint {checkpoint}: there is no folder {checkpoint.parent}")
     total = sum(stage.iterations for stage in stages)
     number, state = 0, None
     if checkpoint is not None and checkpoint.exists():
