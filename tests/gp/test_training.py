@@ -90,7 +90,7 @@ def test_interrupted_without_a_checkpoint_nothing_is_written(tmp_path, monkeypat
 
 def test_a_folder_that_is_not_there_is_said_before_training(tmp_path):
     told = []
-    with pytest.raises(InvalidInput, match="cannot write the checkpoint .* there is no folder"):
+    with pytest.raises(InvalidInput, match=r"cannot write the checkpoint .* there is no folder"):
         GPLVM(iterations=2).fit(*clips(), lambda *at: told.append(at), tmp_path / "nowhere" / "state.npz")
     assert not told
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
@@ -42,37 +43,35 @@ def run(
     """The vector that minimises the last stage's function, and its value there.
 
     `optimiser` is `maths.lbfgs` or `maths.scg`. A run that is interrupted (by KeyboardInterrupt, which `progress` may
-    raise as well, in a thread that gets none) leaves its state in `checkpoint` and goes on from it when called again with
-    the same fingerprint, to the same result. A run that is done leaves its end there, and is not done again.
+    raise as well, in a thread that gets none) leaves its state in `checkpoint` and goes on from it when called again
+    with the same fingerprint, to the same result. A run that is done leaves its end there, and is not done again.
     """
     if checkpoint is not None and not checkpoint.parent.is_dir():
         raise InvalidInput(f"cannot write the checkpoint {checkpoint}: there is no folder {checkpoint.parent}")
     total = sum(stage.iterations for stage in stages)
-    number, state = 0, None
+    latest: tuple[int, Any] | None = None  # the stage and the optimiser's state in it
     if checkpoint is not None and checkpoint.exists():
-        number, state = saved.read(checkpoint, fingerprint, optimiser.State)
+        latest = saved.read(checkpoint, fingerprint, optimiser.State)
     last_saved = time.monotonic()
     try:
-        while number < len(stages):
+        for number in range(0 if latest is None else latest[0], len(stages)):
             stage, before = stages[number], sum(each.iterations for each in stages[:number])
-            if state is None:
-                state = optimiser.start(stage.function, vector)
-            while state.iteration < stage.iterations and not optimiser.ended(state, stage.tolerance):
-                state = optimiser.step(stage.function, state)
+            if latest is None or latest[0] != number:
+                latest = number, optimiser.start(stage.function, vector)
+            while latest[1].iteration < stage.iterations and not optimiser.ended(latest[1], stage.tolerance):
+                latest = number, optimiser.step(stage.function, latest[1])
                 if progress is not None:
-                    progress(before + state.iteration, total)
+                    progress(before + latest[1].iteration, total)
                 if checkpoint is not None and time.monotonic() - last_saved > SAVED_EVERY:
-                    saved.write(checkpoint, fingerprint, number, state)
+                    saved.write(checkpoint, fingerprint, *latest)
                     last_saved = time.monotonic()
-            vector, value = state.x, state.value
-            number, finished = number + 1, state
-            state = finished if number == len(stages) else None
+            vector, value = latest[1].x, float(latest[1].value)
     except KeyboardInterrupt:
-        if checkpoint is not None and state is not None:
-            saved.write(checkpoint, fingerprint, number, state)
+        if checkpoint is not None and latest is not None:
+            saved.write(checkpoint, fingerprint, *latest)
         raise
     if progress is not None:
         progress(total, total)
-    if checkpoint is not None:
-        saved.write(checkpoint, fingerprint, len(stages) - 1, state)
-    return vector, float(value)
+    if checkpoint is not None and latest is not None:
+        saved.write(checkpoint, fingerprint, *latest)
+    return vector, value
