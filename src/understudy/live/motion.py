@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.checks import Array
-from understudy.live import noise, particle
+from understudy.live import noise, particle, path
 from understudy.live.legs import Follow, Hold, Replay
 from understudy.live.planning import Planner
 from understudy.live.state import State, Voice
@@ -16,11 +16,14 @@ from understudy.live.state import State, Voice
 # How far the liveliness dial widens or narrows what a particle may stray: a tenth of the idle radius is no longer seen,
 # and twice the radius leaves the pose that was asked for.
 NARROWEST, WIDEST = 0.25, 2.0
+# Radii a second: a particle that comes faster than this to where it is to stay would be thrown back by the constraint,
+# so it runs out first. The hover itself is slower.
+RUN = 2.0
 
 
 def move(planner: Planner, states: Sequence[State]) -> list[tuple[Voice, ...]]:
     """The voices of each state, one frame on."""
-    moved = [[_on_its_leg(voice) for voice in state.voices] for state in states]
+    moved = [[_set_off(_on_its_leg(voice), 1 / planner.rate) for voice in state.voices] for state in states]
     by_label: dict[str, list[tuple[int, int]]] = {}
     for i, voices in enumerate(moved):
         for j, voice in enumerate(voices):
@@ -41,6 +44,20 @@ def _on_its_leg(voice: Voice) -> Voice:
     return replace(voice, legs=voice.legs[1:], cursor=0) if voice.leg_over else voice
 
 
+def _set_off(voice: Voice, dt: float) -> Voice:
+    """A path begins with the velocity that the particle has; a hold lets it run out first."""
+    leg = voice.leg
+    if voice.cursor or not isinstance(leg, Follow | Hold):
+        return voice
+    if isinstance(leg, Follow):
+        begun = Follow(path.launched(leg.points, voice.velocity, dt), leg.radius)
+        return replace(voice, legs=(begun, *voice.legs[1:]))
+    if np.linalg.norm(voice.velocity) <= RUN * leg.radius:
+        return voice
+    points = np.tile(leg.point, (round(path.LAUNCH / dt) + 1, 1))
+    return replace(voice, legs=(Follow(path.launched(points, voice.velocity, dt), leg.radius), *voice.legs))
+
+
 def _replayed(voice: Voice, leg: Replay, rate: float) -> Voice:
     cursor = voice.cursor + 1
     features = leg.features[cursor]
@@ -52,15 +69,15 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
     """Voices of one label, led by their particles [Bailey 2016, eqs. 9 to 12], and their poses [eq. 8]."""
     stage, dt = planner.stages[label], 1 / planner.rate
     x = np.array([voice.x for voice in voices])
-    path = np.empty((len(voices), 2, x.shape[1]))
+    places = np.full((len(voices), 3, x.shape[1]), np.nan)
     radius, lively, still = np.empty(len(voices)), np.empty(len(voices)), np.zeros(len(voices))
     for m, (voice, state) in enumerate(zip(voices, states)):
         leg, dials = voice.leg, state.dials
         if isinstance(leg, Follow):
-            path[m] = leg.points[voice.cursor : voice.cursor + 2]
+            places[m, voice.cursor == 0 :] = leg.points[max(voice.cursor - 1, 0) : voice.cursor + 2]
         else:
             assert isinstance(leg, Hold)
-            path[m] = leg.point
+            places[m] = leg.point
             still[m] = dials.stillness
         radius[m] = leg.radius * min(max(dials.liveliness, NARROWEST), WIDEST)
         lively[m] = dials.liveliness * (1 - dials.stillness)
@@ -70,7 +87,7 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
     force *= (stage.forces.amplitude * lively)[:, None, None]
     velocity = np.array([voice.velocity for voice in voices])
     to, faster = particle.step(
-        stage.density, stage.forces, x, velocity, path[:, 0], path[:, 1], radius, force, dt, substeps
+        stage.density, stage.forces, x, velocity, places[:, 1], places[:, 2], radius, force, dt, substeps, places[:, 0]
     )
     to = x + (1 - still)[:, None] * (to - x)
     features = stage.space.features_of(to)

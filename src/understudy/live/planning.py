@@ -8,6 +8,7 @@ stop, since the blend keeps its velocity (`switching`). PLAY goes to the first f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -100,13 +101,20 @@ class Planner:
     @cached_property
     def speed(self) -> float:
         """How fast the look of the clips changes while they move, in the unit of the model's weights a second."""
-        speeds = []
+        every = np.concatenate([self.model.difference(velocity, 0.0) for velocity in self._velocities()])
+        return max(float(every[every >= np.median(every)].mean()), 1e-9)
+
+    @cached_property
+    def jolt(self) -> float:
+        """The largest change of velocity from frame to frame in any clip, in the same unit a second."""
+        every = [self.model.difference(v[1:], v[:-1]).max(initial=0.0) for v in self._velocities()]
+        return max(float(max(every)), 1e-9)
+
+    def _velocities(self) -> Iterator[Array]:
+        """(F - 1, E) features a second, of each clip."""
         for space in self.model.spaces.values():
             for segment in space.segments:
-                own = space.features[segment.start : segment.stop].astype(np.float64)
-                speeds.append(self.model.difference(own[1:], own[:-1]) * space.rate)
-        every = np.concatenate(speeds)
-        return max(float(every[every >= np.median(every)].mean()), 1e-9)
+                yield np.diff(space.features[segment.start : segment.stop].astype(np.float64), axis=0) * space.rate
 
     def frames(self, seconds: float) -> int:
         """The nearest number of frames, at least one."""
@@ -233,6 +241,7 @@ class Planner:
         start, stop = command.start or 0.0, last if command.stop is None else command.stop
         if stop > last + 0.5 / space.rate or start > last:
             raise InvalidInput(f"clip {segment.clip!r} lasts {last:g} s, but {start:g} to {stop:g} s is asked for")
+        start = round(start * space.rate) / space.rate  # on a frame as it was made, where the rates are the same
         times = start + np.arange(self.frames(stop - start) + 1) / self.rate
         own = slice(segment.start, segment.stop)
         latents = resample.sample(space.latents[own], space.rate, times, "cubic")

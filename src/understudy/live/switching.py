@@ -21,6 +21,9 @@ from understudy.maths import inertial
 # The paper's 12 frames are 0.5 s. A wider gap takes longer, so that it moves no faster than the clips do; beyond the
 # longest the old motion would still be seen under the new one.
 SHORTEST_BLEND, LONGEST_BLEND = 0.4, 1.5
+# A velocity that decays within T changes by 6 / T of itself a second at first; this part of the clips' own largest
+# change is left to it, the rest to the motion that goes on beneath.
+GENTLE = 0.5
 ON_THE_BRIDGE = 3.0  # idle radii from the bridge's end within which a better match is still the same bridge
 
 
@@ -91,7 +94,9 @@ def _blended(planner: Planner, state: State, what: str) -> State:
     """What is shown now minus what the voices say now, and its rate, from here on to nothing."""
     features, rate = mixed(state.voices, state.frame, planner.rate)
     gap = float(planner.model.difference(state.features, features))
-    duration = float(np.clip(2 * gap / planner.speed, SHORTEST_BLEND, LONGEST_BLEND))
+    kick = float(planner.model.difference(state.rate, rate))
+    needed = max(2 * gap / planner.speed, 6 * kick / (GENTLE * planner.jolt * planner.rate))
+    duration = float(np.clip(needed, SHORTEST_BLEND, LONGEST_BLEND))
     decay = inertial.init(state.features - features, state.rate - rate, duration)
     event = Event(state.frame, what, state.label, float(planner.model.distance(state.features, features)))
     return replace(state, blend=Blend(decay, state.frame), event=(*state.event, event))
