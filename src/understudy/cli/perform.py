@@ -161,7 +161,8 @@ def write(
     """Write the performance in the format of an ending; returns what that could not hold."""
     name = Path(path).stem if path != "standard input" else opened.character.name
     if kind not in (*VIDEOS, ".png"):
-        return written(plain(as_asset(done, opened, name), kind, quiet), target, kind if target == "-" else None)
+        asset = plain(as_asset(done, opened, name), kind, quiet)
+        return (*asset.notes, *written(asset, target, kind if target == "-" else None))
     from understudy.render import show
 
     take = show.Take.of_rows(opened.rig, done.rows, rate=done.rate)
