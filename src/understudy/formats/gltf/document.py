@@ -15,7 +15,8 @@ from understudy.formats.gltf.extensions import check_required
 from understudy.formats.gltf.notes import Notes
 
 # A gigabyte lets a small file be mostly zeros: the 800 morph targets of a flattened dragon move few vertices each, and
-# are 20 MB as sparse accessors, 230 MB as arrays, three times that while they are read. 16 times the file covers 8-bit attributes that become float32 and keys that become float64 with tangents.
+# are 20 MB as sparse accessors, 230 MB as arrays, three times that while they are read. 16 times the file covers
+# 8-bit attributes that become float32 and keys that become float64 with tangents.
 FREE, FACTOR = 1 << 30, 16
 
 
