@@ -26,7 +26,7 @@ def load(name: str) -> Asset:
 
 def poses(name: str) -> dict[str, Array]:
     """The full poses of a cast member's library, name -> row (C,) of its rig; none where it has no library."""
-    library = getattr(_module(name), "poses", dict)()
+    library: dict[str, Array] = getattr(_module(name), "poses", dict)()
     return {pose: row for pose, row in library.items() if "." not in pose}  # `lids.angry` moves the lids alone
 
 
