@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 @click.option(
     "--share",
     type=options.Finite(0.01, 1),
-    default=0.85,
-    show_default=True,
-    help="How much of the variance the linear reduction keeps.",
+    metavar="PART",
+    help="Of the variance, what the linear reduction keeps; 0.98 by default (the paper: 0.85).",
 )
 @click.option(
     "--dimensions", type=click.IntRange(1, 8), default=3, show_default=True, help="Of the latent space of each label."
@@ -60,7 +59,7 @@ def command(
     output: str,
     labels: tuple[str, ...],
     rate: float | None,
-    share: float,
+    share: float | None,
     dimensions: int,
     sparse: bool | None,
     workers: int | None,
@@ -84,7 +83,8 @@ def command(
         from understudy.posespace.learning import Settings
 
         began = time.perf_counter()
-        settings = Settings(share=share, dimensions=dimensions, sparse=sparse)
+        kept = {} if share is None else {"share": share}
+        settings = Settings(dimensions=dimensions, sparse=sparse, **kept)
         model = learned(library, settings, target, workers, cluster, quiet or as_json)
         with options.output_file(target, ENDING) as place:
             model.save(place)
