@@ -83,8 +83,8 @@ def command(
         from understudy.posespace.learning import Settings
 
         began = time.perf_counter()
-        kept = {} if share is None else {"share": share}
-        settings = Settings(dimensions=dimensions, sparse=sparse, **kept)
+        settings = Settings(dimensions=dimensions, sparse=sparse)
+        settings = settings if share is None else replace(settings, share=share)
         model = learned(library, settings, target, workers, cluster, quiet or as_json)
         with options.output_file(target, ENDING) as place:
             model.save(place)
