@@ -5,7 +5,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.posespace import Bridges
-from understudy.posespace.routes import route
+from understudy.posespace.routes import cost, route, routes_from, ways
 
 
 def pair(first: str, second: str, gap: float = 0.1, wide: bool = False) -> Bridges:
@@ -42,3 +42,26 @@ def test_a_wide_bridge_where_nothing_else_leads_there() -> None:
 def test_an_island_is_told() -> None:
     with pytest.raises(InvalidInput, match="no bridges lead from label 'a' to label 'c'"):
         route([pair("a", "b")], "a", "c")
+
+
+def test_every_route_is_the_cheapest_of_all() -> None:
+    random = np.random.default_rng(3)
+    names = "abcde"
+    every = [
+        pair(a, b, float(random.uniform(0, 3)), bool(random.integers(2)))
+        for i, a in enumerate(names)
+        for b in names[i + 1 :]
+        if random.uniform() < 0.8
+    ]
+    cheapest = {(a, b): 0.0 if a == b else np.inf for a in names for b in names}
+    for bridges in every:
+        cheapest[bridges.first, bridges.second] = cheapest[bridges.second, bridges.first] = cost(bridges)
+    for k in names:  # Floyd and Warshall
+        for a in names:
+            for b in names:
+                cheapest[a, b] = min(cheapest[a, b], cheapest[a, k] + cheapest[k, b])
+    for a in names:
+        found = routes_from(ways(every), a)
+        for b in names:
+            assert labels(a, found[b])[-1] == b
+            assert sum(cost(bridges) for bridges in found[b]) == pytest.approx(cheapest[a, b])

@@ -72,11 +72,18 @@ class Model:
 
     def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
         """The bridges to cross from one label to another."""
-        return self._routes[start, goal]
+        if start not in self._routes:
+            self._routes[start] = routes.routes_from(self._ways, start)
+        return routes.chosen(self._routes[start], start, goal)
 
     @cached_property
-    def _routes(self) -> dict[tuple[str, str], tuple[Bridges, ...]]:
-        return {(a, b): routes.route(self.bridges, a, b) for a in self.labels for b in self.labels}
+    def _ways(self) -> dict[str, list[tuple[Bridges, float]]]:
+        return routes.ways(self.bridges)
+
+    @cached_property
+    def _routes(self) -> dict[str, dict[str, tuple[Bridges, ...]]]:
+        """Those from the labels that were asked for: 70 labels have 5,000, of which a performance needs a few."""
+        return {}
 
     def difference(self, features: Array, others: Array) -> Array:
         """How different poses (..., E) look, by the weights: 1 is what one pose differs from the mean, on average."""
@@ -107,20 +114,24 @@ class Model:
     def load(cls, path: str | Path) -> Model:
         """Read a model; a file that is damaged or of another kind is refused in one sentence."""
         header, arrays = archive.read(path)
+        parts: dict[str, dict[str, Array]] = {}
+        for name, array in arrays.items():
+            part, _, rest = name.partition(".")
+            parts.setdefault(part, {})[rest] = array
 
-        def below(prefix: str) -> dict[str, Array]:
-            return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+        def below(part: str) -> dict[str, Array]:
+            return parts.get(part, {})
 
         try:
             spaces = [
-                PoseSpace.from_parts(part, below(f"space{number}.")) for number, part in enumerate(header["spaces"])
+                PoseSpace.from_parts(part, below(f"space{number}")) for number, part in enumerate(header["spaces"])
             ]
             bridges = tuple(
-                Bridges(str(first), str(second), threshold=float(limit), wide=bool(wide), **below(f"bridges{number}."))
+                Bridges(str(first), str(second), threshold=float(limit), wide=bool(wide), **below(f"bridges{number}"))
                 for number, (first, second, limit, wide) in enumerate(header["bridges"])
             )
             model = cls(
-                Encoder.from_parts(header["encoder"], below("encoder.")),
+                Encoder.from_parts(header["encoder"], below("encoder")),
                 {space.label: space for space in spaces},
                 bridges,
                 arrays["weights"],

@@ -8,7 +8,7 @@ wide bridge costs what it is wider than the threshold besides, so that it is tak
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from understudy.errors import InvalidInput
 from understudy.posespace.bridges import Bridges
@@ -22,23 +22,40 @@ def cost(bridges: Bridges) -> float:
     return 1.0 + share + (WIDE if bridges.wide else 0.0)
 
 
-def route(bridges: Iterable[Bridges], start: str, goal: str) -> tuple[Bridges, ...]:
-    """The bridges to cross, one after the other, from one label to another; none where they are the same."""
-    ways: dict[str, list[Bridges]] = {}
+def ways(bridges: Iterable[Bridges]) -> dict[str, list[tuple[Bridges, float]]]:
+    """Label -> the bridges that lead from it, and what each costs."""
+    found: dict[str, list[tuple[Bridges, float]]] = {}
     for pair in bridges:
-        ways.setdefault(pair.first, []).append(pair)
-        ways.setdefault(pair.second, []).append(pair)
+        way = pair, cost(pair)
+        found.setdefault(pair.first, []).append(way)
+        found.setdefault(pair.second, []).append(way)
+    return found
+
+
+def routes_from(known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str) -> dict[str, tuple[Bridges, ...]]:
+    """Goal -> the bridges to cross, one after the other, for every label that can be reached (Dijkstra)."""
     queue: list[tuple[float, int, str, tuple[Bridges, ...]]] = [(0.0, 0, start, ())]
-    seen: set[str] = set()
+    found: dict[str, tuple[Bridges, ...]] = {}
     pushed = 0
     while queue:
         spent, _, label, taken = heapq.heappop(queue)
-        if label == goal:
-            return taken
-        if label in seen:
+        if label in found:
             continue
-        seen.add(label)
-        for pair in ways.get(label, []):
-            pushed += 1
-            heapq.heappush(queue, (spent + cost(pair), pushed, pair.other(label), (*taken, pair)))
-    raise InvalidInput(f"no bridges lead from label {start!r} to label {goal!r}")
+        found[label] = taken
+        for pair, price in known.get(label, ()):
+            if (beyond := pair.other(label)) not in found:
+                pushed += 1
+                heapq.heappush(queue, (spent + price, pushed, beyond, (*taken, pair)))
+    return found
+
+
+def route(bridges: Iterable[Bridges], start: str, goal: str) -> tuple[Bridges, ...]:
+    """The bridges to cross, one after the other, from one label to another; none where they are the same."""
+    return chosen(routes_from(ways(bridges), start), start, goal)
+
+
+def chosen(found: Mapping[str, tuple[Bridges, ...]], start: str, goal: str) -> tuple[Bridges, ...]:
+    """One of the routes from a label; raises where there is none."""
+    if goal not in found:
+        raise InvalidInput(f"no bridges lead from label {start!r} to label {goal!r}")
+    return found[goal]
