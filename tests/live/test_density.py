@@ -13,12 +13,14 @@ def nearby(points: np.ndarray, distance: float = 0.2) -> np.ndarray:
     return density.around(points, distance, 1)
 
 
-def test_a_rough_kernel_keeps_all_points_and_agrees_to_rounding() -> None:
+def test_a_rough_kernel_keeps_all_points_and_agrees() -> None:
     points, *_ = latents()
     exact = mapping(points, length=0.05)
     given = density.prepared(exact)
     assert given.error == 0 and len(given.points) == len(points) + -len(points) % density.LANES
-    np.testing.assert_allclose(given.log_density(nearby(points)), exact.log_density(nearby(points)), rtol=1e-10)
+    # but for the points too far away to be asked: each adds at most SILENT times its regression weight, below 1
+    allowed = len(points) * density.SILENT / exact.kernel.noise * 0.5 * exact.outputs
+    assert np.abs(given.log_density(nearby(points)) - exact.log_density(nearby(points))).max() < 0.1 * allowed
 
 
 @pytest.mark.parametrize("length", [0.4, 0.8, 1.6])

@@ -36,8 +36,8 @@ def test_velocity_is_the_derivative_of_the_pose(space: PoseSpace) -> None:
 def test_the_latent_velocity_of_a_pose_velocity(space: PoseSpace) -> None:
     x, v = space.latents[20], np.array([0.4, 0.1, -0.3])
     found = space.latent_velocity_of(x, space.velocity_of(x[None], v[None])[0])
-    assert np.linalg.norm(found - v) < 0.3 * np.linalg.norm(v)  # damped
-    assert found @ v > 0
+    assert np.linalg.norm(found) <= np.linalg.norm(v)  # damped
+    assert np.linalg.norm(found - v) < 0.5 * np.linalg.norm(v)
 
 
 def test_latents_of_a_segment_by_time(space: PoseSpace) -> None:

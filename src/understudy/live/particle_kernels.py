@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
+from understudy.live.density import SILENT
 from understudy.live.forces import NOTHING, STIFFEST
 from understudy.maths.accelerate import FAST, compiled
 
@@ -61,8 +62,10 @@ def similarities(places: Array, x: Array, scale: float, variance: float, bits: A
         k[i] = variance * e
     for i in range(count):
         bits[i] = (bits[i] + 1023) << 52
+    silent = SILENT * variance
     for i in range(count):
-        k[i] *= whole[i]
+        heard = k[i] * whole[i]
+        k[i] = heard if heard > silent else 0.0
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
@@ -103,6 +106,12 @@ def add_two(rows: Array, k: Array, b: Array) -> None:
         e[i], f[i] = s, t
 
 
+@compiled(nogil=True)
+def heard(k: Array, j: int) -> bool:
+    """Whether any of four points from the j-th on counts. Rows that add zeros are left out: the sums stay the same."""
+    return k[j] != 0.0 or k[j + 1] != 0.0 or k[j + 2] != 0.0 or k[j + 3] != 0.0
+
+
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def product(precision: Array, k: Array, b: Array, count: int) -> None:
     """b = P k for the first `count` characters of k and b (TILE, P)."""
@@ -111,8 +120,9 @@ def product(precision: Array, k: Array, b: Array, count: int) -> None:
     for j in range(0, k.shape[1], 4):
         rows = precision[j : j + 4]
         for c in range(0, pairs, 2):
-            add_two(rows, k[c : c + 2, j : j + 4], b[c : c + 2])
-        if count > pairs:
+            if heard(k[c], j) or heard(k[c + 1], j):
+                add_two(rows, k[c : c + 2, j : j + 4], b[c : c + 2])
+        if count > pairs and heard(k[pairs], j):
             add_one(rows, k[pairs, j : j + 4], b[pairs])
 
 

@@ -90,8 +90,8 @@ class Performer:
         rows = np.empty((len(shown), self.rig.channels.width))
         encoder = self.model.encoder
         for number, state in enumerate(shown):
-            row = encoder.decode(state.features[None], state.ground)[0]
-            ground = encoder.ground_after(state.features, state.ground)
+            row = encoder.decode(state.features[None], state.ground, self.rate)[0]
+            ground = encoder.ground_after(state.features, state.ground, self.rate)
             shown[number], rows[number] = self._lay_over(replace(state, ground=ground), row)
         return shown, rows
 
@@ -112,7 +112,12 @@ class Performer:
         legs = self.planner.plan(command, voice.label, voice.x)
         planned = replace(voice, legs=legs, cursor=0)
         state = replace(state, voices=(planned, *state.voices[1:]), until=until, choices=state.choices + 1)
-        return switching.leave_replay(self.planner, state) if voice.replaying else state
+        return switching.turn_off(self.planner, state) if voice.replaying or self._runs(voice) else state
+
+    def _runs(self, voice: Voice) -> bool:
+        """Whether a particle is too fast to be led onto another path; its pose goes on in the blend instead."""
+        stage = self.planner.stages[voice.label]
+        return stage.bounded(voice.velocity) is not voice.velocity
 
     def _addressed(self, state: State, label: str | None) -> State:
         """Of several voices the one in the wanted label goes on, or the loudest; the others fade out where they are."""

@@ -8,7 +8,7 @@ stop, since the blend keeps its velocity (`switching`). PLAY goes to the first f
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,6 +29,8 @@ SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has pop
 # A way of a second takes a second, one that the clips would take five for takes three: who is told to go somewhere goes
 # there, and does not act all that lies on the way. Peaks stay below the clips' own, which are far above their pace.
 HURRY = 0.7
+# Of the clips' own largest change of velocity, which a path may reach where it speeds up; corners come on top.
+GENTLE = 0.6
 # On the way a particle may stray this part of the idle radius: enough that no two moves are alike, and little enough
 # that it arrives.
 ON_THE_WAY = 0.5
@@ -55,14 +57,10 @@ class Stage:
         """The graph of the training frames, for paths."""
         return path.Graph(self.space.latents)
 
-    @cached_property
-    def top_speed(self) -> float:
-        """Latent units a second: the fastest that the clips are."""
-        return float(self.space.speeds.max())
-
     def bounded(self, velocity: Array) -> Array:
-        """A latent velocity (Q,), slowed down to the clips' fastest."""
-        return velocity * min(1.0, self.top_speed / max(float(np.linalg.norm(velocity)), 1e-12))
+        """A latent velocity (Q,), slowed down to half the clips' pace: what it lacks is left to the blend."""
+        speed, most = float(np.linalg.norm(velocity)), 0.5 * self.forces.speed
+        return velocity if speed <= most else velocity * (most / speed)
 
     @cached_property
     def flow(self) -> Array:
@@ -87,6 +85,21 @@ class Stage:
         """(Q,) the pose that shows the label best."""
         latent: Array = self.space.latents[self.space.home]
         return latent
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A way through one label, and its pace."""
+
+    label: str
+    points: Array  # (K, Q)
+    seconds: Array  # (K,) when the clips would be there, from 0 on
+
+    def at(self, seconds: Array) -> Array:
+        """(n, Q) where it is at those times, the last of them at its end."""
+        places = np.stack([np.interp(seconds, self.seconds, column) for column in self.points.T], axis=1)
+        places[-1] = self.points[-1]
+        return places
 
 
 class Planner:
@@ -178,6 +191,7 @@ class Planner:
     ) -> tuple[Leg, ...]:
         """From a latent of one label to a latent of another, or of the same, at the clips' pace or in some seconds.
 
+        It takes longer where it would otherwise change its velocity more suddenly than the clips do.
         The pace is one over the whole way: it sets off from rest and comes to rest, but crosses bridges on the run.
         """
         lines, crossings = [], []
@@ -185,28 +199,62 @@ class Planner:
             beyond = bridges.other(label)
             number = self._bridge(bridges, label, x, target if beyond == goal else None)
             here, there = bridges.sides(label)
-            lines.append((label, self.line(label, x, here[number], kind)))
+            lines.append(self._paced(label, self.line(label, x, here[number], kind)))
             crossings.append(Cross(beyond, there[number], float(bridges.gaps[number])))
             label, x = beyond, there[number]
-        lines.append((label, self.line(label, x, target, kind)))
-        ends = np.cumsum([path.length(line) / self.stages[name].forces.speed for name, line in lines])
-        natural = max(SHORTEST, ends[-1] / (1 - path.EASE))
+        lines.append(self._paced(label, self.line(label, x, target, kind)))
+        natural = max(SHORTEST, sum(line.seconds[-1] for line in lines) / (1 - path.EASE))
         frames = self.frames(min(natural, natural**HURRY) if seconds is None else seconds)
-        frames = max(frames, len(lines))
+        for _ in range(8):  # a path twice as slow changes its velocity a quarter as much, so few are enough
+            legs = self._legs(lines, crossings, max(frames, len(lines)))
+            harsh = max(self._harshness(leg, line.label) for leg, line in zip(legs[::2], lines))
+            if harsh <= GENTLE * self.jolt:
+                break
+            frames = int(np.ceil(frames * np.sqrt(harsh / (GENTLE * self.jolt))))
+        return legs
+
+    def _legs(self, lines: Sequence[Line], crossings: Sequence[Cross], frames: int) -> tuple[Leg, ...]:
+        """Lines one after the other in so many frames, with the crossings between them."""
+        ends = np.cumsum([line.seconds[-1] for line in lines])
         gone = path.eased(np.arange(frames + 1) / frames) * ends[-1]
         legs: list[Leg] = []
         first = 0
-        for number, (name, line) in enumerate(lines):
+        for number, line in enumerate(lines):
             left = len(lines) - number - 1
             last = frames if not left else int(np.clip(np.searchsorted(gone, ends[number]), first + 1, frames - left))
             begin = ends[number - 1] if number else 0.0
-            shares = np.clip((gone[first : last + 1] - begin) / max(ends[number] - begin, 1e-12), 0, 1)
-            shares[-1] = 1
-            points = path.along(path.rounded(line, last - first), shares)
-            legs.append(Follow(points, ON_THE_WAY * self.stages[name].forces.radius))
+            legs.append(Follow(line.at(gone[first : last + 1] - begin), ON_THE_WAY * self._radius(line.label)))
             legs.extend(crossings[number : number + 1])
             first = last
         return tuple(legs)
+
+    def _harshness(self, leg: Leg, label: str) -> float:
+        """The largest change of the look's velocity from frame to frame along a path, in the unit of `jolt`."""
+        assert isinstance(leg, Follow)
+        looks = self.stages[label].space.features_of(leg.points) * self.model.weights
+        if len(looks) < 3:
+            return 0.0
+        return float(np.linalg.norm(np.diff(looks, 2, axis=0), axis=1).max() * self.rate)
+
+    def _radius(self, label: str) -> float:
+        return self.stages[label].forces.radius
+
+    def _paced(self, label: str, points: Array) -> Line:
+        """A polyline (K, Q) with its corners rounded, and when each of its places is reached at the clips' pace.
+
+        The paper asks for a constant speed in the latent space. Some stretches of it hardly change the pose and others
+        turn the head, so half of what is constant here is how fast the look changes. The other half stays: a stretch
+        without a change is still passed, not jumped over.
+        """
+        fine = path.rounded(points, self.frames(max(SHORTEST, self._times(label, points)[-1])))
+        return Line(label, fine, self._times(label, fine))
+
+    def _times(self, label: str, points: Array) -> Array:
+        """(K,) seconds at which the clips would be at places (K, Q) of a path."""
+        stage = self.stages[label]
+        looks = np.linalg.norm(np.diff(stage.space.features_of(points) * self.model.weights, axis=0), axis=1)
+        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+        return np.concatenate([[0.0], np.cumsum(looks / self.speed + steps / stage.forces.speed) / 2])
 
     def line(self, label: str, x: Array, target: Array, kind: str = "graph") -> Array:
         """(K, Q) the way between two latents of a label, over its training frames or straight."""

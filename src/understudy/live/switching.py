@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.checks import Array
-from understudy.live.legs import Choose, Cross, Hold, Join, Replay
+from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Replay
 from understudy.live.planning import Planner
 from understudy.live.state import Blend, Event, State, Voice, mixed
 from understudy.maths import inertial
@@ -24,7 +24,8 @@ SHORTEST_BLEND, LONGEST_BLEND = 0.4, 1.5
 # A velocity that decays within T changes by 6 / T of itself a second at first; this part of the clips' own largest
 # change is left to it, the rest to the motion that goes on beneath.
 GENTLE = 0.5
-ON_THE_BRIDGE = 3.0  # idle radii from the bridge's end within which a better match is still the same bridge
+BRIDGE = "bridge"  # the event of crossing one
+ON_THE_BRIDGE = 1.0  # idle radius from the end of the bridge within which a better match is still the same bridge
 
 
 def settle(planner: Planner, state: State) -> State:
@@ -49,8 +50,8 @@ def settle(planner: Planner, state: State) -> State:
             return state
 
 
-def leave_replay(planner: Planner, state: State) -> State:
-    """The particle takes over from training frames, from where they left it and as fast as they were going."""
+def turn_off(planner: Planner, state: State) -> State:
+    """Training frames, or a run, are left for something else: the particle sets off from there, slowly if need be."""
     voice = state.voice
     return _take_over(planner, state, voice.label, voice.x, "particle")
 
@@ -58,7 +59,7 @@ def leave_replay(planner: Planner, state: State) -> State:
 def _next_leg(planner: Planner, state: State) -> State:
     replaying = state.voice.replaying
     state = _without_leg(state)
-    return leave_replay(planner, state) if replaying else state
+    return turn_off(planner, state) if replaying else state
 
 
 def _without_leg(state: State) -> State:
@@ -71,13 +72,17 @@ def _cross(planner: Planner, state: State, leg: Cross) -> State:
     stage = planner.stages[leg.label]
     found, _ = stage.space.latent_of(state.voice.features[None], leg.latent[None, None])
     near = np.linalg.norm(found[0] - leg.latent) <= ON_THE_BRIDGE * stage.forces.radius
-    return _take_over(planner, _without_leg(state), leg.label, found[0] if near else leg.latent, "bridge")
+    return _take_over(planner, _without_leg(state), leg.label, found[0] if near else leg.latent, BRIDGE)
 
 
 def _take_over(planner: Planner, state: State, label: str, x: Array, what: str) -> State:
-    """The first voice goes on at a latent of a label, as nearly as it can with the velocity that its pose had."""
-    stage = planner.stages[label]
-    velocity = stage.bounded(stage.space.latent_velocity_of(x, state.voice.rate))
+    """The first voice goes on at a latent of a label: on the run along a path beyond a bridge, else as nearly as it can
+    with the velocity that its pose had."""
+    stage, leg = planner.stages[label], state.voice.leg
+    if what == BRIDGE and isinstance(leg, Follow):
+        velocity = (leg.points[1] - leg.points[0]) * planner.rate
+    else:
+        velocity = stage.bounded(stage.space.latent_velocity_of(x, state.voice.rate))
     features = stage.space.features_of(x[None])[0]
     rate = stage.space.velocity_of(x[None], velocity[None])[0]
     voice = replace(state.voice, label=label, x=x, velocity=velocity, features=features, rate=rate)

@@ -39,9 +39,14 @@ DISTINCT = 0.6  # of the calm frames of a label look less unlike the other label
 
 @dataclass(frozen=True)
 class Settings:
-    """How to learn. `share` of the variance is kept by the linear reduction; `sparse` None decides by the frames."""
+    """How to learn. `share` of the variance of every look is kept by the linear reduction.
 
-    share: float = 0.85
+    The paper keeps 0.85 of all. Held-out frames of the dragon are then 15 mm off, with 0.98 a third of that, and feet
+    slide three times less; training hardly takes longer, since the latent space has three dimensions either way.
+    `sparse` None decides by the number of frames.
+    """
+
+    share: float = 0.98
     dimensions: int = 3
     iterations: int | None = None
     sparse: bool | None = None
