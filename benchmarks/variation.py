@@ -143,4 +143,11 @@ def held_still(library: Library, performer: Performer) -> Iterator[Row]:
     takes = performed(performer, library.labels, Idle(stillness=1.0), SECONDS, every=1)
     late = round(SETTLED * performer.rate)
     fastest = max(float(speed(points(library.rig, take.rows[late:]), performer.rate).max()) for take in takes)
-    yield Row("stillness 1: fastest", fastest, "mm", f"a second; limit {STILL_MM}", STILL_MM / max(fastest, 1e-9), 1.0)
+    yield Row(
+        "stillness 1: fastest",
+        fastest,
+        "mm",
+        f"a second; limit {STILL_MM}",
+        STILL_MM / max(fastest, STILL_MM / 100),
+        1.0,
+    )
