@@ -160,7 +160,8 @@ def learned(
     name = library.origin if library.origin in cast.names() else ""
     held = b"" if name else embedded(library.character)
     what = f"learning {library.character.name}, {len(library.labels)} labels"
-    with _kept(target) as kept, options.progress(what, quiet, counted=False) as report:
+    elsewhere = cluster is not None and "://" in cluster  # other machines do not see the folder beside the target
+    with _kept("-" if elsewhere else target) as kept, options.progress(what, quiet, counted=False) as report:
         return learn(library, settings, report, workers, mapper, kept, cast=name, embedded=held)
 
 
