@@ -143,3 +143,11 @@ def test_a_model_of_another_character(acrobat_model: Path, tmp_path: Path) -> No
     replace(model, cast="lamp", embedded=b"").save(path)
     with pytest.raises(BadFile, match=r"swapped.understudy: .*another character.*'lamp'"):
         open_model(path)
+
+
+def test_a_cluster_learns_the_same(understudy, acrobat_file: Path, acrobat_model: Path, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    path = tmp_path / "x.understudy"
+    code, _, err = understudy("learn", acrobat_file, "-o", path, "--cluster", "dask", "--workers", "1", "-q")
+    assert code == 0, err
+    assert path.read_bytes() == acrobat_model.read_bytes()
