@@ -44,7 +44,7 @@ def settle(planner: Planner, state: State) -> State:
             state = _join(planner, state, leg)
         elif state.voice.leg_over:
             state = _next_leg(planner, state)
-        elif isinstance(leg, Replay) and state.voice.cursor == 0 and state.voice.x is not leg.latents[0]:
+        elif isinstance(leg, Replay) and state.voice.cursor == 0:
             return _begin_replay(planner, state, leg)
         else:
             return state
