@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row, assert_same, peer
 
-from understudy import cast, features, rig
+from understudy import cast, features
 from understudy.checks import Array
+from understudy.features.balance import balance
+from understudy.features.encoder import Encoder
 from understudy.gp import GPLVM, Connectivity, Kernel, SparseGPLVM, lapack
 from understudy.gp.connectivity import Walk
 from understudy.gp.gplvm import TOLERANCE, first_latents, spread, staged
@@ -24,6 +26,7 @@ from understudy.gp.likelihood import Likelihood
 from understudy.gp.objective import FIRST
 from understudy.gp.threads import one_thread
 from understudy.maths import lbfgs, scg
+from understudy.posespace.library import Library
 
 KERNEL = Kernel(variance=1.0, length=1.0, noise=0.1)
 SCG_ITERATIONS = 600
@@ -38,11 +41,11 @@ def rows() -> Iterator[Row]:
         yield from connectivity(400)
         for seed in (1, 2, 3):
             yield to_scg(f"to SCG's objective, made up, seed {seed}", *motion(200, seed))
+        takes = DragonData()
         for label in REAL:
-            poses, segments, times = dragon(label)
-            # every third frame: the reference takes minutes with all of them
-            yield to_scg(f"to SCG's objective, dragon, {label}", poses[::3], segments[::3], times[::3])
-        yield from sparse()
+            # three clips: the reference takes minutes with all of them
+            yield to_scg(f"to SCG's objective, dragon, {label}", *takes.reduced(label, 3))
+        yield from sparse(takes)
 
 
 def cpu_ms(function: Callable[[], Any], repeats: int = 25) -> float:
@@ -77,16 +80,25 @@ def reduced(values: Array, share: float) -> Array:
     return (left * sizes)[:, : features.components_for(values, share)]
 
 
-def dragon(label: str | None, share: float = 0.95) -> tuple[Array, Array, Array]:
-    """Reduced poses (N, D), segments (N,) and times (N,) of one of the dragon's labels, or of all its clips."""
-    asset = cast.load("dragon")
-    character = rig.of(asset.characters[0])
-    clips = [asset.clip(curves.name) for curves in asset.curves if label is None or label in curves.labels]
-    takes = [character.pose(clip) for clip in clips]
-    rows, lengths = np.concatenate(takes), [len(take) for take in takes]
-    times = np.concatenate([np.arange(len(take)) / clip.rate for take, clip in zip(takes, clips)])
-    scaled = rows * features.influence(character.vertices, rows.mean(axis=0), rows.std(axis=0))
-    return reduced(scaled, share), np.repeat(np.arange(len(takes)), lengths), times
+class DragonData:
+    """The dragon's clips as `learn` sees them."""
+
+    def __init__(self) -> None:
+        library = Library.of(cast.load("dragon"))
+        rows = [take.rows for take in library.takes]
+        encoder = Encoder.fit(library.rig.channels, rows, library.rate, library.rig.rest, library.root, library.apart)
+        self.library, self.features = library, [encoder.encode(each) for each in rows]
+        self.seen = balance(encoder, library.rig, np.concatenate(self.features))
+
+    def reduced(self, label: str | None, most: int | None = None) -> tuple[Array, Array, Array]:
+        """Poses (N, D), segments (N,) and times (N,) s of a label's first clips, or of all clips."""
+        chosen = [values for values, take in zip(self.features, self.library.takes) if label in (None, take.label)][
+            :most
+        ]
+        joined, lengths = np.concatenate(chosen), [len(values) for values in chosen]
+        poses = self.seen.reduction(joined, 0.85).reduce(joined)
+        times = np.concatenate([np.arange(length) / self.library.rate for length in lengths])
+        return poses, np.repeat(np.arange(len(chosen)), lengths), times
 
 
 def evaluation(path: Path, count: int, width: int = 20) -> Iterator[Row]:
@@ -157,9 +169,9 @@ def to_scg(name: str, poses: Array, segments: Array, times: Array) -> Row:
     return Row(name, ours, "s", f"SCG, {SCG_ITERATIONS} iterations: not reached", 0.0, 8.0)
 
 
-def sparse(limit: float = 90.0) -> Iterator[Row]:
+def sparse(takes: DragonData, limit: float = 90.0) -> Iterator[Row]:
     """All of the dragon's frames as one model."""
-    poses, segments, times = dragon(None, 0.99)
+    poses, segments, times = takes.reduced(None)
     begin = time.thread_time()
     SparseGPLVM().fit(poses, segments, times)
     taken = time.thread_time() - begin
