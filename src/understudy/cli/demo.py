@@ -26,7 +26,7 @@ FRAMED = {"dragon": "Head"}  # what the camera is for; the neck comes along
 @click.option(
     "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
 )
-@click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels of the video.")
+@click.option("--size", type=Size(), default="800x600", show_default=True, help="Pixels of the video.")
 @options.quiet
 def command(who: str, output: str | None, seed: int, size: tuple[int, int], quiet: bool) -> None:
     """Learn a built-in character from its clips, let it act a scene, and write that as a video and as a GLB.
