@@ -18,7 +18,13 @@ for label, space in model.spaces.items():
 
 performer = Performer(model, library.rig)
 state, rows = performer.init("curious"), []
-orders = [Idle(seconds=1), Transition("happy"), Move("happy@2.0"), Mix(("happy", "sad"), 0.5, seconds=2), Play("hop", 3, 5)]
+orders = [
+    Idle(seconds=1),
+    Transition("happy"),
+    Move("happy@2.0"),
+    Mix(("happy", "sad"), 0.5, seconds=2),
+    Play("hop", 3, 5),
+]
 for order in orders:
     state = performer.tell(state, order)  # at any moment, whatever it is doing
     while not performer.done(state):
