@@ -27,7 +27,7 @@ from understudy.features.encoder import Encoder
 from understudy.features.influence import feature_influence
 from understudy.features.reduction import Reduction
 from understudy.gp import GPLVM
-from understudy.live.eyes import apart
+from understudy.live.layers.eyes import apart
 from understudy.maths import transform
 from understudy.posespace.library import Library
 from understudy.posespace.space import PoseSpace, Segment

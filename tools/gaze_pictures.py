@@ -11,9 +11,9 @@ from pictures import sheet
 from understudy import cast, rig
 from understudy.cast import dragon
 from understudy.checks import Array
-from understudy.live.blinks import Blinks
-from understudy.live.gaze import Gaze
-from understudy.live.layer import Layer, Moment
+from understudy.live.layers.blinks import Blinks
+from understudy.live.layers.gaze import Gaze
+from understudy.live.layers.layer import Layer, Moment
 from understudy.render import show
 
 RATE = 24

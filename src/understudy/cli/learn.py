@@ -131,7 +131,7 @@ def _with_eyes_apart(library: Library) -> Library:
 
     Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
     """
-    from understudy.live.eyes import apart
+    from understudy.live.layers.eyes import apart
 
     return replace(library, apart=tuple(dict.fromkeys((*library.apart, *apart(library.rig)))))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def address(text: str) -> tuple[str, int]:
     """Host and port of HOST:PORT; the host alone means VMC's own port, and an address of IPv6 stands in brackets."""
-    from understudy.live.vmc import PORT
+    from understudy.live.vmc.stream import PORT
 
     host, colon, port = text.rpartition(":")
     if not colon or text.endswith("]"):
@@ -28,7 +28,7 @@ def address(text: str) -> tuple[str, int]:
 def stream(script: Script, opened: Opened, seed: int, where: str, quiet: bool) -> Performance:
     """Perform in real time, and send every frame as bones and blend values by the VMC protocol."""
     from understudy.live.script import run
-    from understudy.live.vmc import Stream
+    from understudy.live.vmc.stream import Stream
 
     host, port = address(where)
     performer = opened.performer(script.rate)

@@ -18,9 +18,9 @@ import numpy as np
 from understudy.checks import Array
 from understudy.features.encoder import Ground
 from understudy.live import motion, switching
-from understudy.live.commands import Command, Look
-from understudy.live.layer import Layer, Moment
-from understudy.live.legs import Follow, Hold, Replay
+from understudy.live.commands import Command, Idle, Look
+from understudy.live.layers.layer import Layer, Moment
+from understudy.live.legs import Cross, Follow, Hold, Replay
 from understudy.live.planning import Planner
 from understudy.live.state import Dials, Event, State, Voice, mixed
 from understudy.maths import inertial
@@ -109,7 +109,11 @@ class Performer:
             return replace(state, look=command.at, look_until=until)
         state = self._addressed(state, getattr(command, "label", None))
         voice = state.voice
+        if _stays(command) and all(isinstance(leg, Follow | Cross | Hold) for leg in voice.legs):
+            return replace(state, until=until)
         legs = self.planner.plan(command, voice.label, voice.x)
+        if until is not None:  # a way that cannot be gone in the time that was asked for takes longer
+            until = max(until, state.frame + sum(len(leg.points) - 1 for leg in legs if isinstance(leg, Follow)))
         planned = replace(voice, legs=legs, cursor=0)
         state = replace(state, voices=(planned, *state.voices[1:]), until=until, choices=state.choices + 1)
         return switching.turn_off(self.planner, state) if voice.replaying or self._runs(voice) else state
@@ -165,3 +169,8 @@ class Performer:
         for number, layer in enumerate(self.layers):
             layers[number], row = layer.step(layers[number], row, moment)
         return replace(state, layers=tuple(layers), look=look), row
+
+
+def _stays(command: Command) -> bool:
+    """Whether a command asks for nothing but to idle where it is, or where it is just going."""
+    return isinstance(command, Idle) and not command.poses and command.label is None and command.radius is None

@@ -31,6 +31,10 @@ SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has pop
 HURRY = 0.7
 # Of the clips' own largest change of velocity, which a path may reach where it speeds up; corners come on top.
 GENTLE = 0.6
+# Radians a second, of one feature: hardly a joint turns three times a second, but the logarithm of one that has come
+# full circle goes back to nothing within a frame, and would be the clips' most sudden change by far.
+FULL_CIRCLE = 6 * np.pi
+ALONE = 0.1  # of the liveliest feature's change of velocity, which any feature may reach
 # On the way a particle may stray this part of the idle radius: enough that no two moves are alike, and little enough
 # that it arrives.
 ON_THE_WAY = 0.5
@@ -114,7 +118,9 @@ class Planner:
     @cached_property
     def speed(self) -> float:
         """How fast the look of the clips changes while they move, in the unit of the model's weights a second."""
-        every = np.concatenate([self.model.difference(velocity, 0.0) for velocity in self._velocities()])
+        every = np.concatenate(
+            [self.model.difference(velocity, np.zeros_like(velocity)) for velocity in self._velocities()]
+        )
         return max(float(every[every >= np.median(every)].mean()), 1e-9)
 
     @cached_property
@@ -123,11 +129,25 @@ class Planner:
         every = [self.model.difference(v[1:], v[:-1]).max(initial=0.0) for v in self._velocities()]
         return max(float(max(every)), 1e-9)
 
+    @cached_property
+    def jolts(self) -> Array:
+        """(E,) the same for each feature by itself; of one that hardly moves, a part of what the liveliest do.
+
+        Where a walk shakes the whole body, a lone arm may still not fall as suddenly as all of that together.
+        """
+        every = [np.abs(np.diff(v, axis=0)).max(axis=0, initial=0.0) for v in self._velocities() if len(v) > 1]
+        own = np.max(every, axis=0, initial=0.0) * self.model.weights
+        return np.maximum(own, max(ALONE * float(own.max()), 1e-9))
+
     def _velocities(self) -> Iterator[Array]:
-        """(F - 1, E) features a second, of each clip."""
+        """(F - 1, E) features a second, of each clip, without the jumps of logarithms of what turns full circle."""
+        first = len(self.model.encoder.plain)
+        turns = slice(first, first + len(self.model.encoder.turns))
         for space in self.model.spaces.values():
             for segment in space.segments:
-                yield np.diff(space.features[segment.start : segment.stop].astype(np.float64), axis=0) * space.rate
+                steps = np.diff(space.features[segment.start : segment.stop].astype(np.float64), axis=0)
+                steps[:, turns][np.abs(steps[:, turns]) * space.rate > FULL_CIRCLE] = 0.0
+                yield steps * space.rate
 
     def frames(self, seconds: float) -> int:
         """The nearest number of frames, at least one."""
@@ -207,10 +227,10 @@ class Planner:
         frames = self.frames(min(natural, natural**HURRY) if seconds is None else seconds)
         for _ in range(8):  # a path twice as slow changes its velocity a quarter as much, so few are enough
             legs = self._legs(lines, crossings, max(frames, len(lines)))
-            harsh = max(self._harshness(leg, line.label) for leg, line in zip(legs[::2], lines))
-            if harsh <= GENTLE * self.jolt:
+            harsh = max(self._harshness(leg, line.label, seconds is None) for leg, line in zip(legs[::2], lines))
+            if harsh <= GENTLE:
                 break
-            frames = int(np.ceil(frames * np.sqrt(harsh / (GENTLE * self.jolt))))
+            frames = int(np.ceil(frames * np.sqrt(harsh / GENTLE)))
         return legs
 
     def _legs(self, lines: Sequence[Line], crossings: Sequence[Cross], frames: int) -> tuple[Leg, ...]:
@@ -228,13 +248,15 @@ class Planner:
             first = last
         return tuple(legs)
 
-    def _harshness(self, leg: Leg, label: str) -> float:
-        """The largest change of the look's velocity from frame to frame along a path, in the unit of `jolt`."""
+    def _harshness(self, leg: Leg, label: str, each: bool) -> float:
+        """The largest change of velocity along a path, of the look, and with `each` of any feature; 1 is the clips'."""
         assert isinstance(leg, Follow)
         looks = self.stages[label].space.features_of(leg.points) * self.model.weights
         if len(looks) < 3:
             return 0.0
-        return float(np.linalg.norm(np.diff(looks, 2, axis=0), axis=1).max() * self.rate)
+        change = np.abs(np.diff(looks, 2, axis=0)) * self.rate
+        whole = np.linalg.norm(change, axis=1).max() / self.jolt
+        return float(max(whole, (change / self.jolts).max()) if each else whole)
 
     def _radius(self, label: str) -> float:
         return self.stages[label].forces.radius

@@ -1,0 +1,21 @@
+"""All the layers that a character has controls for, in the order in which they are laid over a performance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from understudy.live.layers.blinks import Blinks
+from understudy.live.layers.breathing import Breathing
+from understudy.live.layers.gaze import Gaze
+from understudy.live.layers.layer import Layer
+from understudy.rig import PosedRig
+
+
+def layers_of(rig: PosedRig, points: Mapping[str, Sequence[float]] | None = None) -> tuple[Layer, ...]:
+    """Breath, gaze and blinks, without those that the character cannot show.
+
+    Breath moves the head, so it comes before the eyes that hold a point; lids follow what the eyes do. `points` are
+    names that may be looked at, in metres of the world.
+    """
+    found: tuple[Layer | None, ...] = (Breathing.of(rig), Gaze.of(rig, points), Blinks.of(rig))
+    return tuple(layer for layer in found if layer is not None)

@@ -1,0 +1,141 @@
+"""Blinks: now and then, never in time, and with a large jump of the eyes.
+
+The lid falls fast and rises slowly. A blink starts from wherever the lids are and never opens an eye; eyes that the
+pose has shut do not blink, and a clip that is played as it is blinks by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, hypot, radians
+from typing import NamedTuple
+
+from understudy.checks import Array
+from understudy.live.layers import chance
+from understudy.live.layers.eyes import Eyes
+from understudy.live.layers.layer import Moment
+from understudy.live.layers.lids import Lid, lids_of
+from understudy.live.layers.saccade import smooth
+from understudy.rig import PosedRig
+
+BETWEEN = (3.9, 0.65)  # seconds from blink to blink: median, deviation of the logarithm; people blink 15 times a minute
+SHORTEST = 0.45  # seconds
+FALLING = (0.085, 0.15)  # seconds, the same two
+RISING = (0.22, 0.2)
+SHUT = 0.02  # seconds, and at least one frame: a blink that is never seen shut is a flicker
+TWICE = 0.13  # of the blinks are followed by another
+CLOSED = 0.55  # eyes that the pose has shut so far do not blink
+STEP = radians(14)  # a jump of the eyes that a blink goes with
+WITH_JUMP = 0.65  # of such jumps
+FRESH = 1.0  # seconds after a blink in which no jump brings another: eyes that look around a lot would flutter
+JUMP_MEMORY = 0.05  # seconds over which a jump is added up
+
+
+class BlinkState(NamedTuple):
+    """The blink that is under way or was the last, and when the next comes."""
+
+    seed: int
+    draws: int = 0
+    started: bool = False
+    next: float = 0.0
+    since: float = -1e9  # when the last began
+    falling: float = 0.1
+    shut: float = 0.0
+    rising: float = 0.1
+    gaze: tuple[float, float] = (0.0, 0.0)
+    moved: float = 0.0  # radians that the eyes jumped just now
+    shut_at: float = -1e9  # when the performance itself had the eyes shut last
+
+    def amount(self, time: float) -> float:
+        """How far the lids are at a time: 0 open, 1 shut."""
+        age = time - self.since
+        if age < self.falling:
+            return smooth(age / self.falling)
+        age -= self.falling + self.shut
+        if age >= self.rising:
+            return 0.0
+        # quick at first and then ever slower, as a lid opens
+        return 1.0 if age <= 0.0 else 1.0 - smooth((age / self.rising) ** 0.75)
+
+    @property
+    def over(self) -> float:
+        """When the last blink ends."""
+        return self.since + self.falling + self.shut + self.rising
+
+
+@dataclass(frozen=True, eq=False)
+class Blinks:
+    """A layer that shuts the lids for a moment."""
+
+    lids: tuple[Lid, ...]
+    eyes: Eyes | None = None  # whose jumps are blinked at
+
+    @classmethod
+    def of(cls, rig: PosedRig) -> Blinks | None:
+        """The blinks of a rig's character; None where nothing shuts its eyes."""
+        lids = lids_of(rig)
+        return cls(lids, Eyes.of(rig)) if lids else None
+
+    def init(self, seed: int) -> BlinkState:
+        """The state before the first frame."""
+        return BlinkState(chance.stream(seed, "blinks"))
+
+    def step(self, state: BlinkState, row: Array, moment: Moment) -> tuple[BlinkState, Array]:
+        """The next state, and the row (C,) with its lids as far down as the blink has them, or as they were."""
+        time, life = moment.time, moment.life
+        state = self._watched(state, row, moment)
+        if not state.started:
+            state = state._replace(started=True)
+            # in the middle of an interval: a crowd that starts together does not blink together
+            state = _waiting(state, time, life, chance.uniform(state.seed, state.draws + 1))
+        held = min(lid.closed(row) for lid in self.lids) > CLOSED
+        if held and time >= state.over:
+            state = state._replace(shut_at=time)
+        if life == 0.0 or moment.played or state.shut_at == time:
+            state = _waiting(state, time, life)
+        elif time >= state.over:
+            jumped = state.moved > STEP and time >= max(state.over, state.shut_at) + FRESH
+            if time >= state.next or (jumped and chance.uniform(state.seed, state.draws) < WITH_JUMP):
+                state = _begun(state, moment)
+            elif state.moved > STEP:  # let pass, with the rest of the same jump; the next is asked anew
+                state = state._replace(draws=state.draws + 1, moved=-2.0 * STEP)
+        amount = state.amount(time)
+        if amount > 0.0:
+            row = row.copy()
+            for lid in self.lids:
+                lid.shut_to(row, amount)
+        return state, row
+
+    def _watched(self, state: BlinkState, row: Array, moment: Moment) -> BlinkState:
+        """The state with what the eyes did since the frame before."""
+        if self.eyes is None:
+            return state
+        yaw, pitch, _, _ = self.eyes.drive.read(row)
+        jumped = hypot(yaw - state.gaze[0], pitch - state.gaze[1]) if state.started else 0.0
+        return state._replace(gaze=(yaw, pitch), moved=state.moved * exp(-moment.dt / JUMP_MEMORY) + jumped)
+
+
+def _waiting(state: BlinkState, time: float, life: float, share: float = 1.0) -> BlinkState:
+    """The state with its next blink put off; a character without life has none."""
+    lasts = max(chance.log_normal(state.seed, state.draws, *BETWEEN) / life, SHORTEST) * share if life > 0.0 else 0.0
+    return state._replace(next=time + lasts)
+
+
+def _begun(state: BlinkState, moment: Moment) -> BlinkState:
+    """The state with a blink that begins now."""
+    seed, draw = state.seed, state.draws + 1
+    falling = chance.log_normal(seed, draw, *FALLING)
+    rising = chance.log_normal(seed, draw + 1, *RISING)
+    lasts = max(chance.log_normal(seed, draw + 2, *BETWEEN) / moment.life, SHORTEST)
+    twice = chance.uniform(seed, draw + 3) < TWICE
+    begins = moment.time - moment.dt
+    over = begins + falling + max(SHUT, moment.dt) + rising
+    return state._replace(
+        draws=draw + 4,
+        next=over + (0.03 if twice else lasts),
+        since=begins,
+        falling=falling,
+        shut=max(SHUT, moment.dt),
+        rising=rising,
+        moved=0.0,
+    )
