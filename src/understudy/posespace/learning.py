@@ -155,13 +155,20 @@ def learn(
     spaces = list(_fitted(jobs, mapper, workers, None if progress is None else lambda done: progress(done, total)))
     looks = [space.features_of(space.latents) * seen.weights for space in spaces]
     alone = [np.full(len(space), np.inf) for space in spaces]  # how unlike anything of another label each frame looks
-    found = []
-    for number, (i, j) in enumerate(pairs):
+
+    def joined(pair: tuple[int, int], progress: Progress) -> tuple[bridges.Bridges, Array]:
+        i, j = pair
         apart = bridges.looks_apart(looks[i], looks[j])
-        alone[i], alone[j] = np.minimum(alone[i], apart.min(axis=1)), np.minimum(alone[j], apart.min(axis=0))
-        found.append(bridges.between(spaces[i], spaces[j], seen.weights, apart))
+        return bridges.between(spaces[i], spaces[j], seen.weights, apart), apart
+
+    def report(hundredths: int) -> None:
         if progress is not None:
-            progress(100 * len(jobs) + 10 * (number + 1), total)
+            progress(100 * len(jobs) + hundredths // 10, total)
+
+    found = []
+    for (i, j), (pair, apart) in zip(pairs, map_in_threads(joined, pairs, workers, report)):
+        alone[i], alone[j] = np.minimum(alone[i], apart.min(axis=1)), np.minimum(alone[j], apart.min(axis=0))
+        found.append(pair)
     spaces = [replace(space, home=home(space, look, far)) for space, look, far in zip(spaces, looks, alone)]
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}

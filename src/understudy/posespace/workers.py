@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from understudy.errors import UnderstudyError
+from understudy.gp.threads import one_thread
 
 Result = TypeVar("Result")
 
@@ -31,8 +32,6 @@ def map_in_threads(
 
     Where the caller is interrupted, the jobs stop at their next progress call.
     """
-    from threadpoolctl import threadpool_limits
-
     done = [0.0] * len(jobs)
     stop, lock = threading.Event(), threading.Lock()
 
@@ -49,7 +48,7 @@ def map_in_threads(
         progress(1, 1)
         return result
 
-    with threadpool_limits(1), ThreadPoolExecutor(workers or os.cpu_count()) as pool:
+    with one_thread(), ThreadPoolExecutor(workers or os.cpu_count()) as pool:
         futures = [pool.submit(run, number) for number in range(len(jobs))]
         try:
             for future in futures:
