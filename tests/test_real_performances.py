@@ -33,15 +33,15 @@ CMU = {"happy": "79_69", "laughing": "79_70", "sad": "79_71", "crying": "79_72"}
 class Case:
     """A character, the labels that it learns, what it does then, and how much its feet may slide.
 
-    `slide` is a factor: of what the fastest planted foot of its own clips does. Clips of games walk on the spot, so
-    their feet slide in the source already; captured feet stand, and where two stances differ a foot is dragged.
+    `slide` is a factor: of what the feet of its own clips do. Clips of games walk on the spot, so their feet slide in
+    the source already; captured feet stand, and where two stances differ one is dragged to its new place.
     """
 
     file: str
     labels: tuple[str, ...]
     start: str
     commands: tuple[Command, ...]
-    slide: float = 1.5
+    slide: float = 1.2
 
 
 CASES = {
@@ -98,7 +98,7 @@ CASES = {
             *(Idle(seconds=1.5), Transition("laughing"), Move("79_71@4.0"), Play("79_72", 2.0, 3.5)),
             *(Mix(("sad", "happy"), 0.4, seconds=1.5), Idle(("79_69@2.0", "79_69@4.0"), seconds=2.0)),
         ),
-        slide=7.0,
+        slide=5.0,
     ),
 }
 
@@ -206,16 +206,19 @@ def test_an_idle_does_not_drift(take: Take) -> None:
 
 
 def test_feet_slide_as_they_do_in_the_clips(take: Take) -> None:
+    """Speed over the ground of joints that are near it, other than those that never leave their place."""
+    every = np.concatenate(take.sources)
     floor = np.median([points[..., 1].min() for points in take.sources])
+    moves = np.ptp(every[..., [0, 2]], axis=0).max(axis=1) > 0.05 * take.size
 
-    def fastest(points: Array) -> float:
-        low = points[..., 1] < floor + LOW * take.size
+    def sliding(points: Array) -> float:
+        low = (points[..., 1] < floor + LOW * take.size) & moves
         steps = np.linalg.norm(np.diff(points[..., [0, 2]], axis=0), axis=-1) * RATE / take.size
-        planted = np.where(low[1:] & low[:-1], steps, np.inf).min(axis=1)  # the foot that stands best
-        return float(np.quantile(planted[np.isfinite(planted)], 0.95)) if np.isfinite(planted).any() else 0.0
+        found = [np.median(step[near]) for step, near in zip(steps, low[1:] & low[:-1]) if near.any()]
+        return float(np.quantile(found, 0.95)) if found else 0.0
 
-    own = max(fastest(points) for points in take.sources)
-    assert fastest(take.points(take.rows)) <= take.case.slide * max(own, 0.02)
+    shown, own = sliding(take.points(take.rows)), max(map(sliding, take.sources))
+    assert 0 < shown <= take.case.slide * own, f"{shown:.2f} heights a second, {own:.2f} in the clip with the most"
 
 
 def test_what_is_written_is_what_was_performed(take: Take, tmp_path: Path) -> None:

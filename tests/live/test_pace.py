@@ -5,9 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from tests.learned import lamp_model, lamp_rig
 
 from understudy.live.performer import Performer
 from understudy.live.planning import ALONE, FULL_CIRCLE, Planner
+
+
+@pytest.fixture(scope="module")
+def performer() -> Performer:
+    return Performer(lamp_model(), lamp_rig(), 24.0, seed=3)
 
 
 def test_a_logarithm_that_has_come_full_circle_is_no_jolt(performer: Performer) -> None:
