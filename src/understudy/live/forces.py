@@ -76,7 +76,7 @@ class Forces:
         v, l, flat = likely(density, x, radius)  # noqa: E741
         return cls(
             alpha=ALPHA,
-            a=2 * sqrt(x.shape[1]) * amplitude,
+            a=sqrt(x.shape[1]) * amplitude,
             v=v,
             l=l,
             flat=flat,

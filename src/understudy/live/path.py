@@ -28,8 +28,8 @@ POWER = 4  # the paper's: with 2 paths cut corners, from 8 on only the longest h
 EASE = 0.3
 # Frames, the standard deviation of the rounding. Over 40 changes of the dragon's label the greatest acceleration was
 # 0.74, 0.67, 0.63 and 0.55 of the clips' own 99 % (nine of ten below that) with 1.5, 4, 7 and 10, and the label was
-# reached sooner; beyond, a path cuts off poses that it was to pass.
-ROUND = 7.0
+# reached sooner; with 14 the worst case is worse again, since a path cuts off poses that it was to pass.
+ROUND = 10.0
 FINE = 4  # places a frame while corners are rounded
 # Seconds to give up a velocity: clips take 0.1 to 0.5; the acceleration is 4 velocities over it.
 LAUNCH = 0.5

@@ -24,11 +24,8 @@ from understudy.live.particle import Density, Forces, prepared
 from understudy.maths import resample
 from understudy.posespace import Bridges, Model, PoseSpace
 
-GAP_SECONDS = 1.0  # a bridge as wide as its threshold is worth a detour of a second
+GAP_SECONDS = 2.0  # a bridge as wide as its threshold is worth this long a detour to one that leaves nothing to blend
 SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has popped there
-# A way of a second takes a second, one that the clips would take five for takes three: who is told to go somewhere goes
-# there, and does not act all that lies on the way. Peaks stay below the clips' own, which are far above their pace.
-HURRY = 0.7
 # Of the clips' own largest change of velocity, which a path may reach where it speeds up; corners come on top.
 GENTLE = 0.6
 # Radians a second, of one feature: hardly a joint turns three times a second, but the logarithm of one that has come
@@ -224,7 +221,7 @@ class Planner:
             label, x = beyond, there[number]
         lines.append(self._paced(label, self.line(label, x, target, kind)))
         natural = max(SHORTEST, sum(line.seconds[-1] for line in lines) / (1 - path.EASE))
-        frames = self.frames(min(natural, natural**HURRY) if seconds is None else seconds)
+        frames = self.frames(natural if seconds is None else seconds)
         for _ in range(8):  # a path twice as slow changes its velocity a quarter as much, so few are enough
             legs = self._legs(lines, crossings, max(frames, len(lines)))
             harsh = max(self._harshness(leg, line.label, seconds is None) for leg, line in zip(legs[::2], lines))

@@ -20,7 +20,7 @@ from understudy.maths import inertial
 
 # The paper's 12 frames are 0.5 s. A wider gap takes longer, so that it moves no faster than the clips do; beyond the
 # longest the old motion would still be seen under the new one.
-SHORTEST_BLEND, LONGEST_BLEND = 0.4, 1.5
+SHORTEST_BLEND, LONGEST_BLEND = 0.5, 1.5
 # A velocity that decays within T changes by 6 / T of itself a second at first; this part of the clips' own largest
 # change is left to it, the rest to the motion that goes on beneath.
 GENTLE = 0.5
