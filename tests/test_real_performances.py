@@ -98,7 +98,7 @@ CASES = {
             *(Idle(seconds=1.5), Transition("laughing"), Move("79_71@4.0"), Play("79_72", 2.0, 3.5)),
             *(Mix(("sad", "happy"), 0.4, seconds=1.5), Idle(("79_69@2.0", "79_69@4.0"), seconds=2.0)),
         ),
-        slide=5.0,
+        slide=7.0,
     ),
 }
 
