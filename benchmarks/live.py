@@ -129,7 +129,7 @@ def parts(space: Space) -> Iterator[Row]:
     drawn = least_ms(lambda: noise.random_forces(0, streams, 7, 1 / RATE, space.forces, 3), 300)
     yield Row("random force, 1 character", 1e3 * drawn, "us", "asked for: 20 us", 0.02 / drawn, 1.0)
     points = space.mapping.points
-    graph = path.graph(points)
+    graph = path.Graph(points)
     searched = least_ms(lambda: graph.path(points[0], points[-1]), 30)
     yield Row("graph path through 400 points", searched, "ms", "asked for: 1 ms", 1 / searched, 1.0)
     prepares = least_ms(lambda: prepared(space.mapping), 3)

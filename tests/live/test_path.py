@@ -25,23 +25,23 @@ def test_equals_brute_force(seed: int, count: int, power: float) -> None:
     points, a, b = rng.normal(size=(count, 3)), rng.normal(size=3), rng.normal(size=3)
     ways = (list(way) for size in range(count + 1) for way in permutations(range(count), size))
     cheapest = min(cost(np.stack([a, *points[way], b]), power) for way in ways)
-    assert cost(path.graph(points, power).path(a, b), power) == pytest.approx(cheapest, rel=1e-9)
+    assert cost(path.Graph(points, power).path(a, b), power) == pytest.approx(cheapest, rel=1e-9)
 
 
 def test_kernel_equals_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     points, *_ = latents(runs=4, frames=50)
-    graph = path.graph(points)
-    fast = [path.graph_path(graph, points[i], points[-1 - i]) for i in range(0, 100, 7)]
+    graph = path.Graph(points)
+    fast = [graph.path(points[i], points[-1 - i]) for i in range(0, 100, 7)]
     monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     for i, way in zip(range(0, 100, 7), fast):
-        assert np.array_equal(way, path.graph_path(graph, points[i], points[-1 - i]))
+        assert np.array_equal(way, graph.path(points[i], points[-1 - i]))
 
 
 def test_follows_the_training_points() -> None:
     """Around a circle of frames the way keeps to the circle instead of crossing it."""
     angle = np.linspace(0, np.pi, 40)
     points = np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
-    way = path.graph_path(path.graph(points), points[0], points[-1])
+    way = path.Graph(points).path(points[0], points[-1])
     assert np.array_equal(way, points)
     assert path.length(way) > 1.5 * path.length(path.straight(points[0], points[-1]))
 
@@ -49,20 +49,20 @@ def test_follows_the_training_points() -> None:
 def test_ends_off_the_points_are_kept() -> None:
     points, *_ = latents()
     a, b = points[0] + 0.3, points[-1] - 0.3
-    way = path.graph(points).path(a, b)
+    way = path.Graph(points).path(a, b)
     assert np.array_equal(way[0], a) and np.array_equal(way[-1], b) and len(way) > 2
 
 
 def test_a_path_to_where_it_starts_stays() -> None:
     points, *_ = latents()
-    way = path.graph(points).path(points[3], points[3])
+    way = path.Graph(points).path(points[3], points[3])
     assert np.array_equal(way, points[[3, 3]])
     assert np.array_equal(path.resampled(way, 5), np.tile(points[3], (6, 1)))
 
 
 def test_repeated_training_points_cost_nothing() -> None:
     points = np.repeat(np.linspace(0, 1, 5)[:, None] * np.ones(3), 3, axis=0)
-    way = path.graph(points).path(points[0], points[-1])
+    way = path.Graph(points).path(points[0], points[-1])
     assert np.array_equal(way, points[::3])
 
 
@@ -151,24 +151,10 @@ def test_a_short_path_gets_the_time_to_lose_its_speed(count: int) -> None:
     assert len(path.launched(there, np.zeros(3), 1 / 24)) == count
 
 
-def test_stretched_keeps_the_motion() -> None:
-    places = path.resampled(path.straight(np.zeros(2), np.ones(2)), 20)
-    slower = path.stretched(places, 40)
-    assert len(slower) == 41
-    np.testing.assert_allclose(slower[::2], places, atol=1e-12)
-    assert np.array_equal(path.stretched(places, 7)[[0, -1]], places[[0, -1]])
-
-
-def test_frames_for_the_space_s_own_speed() -> None:
-    way = path.straight(np.zeros(3), np.array([3.0, 0, 0]))
-    assert path.frames_for(way, 1.5, 24) == 48
-    assert path.frames_for(way * 1e-6, 1.5, 24) == 4
-
-
 def test_bad_input_is_refused() -> None:
     points, *_ = latents()
     with pytest.raises(InvalidInput, match="the end"):
-        path.graph(points).path(points[0], np.zeros(2))
+        path.Graph(points).path(points[0], np.zeros(2))
     with pytest.raises(InvalidInput, match="finite"):
         path.straight(np.array([np.nan, 0]), np.zeros(2))
     with pytest.raises(InvalidInput, match="a frame"):

@@ -72,16 +72,6 @@ def straight(a: Array, b: Array) -> Array:
     return np.stack([checks.array(a, "the start", ("Q",)), checks.array(b, "the end", ("Q",))])
 
 
-def graph(latents: Array, p: float = POWER) -> Graph:
-    """The graph of training latents (N, Q), made once for each space."""
-    return Graph(latents, p)
-
-
-def graph_path(graph: Graph, a: Array, b: Array) -> Array:
-    """(K, Q) the cheapest way from a to b (Q,) through the training latents of a graph."""
-    return graph.path(a, b)
-
-
 def costs(a: Array, b: Array, power: float) -> Array:
     """(A, B) |a - b|^p of a (A, Q) and b (B, Q)."""
     square = np.zeros((len(a), len(b)))
@@ -128,15 +118,6 @@ def without_repeats(points: Array) -> Array:
 def length(points: Array) -> float:
     """Length of a polyline (K, Q)."""
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
-
-
-def frames_for(points: Array, speed: float, rate: float, least: int = 4) -> int:
-    """How many frames a path (K, Q) should take where the clips move with `speed` (`Forces.speed`), at `rate` a second.
-
-    Never fewer than `least`: a sixth of a second at 24 a second is the quickest move that is still seen as one.
-    """
-    seconds = length(points) / checks.positive(speed, "speed")
-    return max(least, round(seconds * checks.positive(rate, "rate")))
 
 
 def resampled(points: Array, frames: int, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
@@ -205,15 +186,6 @@ def _fading(s: Array | float) -> Array:
     """(1 - s)^3 (1 + 3 s) up to s = 1, then 0."""
     s = np.minimum(s, 1)
     return (1 - s) ** 3 * (1 + 3 * s)
-
-
-def stretched(points: Array, frames: int) -> Array:
-    """(frames + 1, Q) the same motion (F + 1, Q), faster or slower, both ends exactly its own."""
-    points = checks.array(points, "the path", ("K", "Q"))
-    if len(points) < 1 or frames < 1:
-        raise InvalidInput(f"a path needs a point and a frame, but has {len(points)} and {frames}")
-    wanted = np.linspace(0, len(points) - 1, frames + 1)
-    return np.stack([np.interp(wanted, np.arange(len(points)), column) for column in points.T], axis=1)
 
 
 def eased(share: Array, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
