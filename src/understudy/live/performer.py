@@ -42,6 +42,7 @@ class Performer:
         self.model, self.rig, self.layers = model, rig, tuple(layers)
         self.rate = model.rate if rate is None else float(rate)
         self.planner = Planner(model, self.rate, seed)
+        self.planner.prepare()
 
     def init(self, label: str | None = None, pose: str | None = None, seed: int = 0) -> State:
         """The character at a pose (a label's most typical one by default), idling.

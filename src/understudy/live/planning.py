@@ -94,13 +94,18 @@ class Line:
 
     label: str
     points: Array  # (K, Q)
+    poses: Array  # (K, D) what is shown there, reduced: distances are differences of the look
     seconds: Array  # (K,) when the clips would be there, from 0 on
 
-    def at(self, seconds: Array) -> Array:
-        """(n, Q) where it is at those times, the last of them at its end."""
-        places = np.stack([np.interp(seconds, self.seconds, column) for column in self.points.T], axis=1)
-        places[-1] = self.points[-1]
-        return places
+    def at(self, seconds: Array) -> tuple[Array, Array]:
+        """(n, Q) where it is at those times, the last of them at its end, and (n, D) what is shown there."""
+        i = np.clip(np.searchsorted(self.seconds, seconds, side="right") - 1, 0, len(self.seconds) - 2)
+        step = np.maximum(self.seconds[i + 1] - self.seconds[i], 1e-12)
+        share = np.clip((seconds - self.seconds[i]) / step, 0, 1)[:, None]
+        share[-1] = 1.0
+        i[-1] = len(self.seconds) - 2
+        places, poses = ((1 - share) * values[i] + share * values[i + 1] for values in (self.points, self.poses))
+        return places, poses
 
 
 class Planner:
@@ -145,6 +150,12 @@ class Planner:
                 steps = np.diff(space.features[segment.start : segment.stop].astype(np.float64), axis=0)
                 steps[:, turns][np.abs(steps[:, turns]) * space.rate > FULL_CIRCLE] = 0.0
                 yield steps * space.rate
+
+    def prepare(self) -> None:
+        """Do once what the first command would otherwise wait for: the clips' paces, the graphs, compiled code."""
+        for label, stage in self.stages.items():
+            near, _ = stage.space.latent_of(stage.space.features_of(stage.home[None]), stage.home[None, None])
+            self.way(label, near[0], label, stage.home)
 
     def frames(self, seconds: float) -> int:
         """The nearest number of frames, at least one."""
@@ -223,40 +234,42 @@ class Planner:
         natural = max(SHORTEST, sum(line.seconds[-1] for line in lines) / (1 - path.EASE))
         frames = self.frames(natural if seconds is None else seconds)
         for _ in range(8):  # a path twice as slow changes its velocity a quarter as much, so few are enough
-            legs = self._legs(lines, crossings, max(frames, len(lines)))
-            harsh = max(self._harshness(leg, line.label, seconds is None) for leg, line in zip(legs[::2], lines))
+            legs, harsh = self._legs(lines, crossings, max(frames, len(lines)), seconds is None)
             if harsh <= GENTLE:
                 break
             frames = int(np.ceil(frames * np.sqrt(harsh / GENTLE)))
         return legs
 
-    def _legs(self, lines: Sequence[Line], crossings: Sequence[Cross], frames: int) -> tuple[Leg, ...]:
-        """Lines one after the other in so many frames, with the crossings between them."""
+    def _legs(
+        self, lines: Sequence[Line], crossings: Sequence[Cross], frames: int, each: bool
+    ) -> tuple[tuple[Leg, ...], float]:
+        """Lines one after the other in so many frames, with the crossings between them, and how harsh that is."""
         ends = np.cumsum([line.seconds[-1] for line in lines])
         gone = path.eased(np.arange(frames + 1) / frames) * ends[-1]
         legs: list[Leg] = []
-        first = 0
+        first, harsh = 0, 0.0
         for number, line in enumerate(lines):
             left = len(lines) - number - 1
             last = frames if not left else int(np.clip(np.searchsorted(gone, ends[number]), first + 1, frames - left))
             begin = ends[number - 1] if number else 0.0
-            legs.append(Follow(line.at(gone[first : last + 1] - begin), ON_THE_WAY * self._radius(line.label)))
+            points, poses = line.at(gone[first : last + 1] - begin)
+            harsh = max(harsh, self._harshness(poses, line.label, each))
+            legs.append(Follow(points, ON_THE_WAY * self.stages[line.label].forces.radius))
             legs.extend(crossings[number : number + 1])
             first = last
-        return tuple(legs)
+        return tuple(legs), harsh
 
-    def _harshness(self, leg: Leg, label: str, each: bool) -> float:
-        """The largest change of velocity along a path, of the look, and with `each` of any feature; 1 is the clips'."""
-        assert isinstance(leg, Follow)
-        looks = self.stages[label].space.features_of(leg.points) * self.model.weights
-        if len(looks) < 3:
+    def _harshness(self, poses: Array, label: str, each: bool) -> float:
+        """The largest change of velocity of reduced poses (n, D), and with `each` of any feature; 1 is the clips'."""
+        if len(poses) < 3:
             return 0.0
-        change = np.abs(np.diff(looks, 2, axis=0)) * self.rate
-        whole = np.linalg.norm(change, axis=1).max() / self.jolt
-        return float(max(whole, (change / self.jolts).max()) if each else whole)
-
-    def _radius(self, label: str) -> float:
-        return self.stages[label].forces.radius
+        change = np.diff(poses, 2, axis=0) * self.rate
+        whole = float(np.linalg.norm(change, axis=1).max()) / self.jolt
+        if not each:
+            return whole
+        reduction = self.stages[label].space.reduction
+        own = np.abs(change @ reduction.basis.T).max(axis=0) * (reduction.scale > 0)
+        return max(whole, float((own / self.jolts).max()))
 
     def _paced(self, label: str, points: Array) -> Line:
         """A polyline (K, Q) with its corners rounded, and when each of its places is reached at the clips' pace.
@@ -265,15 +278,16 @@ class Planner:
         turn the head, so half of what is constant here is how fast the look changes. The other half stays: a stretch
         without a change is still passed, not jumped over.
         """
-        fine = path.rounded(points, self.frames(max(SHORTEST, self._times(label, points)[-1])))
-        return Line(label, fine, self._times(label, fine))
+        mean = self.stages[label].space.mapping.mean
+        rough = self._times(label, points, mean(points))[-1]
+        fine = path.rounded(points, self.frames(max(SHORTEST, rough)))
+        poses = mean(fine)
+        return Line(label, fine, poses, self._times(label, fine, poses))
 
-    def _times(self, label: str, points: Array) -> Array:
-        """(K,) seconds at which the clips would be at places (K, Q) of a path."""
-        stage = self.stages[label]
-        looks = np.linalg.norm(np.diff(stage.space.features_of(points) * self.model.weights, axis=0), axis=1)
-        steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-        return np.concatenate([[0.0], np.cumsum(looks / self.speed + steps / stage.forces.speed) / 2])
+    def _times(self, label: str, points: Array, poses: Array) -> Array:
+        """(K,) seconds at which the clips would be at places (K, Q) of a path that shows reduced poses (K, D)."""
+        looks, steps = (np.linalg.norm(np.diff(values, axis=0), axis=1) for values in (poses, points))
+        return np.concatenate([[0.0], np.cumsum(looks / self.speed + steps / self.stages[label].forces.speed) / 2])
 
     def line(self, label: str, x: Array, target: Array, kind: str = "graph") -> Array:
         """(K, Q) the way between two latents of a label, over its training frames or straight."""
