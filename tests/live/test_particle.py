@@ -145,7 +145,7 @@ def test_stillness_comes_to_rest(space: Any) -> None:
     density, forces, points = space
     x, velocity = points[::9].copy(), np.full((len(points[::9]), 3), 0.1)
     silence = np.zeros((len(x), 2 * SUBSTEPS + 1, 3))
-    for _ in range(20 * 24):
+    for _ in range(60 * 24):
         x, velocity = step(
             density, forces, x, velocity, points[::9], points[::9], np.full(len(x), forces.radius), silence, DT
         )
