@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon test setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon test types setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
 
 test: setup-test judges
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+types: setup-test
+	$(BIN)/python -m mypy --no-error-summary
 
 setup: system .venv/installed
 setup-test: system .venv/installed-test

@@ -30,8 +30,8 @@ def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     for name, length, seconds in (("rough", 0.5, 0.3), ("smooth", 1.0, 1.0)):
         space = Space.drawn(length, seconds)
-        yield Row(f"{name} space, points kept", len(space.density.points), "", "of 400", None, None)
-        yield Row(f"{name} space, change of log variance", space.density.error, "", "all points", None, None)
+        yield Row(f"{name} space, points kept", len(space.density.points), "n", "of 400", None, None)
+        yield Row(f"{name} space, change of log variance", space.density.error, "nats", "all points", None, None)
         yield from single(name, space)
         yield from crowds(name, space)
     yield from parts(space)
@@ -120,7 +120,7 @@ def crowds(name: str, space: Space) -> Iterator[Row]:
         plain = least_ms(frame(space, count, plain=True), 3)
         yield Row(f"{name} space, {count} characters, a frame", ours, "ms", "NumPy", plain / ours, None)
     live = 1000 / ours / RATE * 1000
-    yield Row(f"{name} space, characters at 24 fps", live, "", "asked for: 400 on 2 cores", live / ASKED_CROWD, 1.0)
+    yield Row(f"{name} space, characters at 24 fps", live, "n", "asked for: 400 on 2 cores", live / ASKED_CROWD, 1.0)
 
 
 def parts(space: Space) -> Iterator[Row]:

@@ -125,12 +125,17 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_done(tmp_path):
     )
     command = [sys.executable, "-c", script, str(tmp_path)]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    child = subprocess.Popen(command, cwd=PROJECT, start_new_session=True, **pipes)
+    child = subprocess.Popen(command, cwd=PROJECT, start_new_session=True, preexec_fn=heed_ctrl_c, **pipes)
     marks = waited_for(tmp_path, 2)
     os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to the workers as well
     out, err = child.communicate(timeout=30)
     assert out == "stopped with 1 of 4 jobs done {0: 'quick'}\n" and err == ""
     assert gone(marks)
+
+
+def heed_ctrl_c():
+    """What runs in the background of a shell ignores it, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def waited_for(folder, count):
