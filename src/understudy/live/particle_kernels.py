@@ -4,10 +4,6 @@ Up to `TILE` characters go through a frame side by side. The precision matrix, t
 four rows at a time; these, once near, serve all of them, and a number of them, once in a register, serves two. With
 one character the same arithmetic runs in the same order, so that what a character does depends neither on the size of
 the crowd nor on the number of threads.
-
-The exponential is written out, because the compiler vectorises it then: exp(y) = 2^n exp(r), n the integer next to
-y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52, and exp(r) for |r| <= 0.35 by its series to r^12
-(the next term is below 2e-16). Its largest error is 3 units in the last place.
 """
 
 from __future__ import annotations
@@ -19,19 +15,15 @@ from understudy.checks import Array
 from understudy.live.density import SILENT
 from understudy.live.forces import NOTHING, STIFFEST
 from understudy.maths.accelerate import FAST, compiled
+from understudy.maths.exp_kernels import exp
 
 TILE = 8  # characters; with more, a product is hardly faster, and a small crowd leaves threads without work
-LOWEST = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
-LOG2E = 1.4426950408889634
-LN2_HIGH, LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
-ROUND = 6755399441055744.0  # 1.5 * 2^52: a double this large has no bits left below one
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def similarities(places: Array, x: Array, scale: float, variance: float, bits: Array, k: Array) -> None:
-    """k_i = variance * exp(scale |x - x_i|^2) of one point x (Q,) and all places (Q, P); `bits` (P,) is scratch."""
+def similarities(places: Array, x: Array, scale: float, variance: float, k: Array) -> None:
+    """k_i = variance * exp(scale |x - x_i|^2) of one point x (Q,) and all places (Q, P)."""
     count = places.shape[1]
-    whole = bits.view(np.float64)
     for i in range(count):
         k[i] = 0.0
     for q in range(places.shape[0]):
@@ -39,33 +31,10 @@ def similarities(places: Array, x: Array, scale: float, variance: float, bits: A
         for i in range(count):
             d = row[i] - c
             k[i] += d * d
-    for i in range(count):
-        k[i] = max(scale * k[i], LOWEST)
-    for i in range(count):
-        whole[i] = k[i] * LOG2E + ROUND
-    for i in range(count):
-        n = whole[i] - ROUND
-        r = (k[i] - n * LN2_HIGH) - n * LN2_LOW
-        e = 1.0 / 479001600.0
-        e = e * r + 1.0 / 39916800.0
-        e = e * r + 1.0 / 3628800.0
-        e = e * r + 1.0 / 362880.0
-        e = e * r + 1.0 / 40320.0
-        e = e * r + 1.0 / 5040.0
-        e = e * r + 1.0 / 720.0
-        e = e * r + 1.0 / 120.0
-        e = e * r + 1.0 / 24.0
-        e = e * r + 1.0 / 6.0
-        e = e * r + 0.5
-        e = e * r + 1.0
-        e = e * r + 1.0
-        k[i] = variance * e
-    for i in range(count):
-        bits[i] = (bits[i] + 1023) << 52
     silent = SILENT * variance
     for i in range(count):
-        heard = k[i] * whole[i]
-        k[i] = heard if heard > silent else 0.0
+        value = variance * exp(scale * k[i])
+        k[i] = value if value > silent else 0.0
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
@@ -189,7 +158,6 @@ def run(
     x, velocity, path, path_end, radius, random = state
     dims, points = places.shape
     k, b = np.empty((TILE, points)), np.empty((TILE, points))
-    bits = np.empty(points, np.int64)
     at, moving, force, here = np.empty((TILE, dims)), np.empty((TILE, dims)), np.empty(dims), np.empty(dims)
     dx, dv = np.empty((TILE, dims)), np.empty((TILE, dims))
     drift = np.empty((TILE, dims))
@@ -208,7 +176,7 @@ def run(
                     for q in range(dims):
                         at[c, q], moving[c, q] = x[m, q], velocity[m, q]
                         dx[c, q] = dv[c, q] = 0.0
-                similarities(places, at[c], -0.5 * numbers[2], numbers[4], bits, k[c])
+                similarities(places, at[c], -0.5 * numbers[2], numbers[4], k[c])
             product(precision, k, b, tile)
             weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
             ahead = h if stage == 2 else 0.5 * h
