@@ -3,18 +3,17 @@
 N = 400 training points, Q = 3, 20 reduced dimensions and 742 controls, of the order of the paper's. Two spaces: one as
 rough as the dragon's (kernel length half the spread of the points, noise 1e-4), where hardly any point can be spared,
 and one as smooth as a few slow clips. The pose is k(x) @ weights, then the basis of the controls. Beside each figure
-the same in NumPy over all points. Times are the shortest of some rounds.
+the same in NumPy over all points. Times are medians.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from benchmarks.measure import Row
+from benchmarks.measure import Row, median_ms
 
 from understudy.checks import Array
 from understudy.gp import Kernel, Mapping
@@ -96,19 +95,8 @@ def frame(space: Space, count: int, plain: bool = False) -> Callable[[], Array]:
     return pose
 
 
-def least_ms(function: Callable[[], object], rounds: int) -> float:
-    """Shortest time of a call in milliseconds, after one that compiles and warms the caches."""
-    function()
-    best = np.inf
-    for _ in range(rounds):
-        start = time.perf_counter()
-        function()
-        best = min(best, time.perf_counter() - start)
-    return best * 1e3
-
-
 def single(name: str, space: Space) -> Iterator[Row]:
-    ours, plain = least_ms(frame(space, 1), 300), least_ms(frame(space, 1, plain=True), 60)
+    ours, plain = median_ms(frame(space, 1), 300), median_ms(frame(space, 1, plain=True), 60)
     label = f"{name} space, 1 character, a frame"
     yield Row(label, ours, "ms", "asked for: 1 ms", ASKED_MS / ours, 1.0)
     yield Row(label, ours, "ms", "NumPy", plain / ours, None)
@@ -116,8 +104,8 @@ def single(name: str, space: Space) -> Iterator[Row]:
 
 def crowds(name: str, space: Space) -> Iterator[Row]:
     for count, rounds in ((100, 30), (1000, 8)):
-        ours = least_ms(frame(space, count), rounds)
-        plain = least_ms(frame(space, count, plain=True), 3)
+        ours = median_ms(frame(space, count), rounds)
+        plain = median_ms(frame(space, count, plain=True), 3)
         yield Row(f"{name} space, {count} characters, a frame", ours, "ms", "NumPy", plain / ours, None)
     live = 1000 / ours / RATE * 1000
     yield Row(f"{name} space, characters at 24 fps", live, "n", "asked for: 400 on 2 cores", live / ASKED_CROWD, 1.0)
@@ -126,11 +114,11 @@ def crowds(name: str, space: Space) -> Iterator[Row]:
 def parts(space: Space) -> Iterator[Row]:
     """What else a frame or a command needs."""
     streams = np.arange(1)
-    drawn = least_ms(lambda: noise.random_forces(0, streams, 7, 1 / RATE, space.forces, 3), 300)
+    drawn = median_ms(lambda: noise.random_forces(0, streams, 7, 1 / RATE, space.forces, 3), 300)
     yield Row("random force, 1 character", 1e3 * drawn, "us", "asked for: 20 us", 0.02 / drawn, 1.0)
     points = space.mapping.points
     graph = path.Graph(points)
-    searched = least_ms(lambda: graph.path(points[0], points[-1]), 30)
+    searched = median_ms(lambda: graph.path(points[0], points[-1]), 30)
     yield Row("graph path through 400 points", searched, "ms", "asked for: 1 ms", 1 / searched, 1.0)
-    prepares = least_ms(lambda: prepared(space.mapping), 3)
+    prepares = median_ms(lambda: prepared(space.mapping), 3)
     yield Row("preparing a space", prepares, "ms", "", None, None)

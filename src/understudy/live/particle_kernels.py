@@ -4,6 +4,9 @@ Up to `TILE` characters go through a frame side by side. The precision matrix, t
 four rows at a time; these, once near, serve all of them, and a number of them, once in a register, serves two. With
 one character the same arithmetic runs in the same order, so that what a character does depends neither on the size of
 the crowd nor on the number of threads.
+
+The exponential is that of `maths.exp_kernels`, taken apart into loops over all points: exp(y) = 2^n exp(r), n the
+integer next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A crowd is a tenth faster for it.
 """
 
 from __future__ import annotations
@@ -15,15 +18,19 @@ from understudy.checks import Array
 from understudy.live.density import SILENT
 from understudy.live.forces import NOTHING, STIFFEST
 from understudy.maths.accelerate import FAST, compiled
-from understudy.maths.exp_kernels import exp
+from understudy.maths.exp_kernels import LN2_HIGH, LN2_LOW, series
 
 TILE = 8  # characters; with more, a product is hardly faster, and a small crowd leaves threads without work
+LOWEST = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
+LOG2E = 1.4426950408889634
+ROUND = 6755399441055744.0  # 1.5 * 2^52: a double this large has no bits left below one
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def similarities(places: Array, x: Array, scale: float, variance: float, k: Array) -> None:
-    """k_i = variance * exp(scale |x - x_i|^2) of one point x (Q,) and all places (Q, P)."""
+def similarities(places: Array, x: Array, scale: float, variance: float, bits: Array, k: Array) -> None:
+    """k_i = variance * exp(scale |x - x_i|^2) of one point x (Q,) and all places (Q, P); `bits` (P,) is scratch."""
     count = places.shape[1]
+    whole = bits.view(np.float64)
     for i in range(count):
         k[i] = 0.0
     for q in range(places.shape[0]):
@@ -31,10 +38,20 @@ def similarities(places: Array, x: Array, scale: float, variance: float, k: Arra
         for i in range(count):
             d = row[i] - c
             k[i] += d * d
+    for i in range(count):
+        k[i] = max(scale * k[i], LOWEST)
+    for i in range(count):
+        whole[i] = k[i] * LOG2E + ROUND
+    for i in range(count):
+        n = whole[i] - ROUND
+        r = (k[i] - n * LN2_HIGH) - n * LN2_LOW
+        k[i] = variance * series(r)
+    for i in range(count):
+        bits[i] = (bits[i] + 1023) << 52
     silent = SILENT * variance
     for i in range(count):
-        value = variance * exp(scale * k[i])
-        k[i] = value if value > silent else 0.0
+        heard = k[i] * whole[i]
+        k[i] = heard if heard > silent else 0.0
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
@@ -158,6 +175,7 @@ def run(
     x, velocity, path, path_end, radius, random = state
     dims, points = places.shape
     k, b = np.empty((TILE, points)), np.empty((TILE, points))
+    bits = np.empty(points, np.int64)
     at, moving, force, here = np.empty((TILE, dims)), np.empty((TILE, dims)), np.empty(dims), np.empty(dims)
     dx, dv = np.empty((TILE, dims)), np.empty((TILE, dims))
     drift = np.empty((TILE, dims))
@@ -176,7 +194,7 @@ def run(
                     for q in range(dims):
                         at[c, q], moving[c, q] = x[m, q], velocity[m, q]
                         dx[c, q] = dv[c, q] = 0.0
-                similarities(places, at[c], -0.5 * numbers[2], numbers[4], k[c])
+                similarities(places, at[c], -0.5 * numbers[2], numbers[4], bits, k[c])
             product(precision, k, b, tile)
             weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
             ahead = h if stage == 2 else 0.5 * h

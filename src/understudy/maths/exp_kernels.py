@@ -14,12 +14,8 @@ LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10  # th
 
 
 @compiled(nogil=True, fastmath=FAST, inline="always")
-def exp(x: float) -> float:
-    """e^x for x <= 700; below -700, where it is 1e-304, as if there. NaN stays NaN."""
-    x = max(x, -700.0)
-    n = np.floor(x * 1.4426950408889634 + 0.5)
-    r = x - n * LN2_HIGH
-    r = r - n * LN2_LOW
+def series(r: float) -> float:
+    """e^r for |r| <= ln 2 / 2."""
     p = 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
     p = p * r + 1.0 / 3628800.0
@@ -33,4 +29,14 @@ def exp(x: float) -> float:
     p = p * r + 0.5
     p = p * r + 1.0
     p = p * r + 1.0
-    return p * np.int64((np.int64(n) + 1023) << 52).view(np.float64)
+    return p
+
+
+@compiled(nogil=True, fastmath=FAST, inline="always")
+def exp(x: float) -> float:
+    """e^x for x <= 700; below -700, where it is 1e-304, as if there. NaN stays NaN."""
+    x = max(x, -700.0)
+    n = np.floor(x * 1.4426950408889634 + 0.5)
+    r = x - n * LN2_HIGH
+    r = r - n * LN2_LOW
+    return series(r) * np.int64((np.int64(n) + 1023) << 52).view(np.float64)
