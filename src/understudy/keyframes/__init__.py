@@ -1,0 +1,1 @@
+"""Edit: drag the in-betweens, not the tangents [Ciccone 2019]."""
