@@ -130,7 +130,8 @@ class Limit:
     def __post_init__(self) -> None:
         if np.isnan(self.low) or np.isnan(self.high) or self.low > self.high:
             raise InvalidInput(
-                f"limit of {self.target}.{self.column} should rise from low to high, but goes from {self.low} to {self.high}"
+                f"limit of {self.target}.{self.column} should rise from low to high, "
+                f"but goes from {self.low} to {self.high}"
             )
 
 

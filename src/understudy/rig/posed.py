@@ -59,17 +59,19 @@ class PosedRig(ABC):
         if times is None:
             times = animation.frame_times()
         sampled = animation.sample(np.atleast_1d(np.asarray(times, np.float64)))
-        values = np.tile(self.rest, (len(sampled), 1))
-        matched = 0
-        for i, channel in enumerate(animation.channels):
-            source = slice(int(animation.channels.offsets[i]), int(animation.channels.offsets[i + 1]))
-            matched += self._lay(channel, sampled[:, source], values)
-        if not matched:
+        if not self.is_moved_by(animation):
             raise InvalidInput(
                 f"animation {animation.name!r} moves nothing of character {self.character.name!r}: "
                 f"it drives {listed(c.target for c in animation.channels)}, "
                 f"the character has {listed(self._targets())}"
             )
+        return self.lay(animation.channels, sampled)
+
+    def lay(self, channels: Channels, sampled: Array) -> Array:
+        """(M, C) rows of the rig for columns (M, n) of any channels; what they do not move rests."""
+        values = np.tile(self.rest, (len(sampled), 1))
+        for i, channel in enumerate(channels):
+            self._lay(channel, sampled[:, int(channels.offsets[i]) : int(channels.offsets[i + 1])], values)
         return values
 
     def unmatched(self, channels: Channels) -> list[Channel]:
