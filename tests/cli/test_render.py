@@ -96,3 +96,23 @@ def test_folders_are_drawn_file_by_file(understudy, flag_file: Path, tmp_path: P
     assert code == 0
     assert Image.open(tmp_path / "out" / "flag.png").size == (64, 64)
     assert understudy("render", flag_file.parent, "-o", tmp_path / "out")[0] == 2
+
+
+def test_trails_are_drawn_and_told(understudy, flag_file: Path, tmp_path: Path) -> None:
+    shown = []
+    for words in ([], ["--trail", "tip", "--trail-vertex", "2", "--trail-colour", "speed", "--trail-axes", "4"]):
+        path = tmp_path / "x.png"
+        code, out, _ = understudy("render", flag_file, "-o", path, "--size", "96x96", "--json", *words)
+        assert code == 0
+        shown.append(path.read_bytes())
+    assert shown[0] != shown[1]
+    points = json.loads(out)["trails"]
+    assert [point["point"] for point in points] == ["tip", "vertex 2"]
+    assert points[0]["metres"] == 0 and points[1]["metres"] > 0.5
+
+
+@pytest.mark.parametrize("words", [["--trail", "nose"], ["--trail-vertex", "99"]])
+def test_unknown_points_of_trails(understudy, flag_file: Path, tmp_path: Path, words: list[str]) -> None:
+    code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.png", *words)
+    assert code == 1 and "there is no" in err and "flag" in err
+    assert not (tmp_path / "x.png").exists()

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from understudy.cli import options
 from understudy.cli.jobs import Jobs, suffix
+
+if TYPE_CHECKING:
+    from understudy.render.take import Take
+    from understudy.render.trail import Trail
+    from understudy.render.trail_drawing import Style
 
 
 class Size(click.ParamType):
@@ -68,6 +73,35 @@ class Size(click.ParamType):
 @click.option("--bones", is_flag=True, help="Draw the skeleton instead of the skin.")
 @click.option("--follow/--no-follow", default=None, help="Travel with the character; by default where it walks away.")
 @click.option(
+    "--trail",
+    "trails",
+    multiple=True,
+    metavar="JOINT",
+    help="Draw the path of a joint, a named point or a marker; may be given several times.",
+)
+@click.option(
+    "--trail-vertex",
+    "trail_vertices",
+    multiple=True,
+    type=click.IntRange(0),
+    metavar="N",
+    help="Draw the path of a vertex, numbered over all parts; may be given several times.",
+)
+@click.option(
+    "--trail-colour",
+    "trail_colouring",
+    type=click.Choice(["time", "speed"]),
+    default="time",
+    show_default=True,
+    help="Past and future, or slow to fast.",
+)
+@click.option(
+    "--trail-axes", type=click.IntRange(1), metavar="N", help="Draw the directions of x, y and z at every Nth frame."
+)
+@click.option(
+    "--trail-around", type=options.Finite(1e-3), metavar="S", help="Draw only S seconds before and after the moment."
+)
+@click.option(
     "--supersample",
     type=click.IntRange(1, 4),
     metavar="N",
@@ -98,6 +132,11 @@ def command(
     background: str,
     bones: bool,
     follow: bool | None,
+    trails: tuple[str, ...],
+    trail_vertices: tuple[int, ...],
+    trail_colouring: str,
+    trail_axes: int | None,
+    trail_around: float | None,
     supersample: int | None,
     software: bool,
     scale: float | None,
@@ -113,6 +152,8 @@ def command(
         from understudy.render import show
 
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        take = show.Take.of(asset, clip, rate, character, bones)
+        drawn = _trails(take, trails, trail_vertices)
         view = show.View(
             size=size,
             azimuth=math.radians(azimuth),
@@ -125,8 +166,9 @@ def command(
             target=target,
             zoom=zoom,
             centred=centred and sheet is not None,
+            trails=drawn,
+            trail_style=_style(take, trail_colouring, trail_axes, trail_around),
         )
-        take = show.Take.of(asset, clip, rate, character, bones)
         with options.progress(f"rendering {take.name}", quiet) as report:
             if sheet is not None:
                 how = show.contact_sheet(take, place, view, sheet, report, captions)
@@ -136,7 +178,40 @@ def command(
                 how = show.video(take, place, view, report)
         if not as_json and not quiet:
             click.echo(f"{place}: {how}", err=True)
-        return {"output": place, "clip": take.name, "frames": len(take), "how": how}
+        told = {"output": place, "clip": take.name, "frames": len(take), "how": how}
+        return told | ({"trails": [trail_facts(trail) for trail in drawn]} if drawn else {})
 
     jobs = Jobs.plan(input, output, kind if ending else None)
     jobs.run(work, as_json)
+
+
+def _trails(take: Take, names: tuple[str, ...], vertices: tuple[int, ...]) -> tuple[Trail, ...]:
+    """The trails of joints, points and vertices."""
+    from understudy.keyframes.goals import Point
+    from understudy.render import trail
+
+    points: list[Point | str] = [*names, *(Point(vertex=number) for number in vertices)]
+    return tuple(trail.of_take(take, point) for point in points)
+
+
+def _style(take: Take, colouring: str, axes: int | None, around: float | None) -> Style:
+    """As asked for, with axes a twentieth as long as the figure is large."""
+    import numpy as np
+
+    from understudy.render.trail_drawing import Style
+
+    size = float(np.ptp(take.outlines()[0], axis=0).max()) if axes else 1.0
+    return Style(colouring=colouring, axes=axes or 0, reach=0.05 * size, around=around)
+
+
+def trail_facts(trail: Trail) -> dict[str, Any]:
+    """A trail in figures, for --json."""
+    import numpy as np
+
+    length = float(np.linalg.norm(np.diff(trail.line, axis=0), axis=1).sum())
+    return {
+        "point": trail.name,
+        "metres": round(length, 6),
+        "fastest": round(float(trail.speed.max(initial=0.0)), 6),
+        "keys": [round(float(time), 6) for time in trail.key_times],
+    }

@@ -71,6 +71,7 @@ class GlRenderer:
             self.context.release()
             raise
         self.scenery_of: tuple[Camera, Stage] | None = None
+        self.seen_by: Camera | None = None
 
     def __enter__(self) -> GlRenderer:
         return self
@@ -106,8 +107,22 @@ class GlRenderer:
         if self.context is None:
             raise RuntimeError("this renderer has been closed")
         frame = prepare(camera, self.height, surfaces, vertices, normals, lines, dots, stage)
+        self.seen_by = camera
         with self.context:  # current while it draws: other renderers may be open
             return self._draw(camera, frame, lights_for(camera.azimuth))
+
+    def distances(self, columns: Array, rows: Array) -> Array:
+        """(N,) metres along the view to the nearest solid surface at pixels (N,), (N,) of the last picture, or inf."""
+        if self.context is None or self.seen_by is None:
+            raise RuntimeError("a renderer knows distances after it has drawn, and until it is closed")
+        if not len(columns):
+            return np.zeros(0)
+        k = self.supersample
+        with self.context:
+            depth = self.figure.depth_at(k * columns + k // 2, self.pixels[1] - 1 - (k * rows + k // 2))
+        near, far = self.seen_by.near, self.seen_by.far
+        found = far * near / (far - depth * (far - near))
+        return np.where(depth < 1.0, found, np.inf)
 
     def _draw(self, camera: Camera, frame: Frame, lights: Lights) -> Array:
         meshes = self.meshes.of(frame.parts)

@@ -67,7 +67,7 @@ class Figure:
     """Draws surfaces and marks over a picture of `size` pixels, with side x side samples for each of them."""
 
     def __init__(self, context: Any, programs: Programs, size: tuple[int, int], side: int, owned: list[Any]) -> None:
-        self.context, self.programs, self.size = context, programs, size
+        self.context, self.programs, self.size, self.side = context, programs, size, side
         self.finishes = FinishTable(context)
         fine = (side * size[0], side * size[1])
         textures = {
@@ -214,6 +214,18 @@ class Figure:
         self.context.disable(moderngl.BLEND)
         target.scissor = None
         target.viewport = (0, 0, *self.size)
+
+    def depth_at(self, columns: Array, rows: Array) -> Array:
+        """(N,) depth in [0, 1] of the frontmost at pixels (N,), (N,), counted from the lower left; 1 where nothing is.
+
+        Only the rectangle around them is read.
+        """
+        low = self.side * np.array([columns.min(), rows.min()])
+        width, height = (self.side * np.array([np.ptp(columns) + 1, np.ptp(rows) + 1])).tolist()
+        viewport = (int(low[0]), int(low[1]), width, height)
+        data = self.notes.read(viewport, components=1, attachment=-1, alignment=1, dtype="f4")
+        depth = np.frombuffer(data, np.float32).reshape(height, width).astype(np.float64)
+        return np.asarray(depth[self.side * rows - low[1], self.side * columns - low[0]])
 
     def release(self) -> None:
         """Give back what is not owned by the renderer."""

@@ -40,6 +40,12 @@ class Renderer(Protocol):
     ) -> Array:
         """The picture (H, W, 3) uint8 of one frame: one array of vertices (V, 3), and of normals, for each surface."""
 
+    def distances(self, columns: Array, rows: Array) -> Array:
+        """(N,) metres along the view to the nearest solid surface at pixels (N,), (N,) of the picture drawn last.
+
+        Infinite where there is none; the ground is none.
+        """
+
     def close(self) -> None:
         """Release what the renderer holds."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,13 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render import picture as still
-from understudy.render.camera import AZIMUTH, ELEVATION, frame_clip
+from understudy.render import trail_drawing
+from understudy.render.camera import AZIMUTH, ELEVATION, Camera, frame_clip
+from understudy.render.overlay import Overlay
 from understudy.render.renderer import Renderer, open_renderer
 from understudy.render.scene import stage_of
 from understudy.render.take import Take
+from understudy.render.trail import Trail
 from understudy.render.video import check_ending, open_video
 
 __all__ = ["Take", "View", "contact_sheet", "picture", "video"]
@@ -42,6 +45,8 @@ class View:
     target: str | None = None
     zoom: float = 1.0
     centred: bool = False
+    trails: tuple[Trail, ...] = ()  # motion curves, laid over every picture
+    trail_style: trail_drawing.Style = field(default_factory=trail_drawing.Style)
 
 
 def picture(take: Take, path: str | Path, view: View | None = None, time: float | None = None) -> str:
@@ -117,12 +122,22 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
     def draw(renderer: Renderer) -> Iterator[Array]:
         for frame in frames:
             drawing = take.draw(int(frame))
-            yield renderer.draw(
+            shown = renderer.draw(
                 cameras[frame], take.surfaces, drawing.vertices, drawing.normals, dots=drawing.dots, stage=stage
+            )
+            yield (
+                _with_trails(shown, renderer, cameras[frame], view, float(take.times[frame])) if view.trails else shown
             )
 
     with open_renderer(*view.size, view.background, view.backend, view.supersample) as renderer:
         yield renderer, draw(renderer)
+
+
+def _with_trails(shown: Array, renderer: Renderer, camera: Camera, view: View, now: float) -> Array:
+    """A picture (H, W, 3) with the view's trails over it."""
+    overlay = Overlay(shown)
+    trail_drawing.draw(overlay, camera, view.trails, now, view.trail_style, view.background, renderer.distances)
+    return overlay.picture
 
 
 def _ground(outlines: Array) -> float | None:

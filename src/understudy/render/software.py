@@ -37,6 +37,7 @@ class SoftwareRenderer:
         self.look = look_of(background)
         self.scale = OVERSAMPLING * supersample
         self.pixels = (width * self.scale, height * self.scale)
+        self.nearest = np.full((height, width), np.inf)  # metres along the view to the surfaces of the last picture
 
     def __enter__(self) -> SoftwareRenderer:
         return self
@@ -64,12 +65,15 @@ class SoftwareRenderer:
         lights = lights_for(camera.azimuth)
         scenery = paint_scenery(self.look, lights, camera, frame, self.width, self.height)
         picture = scenery.repeat(self.scale, axis=0).repeat(self.scale, axis=1)
-        depth = ground_depth(camera, frame.stage, *self.pixels)
+        ground = ground_depth(camera, frame.stage, *self.pixels)
+        depth = ground.copy()
         towards = camera.view[2, :3]
         blended = [part for part in frame.parts if part.surface.alpha_mode == "blend"]
         for part in frame.parts:
             if part.surface.alpha_mode != "blend":
                 self._draw_part(picture, depth, part, camera, frame, lights)
+        k = self.scale
+        self.nearest = _distances(depth[k // 2 :: k, k // 2 :: k], ground[k // 2 :: k, k // 2 :: k], camera)
         for mark in frame.marks:
             if not mark.in_front:
                 self._draw_marks(picture, depth, mark, camera)
@@ -78,9 +82,12 @@ class SoftwareRenderer:
         for mark in frame.marks:
             if mark.in_front:
                 self._draw_marks(picture, np.ones_like(depth), mark, camera)
-        k = self.scale
         blocks = picture.reshape(self.height, k, self.width, k, 3).mean(axis=(1, 3))
         return np.round(255.0 * np.clip(blocks, 0.0, 1.0)).astype(np.uint8)
+
+    def distances(self, columns: Array, rows: Array) -> Array:
+        """(N,) metres along the view to the nearest solid surface at pixels (N,), (N,) of the last picture, or inf."""
+        return self.nearest[rows, columns]
 
     def _project(self, camera: Camera, vertices: Array, triangles: Array) -> tuple[Array, Array, Array, Array]:
         """Screen corners (M, 3, 3), distances (M, 3), source triangle (M,), weights in it (M, 3, 3)."""
@@ -164,3 +171,10 @@ class SoftwareRenderer:
         linear = np.einsum("nk,nkc->nc", bary, mark.colours[mark.triangles[source[piece]]].astype(np.float64))
         picture[rows, columns] = to_srgb(linear) * vignette(self.look, columns, rows, *self.pixels)[:, None]
         depth[rows, columns] = z
+
+
+def _distances(depth: Array, ground: Array, camera: Camera) -> Array:
+    """Metres along the view of depths (H, W) in [-1, 1]; infinite where only the ground is seen."""
+    near, far = camera.near, camera.far
+    found = 2.0 * far * near / (far + near - depth * (far - near))
+    return np.where(depth < ground, found, np.inf)

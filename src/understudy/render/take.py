@@ -41,17 +41,22 @@ class Drawing:
 class Player:
     """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them.
 
-    `character` where the points are its vertices.
+    `character` where the points are its vertices; `rig` and `rows` (F, C) where there is a character at all.
     """
 
     surfaces: list[Surface]
     poses: Callable[[int, int], Sequence[Array]]
     draw: Callable[[Array], Drawing]
     character: Character | None = None
+    rig: PosedRig | None = None
+    rows: Array | None = None
 
 
 class Take:
-    """F frames at `times` (F,). `surfaces` stay the same; `draw(f)` gives the rest of frame f."""
+    """F frames at `times` (F,), of an `animation` where there is one.
+
+    `surfaces` stay the same; `draw(f)` gives the rest of frame f.
+    """
 
     def __init__(
         self,
@@ -61,8 +66,9 @@ class Take:
         players: Sequence[Player],
         block: int,
         captions: Sequence[str] | None = None,
+        animation: Clip | Curves | None = None,
     ) -> None:
-        self.name, self.times, self.rate, self.players = name, times, rate, players
+        self.name, self.times, self.rate, self.players, self.animation = name, times, rate, players, animation
         self.captions = [f"{time:.2f} s" for time in times] if captions is None else list(captions)
         self.surfaces = [surface for player in players for surface in player.surfaces]
         self._block = max(1, block)
@@ -136,7 +142,7 @@ class Take:
         name = cast[0].name if animation is None else animation.name
         players = [_player(rig, values, bones) for rig, values in pose_all(cast, animation, times)]
         heaviest = max(sum(c.vertex_count for c in cast), 1)
-        return cls(name, times, own_rate, players, BLOCK_VERTICES // heaviest)
+        return cls(name, times, own_rate, players, BLOCK_VERTICES // heaviest, animation=animation)
 
     @classmethod
     def of_rows(cls, rig: PosedRig, rows: ArrayLike, captions: Sequence[str] | None = None, rate: float = 24.0) -> Take:
@@ -184,13 +190,21 @@ def _player(rig: PosedRig, values: Array, bones: bool) -> Player:
         )
 
     surfaces = [surface for part in parts for surface in part.surfaces]
-    return Player(surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw, rig.character)
+    return Player(
+        surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw, rig.character, rig, values
+    )
 
 
 def _stick_player(rig: PosedRig, values: Array) -> Player:
     positions = rig.joints(values)[..., :3, 3]
     surface, vertices = stick_figure(positions, rig.character.skeleton.parents)
-    return Player([surface], lambda start, stop: list(vertices[start:stop]), lambda points: Drawing([points], [None]))
+    return Player(
+        [surface],
+        lambda start, stop: list(vertices[start:stop]),
+        lambda points: Drawing([points], [None]),
+        rig=rig,
+        rows=values,
+    )
 
 
 def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> Take:
@@ -204,4 +218,5 @@ def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> T
     def draw(points: Array) -> Drawing:
         return Drawing([], [], (Dots(points, srgb(MARKER_COLOUR), diameter=9.0),))
 
-    return Take(animation.name, times, rate, [Player([], lambda start, stop: seen[start:stop], draw)], 64)
+    players = [Player([], lambda start, stop: seen[start:stop], draw)]
+    return Take(animation.name, times, rate, players, 64, animation=animation)

@@ -1,0 +1,176 @@
+"""Smooth marks over a finished picture: strokes and small shapes, in pixels, the same whichever renderer drew it.
+
+Each mark has a signed distance d to its edge, negative inside, and covers a pixel by clip(1/2 - d, 0, 1): a straight
+edge comes out as smooth as if the pixel's area had been measured. Marks of one layer never add up where they overlap;
+the one that covers most wins. So a line of many short strokes has no seams, and a see-through one no dark joints.
+
+Positions are x to the right and y down from the picture's upper left corner; colours are sRGB and alpha in [0, 1],
+mixed as they are, as a drawing program mixes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.render.picture import check_picture, font
+
+LONGEST = 16.0  # pixels of a stroke drawn in one piece: a long one has a large and nearly empty box
+
+
+def _disc(x: Array, y: Array, r: Array) -> Array:
+    return np.hypot(x, y) - r
+
+
+def _ring(x: Array, y: Array, r: Array) -> Array:
+    return np.abs(np.hypot(x, y) - 0.82 * r) - 0.18 * r
+
+
+def _diamond(x: Array, y: Array, r: Array) -> Array:
+    return (np.abs(x) + np.abs(y) - r) * 0.5**0.5
+
+
+def _square(x: Array, y: Array, r: Array) -> Array:
+    return np.maximum(np.abs(x), np.abs(y)) - 0.8 * r
+
+
+def _triangle(x: Array, y: Array, r: Array) -> Array:
+    """Standing on its base; the centre is that of the circle through its corners."""
+    return np.maximum(y - 0.5 * r, 0.75**0.5 * np.abs(x) - 0.5 * y - 0.5 * r)
+
+
+# Signed distance (N,) of points at x, y (N,) from the middle of a shape of radius r (N,).
+SHAPES: dict[str, Callable[[Array, Array, Array], Array]] = {
+    "disc": _disc,
+    "ring": _ring,
+    "diamond": _diamond,
+    "square": _square,
+    "triangle": _triangle,
+}
+
+
+class Overlay:
+    """A picture (H, W, 3) uint8 that is being drawn on; `picture` gives it back."""
+
+    def __init__(self, picture: Array) -> None:
+        check_picture(picture, (3,))
+        self.height, self.width = picture.shape[:2]
+        self._canvas = picture.reshape(-1, 3) / 255.0
+
+    @property
+    def picture(self) -> Array:
+        """(H, W, 3) uint8, with all that was drawn until now."""
+        shape = (self.height, self.width, 3)
+        return np.round(255.0 * np.clip(self._canvas, 0.0, 1.0)).astype(np.uint8).reshape(shape)
+
+    def strokes(self, starts: Array, ends: Array, width: float, colours: Array) -> None:
+        """One layer of strokes with round ends, from (N, 2) to (N, 2), `width` pixels wide.
+
+        colours (N, 2, 4): at both ends.
+        """
+        a, b, tints = self._pieces(starts, ends, colours, 0.5 * width + 1.0)
+        half = np.full(len(a), 0.5 * width)
+        d = b - a
+        square = np.maximum((d * d).sum(axis=1), 1e-12)
+
+        def distance(which: Array, x: Array, y: Array) -> tuple[Array, Array]:
+            px, py = x - a[which, 0], y - a[which, 1]
+            along = np.clip((px * d[which, 0] + py * d[which, 1]) / square[which], 0.0, 1.0)
+            off = np.hypot(px - along * d[which, 0], py - along * d[which, 1])
+            return off - half[which], tints[which, 0] + along[:, None] * (tints[which, 1] - tints[which, 0])
+
+        self._layer(np.minimum(a, b) - half[:, None], np.maximum(a, b) + half[:, None], distance)
+
+    def shapes(self, kind: str, centres: Array, radii: Array | float, colours: Array) -> None:
+        """One layer of `kind` (a name of SHAPES) at centres (N, 2), of radii (N,) in pixels, in colours (N, 4)."""
+        measure = SHAPES[checks.one_of(kind, "shape", SHAPES)]
+        centres = np.asarray(centres, np.float64).reshape(-1, 2)
+        r = np.broadcast_to(np.asarray(radii, np.float64), (len(centres),))
+        tints = np.broadcast_to(np.asarray(colours, np.float64), (len(centres), 4))
+
+        def distance(which: Array, x: Array, y: Array) -> tuple[Array, Array]:
+            return measure(x - centres[which, 0], y - centres[which, 1], r[which]), tints[which]
+
+        self._layer(centres - r[:, None], centres + r[:, None], distance)
+
+    def words(self, text: str, left: float, middle: float, size: float, colour: Array, halo: Array) -> None:
+        """One line of text from x = `left`, its middle at y = `middle`, `size` pixels high.
+
+        colour and halo (4,): of the letters, and of what sets them off from the picture.
+        """
+        from PIL import Image, ImageDraw
+
+        letters, edge = font(max(round(size), 8)), max(1, round(0.16 * size))
+        box = letters.getbbox(text, anchor="lm", stroke_width=edge)
+        width, height = (int(np.ceil(box[i + 2] - box[i])) + 2 for i in (0, 1))
+        corner = np.array([round(left + box[0]) - 1, round(middle + box[1]) - 1])
+        for stroke, tint in ((edge, halo), (0, colour)):
+            mask = Image.new("L", (width, height))
+            place = (left - corner[0], middle - corner[1])
+            ImageDraw.Draw(mask).text(place, text, 255, letters, anchor="lm", stroke_width=stroke)
+            rows, columns = np.nonzero(np.asarray(mask))
+            alpha = np.asarray(mask)[rows, columns] / 255.0 * tint[3]
+            x, y = columns + corner[0], rows + corner[1]
+            seen = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
+            at = (y * self.width + x)[seen]
+            self._canvas[at] += alpha[seen, None] * (np.asarray(tint[:3]) - self._canvas[at])
+
+    def _pieces(self, starts: Array, ends: Array, colours: Array, margin: float) -> tuple[Array, Array, Array]:
+        """Strokes cut at the picture's edges and into short pieces: ends (M, 2), (M, 2) and colours (M, 2, 4)."""
+        a, b = (np.asarray(points, np.float64).reshape(-1, 2) for points in (starts, ends))
+        tints = np.broadcast_to(np.asarray(colours, np.float64), (len(a), 2, 4))
+        first, last = _inside(a, b, np.full(2, -margin), np.array([self.width, self.height]) + margin)
+        seen = np.flatnonzero(first < last)
+        a, b, tints, first, last = a[seen], b[seen], tints[seen], first[seen], last[seen]
+        length = (last - first) * np.hypot(*(b - a).T)
+        count = np.maximum(np.ceil(length / LONGEST), 1).astype(np.int64)
+        which = np.repeat(np.arange(len(a)), count)
+        number = np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count)
+        step = (last - first)[which] / count[which]
+        s0 = (first[which] + number * step)[:, None]
+        s1 = s0 + step[:, None]
+        a, d, tints = a[which], (b - a)[which], tints[which]
+        shift = tints[:, 1] - tints[:, 0]
+        return a + s0 * d, a + s1 * d, np.stack([tints[:, 0] + s0 * shift, tints[:, 0] + s1 * shift], axis=1)
+
+    def _layer(self, low: Array, high: Array, distance: Callable[..., tuple[Array, Array]]) -> None:
+        """Lay marks with boxes from low (N, 2) to high (N, 2) over the picture, the best covering one at each pixel."""
+        limit = np.array([self.width, self.height])
+        corner = np.clip(np.floor(low - 1.0), 0, limit).astype(np.int64)
+        extent = np.maximum(np.clip(np.ceil(high + 1.0), 0, limit).astype(np.int64) - corner, 0)
+        pixels = extent[:, 0] * extent[:, 1]
+        which = np.repeat(np.arange(len(low)), pixels)
+        if not len(which):
+            return
+        within = np.arange(len(which)) - np.repeat(np.cumsum(pixels) - pixels, pixels)
+        across = extent[which, 0]
+        x, y = corner[which, 0] + within % across, corner[which, 1] + within // across
+        d, tint = distance(which, x + 0.5, y + 0.5)
+        alpha = np.clip(0.5 - d, 0.0, 1.0) * tint[:, 3]
+        drawn = alpha > 0.0
+        at, alpha, colour = (y * self.width + x)[drawn], alpha[drawn], tint[drawn, :3]
+        order = np.argsort(alpha, kind="stable")  # the last one written to a pixel covers it most
+        best = np.full(self.width * self.height, -1)
+        best[at[order]] = order
+        touched = np.flatnonzero(best >= 0)
+        mark = best[touched]
+        self._canvas[touched] += alpha[mark, None] * (colour[mark] - self._canvas[touched])
+
+
+def _inside(a: Array, b: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Where along strokes a (N, 2) to b (N, 2), from 0 to 1, they are inside of a box: from (N,) to (N,).
+
+    The first is not below the second where they miss it. A stroke without length is inside as a whole, or not at all.
+    """
+    d = b - a
+    still = np.abs(d) < 1e-9
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t0, t1 = (low - a) / d, (high - a) / d
+    enter, leave = np.minimum(t0, t1), np.maximum(t0, t1)
+    out = still & ((a < low) | (a > high))
+    enter = np.where(still, np.where(out, np.inf, -np.inf), enter)
+    leave = np.where(still, np.where(out, -np.inf, np.inf), leave)
+    return np.maximum(enter.max(axis=1), 0.0), np.minimum(leave.min(axis=1), 1.0)
