@@ -165,6 +165,8 @@ class Performer:
             stillness=state.dials.stillness,
             played=state.voice.replaying,
             label=state.label,
+            places=tuple((voice.label, voice.x, voice.weight(state.frame, self.rate)) for voice in state.voices),
+            blending=state.blend is not None,
         )
         layers = list(state.layers)
         for number, layer in enumerate(self.layers):

@@ -27,6 +27,8 @@ class Moment(NamedTuple):
     stillness: float = 0.0  # 0 to 1; 1 holds still
     played: bool = False
     label: str = ""
+    places: tuple[tuple[str, Array, float], ...] = ()  # label, latent (Q,) and weight of each voice
+    blending: bool = False  # what was shown before the last switch is still seen
 
     @property
     def life(self) -> float:
