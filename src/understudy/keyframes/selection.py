@@ -1,0 +1,78 @@
+"""Which curves, and which of their keys, an operation concerns.
+
+Curves are chosen by `targets`: None for all, a joint's or part's name, or several of: a name, a pair (name, kind), a
+`Channel`. Keys are chosen by their time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Channel, Curve, Curves
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+
+Targets = str | Iterable[str | tuple[str, str] | Channel] | None
+
+TOUCH = 1e-5
+"""Seconds; a key this near to a time is the key at that time. Files keep times as float32, which tells 8e-6 apart at
+100 s; the frames of the fastest capture are a hundred times further apart."""
+
+
+def chosen(curves: Curves, targets: Targets = None) -> Array:
+    """(N,) bool: which of the curves `targets` name. A name that no curve has is refused."""
+    if targets is None:
+        return np.ones(len(curves), bool)
+    items = [targets] if isinstance(targets, str) else list(targets)
+    names = [curve.channel.target for curve in curves.curves]
+    pairs = [(curve.channel.target, curve.channel.kind) for curve in curves.curves]
+    result = np.zeros(len(curves), bool)
+    for item in items:
+        if isinstance(item, str):
+            checks.one_of(item, "curve of", dict.fromkeys(names))
+            result |= [name == item for name in names]
+            continue
+        pair = (item.target, item.kind) if isinstance(item, Channel) else tuple(item)
+        if pair not in pairs:
+            listed = ", ".join(f"{target!r} ({kind})" for target, kind in pairs[:40])
+            raise InvalidInput(f"there is no curve {pair[0]!r} ({pair[-1]}); available: {listed}")
+        result |= [other == pair for other in pairs]
+    return result
+
+
+def key_at(curve: Curve, time: float) -> int | None:
+    """The number of the key at a time, or None where there is none within `TOUCH`."""
+    k = int(np.argmin(np.abs(curve.times - time)))
+    return k if abs(curve.times[k] - time) <= TOUCH else None
+
+
+def keys_between(curve: Curve, start: float | None, stop: float | None) -> Array:
+    """(K,) bool: which keys lie from `start` to `stop`, both included; None means from or to the end."""
+    low, high = -np.inf if start is None else start - TOUCH, np.inf if stop is None else stop + TOUCH
+    inside: Array = (curve.times >= low) & (curve.times <= high)
+    return inside
+
+
+def finite_time(time: float, what: str = "time") -> float:
+    """A time in seconds as a float, refused where it is none."""
+    try:
+        found = float(time)
+    except (TypeError, ValueError):
+        found = np.nan
+    if not np.isfinite(found):
+        raise InvalidInput(f"{what} should be a finite number of seconds, but is {time}")
+    return found
+
+
+def changed(curves: Curves, which: Array, change: Callable[[Curve], Curve]) -> Curves:
+    """The same animation with `change` made to the curves `which` (N,) bool; all that is said about it is kept."""
+    new = (change(curve) if yes else curve for curve, yes in zip(curves.curves, which))
+    return with_curves(curves, new)
+
+
+def with_curves(curves: Curves, new: Iterable[Curve]) -> Curves:
+    """Other curves under the same name, labels, rate, words and moments."""
+    return Curves(curves.name, new, curves.labels, curves.rate, curves.about, curves.moments)
