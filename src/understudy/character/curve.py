@@ -141,7 +141,7 @@ class Curve:
         for side, outside in ((0, times < self.times[0]), (1, times > self.times[-1])):
             if self.extrapolation[side] == "linear" and outside.any():
                 edge = 0 if side == 0 else len(self) - 1
-                slope = self._end_slope(side)
+                slope = self.end_slope(side)
                 result[outside] = self.values[edge] + (times[outside] - self.times[edge])[:, None] * slope
         if self.channel.kind == "rotation":
             loose = self._off_the_sphere(times, segment)
@@ -191,8 +191,8 @@ class Curve:
             result[smooth] = bezier.evaluate(x, y, times[smooth][:, None])
         return result
 
-    def _end_slope(self, side: int) -> Array:
-        """(n,) value per second of the straight continuation."""
+    def end_slope(self, side: int) -> Array:
+        """(n,) value per second of the straight continuation: 0 before the first key, 1 after the last."""
         if len(self) == 1:
             return np.zeros(len(self.channel))
         k = 0 if side == 0 else len(self) - 2
