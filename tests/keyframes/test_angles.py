@@ -21,7 +21,7 @@ ORDER = st.sampled_from(euler.TAIT_BRYAN)
 
 def velocity(curve: Curve, time: float, side: int) -> Array:
     """World-frame angular velocity (3,) just before (-1) or after (+1) a time, exact to second order."""
-    h = 1e-5 * side
+    h = 1e-6 * side
     q = rotations(curve, np.array([time, time + h, time + 2 * h]))
     one, two = (quaternion.to_rotation_vector(quaternion.multiply(q[i], quaternion.conjugate(q[0]))) for i in (1, 2))
     return (4 * one - two) / (2 * h)
@@ -64,19 +64,17 @@ def test_angles_to_quaternions(seed: int) -> None:
         check_keys(to_quaternion(Curves("c", [old])).curves[0], old)
 
 
-@pytest.mark.parametrize(("spread", "bound"), [(0.2, 2e-4), (0.5, 6e-3), (1.0, 0.08)])
-def test_between_keys_the_error_is_small_for_small_turns(spread: float, bound: float) -> None:
-    """What is measured for keys that turn by about 10, 25 and 50 degrees from one to the next, in radians."""
+@pytest.mark.parametrize("spread", [0.05, 0.2, 0.5, 1.0])
+def test_between_keys_the_error_goes_with_the_square_of_the_turn(spread: float) -> None:
+    """Both curves share values and slopes at the keys, so they part by what bends: measured at most 0.12 turn^2."""
     rng = np.random.default_rng(4)
-    worst = 0.0
-    for _ in range(40):
+    for _ in range(30):
         curve = smooth_turn(rng, 5, spread)
         curves = Curves("turn", [curve])
-        order = max(
-            euler.TAIT_BRYAN, key=lambda o: np.abs(np.cos(euler.to_euler(rotations(curve, curve.times), o)[:, 1])).min()
-        )
-        worst = max(worst, rotation_error(curves, to_euler(curves, order)))
-    assert worst < bound
+        q = rotations(curve, np.linspace(curves.start, curves.end, 50))
+        order = max(euler.TAIT_BRYAN, key=lambda o: np.abs(np.cos(euler.to_euler(q, o)[:, 1])).min())
+        turn = quaternion.angle_between(curve.values[1:], curve.values[:-1]).max()
+        assert rotation_error(curves, to_euler(curves, order)) < 0.15 * turn**2
 
 
 @given(SEEDS, st.sampled_from([1e-3, 1e-4]))

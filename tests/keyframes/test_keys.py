@@ -94,7 +94,7 @@ def test_moving_keeps_slopes_and_shares(seed: int, share: float) -> None:
 
 def test_moving_over_a_neighbour_is_refused() -> None:
     curves = Curves("walk", [Curve(MOVE, [0, 1, 2], np.zeros((3, 3)))])
-    with pytest.raises(InvalidInput, match="between 0 s and 2 s, but should go to 2.5 s"):
+    with pytest.raises(InvalidInput, match=r"between 0 s and 2 s, but should go to 2\.5 s"):
         keys.move_key(curves, 1.0, 2.5)
 
 

@@ -27,7 +27,7 @@ def to_bezier(curves: Curves, targets: Targets = None, start: float | None = Non
     """Linear segments as Bezier segments of the same shape; stepped ones stay. Handles are a third of their segment.
 
     With `start` and `stop` only the segments that reach into that range change. Plain columns and Euler angles stay
-    exactly the same. A slerp cannot be a Bezier curve exactly: see `slerp_handles`, whose error is below 1.1e-5
+    exactly the same. A slerp cannot be a Bezier curve exactly: see `slerp_handles`, whose error is below 1.2e-5
     radians for a half turn, 1e-7 for 90 degrees and 1e-8 for 60.
     """
     low, high = -np.inf if start is None else start, np.inf if stop is None else stop
@@ -148,7 +148,7 @@ def join_tangents(curves: Curves, time: float | None = None, targets: Targets = 
         wanted[:-1] &= ~stepped
         wanted[1:] &= ~stepped
         broken = is_broken(curve) & wanted[:, None]
-        beside: Array = broken.any(axis=1)
+        beside = np.asarray(broken.any(axis=1))
         curve = bezier_segments(curve, (curve.segments == LINEAR) & (beside[:-1] | beside[1:]))
         before, after = np.array(curve.before), np.array(curve.after)
         third = np.diff(curve.times)[:, None] / 3
