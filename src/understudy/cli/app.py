@@ -16,7 +16,7 @@ import click
 from understudy import __version__
 from understudy.errors import UnderstudyError
 
-VERBS = ("demo", "info", "convert", "bake", "render", "learn", "perform", "bench", "completion")
+VERBS = ("demo", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce", "bench", "completion")
 
 
 class Verbs(click.Group):

@@ -1,0 +1,157 @@
+"""`understudy edit`: a list of edits applied to an animation, whose keys stay where they are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy.cli import options
+from understudy.cli.convert import plain, written
+from understudy.cli.jobs import Jobs, suffix
+from understudy.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from understudy.character import Asset, Clip, Curves
+    from understudy.keyframes.edits import Edits, Report
+
+
+@click.command(name="edit")
+@click.argument("input")
+@click.argument("edits")
+@options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
+@click.option(
+    "--to", "ending", metavar="FORMAT", help="The format to write into a folder or to standard output, as in: --to glb"
+)
+@click.option("--clip", metavar="NAME", help="Which clip; the one that EDITS names, or the first, by default.")
+@click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write what became of each edit.")
+@click.option("--strict", is_flag=True, help="Write nothing and exit with 1 where an edit does not reach its goal.")
+@click.option("--dry-run", is_flag=True, help="Do the edits and say what became of them, but write no animation.")
+@options.scale
+@options.skeleton
+@options.source_format
+@options.as_json
+@options.quiet
+def command(
+    input: str,
+    edits: str,
+    output: str,
+    ending: str | None,
+    clip: str | None,
+    report: str | None,
+    strict: bool,
+    dry_run: bool,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Apply the EDITS (TOML; - for standard input) to an animation of INPUT: tangents change, keys stay.
+
+    Everything else in INPUT is kept as it is. A folder as INPUT is edited into the folder OUT, file by file.
+    """
+    if input == "-" and edits == "-":
+        raise click.UsageError("INPUT and EDITS cannot both be standard input")
+    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    wanted = read_edits(edits)
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        edited, told, reports = edited_asset(asset, wanted, clip, quiet or as_json)
+        if not as_json:
+            options.echo_notes(told["notes"], quiet)
+            if not quiet:
+                _show(reports)
+        blocked = [found for found in reports if not found.reached]
+        notes: tuple[str, ...] = ()
+        if not dry_run and not (strict and blocked):
+            shown = plain(edited, suffix(target, ending), quiet or as_json)
+            notes = (*shown.notes, *written(shown, target, ending))
+        row = {"output": None if dry_run or (strict and blocked) else target, **told}
+        row["notes"] = [*told["notes"], *notes]
+        if report is not None:
+            write_report({"input": path, **row}, report, jobs.many, path)
+        if strict and blocked:
+            raise InvalidInput(f"{wanted.path}, {blocked[0].place}: {blocked[0].sentence}; nothing was written")
+        if not as_json:
+            options.echo_notes(notes, quiet)
+            if not quiet:
+                count = f"{len(reports)} edit{'s' * (len(reports) != 1)}"
+                click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}: {count}", err=True)
+        return row
+
+    jobs.run(work, as_json and output != "-")
+
+
+def read_edits(path: str) -> Edits:
+    """The edits of a file, or of standard input."""
+    import sys
+
+    from understudy.keyframes import edits
+    from understudy.keyframes.edit_parser import LARGEST
+
+    if path == "-":
+        return edits.parse(sys.stdin.buffer.read(4 * LARGEST + 1).decode("utf-8", "replace"), "standard input")
+    return edits.read(path)
+
+
+def edited_asset(
+    asset: Asset, wanted: Edits, clip: str | None, quiet: bool
+) -> tuple[Asset, dict[str, Any], list[Report]]:
+    """The asset with one animation edited, the facts for a report, and what became of each edit."""
+    from understudy.keyframes import edits
+    from understudy.rig import of
+
+    animation = asset.animation(clip if clip is not None else wanted.clip)
+    name = wanted.character
+    moved = [c for c in asset.characters if of(c).is_moved_by(animation)] if name is None else []
+    rig = of(moved[0] if moved else asset.character(name))
+    with options.progress(f"preparing {animation.name}", quiet, counted=False) as progress:
+        curves, notes = edits.prepared(rig, animation, wanted.preparation, progress)
+    checked = edits.check(wanted, rig, curves)
+    with options.progress(f"editing {animation.name}", quiet) as progress:
+        curves, reports = edits.apply(rig, curves, checked.steps, progress, path=wanted.path)
+    told = {
+        "edits": wanted.path,
+        "clip": animation.name,
+        "character": rig.character.name,
+        "keys": curves.key_count,
+        "reached": sum(found.reached for found in reports),
+        "steps": [found.facts() for found in reports],
+        "notes": [*asset.notes, *notes],
+    }
+    return replaced(asset, animation, curves, wanted.name), told, reports
+
+
+def replaced(asset: Asset, animation: Clip | Curves, curves: Curves, name: str | None = None) -> Asset:
+    """The asset with `curves` instead of an animation, in its place, or beside it under a new name."""
+    from understudy.character import Asset, Curves
+
+    if name is not None:
+        curves = Curves(name, curves.curves, curves.labels, curves.rate, curves.about, curves.moments)
+        return Asset(asset.characters, asset.clips, [*asset.curves, curves], (), asset.format)
+    keyed = [curves if each is animation else each for each in asset.curves]
+    dense = [each for each in asset.clips if each is not animation]
+    if len(dense) < len(asset.clips):
+        keyed.append(curves)
+    return Asset(asset.characters, dense, keyed, (), asset.format)
+
+
+def write_report(told: dict[str, Any], path: str, many: bool, source: str) -> None:
+    """JSON in a file, whole or not at all; of many inputs each has its own, with its name in it."""
+    from understudy import files
+
+    place = Path(path)
+    if many:
+        place = place.with_name(f"{place.stem}.{Path(source).name}{place.suffix}")
+    with files.written_whole(place) as temporary:
+        temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+
+
+def _show(reports: list[Report]) -> None:
+    for found in reports:
+        name = f" ({found.name})" if found.name else ""
+        click.echo(f"  {found.place}{name}: {found.sentence}", err=True)

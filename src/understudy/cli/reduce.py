@@ -1,0 +1,146 @@
+"""`understudy reduce`: a dense clip to the fewest keys that stay within a tolerance of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy.cli import options
+from understudy.cli.convert import plain, written
+from understudy.cli.edit import replaced, write_report
+from understudy.cli.jobs import Jobs, suffix
+from understudy.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from understudy.character import Asset
+
+
+@click.command(name="reduce")
+@click.argument("input")
+@options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
+@click.option(
+    "--to", "ending", metavar="FORMAT", help="The format to write into a folder or to standard output, as in: --to glb"
+)
+@click.option(
+    "--tolerance",
+    type=options.Finite(1e-6, 1e6),
+    required=True,
+    metavar="MM",
+    help="How far a joint may be from where it was, at any frame, millimetres.",
+)
+@click.option(
+    "--angle",
+    type=options.Finite(1e-6, 180),
+    metavar="DEGREES",
+    help="How far its turn may be from what it was; as the tolerance asks for by default.",
+)
+@click.option(
+    "--keys",
+    type=click.Choice(["free", "shared"]),
+    default="free",
+    show_default=True,
+    help="Each channel its own key times, or the same for all.",
+)
+@click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip; all of them by default.")
+@options.rate
+@click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write keys, errors and times.")
+@options.scale
+@options.skeleton
+@options.source_format
+@options.as_json
+@options.quiet
+def command(
+    input: str,
+    output: str,
+    ending: str | None,
+    tolerance: float,
+    angle: float | None,
+    keys: str,
+    clips: tuple[str, ...],
+    rate: float | None,
+    report: str | None,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Reduce clips of INPUT to few keys with free tangents: the opposite of baking.
+
+    A folder as INPUT is reduced into the folder OUT, file by file.
+    """
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        wish = {"tolerance": 1e-3 * tolerance, "keys": keys}
+        if angle is not None:
+            wish["angle"] = math.radians(angle)
+        reduced, rows = reduced_asset(asset, clips, rate, wish, quiet or as_json)
+        if not as_json:
+            options.echo_notes([*asset.notes, *(note for row in rows for note in row["notes"])], quiet)
+            if not quiet:
+                for row in rows:
+                    click.echo(f"  {line(row)}", err=True)
+        shown = plain(reduced, suffix(target, ending), quiet or as_json)
+        notes = [*shown.notes, *written(shown, target, ending)]
+        told = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
+        if report is not None:
+            write_report({"input": path, **told}, report, jobs.many, path)
+        if not as_json:
+            options.echo_notes(notes, quiet)
+            if not quiet:
+                click.echo(f"{path} -> {target}", err=True)
+        return told
+
+    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    jobs.run(work, as_json and output != "-")
+
+
+def reduced_asset(
+    asset: Asset, clips: tuple[str, ...], rate: float | None, wish: dict[str, Any], quiet: bool
+) -> tuple[Asset, list[dict[str, Any]]]:
+    """The asset with some of its animations reduced, or all of them, and the figures of each."""
+    from understudy.keyframes.reduce import reduce
+    from understudy.rig import of
+
+    chosen = [asset.animation(name) for name in clips] if clips else list(asset.animations)
+    if not chosen:
+        raise InvalidInput("there is no animation here to reduce")
+    result, rows = asset, []
+    rigs = [of(character) for character in asset.characters]
+    for animation in dict.fromkeys(chosen):
+        rig = next((rig for rig in rigs if rig.is_moved_by(animation)), None)
+        source = animation if rate is None else asset.clip(animation.name, rate)
+        began = time.perf_counter()
+        with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
+            found = reduce(source, rig, progress=progress, **wish)
+        seconds = time.perf_counter() - began
+        result = replaced(result, animation, found.curves)
+        rows.append(
+            {
+                "clip": animation.name,
+                "frames": found.frames,
+                "keys_before": _keys_before(source),
+                "keys": found.keys,
+                "error_mm": round(1000 * found.error_m, 6),
+                "error_degrees": round(math.degrees(found.error_angle), 6),
+                "seconds": round(seconds, 3),
+                "notes": list(found.notes),
+            }
+        )
+    return result, rows
+
+
+def _keys_before(animation: Any) -> int:
+    """Keys over all curves; a dense clip has one for each frame of each channel."""
+    return int(getattr(animation, "key_count", 0)) or len(animation.channels) * animation.frame_count
+
+
+def line(row: dict[str, Any]) -> str:
+    """One clip's figures for people."""
+    keys = f"{row['keys_before']:,} keys to {row['keys']:,} ({100.0 * row['keys'] / max(row['keys_before'], 1):.1f} %)"
+    error = f"{row['error_mm']:.3g} mm and {row['error_degrees']:.3g} degrees"
+    return f"{row['clip']}: {keys}, within {error}, {row['seconds']:.2f} s"
