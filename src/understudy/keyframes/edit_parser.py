@@ -58,6 +58,9 @@ def parse(text: str, path: str = "edits") -> Edits:
 class _Parser(GoalReader):
     def edits(self, table: dict[str, Any]) -> Edits:
         self.keys(table, TOP, "", "a list of edits")
+        clip, character, name = (
+            self.word(table[key], key, "") if key in table else None for key in ("clip", "character", "name")
+        )
         entries = table.get("edit", [])
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             self.fail(f"edits should be tables [[edit]], but `edit` is {shown(entries)}", "edit")
@@ -67,9 +70,6 @@ class _Parser(GoalReader):
         if not entries and prepared == Preparation():
             self.fail("should say what to edit, in tables [[edit]] with a `point`, a `time` and where it goes")
         steps = tuple(self._step(entry, f"edit {number}") for number, entry in enumerate(entries, 1))
-        clip, character, name = (
-            self.word(table[key], key, "") if key in table else None for key in ("clip", "character", "name")
-        )
         return Edits(self.path, steps, clip, character, name, prepared)
 
     def _preparation(self, table: dict[str, Any]) -> Preparation:

@@ -20,10 +20,10 @@ def point_named(character: Character, name: str) -> Point:
     points = {} if character.layers is None else character.layers.points
     if name in points:
         return Point(vertex=int(points[name]))
-    short = [joint for joint in joints if joint.replace("|", ":").rpartition(":")[2] == name]
-    if len(short) == 1:
-        return Point(short[0])
-    close = get_close_matches(name, [*joints, *points], 1)
+    short = [joint.replace("|", ":").rpartition(":")[2] for joint in joints]
+    if short.count(name) == 1:
+        return Point(joints[short.index(name)])
+    close = get_close_matches(name, [*joints, *points, *short], 1)
     meant = f" (did you mean {close[0]!r}?)" if close else ""
     raise InvalidInput(
         f"there is no joint or point {name!r}{meant}; character {character.name!r} has {listed([*joints, *points], 12)}"

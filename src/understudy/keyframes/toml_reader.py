@@ -77,7 +77,7 @@ class Reader:
         if not isinstance(value, str) or not value.strip():
             self.fail(f"{name} should be a name, but is {shown(value)}", place)
         if known and value not in known:
-            self.fail(f"there is no {name} {value!r}{nearest(value, known)}; known are {all_of(known)}", place)
+            self.fail(f"{name} should be one of {all_of(known)}, but is {value!r}{nearest(value, known)}", place)
         return value
 
 

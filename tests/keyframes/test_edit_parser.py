@@ -1,0 +1,222 @@
+"""EDITS.toml: what can be said is read, and every mistake is one sentence with its place."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from understudy.errors import BadFile
+from understudy.keyframes import edit_parser
+from understudy.keyframes.edit_parser import parse
+from understudy.keyframes.edit_steps import Gesture, Key, Pose, Preparation, Reduction, Sketch, Tangents, Timing
+from understudy.keyframes.goals import Contact, Hold, Limit, Move, Pin, Point
+
+EVERYTHING = """
+clip = "Walk"
+character = "Knight"
+name = "Walk edited"
+keys = [0, 0.5, 1.0]
+tangents = "clamped"
+euler = {LeftArm = "zxy"}
+
+[[edit]]
+name = "higher"
+point = "LeftHand"
+time = 0.4
+by = [0, 0.1, 0]
+pins = [
+    "Hips",
+    {point = "LeftFoot", orientation = false, start = 0.1},
+    {joint = "Head", offset = [0, 0.1, 0], stop = 0.9},
+]
+contacts = [{point = {vertex = 12}, start = 0.2, stop = 0.6, orientation = true}]
+holds = [{point = "Head", time = 0.7}]
+limits = [
+    {target = "LeftArm", column = "x", low_degrees = 0, high_degrees = 90},
+    {target = "face", column = "smile", high = 1},
+]
+stiffness = {Spine = 4, "LeftArm.euler.x" = 0}
+start = 0
+stop = 1
+edges = "smooth"
+
+[[edit]]
+moves = [
+    {point = "LeftHand", time = 0.3, to = [1, 2, 3], turn_to = [0, 0, 0, 2]},
+    {point = {joint = "RightHand", offset = [0.1, 0, 0]}, time = 0.3, turn_by_degrees = [0, 180, 0]},
+]
+
+[[edit]]
+kind = "pose"
+time = 0.5
+point = "LeftHand"
+to = [0, 1, 0]
+pins = "Hips"
+set = {"LeftArm.euler.x" = 0.3}
+
+[[edit]]
+kind = "timing"
+time = 0.25
+factor = 1.5
+targets = "LeftArm"
+
+[[edit]]
+kind = "key"
+time = 0.25
+
+[[edit]]
+kind = "key"
+time = 0.25
+to_time = 0.3
+targets = ["LeftArm", "Hips"]
+
+[[edit]]
+kind = "tangents"
+method = "flat"
+start = 0.2
+
+[[edit]]
+kind = "sketch"
+point = "LeftHand"
+stroke = [[0.1, 0, 1, 0], [0.2, 0, 1.1, 0.1], [0.3, 0, 1, 0.2]]
+pins = ["Hips"]
+
+[[edit]]
+kind = "sketch"
+point = "LeftHand"
+stroke = [[0, 1, 0], [0, 1.1, 0.1]]
+start = 0.1
+stop = 0.4
+"""
+
+
+def test_everything_that_can_be_said() -> None:
+    found = parse(EVERYTHING)
+    assert (found.clip, found.character, found.name) == ("Walk", "Knight", "Walk edited")
+    assert found.preparation == Preparation((0, 0.5, 1), "clamped", None, {"LeftArm": "ZXY"})
+    assert [step.place for step in found.steps] == [f"edit {i}" for i in range(1, 10)]
+    first = found.steps[0]
+    assert first.name == "higher" and isinstance(first.action, Gesture)
+    edit = first.action.edit
+    assert edit.moves == (Move(Point("LeftHand"), 0.4, by=(0, 0.1, 0)),)
+    assert edit.pins == (
+        Pin(Point("Hips")),
+        Pin(Point("LeftFoot"), start=0.1, orientation=False),
+        Pin(Point("Head", (0, 0.1, 0)), stop=0.9),
+    )
+    assert edit.contacts == (Contact(Point(vertex=12), 0.2, 0.6, orientation=True),)
+    assert edit.holds == (Hold(Point("Head"), 0.7),)
+    assert edit.limits == (Limit("LeftArm", "x", 0, math.pi / 2), Limit("face", "smile", high=1))
+    assert edit.stiffness == {"Spine": 4, "LeftArm.euler.x": 0}
+    assert (edit.start, edit.stop, edit.edges) == (0, 1, "smooth")
+
+
+def test_kinds_become_their_data() -> None:
+    actions = [step.action for step in parse(EVERYTHING).steps]
+    both, pose, timing, key, moved, tangents, drawn, timeless = actions[1:]
+    assert isinstance(both, Gesture) and both.edit.moves[0].turn_to == (0, 0, 0, 1)
+    assert both.turns == {1: pytest.approx((0, math.pi, 0))}
+    assert isinstance(pose, Pose) and pose.pins == (Pin(Point("Hips")),)
+    assert pose.moves == (Move(Point("LeftHand"), 0.5, to=(0, 1, 0)),) and pose.values == {"LeftArm.euler.x": 0.3}
+    assert timing == Timing(0.25, 1.5, ("LeftArm",))
+    assert key == Key(0.25) and moved == Key(0.25, ("LeftArm", "Hips"), to_time=0.3)
+    assert tangents == Tangents("flat", start=0.2)
+    assert isinstance(drawn, Sketch) and drawn.times == (0.1, 0.2, 0.3) and drawn.path[1] == (0, 1.1, 0.1)
+    assert isinstance(timeless, Sketch) and timeless.times == () and (timeless.start, timeless.stop) == (0.1, 0.4)
+
+
+def test_a_reduction_is_in_metres_and_radians() -> None:
+    found = parse('reduce = {tolerance_mm = 2, angle_degrees = 0.5, keys = "shared"}').preparation
+    assert found.reduce == Reduction(0.002, math.radians(0.5), "shared")
+    assert parse('euler = "xyz"').preparation.orders == {"": "XYZ"}
+
+
+def edit(words: str) -> str:
+    return f"[[edit]]\n{words}"
+
+
+GOOD = 'point = "Hand"\ntime = 0.4\nby = [0, 1, 0]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ("", "", "should say what to edit"),
+        ("edit = 3", "edit", "[[edit]]"),
+        ("clip = 3", "", "clip should be a name, but is 3"),
+        ("klip = 'x'", "", "did you mean 'clip'"),
+        ("[[edit]\n", "line 1", "is not TOML"),
+        ("keys = [0, 0.5, 0.5]", "keys", "0.5 s follows 0.5 s"),
+        ("keys = [0, nan]", "keys", "keys[1] should be a number, but is nan"),
+        ("keys = [1]", "keys", "at least two"),
+        ("keys = [0, 1]\nreduce = {tolerance_mm = 1}", "reduce", "give one of them"),
+        ("reduce = {tolerance = 1}", "reduce", "did you mean 'tolerance_mm'"),
+        ("reduce = {}", "reduce", "needs `tolerance_mm`"),
+        ("reduce = {tolerance_mm = 0}", "reduce", "tolerance_mm should be a number"),
+        ("tangents = 'flat'", "tangents", "of which there are none"),
+        ("keys = [0, 1]\ntangents = 'soft'", "tangents", "but is 'soft'"),
+        ("euler = {Arm = 'XXY'}", "euler", "'XXY'"),
+        (edit(GOOD + "kind = 'mov'"), "edit 1", "did you mean 'move'"),
+        (edit(GOOD + "pin = ['Hips']"), "edit 1", "did you mean 'pins'"),
+        (edit("point = 'Hand'\ntime = 0.4"), "edit 1", "should say where to"),
+        (edit("time = 0.4\nby = [0, 1, 0]"), "edit 1", "has no `point`"),
+        (edit("point = 'Hand'\nby = [0, 1, 0]"), "edit 1", "has no `time`"),
+        (edit(GOOD + "to = [0, 1, 0]"), "edit 1", "says both"),
+        (edit("point = 'Hand'\ntime = nan\nby = [0, 1, 0]"), "edit 1", "time should be a number, but is nan"),
+        (edit("point = 'Hand'\ntime = 0.4\nby = [0, inf, 0]"), "edit 1", "a place [x, y, z] in metres"),
+        (edit("point = 'Hand'\ntime = 0.4\nby = [0, 1]"), "edit 1", "a place [x, y, z] in metres"),
+        (edit("point = 'Hand'\ntime = 0.4\nturn_to = [0, 0, 0, 0]"), "edit 1", "has no length"),
+        (edit("point = 'Hand'\ntime = 0.4\nturn_to = [0, 0, 1]"), "edit 1", "a quaternion [x, y, z, w]"),
+        (edit("point = {vertex = -1}\ntime = 0.4\nby = [0, 1, 0]"), "edit 1", "whole number"),
+        (edit("point = {vertex = 1, joint = 'a'}\ntime = 0.4\nby = [0, 1, 0]"), "edit 1", "whole number alone"),
+        (edit("point = 7\ntime = 0.4\nby = [0, 1, 0]"), "edit 1", "point should be a joint's name"),
+        (edit(GOOD + "moves = [{point = 'Hand', time = 0, by = [0, 0, 1]}]"), "edit 1", "not both"),
+        (edit("moves = [3]"), "edit 1, moves 1", "should be a table"),
+        (edit("moves = [{point = 'Hand', time = 0, by = [0, 0, 1], pins = []}]"), "edit 1, moves 1", "no key 'pins'"),
+        (edit(GOOD + "pins = [{orientation = false}]"), "edit 1, pins 1", "needs a `point`"),
+        (edit(GOOD + "pins = ['A', {point = 'B', start = 0.5, stop = 0.5}]"), "edit 1, pins 2", "after start"),
+        (edit(GOOD + "pins = [{point = 'B', position = false, orientation = false}]"), "edit 1, pins 1", "neither"),
+        (edit(GOOD + "contacts = [{point = 'B', start = 0.5}]"), "edit 1, contacts 1", "`start` and `stop`"),
+        (edit(GOOD + "contacts = [{point = 'B', start = 1, stop = 0.5}]"), "edit 1, contacts 1", "after start"),
+        (edit(GOOD + "holds = ['B']"), "edit 1, holds 1", "has no `time`"),
+        (edit(GOOD + "limits = [{target = 'B', column = 'x'}]"), "edit 1, limits 1", "needs `low`"),
+        (edit(GOOD + "limits = [{target = 'B', column = 'x', low = 2, high = 1}]"), "edit 1, limits 1", "should rise"),
+        (edit(GOOD + "limits = [{target = 'B', column = 'x', low = 2, low_degrees = 1}]"), "edit 1, limits 1", "both"),
+        (edit(GOOD + "limits = ['B']"), "edit 1, limits 1", "should be a table"),
+        (edit(GOOD + "stiffness = {Spine = -1}"), "edit 1", "stiffness of 'Spine'"),
+        (edit(GOOD + "start = 0.5\nstop = 0.5"), "edit 1", "after start"),
+        (edit(GOOD + "edges = 'soft'"), "edit 1", "edges should be one of"),
+        (edit(GOOD + "name = ''"), "edit 1", "name should be a name"),
+        (edit("kind = 'pose'\ntime = 0"), "edit 1", "needs points to drag"),
+        (edit("kind = 'pose'\nset = {a = 1}"), "edit 1", "has no `time`"),
+        (edit("kind = 'pose'\ntime = 0\nset = {a = nan}"), "edit 1", "set of 'a'"),
+        (edit("kind = 'timing'\ntime = 0"), "edit 1", "needs a `factor`"),
+        (edit("kind = 'timing'\ntime = 0\nfactor = 0"), "edit 1", "factor should be a number"),
+        (edit("kind = 'key'\ntime = 0\nremove = 1"), "edit 1", "true or false"),
+        (edit("kind = 'key'\ntime = 0\nremove = true\nto_time = 1"), "edit 1", "not both"),
+        (edit("kind = 'tangents'"), "edit 1", "need a `method`"),
+        (edit("kind = 'tangents'\nmethod = 'auto'"), "edit 1", "method should be one of"),
+        (edit("kind = 'sketch'\npoint = 'Hand'"), "edit 1", "needs a `stroke`"),
+        (edit("kind = 'sketch'\npoint = 'Hand'\nstroke = [[0, 0, 0]]"), "edit 1", "at least two"),
+        (edit("kind = 'sketch'\npoint = 'Hand'\nstroke = [[0, 0, 0], [1, 1, 1]]"), "edit 1", "`start` and `stop`"),
+        (edit("kind = 'sketch'\npoint = 'Hand'\nstroke = [[0, 0, 0, 0], [1, 1, 1]]"), "edit 1", "stroke[1]"),
+        (edit("kind = 'sketch'\npoint = 'Hand'\nstroke = [[1, 0, 0, 0], [1, 1, 1, 1]]"), "edit 1", "should increase"),
+        (edit(GOOD) + "[[edit]]\nkind = 'tangents'\nmethod = 3", "edit 2", "method should be a name"),
+    ],
+)
+def test_mistakes_are_one_sentence_with_their_place(text: str, place: str, words: str) -> None:
+    with pytest.raises(BadFile) as caught:
+        parse(text, "reach.toml")
+    assert str(caught.value).startswith(f"reach.toml, {place}" if place else "reach.toml: ")
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_huge_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(edit_parser, "LARGEST", 20)
+    with pytest.raises(BadFile, match="at most"):
+        parse("# " + "x" * 50)
+    monkeypatch.setattr(edit_parser, "LARGEST", 1000)
+    monkeypatch.setattr(edit_parser, "MOST_STEPS", 2)
+    with pytest.raises(BadFile, match="at most 2 edits"):
+        parse(edit(GOOD) * 3)

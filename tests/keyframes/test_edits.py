@@ -1,0 +1,165 @@
+"""Edits applied: goals are met, keys stay, each step builds on the last; what makes no sense is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.keyframes import puppets
+
+from understudy.errors import BadFile
+from understudy.keyframes import edits
+from understudy.keyframes.edits import apply, check, parse
+from understudy.keyframes.goals import Point
+from understudy.maths import quaternion
+from understudy.render.trail import states
+
+MOVE = '[[edit]]\npoint = "hand"\ntime = 0.25\n'
+
+
+def run(text: str, euler: bool = False, **how):
+    rig, curves = puppets.rig(), puppets.wave(euler)
+    checked = check(parse(text, "x.toml"), rig, curves)
+    return (rig, curves, *apply(rig, curves, checked.steps, path="x.toml", **how))
+
+
+def place(rig, curves, time: float, joint: str = "rig:hand") -> tuple[np.ndarray, np.ndarray]:
+    positions, axes = states(rig, rig.pose(curves, [time]), Point(joint))
+    return positions[0], axes[0]
+
+
+@pytest.mark.parametrize("euler", [False, True])
+def test_a_move_reaches_its_goal_and_keys_stay(euler: bool) -> None:
+    rig, before, after, reports = run(MOVE + "by = [0.02, 0.05, 0]", euler)
+    moved = place(rig, after, 0.25)[0] - place(rig, before, 0.25)[0]
+    np.testing.assert_allclose(moved, [0.02, 0.05, 0], atol=2e-3)
+    assert reports[0].reached and "reached" in reports[0].sentence and "'rig:hand' at 0.25 s" in reports[0].sentence
+    for one, other in zip(before.curves, after.curves):
+        np.testing.assert_array_equal(one.times, other.times)
+        np.testing.assert_array_equal(one.values, other.values)
+    assert (after.name, after.labels, after.rate) == ("wave", ("greeting",), 24.0)
+
+
+def test_turns_are_about_the_worlds_axes() -> None:
+    rig, before, after, reports = run(MOVE + "turn_by_degrees = [0, 0, 12]")
+    change = place(rig, after, 0.25)[1] @ place(rig, before, 0.25)[1].T
+    vector = quaternion.to_rotation_vector(quaternion.from_matrix(change))
+    np.testing.assert_allclose(vector, [0, 0, np.radians(12)], atol=2e-3)
+    assert reports[0].reached and reports[0].sentence.startswith("turn")
+
+
+def test_steps_build_on_each_other() -> None:
+    twice = MOVE + "by = [0, 0.03, 0]\n" + MOVE + "by = [0, 0.03, 0]"
+    rig, before, after, reports = run(twice)
+    moved = place(rig, after, 0.25)[0] - place(rig, before, 0.25)[0]
+    np.testing.assert_allclose(moved, [0, 0.06, 0], atol=4e-3)
+    assert [report.place for report in reports] == ["edit 1", "edit 2"]
+
+
+def test_a_blocked_edit_says_so_and_goes_on() -> None:
+    text = (
+        MOVE + 'by = [0, 0.1, 0]\npins = ["upper", "fore"]\n' + MOVE + "to = [9, 9, 9]\n" + MOVE + "by = [0, 0.01, 0]"
+    )
+    _, _, _, reports = run(text)
+    assert [report.reached for report in reports] == [False, False, True]
+    assert "blocked" in reports[0].sentence and reports[0].outcome.blocks
+    assert reports[1].outcome.distance <= reports[1].outcome.start_distance
+    facts = reports[1].facts()
+    assert facts["edit"] == "edit 2" and not facts["reached"] and facts["blocks"][0]["sentence"]
+    assert facts["distance_mm"] == pytest.approx(1000 * reports[1].outcome.distance, abs=1e-6)
+
+
+def test_keys_are_added_only_when_asked_for() -> None:
+    _, before, after, reports = run('[[edit]]\nkind = "key"\ntime = 0.3\ntargets = ["rig:fore"]')
+    assert [len(curve) for curve in after.curves] == [3, 4, 3, 3]
+    times = np.linspace(0, 1, 41)
+    np.testing.assert_allclose(after.sample(times), before.sample(times), atol=1e-9)
+    assert reports[0].sentence == "inserted a key of rig:fore at 0.3 s"
+    gone = '[[edit]]\nkind = "key"\ntime = 0.5\nremove = true\n'
+    moved = '[[edit]]\nkind = "key"\ntime = 0.5\nto_time = 0.6\n'
+    assert [len(curve) for curve in run(gone)[2].curves] == [2] * 4
+    assert run(moved)[2].curves[0].times.tolist() == [0, 0.6, 1]
+
+
+def test_tangents_are_set_where_asked_for() -> None:
+    _, before, after, _ = run(
+        '[[edit]]\nkind = "tangents"\nmethod = "flat"\ntargets = "rig:hand"\nstart = 0.4\nstop = 0.6'
+    )
+    flat = after.curves[2]
+    assert not flat.before[1, :, 1].any() and not flat.after[1, :, 1].any()
+    np.testing.assert_array_equal(flat.after[0], before.curves[2].after[0])
+    np.testing.assert_array_equal(after.curves[0].after, before.curves[0].after)
+
+
+def test_progress_is_told() -> None:
+    told = []
+    run((MOVE + "by = [0, 0.01, 0]\n") * 3, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "words"),
+    [
+        ('[[edit]]\npoint = "hnd"\ntime = 0.2\nby = [0, 1, 0]', "edit 1", "did you mean"),
+        ("[[edit]]\npoint = {vertex = 99}\ntime = 0.2\nby = [0, 1, 0]", "edit 1", "vertices 0 to 7"),
+        ('[[edit]]\npoint = "hand"\ntime = 7\nby = [0, 1, 0]', "edit 1", "0 to 1 s, within the animation, but is 7"),
+        (MOVE + 'by = [0, 1, 0]\npins = ["hip"]', "edit 1", "no joint or point 'hip'"),
+        (MOVE + 'by = [0, 1, 0]\npins = ["hand"]', "edit 1", "a pin keeps its position there"),
+        (MOVE + "turn_by_degrees = [0, 1, 0]\npins = ['hand']", "edit 1", "a pin keeps its orientation there"),
+        (MOVE + "by = [0, 1, 0]\nholds = [{point = 'rig:hand', time = 0.25}]", "edit 1", "a hold keeps"),
+        (MOVE + "by = [0, 1, 0]\ncontacts = [{point = 'hand', start = 0.1, stop = 0.4}]", "edit 1", "a contact keeps"),
+        (MOVE + "by = [0, 1, 0]\ncontacts = [{point = 'fore', start = 0.1, stop = 4}]", "edit 1", "of the contact of"),
+        (MOVE + "by = [0, 1, 0]\npins = [{point = 'fore', stop = 4}]", "edit 1", "stop of the pin of 'rig:fore'"),
+        (MOVE + "by = [0, 1, 0]\nholds = [{point = 'fore', time = -1}]", "edit 1", "the time of the hold"),
+        (MOVE + "by = [0, 1, 0]\nstart = 0.5", "edit 1", "outside of the edit's start and stop"),
+        (MOVE + "by = [0, 1, 0]\nstop = 5", "edit 1", "stop should be 0 to 1 s"),
+        (MOVE + "by = [0, 1, 0]\nstiffness = {leg = 2}", "edit 1", "no curve with stiffness 'leg'"),
+        (
+            "[[edit]]\nmoves = [{point = 'hand', time = 0.2, by = [0, 1, 0]}, "
+            "{point = 'hand', time = 0.2, by = [0, 2, 0]}]",
+            "edit 1",
+            "two goals at once",
+        ),
+        ("[[edit]]\nkind = 'key'\ntime = 0.2\ntargets = ['leg']", "edit 1", "no curve of 'leg'"),
+        ("[[edit]]\nkind = 'key'\ntime = -0.2", "edit 1", "time should be 0 to 1 s"),
+        ("[[edit]]\nkind = 'tangents'\nmethod = 'flat'\nstop = 3", "edit 1", "stop should be 0 to 1 s"),
+        ("[[edit]]\nkind = 'timing'\ntime = 3\nfactor = 2", "edit 1", "time should be 0 to 1 s"),
+        ("[[edit]]\nkind = 'pose'\ntime = 0.5\nset = {wrist = 2}", "edit 1", "no column 'wrist'"),
+        (
+            "[[edit]]\nkind = 'sketch'\npoint = 'hand'\nstroke = [[0.1, 0, 0, 0], [2, 1, 1, 1]]",
+            "edit 1",
+            "a time of the stroke",
+        ),
+        (
+            "[[edit]]\nkind = 'sketch'\npoint = 'hand'\nstroke = [[0, 0, 0], [1, 1, 1]]\n"
+            "start = 0\nstop = 1\npins = ['hand']",
+            "edit 1",
+            "a pin keeps its position",
+        ),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_is_done(text: str, place: str, words: str) -> None:
+    rig, curves = puppets.rig(), puppets.wave()
+    with pytest.raises(BadFile) as caught:
+        check(parse(text, "x.toml"), rig, curves)
+    assert str(caught.value).startswith(f"x.toml, {place}: ") and words in str(caught.value)
+
+
+def test_the_solvers_refusals_name_the_place() -> None:
+    text = MOVE + "by = [0, 0.1, 0]\nlimits = [{target = 'rig:fore', column = 'z', high = 1}]"
+    with pytest.raises(BadFile, match=r"x\.toml, edit 1: .*quaternion"):
+        run(text)
+    with pytest.raises(BadFile, match=r"x\.toml, edit 2: there is no key at 0\.3 s"):
+        run(MOVE + "by = [0, 0.01, 0]\n[[edit]]\nkind = 'key'\ntime = 0.3\nremove = true")
+
+
+def test_moving_the_start_of_a_contact_is_no_contradiction() -> None:
+    text = MOVE + "by = [0, 0.02, 0]\ncontacts = [{point = 'hand', start = 0.25, stop = 0.4}]"
+    check(parse(text), puppets.rig(), puppets.wave())
+
+
+def test_read_names_the_file(tmp_path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(MOVE + "by = [0, 0.1, 0]")
+    assert edits.read(str(path)).path == str(path)
+    with pytest.raises(BadFile, match=r"missing\.toml"):
+        edits.read(str(tmp_path / "missing.toml"))
