@@ -37,11 +37,11 @@ class Opened:
         return self.rig.character
 
     def performer(self, rate: float) -> Performer:
-        """Ready to perform, with every layer (eyes, blinks, breath) that the character has controls for."""
+        """Ready to perform, with every layer (feet, eyes, blinks, breath) that the character has."""
         from understudy.live.layers import layers_of
         from understudy.live.performer import Performer
 
-        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig))
+        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig, model=self.model))
 
 
 def is_model(path: str | Path) -> bool:

@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from understudy.live.layers.blinks import Blinks
 from understudy.live.layers.breathing import Breathing
+from understudy.live.layers.feet import Feet
 from understudy.live.layers.gaze import Gaze
 from understudy.live.layers.layer import Layer
+from understudy.posespace import Model
 from understudy.rig import PosedRig
 
 
-def layers_of(rig: PosedRig, points: Mapping[str, Sequence[float]] | None = None) -> tuple[Layer, ...]:
-    """Breath, gaze and blinks, without those that the character cannot show.
+def layers_of(
+    rig: PosedRig, points: Mapping[str, Sequence[float]] | None = None, model: Model | None = None
+) -> tuple[Layer, ...]:
+    """Breath, feet, gaze and blinks, without those that the character cannot show.
 
-    Breath moves the head, so it comes before the eyes that hold a point; lids follow what the eyes do. `points` are
-    names that may be looked at, in metres of the world.
+    Breath moves the body, so it comes before the feet that stand and the eyes that hold a point; lids follow what the
+    eyes do. `points` are names that may be looked at, in metres of the world; feet are known from a `model` alone.
     """
-    found: tuple[Layer | None, ...] = (Breathing.of(rig), Gaze.of(rig, points), Blinks.of(rig))
+    found: tuple[Layer | None, ...] = (Breathing.of(rig), Feet.of(rig, model), Gaze.of(rig, points), Blinks.of(rig))
     return tuple(layer for layer in found if layer is not None)

@@ -1,0 +1,66 @@
+"""Contacts: where in a label's space each foot stands on the ground, as its clips have it.
+
+In a frame of a clip a foot stands if it is low and still for a while. A walk on the spot, as games have it, slides its
+feet by design: there no foot stands, and nothing should hold it. Each training frame keeps whether each foot stands,
+whether it slides, and how high it is; between frames the nearest ones of the latent space are averaged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+
+LOW = 0.03  # of the height, above where it usually stands
+STILL = 0.2  # heights a second over the ground
+LASTS = 0.12  # seconds that a foot stands at least
+FRAMES = 1.5  # steps from frame to frame of a clip: how far in the latent space a frame speaks for its surroundings
+
+
+@dataclass(frozen=True, eq=False)
+class LabelContacts:
+    """The training frames of a label."""
+
+    latents: Array  # (N, Q)
+    sharpness: float
+    known: Array  # (N, 3 n) whether each of n feet stands, whether it slides, how high its lowest point is
+
+    @classmethod
+    def of(cls, latents: Array, known: Array, bounds: Iterable[tuple[int, int]]) -> LabelContacts:
+        """Latents (N, Q), what is known of them (N, 3 n), and the frames from and to of each clip."""
+        steps = [np.linalg.norm(np.diff(latents[start:stop], axis=0), axis=1) for start, stop in bounds]
+        usual = FRAMES * max(float(np.median(np.concatenate(steps))), 1e-9)
+        return cls(np.array(latents, float), 0.5 / usual**2, np.array(known, float))
+
+    def at(self, x: Array) -> Array:
+        """(3 n,) at a latent (Q,)."""
+        away = np.square(self.latents - x).sum(axis=1)
+        weights = np.exp(self.sharpness * (away.min() - away))
+        return np.asarray(weights @ self.known / weights.sum())
+
+
+def at(labels: Mapping[str, LabelContacts], places: Iterable[tuple[str, Array, float]]) -> Array:
+    """(3 n,) of all voices: label, latent and weight of each."""
+    total, sum_of_weights = np.zeros(0), 0.0
+    for label, x, weight in places:
+        known = weight * labels[label].at(x)
+        total = known if not sum_of_weights else total + known
+        sum_of_weights += weight
+    return total / max(sum_of_weights, 1e-12)
+
+
+def standing(places: Array, low: float, size: float, rate: float) -> Array:
+    """(F,) bool: the frames in which a point (F, 3) of a clip stands, `low` being how high it may be."""
+    if len(places) < 2:
+        return np.asarray(places[:, 1] < low)
+    speeds = np.linalg.norm(np.gradient(places[:, [0, 2]], axis=0), axis=1) * rate / size
+    stands = (places[:, 1] < low) & (speeds < STILL)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], stands.astype(int), [0]])))
+    for start, stop in zip(edges[::2], edges[1::2]):
+        cut = start == 0 or stop == len(stands)  # a loop may go on where the clip ends
+        if not cut and stop - start < LASTS * rate:
+            stands[start:stop] = False
+    return np.asarray(stands)

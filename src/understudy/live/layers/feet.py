@@ -1,0 +1,144 @@
+"""Feet: a layer that lets them stand where the clips have them standing, and keeps them out of the floor.
+
+A pose between two clips is a blend of both, and so are its feet: they slide from one stance to the other, though they
+slide in neither. This layer knows from the training frames near the performance where each foot stands (`contacts`),
+holds it there or makes a step of it (`footstep`), and lets the leg follow (`leg`). What slides in the clips themselves,
+as a walk on the spot does, slides on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.live.layers import contacts, footstep
+from understudy.live.layers.contacts import LabelContacts
+from understudy.live.layers.feet_found import FoundFoot, find_feet
+from understudy.live.layers.footstep import DOWN, Foot, Seen
+from understudy.live.layers.layer import Moment
+from understudy.live.layers.leg import Leg
+from understudy.posespace import Model
+from understudy.rig import DirectRig, PosedRig
+
+UNEVEN = 1e-3  # of a scale: a leg whose joints are stretched along one axis is not turned by rotations alone
+
+
+@dataclass(frozen=True, eq=False)
+class Sole:
+    """What of a foot is on the ground."""
+
+    owners: Array  # (P,) int, joints
+    points: Array  # (P, 3) in their frames
+    stands_on: int  # the one of the points that keeps its place while the foot stands
+    floor: float  # metres, how high the lowest of them is when it stands
+
+    def places(self, worlds: Array) -> Array:
+        """(..., P, 3) in the world, for world_from_joint (..., J, 4, 4)."""
+        frames = worlds[..., self.owners, :3, :]
+        return np.asarray((frames[..., :3] @ self.points[:, :, None])[..., 0] + frames[..., 3])
+
+
+@dataclass(frozen=True, eq=False)
+class Feet:
+    """The layer; made by `Feet.of`. Its state is a `Foot` for each foot."""
+
+    rig: DirectRig
+    size: float  # metres that the character is high
+    legs: tuple[Leg, ...]
+    soles: tuple[Sole, ...]
+    labels: dict[str, LabelContacts]
+
+    @classmethod
+    def of(cls, rig: PosedRig, model: Model | None) -> Feet | None:
+        """The feet of a character as its model's clips use them; None where it has none."""
+        if model is None or not isinstance(rig, DirectRig):
+            return None
+        clips = [
+            (label, segment.start, segment.stop) for label, space in model.spaces.items() for segment in space.segments
+        ]
+        rows = [model.encoder.decode(model.spaces[label].features[start:stop]) for label, start, stop in clips]
+        if _uneven(rig, rows):
+            return None
+        worlds = [rig.joints(values) for values in rows]
+        size = float(np.median([np.ptp(w[:, rig.character.joints, 1, 3], axis=1).max() for w in worlds]))
+        found = find_feet(rig.character, worlds, size) if size > 0 else ()
+        if not found:
+            return None
+        every = np.concatenate(worlds)
+        soles = tuple(_sole(foot, worlds, size, model.rate) for foot in found)
+        legs = tuple(Leg.of(rig.character.skeleton, foot, every) for foot in found)
+        labels: dict[str, LabelContacts] = {}
+        for label, space in model.spaces.items():
+            own = [i for i, clip in enumerate(clips) if clip[0] == label]
+            known = np.concatenate([_known(soles, worlds[i], size, model.rate) for i in own])
+            labels[label] = LabelContacts.of(space.latents, known, [clips[i][1:] for i in own])
+        return cls(rig, size, legs, soles, labels)
+
+    def init(self, seed: int) -> tuple[Foot, ...]:
+        """The state before the first frame; nothing happens by chance."""
+        return tuple(Foot() for _ in self.legs)
+
+    def step(self, state: tuple[Foot, ...], row: Array, moment: Moment) -> tuple[tuple[Foot, ...], Array]:
+        """The next state, and the row (C,) with its feet where they belong."""
+        if not moment.places:
+            return state, row
+        worlds = self.rig.joints(row[None])[0]
+        known = contacts.at(self.labels, moment.places).tolist()
+        held = moment.blending or not moment.played
+        count = len(self.legs)
+        feet, moves = list(state), [(0.0, 0.0, 0.0)] * count
+        # the foot that is furthest from where it should be goes first
+        for i in sorted(range(count), key=lambda i: -state[i].error if state[i].mode == DOWN else 0.0):
+            sole = self.soles[i]
+            places = sole.places(worlds)
+            x, _, z = places[sole.stands_on].tolist()
+            seen = Seen((x, z), float(places[:, 1].min()), *known[i::count], held)
+            up = sum(feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count) if j != i)
+            may_lift = up < max(1, count // 2)
+            feet[i], moves[i] = footstep.step(
+                feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt
+            )
+        changed = row.copy()
+        for i, leg in enumerate(self.legs):
+            feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, np.array(moves[i])))
+        return tuple(feet), changed
+
+
+def _uneven(rig: DirectRig, rows: list[Array]) -> bool:
+    """Whether any joint of rows (F, C) is ever mirrored, or larger along one axis than along another."""
+    count = len(rig.character.skeleton)
+    every = np.concatenate([values[:, : 10 * count].reshape(-1, 10)[:, 7:] for values in rows])
+    return bool((every.min(axis=1) < (1 - UNEVEN) * every.max(axis=1)).any())
+
+
+def _sole(foot: FoundFoot, worlds: list[Array], size: float, rate: float) -> Sole:
+    """The floor of a foot, and the point of it that keeps its place best while it is low."""
+    sole = Sole(foot.owners, foot.points, 0, 0.0)
+    places = [sole.places(world) for world in worlds]
+    floor = float(np.median([np.quantile(p[..., 1].min(axis=1), 0.1) for p in places]))
+    speeds = np.concatenate([_speeds(p) for p in places]) * rate / size
+    low = np.concatenate([p[..., 1] for p in places]) < floor + contacts.LOW * size
+    often = low.mean(axis=0)
+    usual = np.where(low, np.minimum(speeds, 1.0), 0.0).sum(axis=0) / np.maximum(low.sum(axis=0), 1)
+    usual = np.where(often > 0.5 * often.max(), usual, np.inf)  # a point that is seldom down says little
+    return Sole(foot.owners, foot.points, int(usual.argmin()), floor)
+
+
+def _speeds(places: Array) -> Array:
+    """(F, P) over the ground, metres a frame, of points (F, P, 3)."""
+    if len(places) < 2:
+        return np.zeros(places.shape[:2])
+    return np.asarray(np.linalg.norm(np.gradient(places[..., [0, 2]], axis=0), axis=-1))
+
+
+def _known(soles: tuple[Sole, ...], world: Array, size: float, rate: float) -> Array:
+    """(F, 3 n) of the frames of a clip: whether each foot stands, whether it slides, how high its lowest point is."""
+    stands, slides, heights = [], [], []
+    for sole in soles:
+        places, low = sole.places(world), sole.floor + contacts.LOW * size
+        heights.append(places[..., 1].min(axis=1))
+        stands.append(contacts.standing(places[:, sole.stands_on], low, size, rate))
+        slides.append((heights[-1] < low) & ~stands[-1])
+    return np.stack([*stands, *slides, *heights], axis=1)

@@ -1,0 +1,141 @@
+"""A leg: how far it goes and bends in the clips, and how it follows when its foot is put somewhere else.
+
+The foot keeps the way it faces; hip and knee turn (`character.chain_reach`). Knees bend no further, either way, than in
+any clip or than they are bent already, and a leg gets no longer than it ever was. A foot that hangs on no leg (a rig
+animated with IK) is moved by itself, the end of the leg goes with it, and the two come no further apart than in the
+clips.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import atan2, exp, pi, sqrt
+
+import numpy as np
+
+from understudy.character import Skeleton
+from understudy.character.chain_reach import reach, straight_at
+from understudy.checks import Array
+from understudy.live.layers.eye_drives import Quaternion, opposite, plain, product
+from understudy.live.layers.feet_found import STILL, FoundFoot, local_turns
+from understudy.maths import quaternion
+
+SOFT = 0.03  # of the leg's length, in which it comes to its end gently
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """The leg of one foot, as the clips use it."""
+
+    foot: int  # joint
+    above: int  # the joint that carries the foot
+    hip: int  # the joint that carries the leg, -1 where it is a root
+    joints: tuple[int, ...]  # n, from the hip down
+    attached: bool
+    tip: Array  # (3,) where a foot that is not attached belongs, in the frame of the last joint
+    slack: float  # metres that it is away from there in the clips, at most
+    longest: float  # metres from hip to tip in the clips, at most
+    hinges: Array  # (n, 3) axes about which the joints turn most
+    sides: Array  # (n,) 1 or -1, to which side of straight they are bent
+    middle: tuple[Quaternion, ...]  # n, their mean rotations
+    bends: Array  # (n, 2) radians about the hinges, from the mean rotation, at least and at most
+
+    @classmethod
+    def of(cls, skeleton: Skeleton, found: FoundFoot, worlds: Array) -> Leg:
+        """The leg of a foot that was found, measured in world_from_joint (F, J, 4, 4) of the clips."""
+        joints, count = found.leg, len(found.leg)
+        hinges, bends, middle = np.zeros((count, 3)), np.zeros((count, 2)), []
+        for i, joint in enumerate(joints):
+            local = local_turns(worlds, skeleton, joint)
+            mean = quaternion.mean(local)
+            vectors = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(mean), local))
+            middle.append(plain(mean))
+            if np.linalg.norm(vectors, axis=1).max() > STILL:
+                hinges[i] = np.linalg.eigh(vectors.T @ vectors)[1][:, -1]
+                angles = [_angle(plain(mean), tuple(hinges[i]), plain(turn)) for turn in local]
+                bends[i] = min(angles), max(angles)
+        frames = worlds[:, joints]
+        last, foot = worlds[:, joints[-1]], worlds[:, found.joint, :3, 3]
+        inside = np.linalg.solve(last[:, :3, :3], (foot - last[:, :3, 3])[..., None])[..., 0]
+        tip = inside.mean(axis=0)
+        ends = foot if found.attached else np.einsum("fij,j->fi", last[:, :3, :3], tip) + last[:, :3, 3]
+        sides = np.ones(count)
+        for i in range(1, count):
+            axis = np.einsum("fij,j->fi", frames[:, i, :3, :3], hinges[i])
+            axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-12)
+            from_straight = -straight_at(frames[:, 0, :3, 3], frames[:, i, :3, 3], ends, axis)
+            sides[i] = 1.0 if np.median(from_straight) >= 0 else -1.0
+        return cls(
+            foot=found.joint,
+            above=int(skeleton.parents[found.joint]),
+            hip=int(skeleton.parents[joints[0]]),
+            joints=joints,
+            attached=found.attached,
+            tip=tip,
+            slack=float(np.linalg.norm(foot - ends, axis=1).max()),
+            longest=float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max()),
+            hinges=hinges,
+            sides=sides,
+            middle=tuple(middle),
+            bends=bends,
+        )
+
+    def put(self, row: Array, worlds: Array, shift: Array) -> float:
+        """Move the foot of a row (C,) by `shift` (3,), metres in the world, in place; the metres that it falls short.
+
+        `worlds` (J, 4, 4) is world_from_joint of the row as it was.
+        """
+        foot, last = worlds[self.foot, :3, 3], worlds[self.joints[-1]]
+        tip = foot if self.attached else last[:3, :3] @ self.tip + last[:3, 3]
+        apart = foot - tip
+        wide = sqrt(float(apart @ apart))
+        if wide > self.slack > 0.0 or (wide > 0.0 and not self.slack):
+            apart = apart * (self.slack / wide)
+        elif not shift.any():
+            return 0.0
+        goal = self._within(worlds[self.joints[0], :3, 3], tip, foot + shift - apart)
+        parent = np.eye(4) if self.hip < 0 else worlds[self.hip]
+        old = [plain(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
+        turns, reached = reach(parent, worlds[list(self.joints)], tip, goal, self.hinges, self.sides, self._room(old))
+        for i, joint in enumerate(self.joints):
+            near = np.dot(turns[i], old[i]) >= 0.0  # the sign as it was: curves of quaternions are read component-wise
+            row[10 * joint + 3 : 10 * joint + 7] = turns[i] if near else -turns[i]
+        if self.attached:
+            before, after = old[0], plain(turns[0])
+            for i in range(1, len(old)):
+                before, after = product(before, old[i]), product(after, plain(turns[i]))
+            columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
+            own = plain(row[columns])
+            turned = product(product(opposite(after), before), own)
+            row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
+        else:
+            moved = reached + apart - foot
+            frame = np.eye(3) if self.above < 0 else worlds[self.above, :3, :3]
+            row[10 * self.foot : 10 * self.foot + 3] += np.linalg.solve(frame, moved)
+        missed = foot + shift - apart - reached
+        return sqrt(float(missed @ missed))
+
+    def _within(self, hip: Array, tip: Array, goal: Array) -> Array:
+        """A goal (3,), no further from the hip than the leg ever was, or is."""
+        away, now = goal - hip, tip - hip
+        length, own = sqrt(float(away @ away)), sqrt(float(now @ now))
+        soft = SOFT * self.longest
+        begins = max(self.longest - soft, own)
+        if length <= begins:
+            return goal
+        return np.asarray(hip + away * ((begins + soft * (1.0 - exp((begins - length) / soft))) / length))
+
+    def _room(self, turns: list[Quaternion]) -> Array:
+        """(n, 2) how far each hinge may still turn."""
+        room = np.zeros((len(turns), 2))
+        for i in range(1, len(turns)):
+            angle = _angle(self.middle[i], self.hinges[i].tolist(), turns[i])
+            room[i] = min(self.bends[i, 0] - angle, 0.0), max(self.bends[i, 1] - angle, 0.0)
+        return room
+
+
+def _angle(middle: Quaternion, axis: tuple[float, ...] | list[float], turn: Quaternion) -> float:
+    """Radians by which a rotation turns about an axis from a mean rotation: the twist."""
+    x, y, z, w = product(opposite(middle), turn)
+    angle = 2.0 * atan2(x * axis[0] + y * axis[1] + z * axis[2], w)
+    return angle - 2.0 * pi if angle > pi else angle + 2.0 * pi if angle < -pi else angle
