@@ -14,6 +14,7 @@ from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
 from understudy.keyframes.selection import Targets, changed, chosen, key_at
+from understudy.maths.slerp_bezier import slerp_handles
 
 KINK = 1e-6
 """Slopes of two sides that differ by less than this part of them (of one a second, where they are lower) are one
@@ -27,7 +28,7 @@ def to_bezier(curves: Curves, targets: Targets = None, start: float | None = Non
     """Linear segments as Bezier segments of the same shape; stepped ones stay. Handles are a third of their segment.
 
     With `start` and `stop` only the segments that reach into that range change. Plain columns and Euler angles stay
-    exactly the same. A slerp cannot be a Bezier curve exactly: see `slerp_handles`, whose error is below 1.2e-5
+    exactly the same. A slerp cannot be a Bezier curve exactly: see `maths.slerp_bezier`, whose error is below 1.2e-5
     radians for a half turn, 1e-7 for 90 degrees and 1e-8 for 60.
     """
     low, high = -np.inf if start is None else start, np.inf if stop is None else stop
@@ -70,22 +71,6 @@ def same_side(curve: Curve, which: Array | None = None) -> Curve:
         return curve
     scale = np.stack([np.ones_like(sign), sign], axis=-1)[:, None]  # times of handles keep their sign
     return replace(curve, values=curve.values * sign[:, None], before=curve.before * scale, after=curve.after * scale)
-
-
-def slerp_handles(a: Array, b: Array) -> tuple[Array, Array]:
-    """Value handles (..., 4), leaving a and arriving at b, of the Bezier curve that follows the slerp from a to b.
-
-    With o the angle from a to b as 4-vectors, and u, v the directions of travel at both ends, P1 = a (1 + r) + u o/3
-    and P2 = b (1 + r) - v o/3 at a third and two thirds of the time. The curve stays in the slerp's plane and has its
-    velocity at both keys; r = -(o^2/30 + o^4/5000), which no one sees since rotations are normalised, evens the speed
-    between. Found by minimising the largest angle over o from 0 to 90 degrees; r = 0 errs by 5e-3 instead of 1e-5.
-    """
-    apart, along = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
-    o = 2.0 * np.arctan2(apart, along)[..., None]
-    ratio = np.where(o < 1e-8, 1.0, o / np.where(o < 1e-8, 1.0, np.sin(o)))
-    cosine = np.cos(o)
-    inward = -(o**2 / 30 + o**4 / 5000)
-    return a * inward + ratio * (b - a * cosine) / 3, -b * inward + ratio * (b * cosine - a) / 3
 
 
 def slopes(curve: Curve) -> tuple[Array, Array]:

@@ -1,7 +1,8 @@
 """A curve of any kind as one Hermite spline, which is all that glTF's CUBICSPLINE can hold.
 
-Segments with free handles, and turns at constant speed, are cut in half until a Hermite piece with the exact end slopes
-stays within the tolerance. A stepped segment ends with a jump between two neighbouring float32 times.
+Every key stays. Segments that are Hermite already, straight lines and turns at constant speed need nothing more. The
+others, with free handles or with Euler angles, are cut into pieces as long as the tolerance lets a Hermite piece with
+the curve's own values and slopes be. A stepped segment ends with a jump between two neighbouring float32 times.
 """
 
 from __future__ import annotations
@@ -12,19 +13,23 @@ import numpy as np
 
 from understudy.character import Curve
 from understudy.character.curve import BEZIER, LINEAR, STEP
-from understudy.checks import Array
+from understudy.checks import NEAR_UNIT, Array
+from understudy.maths import euler, quaternion
+from understudy.maths.slerp_bezier import slerp_handles
 
-# Of the range of the values: well below what can be seen (a hundredth of a millimetre on a step of a metre), and well
-# above the rounding of float32 (6e-8), so that cutting always ends.
-TOLERANCE = 1e-5
-DEEPEST = 12  # halvings of one segment: 4096 pieces; only a handle that makes a vertical tangent comes near
+# Radians for turns, metres for places, and the same for factors and weights: a tenth of a millimetre, or what 1e-4
+# radians move at the end of a limb of a metre. Small movements keep their shape by SHARE of their range; float32, which
+# files hold, leaves 6e-8 of a value, so that nothing finer than ROUNDING of it is asked for.
+TOLERANCE, SHARE, ROUNDING = 1e-4, 1e-3, 1e-6
+SHORTEST = 1 / 4096  # of a segment; only a handle that makes a vertical tangent comes near
 PROBES = np.linspace(0, 1, 10)[1:-1]
 NUDGE = 1e-4  # of a piece, for one-sided slopes: their error is its square, rounding leaves 1e-12
 
 
 @dataclass(frozen=True)
 class Spline:
-    """Hermite keys: times (K,), values, arriving and leaving slopes (K, n); `error` is the largest over the range."""
+    """Hermite keys: times (K,), values, arriving and leaving slopes (K, n); `error` is the largest, in radians for
+    rotations and in the values' own unit otherwise."""
 
     times: Array
     values: Array
@@ -33,110 +38,171 @@ class Spline:
     error: float
 
 
+@dataclass(frozen=True)
+class _Path:
+    """What is followed: a curve with rotations on one side of the sphere; Euler angles are seen as quaternions."""
+
+    curve: Curve
+    keys: Array  # (K, n)
+    turns: bool
+
+    def sample(self, times: Array) -> Array:
+        """(M, n) values, rotations of unit length. Quaternions of angles are continuous where the angles are."""
+        values = self.curve.sample(times)
+        if self.curve.channel.kind == "euler":
+            return euler.from_euler(values, "".join(self.curve.channel.columns))
+        return quaternion.normalise(values) if self.turns else values
+
+    def held(self, times: Array) -> Array:
+        """(M, n) the same, with keys as they are: these may be a little off unit length."""
+        values = self.sample(times)
+        k = np.minimum(np.searchsorted(self.curve.times, times), len(self.curve) - 1)
+        at_key = self.curve.times[k] == times
+        values[at_key] = self.keys[k[at_key]]
+        return values
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Hermite pieces: from starts to ends (P,), values left and right (P, n), slopes (P, 2, n) from inside."""
+
+    starts: Array
+    ends: Array
+    left: Array
+    right: Array
+    slopes: Array
+
+
 def refit(curve: Curve, tolerance: float = TOLERANCE) -> Spline:
-    """The Hermite spline of a curve with two keys or more."""
-    curve = _same_side(curve)
-    span = 1.0 if curve.channel.kind == "rotation" else _range(curve)
-    allowed = tolerance * max(span, 1e-12)
-    starts, ends, worst = _pieces(curve, allowed)
-    left, right, slopes = _ends(curve, starts, ends)
-    # every piece's end is the next one's beginning, but for stepped segments, which jump
-    times, values, arriving, leaving = [], [], [], []
-    for i in range(len(starts)):
-        fresh = i == 0 or starts[i] != ends[i - 1]
-        if fresh:
-            times.append(starts[i])
-            values.append(left[i])
-            arriving.append(np.zeros_like(left[i]))
-            leaving.append(slopes[i, 0])
-        else:
-            leaving[-1] = slopes[i, 0]
-        times.append(ends[i])
-        values.append(right[i])
-        arriving.append(slopes[i, 1])
-        leaving.append(np.zeros_like(right[i]))
-    if curve.segments[-1] == STEP:
-        times.append(curve.times[-1])
-        values.append(curve.values[-1])
-        arriving.append(np.zeros_like(curve.values[-1]))
-        leaving.append(np.zeros_like(curve.values[-1]))
-    return Spline(np.array(times), np.array(values), np.array(arriving), np.array(leaving), worst / max(span, 1e-12))
+    """The Hermite spline of a curve with two keys or more; Euler angles become quaternions."""
+    path = _path(curve)
+    exact, whole = _whole(path)
+    starts, ends, worst = _cut(path, np.flatnonzero(~exact), _allowed(path, tolerance))
+    cut = _ends(path, starts, ends)
+    parts = [np.concatenate([getattr(whole, name)[exact], getattr(cut, name)]) for name in _Pieces.__dataclass_fields__]
+    order = np.argsort(parts[0])
+    return _spline(path, _Pieces(*(part[order] for part in parts)), worst)
 
 
-def _range(curve: Curve) -> float:
-    """The range of the control points: a curve that bulges between equal keys has one as well."""
-    points = (curve.values, curve.values + curve.after[..., 1], curve.values - curve.before[..., 1])
-    return float(np.ptp(np.concatenate(points), axis=0).max())
-
-
-def _same_side(curve: Curve) -> Curve:
-    """The same rotations with signs such that linear segments do not change sides: they turn the short way anyway."""
+def _path(curve: Curve) -> _Path:
+    if curve.channel.kind == "euler":
+        return _Path(curve, euler.from_euler(curve.values, "".join(curve.channel.columns)), True)
     if curve.channel.kind != "rotation":
-        return curve
+        return _Path(curve, curve.values, False)
+    # linear segments turn the short way anyway: signs such that they do not change sides
     dots = np.einsum("ki,ki->k", curve.values[1:], curve.values[:-1])
-    turns = np.where((curve.segments == LINEAR) & (dots < 0), -1.0, 1.0)
-    sign = np.concatenate([[1.0], np.cumprod(turns)])
-    both = np.array([1.0, 0.0])  # times of handles keep their sign
-    scale = sign[:, None, None] * (1 - both) + both
-    return Curve(
-        curve.channel,
-        curve.times,
-        curve.values * sign[:, None],
-        curve.segments,
-        curve.before * scale,
-        curve.after * scale,
-    )
+    sign = np.concatenate([[1.0], np.cumprod(np.where((curve.segments == LINEAR) & (dots < 0), -1.0, 1.0))])
+    scale = np.stack([np.ones_like(sign), sign], axis=-1)[:, None]  # times of handles keep their sign
+    values, before, after = curve.values * sign[:, None], curve.before * scale, curve.after * scale
+    curve = Curve(curve.channel, curve.times, values, curve.segments, before, after)
+    length = np.sqrt(np.einsum("ki,ki->k", values, values))[:, None]
+    return _Path(curve, np.where(np.abs(length - 1) > NEAR_UNIT, quaternion.normalise(values), values), True)
 
 
-def _pieces(curve: Curve, allowed: float) -> tuple[Array, Array, float]:
-    """Where each Hermite piece begins and ends, and the largest error that is left."""
-    starts, ends = curve.times[:-1].copy(), curve.times[1:].copy()
-    stepped = curve.segments == STEP
+def _allowed(path: _Path, tolerance: float) -> float:
+    if path.turns:
+        return tolerance
+    curve = path.curve
+    # the range of the control points: a curve that bulges between equal keys has one as well
+    points = np.concatenate([curve.values, curve.values + curve.after[..., 1], curve.values - curve.before[..., 1]])
+    fine = max(SHARE * float(np.ptp(points, axis=0).max()), ROUNDING * float(np.abs(points).max()), 1e-12)
+    return min(tolerance, fine)
+
+
+def _whole(path: _Path) -> tuple[Array, _Pieces]:
+    """(K - 1,) which segments are one Hermite piece each as they are, and all segments as such pieces."""
+    curve = path.curve
+    starts, ends, lengths = curve.times[:-1], curve.times[1:].copy(), np.diff(curve.times)[:, None]
+    stepped, straight, bent = (curve.segments == kind for kind in (STEP, LINEAR, BEZIER))
     ends[stepped] = np.nextafter(ends[stepped].astype(np.float32), np.float32(-np.inf)).astype(np.float64)
-    ends = np.maximum(ends, starts + 1e-9 * (curve.times[1:] - curve.times[:-1]))
-    exact = stepped if curve.channel.kind == "rotation" else curve.segments != BEZIER
-    done = [(starts[exact], ends[exact])]
-    open_starts, open_ends, worst = starts[~exact], ends[~exact], 0.0
-    for depth in range(DEEPEST + 1):
-        if not len(open_starts):
-            break
-        error = _error(curve, open_starts, open_ends)
-        good = (error <= allowed) | (depth == DEEPEST)
+    ends = np.maximum(ends, starts + 1e-9 * lengths[:, 0])
+    left, right = path.keys[:-1], path.keys[1:]
+    slopes = np.zeros((len(starts), 2, left.shape[1]))
+    exact = stepped
+    if curve.channel.kind != "euler":
+        off = np.maximum(np.abs(curve.after[:-1, :, 0] - lengths / 3), np.abs(curve.before[1:, :, 0] - lengths / 3))
+        hermite = bent & (off <= 1e-9 + 1e-6 * lengths).all(axis=1)
+        if path.turns:  # a key that had to be made unit changes the cubic
+            kept = (path.keys == curve.values).all(axis=1)
+            hermite &= kept[:-1] & kept[1:]
+        exact = stepped | straight | hermite
+        leave, arrive = slerp_handles(left, right) if path.turns else (right - left, right - left)
+        share = 3.0 if path.turns else 1.0
+        slopes[straight] = np.stack([leave, arrive], axis=1)[straight] * share / lengths[straight][:, None]
+        handles = np.stack([curve.after[:-1, :, 1], curve.before[1:, :, 1]], axis=1)
+        slopes[hermite] = handles[hermite] * 3 / lengths[hermite][:, None]
+    return exact, _Pieces(starts, ends, left, np.where(stepped[:, None], left, right), slopes)
+
+
+def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, float]:
+    """Where the pieces of the given segments begin and end, and the largest error that is left.
+
+    All segments are walked together, each piece as long as the error of the last one, which goes with the fourth power
+    of the length, lets one hope; one that errs too much is shortened and tried again.
+    """
+    at, ends = path.curve.times[segments].copy(), path.curve.times[segments + 1]
+    shortest, length = (ends - at) * SHORTEST, ends - at
+    done: list[tuple[Array, Array]] = [(np.zeros(0), np.zeros(0))]
+    worst = 0.0
+    while len(at):
+        left = ends - at
+        # what is left is one piece, or two of equal length, rather than a long one and a sliver
+        length = np.where(length >= left, left, np.where(length > 0.5 * left, 0.5 * left, length))
+        stop = np.where(length >= left, ends, at + length)
+        error = _error(path, _ends(path, at, stop))
+        good = (error <= allowed) | (length <= shortest)
+        done.append((at[good], stop[good]))
         worst = max(worst, float(error[good].max(initial=0)))
-        done.append((open_starts[good], open_ends[good]))
-        a, b = open_starts[~good], open_ends[~good]
-        middle = (a + b) / 2
-        open_starts, open_ends = np.concatenate([a, middle]), np.concatenate([middle, b])
-    all_starts, all_ends = (np.concatenate(column) for column in zip(*done))
-    order = np.argsort(all_starts)
-    return all_starts[order], all_ends[order], worst
+        hope = 0.9 * (allowed / np.maximum(error, 1e-4 * allowed)) ** 0.25
+        length = length * np.clip(hope, 0.1, np.where(good, 4.0, 0.9))
+        at = np.where(good, stop, at)
+        going = at < ends
+        at, ends, shortest, length = at[going], ends[going], shortest[going], length[going]
+    starts, stops = (np.concatenate(column) for column in zip(*done))
+    return starts, stops, worst
 
 
-def _ends(curve: Curve, starts: Array, ends: Array) -> tuple[Array, Array, Array]:
-    """Values at both ends of pieces (P, n) and the slopes from inside (P, 2, n)."""
+def _ends(path: _Path, starts: Array, ends: Array) -> _Pieces:
+    """Pieces with the path's own values and one-sided slopes, of second order."""
     h = (ends - starts) * NUDGE
-    left, right = curve.sample(starts), curve.sample(ends)
-    segment = np.clip(np.searchsorted(curve.times, starts, side="right") - 1, 0, len(curve) - 2)
-    stepped = curve.segments[segment] == STEP
-    right[stepped] = left[stepped]
-    slope_in = (-3 * left + 4 * curve.sample(starts + h) - curve.sample(starts + 2 * h)) / (2 * h[:, None])
-    slope_out = (3 * right - 4 * curve.sample(ends - h) + curve.sample(ends - 2 * h)) / (2 * h[:, None])
-    slopes = np.stack([slope_in, slope_out], axis=1)
-    slopes[stepped] = 0
-    return left, right, slopes
+    first = -3 * path.sample(starts) + 4 * path.sample(starts + h) - path.sample(starts + 2 * h)
+    last = 3 * path.sample(ends) - 4 * path.sample(ends - h) + path.sample(ends - 2 * h)
+    slopes = np.stack([first, last], axis=1) / (2 * h)[:, None, None]
+    left, right = path.held(starts), path.held(ends)
+    if path.turns:  # the turn of a key off unit length is its slope over its length
+        slopes *= np.linalg.norm(np.stack([left, right], axis=1), axis=2, keepdims=True)
+    return _Pieces(starts, ends, left, right, slopes)
 
 
-def _error(curve: Curve, starts: Array, ends: Array) -> Array:
-    """(P,) how far the Hermite piece is from the curve at the probes."""
-    left, right, slopes = _ends(curve, starts, ends)
-    d = (ends - starts)[:, None, None]
+def _error(path: _Path, pieces: _Pieces) -> Array:
+    """(P,) how far Hermite pieces are from the path at the probes."""
+    d = (pieces.ends - pieces.starts)[:, None, None]
     s = PROBES[None, :, None]
-    p0, p1, m0, m1 = left[:, None], right[:, None], slopes[:, :1] * d, slopes[:, 1:] * d
+    p0, p1 = pieces.left[:, None], pieces.right[:, None]
+    m0, m1 = pieces.slopes[:, :1] * d, pieces.slopes[:, 1:] * d
     cubic = (
         (2 * s**3 - 3 * s**2 + 1) * p0 + (s**3 - 2 * s**2 + s) * m0 + (3 * s**2 - 2 * s**3) * p1 + (s**3 - s**2) * m1
     )
-    times = starts[:, None] + (ends - starts)[:, None] * PROBES
-    truth = curve.sample(times.reshape(-1)).reshape(cubic.shape)
-    if curve.channel.kind == "rotation":
-        cubic = cubic / np.maximum(np.sqrt(np.sum(cubic * cubic, axis=2, keepdims=True)), 1e-12)
-    return np.abs(cubic - truth).max(axis=(1, 2))
+    times = pieces.starts[:, None] + (pieces.ends - pieces.starts)[:, None] * PROBES
+    truth = path.sample(times.reshape(-1)).reshape(cubic.shape)
+    if path.turns:
+        return quaternion.angle_between(quaternion.normalise(cubic), quaternion.normalise(truth)).max(axis=1)
+    apart: Array = np.abs(cubic - truth).max(axis=(1, 2))
+    return apart
+
+
+def _spline(path: _Path, pieces: _Pieces, worst: float) -> Spline:
+    """Every piece's end is the next one's beginning, but for stepped segments, which jump."""
+    fresh = np.append(True, pieces.starts[1:] != pieces.ends[:-1])
+    jumps = path.curve.segments[-1] == STEP
+    columns = path.keys.shape[1]
+    begin = np.flatnonzero(fresh) + np.arange(np.count_nonzero(fresh))  # places of keys that only leave
+    count = len(pieces.starts) + np.count_nonzero(fresh) + int(jumps)
+    end = np.setdiff1d(np.arange(count - int(jumps)), begin)  # places of keys that arrive
+    times, (values, arriving, leaving) = np.empty(count), np.zeros((3, count, columns))
+    times[end], values[end], arriving[end] = pieces.ends, pieces.right, pieces.slopes[:, 1]
+    times[begin], values[begin] = pieces.starts[fresh], pieces.left[fresh]
+    leaving[end - 1] = pieces.slopes[:, 0]
+    if jumps:
+        times[-1], values[-1] = path.curve.times[-1], path.keys[-1]
+    return Spline(times, values, arriving, leaving, worst)

@@ -1,4 +1,4 @@
-"""Writing animations: curves as they are where glTF can hold them, re-fitted or baked where it cannot, with notes."""
+"""Writing animations: curves as they are where glTF can hold them, re-fitted where it cannot, with notes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ import numpy as np
 from understudy.character import Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.curves import natural_rate
-from understudy.checks import Array, unit_quaternions
+from understudy.checks import NEAR_UNIT, Array, unit_quaternions
 from understudy.formats.gltf.builder import Builder
 from understudy.formats.gltf.refit import refit
 from understudy.formats.gltf.write_nodes import NodeWriter
 from understudy.maths import euler, quaternion
 
 NAMES = {STEP: "STEP", LINEAR: "LINEAR", BEZIER: "CUBICSPLINE"}
+# In which unit the error of re-fitted curves is said.
+UNITS = (
+    (("translation",), "mm", 1e3),
+    (("rotation", "euler"), "rad", 1.0),
+    (("scale",), "of scale", 1.0),
+    (("weights",), "of weight", 1.0),
+)
 KINDS = {"translation": "VEC3", "rotation": "VEC4", "scale": "VEC3", "weights": "SCALAR"}
 
 
@@ -34,7 +41,7 @@ class AnimationWriter:
 
     def __init__(self, builder: Builder, nodes: NodeWriter) -> None:
         self.builder, self.nodes = builder, nodes
-        self._refitted, self._error, self._keys_before, self._keys_after = 0, 0.0, 0, 0
+        self._refits: list[tuple[str, int, int, float]] = []  # kind, keys before and after, error
 
     def animation(self, animation: Clip | Curves) -> None:
         """Write one animation; nothing is written where no channel of it has a place."""
@@ -52,11 +59,18 @@ class AnimationWriter:
 
     def finish(self) -> None:
         """The notes that sum up all animations."""
-        if self._refitted:
-            self.builder.note(
-                f"curves with free handles or mixed segments were re-fitted as CUBICSPLINE ({self._refitted}): "
-                f"{self._keys_before} keys became {self._keys_after}, error at most {self._error:.1e} of the range"
-            )
+        if not self._refits:
+            return
+        before, after = (sum(refit[i] for refit in self._refits) for i in (1, 2))
+        errors = []
+        for kinds, unit, scale in UNITS:
+            found = [error for kind, _, _, error in self._refits if kind in kinds]
+            if found:
+                errors.append(f"{max(found) * scale:.1g} {unit}")
+        self.builder.note(
+            f"curves that CUBICSPLINE does not hold as they are were re-fitted ({len(self._refits)}): "
+            f"{after - before} keys were added to {before}, error at most {', '.join(errors)}"
+        )
 
     def _clip(self, clip: Clip) -> list[tuple[Channel, Keys]]:
         """Linear keys at the frames. A column that never changes keeps its first and last."""
@@ -92,31 +106,23 @@ class AnimationWriter:
                 continue
             if curve.extrapolation != ("hold", "hold"):
                 self.builder.count("extrapolation of curves beyond their keys was lost ({})")
-            if curve.channel.kind == "euler" and len(curve) > 1:
-                tracks.append(_as_rotation(curve.channel, self._baked(curve, curves)))
-            else:
-                tracks.append(_as_rotation(curve.channel, self._keys(curve)))
+            if curve.channel.kind == "euler":
+                self.builder.count("curves of angles became quaternions ({})")
+            tracks.append((curve.channel, self._keys(curve)))
         return tracks
-
-    def _baked(self, curve: Curve, curves: Curves) -> Keys:
-        """Angles at every key and frame; between them the turn is the short one, which angles do not follow exactly."""
-        self.builder.count("curves of angles were baked to quaternion keys at every frame ({})")
-        frames = curves.frame_times()
-        frames = frames[(frames > curve.times[0]) & (frames < curve.times[-1])]
-        times = np.unique(np.concatenate([curve.times, frames]))
-        return Keys("LINEAR", times, curve.sample(times))
 
     def _keys(self, curve: Curve) -> Keys:
         """The keys themselves where all segments are of one kind that glTF has; re-fitted where not."""
         kinds = np.unique(curve.segments)
-        if len(curve) == 1 or (len(kinds) == 1 and kinds[0] != BEZIER):
-            return Keys("LINEAR" if len(curve) == 1 else NAMES[int(kinds[0])], curve.times, curve.values)
-        if len(kinds) == 1 and curve.is_hermite:
+        same, angles = len(kinds) == 1, curve.channel.kind == "euler"
+        if len(curve) == 1 or (same and (kinds[0] == STEP or (kinds[0] == LINEAR and not angles))):
+            plain = Keys("LINEAR" if len(curve) == 1 else NAMES[int(kinds[0])], curve.times, curve.values)
+            return _as_rotation(curve.channel, plain)[1]
+        if same and not angles and curve.is_hermite and _unit(curve):
             slopes = (_slopes(curve.before), curve.values, _slopes(curve.after))
             return Keys("CUBICSPLINE", curve.times, np.stack(slopes, axis=1))
         spline = refit(curve)
-        self._refitted, self._error = self._refitted + 1, max(self._error, spline.error)
-        self._keys_before, self._keys_after = self._keys_before + len(curve), self._keys_after + len(spline.times)
+        self._refits.append((curve.channel.kind, len(curve), len(spline.times), spline.error))
         return Keys("CUBICSPLINE", spline.times, np.stack([spline.arriving, spline.values, spline.leaving], axis=1))
 
     def _targets(self, channel: Channel, keys: Keys) -> list[tuple[int, str, Keys]]:
@@ -179,6 +185,14 @@ def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:
         return channel, keys
     turned = quaternion.unroll(euler.from_euler(keys.values, "".join(channel.columns)))
     return channel, Keys(keys.interpolation, keys.times, turned)
+
+
+def _unit(curve: Curve) -> bool:
+    """Whether rotation keys are of unit length, or near it, as glTF wants them."""
+    if curve.channel.kind != "rotation":
+        return True
+    length = np.sqrt(np.einsum("ki,ki->k", curve.values, curve.values))
+    return bool((np.abs(length - 1) <= NEAR_UNIT).all())
 
 
 def _slopes(handles: Array) -> Array:
