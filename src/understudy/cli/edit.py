@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +13,7 @@ import click
 from understudy.cli import options
 from understudy.cli.convert import plain, written
 from understudy.cli.jobs import Jobs, suffix
-from understudy.errors import InvalidInput
+from understudy.errors import BadFile, InvalidInput
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
@@ -105,11 +107,14 @@ def edited_asset(
     from understudy.keyframes import edits
     from understudy.rig import of
 
-    animation = asset.animation(clip if clip is not None else wanted.clip)
+    with _placed(wanted.path if clip is None and wanted.clip is not None else None, "clip"):
+        animation = asset.animation(clip if clip is not None else wanted.clip)
     name = wanted.character
     moved = [c for c in asset.characters if of(c).is_moved_by(animation)] if name is None else []
-    rig = of(moved[0] if moved else asset.character(name))
-    with options.progress(f"preparing {animation.name}", quiet, counted=False) as progress:
+    with _placed(wanted.path if name is not None else None, "character"):
+        rig = of(moved[0] if moved else asset.character(name))
+    place = "keys" if wanted.preparation.keys else "reduce" if wanted.preparation.reduce is not None else ""
+    with _placed(wanted.path, place), options.progress(f"preparing {animation.name}", quiet, False) as progress:
         curves, notes = edits.prepared(rig, animation, wanted.preparation, progress)
     checked = edits.check(wanted, rig, curves)
     with options.progress(f"editing {animation.name}", quiet) as progress:
@@ -124,6 +129,17 @@ def edited_asset(
         "notes": [*asset.notes, *notes],
     }
     return replaced(asset, animation, curves, wanted.name), told, reports
+
+
+@contextmanager
+def _placed(path: str | None, place: str) -> Iterator[None]:
+    """What is refused within is told with the file of edits that asked for it; None where none did."""
+    try:
+        yield
+    except InvalidInput as error:
+        if path is None:
+            raise
+        raise BadFile(path, str(error), place) from error
 
 
 def replaced(asset: Asset, animation: Clip | Curves, curves: Curves, name: str | None = None) -> Asset:

@@ -1,0 +1,139 @@
+"""`edit`: what is asked for is done and told, everything else is kept, and bad input leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.keyframes import puppets
+
+from understudy import formats
+from understudy.rig import of
+
+MOVE = '[[edit]]\nname = "higher"\npoint = "hand"\ntime = 0.25\nby = [0, 0.05, 0]\n'
+FAR = '[[edit]]\npoint = "hand"\ntime = 0.25\nto = [9, 9, 9]\n'
+
+
+@pytest.fixture
+def arm_file(tmp_path: Path) -> Path:
+    path = tmp_path / "arm.glb"
+    formats.write(puppets.asset(), path)
+    return path
+
+
+def script(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "edits.toml"
+    path.write_text(text)
+    return path
+
+
+def hand(path: Path, clip: str = "wave", time: float = 0.25) -> np.ndarray:
+    asset = formats.read(path)
+    rig = of(asset.character())
+    return rig.joints(rig.pose(asset.animation(clip), [time]))[0, 3, :3, 3]
+
+
+def test_an_edit_is_done_and_told(understudy, arm_file: Path, tmp_path: Path) -> None:
+    out, report = tmp_path / "out.glb", tmp_path / "report.json"
+    code, _, err = understudy("edit", arm_file, script(tmp_path, MOVE), "-o", out, "--report", report)
+    assert code == 0 and "edit 1 (higher): move 'rig:hand' at 0.25 s: reached" in err
+    np.testing.assert_allclose(hand(out) - hand(arm_file), [0, 0.05, 0], atol=3e-3)
+    for key in (0.0, 0.5, 1.0):
+        np.testing.assert_allclose(hand(out, time=key), hand(arm_file, time=key), atol=1e-5)
+    told = json.loads(report.read_text())
+    assert (told["clip"], told["reached"], told["steps"][0]["reached"]) == ("wave", 1, True)
+    assert told["steps"][0]["start_distance_mm"] == pytest.approx(50, rel=1e-3)
+
+
+def test_everything_else_is_kept(understudy, arm_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.glb"
+    assert understudy("edit", arm_file, script(tmp_path, 'name = "wave 2"\n' + MOVE), "-o", out, "-q")[0] == 0
+    found = formats.read(out)
+    assert {animation.name for animation in found.animations} == {"wave", "wave 2", "still"}
+    assert len(found.characters) == 1 and found.character().vertex_count == 8
+    np.testing.assert_allclose(hand(out, "wave"), hand(arm_file), atol=1e-6)
+    assert np.abs(hand(out, "wave 2") - hand(arm_file)).max() > 0.04
+
+
+def test_json_on_standard_output(understudy, arm_file: Path, tmp_path: Path) -> None:
+    code, out, err = understudy("edit", arm_file, script(tmp_path, MOVE + FAR), "-o", tmp_path / "x.glb", "--json")
+    row = json.loads(out)
+    assert code == 0 and err == ""
+    assert [step["reached"] for step in row["steps"]] == [True, False]
+    assert row["steps"][1]["blocks"][0]["sentence"]
+
+
+def test_strict_writes_nothing_where_an_edit_is_blocked(understudy, arm_file: Path, tmp_path: Path) -> None:
+    out, report = tmp_path / "out.glb", tmp_path / "report.json"
+    words = ["edit", arm_file, script(tmp_path, MOVE + FAR), "-o", out, "--report", report]
+    code, _, err = understudy(*words)
+    assert code == 0 and "edit 2: move 'rig:hand' at 0.25 s: blocked" in err and out.exists()
+    out.unlink()
+    code, _, err = understudy(*words, "--strict")
+    assert code == 1 and "error: " in err and "nothing was written" in err and not out.exists()
+    assert json.loads(report.read_text())["output"] is None
+
+
+def test_dry_run_tells_and_writes_nothing(understudy, arm_file: Path, tmp_path: Path) -> None:
+    code, _, err = understudy("edit", arm_file, script(tmp_path, MOVE), "-o", tmp_path / "x.glb", "--dry-run")
+    assert code == 0 and "not written" in err and not (tmp_path / "x.glb").exists()
+
+
+def test_dense_clips_are_prepared(understudy, tmp_path: Path) -> None:
+    source, out = tmp_path / "dense.bvh", tmp_path / "x.glb"
+    formats.write(puppets.asset(dense=True), source)
+    clip = ["--clip", formats.read(source).animations[0].name]
+    code, _, err = understudy("edit", source, script(tmp_path, MOVE), "-o", out, *clip)
+    assert code == 1 and "has nothing between keys to edit" in err
+    code, _, err = understudy("edit", source, script(tmp_path, "keys = [0, 0.5, 1]\n" + MOVE), "-o", out, *clip)
+    assert code == 0 and "3 keys of" in err
+
+
+def test_folders_are_edited_file_by_file(understudy, arm_file: Path, tmp_path: Path) -> None:
+    source = tmp_path / "in"
+    source.mkdir()
+    arm_file.rename(source / "arm.glb")
+    words = ["edit", source, script(tmp_path, MOVE), "-o", tmp_path / "out", "--report", tmp_path / "r.json"]
+    assert understudy(*words)[0] == 2  # needs --to
+    assert understudy(*words, "--to", "glb")[0] == 0
+    assert (tmp_path / "out" / "arm.glb").exists() and (tmp_path / "r.arm.glb.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (MOVE.replace("hand", "wing"), "edit 1: there is no joint or point 'wing'"),
+        (MOVE.replace("0.25", "7"), "edit 1: the time of the move of 'rig:hand' should be 0 to 1 s"),
+        (MOVE.replace("0.25", "nan"), "edit 1: time should be a number, but is nan"),
+        (MOVE + 'pins = ["hand"]', "edit 1: 'rig:hand' should be moved at 0.25 s, but a pin keeps"),
+        (MOVE + "start = 0.5\nstop = 0.5", "edit 1: stop should come after start"),
+        ("keys = [0, 0.5, 0.5]\n" + MOVE, "keys: keys should increase"),
+        ("keys = [0, 5]\n" + MOVE, "edits.toml, keys: a key should lie within 'wave', 0 to 1 s, but is at 5"),
+        ('clip = "run"\n' + MOVE, "edits.toml, clip: there is no clip 'run'"),
+        ('character = "dog"\n' + MOVE, "edits.toml, character: there is no character 'dog'"),
+        ("[[edit]", "is not TOML"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_leaves_nothing(
+    understudy, arm_file: Path, tmp_path: Path, text: str, words: str
+) -> None:
+    path = script(tmp_path, text)
+    code, out, err = understudy("edit", arm_file, path, "-o", tmp_path / "x.glb", "--report", tmp_path / "r.json")
+    assert code == 1 and out == b"" and words in err and "Traceback" not in err
+    assert err.count("\n") == 1 and err.startswith("error: ")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["arm.glb", "edits.toml"]
+
+
+def test_standard_input(understudy, arm_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import sys
+
+    class Piped:
+        buffer = io.BytesIO(MOVE.encode())
+
+    monkeypatch.setattr(sys, "stdin", Piped())
+    code, out, _ = understudy("edit", arm_file, "-", "-o", "-", "--to", "glb", "-q")
+    assert code == 0 and out[:4] == b"glTF"
+    assert understudy("edit", "-", "-", "-o", tmp_path / "x.glb")[0] == 2
