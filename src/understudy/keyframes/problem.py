@@ -1,0 +1,231 @@
+"""The problem of one edit: what may change, what is asked for, and what must hold [Ciccone 2019, sections 3.2, 3.3].
+
+Tangents are reduced as in section 3.3. With C_s the columns that move the manipulated points and C_j those that move a
+constrained one, the set C of columns whose tangents may change starts as C_s; a constraint (1) whose C_j does not meet
+C is dropped; (2) one that keeps position and orientation and has C_j within C_s is kept by leaving C_j alone; (3) any
+other is a row of the problem, and C grows by C_j. (Case 2 asks for orientation as well because a chain that only keeps
+its end in place may still turn about it.)
+
+Time is sampled anew where it is needed: a constraint starts with few times, and those at which it was found to drift
+between them are added (`solve`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.character import Channels, Curves
+from understudy.checks import Array
+from understudy.errors import InvalidInput, listed
+from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
+from understudy.keyframes.requests import Requests, requests, states_at
+from understudy.keyframes.states import States, states_of
+from understudy.keyframes.tangents import Range, Tangents, tangents
+from understudy.maths import quaternion
+from understudy.rig import PosedRig
+
+FIRST_SAMPLES = 9  # of a constraint over a stretch of time; more come where it drifts
+DENSE = 4  # times a frame at which drift is looked for
+MOST_DENSE = 400  # such times of one constraint
+
+Constraint = Pin | Contact | Hold
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Everything that stays the same while a point is dragged about."""
+
+    edit: Edit
+    size: float  # metres, of the character
+    states: States
+    tangents: Tangents
+    moves: Requests  # goals are numbers into edit.moves
+    kept: tuple[Constraint, ...]
+    held: Requests  # the first samples of the constraints; goals are numbers into `kept`
+    dense: Requests  # all times at which they are looked at
+    origin: tuple[Array, Array]  # states of the moved points before the edit: (R, 3), (R, 3, 3)
+
+
+def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
+    """The problem of an edit of `curves` on `rig`, checked."""
+    _check_times(curves, edit)
+    goals = (*edit.moves, *edit.pins, *edit.contacts, *edit.holds)
+    points = list(dict.fromkeys(goal.point for goal in goals))
+    states = states_of(rig, curves.channels, points)
+    size = character_size(rig)
+    number = {point: i for i, point in enumerate(points)}
+    kept, free = _reduced(states, number, edit)
+    ranges = _ranges(curves, states.columns[free], edit)
+    made = tangents(
+        curves,
+        states.columns,
+        free,
+        ranges,
+        size=size,
+        limits=_limits(curves.channels, edit.limits),
+        stiffness=_stiffness(curves.channels, states.columns, edit),
+        smooth_edges=edit.edges == "smooth",
+    )
+    moves = _moves(made, number, edit.moves)
+    zero = np.zeros(made.count)
+    origin = states_at(states, made, moves, zero)
+    held, dense = (_held(states, made, number, kept, curves.rate, few) for few in (True, False))
+    return Problem(edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin)
+
+
+def character_size(rig: PosedRig) -> float:
+    """Metres: the longest side of the box around the joints at rest."""
+    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
+    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
+    return longest if longest > 0 else 1.0
+
+
+def aimed(asked: Requests, moves: Sequence[Move], origin: tuple[Array, Array]) -> Requests:
+    """The requests with the goals of moves: where to, or by how much from where the point was."""
+    place, turn = origin[0].copy(), origin[1].copy()
+    for r, move in enumerate(moves):
+        if move.to is not None:
+            place[r] = move.to
+        if move.by is not None:
+            place[r] = origin[0][r] + np.array(move.by)
+        if move.turn_to is not None:
+            turn[r] = quaternion.to_matrix(np.array(move.turn_to))
+    return replace(asked, place=place, turn=turn)
+
+
+def _check_times(curves: Curves, edit: Edit) -> None:
+    inside = f"the clip {curves.name!r} lasts from {curves.start:.4g} s to {curves.end:.4g} s"
+    times = [(goal.time, f"the time of {goal.point.name}") for goal in (*edit.moves, *edit.holds)]
+    for span in (*edit.pins, *edit.contacts, edit):
+        times += [(t, "a range of the edit") for t in (span.start, span.stop) if t is not None]
+    for time, what in times:
+        if not curves.start - 1e-9 <= time <= curves.end + 1e-9:
+            raise InvalidInput(f"{what} should lie within the clip, but is {time:.4g} s; {inside}")
+    for move in edit.moves:
+        for pin in edit.pins:
+            low = -np.inf if pin.start is None else pin.start
+            high = np.inf if pin.stop is None else pin.stop
+            if pin.point == move.point and low <= move.time <= high and (move.to or move.by) and pin.position:
+                raise InvalidInput(f"{move.point.name} is pinned and moved at {move.time:.4g} s; it can be one of them")
+
+
+def _parts(goal: Move | Constraint) -> tuple[bool, bool]:
+    if isinstance(goal, Move):
+        return goal.to is not None or goal.by is not None, goal.turn_to is not None
+    return goal.position, goal.orientation
+
+
+def _columns_of(states: States, number: dict[Point, int], goal: Move | Constraint) -> Array:
+    """(n,) the columns that the goal depends on: C_s, C_j."""
+    return states.moved_by[number[goal.point]][np.array(_parts(goal))].any(axis=0)
+
+
+def _reduced(states: States, number: dict[Point, int], edit: Edit) -> tuple[tuple[Constraint, ...], Array]:
+    """The constraints that remain, and the columns (n,) that may change: section 3.3."""
+    moved = edit.moves or edit.contacts
+    c_s = np.any([_columns_of(states, number, goal) for goal in moved], axis=0)
+    free, kept = c_s.copy(), []
+    for goal in (*edit.contacts, *edit.holds, *edit.pins):
+        c_j = _columns_of(states, number, goal)
+        if not (c_j & free).any():
+            continue
+        always = isinstance(goal, Pin) and goal.start is None and goal.stop is None
+        if always and goal.position and goal.orientation and not (c_j & ~c_s).any():
+            free &= ~c_j
+            continue
+        free |= c_j
+        kept.append(goal)
+    return tuple(kept), free
+
+
+def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
+    """The stretches whose segments may change."""
+    if edit.start is not None or edit.stop is not None:
+        low = curves.start if edit.start is None else edit.start
+        return [(low, curves.end if edit.stop is None else edit.stop)]
+    instants = [(move.time - 1e-9, move.time + 1e-9) for move in edit.moves]
+    return [*instants, *((contact.start, contact.stop) for contact in edit.contacts)]
+
+
+def _limits(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:
+    result = {}
+    for limit in limits:
+        names = (f"{limit.target}.euler.{limit.column}", f"{limit.target}.{limit.column}")
+        names += tuple(f"{limit.target}.{kind}.{limit.column}" for kind in ("weights", "controls"))
+        found = [channels.names.index(name) for name in names if name in channels.names]
+        if not found:
+            own = [name for name in channels.names if name.startswith(f"{limit.target}.")]
+            if any(name.startswith(f"{limit.target}.rotation.") for name in own):
+                raise InvalidInput(
+                    f"{limit.target!r} turns by a quaternion, whose columns have no limits; make it Euler angles first"
+                )
+            raise InvalidInput(
+                f"there is no column {limit.column!r} of {limit.target!r} to limit; "
+                f"there are {listed(own or channels.names)}"
+            )
+        result[found[0]] = (float(limit.low), float(limit.high))
+    return result
+
+
+def _stiffness(channels: Channels, columns: Array, edit: Edit) -> Array:
+    """(n,) by the name of the joint or of the column itself, which has the last word."""
+    names = [channels.names[c] for c in columns]
+    unknown = [key for key in edit.stiffness if not any(n == key or n.startswith(f"{key}.") for n in channels.names)]
+    if unknown:
+        raise InvalidInput(f"stiffness is given for {listed(unknown)}, which the animation does not move")
+    result = np.ones(len(columns))
+    for key in sorted(edit.stiffness, key=len):
+        result[[n == key or n.startswith(f"{key}.") for n in names]] = edit.stiffness[key]
+    return result
+
+
+def _moves(made: Tangents, number: dict[Point, int], moves: Sequence[Move]) -> Requests:
+    return requests(
+        made,
+        np.array([number[move.point] for move in moves], np.int64),
+        np.array([move.time for move in moves], float),
+        np.arange(len(moves)),
+        np.array([_parts(move) for move in moves], bool).reshape(-1, 2),
+    )
+
+
+def _held(
+    states: States, made: Tangents, number: dict[Point, int], kept: Sequence[Constraint], rate: float, few: bool
+) -> Requests:
+    """The constraints at some times, or at all that are looked at, with where they should be."""
+    rows = []
+    for g, goal in enumerate(kept):
+        stretches = made.changed(states.moved_by[number[goal.point]].any(axis=0))
+        for time in _times(goal, stretches, rate, few):
+            rows.append((number[goal.point], time, g, _parts(goal)))
+    point, goals = (np.array([row[i] for row in rows], np.int64) for i in (0, 2))
+    parts = np.array([row[3] for row in rows], bool).reshape(-1, 2)
+    asked = requests(made, point, np.array([row[1] for row in rows], float), goals, parts)
+    # A contact stays where it is at its start; the others are wanted where they were at each time.
+    before = asked
+    if any(isinstance(goal, Contact) for goal in kept):
+        starts = [goal.start if isinstance(goal := kept[g], Contact) else t for t, g in zip(asked.time, goals)]
+        before = requests(made, point, np.array(starts, float), goals, parts)
+    place, turn = states_at(states, made, before, np.zeros(made.count))
+    return replace(asked, place=place, turn=turn)
+
+
+def _times(goal: Constraint, stretches: list[Range], rate: float, few: bool) -> Array:
+    """Times inside the stretches that can change at which a constraint is asked for."""
+    if isinstance(goal, Hold):
+        return np.array([goal.time for a, b in stretches if a < goal.time < b])
+    low = -np.inf if goal.start is None else goal.start
+    high = np.inf if goal.stop is None else goal.stop
+    times = []
+    for a, b in stretches:
+        a, b = max(a, low), min(b, high)
+        if b <= a:
+            continue
+        steps = int(np.clip(np.ceil((b - a) * rate * DENSE), 8, MOST_DENSE))
+        if few:
+            steps = min(FIRST_SAMPLES + 1, max(2, int(np.ceil((b - a) * rate))))
+        times.append(a + (b - a) * np.arange(steps + 1) / steps)
+    return np.unique(np.concatenate([np.zeros(0), *times]))

@@ -1,0 +1,156 @@
+"""Requests: points at times, where they should be, and how their states answer to the tangents [Ciccone 2019, eq. 1].
+
+Distances are counted in sizes of the character and turns in radians, so that one tolerance and one weight serve both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.keyframes import pieces
+from understudy.keyframes.pieces import Grid
+from understudy.keyframes.states import States
+from understudy.keyframes.tangents import Tangents
+from understudy.maths import accelerate, quaternion
+
+
+@dataclass(frozen=True)
+class Requests:
+    """R points at times; `goal` says which goal of the edit asks."""
+
+    point: Array  # (R,) int
+    time: Array  # (R,)
+    goal: Array  # (R,) int
+    parts: Array  # (R, 2) bool: position, orientation
+    place: Array  # (R, 3) metres
+    turn: Array  # (R, 3, 3)
+    grid: Grid
+    sample: Array  # (R,) int, into the grid
+    first_row: Array  # (R, 2) int, -1 where a part is not asked for
+
+    @property
+    def rows(self) -> int:
+        """M, three for each part asked for."""
+        return 3 * int(self.parts.sum())
+
+    def __len__(self) -> int:
+        return len(self.point)
+
+    @property
+    def row_goal(self) -> Array:
+        """(M,) the goal of each row."""
+        return np.repeat(np.repeat(self.goal[:, None], 2, axis=1)[self.parts], 3)
+
+    def joined(self, other: Requests, which: Array, tangents: Tangents) -> Requests:
+        """These and `which` (W,) of another's, in the order of time within each goal."""
+
+        def both(name: str) -> Array:
+            return np.concatenate([getattr(self, name), getattr(other, name)[which]])
+
+        order = np.lexsort((both("time"), both("goal")))
+        made = requests(tangents, *(both(name)[order] for name in ("point", "time", "goal", "parts")))
+        return replace(made, place=both("place")[order], turn=both("turn")[order])
+
+
+class Measured(NamedTuple):
+    """The way from states to goals, and the derivatives of the states by variables."""
+
+    gap: Array  # (R, 6) sizes and radians, zero where not asked for
+    residual: Array  # (M,) the same, only what is asked for
+    matrix: Array  # (M, N), or (0, N)
+
+    @property
+    def distance(self) -> float:
+        """The largest way to go, sizes."""
+        return float(np.sqrt((self.gap[:, :3] ** 2).sum(axis=1)).max(initial=0.0))
+
+    @property
+    def angle(self) -> float:
+        """The largest turn to go, radians."""
+        return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
+
+
+def requests(tangents: Tangents, point: Array, time: Array, goal: Array, parts: Array) -> Requests:
+    """Requests that ask for nothing yet: see `with_goals`."""
+    times, sample = np.unique(time, return_inverse=True)
+    first_row = np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
+    count = len(point)
+    return Requests(
+        point,
+        time,
+        goal,
+        parts,
+        np.zeros((count, 3)),
+        np.tile(np.eye(3), (count, 1, 1)),
+        tangents.grid(times),
+        np.ascontiguousarray(sample.reshape(-1)),
+        np.ascontiguousarray(first_row),
+    )
+
+
+def states_at(states: States, tangents: Tangents, asked: Requests, v: Array) -> tuple[Array, Array]:
+    """Position (R, 3) and orientation (R, 3, 3) for variables v (N,)."""
+    values, _ = pieces.sample(tangents.pieces, tangents.handles(v), asked.grid)
+    position, orientation, _ = states.evaluate(values, asked.sample, asked.point, slopes=False)
+    return position, orientation
+
+
+def measure(
+    states: States, tangents: Tangents, asked: Requests, v: Array, size: float, slopes: bool = True
+) -> Measured:
+    """How far the states for v (N,) are from their goals, and how they answer to v."""
+    values, handle_slopes = pieces.sample(tangents.pieces, tangents.handles(v), asked.grid)
+    position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
+    gap = np.zeros((len(asked), 6))
+    gap[:, :3] = (asked.place - position) / size
+    turning = asked.parts[:, 1]
+    if turning.any():
+        change = asked.turn[turning] @ np.swapaxes(orientation[turning], 1, 2)
+        gap[turning, 3:] = quaternion.to_rotation_vector(quaternion.from_matrix(change))
+    gap[~asked.parts[:, 0], :3] = 0.0
+    residual = gap.reshape(-1, 2, 3)[asked.parts].reshape(-1)
+    matrix = np.zeros((asked.rows if slopes else 0, tangents.count))
+    if slopes and len(asked):
+        scale = np.array([1.0 / size, 1.0])
+        kernels = accelerate.kernels("understudy.keyframes.pieces_kernels")
+        fill = chained if kernels is None else kernels.rows
+        fill(
+            jacobian,
+            handle_slopes,
+            asked.sample,
+            asked.grid.piece,
+            tangents.variable,
+            tangents.factor,
+            asked.first_row,
+            scale,
+            matrix,
+        )
+    return Measured(gap, residual, matrix)
+
+
+def chained(
+    jacobian: Array,
+    slopes: Array,
+    sample: Array,
+    piece: Array,
+    variable: Array,
+    factor: Array,
+    first_row: Array,
+    scale: Array,
+    out: Array,
+) -> None:
+    """`pieces_kernels.rows` in NumPy: eq. 2, d state / d column times d column / d handle times d handle / d v."""
+    padded = np.append(factor, np.zeros((1, 4)), axis=0)
+    columns = np.append(variable, np.full((1, 4), -1), axis=0)[piece[sample]]  # (R, n, 4)
+    amount = slopes[sample] * padded[piece[sample]]
+    r, i, c = np.nonzero(columns >= 0)
+    for part in range(2):
+        asked = first_row[r, part] >= 0
+        rr, ii, cc = r[asked], i[asked], c[asked]
+        for a in range(3):
+            terms = scale[part] * amount[rr, ii, cc] * jacobian[rr, 3 * part + a, ii]
+            np.add.at(out, (first_row[rr, part] + a, columns[rr, ii, cc]), terms)
