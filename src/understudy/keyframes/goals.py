@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -167,7 +168,7 @@ class Edit:
                 raise InvalidInput(f"stiffness of {name!r} should be zero or more, but is {factor}")
 
 
-def _numbers(values: object, name: str, count: int) -> tuple[float, ...]:
+def _numbers(values: Any, name: str, count: int) -> tuple[float, ...]:
     return tuple(checks.array(values, name, (count,)).tolist())
 
 

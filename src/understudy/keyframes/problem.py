@@ -20,10 +20,11 @@ import numpy as np
 from understudy.character import Channels, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
+from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.requests import Requests, requests, states_at
 from understudy.keyframes.states import States, states_of
-from understudy.keyframes.tangents import Range, Tangents, tangents
+from understudy.keyframes.tangents import Range, Tangents
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
@@ -52,14 +53,14 @@ class Problem:
 def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     """The problem of an edit of `curves` on `rig`, checked."""
     _check_times(curves, edit)
-    goals = (*edit.moves, *edit.pins, *edit.contacts, *edit.holds)
+    goals: list[Move | Constraint] = [*edit.moves, *edit.pins, *edit.contacts, *edit.holds]
     points = list(dict.fromkeys(goal.point for goal in goals))
     states = states_of(rig, curves.channels, points)
     size = character_size(rig)
     number = {point: i for i, point in enumerate(points)}
     kept, free = _reduced(states, number, edit)
     ranges = _ranges(curves, states.columns[free], edit)
-    made = tangents(
+    made = freed(
         curves,
         states.columns,
         free,
@@ -98,8 +99,10 @@ def aimed(asked: Requests, moves: Sequence[Move], origin: tuple[Array, Array]) -
 
 def _check_times(curves: Curves, edit: Edit) -> None:
     inside = f"the clip {curves.name!r} lasts from {curves.start:.4g} s to {curves.end:.4g} s"
-    times = [(goal.time, f"the time of {goal.point.name}") for goal in (*edit.moves, *edit.holds)]
-    for span in (*edit.pins, *edit.contacts, edit):
+    moments: list[Move | Hold] = [*edit.moves, *edit.holds]
+    spans: list[Pin | Contact | Edit] = [*edit.pins, *edit.contacts, edit]
+    times = [(goal.time, f"the time of {goal.point.name}") for goal in moments]
+    for span in spans:
         times += [(t, "a range of the edit") for t in (span.start, span.stop) if t is not None]
     for time, what in times:
         if not curves.start - 1e-9 <= time <= curves.end + 1e-9:
@@ -125,10 +128,11 @@ def _columns_of(states: States, number: dict[Point, int], goal: Move | Constrain
 
 def _reduced(states: States, number: dict[Point, int], edit: Edit) -> tuple[tuple[Constraint, ...], Array]:
     """The constraints that remain, and the columns (n,) that may change: section 3.3."""
-    moved = edit.moves or edit.contacts
+    moved: Sequence[Move | Contact] = edit.moves or edit.contacts
+    constraints: list[Constraint] = [*edit.contacts, *edit.holds, *edit.pins]
     c_s = np.any([_columns_of(states, number, goal) for goal in moved], axis=0)
-    free, kept = c_s.copy(), []
-    for goal in (*edit.contacts, *edit.holds, *edit.pins):
+    free, kept = c_s.copy(), list[Constraint]()
+    for goal in constraints:
         c_j = _columns_of(states, number, goal)
         if not (c_j & free).any():
             continue
@@ -153,8 +157,8 @@ def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
 def _limits(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:
     result = {}
     for limit in limits:
-        names = (f"{limit.target}.euler.{limit.column}", f"{limit.target}.{limit.column}")
-        names += tuple(f"{limit.target}.{kind}.{limit.column}" for kind in ("weights", "controls"))
+        kinds = ("euler.", "", "weights.", "controls.")
+        names = [f"{limit.target}.{kind}{limit.column}" for kind in kinds]
         found = [channels.names.index(name) for name in names if name in channels.names]
         if not found:
             own = [name for name in channels.names if name.startswith(f"{limit.target}.")]

@@ -153,7 +153,7 @@ def _turn_slopes(bones: Bones, at: Frames, joint: int, jacobian: Array, own: Arr
             width = 4 if bones.rotation_kind[j] == QUATERNION else 3
             axes = np.swapaxes(at.axes[:, j, :width], 1, 2)
             columns = np.arange(bones.rotation_column[j], bones.rotation_column[j] + width)
-            jacobian[np.ix_(own, range(3, 6), columns)] += axes if p < 0 else at.turn[:, p] @ axes
+            jacobian[np.ix_(own, np.arange(3, 6), columns)] += axes if p < 0 else at.turn[:, p] @ axes
         j = p
 
 

@@ -113,8 +113,7 @@ def outcome(problem: Problem, found: Found) -> Outcome:
     """What a search came to, for a person; one that ended worse than it began gives the animation as it was."""
     settings, size = found.settings, problem.size
     reached = _within(found.moves, settings.tolerance) and _within(found.drift, settings.drift)
-    reaches = problem.edit.moves and found.moves.distance + found.moves.angle
-    worse = bool(reaches) and reaches > found.start.distance + found.start.angle
+    worse = found.moves.distance + found.moves.angle > found.start.distance + found.start.angle
     began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
     drifted = not _within(found.drift, max(settings.drift, began.distance + began.angle))
     if worse or drifted:
