@@ -16,7 +16,7 @@ from understudy.render import trail_drawing
 from understudy.render.camera import AZIMUTH, ELEVATION, Camera, frame_clip
 from understudy.render.overlay import Overlay
 from understudy.render.renderer import Renderer, open_renderer
-from understudy.render.scene import stage_of
+from understudy.render.scene import Stage, stage_of
 from understudy.render.take import Take
 from understudy.render.trail import Trail
 from understudy.render.video import check_ending, open_video
@@ -105,9 +105,8 @@ def video(take: Take, path: str | Path, view: View | None = None, report: Report
         return f"{len(take)} frames at {take.rate:g} fps, {view.size[0]}x{view.size[1]}, {_how(renderer)}"
 
 
-@contextmanager
-def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Renderer, Iterator[Array]]]:
-    """A renderer, and the pictures of the given frames as they are drawn."""
+def cameras_of(take: Take, view: View) -> tuple[list[Camera], Stage]:
+    """The camera of each frame of a take, and the stage that it stands on."""
     outlines = take.outlines()
     stage = stage_of(outlines, ground=_ground(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
@@ -118,6 +117,13 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
     cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, **how)
     if view.zoom != 1.0:
         cameras = [camera.zoomed(view.zoom) for camera in cameras]
+    return cameras, stage
+
+
+@contextmanager
+def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Renderer, Iterator[Array]]]:
+    """A renderer, and the pictures of the given frames as they are drawn."""
+    cameras, stage = cameras_of(take, view)
 
     def draw(renderer: Renderer) -> Iterator[Array]:
         for frame in frames:

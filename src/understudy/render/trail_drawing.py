@@ -92,7 +92,7 @@ def draw(
 ) -> None:
     """Lay trails over a picture that this camera saw, at the moment `now`; `distances` tells what hides them."""
     pen = Pen(overlay, camera, style, INKS[checks.one_of(background, "background", INKS)], distances)
-    fastest = max([float(trail.speed.max(initial=0.0)) for trail in trails], default=0.0)
+    fastest = top_speed(trails)
     for trail in trails:
         pen.trail(trail, now, fastest)
     if style.names and len(trails) > 1:
@@ -108,7 +108,9 @@ class Pen:
         self, overlay: Overlay, camera: Camera, style: Style, ink: Ink, distances: Distances | None = None
     ) -> None:
         self.overlay, self.camera, self.style, self.ink, self.distances = overlay, camera, style, ink, distances
-        self.scale = float(np.clip(min(overlay.height, 0.75 * overlay.width) / USUAL_HEIGHT, 0.55, 3.0))
+        # by less than the picture: marks of a small one have to be seen as well
+        share = min(overlay.height, 0.75 * overlay.width) / USUAL_HEIGHT
+        self.scale = float(np.clip(share**0.6, 0.5, 3.0))
 
     def trail(self, trail: Trail, now: float | None, fastest: float) -> None:
         """One trail with all that belongs to it."""
@@ -258,6 +260,11 @@ class Pen:
             surface[inside] = self.distances(columns[inside], rows[inside])
             result[depth > surface * (1.0 + TOUCH)] = hidden
         return result
+
+
+def top_speed(trails: Sequence[Trail]) -> float:
+    """Metres a second, above which all is drawn as fast. A jump between two frames does not make the rest look slow."""
+    return max([float(np.percentile(trail.speed, 98.0)) for trail in trails if len(trail.line)], default=0.0)
 
 
 def ramp(share: Array) -> Array:
