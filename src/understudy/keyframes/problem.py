@@ -12,7 +12,7 @@ between them are added (`solve`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -66,8 +66,8 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
         free,
         ranges,
         size=size,
-        limits=_limits(curves.channels, edit.limits),
-        stiffness=_stiffness(curves.channels, states.columns, edit),
+        limits=limits_of(curves.channels, edit.limits),
+        stiffness=stiffness_of(curves.channels, states.columns, edit.stiffness),
         smooth_edges=edit.edges == "smooth",
     )
     moves = _moves(made, number, edit.moves)
@@ -115,7 +115,8 @@ def _check_times(curves: Curves, edit: Edit) -> None:
                 raise InvalidInput(f"{move.point.name} is pinned and moved at {move.time:.4g} s; it can be one of them")
 
 
-def _parts(goal: Move | Constraint) -> tuple[bool, bool]:
+def parts_of(goal: Move | Constraint) -> tuple[bool, bool]:
+    """Whether a goal is about the position, and whether about the orientation."""
     if isinstance(goal, Move):
         return goal.to is not None or goal.by is not None, goal.turn_to is not None
     return goal.position, goal.orientation
@@ -123,7 +124,7 @@ def _parts(goal: Move | Constraint) -> tuple[bool, bool]:
 
 def _columns_of(states: States, number: dict[Point, int], goal: Move | Constraint) -> Array:
     """(n,) the columns that the goal depends on: C_s, C_j."""
-    return states.moved_by[number[goal.point]][np.array(_parts(goal))].any(axis=0)
+    return states.moved_by[number[goal.point]][np.array(parts_of(goal))].any(axis=0)
 
 
 def _reduced(states: States, number: dict[Point, int], edit: Edit) -> tuple[tuple[Constraint, ...], Array]:
@@ -154,7 +155,8 @@ def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
     return [*instants, *((contact.start, contact.stop) for contact in edit.contacts)]
 
 
-def _limits(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:
+def limits_of(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:
+    """The range of each limited column, by its number."""
     result = {}
     for limit in limits:
         kinds = ("euler.", "", "weights.", "controls.")
@@ -174,15 +176,15 @@ def _limits(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:
     return result
 
 
-def _stiffness(channels: Channels, columns: Array, edit: Edit) -> Array:
+def stiffness_of(channels: Channels, columns: Array, stiffness: Mapping[str, float]) -> Array:
     """(n,) by the name of the joint or of the column itself, which has the last word."""
     names = [channels.names[c] for c in columns]
-    unknown = [key for key in edit.stiffness if not any(n == key or n.startswith(f"{key}.") for n in channels.names)]
+    unknown = [key for key in stiffness if not any(n == key or n.startswith(f"{key}.") for n in channels.names)]
     if unknown:
         raise InvalidInput(f"stiffness is given for {listed(unknown)}, which the animation does not move")
     result = np.ones(len(columns))
-    for key in sorted(edit.stiffness, key=len):
-        result[[n == key or n.startswith(f"{key}.") for n in names]] = edit.stiffness[key]
+    for key in sorted(stiffness, key=len):
+        result[[n == key or n.startswith(f"{key}.") for n in names]] = stiffness[key]
     return result
 
 
@@ -192,7 +194,7 @@ def _moves(made: Tangents, number: dict[Point, int], moves: Sequence[Move]) -> R
         np.array([number[move.point] for move in moves], np.int64),
         np.array([move.time for move in moves], float),
         np.arange(len(moves)),
-        np.array([_parts(move) for move in moves], bool).reshape(-1, 2),
+        np.array([parts_of(move) for move in moves], bool).reshape(-1, 2),
     )
 
 
@@ -204,7 +206,7 @@ def _held(
     for g, goal in enumerate(kept):
         stretches = made.changed(states.moved_by[number[goal.point]].any(axis=0))
         for time in _times(goal, stretches, rate, few):
-            rows.append((number[goal.point], time, g, _parts(goal)))
+            rows.append((number[goal.point], time, g, parts_of(goal)))
     point, goals = (np.array([row[i] for row in rows], np.int64) for i in (0, 2))
     parts = np.array([row[3] for row in rows], bool).reshape(-1, 2)
     asked = requests(made, point, np.array([row[1] for row in rows], float), goals, parts)

@@ -105,13 +105,7 @@ def measure(
     """How far the states for v (N,) are from their goals, and how they answer to v."""
     values, handle_slopes = pieces.sample(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
-    gap = np.zeros((len(asked), 6))
-    gap[:, :3] = (asked.place - position) / size
-    turning = asked.parts[:, 1]
-    if turning.any():
-        change = asked.turn[turning] @ np.swapaxes(orientation[turning], 1, 2)
-        gap[turning, 3:] = quaternion.to_rotation_vector(quaternion.from_matrix(change))
-    gap[~asked.parts[:, 0], :3] = 0.0
+    gap = gaps(asked, position, orientation, size)
     residual = gap.reshape(-1, 2, 3)[asked.parts].reshape(-1)
     matrix = np.zeros((asked.rows if slopes else 0, tangents.count))
     if slopes and len(asked):
@@ -130,6 +124,18 @@ def measure(
             matrix,
         )
     return Measured(gap, residual, matrix)
+
+
+def gaps(asked: Requests, position: Array, orientation: Array, size: float) -> Array:
+    """(R, 6) the way from positions (R, 3) and orientations (R, 3, 3) to the goals, zero where not asked for."""
+    gap = np.zeros((len(asked), 6))
+    gap[:, :3] = (asked.place - position) / size
+    turning = asked.parts[:, 1]
+    if turning.any():
+        change = asked.turn[turning] @ np.swapaxes(orientation[turning], 1, 2)
+        gap[turning, 3:] = quaternion.to_rotation_vector(quaternion.from_matrix(change))
+    gap[~asked.parts[:, 0], :3] = 0.0
+    return gap
 
 
 def chained(
