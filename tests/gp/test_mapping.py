@@ -45,6 +45,14 @@ def test_the_gradient_of_the_log_density(trained):
     assert np.allclose((gradient * direction).sum(axis=1), slope_along(mapping.log_density, x, direction), rtol=1e-6)
 
 
+def test_a_mean_does_not_depend_on_the_others(trained, monkeypatch):
+    mapping, x = trained[0], np.random.default_rng(5).normal(size=(9, 3))
+    together = mapping.mean(x)
+    assert all(np.array_equal(mapping.mean(x[m : m + 1])[0], together[m]) for m in range(len(x)))
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+    assert np.allclose(mapping.mean(x), together, rtol=1e-12, atol=1e-12)
+
+
 def test_far_from_all_data_the_prior_is_left(trained):
     mapping = trained[0]
     far = np.full((1, 3), 60.0)

@@ -37,12 +37,42 @@ def moment(space: tuple[Density, Forces, np.ndarray], count: int, substeps: int 
     return [x, velocity, path, path_end, radius, random, DT]
 
 
+@pytest.fixture(scope="module")
+def rough() -> tuple[Density, Forces, np.ndarray]:
+    """A space where most points are too far from each other to be heard."""
+    points, segments, times = latents(runs=4, seconds=0.3)
+    density = prepared(mapping(points, length=0.15))
+    return density, Forces.of(density, points, segments, times), points
+
+
 @pytest.mark.parametrize("substeps", [1, 2, 4])
 @pytest.mark.parametrize("count", [1, 2, 9])
-def test_kernel_equals_numpy(space: Any, count: int, substeps: int) -> None:
-    given = moment(space, count, substeps)
-    for fast, slow in zip(step(*space[:2], *given, substeps), step_numpy(*space[:2], *given, substeps)):
+def test_kernel_equals_numpy(space: Any, rough: Any, count: int, substeps: int) -> None:
+    for own in (space, rough):
+        given = moment(own, count, substeps)
+        for fast, slow in zip(step(*own[:2], *given, substeps), step_numpy(*own[:2], *given, substeps)):
+            np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-9)
+
+
+def test_points_are_chosen_anew_where_a_particle_gets_away(rough: Any) -> None:
+    """Within one frame it is thrown past points that it could not hear at first."""
+    density, forces, points = rough
+    given = moment(rough, 20)
+    given[4] = np.full(20, 1e3)
+    given[5] = given[5] + 3000.0 * density.length * np.sign(given[5][:, :1])
+    x, velocity = step(density, forces, *given)
+    assert np.linalg.norm(x - given[0], axis=1).min() > density.length
+    heard = [np.linalg.norm(at[:, None] - points, axis=-1) < 5 * density.length for at in (given[0], x)]
+    assert (heard[1] & ~heard[0]).any(axis=1).sum() > 5
+    for fast, slow in zip((x, velocity), step_numpy(density, forces, *given)):
         np.testing.assert_allclose(fast, slow, rtol=1e-8, atol=1e-9)
+
+
+def test_where_no_point_is_heard_nothing_pushes(rough: Any) -> None:
+    density, forces, points = rough
+    x = points[:3] + 100.0
+    still, silence = np.zeros_like(x), np.zeros((3, 2 * SUBSTEPS + 1, 3))
+    assert np.array_equal(step(density, forces, x, still, x, x, np.ones(3), silence, DT)[0], x)
 
 
 def test_nothing_that_is_given_is_changed(space: Any) -> None:

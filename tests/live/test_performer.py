@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from tests.learned import lamp_model, lamp_rig
 from understudy.errors import InvalidInput
 from understudy.live.commands import Command, Idle, Look, Mix, Move, Play, Transition
 from understudy.live.performer import Performer
-from understudy.live.state import State
+from understudy.live.state import State, changed
 
 RATE = 24.0
 
@@ -93,8 +93,15 @@ def test_together_is_as_alone(performer: Performer) -> None:
         states, _ = performer.step_all(states, told)
         told = None
         for state, features in zip(states, alone):
-            # the particle is the same to the last bit; the sums of eq. 8 are taken in another order
-            assert np.allclose(state.features, features[frame], atol=1e-5)
+            assert np.array_equal(state.features, features[frame]), "to the last bit"
+
+
+def test_changed_is_replace(performer: Performer) -> None:
+    state = performer.init("sad")
+    ours, theirs = changed(state, frame=7, look="camera"), replace(state, frame=7, look="camera")
+    assert type(ours) is type(theirs) and vars(ours) == vars(theirs) and state.frame == 0
+    with pytest.raises(FrozenInstanceError):
+        ours.frame = 8  # type: ignore[misc]
 
 
 def test_interrupting_never_pops(performer: Performer) -> None:

@@ -1,4 +1,4 @@
-"""Decoding rotations, frame by frame: the twins of what `logarithms` and `root` do in NumPy.
+"""Decoding, frame by frame: the twins of what `reduction`, `logarithms` and `root` do in NumPy.
 
 Live, a character is decoded one row at a time, where NumPy's price is a call for every product. Each frame is computed
 on its own and in the same order, so that one row and many rows agree to the last bit.
@@ -9,8 +9,37 @@ from __future__ import annotations
 import math
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
+from understudy.maths.accelerate import FAST, compiled
 from understudy.maths.linear import TINY
+
+
+@compiled(nogil=True, fastmath=FAST)
+def add_four(y: Array, rows: Array, out: Array) -> None:
+    """out (E,) += y (4,) @ rows (4, E)."""
+    y0, y1, y2, y3 = y[0], y[1], y[2], y[3]
+    r0, r1, r2, r3 = rows[0], rows[1], rows[2], rows[3]
+    for e in range(out.size):
+        total = out[e]
+        total += y0 * r0[e]
+        total += y1 * r1[e]
+        total += y2 * r2[e]
+        total += y3 * r3[e]
+        out[e] = total
+
+
+@compiled(nogil=True, fastmath=FAST)
+def restore(reduced: Array, back: Array, mean: Array, out: Array) -> None:
+    """out (M, E) = reduced (M, D) @ back (D, E) + mean (E,); by four rows, so that out is seldom read and written."""
+    whole = len(back) // 4 * 4
+    for m in range(len(reduced)):
+        y, own = reduced[m], out[m]
+        own[:] = mean
+        for d in range(0, whole, 4):
+            add_four(y[d : d + 4], back[d : d + 4], own)
+        for d in range(whole, len(back)):
+            row = back[d]
+            for e in range(own.size):
+                own[e] += y[d] * row[e]
 
 
 @compiled(nogil=True)

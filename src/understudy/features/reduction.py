@@ -18,7 +18,9 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.features.logarithms import KERNELS
 from understudy.features.variance import ENOUGH
+from understudy.maths import accelerate
 
 FEWEST = 3  # dimensions of the latent space above it, which may not have more than this one
 
@@ -88,8 +90,14 @@ class Reduction:
         return np.asarray((features - self.mean) @ self._into)
 
     def restore(self, reduced: Array) -> Array:
-        """(M, E) of reduced poses (M, D)."""
-        return np.asarray(reduced @ self._back + self.mean)
+        """(M, E) of reduced poses (M, D). One does not depend on the others."""
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            return np.asarray(reduced @ self._back + self.mean)
+        reduced = checks.array(reduced, "reduced poses", ("M", self.dimensions), finite=False)
+        out = np.empty((len(reduced), len(self.mean)))
+        kernels.restore(reduced, self._back, self.mean, out)
+        return out
 
     @cached_property
     def _into(self) -> Array:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.gp.kernel import Kernel
+from understudy.maths import accelerate
+
+KERNELS = "understudy.gp.mapping_kernels"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +64,20 @@ class Mapping:
         return int(self.weights.shape[1])
 
     def mean(self, x: Array) -> Array:
-        """(M, D) the likeliest poses at x (M, Q)."""
-        return np.asarray(self.kernel.between(x, self.points) @ self.weights)
+        """(M, D) the likeliest poses at x (M, Q). That of one point does not depend on the others."""
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            return np.asarray(self.kernel.between(x, self.points) @ self.weights)
+        x = checks.array(x, "x", ("M", self.dimensions), finite=False)
+        out = np.empty((len(x), self.outputs))
+        kernels.means(x, self._transposed[0], self.kernel.variance, self.kernel.length, self._transposed[1], out)
+        return out
+
+    @cached_property
+    def _transposed(self) -> tuple[Array, Array]:
+        """As the kernels read them: points (Q, P), and weights (D', P) with rows of zeros up to a multiple of four."""
+        weights = np.pad(self.weights.T, ((0, -self.outputs % 4), (0, 0)))
+        return checks.freeze(np.ascontiguousarray(self.points.T)), checks.freeze(np.ascontiguousarray(weights))
 
     def mean_and_jacobian(self, x: Array) -> tuple[Array, Array]:
         """(M, D) and (M, D, Q) at x (M, Q).  d mean / dx_q = sum_p k_p (p_q - x_q) w_p / l^2."""

@@ -11,7 +11,7 @@ from understudy.checks import Array
 from understudy.live import noise, particle, path
 from understudy.live.legs import Follow, Hold, Replay
 from understudy.live.planning import Planner
-from understudy.live.state import State, Voice
+from understudy.live.state import State, Voice, changed
 
 # How far the liveliness dial widens or narrows what a particle may stray: a tenth of the idle radius is no longer seen,
 # and twice the radius leaves the pose that was asked for.
@@ -62,7 +62,7 @@ def _replayed(voice: Voice, leg: Replay, rate: float) -> Voice:
     cursor = voice.cursor + 1
     features = leg.features[cursor]
     rates = (features - leg.features[cursor - 1]) * rate
-    return replace(voice, x=leg.latents[cursor], features=features, rate=rates, cursor=cursor)
+    return changed(voice, x=leg.latents[cursor], features=features, rate=rates, cursor=cursor)
 
 
 def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence[State], streams: Array) -> list[Voice]:
@@ -70,17 +70,18 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
     stage, dt = planner.stages[label], 1 / planner.rate
     x = np.array([voice.x for voice in voices])
     places = np.full((len(voices), 3, x.shape[1]), np.nan)
-    radius, lively, still = np.empty(len(voices)), np.empty(len(voices)), np.zeros(len(voices))
+    numbers = []  # radius, liveliness and stillness of each
     for m, (voice, state) in enumerate(zip(voices, states)):
-        leg, dials = voice.leg, state.dials
+        leg, dials = voice.legs[0], state.dials
         if isinstance(leg, Follow):
             places[m, voice.cursor == 0 :] = leg.points[max(voice.cursor - 1, 0) : voice.cursor + 2]
         else:
             assert isinstance(leg, Hold)
             places[m] = leg.point
-            still[m] = dials.stillness
-        radius[m] = leg.radius * min(max(dials.liveliness, NARROWEST), WIDEST)
-        lively[m] = dials.liveliness * (1 - dials.stillness)
+        strays = leg.radius * min(max(dials.liveliness, NARROWEST), WIDEST)
+        stays = dials.stillness if isinstance(leg, Hold) else 0.0
+        numbers.append((strays, dials.liveliness * (1 - dials.stillness), stays))
+    radius, lively, still = np.array(numbers).T
     times = dt * np.array([state.frame for state in states])
     substeps, smoothness = particle.SUBSTEPS, stage.forces.smoothness
     force = noise.forces_at(planner.seed, streams, times, dt, substeps, smoothness, x.shape[1])
@@ -95,6 +96,6 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
         features[:, planner.travel] *= stage.progress(to, (to - x) / dt)[:, None]
     rates = (features - np.array([voice.features for voice in voices])) * planner.rate
     return [
-        replace(voice, x=to[m], velocity=faster[m], features=features[m], rate=rates[m], cursor=voice.cursor + 1)
-        for m, voice in enumerate(voices)
+        changed(voice, x=place, velocity=velocity, features=shown, rate=rate, cursor=voice.cursor + 1)
+        for voice, place, velocity, shown, rate in zip(voices, to, faster, features, rates)
     ]

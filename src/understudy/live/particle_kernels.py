@@ -1,9 +1,10 @@
 """Compiled twin of `particle.step`.
 
-Up to `TILE` characters go through a frame side by side. The precision matrix, too large for the nearer caches, is read
-four rows at a time; these, once near, serve all of them, and a number of them, once in a register, serves two. With
-one character the same arithmetic runs in the same order, so that what a character does depends neither on the size of
-the crowd nor on the number of threads.
+Characters go through a frame one by one: what one does depends neither on the size of the crowd nor on the number of
+threads. A particle moves little within a frame and hears only the points within some lengths of the kernel
+(`density.SILENT`), so those are brought together once a frame, their precision as a packed triangle. That is a quarter
+of the dragon's matrix or less, small enough to stay in the second cache for the eight products of a frame, and since
+it is symmetric each of its numbers, once in a register, serves two sums.
 
 The exponential is that of `maths.exp_kernels`, taken apart into loops over all points: exp(y) = 2^n exp(r), n the
 integer next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A crowd is a tenth faster for it.
@@ -15,21 +16,24 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.live.density import SILENT
+from understudy.live.density import LANES, SILENT
 from understudy.live.forces import NOTHING, STIFFEST
 from understudy.maths.accelerate import FAST, compiled
 from understudy.maths.exp_kernels import LN2_HIGH, LN2_LOW, series
 
-TILE = 8  # characters; with more, a product is hardly faster, and a small crowd leaves threads without work
+FARTHEST = np.sqrt(-2.0 * np.log(SILENT)) * (1.0 + 1e-9)  # lengths of the kernel at which a point falls silent
+SLACK = 0.1  # lengths that a particle may move, besides what its velocity says, before its points are chosen anew
 LOWEST = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
 LOG2E = 1.4426950408889634
+ANY_ORDER = FAST | {"reassoc", "nsz"}  # for sums, whose order the compiler then fixes once for all
 ROUND = 6755399441055744.0  # 1.5 * 2^52: a double this large has no bits left below one
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def similarities(places: Array, x: Array, scale: float, variance: float, bits: Array, k: Array) -> None:
-    """k_i = variance * exp(scale |x - x_i|^2) of one point x (Q,) and all places (Q, P); `bits` (P,) is scratch."""
-    count = places.shape[1]
+    """k_i (n,) = variance * exp(scale |x - x_i|^2) of one point x (Q,) and the first n places (Q, P); `bits` (P,) is
+    scratch."""
+    count = len(k)
     whole = bits.view(np.float64)
     for i in range(count):
         k[i] = 0.0
@@ -55,67 +59,81 @@ def similarities(places: Array, x: Array, scale: float, variance: float, bits: A
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def add_one(rows: Array, k: Array, b: Array) -> None:
-    """b (P,) += k rows, of four rows (4, P) of the precision and their four k."""
-    p0, p1, p2, p3 = rows[0], rows[1], rows[2], rows[3]
-    k0, k1, k2, k3 = k[0], k[1], k[2], k[3]
-    for i in range(len(b)):
-        t = b[i]
-        t += k0 * p0[i]
-        t += k1 * p1[i]
-        t += k2 * p2[i]
-        t += k3 * p3[i]
-        b[i] = t
+def listen(places: Array, x: Array, reach: float, away: Array, chosen: Array, near: Array) -> int:
+    """Chooses the points within `reach` of x (Q,); returns how many these are, n, rounded up to `LANES`.
 
-
-@compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def add_two(rows: Array, k: Array, b: Array) -> None:
-    """The same for two characters, k (2, 4) and b (2, P): the sums of `add_one`, in the same order.
-
-    Eight factors, four numbers of the rows and two sums are as much as sixteen registers hold.
+    The first n of chosen (P,) are their numbers, and of near (Q, P) their places. What was rounded up is the last
+    point, which is a spare one. away (P,) is scratch.
     """
-    p0, p1, p2, p3 = rows[0], rows[1], rows[2], rows[3]
-    e, f = b[0], b[1]
-    e0, e1, e2, e3 = k[0, 0], k[0, 1], k[0, 2], k[0, 3]
-    f0, f1, f2, f3 = k[1, 0], k[1, 1], k[1, 2], k[1, 3]
-    for i in range(rows.shape[1]):
-        q0, q1, q2, q3 = p0[i], p1[i], p2[i], p3[i]
-        s, t = e[i], f[i]
-        s += e0 * q0
-        t += f0 * q0
-        s += e1 * q1
-        t += f1 * q1
-        s += e2 * q2
-        t += f2 * q2
-        s += e3 * q3
-        t += f3 * q3
-        e[i], f[i] = s, t
+    limit, (dims, count) = reach * reach, places.shape
+    for i in range(count):
+        away[i] = 0.0
+    for q in range(dims):
+        row, c = places[q], x[q]
+        for i in range(count):
+            away[i] += (row[i] - c) ** 2
+    n = 0
+    for i in range(count):
+        chosen[n] = i
+        n += away[i] <= limit
+    while n % LANES:
+        chosen[n] = count - 1
+        n += 1
+    for q in range(dims):
+        for i in range(n):
+            near[q, i] = places[q, chosen[i]]
+    return n
 
 
 @compiled(nogil=True)
-def heard(k: Array, j: int) -> bool:
-    """Whether any of four points from the j-th on counts. Rows that add zeros are left out: the sums stay the same."""
-    return k[j] != 0.0 or k[j + 1] != 0.0 or k[j + 2] != 0.0 or k[j + 3] != 0.0
+def gather(precision: Array, chosen: Array, packed: Array) -> None:
+    """The lower triangle of the precision of the chosen points (n,), by four rows of equal length: the last's."""
+    at = 0
+    for i in range(len(chosen)):
+        row, end = precision[chosen[i]], i // LANES * LANES + LANES
+        out = packed[at : at + end]
+        for j in range(end):
+            out[j] = row[chosen[j]]
+        at += end
 
 
-@compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def product(precision: Array, k: Array, b: Array, count: int) -> None:
-    """b = P k for the first `count` characters of k and b (TILE, P)."""
-    b[:count] = 0.0
-    pairs = count // 2 * 2
-    for j in range(0, k.shape[1], 4):
-        rows = precision[j : j + 4]
-        for c in range(0, pairs, 2):
-            if heard(k[c], j) or heard(k[c + 1], j):
-                add_two(rows, k[c : c + 2, j : j + 4], b[c : c + 2])
-        if count > pairs and heard(k[pairs], j):
-            add_one(rows, k[pairs, j : j + 4], b[pairs])
+@compiled(fastmath=ANY_ORDER, nogil=True, error_model="numpy")
+def four_rows(rows: Array, k: Array, i: int, b: Array) -> None:
+    """What four rows (4 (i + 4),) of the packed precision, from the i-th on, add to b = P k: to b_i.. what lies left of
+    and on the diagonal, to all before by symmetry what lies above it."""
+    end = i + LANES
+    p0, p1, p2, p3 = rows[:end], rows[end : 2 * end], rows[2 * end : 3 * end], rows[3 * end :]
+    k0, k1, k2, k3 = k[i], k[i + 1], k[i + 2], k[i + 3]
+    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+    for j in range(i):
+        q0, q1, q2, q3, other = p0[j], p1[j], p2[j], p3[j], k[j]
+        b[j] += k0 * q0 + k1 * q1 + k2 * q2 + k3 * q3
+        b0 += q0 * other
+        b1 += q1 * other
+        b2 += q2 * other
+        b3 += q3 * other
+    for j in range(i, end):
+        other = k[j]
+        b0 += p0[j] * other
+        b1 += p1[j] * other
+        b2 += p2[j] * other
+        b3 += p3[j] * other
+    b[i], b[i + 1], b[i + 2], b[i + 3] = b0, b1, b2, b3
 
 
-@compiled(fastmath=FAST | {"reassoc", "nsz"}, nogil=True, error_model="numpy")
+@compiled(nogil=True)
+def product(packed: Array, k: Array, b: Array) -> None:
+    """b (n,) = P k (n,) of the packed precision."""
+    at = 0
+    for i in range(0, len(k), LANES):
+        size = LANES * (i + LANES)
+        four_rows(packed[at : at + size], k, i, b)
+        at += size
+
+
+@compiled(fastmath=ANY_ORDER, nogil=True, error_model="numpy")
 def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gradient: Array) -> float:
-    """p(x|M) of one character, given k and b = P k; fills its gradient (Q,). Its sums may be taken in any order, which
-    the compiler fixes once for all."""
+    """p(x|M) of one character, given k and b = P k; fills its gradient (Q,)."""
     top, floor, inverse, half = numbers[0], numbers[1], numbers[2], numbers[3]
     explained = 0.0
     for i in range(len(k)):
@@ -132,101 +150,126 @@ def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gra
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def total_force(
-    p: float,
-    gradient: Array,
+def push(p: float, gradient: Array, law: Array) -> None:
+    """Turns `gradient` (Q,) of the density p into the force towards likely regions: `particle.push`."""
+    a, likely, width, flat = law[1], law[2], law[3], law[4]
+    steep = flat * flat
+    for q in range(len(gradient)):
+        steep += gradient[q] * gradient[q]
+    scale = a / (1.0 + np.exp(min((p - likely) / width, 700.0))) / np.sqrt(steep)
+    for q in range(len(gradient)):
+        gradient[q] *= scale
+
+
+@compiled(fastmath=FAST, nogil=True, error_model="numpy")
+def total(
+    force: Array,
     x: Array,
     v: Array,
-    path: Array,
-    drift: Array,
-    radius: float,
+    pushed: Array,
     random: Array,
-    stiffest: float,
+    place: tuple[Array, Array, float, float],
+    elapsed: float,
     law: Array,
 ) -> None:
-    """Turns `gradient` (Q,) of the density p into the force on the particle: `particle.force`, for one character."""
-    alpha, a, likely, width, flat, drag = law[0], law[1], law[2], law[3], law[4], law[5]
-    steep = flat * flat
-    for q in range(len(x)):
-        steep += gradient[q] * gradient[q]
-    push = a / (1.0 + np.exp(min((p - likely) / width, 700.0))) / np.sqrt(steep)
+    """Fills force (Q,) with all that moves one particle: `particle.force`. `place` is where the path begins, its drift,
+    the radius and the stiffest multiplier; `elapsed` seconds of the frame are over."""
+    path, drift, radius, stiffest = place
+    alpha, drag = law[0], law[5]
     gg, gw, ww, gf = 0.0, 0.0, 0.0, 0.0
     for q in range(len(x)):
-        g, w = x[q] - path[q], v[q] - drift[q]
-        f = random[q] + push * gradient[q] - drag * w
-        gradient[q] = f
+        g, w = x[q] - path[q] - elapsed * drift[q], v[q] - drift[q]
+        force[q] = random[q] + pushed[q] - drag * w
         gg += g * g
         gw += g * w
         ww += w * w
-        gf += g * f
+        gf += g * force[q]
     gg = max(gg, NOTHING)
     bound = ww + 2.0 * alpha * gw + 0.5 * alpha * alpha * (gg - radius * radius)
     multiplier = min(0.0, -gf / gg - min(bound / gg, stiffest))
     for q in range(len(x)):
-        gradient[q] += multiplier * (x[q] - path[q])
+        force[q] += multiplier * (x[q] - path[q] - elapsed * drift[q])
+
+
+@compiled(fastmath=FAST, nogil=True, error_model="numpy")
+def ask(
+    model: tuple[Array, ...], law: Array, x: Array, slack: float, scratch: tuple[Array, ...], n: int, pushed: Array
+) -> int:
+    """Fills pushed (Q,) with the force towards likely regions at x (Q,). Returns n, how many points are near: those of
+    the call before, unless x is by now more than `slack` from where they were chosen."""
+    places, precision, numbers = model
+    centre, chosen, near, packed, k, b, bits = scratch
+    away = 0.0
+    for q in range(len(x)):
+        away += (x[q] - centre[q]) ** 2
+    if not away <= slack * slack:
+        centre[:] = x
+        n = listen(places, x, FARTHEST / np.sqrt(numbers[2]) + slack, b, chosen, near)
+        gather(precision, chosen[:n], packed)
+    similarities(near, x, -0.5 * numbers[2], numbers[4], bits, k[:n])
+    product(packed, k[:n], b[:n])
+    push(log_density(near, k[:n], b[:n], x, numbers, pushed), pushed, law)
+    return n
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def run(
-    model: tuple[Array, ...], law: Array, state: tuple[Array, ...], dt: float, substeps: int, first: int, last: int
+    model: tuple[Array, ...], law: Array, state: tuple[Array, ...], dt: float, substeps: int, first: int, every: int
 ) -> None:
-    """One frame of the characters first..last, at most `TILE` of them; x and velocity (M, Q) are overwritten."""
-    places, precision, numbers = model
-    x, velocity, path, path_end, radius, random = state
-    dims, points = places.shape
-    k, b = np.empty((TILE, points)), np.empty((TILE, points))
-    bits = np.empty(points, np.int64)
-    at, moving, force, here = np.empty((TILE, dims)), np.empty((TILE, dims)), np.empty(dims), np.empty(dims)
-    dx, dv = np.empty((TILE, dims)), np.empty((TILE, dims))
-    drift = np.empty((TILE, dims))
-    tile = last - first
+    """One frame of every so many characters from the first on; x and velocity (M, Q) are overwritten."""
+    positions, velocities, path, path_end, radius, random = state
+    dims, points = model[0].shape
+    centre, near, packed = np.empty(dims), np.empty((dims, points)), np.empty(points * (points + LANES) // 2)
+    k, b, bits, chosen = np.empty(points), np.empty(points), np.empty(points, np.int64), np.empty(points, np.int64)
+    scratch = (centre, chosen, near, packed, k, b, bits)
+    drift, pushed, there, moving = np.empty(dims), np.empty(dims), np.empty(dims), np.empty(dims)
+    f1, f2, f3, f4 = np.empty(dims), np.empty(dims), np.empty(dims), np.empty(dims)
     h = dt / substeps
     stiffest = min(STIFFEST * law[0] * law[0], 1.0 / (h * h))
-    for c in range(tile):
+    for m in range(first, len(positions), every):
+        x, v, drawn = positions[m], velocities[m], random[m]
+        place, speed, n = (path[m], drift, radius[m], stiffest), 0.0, 0
         for q in range(dims):
-            drift[c, q] = (path_end[first + c, q] - path[first + c, q]) / dt
-    for step in range(substeps):
-        for stage in range(4):
-            now = 2 * step + (stage + 1) // 2  # of the samples of the random force, two a substep
-            for c in range(tile):
-                m = first + c
-                if stage == 0:
-                    for q in range(dims):
-                        at[c, q], moving[c, q] = x[m, q], velocity[m, q]
-                        dx[c, q] = dv[c, q] = 0.0
-                similarities(places, at[c], -0.5 * numbers[2], numbers[4], bits, k[c])
-            product(precision, k, b, tile)
-            weight = h / 6.0 if stage == 0 or stage == 3 else h / 3.0
-            ahead = h if stage == 2 else 0.5 * h
-            for c in range(tile):
-                m = first + c
-                for q in range(dims):
-                    here[q] = path[m, q] + now * (0.5 * h) * drift[c, q]
-                p = log_density(places, k[c], b[c], at[c], numbers, force)
-                total_force(p, force, at[c], moving[c], here, drift[c], radius[m], random[m, now], stiffest, law)
-                for q in range(dims):
-                    dx[c, q] += weight * moving[c, q]
-                    dv[c, q] += weight * force[q]
-                    if stage == 3:
-                        x[m, q] += dx[c, q]
-                        velocity[m, q] += dv[c, q]
-                    else:
-                        at[c, q] = x[m, q] + ahead * moving[c, q]
-                        moving[c, q] = velocity[m, q] + ahead * force[q]
+            drift[q] = (path_end[m, q] - path[m, q]) / dt
+            speed += v[q] ** 2
+            centre[q] = np.inf
+        slack = SLACK / np.sqrt(model[2][2]) + dt * np.sqrt(speed)
+        for i in range(0, 2 * substeps, 2):
+            n = ask(model, law, x, slack, scratch, n, pushed)
+            total(f1, x, v, pushed, drawn[i], place, i * 0.5 * h, law)
+            for q in range(dims):
+                there[q] = x[q] + 0.5 * h * v[q] + 0.125 * h * h * f1[q]
+                moving[q] = v[q] + 0.5 * h * f1[q]
+            n = ask(model, law, there, slack, scratch, n, pushed)
+            total(f2, there, moving, pushed, drawn[i + 1], place, (i + 1) * 0.5 * h, law)
+            for q in range(dims):
+                moving[q] = v[q] + 0.5 * h * f2[q]
+            total(f3, there, moving, pushed, drawn[i + 1], place, (i + 1) * 0.5 * h, law)
+            for q in range(dims):
+                there[q] = x[q] + h * v[q] + 0.5 * h * h * f3[q]
+                moving[q] = v[q] + h * f3[q]
+            n = ask(model, law, there, slack, scratch, n, pushed)
+            total(f4, there, moving, pushed, drawn[i + 2], place, (i + 2) * 0.5 * h, law)
+            for q in range(dims):
+                x[q] += h * v[q] + h * h / 6.0 * (f1[q] + f2[q] + f3[q])
+                v[q] += h / 6.0 * (f1[q] + 2.0 * f2[q] + 2.0 * f3[q] + f4[q])
 
 
 @compiled(nogil=True)
 def step(model: tuple[Array, ...], law: Array, state: tuple[Array, ...], dt: float, substeps: int) -> None:
     """One frame of all characters on this thread."""
-    count = len(state[0])
-    for first in range(0, count, TILE):
-        run(model, law, state, dt, substeps, first, min(first + TILE, count))
+    run(model, law, state, dt, substeps, 0, 1)
 
 
 @compiled(parallel=True)
-def step_shared(model: tuple[Array, ...], law: Array, state: tuple[Array, ...], dt: float, substeps: int) -> None:
-    """One frame of all characters on all threads."""
-    count = len(state[0])
-    for tile in numba.prange((count + TILE - 1) // TILE):
-        first = tile * TILE
-        run(model, law, state, dt, substeps, first, min(first + TILE, count))
+def step_shared(
+    model: tuple[Array, ...], law: Array, state: tuple[Array, ...], dt: float, substeps: int, pieces: int
+) -> None:
+    """One frame of all characters on all threads, dealt out in turns into so many pieces."""
+    for piece in numba.prange(pieces):
+        run(model, law, state, dt, substeps, piece, pieces)
+
+
+def threads() -> int:
+    """How many there are."""
+    return int(numba.get_num_threads())

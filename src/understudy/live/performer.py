@@ -22,7 +22,7 @@ from understudy.live.commands import Command, Idle, Look
 from understudy.live.layers.layer import Layer, Moment
 from understudy.live.legs import Cross, Follow, Hold, Replay
 from understudy.live.planning import Planner
-from understudy.live.state import Dials, Event, State, Voice, mixed
+from understudy.live.state import Dials, Event, State, Voice, changed, mixed
 from understudy.maths import inertial
 from understudy.posespace import Model
 from understudy.posespace.model import check_character
@@ -87,14 +87,14 @@ class Performer:
         ]
         ready = [switching.settle(self.planner, state) for state in told]
         moved = motion.move(self.planner, ready)
-        shown = [self._shown(state, voices) for state, voices in zip(ready, moved)]
-        rows = np.empty((len(shown), self.rig.channels.width))
+        after = self._shown(ready, moved)
         encoder = self.model.encoder
-        for number, state in enumerate(shown):
-            row = encoder.decode(state.features[None], state.ground, self.rate)[0]
-            ground = encoder.ground_after(state.features, state.ground, self.rate)
-            shown[number], rows[number] = self._lay_over(replace(state, ground=ground), row)
-        return shown, rows
+        grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
+        rows = encoder.place(np.array([state.features for state in after]), grounds.reshape(-1, 3))
+        if self.layers:
+            for number, state in enumerate(after):
+                after[number], rows[number] = self._lay_over(state, rows[number])
+        return after, rows
 
     def tell(self, state: State, command: Command) -> State:
         """The state with a command planned, whatever it was doing; nothing moves yet."""
@@ -140,22 +140,33 @@ class Performer:
         now = voice.legs[:1] if isinstance(voice.leg, Follow | Hold | Replay) else ()
         return replace(voice.faded(0, frame, self.rate), legs=(*now, self.planner.hold(voice.label, last)))
 
-    def _shown(self, state: State, voices: tuple[Voice, ...]) -> State:
-        """The state a frame on, with the features that are shown."""
-        frame, blend = state.frame + 1, state.blend
-        features, _ = mixed(voices, frame, self.rate)
-        if blend is not None:
-            age = (frame - blend.start) / self.rate
-            features = features + inertial.evaluate(blend.decay, age)
-            blend = None if age >= float(blend.decay.duration.max(initial=0.0)) else blend
-        rate = (features - state.features) * self.rate
-        dials = state.dials.turned(1 / self.rate)
-        return replace(state, frame=frame, voices=voices, features=features, rate=rate, blend=blend, dials=dials)
+    def _shown(self, states: Sequence[State], voices: Sequence[tuple[Voice, ...]]) -> list[State]:
+        """The states a frame on, with the features that are shown, and on the ground that follows these."""
+        dt, after = 1 / self.rate, self.model.encoder.ground_after
+        result = []
+        for state, own in zip(states, voices):
+            frame, blend = state.frame + 1, state.blend
+            features, _ = mixed(own, frame, self.rate)
+            if blend is not None:
+                age = (frame - blend.start) / self.rate
+                features = features + inertial.evaluate(blend.decay, age)
+                blend = None if age >= float(blend.decay.duration.max(initial=0.0)) else blend
+            result.append(
+                changed(
+                    state,
+                    frame=frame,
+                    voices=own,
+                    features=features,
+                    rate=(features - state.features) * self.rate,
+                    blend=blend,
+                    dials=state.dials.turned(dt),
+                    ground=after(features, state.ground, self.rate),
+                )
+            )
+        return result
 
     def _lay_over(self, state: State, row: Array) -> tuple[State, Array]:
         """The layers on top, in their order."""
-        if not self.layers:
-            return state, row
         look = None if state.look_until is not None and state.frame >= state.look_until else state.look
         moment = Moment(
             time=state.frame / self.rate,
@@ -171,7 +182,7 @@ class Performer:
         layers = list(state.layers)
         for number, layer in enumerate(self.layers):
             layers[number], row = layer.step(layers[number], row, moment)
-        return replace(state, layers=tuple(layers), look=look), row
+        return changed(state, layers=tuple(layers), look=look), row
 
 
 def _stays(command: Command) -> bool:

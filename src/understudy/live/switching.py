@@ -30,7 +30,8 @@ ON_THE_BRIDGE = 1.0  # idle radius from the end of the bridge within which a bet
 
 def settle(planner: Planner, state: State) -> State:
     """The state with nothing left to do before the next frame."""
-    state = replace(state, event=tuple(event for event in state.event if event.frame == state.frame))
+    if state.event:
+        state = replace(state, event=tuple(event for event in state.event if event.frame == state.frame))
     if len(state.voices) > 1:
         others = (voice for voice in state.voices[1:] if not voice.has_left(state.frame, planner.rate))
         state = replace(state, voices=(state.voice, *others))
