@@ -240,7 +240,7 @@ def _pulls(
     for joint in joints:
         sides = [(joint.arriving, 2, 1.0), (joint.leaving, 0, -1.0)]
         ends = [(g, c, sign) for g, c, sign in sides if g >= 0]
-        if len(ends) == 1 and joint.outside is None:
+        if (len(ends) == 1 and joint.outside is None) or (len(ends) == 2 and not joint.broken):
             continue
         for part in range(2):  # time, value
             row, constant = np.zeros(count), 0.0
@@ -262,4 +262,4 @@ def _pulls(
             elif len(moved) == 2:
                 rows.append(row)
                 values.append(constant)
-    return np.array(rows).reshape(-1, count), np.array(values), cost, slope
+    return np.array(rows).reshape(len(rows), count), np.array(values), cost, slope

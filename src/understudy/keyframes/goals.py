@@ -154,7 +154,7 @@ class Edit:
     stiffness: Mapping[str, float] = field(default_factory=dict)
     start: float | None = None
     stop: float | None = None
-    edges: str = "broken"
+    edges: str = "smooth"
 
     def __post_init__(self) -> None:
         for name in ("moves", "pins", "contacts", "holds", "limits"):
