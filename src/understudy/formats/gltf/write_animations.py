@@ -61,7 +61,8 @@ class AnimationWriter:
         """The notes that sum up all animations."""
         if not self._refits:
             return
-        before, after = (sum(refit[i] for refit in self._refits) for i in (1, 2))
+        before = sum(keys for _, keys, _, _ in self._refits)
+        after = sum(keys for _, _, keys, _ in self._refits)
         errors = []
         for kinds, unit, scale in UNITS:
             found = [error for kind, _, _, error in self._refits if kind in kinds]

@@ -10,7 +10,15 @@ from pxr import Usd, UsdGeom, UsdSkel
 
 from understudy.character import Asset, Channel, Character, Curve, Curves, Part, Skeleton, Skin
 from understudy.errors import Unsupported
-from understudy.formats.usd import read_animation, read_mesh, read_shapes, read_skeleton, read_skin, read_xform
+from understudy.formats.usd import (
+    read_animation,
+    read_mesh,
+    read_shapes,
+    read_skeleton,
+    read_skin,
+    read_splines,
+    read_xform,
+)
 from understudy.formats.usd.read_joints import Joints
 from understudy.formats.usd.read_skeleton import Bones
 from understudy.formats.usd.reading import MOST_PRIMS, Reading, name_of
@@ -141,7 +149,7 @@ def _curves(reading: Reading, groups: list[Group]) -> list[Curves]:
     for group in groups:
         xforms = list(group.xforms)
         for prim, bones in _bindings(reading, groups, group, used):
-            curves = [*_animation(reading, prim, bones, group), *xforms]
+            curves = [*read_splines.kept(reading, prim, _animation(reading, prim, bones, group)), *xforms]
             xforms = []  # moving transforms belong to the animation that plays with them: the first
             if curves:
                 labels = reading.custom(prim, "labels", str)

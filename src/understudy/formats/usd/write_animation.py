@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from pxr import Sdf, Usd, UsdSkel, Vt
 
+from understudy.formats.usd import splines
 from understudy.formats.usd.notes import Notes
 from understudy.formats.usd.write_joints import Plan, is_half
 from understudy.formats.usd.write_poses import Poses, Track
@@ -40,6 +41,8 @@ def author(
         prim.SetCustomDataByKey("understudy:moment_times", Vt.DoubleArray(list(poses.moments.values())))
     if poses.stepped:
         prim.SetCustomDataByKey("understudy:stepped", True)
+    if poses.bent and splines.AVAILABLE:
+        splines.author(prim, poses.bent, rate)
     return animation
 
 

@@ -2,8 +2,8 @@
 
 Linear curves lose nothing: each attribute is sampled at the union of its curves' keys, where linear interpolation
 (slerp for rotations) between samples gives the curves back. A stepped curve gets a twin sample `TWIN` time codes before
-each jump. Bezier, cycling and Euler curves are baked at the animation's rate besides, and the largest error between
-frames is noted.
+each jump. Bezier, cycling and Euler curves are baked at the animation's rate besides, the largest error between frames
+is noted, and the curves themselves are kept as splines (`splines`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from understudy.character import Character, Clip, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER, STEP
 from understudy.checks import Array
+from understudy.formats.usd import splines
 from understudy.formats.usd.notes import Notes
 from understudy.maths import euler, quaternion, resample
 
@@ -47,6 +48,7 @@ class Poses:
     weights: Track | None
     stepped: bool
     matched: set[tuple[str, str]]  # the channels that found their place
+    bent: tuple[Curve, ...]  # those of their curves that samples do not hold
 
 
 @dataclass
@@ -57,6 +59,7 @@ class _Source:
     end: float
     rate: float
     curves: list[Curve]
+    keyed: bool  # by a person, with curves worth keeping
 
 
 def source_of(animation: Clip | Curves) -> _Source:
@@ -65,8 +68,8 @@ def source_of(animation: Clip | Curves) -> _Source:
         times = animation.times
         held = (c for c in animation.channels if c.kind != "marker")
         curves = [Curve(c, times, animation.get(c.target, c.kind)) for c in held]
-        return _Source(float(times[0]), float(times[-1]), animation.rate, curves)
-    return _Source(animation.start, animation.end, animation.rate, list(animation.curves))
+        return _Source(float(times[0]), float(times[-1]), animation.rate, curves, False)
+    return _Source(animation.start, animation.end, animation.rate, list(animation.curves), True)
 
 
 def shapes_of(character: Character) -> dict[str, dict[str, float]]:
@@ -102,6 +105,7 @@ def poses(animation: Clip | Curves, skeleton: Skeleton, shapes: dict[str, dict[s
         stepped |= jumps
     driven_shapes, weights, driven, jumps = _weights(source, shapes, animation.name, notes)
     matched = driven | {(c.channel.target, c.channel.kind) for curves in by_joint.values() for c in curves.values()}
+    keyed = (c for c in source.curves if source.keyed and (c.channel.target, c.channel.kind) in matched)
     return Poses(
         animation.name,
         animation.labels,
@@ -114,6 +118,7 @@ def poses(animation: Clip | Curves, skeleton: Skeleton, shapes: dict[str, dict[s
         weights,
         stepped or jumps,
         matched,
+        tuple(curve for curve in keyed if splines.is_bent(curve)),
     )
 
 
@@ -169,9 +174,10 @@ def _times(source: _Source, curves: list[Curve], name: str, notes: Notes) -> tup
     result = result[(result >= ends[0]) & (result <= ends[-1])]
     for kind in sorted({curve.channel.kind for curve in bent}):
         error = max(_error(curve, result) for curve in bent if curve.channel.kind == kind)
+        beside = "; the curves themselves stand beside as splines" if source.keyed and splines.AVAILABLE else ""
         notes.add(
-            f"{name}: {kind} curves that USD cannot hold were baked at {source.rate:g} frames a second; "
-            f"between frames they are off by up to {error:.2g}"
+            f"{name}: {kind} curves, which UsdSkel cannot hold, were baked at {source.rate:g} frames a second; "
+            f"between frames they are off by up to {error:.2g}{beside}"
         )
     return result, bool(jumps)
 

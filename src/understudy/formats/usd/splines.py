@@ -1,0 +1,147 @@
+"""Curves as USD's own splines (Ts), one attribute a column, beside the animation that was baked from them.
+
+UsdSkel plays time samples only. So that nothing is lost for those who go on keying, a SkelAnimation carries a custom
+double attribute for each column of each curve that samples do not hold (`understudy:curve:Hips_rotation_x`), with a
+Bezier spline on it: times in time codes, tangents as width and slope. Which channel a spline belongs to stands in its
+customData, since names in USD are identifiers. Splines are whatever usd-core makes of them: `AVAILABLE` says whether
+the installed one has them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from pxr import Sdf, Ts, Usd
+
+from understudy.character import Channel, Curve
+from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.checks import Array
+from understudy.formats.usd.reading import LARGEST_TIME, Reading
+from understudy.formats.usd.write_names import Names
+
+AVAILABLE = hasattr(Usd.Attribute, "SetSpline") and hasattr(Ts, "Knot")
+PREFIX = "understudy:curve"
+# A tangent of Ts is a slope over a width: one that rises without width gets this part of its segment, and the curve
+# departs by as much.
+NARROWEST = 1e-6
+
+
+def is_bent(curve: Curve) -> bool:
+    """Whether time samples at the keys are not the curve: what has to be baked, and is worth a spline."""
+    held = curve.extrapolation == ("hold", "hold")
+    return curve.channel.kind == "euler" or not held or bool((curve.segments == BEZIER).any())
+
+
+def author(prim: Usd.Prim, curves: Iterable[Curve], rate: float) -> None:
+    """Write a spline for each column of each curve."""
+    names = Names()
+    for curve in curves:
+        channel = curve.channel
+        for number, column in enumerate(channel.columns):
+            name = names.new(f"{channel.target}_{channel.kind}_{column}")
+            attribute = prim.CreateAttribute(f"{PREFIX}:{name}", Sdf.ValueTypeNames.Double, custom=True)
+            attribute.SetSpline(_spline(curve, number, rate))
+            for key, value in (("target", channel.target), ("kind", channel.kind), ("column", column)):
+                attribute.SetCustomDataByKey(f"understudy:{key}", value)
+            attribute.SetCustomDataByKey("understudy:place", number)
+
+
+def _spline(curve: Curve, column: int, rate: float) -> Ts.Spline:
+    kinds = {STEP: Ts.InterpHeld, LINEAR: Ts.InterpLinear, BEZIER: Ts.InterpCurve}
+    gaps = np.diff(curve.times, prepend=np.nan, append=np.nan) * rate
+    (pre_width, pre_slope), (post_width, post_slope) = (
+        _tangents(handles[:, column], lengths, rate)
+        for handles, lengths in ((curve.before, gaps[:-1]), (curve.after, gaps[1:]))
+    )
+    times, values, segments = curve.times * rate, curve.values[:, column], [*curve.segments.tolist(), BEZIER]
+    spline = Ts.Spline("double")
+    with Ts.AntiRegressionAuthoringSelector(Ts.AntiRegressionNone):  # ours never run backwards in time
+        for k in range(len(times)):
+            knot = Ts.Knot(
+                "double",
+                time=float(times[k]),
+                value=float(values[k]),
+                nextInterp=kinds[segments[k]],
+                preTanWidth=float(pre_width[k]),
+                preTanSlope=float(pre_slope[k]),
+                postTanWidth=float(post_width[k]),
+                postTanSlope=float(post_slope[k]),
+            )
+            spline.SetKnot(knot)
+    modes = {
+        "hold": Ts.ExtrapHeld,
+        "linear": Ts.ExtrapLinear,
+        "cycle": Ts.ExtrapLoopReset,
+        "cycle_offset": Ts.ExtrapLoopRepeat,
+    }
+    spline.SetPreExtrapolation(Ts.Extrapolation(modes[curve.extrapolation[0]]))
+    spline.SetPostExtrapolation(Ts.Extrapolation(modes[curve.extrapolation[1]]))
+    return spline
+
+
+def _tangents(handles: Array, lengths: Array, rate: float) -> tuple[Array, Array]:
+    """Widths in time codes and slopes in value a time code (K,) of handles (K, 2)."""
+    width, rise = np.maximum(handles[:, 0], 0.0) * rate, handles[:, 1]
+    narrow = (width < NARROWEST * lengths) & (rise != 0)
+    width = np.where(narrow, NARROWEST * lengths, width)
+    return width, np.where(width > 0, rise / np.where(width > 0, width, 1.0), 0.0)
+
+
+def read(reading: Reading, prim: Usd.Prim) -> list[Curve]:
+    """The curves that a SkelAnimation carries as splines; those that are not as ours are noted and left out."""
+    if not AVAILABLE:
+        return []
+    found: dict[tuple[str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
+    for attribute in prim.GetPropertiesInNamespace(PREFIX):
+        if isinstance(attribute, Usd.Attribute) and attribute.HasSpline():
+            target, kind, column, place = (
+                attribute.GetCustomDataByKey(f"understudy:{key}") for key in ("target", "kind", "column", "place")
+            )
+            if all(isinstance(word, str) for word in (target, kind, column)) and isinstance(place, int):
+                found.setdefault((target, kind), {})[place] = (column, attribute)
+    curves = []
+    for (target, kind), columns in found.items():
+        try:
+            channel = Channel(target, kind, tuple(columns[place][0] for place in sorted(columns)))
+            curves.append(_curve(reading, channel, [columns[place][1] for place in sorted(columns)]))
+        except (ValueError, KeyError):  # columns missing, or apart in time, or longer than their segments
+            reading.note("splines that are no longer as understudy wrote them were left out: {}", f"{target}.{kind}")
+    return curves
+
+
+def _curve(reading: Reading, channel: Channel, attributes: list[Usd.Attribute]) -> Curve:
+    """One curve from the splines of its columns; `ValueError` or `KeyError` where these do not make one."""
+    splines = [attribute.GetSpline() for attribute in attributes]
+    knots = []
+    for attribute, spline in zip(attributes, splines):
+        if spline.GetValueTypeName() != "double" or spline.GetCurveType() != Ts.CurveTypeBezier:
+            raise ValueError
+        found = list(spline.GetKnots().values())
+        reading.take(attribute.GetPrim(), 6 * len(found))
+        knots.append(found)
+    kinds = {Ts.InterpHeld: STEP, Ts.InterpLinear: LINEAR, Ts.InterpCurve: BEZIER}
+    times = np.array([[knot.GetTime() for knot in column] for column in knots])  # ragged: ValueError
+    segments = np.array([[kinds[knot.GetNextInterpolation()] for knot in column] for column in knots])
+    if not len(times[0]) or not (np.abs(times) <= LARGEST_TIME).all():
+        raise ValueError
+    if (times != times[0]).any() or (segments != segments[0]).any():
+        raise ValueError
+    values = np.array([[knot.GetValue() for knot in column] for column in knots]).T
+    widths, slopes = (
+        np.array([[(pre(knot), post(knot)) for knot in column] for column in knots]).transpose(2, 1, 0)
+        for pre, post in (
+            (Ts.Knot.GetPreTanWidth, Ts.Knot.GetPostTanWidth),
+            (Ts.Knot.GetPreTanSlope, Ts.Knot.GetPostTanSlope),
+        )
+    )
+    before, after = np.stack([reading.seconds(widths), widths * slopes], axis=-1)
+    modes = {
+        Ts.ExtrapHeld: "hold",
+        Ts.ExtrapLinear: "linear",
+        Ts.ExtrapLoopReset: "cycle",
+        Ts.ExtrapLoopRepeat: "cycle_offset",
+    }
+    beyond = (splines[0].GetPreExtrapolation().mode, splines[0].GetPostExtrapolation().mode)
+    extrapolation = (modes[beyond[0]], modes[beyond[1]])
+    return Curve(channel, reading.seconds(times[0]), values, segments[0, :-1], before, after, extrapolation)
