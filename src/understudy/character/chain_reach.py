@@ -5,8 +5,8 @@ With the joint p of a hinge of axis a, k = p - first, w = tip - p, a bend by t c
 
     d^2 = |k|^2 + |w|^2 + 2 (A + B cos t + C sin t),   A = (k.a)(a.w),   B = k.w - A,   C = k.(a x w)
 
-which is solved for t. Of the two ways to bend, the given one is taken: a knee that is a little beyond straight comes back
-through it as it has to bend, and never flips over.
+which is solved for t. Of the two ways to bend the given one is taken: a knee never flips over, and one that is bent the
+wrong way by more than it may comes back as far on the right one.
 Several hinges share what has to be bent; each stays within the room that it is given. Bones keep their lengths: where a
 goal is too far or too near, the tip is on the way to it, as close as it gets.
 """
@@ -32,8 +32,8 @@ def reach(
 
     `parent` (4, 4) and `chain` (n, 4, 4) are world_from_joint of the first joint's parent and of the joints, `tip` (3,)
     is in the world. `hinges` (n, 3) are unit axes in the frames of the joints, zeros where a joint does not turn; the
-    first is not read. `sides` (n,) is 1 or -1: whether a hinge bends the chain by turning on from straight or back.
-    `room` (n, 2) is how far each hinge may turn from where it is, radians.
+    first is not read. `sides` (n, 2) is 1 or -1, whether a hinge bends the chain by turning on from straight or
+    back, and the radians that it may be bent the other way. `room` (n, 2) is how far each hinge may turn from where it is, radians.
     """
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
@@ -68,7 +68,7 @@ def reach_numpy(
 
 
 def bend(
-    first: Array, joint: Array, tip: Array, axis: Array, aim: float, side: float, room: Array, flat: float
+    first: Array, joint: Array, tip: Array, axis: Array, aim: float, side: Array, room: Array, flat: float
 ) -> float:
     """The angle about an axis through `joint` that brings `tip` to a distance from `first`, within `room` (2,)."""
     k, w = joint - first, tip - joint
@@ -79,11 +79,17 @@ def bend(
         return 0.0
     ratio = (0.5 * (aim * aim - float(k @ k) - float(w @ w)) - a) / size
     straight, opens = atan2(c, b), acos(min(max(ratio, -1.0), 1.0))
-    beyond = side * straight  # by which it is bent the wrong way; as far as that it may stay there
-    x = min(max(0.5 * (3.0 - opens / beyond), 0.0), 1.0) if beyond > 0 else 0.0
-    angle = straight + side * opens * (1.0 - 2.0 * x * x * (3.0 - 2.0 * x))
+    beyond = side[0] * straight  # by which it is bent the wrong way
+    stays = _fades(beyond, float(side[1])) * _fades(opens, beyond) if beyond > 0 else 0.0
+    angle = straight + side[0] * opens * (1.0 - 2.0 * stays)
     angle -= 2 * pi * round(angle / (2 * pi))
     return min(max(angle, float(room[0])), float(room[1]))
+
+
+def _fades(value: float, limit: float) -> float:
+    """1 up to a limit, 0 from three times that on."""
+    x = min(max(0.5 * (3.0 - value / limit), 0.0), 1.0) if limit > 0 else 0.0
+    return x * x * (3.0 - 2.0 * x)
 
 
 def straight_at(first: Array, joint: Array, tip: Array, axis: Array) -> Array:

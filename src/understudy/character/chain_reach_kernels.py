@@ -64,13 +64,19 @@ def _distance(a: Array, b: Array) -> float:
 
 
 @compiled(fastmath=FAST, error_model="numpy")
+def _fades(value: float, limit: float) -> float:
+    x = min(max(0.5 * (3.0 - value / limit), 0.0), 1.0) if limit > 0.0 else 0.0
+    return x * x * (3.0 - 2.0 * x)
+
+
+@compiled(fastmath=FAST, error_model="numpy")
 def _bend(
     first: Array,
     joint: Array,
     tip: Array,
     axis: Array,
     aim: float,
-    side: float,
+    side: Array,
     low: float,
     high: float,
     flat: float,
@@ -88,9 +94,9 @@ def _bend(
     lengths = k0 * k0 + k1 * k1 + k2 * k2 + w0 * w0 + w1 * w1 + w2 * w2
     ratio = (0.5 * (aim * aim - lengths) - a) / size
     straight, opens = atan2(c, b), acos(min(max(ratio, -1.0), 1.0))
-    beyond = side * straight
-    x = min(max(0.5 * (3.0 - opens / beyond), 0.0), 1.0) if beyond > 0.0 else 0.0
-    angle = straight + side * opens * (1.0 - 2.0 * x * x * (3.0 - 2.0 * x))
+    beyond = side[0] * straight
+    stays = _fades(beyond, side[1]) * _fades(opens, beyond) if beyond > 0.0 else 0.0
+    angle = straight + side[0] * opens * (1.0 - 2.0 * stays)
     angle -= 2.0 * pi * round(angle / (2.0 * pi))
     return min(max(angle, low), high)
 

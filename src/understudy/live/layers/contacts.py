@@ -15,6 +15,7 @@ import numpy as np
 from understudy.checks import Array
 
 LOW = 0.03  # of the height, above where it usually stands
+UNEVEN = 0.06  # of the height that a foot may stand higher or lower in a clip than in the others
 STILL = 0.2  # heights a second over the ground
 LASTS = 0.12  # seconds that a foot stands at least
 FRAMES = 1.5  # steps from frame to frame of a clip: how far in the latent space a frame speaks for its surroundings

@@ -137,8 +137,11 @@ def _known(soles: tuple[Sole, ...], world: Array, size: float, rate: float) -> A
     """(F, 3 n) of the frames of a clip: whether each foot stands, whether it slides, how high its lowest point is."""
     stands, slides, heights = [], [], []
     for sole in soles:
-        places, low = sole.places(world), sole.floor + contacts.LOW * size
+        places = sole.places(world)
         heights.append(places[..., 1].min(axis=1))
+        uneven = contacts.UNEVEN * size
+        floor = np.clip(np.quantile(heights[-1], 0.1), sole.floor - uneven, sole.floor + uneven)
+        low = floor + contacts.LOW * size
         stands.append(contacts.standing(places[:, sole.stands_on], low, size, rate))
         slides.append((heights[-1] < low) & ~stands[-1])
     return np.stack([*stands, *slides, *heights], axis=1)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from math import exp, hypot
 from typing import NamedTuple
 
+from understudy.live.layers.contacts import UNEVEN
 from understudy.live.layers.saccade import smooth
 
 FREE, DOWN, UP = 0, 1, 2
@@ -38,7 +39,7 @@ SHORTEST, LONGEST, HOVERS = 0.28, 0.45, 0.8  # a step; a foot that is kept up be
 WEIGHS = 0.15  # in which a foot comes to stand on the floor
 SETTLES = 0.05  # time constant with which the floor follows the clips
 # Of the height: a step is lifted by the first, and by the second of its way, at most the third
-LIFT, OF_WAY, HIGHEST = 0.012, 0.25, 0.045
+LIFT, OF_WAY, HIGHEST = 0.03, 0.2, 0.06
 SOFT = 0.006  # of the height, in which the floor stops a foot
 
 Flat = tuple[float, float]
@@ -88,7 +89,7 @@ class Foot(NamedTuple):
 
     def in_the_air(self, floor: float, size: float) -> bool:
         """Whether it carries nothing."""
-        return self.mode == UP or (self.mode == FREE and self.height > floor + LOW * size)
+        return self.mode == UP or (self.mode == FREE and self.height > _ground(self.level, floor, size) + LOW * size)
 
 
 def step(
@@ -110,7 +111,7 @@ def step(
 
 
 def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
-    stands = seen.held and seen.stands > STANDS and seen.lowest < floor + LOW * size
+    stands = seen.held and seen.stands > STANDS and seen.lowest < _ground(seen.height, floor, size) + LOW * size
     return Foot(
         started=True,
         mode=DOWN if stands else FREE,
@@ -123,6 +124,11 @@ def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
         lowest=seen.lowest,
         height=seen.lowest,
     )
+
+
+def _ground(level: float, floor: float, size: float) -> float:
+    """How high the ground is where the clips have a foot standing at `level`."""
+    return min(max(level, floor - UNEVEN * size), floor + UNEVEN * size)
 
 
 def _left(foot: Foot, age: float) -> Flat:
@@ -155,13 +161,15 @@ def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> t
     swing = min(foot.swing + dt / WEIGHS, 1.0) if swings else max(foot.swing - dt / WEIGHS, 0.0)
     falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
     out = _soft(min(floor, level) - seen.lowest, SOFT * size + falls) if seen.held or foot.mode != FREE else 0.0
-    stood = min(level, floor + LOW * size) if standing else foot.stood
+    stood = _ground(level, floor, size) if standing else foot.stood
     on = max(stood - seen.lowest, -LOW * size)
     share = smooth(weight)
-    clear = min(level, floor + HIGHEST * size) - seen.lowest
-    raised = max(smooth(swing) * _soft(clear, SOFT * size) if clear > 0.0 else 0.0, foot.peak * smooth(up))
+    base = out + share * (max(on, out) - out)
+    clear = min(level, floor + HIGHEST * size) - seen.lowest - base
+    lifted = smooth(up)
+    rise = base + foot.peak * lifted + (1.0 - lifted) * smooth(swing) * _soft(clear, SOFT * size)
     foot = foot._replace(up=up, weight=weight, swing=swing, level=level, level_rate=rate, stood=stood)
-    return foot, max(out + share * (max(on, out) - out), raised)
+    return foot, rise
 
 
 def _soft(x: float, width: float) -> float:
@@ -198,7 +206,7 @@ def _switched(
         if not seen.held:
             return _follows(foot, seen, shown, velocity, FREE, LEAVING, time, dt)
         return _held(foot, shown, velocity, time)
-    if seen.held and seen.stands > STANDS and foot.height < floor + LOW * size:
+    if seen.held and seen.stands > STANDS and foot.height < _ground(foot.level, floor, size) + LOW * size:
         if speed > FAST * size and may_lift:
             return _lifted(foot, seen, shown, velocity, 0.3 * speed, SHORTEST, size, time, dt)
         return _held(foot, shown, velocity, time)

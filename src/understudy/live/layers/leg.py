@@ -20,6 +20,8 @@ from understudy.live.layers.eye_drives import Quaternion, opposite, plain, produ
 from understudy.live.layers.feet_found import STILL, FoundFoot, local_turns
 from understudy.maths import quaternion
 
+SAME = 1e-12  # 1 less the product of two quaternions: a turn of a millionth of a radian is none
+SURE = 1e-3  # radians: rounding of a straight knee is no bend
 SOFT = 0.03  # of the leg's length, in which it comes to its end gently
 
 
@@ -36,7 +38,7 @@ class Leg:
     slack: float  # metres that it is away from there in the clips, at most
     longest: float  # metres from hip to tip in the clips, at most
     hinges: Array  # (n, 3) axes about which the joints turn most
-    sides: Array  # (n,) 1 or -1, to which side of straight they are bent
+    sides: Array  # (n, 2) 1 or -1, to which side of straight they are bent; how far to the other, radians
     middle: tuple[Quaternion, ...]  # n, their mean rotations
     bends: Array  # (n, 2) radians about the hinges, from the mean rotation, at least and at most
 
@@ -59,12 +61,13 @@ class Leg:
         inside = np.linalg.solve(last[:, :3, :3], (foot - last[:, :3, 3])[..., None])[..., 0]
         tip = inside.mean(axis=0)
         ends = foot if found.attached else np.einsum("fij,j->fi", last[:, :3, :3], tip) + last[:, :3, 3]
-        sides = np.ones(count)
+        sides = np.tile([1.0, 0.0], (count, 1))
         for i in range(1, count):
             axis = np.einsum("fij,j->fi", frames[:, i, :3, :3], hinges[i])
             axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-12)
             from_straight = -straight_at(frames[:, 0, :3, 3], frames[:, i, :3, 3], ends, axis)
-            sides[i] = 1.0 if np.median(from_straight) >= 0 else -1.0
+            side = 1.0 if from_straight.mean() >= 0 else -1.0
+            sides[i] = side, max(float((-side * from_straight).max()), 0.0) + SURE
         return cls(
             foot=found.joint,
             above=int(skeleton.parents[found.joint]),
@@ -89,17 +92,19 @@ class Leg:
         tip = foot if self.attached else last[:3, :3] @ self.tip + last[:3, 3]
         apart = foot - tip
         wide = sqrt(float(apart @ apart))
-        if wide > self.slack > 0.0 or (wide > 0.0 and not self.slack):
+        near = self.attached or wide <= self.slack
+        if not near:
             apart = apart * (self.slack / wide)
-        elif not shift.any():
-            return 0.0
         goal = self._within(worlds[self.joints[0], :3, 3], tip, foot + shift - apart)
         parent = np.eye(4) if self.hip < 0 else worlds[self.hip]
         old = [plain(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
         turns, reached = reach(parent, worlds[list(self.joints)], tip, goal, self.hinges, self.sides, self._room(old))
+        signs = np.einsum("ij,ij->i", turns, old)
+        if near and not shift.any() and np.abs(signs).min() > 1.0 - SAME:
+            return 0.0
+        turns *= np.where(signs < 0.0, -1.0, 1.0)[:, None]  # as they were: curves of quaternions go component-wise
         for i, joint in enumerate(self.joints):
-            near = np.dot(turns[i], old[i]) >= 0.0  # the sign as it was: curves of quaternions are read component-wise
-            row[10 * joint + 3 : 10 * joint + 7] = turns[i] if near else -turns[i]
+            row[10 * joint + 3 : 10 * joint + 7] = turns[i]
         if self.attached:
             before, after = old[0], plain(turns[0])
             for i in range(1, len(old)):
