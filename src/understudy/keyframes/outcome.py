@@ -36,3 +36,4 @@ class Outcome:
     drift_angle: float
     iterations: int
     blocks: tuple[Block, ...] = ()
+    analytic: bool = True  # whether derivatives of the rig were exact, or differences

@@ -138,6 +138,7 @@ def outcome(problem: Problem, found: Found) -> Outcome:
         found.drift.angle,
         found.iterations,
         () if reached else blocks_of(problem, found),
+        problem.states.analytic,
     )
 
 
