@@ -8,7 +8,7 @@ from random import Random
 from tests.fuzz.mutations import BYTES, TEXT, damage
 from tests.fuzz.structured import damaged_glb, damaged_gltf, damaged_npz
 
-STRUCTURED = {".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz}
+STRUCTURED = {".glb": damaged_glb, ".gltf": damaged_gltf, ".npz": damaged_npz, ".curves.json": damaged_gltf}
 BINARY = (".c3d", ".usdc", ".usdz", ".usd")
 
 

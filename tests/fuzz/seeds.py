@@ -263,6 +263,24 @@ def face_asset() -> Asset:
     return Asset(clips=[Clip("take", [Channel("", "weights", names)], [[0, 0.5, 1], [0.1, 0.6, 0.9]], 60.0)])
 
 
+def keyed_asset() -> Asset:
+    """Curves alone: free handles, all kinds of segments, angles, weights, controls."""
+    rng = np.random.default_rng(3)
+    channels = [
+        Channel("hip", "translation"),
+        Channel("hip", "rotation"),
+        Channel("knee", "euler", ("z", "x", "y")),
+        Channel("", "weights", ("smile", "blink")),
+        Channel("rig", "controls", ("gain",)),
+    ]
+    curves = []
+    for channel, beyond in zip(channels, ("hold", "linear", "cycle", "cycle_offset", "hold")):
+        before, after = rng.uniform(0, 0.4, (2, 4, len(channel), 2))
+        values = rng.normal(size=(4, len(channel)))
+        curves.append(Curve(channel, [0, 0.5, 1, 1.5], values, [2, 1, 0], before, after, (beyond, "hold")))
+    return Asset(curves=[Curves("wild", curves, ("x",), 24.0, "all of it", {"hit": 0.5})])
+
+
 HAND_MADE = {".bvh": BVH, ".asf": ASF, ".amc": AMC, ".obj": OBJ, ".csv": CSV, ".usda": USDA}
 WRITTEN = {
     ".glb": small_asset,
@@ -273,6 +291,7 @@ WRITTEN = {
     ".usd": small_asset,
     ".bvh": motion_asset,
     ".csv": face_asset,
+    ".curves.json": keyed_asset,
 }
 
 

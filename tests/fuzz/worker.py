@@ -33,6 +33,9 @@ SHORT = 4  # frames of an animation that are played
 def use(path: Path) -> None:
     """Read a file, and pose what it holds: what a reader lets through must be sound enough to play."""
     asset = read(path)
+    if not asset.characters:
+        for animation in asset.animations[:1]:
+            animation.sample(animation.start + np.linspace(0, animation.duration, SHORT))
     for character in asset.characters:
         rig = DirectRig(character)
         rows = rig.rest[None]

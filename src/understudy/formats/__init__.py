@@ -1,5 +1,5 @@
 """Files <-> Asset."""
 
-from understudy.formats.registry import FORMATS, Format, by_ending, read, readable, write
+from understudy.formats.registry import FORMATS, Format, by_ending, ending_of, read, readable, write
 
-__all__ = ["FORMATS", "Format", "by_ending", "read", "readable", "write"]
+__all__ = ["FORMATS", "Format", "by_ending", "ending_of", "read", "readable", "write"]

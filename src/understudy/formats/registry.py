@@ -39,12 +39,20 @@ FORMATS = (
     Format("csv", (".csv",), "livelink", True, "ARKit / Live Link Face weights"),
     Format("obj", (".obj",), "obj", False, "Wavefront mesh"),
     Format("npz", (".npz",), "npz", False, "baked joints and vertices (made by `bake`)"),
+    Format("curves", (".curves.json",), "curves_json", True, "keyframed curves as plain text, exactly"),
 )
+
+
+def ending_of(path: str | Path) -> str:
+    """The ending of a file name, as `.glb` or `.curves.json`: one that is known, else whatever follows the last dot."""
+    name = Path(path).name.lower()
+    known = (ending for entry in FORMATS for ending in entry.endings if name.endswith(ending) and name != ending)
+    return next(known, Path(path).suffix.lower())
 
 
 def by_ending(path: str | Path) -> Format:
     """The format of a file name; an unknown ending is refused with the list of those known."""
-    ending = Path(path).suffix.lower()
+    ending = ending_of(path)
     for entry in FORMATS:
         if ending in entry.endings:
             return entry

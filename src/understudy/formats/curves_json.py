@@ -1,0 +1,200 @@
+"""Curves as plain text, exactly: keys, free handles, Euler angles, controls, and what happens beyond the keys.
+
+The format is described in docs/formats.md. Numbers are written so that reading gives the same bits. Characters have no
+place in it; dense clips are written as linear keys on every frame.
+
+    {"format": "understudy curves", "version": 1, "animations": [{"name": "walk", "rate": 30.0, "curves": [
+      {"target": "Hips", "kind": "translation", "columns": ["x", "y", "z"], "times": [0.0, 0.5],
+       "values": [[0.0, 1.0, 0.0], [0.0, 1.1, 0.2]], "segments": "bezier",
+       "before": [[[0.0, 0.0], ...], ...], "after": ..., "extrapolation": ["hold", "hold"]}]}]}
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import files
+from understudy.character import Asset, Channel, Clip, Curve, Curves
+from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput, Unsupported
+from understudy.formats.gltf.entry import Entry, printable, shown
+from understudy.formats.numbers import LARGEST_NUMBER
+
+FORMAT, VERSION = "understudy curves", 1
+SEGMENTS = {"step": STEP, "linear": LINEAR, "bezier": BEZIER}
+NAMES = {number: name for name, number in SEGMENTS.items()}
+# Read as JSON a number takes up to sixteen times its text: this keeps below a gigabyte. A minute of sixty joints with a
+# key on every second frame is a third of it.
+LARGEST_FILE = 64 << 20
+KNOWN = {
+    "animation": {"name", "rate", "labels", "about", "moments", "curves"},
+    "curve": {"target", "kind", "columns", "times", "values", "segments", "before", "after", "extrapolation"},
+}
+
+
+def read(path: str | Path) -> Asset:
+    """The animations of a file."""
+    path = Path(path)
+    root = Entry(path, _parse(path), ())
+    if root.value.get("format") != FORMAT:
+        found = shown(root.value.get("format"))
+        raise BadFile(path, f"should hold curves of understudy (format {FORMAT!r}), but format is {found}")
+    version = root.integer("version", low=1)
+    if version > VERSION:
+        raise Unsupported(path, f"is version {version} of the format, but only version {VERSION} is read", "version")
+    unknown: set[str] = set()
+    animations = [_animation(entry, unknown) for entry in root.children("animations")]
+    notes = [f"fields that understudy does not know were left out: {', '.join(sorted(unknown))}"] if unknown else []
+    return Asset(curves=animations, notes=notes)
+
+
+def _parse(path: Path) -> Any:
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is not a number in JSON")
+
+    text = files.read_text(path, LARGEST_FILE)
+    try:
+        return json.loads(text, parse_constant=refuse)
+    except json.JSONDecodeError as error:
+        raise BadFile(path, f"is not valid JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+        raise BadFile(path, f"is not valid JSON: {reason}") from None
+
+
+def _animation(entry: Entry, unknown: set[str]) -> Curves:
+    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN["animation"]}
+    curves = [_curve(child, unknown) for child in entry.children("curves")]
+    moments = entry.child("moments")
+    times = {printable(name): moments.number(name) for name in moments.value}
+    labels = [printable(label) for label in entry.names("labels")]
+    name, about, rate = entry.text("name", "animation"), entry.text("about"), entry.number("rate", None)
+    try:
+        return Curves(name, curves, labels, rate, about, times)
+    except InvalidInput as error:
+        raise entry.bad("", str(error)) from None
+
+
+def _curve(entry: Entry, unknown: set[str]) -> Curve:
+    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN["curve"]}
+    target, kind = entry.text("target"), entry.text("kind", default=None)
+    if kind is None:
+        raise entry.bad("kind", "is missing, but should say what the curve moves, for example 'rotation'")
+    columns = tuple(printable(column) for column in entry.names("columns"))
+    times = _numbers(entry, "times", 1)
+    if times is None:
+        raise entry.bad("times", "is missing, but should be a list of seconds")
+    values = _numbers(entry, "values", 2)
+    if values is None:
+        raise entry.bad("values", "is missing, but should hold a list of numbers for each key")
+    beyond = entry.names("extrapolation") or ["hold", "hold"]
+    if len(beyond) != 2:
+        raise entry.bad("extrapolation", f"should be two words, before and after the keys, but has {len(beyond)}")
+    segments = _segments(entry)
+    try:
+        channel = Channel(target, kind, columns)
+        before, after = (_numbers(entry, key, 3) for key in ("before", "after"))
+        return Curve(channel, times, values, segments, before, after, (beyond[0], beyond[1]))
+    except (InvalidInput, ValueError) as error:  # NumPy's own where the number of segments does not fit
+        reason = str(error) if isinstance(error, InvalidInput) else "should have one segment fewer than keys"
+        raise entry.bad("" if isinstance(error, InvalidInput) else "segments", reason) from None
+
+
+def _segments(entry: Entry) -> Any:
+    given = entry.value.get("segments", "linear")
+    words = [given] if isinstance(given, str) else entry.names("segments")
+    for word in words:
+        if word not in SEGMENTS:
+            raise entry.bad("segments", f"should be step, linear or bezier, but one is {shown(word)}")
+    return SEGMENTS[given] if isinstance(given, str) else np.array([SEGMENTS[word] for word in words], np.uint8)
+
+
+def _numbers(entry: Entry, key: str, depth: int) -> Array | None:
+    """Numbers nested `depth` deep; None where there are none. The shape is checked by whoever takes them."""
+    given = entry.value.get(key)
+    if given is None:
+        return None
+    what = ("a list of numbers", "lists of numbers", "lists of lists of pairs of numbers")[depth - 1]
+    try:
+        found = np.array(given)
+    except (ValueError, OverflowError):  # lists of different lengths
+        found = np.array(None)
+    if found.ndim != depth or (found.size and found.dtype.kind not in "iuf"):
+        raise entry.bad(key, f"should be {what}, all of one length")
+    found = found.astype(np.float64)
+    if not (np.abs(found) <= LARGEST_NUMBER).all():
+        raise entry.bad(key, "should hold finite numbers (and none above 1e30)")
+    return found
+
+
+def write(asset: Asset, path: str | Path) -> list[str]:
+    """Write the animations of an asset; returns what was lost."""
+    if not asset.animations:
+        raise Unsupported(path, "the format holds curves, but there is no animation here")
+    notes = []
+    if asset.characters:
+        notes.append("the format holds curves only: characters were left out")
+    pieces = []
+    for animation in asset.animations:
+        if isinstance(animation, Clip):
+            animation = _keyed(animation, notes)
+        if animation is not None:
+            pieces.append(_animation_text(animation))
+    head = f'{{"format": {json.dumps(FORMAT)}, "version": {VERSION}, "animations": ['
+    text = head + ",".join(pieces) + "\n]}\n"
+    try:
+        data = text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair in a name: JSON can spell it, UTF-8 cannot
+        data = json.dumps(json.loads(text)).encode()
+    Path(path).write_bytes(data)
+    return notes
+
+
+def _keyed(clip: Clip, notes: list[str]) -> Curves | None:
+    """A dense clip as curves with a linear key on every frame; markers with gaps have no values for some."""
+    curves, gaps = [], 0
+    for channel in clip.channels:
+        values = clip.get(channel.target, channel.kind)
+        if values is None or not np.isfinite(values).all():
+            gaps += 1
+        else:
+            curves.append(Curve(channel, clip.times, values))
+    if gaps:
+        notes.append(f"{clip.name}: markers that were not seen all the time were left out ({gaps})")
+    if not curves:
+        return None
+    return Curves(clip.name, curves, clip.labels, clip.rate, clip.about, clip.moments)
+
+
+def _animation_text(animation: Curves) -> str:
+    told: dict[str, Any] = {"name": animation.name, "rate": animation.rate, "labels": list(animation.labels)}
+    told |= {"about": animation.about, "moments": dict(animation.moments)}
+    fields = [f"{json.dumps(key)}: {_text(value)}" for key, value in told.items() if value or key in ("name", "rate")]
+    curves = ",".join(_curve_text(curve) for curve in animation.curves)
+    return "\n {" + ", ".join(fields) + ', "curves": [' + curves + "\n ]}"
+
+
+def _curve_text(curve: Curve) -> str:
+    channel = curve.channel
+    kinds = [NAMES[int(segment)] for segment in curve.segments]
+    head = {
+        "target": channel.target,
+        "kind": channel.kind,
+        "columns": channel.columns,
+        "extrapolation": curve.extrapolation,
+        "segments": kinds[0] if len(set(kinds)) == 1 else kinds,
+    }
+    arrays = {"times": curve.times, "values": curve.values}
+    arrays |= {name: handles for name in ("before", "after") if (handles := getattr(curve, name)).any()}
+    first = ", ".join(f"{json.dumps(key)}: {_text(value)}" for key, value in head.items())
+    lines = [f"{json.dumps(key)}: {_text(value.tolist())}" for key, value in arrays.items()]
+    return "\n  {" + ",\n   ".join([first, *lines]) + "}"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
