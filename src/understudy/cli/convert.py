@@ -71,8 +71,8 @@ def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
 
 
 def plain(asset: Asset, kind: str, quiet: bool) -> Asset:
-    """The asset with layered characters as joints and shapes; npz holds their vertices as they are."""
-    if kind == ".npz" or all(character.layers is None for character in asset.characters):
+    """The asset with layered characters as joints and shapes; npz and curves need no character that files hold."""
+    if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
         return asset
     from understudy.rig import flatten
 

@@ -39,7 +39,7 @@ class Jobs:
         else:
             if many:
                 raise click.UsageError("the results of a folder go into a folder, not to standard output")
-            if ending and output != "-" and Path(output).suffix.lower() != ending:
+            if ending and output != "-" and suffix(output, None) != ending:
                 raise click.UsageError(f"{output!r} should end in {ending}")
             targets = [output]
         return cls(tuple(zip(found, targets)), many)
@@ -67,7 +67,9 @@ class Jobs:
 
 def suffix(target: str, ending: str | None) -> str:
     """The ending of what is written, as `.glb`: the one asked for with --to, or the target's own."""
-    return f".{ending.lstrip('.')}".lower() if ending else Path(target).suffix.lower()
+    from understudy.formats import ending_of
+
+    return f".{ending.lstrip('.')}".lower() if ending else ending_of(target)
 
 
 def _below(found: list[str], folder: str | None, output: str, ending: str) -> list[str]:
@@ -77,7 +79,8 @@ def _below(found: list[str], folder: str | None, output: str, ending: str) -> li
     targets = []
     for path in found:
         below = Path(path).relative_to(folder) if folder else Path(Path(path).name)
-        target = Path(output, below).with_suffix(ending)
+        stem = below.name[: len(below.name) - len(suffix(path, None))]
+        target = Path(output, below).with_name(stem + ending)
         place = target.resolve()
         if place in taken or (place in inputs and place != Path(path).resolve()):
             target = Path(output, f"{below}{ending}")
