@@ -1,0 +1,91 @@
+"""Freedom: which columns of an animation a gesture may change, and what counts as one unit of each.
+
+Files often hold translations and scales of every bone, all of them constant. An animator who drags a hand wants the
+elbow to bend and not the forearm to stretch, so these stay: translations are free where the animation uses them, and at
+joints that no skinned joint carries (a root, hips, the loose feet of some game rigs); scales where the animation uses
+them. A stiffness given for just such a channel frees it too.
+
+One unit is a radian, the size of the character, a whole weight, or half of a control's range. Some files scale a whole
+skeleton by a hundred at its root: a translation below it is counted in sizes of the world all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from understudy.character import Channels, Curves
+from understudy.checks import Array
+from understudy.rig import LayeredRig, PosedRig
+
+STILL = 1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
+
+
+def movable(rig: PosedRig, channels: Channels, unit: Array, curves: Curves | None, named: Iterable[str]) -> Array:
+    """(C,) bool, for `units` (C,). `curves` are those of the channels where there are any; `named` are keys of a
+    stiffness."""
+    result = np.ones(channels.width, bool)
+    loose = loose_joints(rig)
+    for i, channel in enumerate(channels):
+        span = slice(int(channels.offsets[i]), int(channels.offsets[i + 1]))
+        if channel.kind == "marker":
+            result[span] = False
+        if channel.kind in ("translation", "scale"):
+            used = False
+            if curves is not None:
+                used = bool((np.ptp(curves.curves[i].values, axis=0) > STILL * unit[span]).any())
+            result[span] = used or (channel.kind == "translation" and channel.target in loose)
+    for n, name in enumerate(channels.names):
+        result[n] |= any(key in (name, name.rpartition(".")[0]) for key in named)
+    return result
+
+
+def loose_joints(rig: PosedRig) -> frozenset[str]:
+    """The joints that no skinned joint carries; without a skin, the roots."""
+    skeleton = rig.character.skeleton
+    skinned = np.zeros(len(skeleton), bool)
+    for part in rig.character.parts:
+        carrying = np.zeros(len(part.skin.joints), bool)
+        carrying[part.skin.influences[part.skin.weights > 0]] = True
+        skinned[part.skin.joints[carrying]] = True
+    if not skinned.any():
+        skinned[:] = True
+    carried = np.zeros(len(skeleton), bool)
+    for j, parent in enumerate(skeleton.parents):  # parents come first
+        if parent >= 0:
+            carried[j] = carried[parent] or skinned[parent]
+    return frozenset(name for name, yes in zip(skeleton.names, carried) if not yes)
+
+
+def units(rig: PosedRig, channels: Channels, size: float) -> Array:
+    """(C,) what one unit of each column is."""
+    result = np.ones(channels.width)
+    skeleton = rig.character.skeleton
+    world = rig.joints(rig.rest[None])[0, :, :3, :3]
+    scale = np.cbrt(np.abs(np.linalg.det(world)))  # of each joint in the world
+    for i, channel in enumerate(channels):
+        if channel.kind == "translation" and channel.target in skeleton.names:
+            parent = int(skeleton.parents[skeleton.index(channel.target)])
+            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = size / (
+                scale[parent] if parent >= 0 else 1
+            )
+    for column, (low, high) in control_ranges(rig, channels).items():
+        result[column] = max((high - low) / 2, 1e-9)
+    return result
+
+
+def control_ranges(rig: PosedRig, channels: Channels) -> dict[int, tuple[float, float]]:
+    """The range of every column that is a control of a layered rig, by its number."""
+    if not isinstance(rig, LayeredRig):
+        return {}
+    ranges, offsets = {}, channels.offsets
+    for i, channel in enumerate(channels):
+        if channel.kind != "controls":
+            continue
+        for c, column in enumerate(channel.columns):
+            name = channel.target if channel.target in rig.controls else column
+            if name in rig.controls:
+                number = rig.controls.index(name)
+                ranges[int(offsets[i]) + c] = (float(rig.controls.low[number]), float(rig.controls.high[number]))
+    return ranges

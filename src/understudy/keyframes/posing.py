@@ -1,0 +1,193 @@
+"""Posing: pin and drag any point of the whole character, without IK chains [Ciccone 2019, section 3.5].
+
+    posed = pose(rig, curves, [Move(Point("hand.R"), 1.0, by=(0, 0.2, 0))], time=1.0, pins=[Pin(Point("foot.L"))])
+    curves = key_pose(curves, 1.0, posed)
+
+Points go where they are dragged to, pinned ones stay, columns stay within their limits, and the rest of the pose
+changes as little as it can, each joint by its stiffness. What cannot be reached is approached, and the answer says what
+stands in the way. Nothing depends on the way of the pointer: the cost counts from the start of the gesture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Channels, Curve, Curves
+from understudy.checks import Array
+from understudy.errors import InvalidInput, listed
+from understudy.keyframes.freedom import control_ranges, movable, units
+from understudy.keyframes.goals import Limit, Move, Pin, Point
+from understudy.keyframes.inserting import insert_key
+from understudy.keyframes.outcome import Block
+from understudy.keyframes.pieces import Grid
+from understudy.keyframes.pose_blocks import blocks_of
+from understudy.keyframes.pose_search import PoseSettings, PoseTask, search
+from understudy.keyframes.pose_variables import pose_variables
+from understudy.keyframes.problem import aimed, character_size, limits_of, parts_of, stiffness_of
+from understudy.keyframes.requests import Requests
+from understudy.keyframes.selection import changed, finite_time, key_at
+from understudy.keyframes.states import States, states_of
+from understudy.maths import quaternion
+from understudy.rig import PosedRig
+
+
+@dataclass(frozen=True)
+class Posed:
+    """A pose and how it was come by. Distances in metres, angles in radians."""
+
+    channels: Channels
+    start: Array  # (C,) the columns before
+    values: Array  # (C,) and after
+    reached: bool
+    distance: float
+    angle: float
+    start_distance: float
+    start_angle: float
+    drift: float  # of pins
+    drift_angle: float
+    iterations: int
+    blocks: tuple[Block, ...] = ()
+
+
+def pose(
+    rig: PosedRig,
+    at: Curves | Any,
+    moves: Sequence[Move],
+    *,
+    time: float | None = None,
+    pins: Sequence[Pin] = (),
+    limits: Sequence[Limit] = (),
+    stiffness: Mapping[str, float] | None = None,
+    settings: PoseSettings | None = None,
+) -> Posed:
+    """The pose of curves at a time, or a row (C,) of the rig, with the points of `moves` where they should be.
+
+    Times of moves and pins do not matter here. Which columns may change: see `freedom`.
+    """
+    curves = at if isinstance(at, Curves) else None
+    channels, start = _stance(rig, at, time)
+    stiffness = {} if stiffness is None else stiffness
+    task = _task(rig, channels, start, curves, moves, pins, limits, stiffness)
+    found = search(task, settings or PoseSettings())
+    values = start.copy()
+    values[task.states.columns] = task.variables.values(found.x)
+    size = task.size
+    return Posed(
+        channels,
+        start,
+        checks.freeze(values),
+        found.reached,
+        found.moves.distance * size,
+        found.moves.angle,
+        found.start.distance * size,
+        found.start.angle,
+        found.pins.distance * size,
+        found.pins.angle,
+        found.iterations,
+        () if found.reached else blocks_of(task, found, channels, moves, pins),
+    )
+
+
+def key_pose(curves: Curves, time: float, posed: Posed, insert: bool = False) -> Curves:
+    """The pose written into the keys at a time; handles keep their shape, those of quaternions turn along.
+
+    Only channels that the pose changed are written. One of them without a key there is refused, unless `insert` asks
+    for keys.
+    """
+    time = finite_time(time)
+    if posed.channels != curves.channels:
+        raise InvalidInput(f"the pose should be one of animation {curves.name!r}, but has other channels")
+    offsets = curves.channels.offsets
+    moved = np.array([np.any(posed.values[a:b] != posed.start[a:b]) for a, b in pairwise(offsets)])
+    bare = [c.channel for c, yes in zip(curves.curves, moved) if yes and key_at(c, time) is None]
+    if bare and not insert:
+        names = listed([f"{channel.target} ({channel.kind})" for channel in bare])
+        raise InvalidInput(f"there is no key at {time:g} s of {names}; ask for keys to be inserted, or pose at a key")
+    if bare:
+        curves = insert_key(curves, time, bare)
+    return changed(curves, moved, lambda curve: _keyed(curve, time, posed))
+
+
+def _keyed(curve: Curve, time: float, posed: Posed) -> Curve:
+    own = posed.channels.slice(curve.channel.target, curve.channel.kind)
+    k = key_at(curve, time)
+    assert own is not None and k is not None
+    values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
+    if curve.channel.kind == "rotation":
+        turn = quaternion.multiply(posed.values[own], quaternion.inverse(posed.start[own]))
+        values[k] = quaternion.multiply(turn, values[k])
+        for handles in (before, after):
+            handles[k, :, 1] = quaternion.multiply(turn, handles[k, :, 1])
+    else:
+        values[k] = np.where(posed.values[own] == posed.start[own], values[k], posed.values[own])
+    return replace(curve, values=values, before=before, after=after)
+
+
+def _stance(rig: PosedRig, at: Curves | Any, time: float | None) -> tuple[Channels, Array]:
+    """The channels that may be posed, and their columns (C,) at the start."""
+    if isinstance(at, Curves):
+        if time is None:
+            raise InvalidInput("the pose of an animation needs a time")
+        time = finite_time(time)
+        if not at.start - 1e-9 <= time <= at.end + 1e-9:
+            raise InvalidInput(
+                f"the pose should be within animation {at.name!r}, {at.start:g} to {at.end:g} s, but is at {time:g} s"
+            )
+        return at.channels, checks.freeze(at.sample([time])[0])
+    return rig.channels, checks.freeze(checks.array(at, "row of the rig", (rig.channels.width,)))
+
+
+def _task(
+    rig: PosedRig,
+    channels: Channels,
+    start: Array,
+    curves: Curves | None,
+    moves: Sequence[Move],
+    pins: Sequence[Pin],
+    limits: Sequence[Limit],
+    stiffness: Mapping[str, float],
+) -> PoseTask:
+    if not moves:
+        raise InvalidInput("a pose should have at least one move, but has none")
+    for move in moves:
+        for pin in pins:
+            if pin.point == move.point and any(a and b for a, b in zip(parts_of(move), parts_of(pin))):
+                raise InvalidInput(f"{move.point.name} is pinned and moved; it can be one of them")
+    points = list(dict.fromkeys([*(move.point for move in moves), *(pin.point for pin in pins)]))
+    number = {point: i for i, point in enumerate(points)}
+    states, size = states_of(rig, channels, points), character_size(rig)
+    columns = states.columns
+    own, unit = start[columns], units(rig, channels, size)
+    variables = pose_variables(
+        channels,
+        columns,
+        own,
+        movable(rig, channels, unit, curves, stiffness)[columns] & states.moved_by.any(axis=(0, 1)),
+        unit=unit[columns],
+        ranges=control_ranges(rig, channels),
+        limits=limits_of(channels, limits),
+        stiffness=stiffness_of(channels, columns, stiffness),
+    )
+    asked, origin = _requests(states, own, number, moves)
+    held, _ = _requests(states, own, number, pins)
+    return PoseTask(states, variables, aimed(asked, moves, origin), held, size)
+
+
+def _requests(
+    states: States, start: Array, number: Mapping[Point, int], goals: Sequence[Move | Pin]
+) -> tuple[Requests, tuple[Array, Array]]:
+    """The goals, each where it is at the start, and these states: (R, 3), (R, 3, 3)."""
+    point = np.array([number[goal.point] for goal in goals], np.int64)
+    parts = np.array([parts_of(goal) for goal in goals], bool).reshape(-1, 2)
+    sample = np.zeros(len(point), np.int64)
+    place, turn, _ = states.evaluate(start[None], sample, point, slopes=False)
+    first_row = np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
+    nowhere = Grid(np.zeros(1), np.full((1, len(start)), -1, np.int64), start[None])
+    asked = Requests(point, np.zeros(len(point)), np.arange(len(point)), parts, place, turn, nowhere, sample, first_row)
+    return asked, (place, turn)
