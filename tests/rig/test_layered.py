@@ -244,3 +244,10 @@ def test_the_dragon_at_rest_is_its_mesh_and_its_twin_agrees() -> None:
     np.testing.assert_array_equal(rig.vertices(rig.rest[None])[0], mesh)
     frames = rig.frames(some_rows(rig, 2, part=0.3))
     np.testing.assert_allclose(layered.deform(rig.blocks, frames), layered.deform_numpy(rig.blocks, frames), atol=1e-6)
+
+
+def test_some_vertices_are_those_of_all() -> None:
+    rig = LayeredRig(character())
+    rows = some_rows(rig, 3)
+    some = [3, 0, rig.character.vertex_count - 1]
+    np.testing.assert_allclose(rig.points(rows, some), rig.vertices(rows)[:, some], atol=1e-7)

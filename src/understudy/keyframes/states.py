@@ -340,7 +340,8 @@ class SampledStates(States):
         rows = self.rig.lay(self.channels, values)
         world = self.rig.joints(rows)
         position, orientation = np.empty((len(sample), 3)), np.empty((len(sample), 3, 3))
-        vertices = self.rig.vertices(rows) if any(self.points[p].vertex is not None for p in np.unique(point)) else None
+        asked = list(dict.fromkeys(point.vertex for point in self.points if point.vertex is not None))
+        vertices = self.rig.points(rows, asked) if asked else None
         for p in np.unique(point):
             own = np.flatnonzero(point == p)
             at = world[sample[own], self._joints[p]]
@@ -349,7 +350,7 @@ class SampledStates(States):
                 position[own] = at[:, :3, :3] @ np.array(spec.offset) + at[:, :3, 3]
             else:
                 assert vertices is not None
-                position[own] = vertices[sample[own], spec.vertex]
+                position[own] = vertices[sample[own], asked.index(spec.vertex)]
             orientation[own] = quaternion.to_matrix(quaternion.from_matrix(_orthogonal(at[:, :3, :3])))
         return position, orientation
 

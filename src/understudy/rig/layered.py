@@ -11,6 +11,7 @@ its joint. A character with layers is bound in its rest pose, so that the rest p
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,7 @@ class LayeredRig(PosedRig):
         self.controls = character.layers.controls
         self._channels = Channels(Channel(name, "controls", ("value",)) for name in self.controls.names)
         self._parameters = Parameters(character.layers)
+        self._last_blocks: tuple[tuple[int, ...], layered.Blocks] | None = None  # of `points`
         for part in character.parts:
             if part.mesh.shapes is not None or part.skin.method != "linear":
                 raise InvalidInput(
@@ -152,9 +154,32 @@ class LayeredRig(PosedRig):
         origin = self._rest_worlds[joint, :3, 3]
         return layered.Bend(offsets, origin + lattice.low, origin + lattice.high, motions[:, joint] + np.eye(4))
 
+    def points(self, values: Array, vertices: Sequence[int]) -> Array:
+        """(F, N, 3) float32 some vertices in the world for (F, C) rows, without the work for all the others."""
+        return layered.deform(self._some_blocks(tuple(vertices)), self.frames(values))
+
+    def _some_blocks(self, chosen: tuple[int, ...]) -> layered.Blocks:
+        if self._last_blocks is not None and self._last_blocks[0] == chosen:
+            return self._last_blocks[1]
+        rest, joints, weights, shape_of, vertices, deltas, part_of = self._mesh
+        place = np.full(len(rest), -1)
+        place[list(chosen)] = np.arange(len(chosen))
+        own = place[vertices] >= 0
+        some = list(chosen)
+        blocks = layered.prepare(
+            rest[some], joints[some], weights[some], shape_of[own], place[vertices[own]], deltas[own], part_of[some]
+        )
+        self._last_blocks = (chosen, blocks)
+        return blocks
+
     @cached_property
     def blocks(self) -> layered.Blocks:
         """The mesh in the world at rest, with weights on the joints of the skeleton, and the shapes."""
+        return layered.prepare(*self._mesh)
+
+    @cached_property
+    def _mesh(self) -> tuple[Array, ...]:
+        """What `layered.prepare` asks for."""
         parts, shapes = self.character.parts, self.layers.shapes
         sizes = [len(part.mesh.vertices) for part in parts]
         widest = max((part.skin.weights.shape[1] for part in parts), default=0)
@@ -176,7 +201,7 @@ class LayeredRig(PosedRig):
             start += size
         weights /= weights.sum(axis=1, keepdims=True)
         part_of = np.repeat(np.arange(len(parts)), sizes)
-        return layered.prepare(rest, joints, weights, shapes.shape_of, shapes.vertices, deltas, part_of)
+        return rest, joints, weights, shapes.shape_of, shapes.vertices, deltas, part_of
 
     def rest_from_mesh(self, part: Part) -> Array | None:
         """Where the rest pose puts a part's mesh (4, 4), None where that is where it is already."""

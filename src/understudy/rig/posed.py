@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ class PosedRig(ABC):
     @abstractmethod
     def vertices(self, values: Array) -> Array:
         """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows."""
+
+    def points(self, values: Array, vertices: Sequence[int]) -> Array:
+        """(F, N, 3) float32 some vertices in the world for (F, C) rows."""
+        return self.vertices(values)[:, list(vertices)]
 
     @abstractmethod
     def _lay(self, channel: Channel, source: Array, values: Array) -> int:
