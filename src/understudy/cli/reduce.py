@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     "--angle",
     type=options.Finite(1e-6, 180),
     metavar="DEGREES",
-    help="How far its turn may be from what it was; as the tolerance asks for by default.",
+    help="How far its turn may be from what it was; 2 by default.",
 )
 @click.option(
     "--keys",
@@ -123,20 +123,17 @@ def reduced_asset(
             {
                 "clip": animation.name,
                 "frames": found.frames,
-                "keys_before": _keys_before(source),
+                "keys_before": found.source_keys,
                 "keys": found.keys,
                 "error_mm": round(1000 * found.error_m, 6),
                 "error_degrees": round(math.degrees(found.error_angle), 6),
+                "error_weight": round(found.error_weight, 6),
+                "loop": found.loop,
                 "seconds": round(seconds, 3),
                 "notes": list(found.notes),
             }
         )
     return result, rows
-
-
-def _keys_before(animation: Any) -> int:
-    """Keys over all curves; a dense clip has one for each frame of each channel."""
-    return int(getattr(animation, "key_count", 0)) or len(animation.channels) * animation.frame_count
 
 
 def line(row: dict[str, Any]) -> str:
