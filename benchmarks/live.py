@@ -3,22 +3,30 @@
 N = 400 training points, Q = 3, 20 reduced dimensions and 742 controls, of the order of the paper's. Two spaces: one as
 rough as the dragon's (kernel length half the spread of the points, noise 1e-4), where hardly any point can be spared,
 and one as smooth as a few slow clips. The pose is k(x) @ weights, then the basis of the controls. Beside each figure
-the same in NumPy over all points. Times are medians.
+the same in NumPy over all points. Then the whole performer, on the dragon's own labels, N = 530 to 680: everything but
+layers, once with all idling at poses drawn from all labels, once with all on their way to another label. Times are
+medians.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from benchmarks.measure import Row, median_ms
+from benchmarks.transitions import learned
 
+from understudy import cast, rig
 from understudy.checks import Array
+from understudy.features.reduction import Reduction
 from understudy.gp import Kernel, Mapping
 from understudy.live import density, noise, path
+from understudy.live.commands import Transition
 from understudy.live.particle import SUBSTEPS, Density, Forces, prepared, step, step_numpy
+from understudy.live.performer import Performer
+from understudy.live.state import State
 
 PEERS = False  # nothing here needs the peers' environment
 POINTS, REDUCED, CONTROLS, RATE = 400, 20, 742, 24.0
@@ -34,6 +42,7 @@ def rows() -> Iterator[Row]:
         yield from single(name, space)
         yield from crowds(name, space)
     yield from parts(space)
+    yield from dragons(Performer(learned(), rig.of(cast.load("dragon").character())))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +52,7 @@ class Space:
     mapping: Mapping
     segments: Array
     times: Array
-    basis: Array
+    reduction: Reduction
 
     @classmethod
     def drawn(cls, length: float, seconds: float, runs: int = 4) -> Space:
@@ -56,7 +65,8 @@ class Space:
         precision = np.linalg.inv(kernel.matrix(points))
         weights = precision @ rng.normal(size=(POINTS, REDUCED))
         mapping = Mapping(points, kernel, weights, (precision + precision.T) / 2, 1.0)
-        return cls(mapping, np.repeat(np.arange(runs), len(t)), np.tile(t, runs), rng.normal(size=(REDUCED, CONTROLS)))
+        reduction = Reduction(np.zeros(CONTROLS), np.ones(CONTROLS), rng.normal(size=(CONTROLS, REDUCED)))
+        return cls(mapping, np.repeat(np.arange(runs), len(t)), np.tile(t, runs), reduction)
 
     @cached_property
     def density(self) -> Density:
@@ -77,22 +87,22 @@ def frame(space: Space, count: int, plain: bool = False) -> Callable[[], Array]:
     path = space.mapping.points[np.random.default_rng(1).integers(0, POINTS, count)]
     state = [path, np.zeros_like(path)]
     radius, streams, number = np.full(count, forces.radius), np.arange(count), iter(range(10**9))
-    key = np.zeros(2, np.uint64)
+    key, mapping = np.zeros(2, np.uint64), space.mapping
 
     def pose() -> Array:
-        now = next(number)
-        if plain:
-            places = (now + np.arange(2 * SUBSTEPS + 1) / (2 * SUBSTEPS)) / RATE * noise.STEPS / forces.smoothness
-            drawn = noise.forces_numpy(key, streams.astype(np.uint64), np.tile(places, (count, 1)), 3)
-            state[:] = step_numpy(
-                space.exact, forces, *state, path, path, radius, forces.amplitude * drawn, 1 / RATE, SUBSTEPS
-            )
-        else:
-            random = noise.random_forces(0, streams, now, 1 / RATE, forces, 3)
-            state[:] = step(space.density, forces, *state, path, path, radius, random, 1 / RATE)
-        return np.asarray(space.mapping.mean(state[0]) @ space.basis)
+        random = noise.random_forces(0, streams, next(number), 1 / RATE, forces, 3)
+        state[:] = step(space.density, forces, *state, path, path, radius, random, 1 / RATE)
+        return space.reduction.restore(mapping.mean(state[0]))
 
-    return pose
+    def pose_numpy() -> Array:
+        moments = next(number) + np.arange(2 * SUBSTEPS + 1) / (2 * SUBSTEPS)
+        places = np.tile(moments / RATE * noise.STEPS / forces.smoothness, (count, 1))
+        random = forces.amplitude * noise.forces_numpy(key, streams.astype(np.uint64), places, 3)
+        state[:] = step_numpy(space.exact, forces, *state, path, path, radius, random, 1 / RATE, SUBSTEPS)
+        reduced = mapping.kernel.between_numpy(state[0], mapping.points) @ mapping.weights
+        return np.asarray(reduced @ space.reduction.basis.T)
+
+    return pose_numpy if plain else pose
 
 
 def single(name: str, space: Space) -> Iterator[Row]:
@@ -122,3 +132,46 @@ def parts(space: Space) -> Iterator[Row]:
     yield Row("graph path through 400 points", searched, "ms", "asked for: 1 ms", 1 / searched, 1.0)
     prepares = median_ms(lambda: prepared(space.mapping), 3)
     yield Row("preparing a space", prepares, "ms", "", None, None)
+
+
+def dragons(performer: Performer) -> Iterator[Row]:
+    """The whole of a frame, from states to rows of the rig."""
+    alone = median_ms(stepped(performer, crowd(performer, 1)), 300)
+    yield Row("1 dragon, a frame", alone, "ms", "asked for: 1 ms", ASKED_MS / alone, 1.0)
+    idling = crowd(performer, ASKED_CROWD)
+    on_the_way = performer.step_all(idling, [Transition(elsewhere(performer, state)) for state in idling])[0]
+    for what, states in (("idle", idling), ("on their way", on_the_way)):
+        together = median_ms(stepped(performer, states), 24)
+        live = ASKED_CROWD * 1000 / RATE / together
+        yield Row(f"{ASKED_CROWD} dragons, {what}, a frame", together, "ms", "", None, None)
+        name = f"dragons at 24 fps, {what}"
+        yield Row(name, live, "n", "asked for: 400 on 2 cores", live / ASKED_CROWD, 1.0)
+
+
+def crowd(performer: Performer, count: int) -> list[State]:
+    """Characters at poses from everywhere in the clips of all labels."""
+    rng, spaces = np.random.default_rng(2), list(performer.model.spaces.values())
+    states = []
+    for number in range(count):
+        space = spaces[number % len(spaces)]
+        segment = space.segments[rng.integers(len(space.segments))]
+        seconds = rng.uniform(0, (len(segment) - 1) / space.rate)
+        states.append(performer.init(space.label, f"{segment.clip}@{seconds:.2f}", seed=number))
+    return states
+
+
+def elsewhere(performer: Performer, state: State) -> str:
+    """The label after the state's own."""
+    labels = performer.model.labels
+    return labels[(labels.index(state.label) + 1) % len(labels)]
+
+
+def stepped(performer: Performer, states: Sequence[State]) -> Callable[[], Array]:
+    """A call that performs the next frame of a crowd."""
+    now = [states]
+
+    def frame() -> Array:
+        now[0], rows = performer.step_all(now[0])
+        return rows
+
+    return frame

@@ -94,7 +94,9 @@ def _led(planner: Planner, label: str, voices: Sequence[Voice], states: Sequence
     features = stage.space.features_of(to)
     if planner.travel.size:
         features[:, planner.travel] *= stage.progress(to, (to - x) / dt)[:, None]
-    rates = (features - np.array([voice.features for voice in voices])) * planner.rate
+    rates = np.array([voice.features for voice in voices])
+    np.subtract(features, rates, out=rates)
+    rates *= planner.rate
     return [
         changed(voice, x=place, velocity=velocity, features=shown, rate=rate, cursor=voice.cursor + 1)
         for voice, place, velocity, shown, rate in zip(voices, to, faster, features, rates)

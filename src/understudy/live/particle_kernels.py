@@ -3,8 +3,8 @@
 Characters go through a frame one by one: what one does depends neither on the size of the crowd nor on the number of
 threads. A particle moves little within a frame and hears only the points within some lengths of the kernel
 (`density.SILENT`), so those are brought together once a frame, their precision as a packed triangle. That is a quarter
-of the dragon's matrix or less, small enough to stay in the second cache for the eight products of a frame, and since
-it is symmetric each of its numbers, once in a register, serves two sums.
+of the dragon's matrix or less, small enough to stay in the second cache for the six products of a frame, and since it
+is symmetric each of its numbers, once in a register, serves two sums.
 
 The exponential is that of `maths.exp_kernels`, taken apart into loops over all points: exp(y) = 2^n exp(r), n the
 integer next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A crowd is a tenth faster for it.
@@ -87,48 +87,51 @@ def listen(places: Array, x: Array, reach: float, away: Array, chosen: Array, ne
 
 @compiled(nogil=True)
 def gather(precision: Array, chosen: Array, packed: Array) -> None:
-    """The lower triangle of the precision of the chosen points (n,), by four rows of equal length: the last's."""
+    """L of P = L + L^T, P the precision of the chosen points (n,): its lower triangle with half the diagonal.
+
+    Its rows follow each other by fours, which end with the last one's diagonal; what lies above it there is zero.
+    """
     at = 0
-    for i in range(len(chosen)):
-        row, end = precision[chosen[i]], i // LANES * LANES + LANES
-        out = packed[at : at + end]
+    for i in range(0, len(chosen), LANES):
+        end = i + LANES
+        p0, p1, p2, p3 = (
+            precision[chosen[i]],
+            precision[chosen[i + 1]],
+            precision[chosen[i + 2]],
+            precision[chosen[i + 3]],
+        )
+        r0, r1, r2, r3 = packed[at:], packed[at + end :], packed[at + 2 * end :], packed[at + 3 * end :]
         for j in range(end):
-            out[j] = row[chosen[j]]
-        at += end
+            other = chosen[j]
+            r0[j], r1[j], r2[j], r3[j] = p0[other], p1[other], p2[other], p3[other]
+        for row in range(i, end):
+            packed[at + row] *= 0.5
+            packed[at + row + 1 : at + end] = 0.0
+            at += end
 
 
 @compiled(fastmath=ANY_ORDER, nogil=True, error_model="numpy")
-def four_rows(rows: Array, k: Array, i: int, b: Array) -> None:
-    """What four rows (4 (i + 4),) of the packed precision, from the i-th on, add to b = P k: to b_i.. what lies left of
-    and on the diagonal, to all before by symmetry what lies above it."""
-    end = i + LANES
-    p0, p1, p2, p3 = rows[:end], rows[end : 2 * end], rows[2 * end : 3 * end], rows[3 * end :]
-    k0, k1, k2, k3 = k[i], k[i + 1], k[i + 2], k[i + 3]
-    b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
-    for j in range(i):
-        q0, q1, q2, q3, other = p0[j], p1[j], p2[j], p3[j], k[j]
-        b[j] += k0 * q0 + k1 * q1 + k2 * q2 + k3 * q3
-        b0 += q0 * other
-        b1 += q1 * other
-        b2 += q2 * other
-        b3 += q3 * other
-    for j in range(i, end):
-        other = k[j]
-        b0 += p0[j] * other
-        b1 += p1[j] * other
-        b2 += p2[j] * other
-        b3 += p3[j] * other
-    b[i], b[i + 1], b[i + 2], b[i + 3] = b0, b1, b2, b3
-
-
-@compiled(nogil=True)
 def product(packed: Array, k: Array, b: Array) -> None:
-    """b (n,) = P k (n,) of the packed precision."""
+    """b (n,) = P k = L k + L^T k of the packed L and k (n,): four of its rows take part in both."""
     at = 0
+    b[:] = 0.0
     for i in range(0, len(k), LANES):
-        size = LANES * (i + LANES)
-        four_rows(packed[at : at + size], k, i, b)
-        at += size
+        end = i + LANES
+        r0, r1, r2, r3 = packed[at:], packed[at + end :], packed[at + 2 * end :], packed[at + 3 * end :]
+        k0, k1, k2, k3 = k[i], k[i + 1], k[i + 2], k[i + 3]
+        b0, b1, b2, b3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(end):
+            p0, p1, p2, p3, other = r0[j], r1[j], r2[j], r3[j], k[j]
+            b[j] += k0 * p0 + k1 * p1 + k2 * p2 + k3 * p3
+            b0 += p0 * other
+            b1 += p1 * other
+            b2 += p2 * other
+            b3 += p3 * other
+        b[i] += b0
+        b[i + 1] += b1
+        b[i + 2] += b2
+        b[i + 3] += b3
+        at += LANES * end
 
 
 @compiled(fastmath=ANY_ORDER, nogil=True, error_model="numpy")
