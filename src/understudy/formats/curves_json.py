@@ -139,12 +139,11 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     notes = []
     if asset.characters:
         notes.append("the format holds curves only: characters were left out")
-    pieces = []
-    for animation in asset.animations:
-        if isinstance(animation, Clip):
-            animation = _keyed(animation, notes)
-        if animation is not None:
-            pieces.append(_animation_text(animation))
+    keyed = [_keyed(clip, notes) for clip in asset.clips]
+    found = [*asset.curves, *(curves for curves in keyed if curves is not None)]
+    if not found:
+        raise Unsupported(path, "the format holds curves, but every marker here has gaps")
+    pieces = [_animation_text(animation) for animation in found]
     head = f'{{"format": {json.dumps(FORMAT)}, "version": {VERSION}, "animations": ['
     text = head + ",".join(pieces) + "\n]}\n"
     try:
