@@ -40,7 +40,7 @@ def blocks_of(problem: Problem, found: Found) -> tuple[Block, ...]:
     blocks = [Block(kind, what, share, _sentence(kind, what, way)) for share, (kind, what) in strong if share > NOTICED]
     if blocks:
         return tuple(blocks)
-    names = ", ".join(dict.fromkeys(move.point.name for move in problem.edit.moves)) or "the contact"
+    names = ", ".join(dict.fromkeys(move.point.name for move in problem.edit.moves)) or "the path"
     if not problem.tangents.count or not _matters(problem, found):
         return (
             Block(

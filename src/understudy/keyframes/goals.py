@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from understudy import checks
 from understudy.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from understudy.keyframes.wishes import Wish
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -144,6 +147,7 @@ class Edit:
     `stiffness` of a joint or of one column ("Spine.euler.x") multiplies what its tangents cost [eq. 4]; 0 frees them.
     `edges` says what happens to an unbroken tangent at the two ends: "smooth" turns both of its sides, so that the
     neighbouring segments follow; "broken" leaves the neighbours alone, and pulls the sides together [eq. 5].
+    `wishes` are about paths, such as a stroke, an arc or a flight; the segments that they span may change too.
     """
 
     moves: tuple[Move, ...]
@@ -155,12 +159,13 @@ class Edit:
     start: float | None = None
     stop: float | None = None
     edges: str = "smooth"
+    wishes: tuple[Wish, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("moves", "pins", "contacts", "holds", "limits"):
+        for name in ("moves", "pins", "contacts", "holds", "limits", "wishes"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
-        if not (self.moves or self.contacts):
-            raise InvalidInput("an edit should have at least one move or contact, but has none")
+        if not (self.moves or self.contacts or self.wishes):
+            raise InvalidInput("an edit should have at least one move, contact or wish, but has none")
         _span(self.start, self.stop, "the edit's range")
         checks.one_of(self.edges, "edges", EDGES)
         for name, factor in self.stiffness.items():

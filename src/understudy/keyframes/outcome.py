@@ -37,3 +37,4 @@ class Outcome:
     iterations: int
     blocks: tuple[Block, ...] = ()
     analytic: bool = True  # whether derivatives of the rig were exact, or differences
+    notes: tuple[str, ...] = ()  # what a person should know besides

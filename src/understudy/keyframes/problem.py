@@ -25,6 +25,7 @@ from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Po
 from understudy.keyframes.requests import Requests, requests, states_at
 from understudy.keyframes.states import States, states_of
 from understudy.keyframes.tangents import Range, Tangents
+from understudy.keyframes.wishes import Wish, Wished, wished
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
@@ -48,17 +49,19 @@ class Problem:
     held: Requests  # the first samples of the constraints; goals are numbers into `kept`
     dense: Requests  # all times at which they are looked at
     origin: tuple[Array, Array]  # states of the moved points before the edit: (R, 3), (R, 3, 3)
+    wishes: tuple[Wished, ...] = ()
 
 
 def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     """The problem of an edit of `curves` on `rig`, checked."""
     _check_times(curves, edit)
     goals: list[Move | Constraint] = [*edit.moves, *edit.pins, *edit.contacts, *edit.holds]
-    points = list(dict.fromkeys(goal.point for goal in goals))
+    looked_at = [point for wish in edit.wishes for point in wish.points(rig)]
+    points = list(dict.fromkeys([*(goal.point for goal in goals), *looked_at]))
     states = states_of(rig, curves.channels, points)
     size = character_size(rig)
     number = {point: i for i, point in enumerate(points)}
-    kept, free = _reduced(states, number, edit)
+    kept, free = _reduced(states, number, edit, [number[point] for point in looked_at])
     ranges = _ranges(curves, states.columns[free], edit)
     made = freed(
         curves,
@@ -74,7 +77,8 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     zero = np.zeros(made.count)
     origin = states_at(states, made, moves, zero)
     held, dense = (_held(states, made, number, kept, curves.rate, few) for few in (True, False))
-    return Problem(edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin)
+    wishes = wished(rig, states, made, number, edit.wishes, curves.rate, size)
+    return Problem(edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin, wishes)
 
 
 def character_size(rig: PosedRig) -> float:
@@ -100,7 +104,7 @@ def aimed(asked: Requests, moves: Sequence[Move], origin: tuple[Array, Array]) -
 def _check_times(curves: Curves, edit: Edit) -> None:
     inside = f"the clip {curves.name!r} lasts from {curves.start:.4g} s to {curves.end:.4g} s"
     moments: list[Move | Hold] = [*edit.moves, *edit.holds]
-    spans: list[Pin | Contact | Edit] = [*edit.pins, *edit.contacts, edit]
+    spans: list[Pin | Contact | Wish | Edit] = [*edit.pins, *edit.contacts, *edit.wishes, edit]
     times = [(goal.time, f"the time of {goal.point.name}") for goal in moments]
     for span in spans:
         times += [(t, "a range of the edit") for t in (span.start, span.stop) if t is not None]
@@ -127,11 +131,14 @@ def _columns_of(states: States, number: dict[Point, int], goal: Move | Constrain
     return states.moved_by[number[goal.point]][np.array(parts_of(goal))].any(axis=0)
 
 
-def _reduced(states: States, number: dict[Point, int], edit: Edit) -> tuple[tuple[Constraint, ...], Array]:
+def _reduced(
+    states: States, number: dict[Point, int], edit: Edit, looked_at: Sequence[int]
+) -> tuple[tuple[Constraint, ...], Array]:
     """The constraints that remain, and the columns (n,) that may change: section 3.3."""
-    moved: Sequence[Move | Contact] = edit.moves or edit.contacts
+    moved: Sequence[Move | Contact] = edit.moves or (() if edit.wishes else edit.contacts)
     constraints: list[Constraint] = [*edit.contacts, *edit.holds, *edit.pins]
-    c_s = np.any([_columns_of(states, number, goal) for goal in moved], axis=0)
+    wanted = [_columns_of(states, number, goal) for goal in moved] + [states.moved_by[p, 0] for p in looked_at]
+    c_s = np.any(wanted, axis=0)
     free, kept = c_s.copy(), list[Constraint]()
     for goal in constraints:
         c_j = _columns_of(states, number, goal)
@@ -152,7 +159,7 @@ def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
         low = curves.start if edit.start is None else edit.start
         return [(low, curves.end if edit.stop is None else edit.stop)]
     instants = [(move.time - 1e-9, move.time + 1e-9) for move in edit.moves]
-    return [*instants, *((contact.start, contact.stop) for contact in edit.contacts)]
+    return [*instants, *((span.start, span.stop) for spans in (edit.contacts, edit.wishes) for span in spans)]
 
 
 def limits_of(channels: Channels, limits: Sequence[Limit]) -> dict[int, Range]:

@@ -28,6 +28,7 @@ from understudy.keyframes.goals import Edit, Move
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, aimed, prepare
 from understudy.keyframes.requests import Measured, Requests, measure
+from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
 
@@ -78,11 +79,11 @@ def retarget(problem: Problem, moves: Sequence[Move]) -> Requests:
 def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held: Requests | None = None) -> Found:
     """From variables v, those that meet the goals of `moves`. `held` are samples that an earlier search came to."""
     held = problem.held if held is None else held
-    start = _measure(problem, moves, np.zeros_like(v), slopes=False)
-    now, kept = _measure(problem, moves, v), _measure(problem, held, v)
+    start = _aims(problem, moves, np.zeros_like(v), slopes=False)
+    now, kept, soft = _aims(problem, moves, v), _measure(problem, held, v), _soft(problem, v)
     solution, iterations, stalled = None, 0, False
     while True:
-        done = _within(now, settings.tolerance) and _within(kept, settings.drift)
+        done = _within(now, settings.tolerance) and _within(kept, settings.drift) and not len(soft.weight)
         if done or stalled or iterations == settings.iterations or not problem.tangents.count:
             drift = _measure(problem, problem.dense, v, slopes=False)
             more = None if _within(drift, settings.drift) else _more(problem, held, drift)
@@ -91,21 +92,22 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
             held = more
             kept, stalled = _measure(problem, held, v), False
         weight = settings.move * min(10.0**iterations, 1e4)
-        solution = qp.minimise(_program(problem, now, kept, v, weight, settings))
+        solution = qp.minimise(_program(problem, now, kept, soft, v, weight, settings))
         iterations += 1
         if solution is None:
             stalled = True
             continue
-        step, before = solution.x - v, _merit(now, kept, settings)
+        step, before = solution.x - v, _merit(problem, now, kept, soft, v, weight, settings)
         for share in (1.0, 0.5, 0.25, 0.1):
             trial = v + share * step
-            new_now, new_kept = _measure(problem, moves, trial), _measure(problem, held, trial)
-            after = _merit(new_now, new_kept, settings)
+            new_now, new_kept = _aims(problem, moves, trial), _measure(problem, held, trial)
+            new_soft = _soft(problem, trial)
+            after = _merit(problem, new_now, new_kept, new_soft, trial, weight, settings)
             if after < before:
                 break
         stalled = not after < 0.99 * before
         if after < before:
-            v, now, kept = trial, new_now, new_kept
+            v, now, kept, soft = trial, new_now, new_kept, new_soft
     return Found(v, iterations, now, start, drift, held, solution, settings)
 
 
@@ -146,18 +148,40 @@ def _measure(problem: Problem, asked: Requests, v: Array, slopes: bool = True) -
     return measure(problem.states, problem.tangents, asked, v, problem.size, slopes)
 
 
+def _aims(problem: Problem, moves: Requests, v: Array, slopes: bool = True) -> Measured:
+    """The moves, and the wishes that are goals as well."""
+    now = _measure(problem, moves, v, slopes)
+    return with_goals(now, problem.wishes, problem.states, problem.tangents, v, problem.size, slopes)
+
+
+def _soft(problem: Problem, v: Array) -> Soft:
+    return softly(problem.wishes, problem.states, problem.tangents, v, problem.size)
+
+
 def _within(measured: Measured, tolerance: float) -> bool:
     return measured.distance <= tolerance and measured.angle <= tolerance
 
 
-def _merit(now: Measured, kept: Measured, settings: Settings) -> float:
-    """What a step must lower: the way to go, and ten times what is held drifts beyond what it may."""
+def _merit(
+    problem: Problem, now: Measured, kept: Measured, soft: Soft, v: Array, weight: float, settings: Settings
+) -> float:
+    """What a step must lower: the way to go, and ten times what is held drifts beyond what it may.
+
+    Soft wishes are weighed against the change of the tangents, so where there are any, both count as they do in the
+    program.
+    """
     drift = np.abs(kept.residual).max(initial=0.0)
-    return float(np.linalg.norm(now.residual) + 10.0 * max(0.0, drift - 1.5 * settings.epsilon))
+    aim = float(now.residual @ now.residual)
+    if len(soft.weight):
+        t = problem.tangents
+        pulled = np.sum((t.pull @ v + t.pull_start) ** 2) + t.pull_cost @ v**2 + t.pull_slope @ v
+        change = settings.change * (t.cost**2 @ v**2) + settings.broken * (pulled - t.pull_start @ t.pull_start)
+        aim += max(0.0, soft.energy + float(change)) / weight
+    return float(np.sqrt(aim) + 10.0 * max(0.0, drift - 1.5 * settings.epsilon))
 
 
 def _program(
-    problem: Problem, now: Measured, kept: Measured, v: Array, weight: float, settings: Settings
+    problem: Problem, now: Measured, kept: Measured, soft: Soft, v: Array, weight: float, settings: Settings
 ) -> qp.Program:
     """The quadratic program about v [eq. 10], in terms of the new variables themselves."""
     t = problem.tangents
@@ -169,9 +193,9 @@ def _program(
         settings.broken * t.pull_slope,
         low,
         high,
-        np.concatenate([now.matrix, t.pull]),
-        np.concatenate([now.residual + now.matrix @ v, -t.pull_start]),
-        np.concatenate([np.full(len(now.residual), weight), np.full(len(t.pull), settings.broken)]),
+        np.concatenate([now.matrix, soft.matrix, t.pull]),
+        np.concatenate([now.residual + now.matrix @ v, soft.residual + soft.matrix @ v, -t.pull_start]),
+        np.concatenate([np.full(len(now.residual), weight), soft.weight, np.full(len(t.pull), settings.broken)]),
         kept.matrix,
         aim - settings.epsilon,
         aim + settings.epsilon,
