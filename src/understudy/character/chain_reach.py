@@ -6,7 +6,8 @@ With the joint p of a hinge of axis a, k = p - first, w = tip - p, a bend by t c
     d^2 = |k|^2 + |w|^2 + 2 (A + B cos t + C sin t),   A = (k.a)(a.w),   B = k.w - A,   C = k.(a x w)
 
 which is solved for t. Of the two ways to bend the given one is taken: a knee never flips over, and one that is bent the
-wrong way by more than it may comes back as far on the right one.
+wrong way by more than it may comes back on the right one. Near a straight chain t grows as the root of what is asked,
+and a knee would jump: there the first hundredth of the length is met in part only, the less the smaller it is.
 Several hinges share what has to be bent; each stays within the room that it is given. Bones keep their lengths: where a
 goal is too far or too near, the tip is on the way to it, as close as it gets.
 """
@@ -21,8 +22,12 @@ from understudy.checks import Array
 from understudy.maths import accelerate, quaternion
 
 KERNELS = "understudy.character.chain_reach_kernels"
-ROUNDS = 3  # the first shares out the bend, the others make up for hinges that had no room
+ROUNDS = 2  # the first shares out the bend among several hinges, the second makes up for those that had no room
 FLAT = 1e-12  # of the squared length of a chain: what a hinge cannot change
+GENTLE = 0.3  # radians over which a knee that was bent the wrong way comes to be bent as far on the right one
+# Of the length: a chain that could be longer by less than the first is straight, and meets in full what is asked of it
+# above the second.
+STRAIGHT, ASKED = 0.01, 0.012
 
 
 def reach(
@@ -39,7 +44,7 @@ def reach(
     if kernels is None:
         return reach_numpy(parent, chain, tip, goal, hinges, sides, room)
     turns, reached = np.empty((len(chain), 4)), np.empty(3)
-    kernels.reach(parent, chain, tip, goal, hinges, sides, room, ROUNDS, FLAT, turns, reached)
+    kernels.reach(parent, chain, tip, goal, hinges, sides, room, ROUNDS, (FLAT, GENTLE, STRAIGHT, ASKED), turns, reached)
     return turns, reached
 
 
@@ -50,16 +55,16 @@ def reach_numpy(
     count = len(chain)
     places = np.concatenate([chain[:, :3, 3], tip[None]])
     frames = chain[:, :3, :3] / np.linalg.norm(chain[:, :3, :3], axis=1, keepdims=True)  # (n, 3, 3) rotations
-    wanted = float(np.linalg.norm(goal - places[0]))
     length = float(np.linalg.norm(np.diff(places, axis=0), axis=1).sum())
+    wanted = _gently(float(np.linalg.norm(tip - places[0])), float(np.linalg.norm(goal - places[0])), length)
     turned = np.zeros(count)
-    for number in range(ROUNDS):
+    for number in range(ROUNDS if count > 2 else 1):
         for joint in range(1, count):
             now = float(np.linalg.norm(places[-1] - places[0]))
             aim = now + (wanted - now) / (count - joint if number == 0 else 1)
             axis = frames[joint] @ hinges[joint]
             left = room[joint] - turned[joint]
-            angle = bend(places[0], places[joint], places[-1], axis, aim, sides[joint], left, FLAT * length**2)
+            angle = bend(places[0], places[joint], places[-1], axis, aim, sides[joint], left, length)
             turned[joint] += angle
             _turn(frames, places, joint, angle * axis)
     _turn(frames, places, 0, _swing(places[-1] - places[0], goal - places[0]))
@@ -68,22 +73,32 @@ def reach_numpy(
 
 
 def bend(
-    first: Array, joint: Array, tip: Array, axis: Array, aim: float, side: Array, room: Array, flat: float
+    first: Array, joint: Array, tip: Array, axis: Array, aim: float, side: Array, room: Array, length: float
 ) -> float:
     """The angle about an axis through `joint` that brings `tip` to a distance from `first`, within `room` (2,)."""
     k, w = joint - first, tip - joint
     a = float(k @ axis) * float(axis @ w)
     b, c = float(k @ w) - a, float(k @ np.cross(axis, w))
     size = sqrt(b * b + c * c)
-    if size <= flat:
+    if size <= FLAT * length**2:
         return 0.0
     ratio = (0.5 * (aim * aim - float(k @ k) - float(w @ w)) - a) / size
     straight, opens = atan2(c, b), acos(min(max(ratio, -1.0), 1.0))
     beyond = side[0] * straight  # by which it is bent the wrong way
-    stays = _fades(beyond, float(side[1])) * _fades(opens, beyond) if beyond > 0 else 0.0
-    angle = straight + side[0] * opens * (1.0 - 2.0 * stays)
+    wrong = 0.0
+    if beyond > 0:
+        may = _fades(beyond, float(side[1]))
+        wrong = _fades(opens, beyond) * (2.0 * may + (1.0 - may) * GENTLE / (beyond + GENTLE))
+    angle = straight + side[0] * opens * (1.0 - wrong)
     angle -= 2 * pi * round(angle / (2 * pi))
     return min(max(angle, float(room[0])), float(room[1]))
+
+
+def _gently(now: float, wanted: float, length: float) -> float:
+    """What a chain of a length is asked for instead of a distance, where it is straight."""
+    little = ASKED * length * max(1.0 - (length - now) / (STRAIGHT * length), 0.0)
+    x = min(abs(wanted - now) / little, 1.0) if little > 0 else 1.0
+    return now + (wanted - now) * x * x * (3.0 - 2.0 * x)
 
 
 def _fades(value: float, limit: float) -> float:

@@ -80,6 +80,7 @@ def _bend(
     low: float,
     high: float,
     flat: float,
+    gentle: float,
 ) -> float:
     """As `chain_reach.bend`."""
     k0, k1, k2 = joint[0] - first[0], joint[1] - first[1], joint[2] - first[2]
@@ -95,8 +96,11 @@ def _bend(
     ratio = (0.5 * (aim * aim - lengths) - a) / size
     straight, opens = atan2(c, b), acos(min(max(ratio, -1.0), 1.0))
     beyond = side[0] * straight
-    stays = _fades(beyond, side[1]) * _fades(opens, beyond) if beyond > 0.0 else 0.0
-    angle = straight + side[0] * opens * (1.0 - 2.0 * stays)
+    wrong = 0.0
+    if beyond > 0.0:
+        may = _fades(beyond, side[1])
+        wrong = _fades(opens, beyond) * (2.0 * may + (1.0 - may) * gentle / (beyond + gentle))
+    angle = straight + side[0] * opens * (1.0 - wrong)
     angle -= 2.0 * pi * round(angle / (2.0 * pi))
     return min(max(angle, low), high)
 
@@ -126,7 +130,7 @@ def reach(
     sides: Array,
     room: Array,
     rounds: int,
-    flat: float,
+    limits: tuple[float, float, float, float],  # FLAT, GENTLE, STRAIGHT, ASKED
     turns: Array,
     reached: Array,
 ) -> None:
@@ -142,15 +146,19 @@ def reach(
     length = 0.0
     for i in range(count):
         length += _distance(places[i], places[i + 1])
-    wanted = _distance(goal, places[0])
-    for number in range(rounds):
+    flat, gentle, straight, asked = limits
+    now, wanted = _distance(tip, places[0]), _distance(goal, places[0])
+    little = asked * length * max(1.0 - (length - now) / (straight * length), 0.0)
+    x = min(abs(wanted - now) / little, 1.0) if little > 0.0 else 1.0
+    wanted = now + (wanted - now) * x * x * (3.0 - 2.0 * x)
+    for number in range(rounds if count > 2 else 1):
         for joint in range(1, count):
             now = _distance(places[count], places[0])
             aim = now + (wanted - now) / (count - joint if number == 0 else 1)
             _applied(frames[joint + 1], hinges[joint, 0], hinges[joint, 1], hinges[joint, 2], axis)
             low, high = room[joint, 0] - turned[joint], room[joint, 1] - turned[joint]
-            tiny = flat * length**2
-            angle = _bend(places[0], places[joint], places[count], axis, aim, sides[joint], low, high, tiny)
+            tiny, side = flat * length**2, sides[joint]
+            angle = _bend(places[0], places[joint], places[count], axis, aim, side, low, high, tiny, gentle)
             turned[joint] += angle
             vector[:] = angle * axis
             _turned(frames, places, joint, vector)

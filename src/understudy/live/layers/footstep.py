@@ -34,6 +34,7 @@ STRAINED = 0.01  # that the leg does not reach
 FAST, SLOW, RESTING = 0.4, 0.15, 0.05
 # Seconds:
 BRAKES, LEAVING, RISES, FALLS = 0.12, 0.25, 0.1, 0.12
+DWELLS = 0.1  # for so long it stays free, or up, whatever the clips say
 RESTS = 0.25  # for so long before a small error is stepped away
 SHORTEST, LONGEST, HOVERS = 0.28, 0.45, 0.8  # a step; a foot that is kept up because it still moves
 WEIGHS = 0.15  # in which a foot comes to stand on the floor
@@ -195,9 +196,9 @@ def _switched(
             return _lifted(foot, seen, shown, velocity, error, lasts, size, time, dt)
         return foot
     if foot.mode == UP:
-        if seen.stands < LEAVES:
-            return _follows(foot, seen, shown, velocity, FREE, LEAVING + error / size, time, dt)
         age = time - foot.since
+        if seen.stands < LEAVES and age > DWELLS:
+            return _follows(foot, seen, shown, velocity, FREE, LEAVING + error / size, time, dt)
         if not foot.landing:
             near = age >= foot.lasts - FALLS and speed < SLOW * size
             return foot._replace(landing=near or age >= HOVERS)
@@ -206,7 +207,7 @@ def _switched(
         if not seen.held:
             return _follows(foot, seen, shown, velocity, FREE, LEAVING, time, dt)
         return _held(foot, shown, velocity, time)
-    if seen.held and seen.stands > STANDS and foot.height < _ground(foot.level, floor, size) + LOW * size:
+    if time - foot.since > DWELLS and seen.held and seen.stands > STANDS and foot.height < _ground(foot.level, floor, size) + LOW * size:
         if speed > FAST * size and may_lift:
             return _lifted(foot, seen, shown, velocity, 0.3 * speed, SHORTEST, size, time, dt)
         return _held(foot, shown, velocity, time)
