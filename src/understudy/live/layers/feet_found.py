@@ -25,7 +25,8 @@ STEEP = 0.3  # of its length that the first bone of a leg goes down: a pelvis go
 STILL = 0.01  # radians from its mean: a joint that turns less does not turn
 LOOSE = 0.06  # of the height by which a foot may wander about its leg and still belong to it
 PAIR = 0.05  # of the height that two feet of a pair may differ in how high they stand
-POINTS = 6  # of a sole that are watched, for each joint
+POINTS = 6  # of a sole that are watched, for each joint, besides those that are lowest when it is tilted
+TILT = np.radians(40)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,10 +113,21 @@ def _lowest_points(character: Character, worlds: Array) -> dict[int, Array]:
     result = {}
     for joint, lists in carried.items():
         points = np.concatenate(lists)
-        lowest = (sampled[:, joint, 1, :3] @ points.T).argmin(axis=1)
-        often, counts = np.unique(lowest, return_counts=True)
-        result[joint] = points[np.sort(often[np.argsort(-counts, kind="stable")[:POINTS]])]
+        ups = sampled[:, joint, 1, :3]
+        often, counts = np.unique((ups @ points.T).argmin(axis=1), return_counts=True)
+        tilted = (_tilted(ups.mean(axis=0)) @ points.T).argmin(axis=1)
+        result[joint] = points[np.union1d(often[np.argsort(-counts, kind="stable")[:POINTS]], tilted)]
     return result
+
+
+def _tilted(up: Array) -> Array:
+    """(8, 3) directions all around one (3,), TILT away from it: a foot of a blend is turned as in no clip."""
+    up = up / max(float(np.linalg.norm(up)), 1e-12)
+    side = np.cross(up, np.eye(3)[int(np.abs(up).argmin())])
+    side /= np.linalg.norm(side)
+    angles = np.arange(8) * np.pi / 4
+    around = np.outer(np.cos(angles), side) + np.outer(np.sin(angles), np.cross(up, side))
+    return np.asarray(np.cos(TILT) * up + np.sin(TILT) * around)
 
 
 def _heights(soles: dict[int, Array], world: Array) -> Array:
