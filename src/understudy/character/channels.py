@@ -24,6 +24,8 @@ KINDS: dict[str, tuple[str, ...] | None] = {
     "marker": ("x", "y", "z"),  # metres, world; NaN where the marker was not seen
 }
 
+SPLIT = ("weights", "controls")  # kinds of which a target may have several channels
+
 
 @dataclass(frozen=True, slots=True)
 class Channel:
@@ -52,16 +54,29 @@ class Channel:
 
 
 class Channels(Sequence[Channel]):
-    """An ordered set of channels; no two share target and kind."""
+    """An ordered set of channels; no two share target and kind.
+
+    Channels that name their own columns (weights, controls) may come in several of one target and kind, one after the
+    other and with different columns, so that each may have keys of its own.
+    """
 
     __slots__ = ("__dict__", "_channels")
 
     def __init__(self, channels: Iterable[Channel]) -> None:
         self._channels = tuple(channels)
         if len(self._index) != len(self._channels):
-            pairs = [(c.target, c.kind) for c in self._channels]
-            twice = next(pair for pair in pairs if pairs.count(pair) > 1)
-            raise InvalidInput(f"channel {twice[0]!r} ({twice[1]}) appears twice")
+            self._check_repeated()
+
+    def _check_repeated(self) -> None:
+        seen: dict[tuple[str, str], set[str]] = {}
+        last = None
+        for c in self._channels:
+            pair = (c.target, c.kind)
+            known = seen.setdefault(pair, set())
+            if known and (c.kind not in SPLIT or pair != last or known & set(c.columns)):
+                raise InvalidInput(f"channel {c.target!r} ({c.kind}) appears twice")
+            known.update(c.columns)
+            last = pair
 
     @overload
     def __getitem__(self, index: int) -> Channel: ...
@@ -86,8 +101,13 @@ class Channels(Sequence[Channel]):
         return f"Channels({len(self)} channels, {self.width} columns)"
 
     @cached_property
-    def _index(self) -> dict[tuple[str, str], int]:
-        return {(channel.target, channel.kind): i for i, channel in enumerate(self._channels)}
+    def _index(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """The first channel of each target and kind, and the one after its last."""
+        found: dict[tuple[str, str], tuple[int, int]] = {}
+        for i, channel in enumerate(self._channels):
+            pair = (channel.target, channel.kind)
+            found[pair] = (found.get(pair, (i, i))[0], i + 1)
+        return found
 
     @cached_property
     def offsets(self) -> Array:
@@ -105,9 +125,9 @@ class Channels(Sequence[Channel]):
         return tuple(f"{c.target}.{c.kind}.{column}" for c in self._channels for column in c.columns)
 
     def slice(self, target: str, kind: str) -> slice | None:
-        """The columns of one channel, or None where it is absent."""
-        i = self._index.get((target, kind))
-        return None if i is None else slice(int(self.offsets[i]), int(self.offsets[i + 1]))
+        """The columns of one target and kind, or None where it is absent."""
+        found = self._index.get((target, kind))
+        return None if found is None else slice(int(self.offsets[found[0]]), int(self.offsets[found[1]]))
 
     def columns_of(self, kind: str) -> Array:
         """(n,) the numbers of all columns of one kind; reshape to (-1, 4) for rotations."""
