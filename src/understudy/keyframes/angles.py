@@ -15,14 +15,10 @@ from understudy import checks
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
-from understudy.errors import InvalidInput
 from understudy.keyframes.handles import bezier_segments, same_side
-from understudy.keyframes.inserting import inserted
+from understudy.keyframes.refining import PROBES, common_run, refined
 from understudy.keyframes.selection import Targets, changed, chosen
 from understudy.maths import bezier, euler, euler_rates, quaternion
-
-PROBES = np.arange(1, 8) / 8  # of a segment; the error of two cubics has at most a few bumps in it
-DEEPEST = 10  # halvings of one segment
 
 
 def to_euler(
@@ -45,7 +41,7 @@ def to_euler(
             return curve
         checks.one_of(order.upper(), "Euler order of three different axes", euler.TAIT_BRYAN)
         channel = Channel(curve.channel.target, "euler", tuple(order.lower()))
-        return _refined(curve, lambda source: _euler_curve(source, channel), tolerance)
+        return refined(curve, lambda source: _euler_curve(source, channel), _apart, tolerance)
 
     return changed(curves, chosen(curves, targets), change)
 
@@ -60,7 +56,7 @@ def to_quaternion(curves: Curves, targets: Targets = None, tolerance: float | No
     def change(curve: Curve) -> Curve:
         if curve.channel.kind != "euler":
             return curve
-        return _refined(curve, _quaternion_curve, tolerance)
+        return refined(curve, _quaternion_curve, _apart, tolerance)
 
     return changed(curves, chosen(curves, targets), change)
 
@@ -91,26 +87,6 @@ def rotations(curve: Curve, times: Array) -> Array:
 
 def _apart(one: Curve, other: Curve, times: Array) -> Array:
     return quaternion.angle_between(rotations(one, times), rotations(other, times))
-
-
-def _refined(curve: Curve, convert: Callable[[Curve], Curve], tolerance: float | None) -> Curve:
-    """The converted curve; with a tolerance, of the curve cut in the middle of each segment that errs more."""
-    result = convert(curve)
-    if tolerance is None:
-        return result
-    if not tolerance > 0:
-        raise InvalidInput(f"tolerance should be above zero radians, but is {tolerance}")
-    for _ in range(DEEPEST):
-        starts, lengths = curve.times[:-1], np.diff(curve.times)
-        times = starts[:, None] + lengths[:, None] * PROBES
-        error = _apart(curve, result, times.ravel()).reshape(times.shape).max(axis=1, initial=0.0)
-        bad = np.flatnonzero((error > tolerance) & (curve.segments != STEP))
-        if not bad.size:
-            break
-        for time in starts[bad] + 0.5 * lengths[bad]:
-            curve = inserted(curve, float(time))
-        result = convert(curve)
-    return result
 
 
 def _quaternion_curve(curve: Curve) -> Curve:
@@ -174,16 +150,9 @@ def _converted(curve: Curve, channel: Channel, values: Array, rates: Callable[[A
             (after, first, smooth.after, slice(None, -1)),
             (before, last, smooth.before, slice(1, None)),
         ):
-            run = _share(old[at], np.diff(curve.times))[:, None]
+            run = common_run(old[at], np.diff(curve.times))[:, None]
             handles[at, :, 0] = run
             handles[at, :, 1] = run * rates(number[at], slopes)
         stepped = curve.segments == STEP
         after[:-1][stepped], before[1:][stepped] = 0.0, 0.0
     return Curve(channel, curve.times, values, segments, before, after, curve.extrapolation)
-
-
-def _share(handles: Array, lengths: Array) -> Array:
-    """(N,) one length in time for the handles (N, n, 2) of all columns: their mean, by how far each goes in value."""
-    weight = np.abs(handles[..., 1]) + 1e-9
-    run = (weight * handles[..., 0]).sum(axis=1) / weight.sum(axis=1)
-    return np.where(run > 1e-6 * lengths, np.minimum(run, lengths), lengths / 3)
