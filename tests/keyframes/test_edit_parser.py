@@ -62,6 +62,13 @@ factor = 1.5
 targets = "LeftArm"
 
 [[edit]]
+kind = "timing"
+time = 0.25
+factor = 0.5
+point = "LeftHand"
+pins = ["Hips"]
+
+[[edit]]
 kind = "key"
 time = 0.25
 
@@ -95,7 +102,7 @@ def test_everything_that_can_be_said() -> None:
     found = parse(EVERYTHING)
     assert (found.clip, found.character, found.name) == ("Walk", "Knight", "Walk edited")
     assert found.preparation == Preparation((0, 0.5, 1), "clamped", None, {"LeftArm": "ZXY"})
-    assert [step.place for step in found.steps] == [f"edit {i}" for i in range(1, 10)]
+    assert [step.place for step in found.steps] == [f"edit {i}" for i in range(1, 11)]
     first = found.steps[0]
     assert first.name == "higher" and isinstance(first.action, Gesture)
     edit = first.action.edit
@@ -114,12 +121,13 @@ def test_everything_that_can_be_said() -> None:
 
 def test_kinds_become_their_data() -> None:
     actions = [step.action for step in parse(EVERYTHING).steps]
-    both, pose, timing, key, moved, tangents, drawn, timeless = actions[1:]
+    both, pose, timing, slow, key, moved, tangents, drawn, timeless = actions[1:]
     assert isinstance(both, Gesture) and both.edit.moves[0].turn_to == (0, 0, 0, 1)
     assert both.turns == {1: pytest.approx((0, math.pi, 0))}
     assert isinstance(pose, Pose) and pose.pins == (Pin(Point("Hips")),)
     assert pose.moves == (Move(Point("LeftHand"), 0.5, to=(0, 1, 0)),) and pose.values == {"LeftArm.euler.x": 0.3}
     assert timing == Timing(0.25, 1.5, ("LeftArm",))
+    assert slow == Timing(0.25, 0.5, point=Point("LeftHand"), pins=(Pin(Point("Hips")),))
     assert key == Key(0.25) and moved == Key(0.25, ("LeftArm", "Hips"), to_time=0.3)
     assert tangents == Tangents("flat", start=0.2)
     assert isinstance(drawn, Sketch) and drawn.times == (0.1, 0.2, 0.3) and drawn.path[1] == (0, 1.1, 0.1)
@@ -193,6 +201,13 @@ GOOD = 'point = "Hand"\ntime = 0.4\nby = [0, 1, 0]\n'
         (edit("kind = 'pose'\ntime = 0\nset = {a = nan}"), "edit 1", "set of 'a'"),
         (edit("kind = 'timing'\ntime = 0"), "edit 1", "needs a `factor`"),
         (edit("kind = 'timing'\ntime = 0\nfactor = 0"), "edit 1", "factor should be a number"),
+        (edit("kind = 'timing'\ntime = 0\nfactor = 2\npins = ['A']"), "edit 1", "need a `point`"),
+        (edit("kind = 'timing'\ntime = 0\nfactor = 2\npoint = 'A'\ntargets = 'B'"), "edit 1", "not both"),
+        (
+            edit("kind = 'sketch'\npoint = 'A'\nstroke = [[0, 0, 0, 0], [1, 1, 1, 1]]\nstart = 0"),
+            "edit 1",
+            "begins and ends with them",
+        ),
         (edit("kind = 'key'\ntime = 0\nremove = 1"), "edit 1", "true or false"),
         (edit("kind = 'key'\ntime = 0\nremove = true\nto_time = 1"), "edit 1", "not both"),
         (edit("kind = 'tangents'"), "edit 1", "need a `method`"),

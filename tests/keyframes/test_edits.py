@@ -90,6 +90,63 @@ def test_tangents_are_set_where_asked_for() -> None:
     np.testing.assert_array_equal(after.curves[0].after, before.curves[0].after)
 
 
+def test_a_pose_is_dragged_at_its_key() -> None:
+    text = '[[edit]]\nkind = "pose"\ntime = 0.5\npoint = "hand"\nby = [-0.05, -0.1, 0]\n'
+    rig, before, after, reports = run(text)
+    moved = place(rig, after, 0.5)[0] - place(rig, before, 0.5)[0]
+    np.testing.assert_allclose(moved, [-0.05, -0.1, 0], atol=3e-3)
+    assert reports[0].reached and reports[0].sentence.startswith("pose 'rig:hand' at 0.5 s: reached")
+    assert after.key_count == before.key_count
+    np.testing.assert_allclose(place(rig, after, 1.0)[0], place(rig, before, 1.0)[0], atol=1e-9)
+    with pytest.raises(BadFile, match=r"there is no key at 0\.3 s"):
+        run(text.replace("0.5", "0.3"))
+    asked = run(text.replace("0.5", "0.3") + "insert = true")[2]
+    assert asked.key_count > before.key_count
+
+
+def test_columns_of_a_key_are_set_by_name() -> None:
+    text = '[[edit]]\nkind = "pose"\ntime = 0.5\nset = {"rig:fore.euler.z" = 0.25, "sleeve.weights.spread" = 0.5}\n'
+    _, before, after, reports = run(text, euler=True)
+    names = after.channels.names
+    changed = dict(zip(names, after.sample([0.5])[0]))
+    assert changed["rig:fore.euler.z"] == pytest.approx(0.25) and changed["sleeve.weights.spread"] == pytest.approx(0.5)
+    assert reports[0].sentence == "set 2 columns at 0.5 s" and after.key_count == before.key_count
+    with pytest.raises(BadFile, match="`insert = true` asks for one"):
+        run(text.replace("time = 0.5", "time = 0.3"), euler=True)
+    assert run(text.replace("time = 0.5", "time = 0.3") + "insert = true", euler=True)[2].key_count > before.key_count
+
+
+def test_timing_is_scaled_directly_or_as_a_goal() -> None:
+    def speed(rig, curves) -> float:
+        a, b = (place(rig, curves, 0.25 + h)[0] for h in (-1e-4, 1e-4))
+        return float(np.linalg.norm(b - a) / 2e-4)
+
+    for words in ("", 'point = "hand"\n', 'targets = ["rig:upper", "rig:fore"]\n'):
+        rig, before, after, reports = run(f'[[edit]]\nkind = "timing"\ntime = 0.25\nfactor = 1.3\n{words}')
+        assert 1.1 * speed(rig, before) < speed(rig, after) < 1.5 * speed(rig, before)
+        assert "1.3 times as fast at 0.25 s" in reports[0].sentence and after.key_count == before.key_count
+    assert reports[0].sentence.startswith("timing of rig:upper, rig:fore")
+
+
+def test_a_sketch_is_followed() -> None:
+    rig, curves = puppets.rig(), puppets.wave()
+    times = np.linspace(0, 0.5, 9)
+    path = states(rig, rig.pose(curves, times), Point("rig:hand"))[0]
+    path[:, 1] += 0.03 * np.sin(np.pi * times / 0.5)
+    stroke = [[round(float(x), 6) for x in row] for row in path]
+    text = f'[[edit]]\nkind = "sketch"\npoint = "hand"\nstroke = {stroke}\nstart = 0\nstop = 0.5\n'
+    _, before, after, reports = run(text)
+    assert reports[0].sentence.startswith("sketch 'rig:hand'") and after.key_count == before.key_count
+    fine = np.linspace(0, 0.5, 400)
+    off = []
+    for curves in (before, after):
+        found = states(rig, rig.pose(curves, fine), Point("rig:hand"))[0]
+        off.append(np.linalg.norm(path[:, None] - found[None], axis=2).min(axis=1).max())
+    assert off[1] < 0.3 * off[0]
+    timed = [[float(time), *row] for time, row in zip(times, stroke)]
+    run(f'[[edit]]\nkind = "sketch"\npoint = "hand"\nstroke = {timed}\n')
+
+
 def test_progress_is_told() -> None:
     told = []
     run((MOVE + "by = [0, 0.01, 0]\n") * 3, progress=lambda done, total: told.append((done, total)))

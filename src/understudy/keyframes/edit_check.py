@@ -58,6 +58,8 @@ class _Checker:
                 return self.sketch(action)
             case Timing():
                 self.time(action.time, "time")
+                if action.point is not None:
+                    return self.timing(action, check_point(self.rig.character, action.point))
             case Key():
                 self.time(action.time, "time")
                 if action.to_time is not None and not np.isfinite(action.to_time):
@@ -96,6 +98,15 @@ class _Checker:
         self.contradictions(drawn, pins, contacts, holds)
         self.stiffness(sketch.stiffness)
         return replace(sketch, point=point, pins=pins, contacts=contacts, holds=holds)
+
+    def timing(self, timing: Timing, point: Point) -> Timing:
+        pins, contacts, holds = (self.points(kept) for kept in (timing.pins, timing.contacts, timing.holds))
+        self.around(pins, contacts, holds)
+        held = [pin for pin in pins if pin.point == point and pin.position]
+        if held and _or(held[0].start, -np.inf) <= timing.time <= _or(held[0].stop, np.inf):
+            self.fail(f"{point.name} should have another speed at {timing.time:g} s, but a pin keeps its path there")
+        self.stiffness(timing.stiffness)
+        return replace(timing, point=point, pins=pins, contacts=contacts, holds=holds)
 
     def around(self, pins: tuple[Pin, ...], contacts: tuple[Contact, ...], holds: tuple[Hold, ...]) -> None:
         for pin in pins:

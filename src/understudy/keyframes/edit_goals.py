@@ -14,7 +14,8 @@ from understudy.keyframes.goals import EDGES, Contact, Hold, Limit, Move, Pin, P
 from understudy.keyframes.toml_reader import Reader, all_of, shown
 
 GOAL = ("point", "time", "to", "by", "turn_to", "turn_by_degrees")
-AROUND = ("pins", "contacts", "holds", "limits", "stiffness", "start", "stop", "edges")
+HELD = ("pins", "contacts", "holds", "limits", "stiffness")
+AROUND = (*HELD, "start", "stop", "edges")
 POINT = ("joint", "offset", "vertex")
 PLACE = "a place [x, y, z] in metres"
 T = TypeVar("T")
@@ -105,6 +106,7 @@ class GoalReader(Reader):
         """What must not move, and how: the arguments that edits and sketches share."""
         start, stop = self.span(entry, place)
         stiffness = self.table(entry.get("stiffness", {}), "stiffness", place)
+        edges = {"edges": self.word(entry["edges"], "edges", place, EDGES)} if "edges" in entry else {}
         return {
             "pins": self._each(entry, "pins", place, self._pin),
             "contacts": self._each(entry, "contacts", place, self._contact),
@@ -115,7 +117,7 @@ class GoalReader(Reader):
             },
             "start": start,
             "stop": stop,
-            "edges": self.word(entry.get("edges", "broken"), "edges", place, EDGES),
+            **edges,
         }
 
     def _each(self, entry: dict[str, Any], key: str, place: str, make: Callable[[Any, str], T]) -> tuple[T, ...]:

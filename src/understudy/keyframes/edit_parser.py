@@ -15,7 +15,7 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
-from understudy.keyframes.edit_goals import AROUND, GOAL, GoalReader
+from understudy.keyframes.edit_goals import AROUND, GOAL, HELD, GoalReader
 from understudy.keyframes.edit_steps import (
     KINDS,
     METHODS,
@@ -31,7 +31,7 @@ from understudy.keyframes.edit_steps import (
     Tangents,
     Timing,
 )
-from understudy.keyframes.goals import Edit
+from understudy.keyframes.goals import EDGES, Edit
 from understudy.keyframes.toml_reader import all_of, loads, shown
 
 LARGEST = 1 << 22  # characters: sketches hold strokes of hundreds of points
@@ -41,8 +41,8 @@ TOP = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit
 # The keys that each kind of edit knows, besides `kind` and `name`.
 KNOWN = {
     "move": (*GOAL, "moves", *AROUND),
-    "pose": (*GOAL, "moves", "pins", "limits", "stiffness", "set"),
-    "timing": ("time", "factor", "targets"),
+    "pose": (*GOAL, "moves", "pins", "limits", "stiffness", "set", "insert"),
+    "timing": ("time", "factor", "targets", "point", *HELD, "edges"),
     "key": ("time", "targets", "remove", "to_time"),
     "tangents": ("method", "targets", "start", "stop"),
     "sketch": ("point", "stroke", *AROUND),
@@ -137,13 +137,24 @@ class _Parser(GoalReader):
         if not moves and not values:
             self.fail("a pose needs points to drag (`point` with `to`, `by` or a turn) or columns to `set`", place)
         around = {key: value for key, value in self.around(entry, place).items() if key in KNOWN["pose"]}
-        return Pose(time, moves, turns, values=values, **around)
+        insert = self.flag(entry.get("insert", False), "insert", place)
+        return Pose(time, moves, turns, values=values, insert=insert, **around)
 
     def _timing(self, entry: dict[str, Any], place: str) -> Timing:
         if "factor" not in entry:
             self.fail("timing needs a `factor`: above 1 is faster, below 1 slower", place)
         factor = self.number(entry["factor"], "factor", place, 1e-3, 1e3)
-        return Timing(self.time(entry, place), factor, self.targets(entry, place))
+        time, targets = self.time(entry, place), self.targets(entry, place)
+        edges = self.word(entry.get("edges", "smooth"), "edges", place, EDGES)
+        if "point" not in entry:
+            alone = [key for key in HELD if key in entry]
+            if alone:
+                self.fail(f"{all_of(alone)} need a `point` whose speed is asked for", place)
+            return Timing(time, factor, targets, edges=edges)
+        if targets is not None:
+            self.fail("timing is that of a `point` or that of `targets`, but not both", place)
+        held = {key: value for key, value in self.around(entry, place).items() if key in HELD}
+        return Timing(time, factor, None, self.point(entry["point"], place), edges=edges, **held)
 
     def _key(self, entry: dict[str, Any], place: str) -> Key:
         remove = self.flag(entry.get("remove", False), "remove", place)
@@ -172,6 +183,8 @@ class _Parser(GoalReader):
             if not one < other:
                 self.fail(f"times of the stroke should increase, but {other:g} s follows {one:g} s", place)
         around = self.around(entry, place)
+        if times and ("start" in entry or "stop" in entry):
+            self.fail("a stroke with times begins and ends with them; `start` and `stop` are for one without", place)
         if not times and (around.get("start") is None or around.get("stop") is None):
             self.fail("a stroke without times needs `start` and `stop`", place)
         path = tuple((row[-3], row[-2], row[-1]) for row in rows)

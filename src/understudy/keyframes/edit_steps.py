@@ -29,7 +29,10 @@ class Gesture:
 
 @dataclass(frozen=True)
 class Pose:
-    """kind = "pose": points are dragged at a key; the key's values give way. `values` sets columns first, by name."""
+    """kind = "pose": points are dragged at a key; the key's values give way. `values` sets columns first, by name.
+
+    Where a channel has no key at that time, `insert` asks for one.
+    """
 
     time: float
     moves: tuple[Move, ...] = ()
@@ -38,16 +41,28 @@ class Pose:
     limits: tuple[Limit, ...] = ()
     stiffness: Mapping[str, float] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
+    insert: bool = False
     kind = "pose"
 
 
 @dataclass(frozen=True)
 class Timing:
-    """kind = "timing": faster (factor above 1) or slower around a time, between the keys around it."""
+    """kind = "timing": faster (factor above 1) or slower around a time, between the keys around it.
+
+    Of all curves, or of `targets`, directly. With a `point`, its speed there is a goal like any other: it stays where
+    it is at that time, and what is held stays held.
+    """
 
     time: float
     factor: float
     targets: tuple[str, ...] | None = None
+    point: Point | None = None
+    pins: tuple[Pin, ...] = ()
+    contacts: tuple[Contact, ...] = ()
+    holds: tuple[Hold, ...] = ()
+    limits: tuple[Limit, ...] = ()
+    stiffness: Mapping[str, float] = field(default_factory=dict)
+    edges: str = "smooth"
     kind = "timing"
 
 
@@ -90,7 +105,7 @@ class Sketch:
     holds: tuple[Hold, ...] = ()
     limits: tuple[Limit, ...] = ()
     stiffness: Mapping[str, float] = field(default_factory=dict)
-    edges: str = "broken"
+    edges: str = "smooth"
     kind = "sketch"
 
 
