@@ -56,16 +56,14 @@ def test_steps_build_on_each_other() -> None:
 
 
 def test_a_blocked_edit_says_so_and_goes_on() -> None:
-    text = (
-        MOVE + 'by = [0, 0.1, 0]\npins = ["upper", "fore"]\n' + MOVE + "to = [9, 9, 9]\n" + MOVE + "by = [0, 0.01, 0]"
-    )
-    _, _, _, reports = run(text)
-    assert [report.reached for report in reports] == [False, False, True]
+    pinned = MOVE + 'by = [0, 0.1, 0]\npins = ["upper", "fore"]\n'
+    _, _, _, reports = run(pinned + MOVE + "by = [0, 0.01, 0]\n" + MOVE + "to = [9, 9, 9]\n")
+    assert [report.reached for report in reports] == [False, True, False]
     assert "blocked" in reports[0].sentence and reports[0].outcome.blocks
-    assert reports[1].outcome.distance <= reports[1].outcome.start_distance
-    facts = reports[1].facts()
-    assert facts["edit"] == "edit 2" and not facts["reached"] and facts["blocks"][0]["sentence"]
-    assert facts["distance_mm"] == pytest.approx(1000 * reports[1].outcome.distance, abs=1e-6)
+    assert reports[2].outcome.distance <= reports[2].outcome.start_distance
+    facts = reports[2].facts()
+    assert facts["edit"] == "edit 3" and not facts["reached"] and facts["blocks"][0]["sentence"]
+    assert facts["distance_mm"] == pytest.approx(1000 * reports[2].outcome.distance, abs=1e-6)
 
 
 def test_keys_are_added_only_when_asked_for() -> None:
