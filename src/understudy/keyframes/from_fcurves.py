@@ -40,7 +40,7 @@ def from_fcurves(action: Action, skeleton: Skeleton | None = None) -> Curves:
     """
     groups: dict[tuple[str, str], dict[str, Curve]] = {}
     for fcurve in action.fcurves:
-        target, kind, column = _meaning(fcurve)
+        target, kind, column = meaning(fcurve)
         columns = groups.setdefault((target, kind), {})
         if column in columns:
             raise InvalidInput(f"the F-curve {fcurve.data_path}[{fcurve.array_index}] appears twice")
@@ -66,7 +66,7 @@ def _channels(
         yield (target, kind), names, columns
 
 
-def _meaning(fcurve: FCurve) -> tuple[str, str, str]:
+def meaning(fcurve: FCurve) -> tuple[str, str, str]:
     """Target, kind and column of an F-curve."""
     bone = BONE.fullmatch(fcurve.data_path)
     if bone and bone[2] in KINDS:
