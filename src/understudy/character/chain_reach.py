@@ -38,13 +38,16 @@ def reach(
     `parent` (4, 4) and `chain` (n, 4, 4) are world_from_joint of the first joint's parent and of the joints, `tip` (3,)
     is in the world. `hinges` (n, 3) are unit axes in the frames of the joints, zeros where a joint does not turn; the
     first is not read. `sides` (n, 2) is 1 or -1, whether a hinge bends the chain by turning on from straight or
-    back, and the radians that it may be bent the other way. `room` (n, 2) is how far each hinge may turn from where it is, radians.
+    back, and the radians that it may be bent the other way. `room` (n, 2) is how far each hinge may turn from where it
+    is, radians.
     """
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         return reach_numpy(parent, chain, tip, goal, hinges, sides, room)
     turns, reached = np.empty((len(chain), 4)), np.empty(3)
-    kernels.reach(parent, chain, tip, goal, hinges, sides, room, ROUNDS, (FLAT, GENTLE, STRAIGHT, ASKED), turns, reached)
+    kernels.reach(
+        parent, chain, tip, goal, hinges, sides, room, ROUNDS, (FLAT, GENTLE, STRAIGHT, ASKED), turns, reached
+    )
     return turns, reached
 
 

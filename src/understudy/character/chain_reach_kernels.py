@@ -37,16 +37,36 @@ def _quaternion(m: Array, out: Array) -> None:
     a, b, c = m[0, 0], m[1, 1], m[2, 2]
     if a + b + c > 0.0:
         s = 2.0 * sqrt(1.0 + a + b + c)
-        out[0], out[1], out[2], out[3] = (m[2, 1] - m[1, 2]) / s, (m[0, 2] - m[2, 0]) / s, (m[1, 0] - m[0, 1]) / s, s / 4
+        out[0], out[1], out[2], out[3] = (
+            (m[2, 1] - m[1, 2]) / s,
+            (m[0, 2] - m[2, 0]) / s,
+            (m[1, 0] - m[0, 1]) / s,
+            s / 4,
+        )
     elif a >= b and a >= c:
         s = 2.0 * sqrt(1.0 + a - b - c)
-        out[0], out[1], out[2], out[3] = s / 4, (m[0, 1] + m[1, 0]) / s, (m[0, 2] + m[2, 0]) / s, (m[2, 1] - m[1, 2]) / s
+        out[0], out[1], out[2], out[3] = (
+            s / 4,
+            (m[0, 1] + m[1, 0]) / s,
+            (m[0, 2] + m[2, 0]) / s,
+            (m[2, 1] - m[1, 2]) / s,
+        )
     elif b >= c:
         s = 2.0 * sqrt(1.0 + b - a - c)
-        out[0], out[1], out[2], out[3] = (m[0, 1] + m[1, 0]) / s, s / 4, (m[1, 2] + m[2, 1]) / s, (m[0, 2] - m[2, 0]) / s
+        out[0], out[1], out[2], out[3] = (
+            (m[0, 1] + m[1, 0]) / s,
+            s / 4,
+            (m[1, 2] + m[2, 1]) / s,
+            (m[0, 2] - m[2, 0]) / s,
+        )
     else:
         s = 2.0 * sqrt(1.0 + c - a - b)
-        out[0], out[1], out[2], out[3] = (m[0, 2] + m[2, 0]) / s, (m[1, 2] + m[2, 1]) / s, s / 4, (m[1, 0] - m[0, 1]) / s
+        out[0], out[1], out[2], out[3] = (
+            (m[0, 2] + m[2, 0]) / s,
+            (m[1, 2] + m[2, 1]) / s,
+            s / 4,
+            (m[1, 0] - m[0, 1]) / s,
+        )
 
 
 @compiled(fastmath=FAST, error_model="numpy")

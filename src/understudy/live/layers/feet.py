@@ -49,6 +49,7 @@ class Feet:
     legs: tuple[Leg, ...]
     soles: tuple[Sole, ...]
     labels: dict[str, LabelContacts]
+    fellows: tuple[int, ...]  # the other foot of each one's pair
 
     @classmethod
     def of(cls, rig: PosedRig, model: Model | None) -> Feet | None:
@@ -74,7 +75,8 @@ class Feet:
             own = [i for i, clip in enumerate(clips) if clip[0] == label]
             known = np.concatenate([_known(soles, worlds[i], size, model.rate) for i in own])
             labels[label] = LabelContacts.of(space.latents, known, [clips[i][1:] for i in own])
-        return cls(rig, size, legs, soles, labels)
+        hips = every[..., :3, 3][:, [leg.joints[0] for leg in legs]].mean(axis=0)
+        return cls(rig, size, legs, soles, labels, _fellows(hips))
 
     def init(self, seed: int) -> tuple[Foot, ...]:
         """The state before the first frame; nothing happens by chance."""
@@ -95,15 +97,20 @@ class Feet:
             places = sole.places(worlds)
             x, _, z = places[sole.stands_on].tolist()
             seen = Seen((x, z), float(places[:, 1].min()), *known[i::count], held)
-            up = sum(feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count) if j != i)
-            may_lift = up < max(1, count // 2)
-            feet[i], moves[i] = footstep.step(
-                feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt
-            )
+            up = [feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count)]
+            may_lift = not up[self.fellows[i]] and sum(up) - up[i] < max(1, count // 2)
+            feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)
         changed = row.copy()
         for i, leg in enumerate(self.legs):
             feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, np.array(moves[i])))
         return tuple(feet), changed
+
+
+def _fellows(hips: Array) -> tuple[int, ...]:
+    """The foot whose hip is nearest to each one's (n, 3)."""
+    apart = np.linalg.norm(hips[:, None] - hips, axis=-1)
+    np.fill_diagonal(apart, np.inf)
+    return tuple(apart.argmin(axis=1).tolist())
 
 
 def _uneven(rig: DirectRig, rows: list[Array]) -> bool:

@@ -49,7 +49,7 @@ def find_feet(character: Character, worlds: Sequence[Array], size: float) -> tup
     places = np.concatenate(worlds)[..., :3, 3]
     usual = np.median(places[..., 1], axis=0) - ground
     share = np.mean([(low < ground + NEAR * size).mean(axis=0) for low in lows], axis=0)
-    touching = {j for j in np.flatnonzero((share >= SHARE) & (usual < LOW * size)).tolist()}
+    touching = set(np.flatnonzero((share >= SHARE) & (usual < LOW * size)).tolist())
     lines = [skeleton.ancestors(j) for j in sorted(touching)]
     tops = [line for line in lines if not touching.intersection(line[1:])]
     paths = [_own(line, [other for other in tops if other is not line]) for line in tops]

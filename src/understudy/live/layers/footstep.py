@@ -6,7 +6,8 @@ time. Where the clips do not have it standing, it is left alone (`FREE`), and on
 
 What is shown is a goal, the pose's own place or the held one, plus what is left of the difference at the last switch:
 
-    s(t) = g(t) + x0 h0(u) + v0 T h1(u),   u = t / T,   h0 = 1 - 10 u^3 + 15 u^4 - 6 u^5,   h1 = u - 6 u^3 + 8 u^4 - 3 u^5
+    s(t) = g(t) + x0 h0(u) + v0 T h1(u),      u = t / T,
+    h0 = 1 - 10 u^3 + 15 u^4 - 6 u^5,      h1 = u - 6 u^3 + 8 u^4 - 3 u^5
 
 so that place and velocity go on through any switch. A foot that comes down while it moves is held half a braking way
 ahead, where x0 = -v T / 2 makes it slow down evenly.
@@ -207,14 +208,21 @@ def _switched(
         if not seen.held:
             return _follows(foot, seen, shown, velocity, FREE, LEAVING, time, dt)
         return _held(foot, shown, velocity, time)
-    if time - foot.since > DWELLS and seen.held and seen.stands > STANDS and foot.height < _ground(foot.level, floor, size) + LOW * size:
+    if (
+        time - foot.since > DWELLS
+        and seen.held
+        and seen.stands > STANDS
+        and foot.height < _ground(foot.level, floor, size) + LOW * size
+    ):
         if speed > FAST * size and may_lift:
             return _lifted(foot, seen, shown, velocity, 0.3 * speed, SHORTEST, size, time, dt)
         return _held(foot, shown, velocity, time)
     return foot
 
 
-def _follows(foot: Foot, seen: Seen, shown: Flat, velocity: Flat, mode: int, lasts: float, time: float, dt: float) -> Foot:
+def _follows(
+    foot: Foot, seen: Seen, shown: Flat, velocity: Flat, mode: int, lasts: float, time: float, dt: float
+) -> Foot:
     """From here on to where the pose has it."""
     own = ((seen.place[0] - foot.place[0]) / dt, (seen.place[1] - foot.place[1]) / dt)
     return foot._replace(
