@@ -55,8 +55,8 @@ from understudy.maths import accelerate
 __all__ = ["SUBSTEPS", "Density", "Forces", "prepared", "step", "step_numpy"]
 
 KERNELS = "understudy.live.particle_kernels"
-# Characters times points squared, some milliseconds of work. Below it another thread does not pay: waking it takes
-# 20 us where a core is free, but ten milliseconds where none is.
+# Characters times points squared, a millisecond of work. Below it another thread does not pay: waking it takes 20 us
+# where a core is free, but ten milliseconds where none is.
 SHARED = 5e6
 
 
