@@ -53,18 +53,33 @@ SHAPES: dict[str, Callable[[Array, Array, Array], Array]] = {
 
 
 class Overlay:
-    """A picture (H, W, 3) uint8 that is being drawn on; `picture` gives it back."""
+    """A picture (H, W, 3) uint8 that is being drawn on; `picture` gives it back.
+
+    A trail touches a few of a hundred pixels, so that only those are worked on.
+    """
 
     def __init__(self, picture: Array) -> None:
         check_picture(picture, (3,))
         self.height, self.width = picture.shape[:2]
-        self._canvas = picture.reshape(-1, 3) / 255.0
+        pixels = self.height * self.width
+        self._given = picture.reshape(-1, 3)
+        self._touched = np.zeros(pixels, bool)
+        self._drawn = np.empty((pixels, 3))  # sRGB, where touched
+        self._best = np.zeros(pixels, np.int64)  # the mark of a layer that covers each pixel most, while it is drawn
 
     @property
     def picture(self) -> Array:
         """(H, W, 3) uint8, with all that was drawn until now."""
-        shape = (self.height, self.width, 3)
-        return np.round(255.0 * np.clip(self._canvas, 0.0, 1.0)).astype(np.uint8).reshape(shape)
+        result, at = self._given.copy(), np.flatnonzero(self._touched)
+        result[at] = np.round(255.0 * np.clip(self._drawn[at], 0.0, 1.0)).astype(np.uint8)
+        return result.reshape(self.height, self.width, 3)
+
+    def _mix(self, at: Array, alpha: Array, colours: Array) -> None:
+        """Lay colours (N, 3) over pixels (N,), each once, by alpha (N,)."""
+        new = at[~self._touched[at]]
+        self._drawn[new] = self._given[new] / 255.0
+        self._touched[new] = True
+        self._drawn[at] += alpha[:, None] * (colours - self._drawn[at])
 
     def strokes(self, starts: Array, ends: Array, width: float, colours: Array) -> None:
         """One layer of strokes with round ends, from (N, 2) to (N, 2), `width` pixels wide.
@@ -116,7 +131,7 @@ class Overlay:
             x, y = columns + corner[0], rows + corner[1]
             seen = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height)
             at = (y * self.width + x)[seen]
-            self._canvas[at] += alpha[seen, None] * (np.asarray(tint[:3]) - self._canvas[at])
+            self._mix(at, alpha[seen], np.broadcast_to(tint[:3], (len(at), 3)))
 
     def _pieces(self, starts: Array, ends: Array, colours: Array, margin: float) -> tuple[Array, Array, Array]:
         """Strokes cut at the picture's edges and into short pieces: ends (M, 2), (M, 2) and colours (M, 2, 4)."""
@@ -153,11 +168,9 @@ class Overlay:
         drawn = alpha > 0.0
         at, alpha, colour = (y * self.width + x)[drawn], alpha[drawn], tint[drawn, :3]
         order = np.argsort(alpha, kind="stable")  # the last one written to a pixel covers it most
-        best = np.full(self.width * self.height, -1)
-        best[at[order]] = order
-        touched = np.flatnonzero(best >= 0)
-        mark = best[touched]
-        self._canvas[touched] += alpha[mark, None] * (colour[mark] - self._canvas[touched])
+        self._best[at[order]] = order
+        mark = np.flatnonzero(self._best[at] == np.arange(len(at)))
+        self._mix(at[mark], alpha[mark], colour[mark])
 
 
 def _inside(a: Array, b: Array, low: Array, high: Array) -> tuple[Array, Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ def contact_sheet(
     return np.array(sheet)
 
 
+@lru_cache(maxsize=16)
 def font(size: int) -> Any:
     """The letters of all pictures, `size` pixels high."""
     from PIL import ImageFont
