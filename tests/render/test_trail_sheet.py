@@ -14,7 +14,8 @@ from understudy.keyframes.goals import Contact, Edit, Move, Pin, Point
 from understudy.keyframes.keys import set_key
 from understudy.maths import quaternion
 from understudy.render.show import View
-from understudy.render.trail_sheet import PIN, before_after, goal_of
+from understudy.render.trail import of_animation
+from understudy.render.trail_sheet import PIN, _moments, before_after, goal_of
 
 VIEW = View(size=(120, 100), backend="software")
 HAND = Point("rig:hand")
@@ -60,6 +61,17 @@ def test_goals_are_places() -> None:
     np.testing.assert_allclose(goal_of(rig, curves, Move(HAND, 0.5, by=(0, 1, 0)))[0], np.add(was, [0, 1, 0]))
     np.testing.assert_allclose(goal_of(rig, curves, Move(HAND, 0.5, to=(1, 2, 3)))[0], [1, 2, 3])
     assert goal_of(rig, curves, Move(HAND, 0.5, turn_to=(0, 0, 0, 1))) is None
+
+
+def test_moments_are_those_that_matter() -> None:
+    rig = puppets.rig()
+    drawn = [[of_animation(rig, curves, HAND)] for curves in (puppets.wave(), changed())]
+    two = [Move(HAND, 0.3, by=(0, 1, 0)), Move(HAND, 0.2, by=(0, 1, 0))]
+    assert _moments(drawn, Edit(two)) == [0.2, 0.3]
+    one = _moments(drawn, Edit(two[:1]))
+    assert len(one) == 4 and 0.3 in one and one == sorted(one)
+    same = _moments([drawn[0], drawn[0]], None)
+    assert (same[0], same[-1]) == (0, 1)
 
 
 def test_nothing_to_show_is_refused(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def before_after(
     """Write the sheet as PNG; returns what is on it, in words.
 
     points: whose trails are drawn; those that `edit` moves by default. times: the moments, a column each; by default
-    the times of the edit's moves, or four over the animation.
+    the times of the edit's moves, or four over the time in which the trails differ.
     """
     if Path(path).suffix.lower() != ".png":
         raise InvalidInput(f"{path}: a sheet is a picture, and should end in .png")
@@ -58,8 +58,8 @@ def before_after(
     chosen = tuple(dict.fromkeys([*points, *(move.point for move in (edit.moves if edit else ()))]))
     if not chosen:
         raise InvalidInput("a sheet of trails needs at least one point, or an edit that moves one")
-    moments = np.array(_moments(before, edit) if times is None else times, np.float64)
     drawn = [[trails.of_animation(rig, animation, point) for point in chosen] for animation in (before, after)]
+    moments = np.array(_moments(drawn, edit) if times is None else times, np.float64)
     frames = [np.concatenate([_spread(each), moments]) for each in (before, after)]
     rows = np.concatenate([rig.pose(each, at) for each, at in zip((before, after), frames)])
     take = Take.of_rows(rig, rows)
@@ -84,16 +84,19 @@ def before_after(
     return f"{len(chosen)} trails at {len(moments)} moments, before and after"
 
 
-def _moments(animation: Clip | Curves, edit: Edit | None) -> list[float]:
+def _moments(drawn: list[list[Trail]], edit: Edit | None) -> list[float]:
+    """The times of the edit's moves; where these are one or many, four over the time in which trails differ."""
     moved = sorted({move.time for move in edit.moves}) if edit is not None else []
     if 2 <= len(moved) <= 6:
         return moved
-    start, stop = animation.start, animation.start + animation.duration
-    even = np.linspace(start, stop, 4)
-    if not moved:
-        return even.tolist()
-    # the moved moment instead of the nearest of the even ones
-    even[np.argmin(np.abs(even - moved[0]))] = moved[0]
+    times = drawn[0][0].times
+    ways = [[one.at(time) - other.at(time) for time in times] for one, other in zip(*drawn)]
+    off = np.linalg.norm(ways, axis=-1).max(axis=0)
+    differ = np.flatnonzero(off > 0.02 * off.max(initial=0.0))
+    span = times[differ[[0, -1]]] if len(differ) else times[[0, -1]]
+    even = np.linspace(span[0], span[1], 4)
+    if len(moved) == 1:  # instead of the nearest of the even ones
+        even[np.argmin(np.abs(even - moved[0]))] = moved[0]
     return even.tolist()
 
 
