@@ -37,13 +37,13 @@ def longest(span: float) -> float:
 
 
 @compiled()
-def parameter(p1: float, p2: float, u: float) -> float:
+def parameter(p1: float, p2: float, u: float, guess: float) -> float:
     """x(s) = u on the unit segment by Newton's method in a bracket; handles are bounded, so that x' > 0."""
     c1, c2, c3 = 3.0 * p1, 3.0 * (p2 - 2.0 * p1), 1.0 + 3.0 * (p1 - p2)
-    s, low, high = u, 0.0, 1.0
-    for _ in range(40):
+    s, low, high = guess, 0.0, 1.0
+    for _ in range(60):
         residual = ((c3 * s + c2) * s + c1) * s - u
-        if abs(residual) < 1e-13:
+        if abs(residual) < 1e-11:
             break
         if residual < 0:
             low = s
@@ -58,7 +58,12 @@ def parameter(p1: float, p2: float, u: float) -> float:
 @compiled()
 def sample_segment(span: float, left: Array, right: Array, t: float) -> float:
     """The value at time t of the segment between two keys' states (5,)."""
-    s = parameter(left[4] / span, 1.0 - right[2] / span, t / span)
+    s = parameter(left[4] / span, 1.0 - right[2] / span, t / span, t / span)
+    return _value(left, right, s)
+
+
+@compiled(inline="always")
+def _value(left: Array, right: Array, s: float) -> float:
     m = 1.0 - s
     y1, y2 = left[0] + left[3] * left[4], right[0] - right[1] * right[2]
     return m * m * m * left[0] + 3.0 * m * m * s * y1 + 3.0 * m * s * s * y2 + s * s * s * right[0]
@@ -71,8 +76,10 @@ def sample_chain(keys: Array, state: Array, first: int, last: int, out: Array) -
     for k in range(first, last):
         span = float(keys[k + 1] - keys[k])
         out[keys[k] - start] = state[k, 0]
+        p1, p2, s = state[k, 4] / span, 1.0 - state[k + 1, 2] / span, 0.0
         for m in range(keys[k] + 1, keys[k + 1]):
-            out[m - start] = sample_segment(span, state[k], state[k + 1], float(m - keys[k]))
+            s = parameter(p1, p2, (m - keys[k]) / span, s)
+            out[m - start] = _value(state[k], state[k + 1], s)
     out[keys[last] - start] = state[last, 0]
 
 
@@ -89,8 +96,10 @@ def chain_cost(keys: Array, state: Array, first: int, last: int, target: Array, 
     for k in range(first, last):
         span = keys[k + 1] - keys[k]
         stride = stride_of(span)
+        p1, p2, s = state[k, 4] / span, 1.0 - state[k + 1, 2] / span, 0.0
         for m in range(keys[k], keys[k + 1], stride):
-            r = weight[m] * (sample_segment(float(span), state[k], state[k + 1], float(m - keys[k])) - target[m])
+            s = parameter(p1, p2, (m - keys[k]) / span, s)
+            r = weight[m] * (_value(state[k], state[k + 1], s) - target[m])
             cost += r * r * stride
         cost += PULL * ((state[k, 4] / span - 1 / 3) ** 2 + (state[k + 1, 2] / span - 1 / 3) ** 2)
     r = weight[keys[last]] * (state[last, 0] - target[keys[last]])
@@ -113,12 +122,13 @@ def _assemble(
         whole = keys[k + 1] - keys[k]
         span, stride = float(whole), stride_of(whole)
         x1, x2 = left[4], span - right[2]
+        s = 0.0
         y0, y1, y2, y3 = left[0], left[0] + left[3] * left[4], right[0] - right[1] * right[2], right[0]
         for sample in range(keys[k], keys[k + 1] + (1 if k + 1 == last else 0), stride):
             w = weight[sample]
             if w == 0.0:
                 continue
-            s = parameter(x1 / span, x2 / span, (sample - keys[k]) / span)
+            s = parameter(x1 / span, x2 / span, (sample - keys[k]) / span, s)
             m = 1.0 - s
             b0, b1, b2, b3 = m * m * m, 3.0 * m * m * s, 3.0 * m * s * s, s * s * s
             dx = 3.0 * (m * m * x1 + 2.0 * m * s * (x2 - x1) + s * s * (span - x2))
@@ -203,11 +213,13 @@ def fit_chain(
     weight: Array,
     free: Array,
     iterations: int,
+    enough: float,
 ) -> float:
     """Fit the states of keys `first` to `last` in place to target (M,) with weight (M,); returns the cost.
 
     free (last - first + 1, 5) bool says which slots may move. Slopes of keys that are not `broken` stay equal on both
-    sides: at the ends of the chain that means both or none of them is free.
+    sides: at the ends of the chain that means both or none of them is free. Gives up after three steps that leave more
+    than `enough`.
     """
     count = last - first + 1
     place = np.empty((count, SLOTS), np.int64)
@@ -218,7 +230,9 @@ def fit_chain(
     a, b, x, factor = np.empty((n, BAND)), np.empty(n), np.empty(n), np.zeros((n, BAND))
     old = np.empty((count, SLOTS))
     damping = 1e-3
-    for _ in range(iterations):
+    for iteration in range(iterations):
+        if iteration == 3 and cost > enough:
+            break
         _assemble(keys, state, first, last, target, weight, place, a, b)
         gained = False
         for _ in range(5):

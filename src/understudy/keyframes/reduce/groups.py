@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +16,22 @@ from understudy.keyframes.reduce.world_kernels import World
 
 OWN_COLUMNS = ("weights", "controls")  # their columns have little to do with each other, and are keyed one by one
 CONSTANT = 0.05  # tolerances: columns that never leave this much are one key without further questions
-REACH = 2  # keys on either side of a change that are fitted again
+
+HELD, UNTRIED, UNMOVED, UNMERGED = 1, 2, 4, 8
+NEW = UNTRIED | UNMOVED | UNMERGED
+"""What is marked of a key: that it stays; that taking it out, moving it or merging it with the next was not tried since
+its surroundings are as they are."""
+
+
+class Attempt(NamedTuple):
+    """A change that was tried: the worst error that it makes, and where it is."""
+
+    worst: float  # tolerances
+    key: int
+    first: int  # key with which the neighbourhood begins
+    width: int  # samples
+    inside: int  # keys of the neighbourhood after the change
+    removed: bool
 
 
 @dataclass(eq=False)
@@ -38,7 +55,7 @@ class Group:
         self.keys = np.zeros(room, np.int64)
         self.state = np.zeros((n, room, fit_kernels.SLOTS))
         self.broken = np.zeros((n, room), bool)
-        self.marks = np.full(room, search_kernels.NEW)
+        self.marks = np.full(room, NEW)
         self.cost = np.zeros(room)
 
     def begin(self, peaks: Array, loop: bool, fill: float) -> None:
@@ -53,7 +70,7 @@ class Group:
         chosen = np.unique(np.concatenate([[0], np.flatnonzero(peaks), [samples - 1]]))
         self.count = len(chosen)
         self.keys[: self.count] = chosen
-        self.marks[1 : self.count - 1] |= search_kernels.HELD
+        self.marks[1 : self.count - 1] |= HELD
         self.state[:, : self.count, 0] = self.target[:, chosen]
         rise = (self.target[:, -1] - self.target[:, 0]) / (samples - 1)
         lengths = np.diff(chosen) / 3.0
@@ -64,7 +81,7 @@ class Group:
         if loop:
             self._tie()
         self.count = search_kernels.fill(
-            self.keys, self.state, self.broken, self.marks, self.count, self.target, self.weight, fill, self.free_ends
+            self.keys, self.state, self.broken, self.count, self.target, self.weight, fill, self.free_ends
         )
 
     def _tie(self) -> None:
@@ -86,42 +103,16 @@ class Group:
                 fit_kernels.sample_chain(self.keys, self.state[c], 0, self.count - 1, result[c])
         return result
 
-    def estimate(self, world: World) -> None:
-        """What taking out each key would cost."""
-        if self.count > 2:
-            search_kernels.estimate(*self._lists(), *self._aims(world), 8.0, self.free_ends, REACH)
+    def flatten(self, world: World, limit: float) -> None:
+        """Two keys become one where a constant will do: that in the middle of the range."""
+        middle = 0.5 * (self.target.min(axis=1) + self.target.max(axis=1))
+        delta = middle[:, None] - self.sampled()
+        if self.count == 2 and world_kernels.worst(world, self.columns, 0, delta, limit) <= limit:
+            world_kernels.apply(world, self.columns, 0, delta)
+            self.count = 1
+            self.state[:, 0, 0] = middle
 
-    def thin(self, world: World, limit: float) -> None:
-        """Take out the keys that the limit does not need."""
-        if self.count > 2:
-            self.count = search_kernels.thin(*self._lists(), *self._aims(world), limit, self.free_ends, REACH)
-        if self.count == 2:
-            self._flatten(world, limit)
-
-    def shift(self, world: World, limit: float) -> None:
-        """Move keys to better frames."""
-        if self.count > 2:
-            search_kernels.shift(*self._lists(), *self._aims(world), limit, self.free_ends, REACH)
-
-    def merge(self, world: World, limit: float) -> None:
-        """Make one key of two where the limit allows it."""
-        if self.count > 3:
-            self.count = search_kernels.merge(*self._lists(), *self._aims(world), limit, self.free_ends, REACH)
-
-    def refine(self, world: World, sample: int) -> bool:
-        """A key at a frame, or the nearest that has none; False where every frame has a broken one."""
-        if self.count == 1:
-            self._two(world)
-        frames = np.arange(2, self.target.shape[1] - 1, 2)
-        taken = np.isin(frames, self.keys[: self.count][self.broken[:, : self.count].all(axis=0)])
-        open_frames = frames[~taken]
-        if not len(open_frames):
-            return False
-        nearest = int(open_frames[np.argmin(np.abs(open_frames - sample))])
-        self.count = search_kernels.refine(*self._lists(), *self._aims(world), nearest, self.free_ends)
-        return True
-
-    def _two(self, world: World) -> None:
+    def unflatten(self) -> None:
         """One key becomes two of the same value."""
         last = self.target.shape[1] - 1
         self.count = 2
@@ -130,20 +121,46 @@ class Group:
         self.state[:, 0, 4] = self.state[:, 1, 2] = last / 3.0
         self.state[:, :2, 1] = self.state[:, :2, 3] = 0.0
 
-    def _flatten(self, world: World, limit: float) -> None:
-        """Two keys become one where a constant will do: that in the middle of the range."""
-        middle = 0.5 * (self.target.min(axis=1) + self.target.max(axis=1))
-        delta = middle[:, None] - self.sampled()
-        if world_kernels.worst(world, self.columns, 0, delta, limit) <= limit:
-            world_kernels.apply(world, self.columns, 0, delta)
-            self.count = 1
-            self.state[:, 0, 0] = middle
+    def insert(self, sample: int) -> None:
+        """A key at a sample that has none, on the curve."""
+        k = search_kernels.insert(self.keys, self.state, self.broken, self.count, sample)
+        for each in (self.marks, self.cost):
+            each[k + 1 : self.count + 1] = each[k : self.count].copy()
+        self.marks[k], self.cost[k] = NEW, 1.0
+        self.count += 1
 
-    def _lists(self) -> tuple[Array, Array, Array, Array, Array, int]:
-        return self.keys, self.state, self.broken, self.marks, self.cost, self.count
+    def attempt(self, world: World, k: int, limit: float, sample: int = -1, merged: int = -1) -> Attempt:
+        """Key k taken out (or moved to a sample, and the next to `merged`), and the curves fitted again around it."""
+        worst, first, width, inside = search_kernels.attempt(
+            self.keys, self.state, self.broken, self.count, k, sample, merged, self.columns, self.target, self.weight,
+            world, limit, self.free_ends, *self.scratch,
+        )  # fmt: skip
+        return Attempt(worst, k, first, width, inside, sample < 0)
 
-    def _aims(self, world: World) -> tuple[Array, Array, Array, World]:
-        return self.columns, self.target, self.weight, world
+    def accept(self, world: World, attempt: Attempt) -> None:
+        """Make the last attempt so."""
+        local_keys, local, _, delta = self.scratch
+        k, a, inside = attempt.key, attempt.first, attempt.inside
+        world_kernels.apply(world, self.columns, int(self.keys[a]), delta[:, : attempt.width])
+        if attempt.removed:
+            for each in (self.keys, self.marks, self.cost):
+                each[k : self.count - 1] = each[k + 1 : self.count].copy()
+            for table in (self.state, self.broken):
+                table[:, k : self.count - 1] = table[:, k + 1 : self.count].copy()
+            self.count -= 1
+        last = a + inside - 1
+        self.keys[a : last + 1] = local_keys[:inside]
+        self.marks[a : last + 1] |= NEW
+        self.state[:, a + 1 : last] = local[:, 1 : inside - 1]
+        # the far sides of the two end keys are not in the fit
+        self.state[:, a, [0, 3, 4]] = local[:, 0, [0, 3, 4]]
+        self.state[:, last, [0, 1, 2]] = local[:, inside - 1, [0, 1, 2]]
+
+    @cached_property
+    def scratch(self) -> tuple[Array, Array, Array, Array]:
+        n, size = len(self.columns), 2 * search_kernels.REACH + 2
+        local = np.empty((n, size, fit_kernels.SLOTS))
+        return np.empty(size, np.int64), local, np.empty((n, size), bool), np.empty(self.target.shape)
 
 
 def grouped(channels: Channels, moving: Array, together: bool) -> Iterator[Array]:

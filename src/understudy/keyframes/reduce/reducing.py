@@ -18,7 +18,7 @@ from understudy import checks
 from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.keyframes.reduce import assembling, landmarks, source, world_kernels
+from understudy.keyframes.reduce import assembling, landmarks, search, source, world_kernels
 from understudy.keyframes.reduce.groups import CONSTANT, Group, grouped
 from understudy.keyframes.reduce.measure import Measure
 from understudy.keyframes.reduce.result import Reduced
@@ -96,12 +96,12 @@ class _Reduction:
         for number, limit in enumerate((*ROUNDS, *[ROUNDS[-1]] * LATE)):
             for group in self.groups:
                 if number == 0:
-                    group.estimate(self.world)
+                    search.estimate(group, self.world)
                 if number >= len(ROUNDS) - 2:
-                    group.shift(self.world, limit)
-                group.thin(self.world, limit)
+                    search.shift(group, self.world, limit)
+                search.thin(group, self.world, limit)
                 if number >= len(ROUNDS) - 1:
-                    group.merge(self.world, limit)
+                    search.merge(group, self.world, limit)
             self._renew()
             progress(number + 2, total)
         reduced = self._honour()
@@ -186,7 +186,7 @@ class _Reduction:
         for i in order:
             if shares[i] <= 0:
                 return
-            if self.groups[i].refine(self.world, moment) and not everyone:
+            if search.refine(self.groups[i], self.world, moment) and not everyone:
                 return
 
     def _is_above(self, joint: int, other: int) -> bool:

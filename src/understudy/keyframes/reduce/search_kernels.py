@@ -14,16 +14,10 @@ from understudy.keyframes.reduce import world_kernels as worlds
 from understudy.keyframes.reduce.world_kernels import World
 from understudy.maths.accelerate import compiled
 
-HELD, UNTRIED, UNMOVED, UNMERGED = 1, 2, 4, 8
-NEW = UNTRIED | UNMOVED | UNMERGED
-"""What is marked of a key: that it stays; that taking it out, moving it or merging it with the next was not tried since
-its surroundings are as they are."""
-
-FAR = 6.0  # of the limit: keys that cost more alone are not merged either
-HOPELESS = 1.3  # of the limit: a key that cost more when last tried is not tried again while nothing near it changes
+REACH = 2  # keys on either side of a change that are fitted again
 
 _fit_chain, _sample_chain = fit.fit_chain, fit.sample_chain
-_worst, _apply = worlds.worst, worlds.apply
+_worst = worlds.worst
 
 
 @compiled()
@@ -37,19 +31,17 @@ def _free(count: int, state_free: bool, broken: Array, first_end: bool, last_end
 
 
 @compiled()
-def _insert(keys: Array, state: Array, broken: Array, marks: Array, count: int, sample: int) -> int:
+def insert(keys: Array, state: Array, broken: Array, count: int, sample: int) -> int:
     """A key at a sample that has none, on the curve as it is; returns its number."""
     k = 0
     while k < count and keys[k] < sample:
         k += 1
     for i in range(count, k, -1):
         keys[i] = keys[i - 1]
-        marks[i] = marks[i - 1]
         state[:, i] = state[:, i - 1]
         broken[:, i] = broken[:, i - 1]
     left, right = sample - keys[k - 1], keys[k + 1] - sample
     keys[k] = sample
-    marks[k] = NEW
     for c in range(state.shape[0]):
         span = float(left + right)
         before, after = state[c, k - 1], state[c, k + 1]
@@ -72,7 +64,6 @@ def fill(
     keys: Array,
     state: Array,
     broken: Array,
-    marks: Array,
     count: int,
     target: Array,
     weight: Array,
@@ -92,7 +83,7 @@ def fill(
         free = np.empty((count, 5), np.bool_)
         for c in range(n):
             _free(count, state_free, broken[c], True, True, free)
-            _fit_chain(keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 12)
+            _fit_chain(keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 12, np.inf)
             _sample_chain(keys, state[c], 0, count - 1, values)
             for k in range(count - 1):
                 for m in range(keys[k], keys[k + 1] + 1):
@@ -113,7 +104,7 @@ def fill(
             sample = (worst_at[k] + 1) // 2 * 2
             margin = max(2, span // 8 // 2 * 2)
             sample = min(max(sample, keys[k] + margin), keys[k + 1] - margin)
-            _insert(keys, state, broken, marks, count, sample)
+            insert(keys, state, broken, count, sample)
             count += 1
             failed = True
         if not failed:
@@ -136,18 +127,17 @@ def attempt(
     world: World,
     limit: float,
     state_free: bool,
-    reach: int,
     local_keys: Array,
     local: Array,
     local_broken: Array,
     delta: Array,
-) -> tuple[float, int, int]:
+) -> tuple[float, int, int, int]:
     """Take key k out (sample < 0) or move it, and move the next to `merged` (unless < 0); fit the neighbourhood again.
 
-    Returns the worst error that this makes, in tolerances, and the first key and the width of the neighbourhood;
-    `local_keys`, `local` (n, ., 5) and `delta` (n, W) then hold the fit.
+    Returns the worst error that this makes, in tolerances, the first key of the neighbourhood, its width in samples and
+    the keys that it has then; `local_keys`, `local` (n, ., 5) and `delta` (n, W) hold the fit.
     """
-    a, b = max(k - reach, 0), min(k + reach + (1 if merged >= 0 else 0), count - 1)
+    a, b = max(k - REACH, 0), min(k + REACH + (1 if merged >= 0 else 0), count - 1)
     i = 0
     for key in range(a, b + 1):
         if key == k and sample < 0:
@@ -161,6 +151,8 @@ def attempt(
     free = np.empty((inside, 5), np.bool_)
     values, before = np.empty(width), np.empty(width)
     heavier = np.empty(weight.shape[1])
+    most_of = np.empty(len(columns))
+    hopeless = 1.7 * limit
     for c in range(len(columns)):
         for i in range(inside - 1):
             span = float(local_keys[i + 1] - local_keys[i])
@@ -169,21 +161,28 @@ def attempt(
             local[c, i, 4] = min(max(local[c, i, 4], fit.SHORTEST * span), fit.longest(span) * span)
             local[c, i + 1, 2] = min(max(local[c, i + 1, 2], fit.SHORTEST * span), fit.longest(span) * span)
         _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
-        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 8)
+        enough = hopeless * hopeless * width
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 8, enough)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
-        most = _residual(values, start, target[c], weight[c])
-        if most > 2.0 * limit:
-            return most, a, width
-        if most > 0.3 * limit:
-            _heavier(values, start, target[c], weight[c], most, heavier)
-            _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 5)
-            _sample_chain(local_keys, local[c], 0, inside - 1, values)
-            most = _residual(values, start, target[c], weight[c])
-        if most > 1.2 * limit:
-            return most, a, width
+        most_of[c] = _residual(values, start, target[c], weight[c])
+        if most_of[c] > hopeless:
+            return most_of[c], a, width, inside
         _sample_chain(keys, state[c], a, b, before)
         delta[c, :width] = values - before
-    return _worst(world, columns, start, delta[:, :width], limit), a, width
+    most = _worst(world, columns, start, delta[:, :width], limit)
+    if most <= limit or most > hopeless:
+        return most, a, width, inside
+    for c in range(len(columns)):
+        if most_of[c] < 0.3 * limit:
+            continue
+        _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
+        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        _heavier(values, start, target[c], weight[c], most_of[c], heavier)
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 5, np.inf)
+        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        _sample_chain(keys, state[c], a, b, before)
+        delta[c, :width] = values - before
+    return _worst(world, columns, start, delta[:, :width], limit), a, width, inside
 
 
 @compiled()
@@ -200,267 +199,3 @@ def _heavier(values: Array, start: int, target: Array, weight: Array, most: floa
     for w in range(len(values)):
         m = start + w
         out[m] = weight[m] * np.sqrt(0.25 + abs(values[w] - target[m]) * weight[m] / most)
-
-
-@compiled()
-def _accept(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    k: int,
-    removed: bool,
-    a: int,
-    local_keys: Array,
-    local: Array,
-) -> int:
-    if removed:
-        for i in range(k, count - 1):
-            keys[i] = keys[i + 1]
-            marks[i] = marks[i + 1]
-            cost[i] = cost[i + 1]
-            state[:, i] = state[:, i + 1]
-            broken[:, i] = broken[:, i + 1]
-        count -= 1
-    last = min(a + local.shape[1], count)
-    for i in range(a, last):
-        marks[i] |= NEW
-    return _write(keys, state, a, last, local_keys, local, count)
-
-
-@compiled()
-def _write(keys: Array, state: Array, a: int, last: int, local_keys: Array, local: Array, count: int) -> int:
-    for i in range(a, last):
-        keys[i] = local_keys[i - a]
-        # the far sides of the two end keys are not in the fit
-        for c in range(state.shape[0]):
-            if i == a:
-                state[c, i, 0], state[c, i, 3], state[c, i, 4] = local[c, 0, 0], local[c, 0, 3], local[c, 0, 4]
-            elif i == last - 1:
-                state[c, i, 0], state[c, i, 1], state[c, i, 2] = (
-                    local[c, i - a, 0],
-                    local[c, i - a, 1],
-                    local[c, i - a, 2],
-                )
-            else:
-                state[c, i] = local[c, i - a]
-    return count
-
-
-@compiled()
-def thin(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    columns: Array,
-    target: Array,
-    weight: Array,
-    world: World,
-    limit: float,
-    state_free: bool,
-    reach: int,
-) -> int:
-    """Take out every key that the limit (in tolerances) does not need, cheapest first as far as costs are known."""
-    n, size = len(columns), 2 * reach + 2
-    local_keys, local = np.empty(size, np.int64), np.empty((n, size, 5))
-    local_broken, delta = np.empty((n, size), np.bool_), np.empty((n, target.shape[1]))
-    order = np.argsort(cost[:count])
-    sample_of = keys[:count].copy()
-    for place in range(len(order)):
-        sample = sample_of[order[place]]
-        k = int(np.searchsorted(keys[:count], sample))
-        if k == 0 or k == count - 1 or marks[k] & HELD:
-            continue
-        if not marks[k] & UNTRIED and cost[k] > HOPELESS * limit:
-            continue
-        most, a, width = attempt(
-            keys, state, broken, count, k, -1, -1, columns, target, weight, world, limit, state_free, reach,
-            local_keys, local, local_broken, delta,
-        )  # fmt: skip
-        cost[k] = most
-        marks[k] &= ~UNTRIED
-        if most <= limit:
-            _apply(world, columns, keys[a], delta[:, :width])
-            inside = min(k + reach, count - 1) - max(k - reach, 0)
-            count = _accept(keys, state, broken, marks, cost, count, k, True, a, local_keys, local[:, :inside])
-    return count
-
-
-@compiled()
-def estimate(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    columns: Array,
-    target: Array,
-    weight: Array,
-    world: World,
-    limit: float,
-    state_free: bool,
-    reach: int,
-) -> None:
-    """What taking out each key would cost, in tolerances, into cost (K,)."""
-    n, size = len(columns), 2 * reach + 2
-    local_keys, local = np.empty(size, np.int64), np.empty((n, size, 5))
-    local_broken, delta = np.empty((n, size), np.bool_), np.empty((n, target.shape[1]))
-    for k in range(1, count - 1):
-        if not marks[k] & HELD:
-            cost[k] = attempt(
-                keys, state, broken, count, k, -1, -1, columns, target, weight, world, limit, state_free, reach,
-                local_keys, local, local_broken, delta,
-            )[0]  # fmt: skip
-
-
-@compiled()
-def shift(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    columns: Array,
-    target: Array,
-    weight: Array,
-    world: World,
-    limit: float,
-    state_free: bool,
-    reach: int,
-) -> int:
-    """Move each key to the frame nearby that fits best; returns how many moved."""
-    n, size = len(columns), 2 * reach + 2
-    local_keys, local = np.empty(size, np.int64), np.empty((n, size, 5))
-    local_broken, delta = np.empty((n, size), np.bool_), np.empty((n, target.shape[1]))
-    moved = 0
-    for k in range(1, count - 1):
-        if marks[k] & HELD or not marks[k] & UNMOVED:
-            continue
-        marks[k] &= ~UNMOVED
-        here, best, best_cost = keys[k], keys[k], np.inf
-        left, right = keys[k] - keys[k - 1], keys[k + 1] - keys[k]
-        for step in range(-1, 2):
-            by = step * max(2, (left if step < 0 else right) // 10 * 2)
-            if here + by < keys[k - 1] + 2 or here + by > keys[k + 1] - 2:
-                continue
-            most, a, width = attempt(
-                keys, state, broken, count, k, here + by, -1, columns, target, weight, world, limit, state_free, reach,
-                local_keys, local, local_broken, delta,
-            )  # fmt: skip
-            if most > limit:
-                continue
-            inside = min(k + reach, count - 1) - a
-            total = 0.0
-            for c in range(n):
-                total += fit.chain_cost(local_keys, local[c], 0, inside, target[c], weight[c])
-            if step == 0:
-                total *= 0.97
-            if total < best_cost:
-                best, best_cost = here + by, total
-        if best == here:
-            continue
-        most, a, width = attempt(
-            keys, state, broken, count, k, best, -1, columns, target, weight, world, limit, state_free, reach,
-            local_keys, local, local_broken, delta,
-        )  # fmt: skip
-        _apply(world, columns, keys[a], delta[:, :width])
-        inside = min(k + reach, count - 1) - a + 1
-        _accept(keys, state, broken, marks, cost, count, k, False, a, local_keys, local[:, :inside])
-        moved += 1
-    return moved
-
-
-@compiled()
-def merge(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    columns: Array,
-    target: Array,
-    weight: Array,
-    world: World,
-    limit: float,
-    state_free: bool,
-    reach: int,
-) -> int:
-    """Make one key of two neighbours, somewhere between them, where the limit allows it."""
-    n, size = len(columns), 2 * reach + 2
-    local_keys, local = np.empty(size, np.int64), np.empty((n, size, 5))
-    local_broken, delta = np.empty((n, size), np.bool_), np.empty((n, target.shape[1]))
-    k = 1
-    while k < count - 2:
-        tried = not (marks[k] | marks[k + 1]) & UNMERGED
-        gap = keys[k + 1] - keys[k]
-        if (marks[k] | marks[k + 1]) & HELD or tried or gap < 4 or min(cost[k], cost[k + 1]) > FAR * limit:
-            k += 1
-            continue
-        for third in range(1, 4):
-            at = keys[k] + max(2, gap * third // 8 * 2)
-            most, a, width = attempt(
-                keys, state, broken, count, k, -1, min(at, keys[k + 1] - 2), columns, target, weight, world, limit,
-                state_free, reach, local_keys, local, local_broken, delta,
-            )  # fmt: skip
-            if most <= limit:
-                _apply(world, columns, keys[a], delta[:, :width])
-                inside = min(k + reach + 1, count - 1) - a
-                count = _accept(keys, state, broken, marks, cost, count, k, True, a, local_keys, local[:, :inside])
-                break
-        else:
-            marks[k] &= ~UNMERGED
-        k += 1
-    return count
-
-
-@compiled()
-def refine(
-    keys: Array,
-    state: Array,
-    broken: Array,
-    marks: Array,
-    cost: Array,
-    count: int,
-    columns: Array,
-    target: Array,
-    weight: Array,
-    world: World,
-    sample: int,
-    state_free: bool,
-) -> int:
-    """Put a key at a frame that has none and fit around it; a frame that has one has it broken instead."""
-    n, size = len(columns), 6
-    local_keys, local = np.empty(size, np.int64), np.empty((n, size, 5))
-    local_broken, delta = np.empty((n, size), np.bool_), np.empty((n, target.shape[1]))
-    old = np.empty((n, target.shape[1]))
-    for c in range(n):
-        _sample_chain(keys, state[c], 0, count - 1, old[c])
-    k = int(np.searchsorted(keys[:count], sample))
-    if keys[k] == sample:
-        broken[:, k] = True
-    else:
-        _insert(keys, state, broken, marks, count, sample)
-        count += 1
-        cost[k + 1 : count] = cost[k : count - 1].copy()
-        cost[k] = 1.0
-    k = min(max(k, 1), count - 2)
-    huge = 1e300
-    _, a, _ = attempt(
-        keys, state, broken, count, k, keys[k], -1, columns, target, weight, world, huge, state_free, 2,
-        local_keys, local, local_broken, delta,
-    )  # fmt: skip
-    inside = min(k + 2, count - 1) - a + 1
-    _accept(keys, state, broken, marks, cost, count, k, False, a, local_keys, local[:, :inside])
-    for c in range(n):
-        _sample_chain(keys, state[c], 0, count - 1, delta[c])
-        delta[c] -= old[c]
-    _apply(world, columns, 0, delta)
-    return count

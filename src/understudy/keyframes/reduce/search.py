@@ -1,0 +1,112 @@
+"""The search for fewer keys: take out, move, merge; and put in where an error is too large.
+
+A change is tried by fitting the curves around it again, and made where the world stays within the limit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.keyframes.reduce import fit_kernels, world_kernels
+from understudy.keyframes.reduce.groups import HELD, UNMERGED, UNMOVED, UNTRIED, Group
+from understudy.keyframes.reduce.world_kernels import World
+
+HOPELESS = 1.3  # of the limit: a key that cost more when last tried is not tried again while nothing near it changes
+FAR = 6.0  # of the limit: keys that cost more alone are not merged either
+HIGHEST = 8.0  # tolerances; beyond, costs need not be known
+BETTER = 0.97  # of the squares: a move that gains less is not worth its trouble
+
+
+def estimate(group: Group, world: World) -> None:
+    """What taking out each key would cost."""
+    for k in range(1, group.count - 1):
+        if not group.marks[k] & HELD:
+            group.cost[k] = group.attempt(world, k, HIGHEST).worst
+
+
+def thin(group: Group, world: World, limit: float) -> None:
+    """Take out every key that the limit (tolerances) does not need, cheapest first as far as costs are known."""
+    inside = slice(1, max(group.count - 1, 1))
+    order = np.argsort(group.cost[inside], kind="stable")
+    for sample in group.keys[inside][order].tolist():
+        k = int(np.searchsorted(group.keys[: group.count], sample))
+        marks = int(group.marks[k])
+        if marks & HELD or (not marks & UNTRIED and group.cost[k] > HOPELESS * limit):
+            continue
+        tried = group.attempt(world, k, limit)
+        group.cost[k] = tried.worst
+        group.marks[k] &= ~UNTRIED
+        if tried.worst <= limit:
+            group.accept(world, tried)
+    if group.count == 2:
+        group.flatten(world, limit)
+
+
+def shift(group: Group, world: World, limit: float) -> None:
+    """Move each key to a frame nearby that fits better."""
+    for k in range(1, group.count - 1):
+        marks = int(group.marks[k])
+        if marks & HELD or not marks & UNMOVED:
+            continue
+        group.marks[k] &= ~UNMOVED
+        before, here, after = group.keys[k - 1 : k + 2].tolist()
+        steps = {
+            here: BETTER,
+            here - max(2, (here - before) // 10 * 2): 1.0,
+            here + max(2, (after - here) // 10 * 2): 1.0,
+        }
+        costs = {}
+        for sample, share in steps.items():
+            if before < sample < after:
+                tried = group.attempt(world, k, limit, sample)
+                if tried.worst <= limit:
+                    costs[sample] = share * _squares(group, tried.inside)
+        if costs and min(costs, key=costs.__getitem__) != here:
+            tried = group.attempt(world, k, limit, min(costs, key=costs.__getitem__))
+            group.accept(world, tried)
+
+
+def _squares(group: Group, inside: int) -> float:
+    """The cost of the last attempt."""
+    keys, local, _, _ = group.scratch
+    return sum(
+        fit_kernels.chain_cost(keys, local[c], 0, inside - 1, group.target[c], group.weight[c])
+        for c in range(len(group.columns))
+    )
+
+
+def merge(group: Group, world: World, limit: float) -> None:
+    """Make one key of two neighbours, somewhere between them, where the limit allows it."""
+    k = 1
+    while k < group.count - 2:
+        marks = int(group.marks[k] | group.marks[k + 1])
+        first, second = group.keys[k : k + 2].tolist()
+        if not marks & HELD and marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= FAR * limit:
+            group.marks[k] &= ~UNMERGED
+            for share in (2, 1, 3):
+                at = min(first + max(2, (second - first) * share // 8 * 2), second - 2)
+                tried = group.attempt(world, k, limit, merged=at)
+                if tried.worst <= limit:
+                    group.accept(world, tried)
+                    break
+        k += 1
+
+
+def refine(group: Group, world: World, sample: int) -> bool:
+    """A key at the frame nearest to a sample; where it has one, that is broken. False where all are broken already."""
+    if group.count == 1:
+        group.unflatten()
+    frames = np.arange(2, group.target.shape[1] - 1, 2)
+    done = np.isin(frames, group.keys[: group.count][group.broken[:, : group.count].all(axis=0)])
+    if done.all():
+        return False
+    near = int(frames[~done][np.argmin(np.abs(frames[~done] - sample))])
+    old = group.sampled()
+    k = int(np.searchsorted(group.keys[: group.count], near))
+    if group.keys[k] == near:
+        group.broken[:, k] = True
+    else:
+        group.insert(near)
+    world_kernels.apply(world, group.columns, 0, group.sampled() - old)
+    group.accept(world, group.attempt(world, k, 1e300, near))
+    return True
