@@ -157,9 +157,10 @@ def write(asset: Asset, path: str | Path) -> list[str]:
 def _keyed(clip: Clip, notes: list[str]) -> Curves | None:
     """A dense clip as curves with a linear key on every frame; markers with gaps have no values for some."""
     curves, gaps = [], 0
-    for channel in clip.channels:
-        values = clip.get(channel.target, channel.kind)
-        if values is None or not np.isfinite(values).all():
+    bounds = clip.channels.offsets.tolist()
+    for channel, start, stop in zip(clip.channels, bounds, bounds[1:]):
+        values = clip.values[:, start:stop]
+        if not np.isfinite(values).all():
             gaps += 1
         else:
             curves.append(Curve(channel, clip.times, values))

@@ -1,27 +1,21 @@
 """Blender's F-curves as curves: those of one property become one curve.
 
-Our columns share their keys, Blender's do not: each column gets the keys of the others by cuts that keep its shape. A
-stepped column beside others gets a key just before each of its jumps. Columns that are not keyed rest.
+Our columns share their keys, Blender's do not: see `character.joining`. Columns that are not keyed rest.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 import numpy as np
 
 from understudy.character import Channel, Curve, Curves, Skeleton
-from understudy.character.curve import BEZIER, LINEAR, STEP
-from understudy.checks import Array
+from understudy.character.joining import joined
+from understudy.character.segments import fitted
 from understudy.errors import InvalidInput
 from understudy.keyframes.fcurves import CYCLES, INTERPOLATIONS, PROPERTIES, Action, FCurve, unescaped
-from understudy.keyframes.handles import bezier_segments, fitted
-from understudy.keyframes.inserting import inserted
 from understudy.keyframes.rest_frame import from_rest
-from understudy.keyframes.selection import TOUCH
-from understudy.maths import quaternion
 
 KINDS = {name: kind for kind, name in PROPERTIES.items()}
 SEGMENTS = {name: kind for kind, name in INTERPOLATIONS.items()}
@@ -29,7 +23,6 @@ BONE = re.compile(r'pose\.bones\["((?:[^"\\]|\\.)*)"\]\.(\w+)')
 SHAPE = re.compile(r'key_blocks\["((?:[^"\\]|\\.)*)"\]\.value')
 CONTROL = re.compile(r'\["((?:[^"\\]|\\.)*)"\]')
 SLOPES = 1e-3  # of a slope, by which Blender's float32 handles may be off
-JUMP = 4 * TOUCH  # seconds before a jump, where a stepped column stands beside others: a key that is not the next one
 
 
 def from_fcurves(action: Action, skeleton: Skeleton | None = None) -> Curves:
@@ -45,7 +38,10 @@ def from_fcurves(action: Action, skeleton: Skeleton | None = None) -> Curves:
         if column in columns:
             raise InvalidInput(f"the F-curve {fcurve.data_path}[{fcurve.array_index}] appears twice")
         columns[column] = _column(fcurve, action)
-    curves = [_joined(Channel(*found, names), columns) for found, names, columns in _channels(groups, action)]
+    curves = []
+    for found, names, columns in _channels(groups, action):
+        beyond = (_beyond(columns.values(), 0), _beyond(columns.values(), 1))
+        curves.append(joined(Channel(*found, names), columns, beyond))
     moments = {name: (frame - action.first_frame) / action.fps for name, frame in action.moments.items()}
     result = Curves(action.name, curves, rate=action.fps, moments=moments)
     return result if skeleton is None else from_rest(result, skeleton)
@@ -104,54 +100,6 @@ def _column(fcurve: FCurve, action: Action) -> Curve:
     return Curve(channel, times, fcurve.co[:, 1:], segments, before[:, None], after[:, None], beyond)
 
 
-def _joined(channel: Channel, columns: dict[str, Curve]) -> Curve:
-    """One curve of columns (by name) that have keys of their own."""
-    keys = np.unique(np.concatenate([column.times for column in columns.values()]))
-    keys = keys[np.append(True, np.diff(keys) > TOUCH)]
-    kinds = [_kinds(column, keys) for column in columns.values()]
-    stepped = np.array([kind == STEP for kind in kinds])
-    mixed = stepped.any(axis=0) & ~stepped.all(axis=0)
-    jumps = keys[1:][mixed] - np.minimum(JUMP, np.diff(keys)[mixed] / 2)
-    keys = np.union1d(keys, jumps)
-    parts = {name: _with_keys(column, keys) for name, column in columns.items()}
-    segments = np.stack([part.segments for part in parts.values()])
-    alike = (segments == segments[0]).all(axis=0)
-    shape = np.where(alike, segments[0], BEZIER)
-    if channel.kind == "rotation":  # linear columns are no slerp
-        shape = np.where(shape == LINEAR, BEZIER, shape)
-    beyond = (_beyond(columns.values(), 0), _beyond(columns.values(), 1))
-    values, before, after = _resting(channel, len(keys), np.diff(keys))
-    for name, part in parts.items():
-        part = replace(part, segments=np.where(shape == STEP, STEP, np.maximum(part.segments, LINEAR)))
-        part = bezier_segments(part, (shape == BEZIER) & (part.segments == LINEAR))
-        place = channel.columns.index(name)
-        values[:, place], before[:, place], after[:, place] = part.values[:, 0], part.before[:, 0], part.after[:, 0]
-    return Curve(channel, keys, values, shape, before, after, beyond)
-
-
-def _kinds(column: Curve, keys: Array) -> Array:
-    """The kind of segment that a column has between each two keys; beyond its own keys it is linear, or holds."""
-    if len(column) == 1:
-        return np.full(len(keys) - 1, LINEAR)
-    at = np.clip(np.searchsorted(column.times, keys[:-1] + TOUCH) - 1, 0, len(column) - 2)
-    outside = (keys[1:] <= column.times[0] + TOUCH) | (keys[:-1] >= column.times[-1] - TOUCH)
-    return np.where(outside, LINEAR, column.segments[at])
-
-
-def _with_keys(column: Curve, keys: Array) -> Curve:
-    """A column with keys at all these times (and at no others); its steps end in a jump where others go on."""
-    first, last = ("hold" if mode.startswith("cycle") else mode for mode in column.extrapolation)
-    free = replace(column, extrapolation=(first, last))
-    for time in keys:
-        free = inserted(free, float(time))
-    if len(free) != len(keys):
-        raise InvalidInput("keys of F-curves should be at least a hundredth of a millisecond apart")
-    # keys that stand for one moment are brought together, and handles that were as long as their segment with them
-    before, after, gaps = np.array(free.before), np.array(free.after), np.diff(keys)[:, None]
-    after[:-1], before[1:] = fitted(after[:-1], gaps), fitted(before[1:], gaps)
-    return replace(free, times=keys, before=before, after=after)
-
-
 def _beyond(columns: Collection[Curve], side: int) -> str:
     """What all columns do beyond their keys; "hold" where they do not agree.
 
@@ -166,11 +114,3 @@ def _beyond(columns: Collection[Curve], side: int) -> str:
     own = np.array([column.end_slope(side)[0] for column in columns])
     alike = np.allclose(slopes, own, rtol=SLOPES, atol=SLOPES)
     return "linear" if alike and slopes.any() else "hold"
-
-
-def _resting(channel: Channel, count: int, gaps: Array) -> tuple[Array, Array, Array]:
-    """Values (K, n) and handles (K, n, 2) of columns that nothing moves."""
-    rest = {"rotation": quaternion.IDENTITY, "scale": (1.0, 1.0, 1.0)}.get(channel.kind, (0.0,) * len(channel))
-    before, after = np.zeros((2, count, len(channel), 2))
-    before[1:, :, 0] = after[:-1, :, 0] = gaps[:, None] / 3
-    return np.tile(np.array(rest, float), (count, 1)), before, after

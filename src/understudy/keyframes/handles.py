@@ -12,9 +12,20 @@ import numpy as np
 
 from understudy.character import Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.character.segments import bezier_segments, fitted, same_side
 from understudy.checks import Array
 from understudy.keyframes.selection import Targets, changed, chosen, key_at
-from understudy.maths.slerp_bezier import slerp_handles
+
+__all__ = [
+    "bezier_segments",
+    "break_tangents",
+    "fitted",
+    "is_broken",
+    "join_tangents",
+    "same_side",
+    "slopes",
+    "to_bezier",
+]
 
 KINK = 1e-6
 """Slopes of two sides that differ by less than this part of them (of one a second, where they are lower) are one
@@ -38,39 +49,6 @@ def to_bezier(curves: Curves, targets: Targets = None, start: float | None = Non
         return bezier_segments(curve, within & (curve.segments == LINEAR))
 
     return changed(curves, chosen(curves, targets), change)
-
-
-def bezier_segments(curve: Curve, which: Array) -> Curve:
-    """The curve with the linear segments `which` (K - 1,) bool as Bezier segments."""
-    if not which.any():
-        return curve
-    curve = same_side(curve)
-    before, after = np.array(curve.before), np.array(curve.after)
-    third = np.diff(curve.times)[:, None] / 3
-    if curve.channel.kind == "rotation":
-        leave, arrive = slerp_handles(curve.values[:-1], curve.values[1:])
-    else:
-        leave = arrive = np.diff(curve.values, axis=0) / 3
-    for handles, rise, at in ((after, leave, slice(None, -1)), (before, arrive, slice(1, None))):
-        both = np.stack(np.broadcast_arrays(third, rise), axis=-1)
-        handles[at] = np.where(which[:, None, None], both, handles[at])
-    return replace(curve, segments=np.where(which, BEZIER, curve.segments), before=before, after=after)
-
-
-def same_side(curve: Curve, which: Array | None = None) -> Curve:
-    """The same rotations with signs such that the segments `which` (K - 1,) bool do not change sides.
-
-    By default those are the linear ones, which turn the short way anyway, so that nothing else changes.
-    """
-    if curve.channel.kind != "rotation":
-        return curve
-    which = curve.segments == LINEAR if which is None else which
-    dots = np.einsum("ki,ki->k", curve.values[1:], curve.values[:-1])
-    sign = np.concatenate([[1.0], np.cumprod(np.where(which & (dots < 0), -1.0, 1.0))])
-    if (sign > 0).all():
-        return curve
-    scale = np.stack([np.ones_like(sign), sign], axis=-1)[:, None]  # times of handles keep their sign
-    return replace(curve, values=curve.values * sign[:, None], before=curve.before * scale, after=curve.after * scale)
 
 
 def slopes(curve: Curve) -> tuple[Array, Array]:
@@ -161,11 +139,3 @@ def _at(curve: Curve, time: float | None) -> Array:
         return np.ones(len(curve), bool)
     k = key_at(curve, time)
     return np.zeros(len(curve), bool) if k is None else np.arange(len(curve)) == k
-
-
-def fitted(handle: Array, length: Array) -> Array:
-    """Handles (..., 2) shortened along their own direction where they are longer in time than `length` (...)."""
-    dt = handle[..., 0]
-    share = np.where(dt > length, length / np.where(dt > 0, dt, 1.0), 1.0)
-    shortened: Array = handle * share[..., None]
-    return shortened

@@ -12,14 +12,13 @@ import numpy as np
 
 from understudy import checks
 from understudy.character import Channel, Curve, Curves
+from understudy.character.cutting import TOUCH, key_at
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
-Targets = str | Iterable[str | tuple[str, str] | Channel] | None
+__all__ = ["TOUCH", "Targets", "changed", "chosen", "finite_time", "key_at", "keys_between", "with_curves"]
 
-TOUCH = 1e-5
-"""Seconds; a key this near to a time is the key at that time. Files keep times as float32, which tells 8e-6 apart at
-100 s; the frames of the fastest capture are a hundred times further apart."""
+Targets = str | Iterable[str | tuple[str, str] | Channel] | None
 
 
 def chosen(curves: Curves, targets: Targets = None) -> Array:
@@ -41,12 +40,6 @@ def chosen(curves: Curves, targets: Targets = None) -> Array:
             raise InvalidInput(f"there is no curve {pair[0]!r} ({pair[-1]}); available: {listed}")
         result |= [other == pair for other in pairs]
     return result
-
-
-def key_at(curve: Curve, time: float) -> int | None:
-    """The number of the key at a time, or None where there is none within `TOUCH`."""
-    k = int(np.argmin(np.abs(curve.times - time)))
-    return k if abs(curve.times[k] - time) <= TOUCH else None
 
 
 def keys_between(curve: Curve, start: float | None, stop: float | None) -> Array:

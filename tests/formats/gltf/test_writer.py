@@ -256,6 +256,25 @@ def test_weights_find_every_part_with_the_shapes(tmp_path: Path) -> None:
     np.testing.assert_allclose(found["teeth"].values, [[1], [0.5], [0]])
 
 
+def test_weights_in_several_channels_become_one(tmp_path: Path) -> None:
+    face = triangle(shapes=Shapes(["smile", "frown"], np.ones((2, 3, 3))))
+    character = Character("c", chain("head"), [Part("face", face, bound(1))])
+    rng = np.random.default_rng(2)
+    curves = [
+        Curve.hermite(Channel("face", "weights", (name,)), times, *rng.normal(size=(3, len(times), 1)))
+        for name, times in (("smile", [0, 1, 3]), ("frown", [0, 2, 3]))
+    ]
+    source = Curves("act", curves, rate=24)
+    again, notes, _ = written(Asset([character], curves=[source]), tmp_path)
+    assert notes == ["curves of weights with keys of their own became one a part (1)"]
+    times = np.linspace(0, 3, 50)
+    np.testing.assert_allclose(again.curves[0].sample(times), source.sample(times), atol=1e-6)
+    clip = source.clip(24)
+    again, notes, _ = written(Asset([character], [clip]), tmp_path)
+    assert not notes
+    np.testing.assert_allclose(again.curves[0].sample(clip.times), clip.values, atol=1e-6)
+
+
 def test_a_scale_that_rests_is_not_written(tmp_path: Path) -> None:
     channels = [Channel("a", kind) for kind in ("translation", "rotation", "scale")]
     values = np.zeros((4, 10))

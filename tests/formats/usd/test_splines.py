@@ -9,6 +9,7 @@ from tests.formats.usd.cases import random_character
 from understudy.character import Asset, Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.formats import read, write
+from understudy.rig import DirectRig
 
 pytest.importorskip("pxr")
 from pxr import Usd, UsdSkel
@@ -135,8 +136,7 @@ def test_weights_beside_those_that_move_stay(tmp_path):
         write(Asset([character], curves=[Curves("brow", [curve], rate=24.0)]), path)
         times = np.linspace(0, 1, 50)
         after = read(path)
-        (spline,) = [c for c in after.curves[0].curves if c.channel.target == target]
-        np.testing.assert_allclose(spline.sample(times)[:, :1], curve.sample(times), atol=1e-12)
+        np.testing.assert_allclose(found(after, curve).sample(times), curve.sample(times), atol=1e-12)
         names = [
             name for c in after.curves[0].curves for name in c.channel.columns if c.channel.target in (target, "body")
         ]
@@ -165,3 +165,22 @@ def test_without_splines_the_samples_are_all(tmp_path, monkeypatch):
     assert splines.PREFIX not in path.read_text()
     monkeypatch.setattr(splines, "AVAILABLE", True)
     assert all((c.segments != BEZIER).all() for c in read(path).curves[0].curves)
+
+
+def test_weights_in_several_channels(tmp_path):
+    """Each shape with keys of its own, as reducing leaves them."""
+    rng = np.random.default_rng(8)
+    character = random_character(rng)
+    curves = [bent(rng, Channel("left hand", "weights", (name,))) for name in ("brow up", "smile")]
+    asset = Asset([character], curves=[Curves("two", curves, rate=25.0)])
+    path = tmp_path / "file.usda"
+    write(asset, path)
+    after = read(path)
+    for curve in curves:
+        assert_equal(found(after, curve), curve)
+    clip = asset.curves[0].clip(25.0)
+    write(Asset([character], [clip]), path)
+    times = clip.times
+    np.testing.assert_allclose(
+        DirectRig(character).pose(read(path).curves[0], times), DirectRig(character).pose(clip, times), atol=1e-6
+    )

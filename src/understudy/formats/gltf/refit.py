@@ -13,6 +13,7 @@ import numpy as np
 
 from understudy.character import Curve
 from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.character.segments import same_side
 from understudy.checks import NEAR_UNIT, Array
 from understudy.maths import euler, quaternion
 from understudy.maths.slerp_bezier import slerp_handles
@@ -89,12 +90,8 @@ def _path(curve: Curve) -> _Path:
         return _Path(curve, euler.from_euler(curve.values, "".join(curve.channel.columns)), True)
     if curve.channel.kind != "rotation":
         return _Path(curve, curve.values, False)
-    # linear segments turn the short way anyway: signs such that they do not change sides
-    dots = np.einsum("ki,ki->k", curve.values[1:], curve.values[:-1])
-    sign = np.concatenate([[1.0], np.cumprod(np.where((curve.segments == LINEAR) & (dots < 0), -1.0, 1.0))])
-    scale = np.stack([np.ones_like(sign), sign], axis=-1)[:, None]  # times of handles keep their sign
-    values, before, after = curve.values * sign[:, None], curve.before * scale, curve.after * scale
-    curve = Curve(curve.channel, curve.times, values, curve.segments, before, after)
+    curve = same_side(curve)
+    values = curve.values
     length = np.sqrt(np.einsum("ki,ki->k", values, values))[:, None]
     return _Path(curve, np.where(np.abs(length - 1) > NEAR_UNIT, quaternion.normalise(values), values), True)
 

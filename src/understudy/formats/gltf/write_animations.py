@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Channel, Clip, Curve, Curves
+from understudy.character import Channel, Channels, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.character.curves import natural_rate
+from understudy.character.joining import unsplit
 from understudy.checks import NEAR_UNIT, Array, unit_quaternions
 from understudy.formats.gltf.builder import Builder
 from understudy.formats.gltf.refit import refit
@@ -76,8 +77,8 @@ class AnimationWriter:
     def _clip(self, clip: Clip) -> list[tuple[Channel, Keys]]:
         """Linear keys at the frames. A column that never changes keeps its first and last."""
         tracks = []
-        for i, channel in enumerate(clip.channels):
-            values = clip.values[:, clip.channels.offsets[i] : clip.channels.offsets[i + 1]]
+        for channel, columns in _whole(clip.channels):
+            values = clip.values[:, columns]
             if not self._holds(channel):
                 continue
             times, ends = clip.times, [0, len(clip) - 1]
@@ -102,9 +103,10 @@ class AnimationWriter:
 
     def _curves(self, curves: Curves) -> list[tuple[Channel, Keys]]:
         tracks = []
-        for curve in curves.curves:
-            if not self._holds(curve.channel):
-                continue
+        held = [curve for curve in curves.curves if self._holds(curve.channel)]
+        whole = unsplit(held)
+        self.builder.count("curves of weights with keys of their own became one a part ({})", len(held) - len(whole))
+        for curve in whole:
             if curve.extrapolation != ("hold", "hold"):
                 self.builder.count("extrapolation of curves beyond their keys was lost ({})")
             if curve.channel.kind == "euler":
@@ -178,6 +180,16 @@ class AnimationWriter:
             "interpolation": keys.interpolation,
             "output": self.builder.pooled(table, KINDS[path], "values"),
         }
+
+
+def _whole(channels: Channels) -> list[tuple[Channel, slice]]:
+    """One channel for each target and kind, with its columns in a clip: weights may come in several channels."""
+    names: dict[tuple[str, str], tuple[str, ...]] = {}
+    for channel in channels:
+        pair = (channel.target, channel.kind)
+        names[pair] = (*names.get(pair, ()), *channel.columns)
+    found = ((Channel(*pair, columns), channels.slice(*pair)) for pair, columns in names.items())
+    return [(channel, columns) for channel, columns in found if columns is not None]
 
 
 def _as_rotation(channel: Channel, keys: Keys) -> tuple[Channel, Keys]:

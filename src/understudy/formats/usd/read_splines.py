@@ -55,11 +55,10 @@ def _with_joint(baked: list[Curve], spline: Curve) -> list[Curve] | None:
 
 
 def _with_weights(baked: list[Curve], spline: Curve) -> list[Curve] | None:
-    """The curves with some columns of weights taken out and the spline in their place; None where they disagree.
-
-    Weights that rest beside those that move were not keyed: they join the spline as constant columns.
-    """
-    wanted, result, seen = spline.channel, [], set()
+    """The curves with some columns of weights taken out and the spline in their place; None where they disagree."""
+    wanted = spline.channel
+    result: list[Curve] = []
+    places = []
     for curve in baked:
         channel = curve.channel
         shared = set(wanted.columns) & set(channel.columns)
@@ -70,29 +69,12 @@ def _with_weights(baked: list[Curve], spline: Curve) -> list[Curve] | None:
         for name in shared:
             if not _same(values[:, wanted.columns.index(name)], curve.values[:, channel.columns.index(name)], SAME):
                 return None
-        seen |= shared
         left = [i for i, name in enumerate(channel.columns) if name not in shared]
-        if left and channel.target != wanted.target:
-            names = tuple(channel.columns[i] for i in left)
-            rest = Channel(channel.target, "weights", names)
+        if left:
+            rest = Channel(channel.target, "weights", tuple(channel.columns[i] for i in left))
             result.append(Curve(rest, curve.times, curve.values[:, left], curve.segments))
-        elif left and (curve.values[:, left] != curve.values[:1, left]).any():
-            return None
-        elif left:
-            spline = _widened(spline, tuple(channel.columns[i] for i in left), curve.values[0, left])
-    return [*result, spline] if seen else None
-
-
-def _widened(spline: Curve, names: tuple[str, ...], values: Array) -> Curve:
-    """A curve with constant columns more."""
-    keys, more = len(spline), len(names)
-    before, after = (
-        np.concatenate([handles, np.stack([np.repeat(handles[:, :1, 0], more, 1), np.zeros((keys, more))], -1)], axis=1)
-        for handles in (spline.before, spline.after)
-    )
-    columns = np.concatenate([spline.values, np.tile(values, (keys, 1))], axis=1)
-    channel = Channel(spline.channel.target, "weights", (*spline.channel.columns, *names))
-    return Curve(channel, spline.times, columns, spline.segments, before, after, spline.extrapolation)
+        places.append(len(result))
+    return [*result[: places[0]], spline, *result[places[0] :]] if places else None
 
 
 def _same(one: Array, other: Array, tolerance: float) -> bool:

@@ -36,7 +36,7 @@ def is_bent(curve: Curve) -> bool:
 def author(prim: Usd.Prim, curves: Iterable[Curve], rate: float) -> None:
     """Write a spline for each column of each curve."""
     names = Names()
-    for curve in curves:
+    for count, curve in enumerate(curves):
         channel = curve.channel
         for number, column in enumerate(channel.columns):
             name = names.new(f"{channel.target}_{channel.kind}_{column}")
@@ -45,6 +45,7 @@ def author(prim: Usd.Prim, curves: Iterable[Curve], rate: float) -> None:
             for key, value in (("target", channel.target), ("kind", channel.kind), ("column", column)):
                 attribute.SetCustomDataByKey(f"understudy:{key}", value)
             attribute.SetCustomDataByKey("understudy:place", number)
+            attribute.SetCustomDataByKey("understudy:curve", count)
 
 
 def _spline(curve: Curve, column: int, rate: float) -> Ts.Spline:
@@ -92,16 +93,18 @@ def read(reading: Reading, prim: Usd.Prim) -> list[Curve]:
     """The curves that a SkelAnimation carries as splines; those that are not as ours are noted and left out."""
     if not AVAILABLE:
         return []
-    found: dict[tuple[str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
+    found: dict[tuple[int, str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
     for attribute in prim.GetPropertiesInNamespace(PREFIX):
         if isinstance(attribute, Usd.Attribute) and attribute.HasSpline():
-            target, kind, column, place = (
-                attribute.GetCustomDataByKey(f"understudy:{key}") for key in ("target", "kind", "column", "place")
+            target, kind, column, place, number = (
+                attribute.GetCustomDataByKey(f"understudy:{key}")
+                for key in ("target", "kind", "column", "place", "curve")
             )
-            if all(isinstance(word, str) for word in (target, kind, column)) and isinstance(place, int):
-                found.setdefault((target, kind), {})[place] = (column, attribute)
+            words, numbers = (target, kind, column), (place, number)
+            if all(isinstance(word, str) for word in words) and all(isinstance(count, int) for count in numbers):
+                found.setdefault((number, target, kind), {})[place] = (column, attribute)
     curves = []
-    for (target, kind), columns in found.items():
+    for (_, target, kind), columns in sorted(found.items()):
         try:
             channel = Channel(target, kind, tuple(columns[place][0] for place in sorted(columns)))
             curves.append(_curve(reading, channel, [columns[place][1] for place in sorted(columns)]))

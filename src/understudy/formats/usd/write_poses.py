@@ -66,8 +66,9 @@ def source_of(animation: Clip | Curves) -> _Source:
     """The curves of an animation."""
     if isinstance(animation, Clip):
         times = animation.times
-        held = (c for c in animation.channels if c.kind != "marker")
-        curves = [Curve(c, times, animation.get(c.target, c.kind)) for c in held]
+        bounds = animation.channels.offsets.tolist()
+        held = ((c, a, b) for c, a, b in zip(animation.channels, bounds, bounds[1:]) if c.kind != "marker")
+        curves = [Curve(c, times, animation.values[:, a:b]) for c, a, b in held]
         return _Source(float(times[0]), float(times[-1]), animation.rate, curves, False)
     return _Source(animation.start, animation.end, animation.rate, list(animation.curves), True)
 

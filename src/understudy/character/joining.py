@@ -1,0 +1,101 @@
+"""Columns with keys of their own as one curve, whose columns share their keys.
+
+Each column gets the keys of the others by cuts that keep its shape. A stepped column beside others gets a key just
+before each of its jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from understudy.character.channels import Channel
+from understudy.character.curve import BEZIER, LINEAR, STEP, Curve
+from understudy.character.cutting import TOUCH, inserted
+from understudy.character.segments import bezier_segments, fitted
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import quaternion
+
+JUMP = 4 * TOUCH  # seconds before a jump, where a stepped column stands beside others: a key that is not the next one
+
+
+def joined(channel: Channel, columns: Mapping[str, Curve], beyond: tuple[str, str] = ("hold", "hold")) -> Curve:
+    """One curve of columns (by name) that have keys of their own; columns of the channel without one rest."""
+    keys = np.unique(np.concatenate([column.times for column in columns.values()]))
+    keys = keys[np.append(True, np.diff(keys) > TOUCH)]
+    kinds = [_kinds(column, keys) for column in columns.values()]
+    stepped = np.array([kind == STEP for kind in kinds])
+    mixed = stepped.any(axis=0) & ~stepped.all(axis=0)
+    jumps = keys[1:][mixed] - np.minimum(JUMP, np.diff(keys)[mixed] / 2)
+    keys = np.union1d(keys, jumps)
+    parts = {name: _with_keys(column, keys) for name, column in columns.items()}
+    segments = np.stack([part.segments for part in parts.values()])
+    alike = (segments == segments[0]).all(axis=0)
+    shape = np.where(alike, segments[0], BEZIER)
+    if channel.kind == "rotation":  # linear columns are no slerp
+        shape = np.where(shape == LINEAR, BEZIER, shape)
+    values, before, after = _resting(channel, len(keys), np.diff(keys))
+    for name, part in parts.items():
+        part = replace(part, segments=np.where(shape == STEP, STEP, np.maximum(part.segments, LINEAR)))
+        part = bezier_segments(part, (shape == BEZIER) & (part.segments == LINEAR))
+        place = channel.columns.index(name)
+        values[:, place], before[:, place], after[:, place] = part.values[:, 0], part.before[:, 0], part.after[:, 0]
+    return Curve(channel, keys, values, shape, before, after, beyond)
+
+
+def unsplit(curves: Iterable[Curve]) -> list[Curve]:
+    """The same curves with one for each target and kind: weights and controls may come in several."""
+    groups: dict[tuple[str, str], list[Curve]] = {}
+    for curve in curves:
+        groups.setdefault((curve.channel.target, curve.channel.kind), []).append(curve)
+    return [group[0] if len(group) == 1 else _one(*pair, group) for pair, group in groups.items()]
+
+
+def _one(target: str, kind: str, group: list[Curve]) -> Curve:
+    """The curves of one target and kind as one; beyond the keys it holds where they do not agree."""
+    columns = {}
+    for curve in group:
+        for i, name in enumerate(curve.channel.columns):
+            handles = (curve.before[:, i : i + 1], curve.after[:, i : i + 1])
+            alone, values = Channel(target, kind, (name,)), curve.values[:, i : i + 1]
+            columns[name] = Curve(alone, curve.times, values, curve.segments, *handles, curve.extrapolation)
+    beyond = {curve.extrapolation for curve in group}
+    return joined(
+        Channel(target, kind, tuple(columns)), columns, beyond.pop() if len(beyond) == 1 else ("hold", "hold")
+    )
+
+
+def _kinds(column: Curve, keys: Array) -> Array:
+    """The kind of segment that a column has between each two keys; beyond its own keys it is linear, or holds."""
+    if len(column) == 1:
+        return np.full(len(keys) - 1, LINEAR)
+    at = np.clip(np.searchsorted(column.times, keys[:-1] + TOUCH) - 1, 0, len(column) - 2)
+    outside = (keys[1:] <= column.times[0] + TOUCH) | (keys[:-1] >= column.times[-1] - TOUCH)
+    return np.where(outside, LINEAR, column.segments[at])
+
+
+def _with_keys(column: Curve, keys: Array) -> Curve:
+    """A column with keys at all these times (and at no others); its steps end in a jump where others go on."""
+    first, last = ("hold" if mode.startswith("cycle") else mode for mode in column.extrapolation)
+    free = replace(column, extrapolation=(first, last))
+    for time in keys:
+        free = inserted(free, float(time))
+    if len(free) != len(keys):
+        raise InvalidInput(
+            "keys of columns that become one curve should be at least a hundredth of a millisecond apart"
+        )
+    # keys that stand for one moment are brought together, and handles that were as long as their segment with them
+    before, after, gaps = np.array(free.before), np.array(free.after), np.diff(keys)[:, None]
+    after[:-1], before[1:] = fitted(after[:-1], gaps), fitted(before[1:], gaps)
+    return replace(free, times=keys, before=before, after=after)
+
+
+def _resting(channel: Channel, count: int, gaps: Array) -> tuple[Array, Array, Array]:
+    """Values (K, n) and handles (K, n, 2) of columns that nothing moves."""
+    rest = {"rotation": quaternion.IDENTITY, "scale": (1.0, 1.0, 1.0)}.get(channel.kind, (0.0,) * len(channel))
+    before, after = np.zeros((2, count, len(channel), 2))
+    before[1:, :, 0] = after[:-1, :, 0] = gaps[:, None] / 3
+    return np.tile(np.array(rest, float), (count, 1)), before, after
