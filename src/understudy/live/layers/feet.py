@@ -96,7 +96,7 @@ class Feet:
             sole = self.soles[i]
             places = sole.places(worlds)
             x, _, z = places[sole.stands_on].tolist()
-            seen = Seen((x, z), float(places[:, 1].min()), *known[i::count], held)
+            seen = Seen((x, z), float(places[:, 1].min()), known[i], known[count + i], known[2 * count + i], held)
             up = [feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count)]
             may_lift = not up[self.fellows[i]] and sum(up) - up[i] < max(1, count // 2)
             feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)

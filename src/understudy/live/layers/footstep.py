@@ -36,6 +36,7 @@ FAST, SLOW, RESTING = 0.4, 0.15, 0.05
 # Seconds:
 BRAKES, LEAVING, RISES, FALLS = 0.12, 0.25, 0.1, 0.12
 DWELLS = 0.1  # for so long it stays free, or up, whatever the clips say
+CATCHES, SLOWEST = 0.1, 0.8  # a foot is let go over so much longer for each height a second, and at most
 RESTS = 0.25  # for so long before a small error is stepped away
 SHORTEST, LONGEST, HOVERS = 0.28, 0.45, 0.8  # a step; a foot that is kept up because it still moves
 WEIGHS = 0.15  # in which a foot comes to stand on the floor
@@ -162,7 +163,7 @@ def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> t
     swings = foot.mode == FREE and seen.held and seen.slides < SLIDES and _speed(foot, seen, dt) > SLOW * size
     swing = min(foot.swing + dt / WEIGHS, 1.0) if swings else max(foot.swing - dt / WEIGHS, 0.0)
     falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
-    out = _soft(min(floor, level) - seen.lowest, SOFT * size + falls) if seen.held or foot.mode != FREE else 0.0
+    out = _soft(min(floor, level) - seen.lowest, SOFT * size + 2.0 * falls) if seen.held or foot.mode != FREE else 0.0
     stood = _ground(level, floor, size) if standing else foot.stood
     on = max(stood - seen.lowest, -LOW * size)
     share = smooth(weight)
@@ -190,7 +191,9 @@ def _switched(
     error = hypot(shown[0] - seen.place[0], shown[1] - seen.place[1])
     if foot.mode == DOWN:
         if seen.stands < LEAVES:
-            return _follows(foot, seen, shown, velocity, FREE, LEAVING + error / size, time, dt)
+            return _follows(
+                foot, seen, shown, velocity, FREE, _leaving(foot, seen, error, velocity, size, dt), time, dt
+            )
         far = error > TOO_FAR * size or (error > LITTLE * size and foot.rest > RESTS)
         if foot.strain > STRAINED * size or error > FAR_OFF * size or (far and may_lift):
             lasts = min(SHORTEST + 0.5 * error / size, LONGEST)
@@ -199,12 +202,14 @@ def _switched(
     if foot.mode == UP:
         age = time - foot.since
         if seen.stands < LEAVES and age > DWELLS:
-            return _follows(foot, seen, shown, velocity, FREE, LEAVING + error / size, time, dt)
+            return _follows(
+                foot, seen, shown, velocity, FREE, _leaving(foot, seen, error, velocity, size, dt), time, dt
+            )
         if not foot.landing:
             near = age >= foot.lasts - FALLS and speed < SLOW * size
             return foot._replace(landing=near or age >= HOVERS)
-        if foot.up > 0.0:
-            return foot
+        if foot.up > 0.0:  # on its way down, unless the pose moves on
+            return foot._replace(landing=speed < FAST * size or age >= HOVERS)
         if not seen.held:
             return _follows(foot, seen, shown, velocity, FREE, LEAVING, time, dt)
         return _held(foot, shown, velocity, time)
@@ -218,6 +223,12 @@ def _switched(
             return _lifted(foot, seen, shown, velocity, 0.3 * speed, SHORTEST, size, time, dt)
         return _held(foot, shown, velocity, time)
     return foot
+
+
+def _leaving(foot: Foot, seen: Seen, error: float, velocity: Flat, size: float, dt: float) -> float:
+    """Seconds in which a foot is let go: the longer the further it has to go, and the faster the pose's own goes."""
+    away = hypot(velocity[0] - (seen.place[0] - foot.place[0]) / dt, velocity[1] - (seen.place[1] - foot.place[1]) / dt)
+    return min(LEAVING + (error + CATCHES * away) / size, SLOWEST)
 
 
 def _follows(

@@ -115,8 +115,12 @@ class Leg:
             row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
         else:
             moved = reached + apart - foot
-            frame = np.eye(3) if self.above < 0 else worlds[self.above, :3, :3]
-            row[10 * self.foot : 10 * self.foot + 3] += np.linalg.solve(frame, moved)
+            if (
+                self.above >= 0
+            ):  # a rotation and one scale: the transpose is the inverse, but for the square of the scale
+                frame = worlds[self.above, :3, :3]
+                moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
+            row[10 * self.foot : 10 * self.foot + 3] += moved
         missed = foot + shift - apart - reached
         return sqrt(float(missed @ missed))
 
