@@ -96,6 +96,11 @@ def test_together_is_as_alone(performer: Performer) -> None:
             assert np.array_equal(state.features, features[frame]), "to the last bit"
 
 
+def test_nobody_can_be_performed(performer: Performer) -> None:
+    states, rows = performer.step_all([])
+    assert states == [] and rows.shape == (0, performer.rig.channels.width)
+
+
 def test_changed_is_replace(performer: Performer) -> None:
     state = performer.init("sad")
     ours, theirs = changed(state, frame=7, look="camera"), replace(state, frame=7, look="camera")

@@ -90,7 +90,8 @@ class Performer:
         after = self._shown(ready, moved)
         encoder = self.model.encoder
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
-        rows = encoder.place(np.array([state.features for state in after]), grounds.reshape(-1, 3))
+        features = np.array([state.features for state in after]).reshape(-1, len(encoder))  # also of nobody
+        rows = encoder.place(features, grounds.reshape(-1, 3))
         if self.layers:
             for number, state in enumerate(after):
                 after[number], rows[number] = self._lay_over(state, rows[number])
