@@ -170,7 +170,8 @@ class Encoder:
             logs = np.empty((len(features), self.still.size))
             logs[:] = self.still.reshape(-1)
             logs[:, self.turns] = features[:, count : count + len(self.turns)]
-            rows[:, self._turning_columns] = exponentials(logs.reshape(len(features), *self.still.shape), self.reference)
+            logs = logs.reshape(-1, *self.still.shape)
+            rows[:, self._turning_columns] = exponentials(logs, self.reference)
         return rows
 
     def _velocities(self, features: Array) -> Array:
