@@ -146,3 +146,18 @@ def test_a_trusted_bezier_curve_is_the_checked_one() -> None:
 )
 def test_natural_rate(times: np.ndarray, rate: float) -> None:
     assert natural_rate([np.asarray(times, float)]) == pytest.approx(rate, rel=1e-3)
+
+
+@given(st.floats(0, 1.5), st.floats(0, 1.5))
+@settings(max_examples=100, deadline=None)
+def test_handles_are_refused_exactly_where_time_would_run_backwards(a: float, b: float) -> None:
+    s = np.linspace(0, 1, 2001)
+    time = 3 * (1 - s) ** 2 * s * a + 3 * (1 - s) * s**2 * (1 - b) + s**3
+    backwards = np.diff(time).min()
+    before, after = np.zeros((2, 2, 3, 2))
+    after[0, :, 0], before[1, :, 0] = a, b
+    try:
+        Curve(MOVE, [0, 1], np.zeros((2, 3)), BEZIER, before, after)
+        assert backwards > -1e-6
+    except InvalidInput:
+        assert backwards < 1e-6 and a + b > 1

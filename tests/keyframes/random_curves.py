@@ -13,7 +13,7 @@ MOVE, TURN = Channel("hip", "translation"), Channel("hip", "rotation")
 ANGLES = Channel("knee", "euler", ("z", "x", "y"))
 SMILE = Channel("face", "weights", ("smile", "blink"))
 CHANNELS = (MOVE, TURN, ANGLES, SMILE)
-REACH = 0.6  # of the segment, for each handle: longer ones may need shortening when a segment is cut
+REACH = 0.97  # of the segment, for each handle; at 1 on both sides time halts, and slopes have no bound
 
 
 def random_curve(

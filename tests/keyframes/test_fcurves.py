@@ -12,6 +12,7 @@ from tests.keyframes.random_curves import MOVE, SMILE, TURN, random_curve, rando
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.character.joining import unsplit
 from understudy.errors import InvalidInput
 from understudy.keyframes.fcurves import Action, FCurve, escaped, to_fcurves, unescaped
 from understudy.keyframes.from_fcurves import from_fcurves
@@ -21,8 +22,9 @@ SEEDS = st.integers(0, 100_000)
 
 
 def assert_same_shape(one: Curves, other: Curves, bound: float = 1e-9, beyond: float = 0.0) -> None:
-    assert set(one.channels) == set(other.channels)
-    for curve in one.curves:
+    whole = unsplit(one.curves)  # weights may have keys of their own now
+    assert {curve.channel for curve in whole} == set(other.channels)
+    for curve in whole:
         twin = next(c for c in other.curves if c.channel == curve.channel)
         times = np.linspace(curve.times[0] - beyond, curve.times[-1] + beyond, 300)
         jumps = curve.times[1:][curve.segments == STEP]
@@ -132,6 +134,17 @@ def test_columns_with_keys_of_their_own() -> None:
     np.testing.assert_allclose(curve.sample(times)[:, 0], alone.sample(times)[:, 0], atol=1e-12)
     np.testing.assert_allclose(curve.sample(times)[:, 1], np.interp(times, [0.5, 2.5], [1, 2]), atol=1e-12)
     assert not curve.sample(times)[:, 2].any()
+
+
+def test_weights_with_keys_of_their_own_keep_them() -> None:
+    path = 'key_blocks["{}"].value'
+    smile = replace(single(0, [(0, 0), (10, 1)], "BEZIER"), data_path=path.format("smile"), owner="face")
+    blink = replace(single(0, [(0, 0), (4, 1), (8, 0)], "LINEAR"), data_path=path.format("blink"), owner="face")
+    curves = from_fcurves(Action("a", 10.0, 0.0, (smile, blink)))
+    assert [(c.channel.target, c.channel.columns, len(c)) for c in curves.curves] == [
+        ("face", ("smile",), 2),
+        ("face", ("blink",), 3),
+    ]
 
 
 def test_a_step_beside_a_curve_jumps() -> None:

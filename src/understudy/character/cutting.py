@@ -34,11 +34,10 @@ def inserted(curve: Curve, time: float) -> Curve:
     before, after = np.insert(curve.before, k, blank, axis=0), np.insert(curve.after, k, blank, axis=0)
     if curve.segments[k - 1] == BEZIER:
         value, (after[k - 1], before[k], after[k], before[k + 1]) = _cut(curve, k - 1, time)
-    else:
+    else:  # handles wait for the segment to become Bezier, and are as long as it then lets them
         value = curve.sample([time])[0]
-    first, second = time - curve.times[k - 1], curve.times[k] - time
-    after[k - 1], before[k] = fitted(after[k - 1], first), fitted(before[k], first)
-    after[k], before[k + 1] = fitted(after[k], second), fitted(before[k + 1], second)
+        after[k - 1] = fitted(after[k - 1], time - curve.times[k - 1])
+        before[k + 1] = fitted(before[k + 1], curve.times[k] - time)
     return replace(
         curve,
         times=np.insert(curve.times, k, time),

@@ -14,7 +14,7 @@ import numpy as np
 from understudy.character.channels import Channel
 from understudy.character.curve import BEZIER, LINEAR, STEP, Curve
 from understudy.character.cutting import TOUCH, inserted
-from understudy.character.segments import bezier_segments, fitted
+from understudy.character.segments import bezier_segments
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
@@ -87,9 +87,10 @@ def _with_keys(column: Curve, keys: Array) -> Curve:
         raise InvalidInput(
             "keys of columns that become one curve should be at least a hundredth of a millisecond apart"
         )
-    # keys that stand for one moment are brought together, and handles that were as long as their segment with them
-    before, after, gaps = np.array(free.before), np.array(free.after), np.diff(keys)[:, None]
-    after[:-1], before[1:] = fitted(after[:-1], gaps), fitted(before[1:], gaps)
+    # keys that stand for one moment are brought together, and the handles keep their share of each segment
+    before, after, ratio = np.array(free.before), np.array(free.after), np.diff(keys) / np.diff(free.times)
+    after[:-1] *= ratio[:, None, None]
+    before[1:] *= ratio[:, None, None]
     return replace(free, times=keys, before=before, after=after)
 
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from understudy.character import Channel, Curve, Curves, Skeleton
+from understudy.character.channels import SPLIT
 from understudy.character.joining import joined
 from understudy.character.segments import fitted
 from understudy.errors import InvalidInput
@@ -40,11 +42,25 @@ def from_fcurves(action: Action, skeleton: Skeleton | None = None) -> Curves:
         columns[column] = _column(fcurve, action)
     curves = []
     for found, names, columns in _channels(groups, action):
+        if found[1] in SPLIT and not _shared(columns.values()):  # each may have keys of its own
+            curves += [replace(column, channel=Channel(*found, (name,))) for name, column in columns.items()]
+            continue
         beyond = (_beyond(columns.values(), 0), _beyond(columns.values(), 1))
         curves.append(joined(Channel(*found, names), columns, beyond))
     moments = {name: (frame - action.first_frame) / action.fps for name, frame in action.moments.items()}
     result = Curves(action.name, curves, rate=action.fps, moments=moments)
     return result if skeleton is None else from_rest(result, skeleton)
+
+
+def _shared(columns: Collection[Curve]) -> bool:
+    """Whether columns have keys and segments at the same times, and do the same beyond them."""
+    first = next(iter(columns))
+    return all(
+        np.array_equal(column.times, first.times)
+        and np.array_equal(column.segments, first.segments)
+        and column.extrapolation == first.extrapolation
+        for column in columns
+    )
 
 
 def _channels(

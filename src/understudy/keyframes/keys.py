@@ -103,7 +103,10 @@ def _grown(curve: Curve, k: int) -> tuple[Array, Array]:
     told = ~is_broken(curve)[k] & (inner > 0) & (outer > 0)
     share = (curve.times[k] - curve.times[k - 1]) / length
     s = np.where(told, inner / np.where(told, inner + outer, 1.0), share)[:, None]
-    return fitted(curve.after[k - 1] / s, length), fitted(curve.before[k + 1] / (1.0 - s), length)
+    after, before = curve.after[k - 1] / s, curve.before[k + 1] / (1.0 - s)
+    a, b = after[:, 0] / length, before[:, 0] / length
+    backwards = (a + b > 1 + np.sqrt(a * b) + 1e-9)[:, None]  # time, as no cut leaves it
+    return np.where(backwards, fitted(after, length), after), np.where(backwards, fitted(before, length), before)
 
 
 def move_key(curves: Curves, time: float, to: float, targets: Targets = None) -> Curves:
