@@ -12,8 +12,8 @@ the change of the tangents, off unless it is given.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,11 +37,8 @@ class Answer(NamedTuple):
     gap: Array  # (K, 3) the way to go, where the wish is a goal
 
 
-class Term(Protocol):
-    """A wish, once it knows the path before the gesture."""
-
-    def __call__(self, path: Array) -> Answer:
-        """Of a path (T, P, 3) in sizes of the character."""
+Term = Callable[[Array], Answer]
+"""A wish that knows the path before the gesture: of a path (T, P, 3), in sizes of the character, what it answers."""
 
 
 class Wish(ABC):
@@ -70,8 +67,13 @@ class Wished(NamedTuple):
 
     wish: Wish
     asked: Requests  # its points at its times, by time
-    shape: tuple[int, int]  # T, P
+    times: Array  # (T,)
+    before: Array  # (T, P, 3) the path before the gesture, sizes
     term: Term
+
+    def instead(self, wish: Wish, size: float) -> Wished:
+        """Another wish of the same points at the same times in its place."""
+        return self._replace(wish=wish, term=wish.term(self.before, self.times, size))
 
 
 class Soft(NamedTuple):
@@ -106,7 +108,7 @@ def wished(
         point, time = np.tile(own, len(times)), np.repeat(times, len(own))
         asked = requests(tangents, point, time, np.zeros(len(point), np.int64), parts)
         before = _path(measure(states, tangents, asked, np.zeros(tangents.count), size, slopes=False), shape)
-        result.append(Wished(wish, asked, shape, wish.term(before, times, size)))
+        result.append(Wished(wish, asked, times, before, wish.term(before, times, size)))
     return tuple(result)
 
 
@@ -147,14 +149,14 @@ def _answer(
     each: Wished, states: States, tangents: Tangents, v: Array, size: float, slopes: bool
 ) -> tuple[Answer, Array]:
     seen = measure(states, tangents, each.asked, v, size, slopes)
-    answer = each.term(_path(seen, each.shape))
+    answer = each.term(_path(seen, each.before.shape[:2]))
     if not slopes:
         return answer, np.zeros((0, tangents.count))
     flat = answer.slopes.reshape(len(answer.residual), -1)
     return answer, flat @ seen.matrix
 
 
-def _path(seen: Measured, shape: tuple[int, int]) -> Array:
+def _path(seen: Measured, shape: tuple[int, ...]) -> Array:
     """(T, P, 3) in sizes: requests without a goal are measured from the origin of the world."""
     path: Array = -seen.gap[:, :3].reshape(*shape, 3)
     return path

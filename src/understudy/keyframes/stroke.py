@@ -1,0 +1,232 @@
+"""A stroke that the path of a point should follow, as a wish: drawn in the world, or on a screen.
+
+A stroke has a shape and no clock. Each time that is looked at is matched with the nearest place of the stroke, again in
+every step, and only the way across the stroke counts, r = (I - t t') (c - p) with t the stroke's direction at c. That
+the path does not bunch up anywhere, a small part of the way along the stroke counts as well, towards where the point
+would be if it went along the stroke as it went along its path before. A stroke with times of its own is followed
+point by point.
+
+On a screen the same happens with the projection of the path: (u, v, w) = M (x, y, z, 1), at (u / w, v / w), or (u, v)
+where M has two rows. Depth is left to the tangents. One unit of the screen counts as the sizes that it spans where
+the point is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.keyframes.goals import Point
+from understudy.keyframes.selection import finite_time
+from understudy.keyframes.wishes import Answer, Term, Wish
+from understudy.rig import PosedRig
+
+POINTS = 256  # of the stroke, evenly along it: a 256th of it is finer than a hand draws
+FEWEST, MOST = 9, 33  # times that are looked at: a segment has at most four numbers a column
+WINDOW = 0.2  # of the stroke's length, about where the point is due: a loop's other side is no match
+
+
+@dataclass(frozen=True)
+class Stroke(Wish):
+    """From `start` to `stop` the point goes along `path`, (n, 3) metres in the world, or (n, 2) with `project`.
+
+    `project` is the matrix of a screen, (2, 4) or (3, 4) as nested tuples. `clock` (n,) seconds gives the path times of
+    its own. `timing` is how much the way along the stroke counts, 0 to 1. With `ends` the path begins and ends where
+    the stroke does, else anywhere on it.
+    """
+
+    point: Point
+    path: tuple[tuple[float, ...], ...]
+    start: float
+    stop: float
+    clock: tuple[float, ...] = ()
+    project: tuple[tuple[float, ...], ...] | None = None
+    timing: float = 0.03
+    ends: bool = True
+    soft: bool = False
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        what = f"stroke of {self.point.name}"
+        drawn = checks.array(self.path, what, ("N", 3 if self.project is None else 2))
+        if len(drawn) < 2:
+            raise InvalidInput(f"{what} should have at least two points, but has {len(drawn)}")
+        if not np.ptp(drawn, axis=0).max() > 0:
+            raise InvalidInput(f"{what} should go somewhere, but all its points are one")
+        object.__setattr__(self, "path", tuple(map(tuple, drawn.tolist())))
+        finite_time(self.start, f"start of the {what}")
+        finite_time(self.stop, f"stop of the {what}")
+        if not self.start < self.stop:
+            raise InvalidInput(f"{what} should last some time, but goes from {self.start} s to {self.stop} s")
+        if self.clock:
+            clock = checks.array(self.clock, f"times of the {what}", (len(drawn),))
+            if np.any(np.diff(clock) <= 0):
+                raise InvalidInput(f"times of the {what} should increase")
+            object.__setattr__(self, "clock", tuple(clock.tolist()))
+        if self.project is not None:
+            matrix = checks.array(self.project, f"projection of the {what}", ("M", 4))
+            if len(matrix) not in (2, 3):
+                raise InvalidInput(f"projection of the {what} should have two or three rows, but has {len(matrix)}")
+            object.__setattr__(self, "project", tuple(map(tuple, matrix.tolist())))
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return (self.point,)
+
+    def times(self, rate: float) -> Array:
+        if self.clock:
+            return np.array(self.clock)
+        frames = int(np.ceil((self.stop - self.start) * rate)) + 1
+        return np.linspace(self.start, self.stop, int(np.clip(frames, FEWEST, MOST)))
+
+    def term(self, path: Array, times: Array, size: float) -> Term:
+        """Follow the stroke, matched anew each time it is asked."""
+        screen = Screen(None if self.project is None else np.array(self.project), size)
+        if self.clock:
+            return _timed(np.array(self.path), screen)
+        line = Line(even(np.array(self.path), POINTS))
+        gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, 0], axis=0), axis=1))])
+        spent = (times - times[0]) / (times[-1] - times[0])
+        due = gone / gone[-1] if gone[-1] > 1e-6 else spent  # a point that stood still goes evenly
+        return _followed(line, due, screen, self.timing, self.ends)
+
+
+class Seen(NamedTuple):
+    """Places on a screen, or in the world, in its own units."""
+
+    place: Array  # (T, D)
+    slopes: Array  # (T, D, 3) by places of the world in sizes
+    unit: Array  # (T,) how many units one size of the character is there
+
+
+class Screen:
+    """What a matrix (2 or 3, 4) makes of places given in sizes of `size` metres; None is the world itself."""
+
+    def __init__(self, matrix: Array | None, size: float) -> None:
+        self.matrix, self.size = matrix, size
+
+    def see(self, path: Array) -> Seen:
+        """Of T places (T, 3) in sizes."""
+        count, size = len(path), self.size
+        if self.matrix is None:
+            slopes = np.tile(size * np.eye(3), (count, 1, 1))
+            return Seen(size * path, slopes, np.full(count, size))
+        drawn = size * path @ self.matrix[:, :3].T + self.matrix[:, 3]
+        slopes = np.tile(size * self.matrix[:, :3], (count, 1, 1))
+        if len(self.matrix) == 3:
+            w = drawn[:, 2:]
+            if (w <= 0).any():
+                raise InvalidInput("the point is behind the screen that the stroke was drawn on")
+            place = drawn[:, :2] / w
+            slopes = (slopes[:, :2] - place[:, :, None] * slopes[:, 2:]) / w[:, :, None]
+            drawn = place
+        unit = np.sqrt((slopes**2).sum(axis=(1, 2)) / 2)
+        return Seen(drawn, slopes, np.maximum(unit, 1e-12))
+
+
+class Line:
+    """A stroke of M points, evenly spaced; places along it are 0 to 1."""
+
+    def __init__(self, points: Array) -> None:
+        self.points = points  # (M, D)
+        self.steps = np.diff(points, axis=0)
+        self.shares = np.linspace(0.0, 1.0, len(points))
+
+    def at(self, share: Array) -> Array:
+        """(T, D) the places at shares (T,) of its length."""
+        return np.stack([np.interp(share, self.shares, column) for column in self.points.T], axis=-1)
+
+    def along(self, share: Array) -> Array:
+        """(T, D) the direction there, of length one, even over the points beside."""
+        span = 1.5 / (len(self.points) - 1)
+        way = self.at(np.minimum(share + span, 1.0)) - self.at(np.maximum(share - span, 0.0))
+        return way / np.maximum(np.linalg.norm(way, axis=1, keepdims=True), 1e-12)
+
+    def nearest(self, places: Array, due: Array | None = None) -> Array:
+        """(T,) the share of the nearest point of each place (T, D), not far from where it is due (T,)."""
+        off = places[:, None] - self.points[:-1]  # (T, M - 1, D)
+        length2 = np.maximum((self.steps**2).sum(axis=1), 1e-30)
+        inside = np.clip(np.einsum("tmd,md->tm", off, self.steps) / length2, 0.0, 1.0)
+        distance = np.linalg.norm(off - inside[..., None] * self.steps, axis=2)
+        shares = (np.arange(len(self.steps)) + inside) / len(self.steps)
+        if due is not None:
+            distance = np.where(np.abs(shares - due[:, None]) > WINDOW, np.inf, distance)
+        best = np.argmin(distance, axis=1)
+        found: Array = shares[np.arange(len(places)), best]
+        return found
+
+
+def even(points: Array, count: int) -> Array:
+    """(count, D) points evenly along a polyline (n, D), however unevenly it was drawn."""
+    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    points = points[np.concatenate([[True], steps > 0])]
+    gone = np.concatenate([[0.0], np.cumsum(steps[steps > 0])])
+    at = np.linspace(0.0, gone[-1], count)
+    return np.stack([np.interp(at, gone, column) for column in points.T], axis=-1)
+
+
+def pulled(drawn: Array, shares: Sequence[float], places: Any) -> Array:
+    """The stroke (n, D), even, so that it passes through places (K, D) at shares (K,) of its length.
+
+    The pull fades in proportion to the way to the next such place, and to an end that is free.
+    """
+    line = Line(even(drawn, POINTS))
+    pull = np.asarray(places, float) - line.at(np.asarray(shares, float))
+    known = dict(zip(shares, pull))
+    for end in (0.0, 1.0):
+        known.setdefault(end, np.zeros(drawn.shape[1]))
+    order = sorted(known)
+    offset = [np.interp(line.shares, order, [known[s][d] for s in order]) for d in range(drawn.shape[1])]
+    moved: Array = line.points + np.stack(offset, axis=-1)
+    return moved
+
+
+def _timed(target: Array, screen: Screen) -> Term:
+    def answer(path: Array) -> Answer:
+        seen = screen.see(path[:, 0])
+        way = (target - seen.place) / seen.unit[:, None]
+        return _rows(way, seen.slopes / seen.unit[:, None, None], _filled(way))
+
+    return answer
+
+
+def _followed(line: Line, due: Array, screen: Screen, timing: float, ends: bool) -> Term:
+    last = [0, len(due) - 1] if ends else []
+
+    def answer(path: Array) -> Answer:
+        seen = screen.see(path[:, 0])
+        share = line.nearest(seen.place, due)
+        share[last] = due[last]
+        along = line.along(share)
+        across = np.eye(along.shape[1]) - along[:, :, None] * along[:, None, :]
+        across[last] = np.eye(along.shape[1])
+        unit = seen.unit[:, None]
+        slopes = seen.slopes / unit[:, :, None]
+        way = np.einsum("tab,tb->ta", across, line.at(share) - seen.place) / unit
+        late = np.einsum("ta,ta->t", along, line.at(due) - seen.place)[:, None] / unit
+        first = _rows(way, across @ slopes, _filled(way))
+        second = _rows(timing * late, timing * (along[:, None] @ slopes), first.gap)
+        return Answer(
+            np.concatenate([first.residual, second.residual]), np.concatenate([first.slopes, second.slopes]), first.gap
+        )
+
+    return answer
+
+
+def _rows(way: Array, slopes: Array, gap: Array) -> Answer:
+    """Residuals (T, D) of T times, each with its own slopes (T, D, 3)."""
+    count, rows = way.shape
+    out = np.zeros((count, rows, count, 1, 3))
+    at = np.arange(count)
+    out[at, :, at, 0] = slopes
+    return Answer(way.reshape(-1), out.reshape(count * rows, count, 1, 3), gap)
+
+
+def _filled(way: Array) -> Array:
+    """(T, 3) a way on a screen as one in the world, for its length."""
+    return np.concatenate([way, np.zeros((len(way), 3 - way.shape[1]))], axis=1)

@@ -1,0 +1,260 @@
+"""Timing between keys [Ciccone 2019, section 3.4]: faster or slower around a time, keys untouched.
+
+`scale_timing` is the paper's direct scaling [eq. 12]: of the segment t_k ... t_k+1 that holds t, d long,
+
+    after dt  += sigma d (t - t_k) / d,      before dt += sigma d (t_k+1 - t) / d,      both kept within 0 ... 0.95 d
+
+with sigma in lengths of the segment, so that channels with keys of their own keep step (the paper counts it in frames).
+Longer time handles make the middle of a segment faster and its ends slower.
+
+`retime` asks for a speed instead: the velocity of one point at a time, multiplied, is a goal of the same optimisation
+as all other edits, while the point stays where it is at that time and everything that is held stays held. Time handles
+are cheap there and value handles dear, and the path that the point takes through space is kept softly, so that what
+changes is when it is where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Curve, Curves
+from understudy.character.curve import BEZIER, LINEAR
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.keyframes.freeing import LONGEST, TIME_COST
+from understudy.keyframes.goals import EDGES, Contact, Edit, Hold, Limit, Pin, Point
+from understudy.keyframes.handles import bezier_segments, is_broken
+from understudy.keyframes.outcome import Block, Outcome
+from understudy.keyframes.problem import Problem, prepare
+from understudy.keyframes.selection import Targets, changed, chosen, finite_time
+from understudy.keyframes.solve import Found, Settings, outcome, search
+from understudy.keyframes.states import states_of
+from understudy.keyframes.stroke import Stroke
+from understudy.keyframes.tangents import Tangents
+from understudy.keyframes.wishes import Answer, Term, Wish
+from understudy.rig import PosedRig
+
+AHEAD = 0.03  # of the character's size: how far ahead a wrong speed is measured; the goals' tolerance is 1 % of that
+BESIDE = 0.02  # of a frame: the step of the difference that gives a velocity; its error is below 1e-5 of the speed
+VALUE_COST = 3.0  # how much dearer value handles are than time handles while timing is changed
+HELD_COST = 100.0  # how much dearer still those are that move what is held
+PATH = 3  # weight of the path that is kept
+PLACES = 129  # of that path
+SETTINGS = Settings(iterations=30)
+CHANGE, STEPS = 0.25, 3  # how much a factor changes at once, and how many steps that takes
+
+
+def scale_timing(curves: Curves, time: float, sigma: float, targets: Targets = None, edges: str = "broken") -> Curves:
+    """Faster around a time for sigma above 0, slower below [eq. 12], of all curves or of some.
+
+    Only time handles of the segments that hold the time change. That turns the tangents at their keys: where a key was
+    smooth, `edges` "smooth" turns its other side along, "broken" leaves it. Steps stay steps.
+    """
+    time = finite_time(time)
+    if not np.isfinite(sigma):
+        raise InvalidInput(f"sigma should be a number, but is {sigma}")
+    checks.one_of(edges, "edges", EDGES)
+    if not curves.start <= time <= curves.end:
+        raise InvalidInput(
+            f"the time should lie within animation {curves.name!r}, {curves.start:g} to {curves.end:g} s, "
+            f"but is {time:g} s"
+        )
+    return changed(curves, chosen(curves, targets), lambda curve: _scaled(curve, time, sigma, edges == "smooth"))
+
+
+def sigma_of(factor: float) -> float:
+    """The sigma that makes the middle of a segment with even handles (a third each) `factor` times as fast.
+
+    There x' falls from 1 to 1 - 3/4 sigma, so that sigma = 4/3 (1 - 1 / factor). Handles end between 0 and 0.95 of the
+    segment, which is between 0.67 and 13 times as fast.
+    """
+    if not (np.isfinite(factor) and factor > 0):
+        raise InvalidInput(f"the factor of the speed should be above zero, but is {factor}")
+    return 4 / 3 * (1 - 1 / factor)
+
+
+def _scaled(curve: Curve, time: float, sigma: float, smooth: bool) -> Curve:
+    if len(curve) < 2 or not curve.times[0] <= time <= curve.times[-1]:
+        return curve
+    k = min(int(np.searchsorted(curve.times, time, side="right")) - 1, len(curve) - 2)
+    curve = bezier_segments(curve, (np.arange(len(curve) - 1) == k) & (curve.segments == LINEAR))
+    if curve.segments[k] != BEZIER:
+        return curve
+    d = curve.times[k + 1] - curve.times[k]
+    u = (time - curve.times[k]) / d
+    broken = is_broken(curve)
+    before, after = np.array(curve.before), np.array(curve.after)
+    for handles, key, share in ((after, k, u), (before, k + 1, 1 - u)):
+        most = np.maximum(LONGEST * d, handles[key, :, 0])  # one that is longer already stays
+        handles[key, :, 0] = np.clip(handles[key, :, 0] + sigma * d * share, 0.0, most)
+    if smooth:
+        for own, other, key in ((after, before, k), (before, after, k + 1)):
+            if 0 < key < len(curve) - 1:
+                turns = ~broken[key] & (own[key, :, 0] > 0)
+                slope = own[key, :, 1] / np.where(turns, own[key, :, 0], 1.0)
+                other[key, :, 1] = np.where(turns, slope * other[key, :, 0], other[key, :, 1])
+    return replace(curve, before=before, after=after)
+
+
+@dataclass(frozen=True)
+class Speed(Wish):
+    """At `time` the point has `factor` times the velocity that it had, in its old direction."""
+
+    point: Point
+    time: float
+    factor: float
+    soft = False
+    weight = 1.0
+
+    def __post_init__(self) -> None:
+        finite_time(self.time, f"time of the speed of {self.point.name}")
+        if not (np.isfinite(self.factor) and self.factor >= 0):
+            raise InvalidInput(f"the factor of the speed should be zero or more, but is {self.factor}")
+
+    @property
+    def start(self) -> float:  # type: ignore[override]
+        """The segments that hold the time may change."""
+        return self.time - 1e-9
+
+    @property
+    def stop(self) -> float:  # type: ignore[override]
+        return self.time + 1e-9
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return (self.point,)
+
+    def times(self, rate: float) -> Array:
+        """(2,) just before and just after."""
+        return np.array([self.time - BESIDE / rate, self.time + BESIDE / rate])
+
+    def term(self, path: Array, times: Array, size: float) -> Term:
+        """The difference of the two places, over their time, is the velocity.
+
+        Its error is measured as the way that it makes after AHEAD at the wanted speed: 1 % of speed is 1 % of AHEAD.
+        """
+        h = times[1] - times[0]
+        was = (path[1, 0] - path[0, 0]) / h
+        speed = float(np.linalg.norm(was))
+        if speed < 1e-4:
+            raise InvalidInput(f"{self.point.name} stands still at {self.time:g} s, so its speed cannot be multiplied")
+        wanted = self.factor * was
+        scale = AHEAD / max(float(np.linalg.norm(wanted)), 0.1 * speed)
+        slopes = np.zeros((3, 2, 1, 3))
+        slopes[:, 1, 0], slopes[:, 0, 0] = np.eye(3) * scale / h, -np.eye(3) * scale / h
+
+        def answer(now: Array) -> Answer:
+            residual = scale * (wanted - (now[1, 0] - now[0, 0]) / h)
+            return Answer(residual, slopes, residual[None])
+
+        return answer
+
+
+def retime(
+    rig: PosedRig,
+    curves: Curves,
+    point: Point,
+    time: float,
+    factor: float,
+    *,
+    pins: Sequence[Pin] = (),
+    contacts: Sequence[Contact] = (),
+    holds: Sequence[Hold] = (),
+    limits: Sequence[Limit] = (),
+    stiffness: Mapping[str, float] | None = None,
+    edges: str = "smooth",
+    settings: Settings | None = None,
+) -> Outcome:
+    """The animation in which `point` passes the place where it is at `time` with `factor` times its speed.
+
+    Keys stay. The outcome's distance is what the point lags behind after it has gone AHEAD of the character's size, and
+    a note says what the speed has become.
+    """
+    finite_time(time)
+    if not curves.start < time < curves.end:
+        raise InvalidInput(
+            f"the time should lie within animation {curves.name!r}, {curves.start:g} to {curves.end:g} s, "
+            f"but is {time:g} s"
+        )
+    spans = [(time - 1e-9, time + 1e-9), *((contact.start, contact.stop) for contact in contacts)]
+    edit = Edit(
+        (),
+        tuple(pins),
+        tuple(contacts),
+        (*holds, Hold(point, time)),
+        tuple(limits),
+        stiffness or {},
+        min(start for start, _ in spans),
+        max(stop for _, stop in spans),
+        edges,
+        (Speed(point, time, factor),),
+    )
+    problem = prepare(rig, curves, edit)
+    kept = _paths(rig, curves, point, problem)
+    problem = prepare(rig, curves, replace(edit, wishes=(*edit.wishes, *kept)))
+    problem = replace(problem, tangents=_timing_first(problem, point))
+    result = outcome(problem, _by_and_by(problem, factor, settings or SETTINGS))
+    now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
+    said = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
+    blocks = tuple(Block(b.kind, b.what, b.share, f"{b.sentence.split(';')[0]}; {said}") for b in result.blocks)
+    return replace(result, blocks=blocks, notes=(*result.notes, said))
+
+
+def _by_and_by(problem: Problem, factor: float, settings: Settings) -> Found:
+    """The search for a speed in small changes of it: time handles bend a curve too much for large ones."""
+    wish, *others = problem.wishes
+    assert isinstance(wish.wish, Speed)
+    count = max(1, int(np.ceil(abs(factor - 1) / CHANGE)))
+    v, held = np.zeros(problem.tangents.count), problem.held
+    for step in range(1, count + 1):
+        part = replace(wish.wish, factor=1 + (factor - 1) * step / count)
+        now = replace(problem, wishes=(wish.instead(part, problem.size), *others))
+        last = step == count
+        found = search(now, problem.moves, v, settings if last else replace(settings, iterations=STEPS), held)
+        v, held = found.v, found.held
+    return found
+
+
+def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:
+    """Metres a second of a point at a time."""
+    h = BESIDE / curves.rate
+    places = _places(rig, curves, point, np.array([time - h, time + h]))
+    return float(np.linalg.norm(places[1] - places[0]) / (2 * h))
+
+
+def _places(rig: PosedRig, curves: Curves, point: Point, times: Array) -> Array:
+    """(T, 3) metres."""
+    states = states_of(rig, curves.channels, [point])
+    sample = np.arange(len(times))
+    places, _, _ = states.evaluate(curves.sample(times)[:, states.columns], sample, np.zeros_like(sample), False)
+    return places
+
+
+def _paths(rig: PosedRig, curves: Curves, point: Point, problem: Problem) -> list[Stroke]:
+    """The point's own path as strokes to be kept, wherever it can change."""
+    kept = []
+    for start, stop in problem.tangents.changed(np.ones(len(problem.tangents.columns), bool)):
+        start, stop = max(start, curves.start), min(stop, curves.end)
+        places = _places(rig, curves, point, np.linspace(start, stop, PLACES))
+        if np.ptp(places, axis=0).max() > 1e-6 * problem.size:
+            path = tuple(map(tuple, places.tolist()))
+            kept.append(Stroke(point, path, start, stop, timing=0.0, ends=False, soft=True, weight=PATH))
+    return kept
+
+
+def _timing_first(problem: Problem, point: Point) -> Tangents:
+    """The tangents with time handles cheap and value handles dear; and those that move what is held are dearest, so
+    that the others are used first: there is no need to bring back what does not move."""
+    t = problem.tangents
+    values = np.zeros(t.count, bool)
+    moved = t.variable[:, 1::2]
+    values[moved[moved >= 0]] = True
+    others = [goal for goal, kept in enumerate(problem.kept) if kept.point != point]
+    shared: Array = problem.states.moved_by[problem.held.point[np.isin(problem.held.goal, others)]].any(axis=(0, 1))
+    bound = np.zeros(t.count, bool)
+    used = t.variable[shared[t.column]]
+    bound[used[used >= 0]] = True
+    return replace(t, cost=t.cost * np.where(values, VALUE_COST, 1 / TIME_COST) * np.where(bound, HELD_COST, 1.0))
