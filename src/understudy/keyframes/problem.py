@@ -30,8 +30,8 @@ from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
 FIRST_SAMPLES = 9  # of a constraint over a stretch of time; more come where it drifts
-DENSE = 4  # times a frame at which drift is looked for
-MOST_DENSE = 400  # such times of one constraint
+DENSE = 120.0  # times a second at which drift is looked for, whatever the frame rate: curves are smooth
+LEAST_DENSE, MOST_DENSE = 32, 400  # such times of one constraint
 
 Constraint = Pin | Contact | Hold
 
@@ -237,7 +237,7 @@ def _times(goal: Constraint, stretches: list[Range], rate: float, few: bool) -> 
         a, b = max(a, low), min(b, high)
         if b <= a:
             continue
-        steps = int(np.clip(np.ceil((b - a) * rate * DENSE), 8, MOST_DENSE))
+        steps = int(np.clip(np.ceil((b - a) * DENSE), LEAST_DENSE, MOST_DENSE))
         if few:
             steps = min(FIRST_SAMPLES + 1, max(2, int(np.ceil((b - a) * rate))))
         times.append(a + (b - a) * np.arange(steps + 1) / steps)

@@ -9,6 +9,11 @@ has a fast path for that: the answer is the same to rounding, and comes 5 to 16 
 
 DAQP stands rows that depend on each other, which pins over a whole segment soon have, and needs no start that satisfies
 them. Rows that contradict each other are met as nearly as they can be: they are made soft, and the answer says so.
+
+`approach` is the same program with its rows as wishes of great weight, so that only the bounds of the variables are
+left for the active set. It always has a minimum and never takes long: a goal out of reach of its pins, where hundreds
+of dependent rows enter and leave the active set, took 120 ms and more at the slowest tenth, and takes 3 (180 variables,
+200 rows). What the rows are off by is the force on them over twice the weight.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.checks import Array
+from understudy.maths import accelerate
 
 OPTIMAL, SOFT_OPTIMAL = 1, 2
 EQUAL, SOFT = 5, 8  # DAQP's words for a row that is an equation, and for one that may be broken
@@ -72,6 +78,34 @@ def minimise(program: Program) -> Solution | None:
             forces = np.asarray(info["lam"], dtype=float)
             return Solution(np.asarray(x[:n], dtype=float), kind == 0, forces[:n], forces[n + s : n + s + m])
     return None
+
+
+def approach(program: Program, weight: float) -> Solution | None:
+    """The minimum with each row met as nearly as `weight` (in the units of w) makes it, at the middle of its range."""
+    import daqp
+
+    n = len(program.d)
+    middle = (program.floor + program.ceiling) / 2
+    rows, aims = np.concatenate([program.a, program.c]), np.concatenate([program.b, middle])
+    weights = np.concatenate([program.w, np.full(len(middle), weight)])
+    h = np.diag(program.d)
+    kernels = accelerate.kernels("understudy.keyframes.qp_kernels")
+    (gram_slowly if kernels is None else kernels.gram)(rows, weights, h)
+    f = program.g - 2 * rows.T @ (weights * aims)
+    none, plain = np.zeros((0, n)), np.zeros(n, np.int32)
+    x, _, flag, info = daqp.solve(2 * h, f, none, program.high, program.low, plain, primal_tol=TOLERANCE)
+    if flag != OPTIMAL or not np.isfinite(x).all():
+        return None
+    x = np.asarray(x, dtype=float)
+    off = program.c @ x - middle
+    met = bool(np.abs(off).max(initial=0.0) <= np.abs(program.ceiling - middle).max(initial=0.0))
+    return Solution(x, met, np.asarray(info["lam"], dtype=float)[:n], 2 * weight * off)
+
+
+def gram_slowly(rows: Array, weights: Array, out: Array) -> None:
+    """`qp_kernels.gram` in NumPy. The kernel is not faster than BLAS, but BLAS wakes threads for this little work, and
+    on a busy machine waits for them."""
+    out += (rows.T * weights) @ rows
 
 
 def dense(program: Program) -> tuple[Array, Array]:

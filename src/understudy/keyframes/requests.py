@@ -5,7 +5,7 @@ Distances are counted in sizes of the character and turns in radians, so that on
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -45,15 +45,19 @@ class Requests:
         """(M,) the goal of each row."""
         return np.repeat(np.repeat(self.goal[:, None], 2, axis=1)[self.parts], 3)
 
-    def joined(self, other: Requests, which: Array, tangents: Tangents) -> Requests:
+    def joined(self, other: Requests, which: Array) -> Requests:
         """These and `which` (W,) of another's, in the order of time within each goal."""
 
         def both(name: str) -> Array:
             return np.concatenate([getattr(self, name), getattr(other, name)[which]])
 
         order = np.lexsort((both("time"), both("goal")))
-        made = requests(tangents, *(both(name)[order] for name in ("point", "time", "goal", "parts")))
-        return replace(made, place=both("place")[order], turn=both("turn")[order])
+        samples = np.concatenate([self.sample, len(self.grid.times) + np.arange(len(which))])
+        grid = Grid(*(np.concatenate([a, b[other.sample[which]]]) for a, b in zip(self.grid, other.grid)))
+        point, time, goal, parts, place, turn = (
+            both(name)[order] for name in ("point", "time", "goal", "parts", "place", "turn")
+        )
+        return Requests(point, time, goal, parts, place, turn, grid, samples[order], _first_rows(parts))
 
 
 class Measured(NamedTuple):
@@ -77,7 +81,6 @@ class Measured(NamedTuple):
 def requests(tangents: Tangents, point: Array, time: Array, goal: Array, parts: Array) -> Requests:
     """Requests that ask for nothing yet: see `with_goals`."""
     times, sample = np.unique(time, return_inverse=True)
-    first_row = np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
     count = len(point)
     return Requests(
         point,
@@ -88,8 +91,13 @@ def requests(tangents: Tangents, point: Array, time: Array, goal: Array, parts: 
         np.tile(np.eye(3), (count, 1, 1)),
         tangents.grid(times),
         np.ascontiguousarray(sample.reshape(-1)),
-        np.ascontiguousarray(first_row),
+        _first_rows(parts),
     )
+
+
+def _first_rows(parts: Array) -> Array:
+    """(R, 2) where the rows of each part begin, -1 where it is not asked for."""
+    return np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
 
 
 def states_at(states: States, tangents: Tangents, asked: Requests, v: Array) -> tuple[Array, Array]:

@@ -16,7 +16,8 @@ steps go on. The drift that is reported is that of the dense grid.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,6 +32,11 @@ from understudy.keyframes.requests import Measured, Requests, measure
 from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
+STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
+FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
+BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
+RESTORING = 4  # steps at most that bring back what is held
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -39,7 +45,8 @@ class Settings:
     The paper's w_m = 100 leaves a hundredth of the way.
     """
 
-    move: float = 1e4  # w_m of the first step, ten times more in each that follows
+    move: float = 1e6  # w_m of the first step at most, ten times more in each that follows: see `_weight`
+    hold: float = 1e7  # the weight of what is held: a slip of epsilon costs a tenth of a tangent turned by a radian
     change: float = 1.0  # w_d
     broken: float = 1.0  # w_b
     epsilon: float = 1e-4  # eq. 11
@@ -47,6 +54,8 @@ class Settings:
     drift: float = 5e-4  # of what is held
     iterations: int = 12
     trust: float = 1.0  # the most that a variable changes in one step
+    stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
+    damping: float = 10.0  # what a change costs in steps after the first, ten times more after one that was cut short
     regular: float = 1e-6  # lambda of section 3.3
 
 
@@ -80,55 +89,111 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
     """From variables v, those that meet the goals of `moves`. `held` are samples that an earlier search came to."""
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
-    now, kept, soft = _aims(problem, moves, v), _measure(problem, held, v), _soft(problem, v)
-    solution, iterations, stalled = None, 0, False
+    here = _look(problem, moves, held, v)
+    solution, iterations, failures = None, 0, 0
+    stride, damping = settings.stride, 0.0
+    best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
     while True:
-        done = _within(now, settings.tolerance) and _within(kept, settings.drift) and not len(soft.weight)
-        if done or stalled or iterations == settings.iterations or not problem.tangents.count:
-            drift = _measure(problem, problem.dense, v, slopes=False)
-            more = None if _within(drift, settings.drift) else _more(problem, held, drift)
-            if more is None or iterations == settings.iterations:
+        done = _within(here.now, settings.tolerance) and _within(here.kept, settings.drift)
+        over = iterations >= settings.iterations or not len(v)
+        if (done and not len(here.soft.weight)) or failures == FAILURES or over:
+            here, drift, held, seen = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
+            if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
+                best = (here, drift)
+            if over or _within(drift, settings.drift) or seen:
                 break
-            held = more
-            kept, stalled = _measure(problem, held, v), False
-        weight = settings.move * min(10.0**iterations, 1e4)
-        solution = qp.minimise(_program(problem, now, kept, soft, v, weight, settings))
+            failures = 0
+        weight = _weight(here.now, stride, iterations, settings)
+        solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
         iterations += 1
         if solution is None:
-            stalled = True
+            failures = FAILURES
             continue
-        step, before = solution.x - v, _merit(problem, now, kept, soft, v, weight, settings)
-        for share in (1.0, 0.5, 0.25, 0.1):
-            trial = v + share * step
-            new_now, new_kept = _aims(problem, moves, trial), _measure(problem, held, trial)
-            new_soft = _soft(problem, trial)
-            after = _merit(problem, new_now, new_kept, new_soft, trial, weight, settings)
-            if after < before:
-                break
-        stalled = not after < 0.99 * before
+        before = _merit(problem, here, weight, settings)
+        trial, after, share = taken(problem, moves, held, here, solution.x - here.v, weight, settings)
+        # A whole step earns a longer one; one that was cut short a shorter one, which keeps nearer to where it is.
+        gap = float(np.linalg.norm(here.now.residual))
+        stride = min(2 * stride, 1.0) if share == 1.0 else max(1.5 * share * min(stride, gap), settings.stride / 64)
+        damping = settings.damping if share == 1.0 else min(10 * max(damping, settings.damping), 1e6)
+        failures = failures + 1 if not after < STALLED * before else 0
+        here = trial if after < before else here
+    if not _within(drift, BEARABLE * settings.drift):
+        here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
+    return Found(here.v, iterations, here.now, start, drift, held, solution, settings)
+
+
+class Here(NamedTuple):
+    """Variables, and all that is measured there."""
+
+    v: Array  # (N,)
+    now: Measured  # the moves, and the wishes that are goals
+    kept: Measured  # what is held
+    soft: Soft
+
+
+def taken(
+    problem: Problem, moves: Requests, held: Requests, here: Here, step: Array, weight: float, settings: Settings
+) -> tuple[Here, float, float]:
+    """Where a step leads, the merit there and the share of the step that was taken, the first that does some good."""
+    before = _merit(problem, here, weight, settings)
+    for share in (1.0, 0.5, 0.25, 0.1):
+        trial = _look(problem, moves, held, here.v + share * step)
+        after = _merit(problem, trial, weight, settings)
         if after < before:
-            v, now, kept, soft = trial, new_now, new_kept, new_soft
-    return Found(v, iterations, now, start, drift, held, solution, settings)
+            break
+    return trial, after, share
+
+
+def _restored(
+    problem: Problem, moves: Requests, held: Requests, here: Here, settings: Settings, rounds: int
+) -> tuple[Here, Measured, Requests, bool]:
+    """The nearest variables at which what is held is held again at all times, or as nearly as a few steps get.
+
+    Returns them, the drift there, the samples with those that were added, and whether there were none left to add.
+    """
+    t = problem.tangents
+    none, ones = np.zeros((0, t.count)), np.ones(t.count)
+    while True:
+        for _ in range(RESTORING):
+            if not t.count or _within(here.kept, settings.drift):
+                break
+            aim, (low, high) = here.kept.matrix @ here.v + here.kept.residual, _bounds(problem, here.v, settings)
+            nearest = qp.Program(ones, -2 * here.v, low, high, none, aim[:0], aim[:0], here.kept.matrix, aim, aim)
+            solution = qp.approach(nearest, settings.hold)
+            trial = here if solution is None else _look(problem, moves, held, solution.x)
+            if not np.abs(trial.kept.residual).max() < np.abs(here.kept.residual).max():
+                break
+            here = trial
+        drift = _measure(problem, problem.dense, here.v, slopes=False)
+        more = None if _within(drift, settings.drift) else _more(problem, held, drift)
+        if more is None:
+            return here, drift, held, True
+        held, rounds = more, rounds - 1
+        here = here._replace(kept=_measure(problem, held, here.v))
+        if not rounds:
+            return here, drift, held, False
+
+
+def _drawn_back(
+    problem: Problem, moves: Requests, held: Requests, here: Here, drift: Measured, settings: Settings
+) -> tuple[Here, Measured]:
+    """A part of the way on which what is held can be held, or where it is: what is off shrinks with its square."""
+    for share in (0.7, 0.4, 0.2):
+        less, off, _, _ = _restored(problem, moves, held, _look(problem, moves, held, share * here.v), settings, 1)
+        if _within(off, BEARABLE * settings.drift):
+            return less, off
+    return here, drift
 
 
 def outcome(problem: Problem, found: Found) -> Outcome:
     """What a search came to, for a person; one that ended worse than it began gives the animation as it was."""
     settings, size = found.settings, problem.size
     reached = _within(found.moves, settings.tolerance) and _within(found.drift, settings.drift)
-    worse = found.moves.distance + found.moves.angle > found.start.distance + found.start.angle
-    began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
-    drifted = not _within(found.drift, max(settings.drift, began.distance + began.angle))
-    if worse or drifted:
-        found = Found(
-            np.zeros_like(found.v),
-            found.iterations,
-            found.start,
-            found.start,
-            began,
-            found.held,
-            found.solution,
-            settings,
-        )
+    if not reached:
+        began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
+        bearable = max(BEARABLE * settings.drift, _far(began))
+        if _far(found.moves) > _far(found.start) or not _within(found.drift, bearable):
+            found = replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began)
     return Outcome(
         problem.tangents.applied(found.v),
         reached,
@@ -162,44 +227,78 @@ def _within(measured: Measured, tolerance: float) -> bool:
     return measured.distance <= tolerance and measured.angle <= tolerance
 
 
-def _merit(
-    problem: Problem, now: Measured, kept: Measured, soft: Soft, v: Array, weight: float, settings: Settings
-) -> float:
-    """What a step must lower: the way to go, and ten times what is held drifts beyond what it may.
+def _look(problem: Problem, moves: Requests, held: Requests, v: Array) -> Here:
+    return Here(v, _aims(problem, moves, v), _measure(problem, held, v), _soft(problem, v))
+
+
+def _far(measured: Measured) -> float:
+    return measured.distance + measured.angle
+
+
+def _merit(problem: Problem, here: Here, weight: float, settings: Settings) -> float:
+    """What a step must lower: the way to go, and three times what is held drifts beyond what it may.
 
     Soft wishes are weighed against the change of the tangents, so where there are any, both count as they do in the
     program.
     """
+    _, now, kept, soft = here
     drift = np.abs(kept.residual).max(initial=0.0)
     aim = float(now.residual @ now.residual)
     if len(soft.weight):
-        t = problem.tangents
+        t, v = problem.tangents, here.v
         pulled = np.sum((t.pull @ v + t.pull_start) ** 2) + t.pull_cost @ v**2 + t.pull_slope @ v
         change = settings.change * (t.cost**2 @ v**2) + settings.broken * (pulled - t.pull_start @ t.pull_start)
         aim += max(0.0, soft.energy + float(change)) / weight
-    return float(np.sqrt(aim) + 10.0 * max(0.0, drift - 1.5 * settings.epsilon))
+    return float(np.sqrt(aim) + 3.0 * max(0.0, drift - 1.5 * settings.epsilon))
 
 
-def _program(
-    problem: Problem, now: Measured, kept: Measured, soft: Soft, v: Array, weight: float, settings: Settings
-) -> qp.Program:
-    """The quadratic program about v [eq. 10], in terms of the new variables themselves."""
+def _weight(now: Measured, stride: float, iterations: int, settings: Settings) -> float:
+    """w_m: the pull w |J| |gap| of the goals is the force at which what is held slips by epsilon, hold * epsilon."""
+    gap = min(float(np.linalg.norm(now.residual)), stride)
+    slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
+    most = settings.move * min(10.0**iterations, 1e4)
+    return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
+
+
+def _bounds(problem: Problem, v: Array, settings: Settings) -> tuple[Array, Array]:
+    """(N,) how low and how high the variables may be after one step from v."""
     t = problem.tangents
-    aim = kept.matrix @ v + kept.residual
     high = np.minimum(t.high, v + settings.trust)
-    low = np.minimum(np.maximum(t.low, v - settings.trust), high)
+    return np.minimum(np.maximum(t.low, v - settings.trust), high), high
+
+
+def program(
+    problem: Problem, here: Here, weight: float, stride: float, settings: Settings, damping: float = 0.0
+) -> qp.Program:
+    """The quadratic program about v [eq. 10], in terms of the new variables themselves.
+
+    `damping` is what a change from v costs. The first step of a search has none, so that it starts from what is
+    cheapest for the gesture as a whole; those that follow correct it where they are.
+    """
+    t, (v, now, kept, soft) = problem.tangents, here
+    aim, (low, high) = kept.matrix @ v + kept.residual, _bounds(problem, v, settings)
     return qp.Program(
-        settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular,
-        settings.broken * t.pull_slope,
+        settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular + damping,
+        settings.broken * t.pull_slope - 2 * damping * v,
         low,
         high,
         np.concatenate([now.matrix, soft.matrix, t.pull]),
-        np.concatenate([now.residual + now.matrix @ v, soft.residual + soft.matrix @ v, -t.pull_start]),
+        np.concatenate(
+            [_strided(problem, now, stride) + now.matrix @ v, soft.residual + soft.matrix @ v, -t.pull_start]
+        ),
         np.concatenate([np.full(len(now.residual), weight), soft.weight, np.full(len(t.pull), settings.broken)]),
         kept.matrix,
         aim - settings.epsilon,
         aim + settings.epsilon,
     )
+
+
+def _strided(problem: Problem, now: Measured, stride: float) -> Array:
+    """The way to go of the moves, no more than `stride` of each: further away the states are not what a line says."""
+    result = now.residual.copy()
+    ways = result[: problem.moves.rows].reshape(-1, 3)
+    ways *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12))
+    return result
 
 
 def _more(problem: Problem, held: Requests, drift: Measured) -> Requests | None:
@@ -213,4 +312,4 @@ def _more(problem: Problem, held: Requests, drift: Measured) -> Requests | None:
         new += [int(r) for r in peaks if (int(goal), float(problem.dense.time[r])) not in known]
     if not new:
         return None
-    return held.joined(problem.dense, np.array(new), problem.tangents)
+    return held.joined(problem.dense, np.array(new))

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from understudy import checks
 from understudy.character import Curves
 from understudy.checks import Array
 from understudy.keyframes.pieces import Grid, Pieces
@@ -82,13 +83,13 @@ class Tangents:
         handles = self.handles(v)
         curves = list(self.curves.curves)
         owner, within = owners(self.curves, self.columns)
-        for number in np.unique(owner[self.column[(self.variable >= 0).any(axis=1)]]):
-            curve = curves[number]
-            before, after = curve.before.copy(), curve.after.copy()
-            for g in np.flatnonzero(owner[self.column] == number):
-                k, i = self.segment[g], within[self.column[g]]
-                after[k, i], before[k + 1, i] = handles[g, :2], handles[g, 2:]
-            curves[number] = replace(curve, before=before, after=after)
+        owner, within = owner[self.column], within[self.column]
+        for number in np.unique(owner[(self.variable >= 0).any(axis=1)]):
+            own = np.flatnonzero(owner == number)
+            k, i = self.segment[own], within[own]
+            before, after = curves[number].before.copy(), curves[number].after.copy()
+            after[k, i], before[k + 1, i] = handles[own, :2], handles[own, 2:]
+            curves[number] = curves[number].with_handles(checks.freeze(before), checks.freeze(after))
         return replace(self.curves, curves=tuple(curves))
 
 
