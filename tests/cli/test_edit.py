@@ -10,6 +10,7 @@ import pytest
 from tests.keyframes import puppets
 
 from understudy import formats
+from understudy.character import Asset
 from understudy.rig import of
 
 MOVE = '[[edit]]\nname = "higher"\npoint = "hand"\ntime = 0.25\nby = [0, 0.05, 0]\n'
@@ -89,6 +90,33 @@ def test_dense_clips_are_prepared(understudy, tmp_path: Path) -> None:
     assert code == 1 and "has nothing between keys to edit" in err
     code, _, err = understudy("edit", source, script(tmp_path, "keys = [0, 0.5, 1]\n" + MOVE), "-o", out, *clip)
     assert code == 0 and "3 keys of" in err
+
+
+def test_curves_find_their_character_elsewhere(understudy, arm_file: Path, tmp_path: Path) -> None:
+    source, out = tmp_path / "arm.curves.json", tmp_path / "x.glb"
+    formats.write(Asset(curves=[puppets.wave()]), source)
+    words = ["edit", source, script(tmp_path, MOVE), "-o", out]
+    code, _, err = understudy(*words)
+    assert code == 1 and "no character here" in err
+    assert understudy(*words, "--with", arm_file)[0] == 0
+    np.testing.assert_allclose(hand(out) - hand(arm_file), [0, 0.05, 0], atol=3e-3)
+
+
+def test_a_format_of_one_clip_gets_the_edited_one(understudy, arm_file: Path, tmp_path: Path) -> None:
+    out = tmp_path / "x.npz"
+    edits = script(tmp_path, 'name = "other"\n' + MOVE)
+    assert understudy("edit", arm_file, edits, "-o", out, "-q")[0] == 0
+    with np.load(out) as bake:
+        at = np.argmin(np.abs(bake["times"] - 0.25))
+        found = bake["joints"][at, list(bake["joint_names"]).index("rig:hand"), :3, 3]
+    np.testing.assert_allclose(found - hand(arm_file, time=float(at / 24)), [0, 0.05, 0], atol=3e-3)
+
+
+def test_what_cannot_be_written_is_said_first(understudy, arm_file: Path, tmp_path: Path) -> None:
+    edits = script(tmp_path, MOVE)
+    for target, words in ((tmp_path / "x.mp4", "written are"), (tmp_path / "no" / "x.glb", "there is no folder")):
+        code, _, err = understudy("edit", arm_file, edits, "-o", target)
+        assert code == 1 and words in err and "reached" not in err
 
 
 def test_folders_are_edited_file_by_file(understudy, arm_file: Path, tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
     from understudy.keyframes.edits import Edits, Report
 
+SINGLE = (".bvh", ".npz")  # hold one animation
+
 
 @click.command(name="edit")
 @click.argument("input")
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     "--to", "ending", metavar="FORMAT", help="The format to write into a folder or to standard output, as in: --to glb"
 )
 @click.option("--clip", metavar="NAME", help="Which clip; the one that EDITS names, or the first, by default.")
+@click.option(
+    "--with", "other", metavar="FILE", help="Where the character is, if INPUT holds curves only (.curves.json)."
+)
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write what became of each edit.")
 @click.option("--strict", is_flag=True, help="Write nothing and exit with 1 where an edit does not reach its goal.")
 @click.option("--dry-run", is_flag=True, help="Do the edits and say what became of them, but write no animation.")
@@ -42,6 +47,7 @@ def command(
     output: str,
     ending: str | None,
     clip: str | None,
+    other: str | None,
     report: str | None,
     strict: bool,
     dry_run: bool,
@@ -58,10 +64,15 @@ def command(
     if input == "-" and edits == "-":
         raise click.UsageError("INPUT and EDITS cannot both be standard input")
     jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    if not dry_run:
+        check_target(output, suffix(output, ending), jobs.many)
     wanted = read_edits(edits)
+    cast = () if other is None else options.open_input(other).characters
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        if cast:
+            asset = type(asset)([*asset.characters, *cast], asset.clips, asset.curves, asset.notes, asset.format)
         edited, told, reports = edited_asset(asset, wanted, clip, quiet or as_json)
         if not as_json:
             options.echo_notes(told["notes"], quiet)
@@ -70,7 +81,8 @@ def command(
         blocked = [found for found in reports if not found.reached]
         notes: tuple[str, ...] = ()
         if not dry_run and not (strict and blocked):
-            shown = plain(edited, suffix(target, ending), quiet or as_json)
+            kind = suffix(target, ending)
+            shown = plain(leading(edited, told["result"], kind), kind, quiet or as_json)
             notes = (*shown.notes, *written(shown, target, ending))
         row = {"output": None if dry_run or (strict and blocked) else target, **told}
         row["notes"] = [*told["notes"], *notes]
@@ -86,6 +98,18 @@ def command(
         return row
 
     jobs.run(work, as_json and output != "-")
+
+
+def check_target(target: str, kind: str, many: bool) -> None:
+    """Refuse what cannot be written before the work is done, not after."""
+    from understudy import formats
+    from understudy.errors import Unsupported
+
+    able = [".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
+    if kind not in able:
+        raise Unsupported(target, f"an animation is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    if target != "-" and not many and not Path(target).parent.is_dir():
+        raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
 
 def read_edits(path: str) -> Edits:
@@ -122,6 +146,7 @@ def edited_asset(
     told = {
         "edits": wanted.path,
         "clip": animation.name,
+        "result": wanted.name or animation.name,
         "character": rig.character.name,
         "keys": curves.key_count,
         "reached": sum(found.reached for found in reports),
@@ -154,6 +179,17 @@ def replaced(asset: Asset, animation: Clip | Curves, curves: Curves, name: str |
     if len(dense) < len(asset.clips):
         keyed.append(curves)
     return Asset(asset.characters, dense, keyed, (), asset.format)
+
+
+def leading(asset: Asset, name: str, kind: str) -> Asset:
+    """The asset without other animations where a format holds only one, so that it is the one that was worked on."""
+    if kind not in SINGLE:
+        return asset
+    from understudy.character import Asset
+
+    dense = [clip for clip in asset.clips if clip.name == name]
+    keyed = [curves for curves in asset.curves if curves.name == name]
+    return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
 def write_report(told: dict[str, Any], path: str, many: bool, source: str) -> None:

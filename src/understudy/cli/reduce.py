@@ -10,7 +10,7 @@ import click
 
 from understudy.cli import options
 from understudy.cli.convert import plain, written
-from understudy.cli.edit import replaced, write_report
+from understudy.cli.edit import check_target, leading, replaced, write_report
 from understudy.cli.jobs import Jobs, suffix
 from understudy.errors import InvalidInput
 
@@ -84,7 +84,8 @@ def command(
             if not quiet:
                 for row in rows:
                     click.echo(f"  {line(row)}", err=True)
-        shown = plain(reduced, suffix(target, ending), quiet or as_json)
+        kind = suffix(target, ending)
+        shown = plain(leading(reduced, rows[0]["clip"], kind), kind, quiet or as_json)
         notes = [*shown.notes, *written(shown, target, ending)]
         told = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
         if report is not None:
@@ -96,6 +97,7 @@ def command(
         return told
 
     jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    check_target(output, suffix(output, ending), jobs.many)
     jobs.run(work, as_json and output != "-")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,7 @@ def prepared(
         from understudy.keyframes.reduce import reduce
 
         wish = how.reduce
-        angle = {} if wish.angle is None else {"angle": wish.angle}
+        angle: dict[str, Any] = {} if wish.angle is None else {"angle": wish.angle}
         found = reduce(animation, rig, tolerance=wish.tolerance, keys=wish.keys, progress=progress, **angle)
         curves = found.curves
         notes += [f"{animation.name!r}: {found.keys:,} keys, within {1000 * found.error_m:.3g} mm", *found.notes]
@@ -87,9 +88,10 @@ def keyed(animation: Clip | Curves, times: Sequence[float], method: str = "smoot
 
 
 def is_dense(curves: Curves) -> bool:
-    """Whether keys stand at so many frames that they were baked."""
-    keys = np.unique(np.round(np.concatenate([curve.times for curve in curves.curves]), 5))
-    return len(keys) > max(DENSE * curves.frame_count, 4)
+    """Whether most curves that move have a key at so many frames that they were baked."""
+    moving = [curve for curve in curves.curves if len(curve) > 1 and np.ptp(curve.values, axis=0).max() > STILL]
+    shares = [len(curve) / max(1.0, (curve.times[-1] - curve.times[0]) * curves.rate + 1) for curve in moving]
+    return bool(shares) and curves.frame_count > 4 and float(np.median(shares)) > DENSE
 
 
 def apart(rig: PosedRig, one: Clip | Curves, other: Curves) -> str:

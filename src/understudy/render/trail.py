@@ -135,9 +135,9 @@ def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
     if point.vertex is None and rig.character.layers is None:
         above = _chain(rig, point.joint)
         curves = tuple(curve for curve in curves if curve.channel.target in above)
-    moving = [curve.times for curve in curves if len(curve) > 1 and np.ptp(curve.values, axis=0).max() > 1e-9]
-    keys = np.unique(np.round(np.concatenate([np.zeros(0), *moving]), 6))
-    return keys if len(keys) <= DENSE * max(animation.frame_count, 4) else np.zeros(0)
+    most = DENSE * max(animation.frame_count, 4)
+    moving = [curve.times for curve in curves if 1 < len(curve) <= most and np.ptp(curve.values, axis=0).max() > 1e-9]
+    return np.unique(np.round(np.concatenate([np.zeros(0), *moving]), 6))
 
 
 def _chain(rig: PosedRig, joint: str) -> set[str]:
