@@ -49,6 +49,7 @@ class Problem:
     held: Requests  # the first samples of the constraints; goals are numbers into `kept`
     dense: Requests  # all times at which they are looked at
     origin: tuple[Array, Array]  # states of the moved points before the edit: (R, 3), (R, 3, 3)
+    points: tuple[Point, ...]  # that the states are of, by number
     wishes: tuple[Wished, ...] = ()
 
 
@@ -78,7 +79,9 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     origin = states_at(states, made, moves, zero)
     held, dense = (_held(states, made, number, kept, curves.rate, few) for few in (True, False))
     wishes = wished(rig, states, made, number, edit.wishes, curves.rate, size)
-    return Problem(edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin, wishes)
+    return Problem(
+        edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin, tuple(points), wishes
+    )
 
 
 def character_size(rig: PosedRig) -> float:
@@ -139,18 +142,28 @@ def _reduced(
     constraints: list[Constraint] = [*edit.contacts, *edit.holds, *edit.pins]
     wanted = [_columns_of(states, number, goal) for goal in moved] + [states.moved_by[p, 0] for p in looked_at]
     c_s = np.any(wanted, axis=0)
-    free, kept = c_s.copy(), list[Constraint]()
-    for goal in constraints:
-        c_j = _columns_of(states, number, goal)
-        if not (c_j & free).any():
-            continue
-        always = isinstance(goal, Pin) and goal.start is None and goal.stop is None
-        if always and goal.position and goal.orientation and not (c_j & ~c_s).any():
-            free &= ~c_j
-            continue
-        free |= c_j
-        kept.append(goal)
-    return tuple(kept), free
+    frozen = np.any([np.zeros_like(c_s), *(_frozen(states, number, pin, c_s) for pin in edit.pins)], axis=0)
+    free, c = c_s & ~frozen, [_columns_of(states, number, goal) & ~frozen for goal in constraints]
+    met: list[int] = []
+    while new := [j for j, c_j in enumerate(c) if j not in met and (c_j & free).any()]:
+        free = np.any([free, *(c[j] for j in new)], axis=0)  # what was free of the others may now meet them
+        met += new
+    return tuple(constraints[j] for j in sorted(met)), free
+
+
+def _frozen(states: States, number: dict[Point, int], pin: Pin, c_s: Array) -> Array:
+    """(n,) the columns that a pin keeps from changing at all: case 2, none where it is another."""
+    c_j = _columns_of(states, number, pin)
+    whole = pin.start is None and pin.stop is None and pin.position and pin.orientation
+    return c_j & (whole and not (c_j & ~c_s).any())
+
+
+def frozen_by(problem: Problem, pin: Pin) -> Array:
+    """(n,) the columns of a problem that would follow the moves, were they not left alone for this pin."""
+    number = {point: i for i, point in enumerate(problem.points)}
+    moves = [_columns_of(problem.states, number, move) for move in problem.edit.moves]
+    none = np.zeros(len(problem.states.columns), bool)
+    return _frozen(problem.states, number, pin, np.any([none, *moves], axis=0))
 
 
 def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:
