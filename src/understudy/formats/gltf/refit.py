@@ -24,6 +24,14 @@ from understudy.maths.slerp_bezier import slerp_handles
 TOLERANCE, SHARE, ROUNDING = 1e-4, 1e-3, 1e-6
 SHORTEST = 1 / 4096  # of a segment; only a handle that makes a vertical tangent comes near
 PROBES = np.linspace(0, 1, 10)[1:-1]
+HERMITE = np.stack(
+    [
+        2 * PROBES**3 - 3 * PROBES**2 + 1,
+        PROBES**3 - 2 * PROBES**2 + PROBES,
+        3 * PROBES**2 - 2 * PROBES**3,
+        PROBES**3 - PROBES**2,
+    ]
+)  # (4, probes): of the value and slope at the start, and of those at the end
 NUDGE = 1e-4  # of a piece, for one-sided slopes: their error is its square, rounding leaves 1e-12
 
 
@@ -54,13 +62,10 @@ class _Path:
             return euler.from_euler(values, "".join(self.curve.channel.columns))
         return quaternion.normalise(values) if self.turns else values
 
-    def held(self, times: Array) -> Array:
-        """(M, n) the same, with keys as they are: these may be a little off unit length."""
-        values = self.sample(times)
+    def keyed(self, times: Array, values: Array) -> Array:
+        """Values (M, n) at times (M,) with keys as they are: these may be a little off unit length."""
         k = np.minimum(np.searchsorted(self.curve.times, times), len(self.curve) - 1)
-        at_key = self.curve.times[k] == times
-        values[at_key] = self.keys[k[at_key]]
-        return values
+        return np.where((self.curve.times[k] == times)[:, None], self.keys[k], values)
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def refit(curve: Curve, tolerance: float = TOLERANCE) -> Spline:
     path = _path(curve)
     exact, whole = _whole(path)
     starts, ends, worst = _cut(path, np.flatnonzero(~exact), _allowed(path, tolerance))
-    cut = _ends(path, starts, ends)
+    cut, _ = _ends(path, starts, ends)
     parts = [np.concatenate([getattr(whole, name)[exact], getattr(cut, name)]) for name in _Pieces.__dataclass_fields__]
     order = np.argsort(parts[0])
     return _spline(path, _Pieces(*(part[order] for part in parts)), worst)
@@ -146,7 +151,7 @@ def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, fl
         # what is left is one piece, or two of equal length, rather than a long one and a sliver
         length = np.where(length >= left, left, np.where(length > 0.5 * left, 0.5 * left, length))
         stop = np.where(length >= left, ends, at + length)
-        error = _error(path, _ends(path, at, stop))
+        _, error = _ends(path, at, stop)
         good = (error <= allowed) | (length <= shortest)
         done.append((at[good], stop[good]))
         worst = max(worst, float(error[good].max(initial=0)))
@@ -159,31 +164,33 @@ def _cut(path: _Path, segments: Array, allowed: float) -> tuple[Array, Array, fl
     return starts, stops, worst
 
 
-def _ends(path: _Path, starts: Array, ends: Array) -> _Pieces:
-    """Pieces with the path's own values and one-sided slopes, of second order."""
-    h = (ends - starts) * NUDGE
-    first = -3 * path.sample(starts) + 4 * path.sample(starts + h) - path.sample(starts + 2 * h)
-    last = 3 * path.sample(ends) - 4 * path.sample(ends - h) + path.sample(ends - 2 * h)
-    slopes = np.stack([first, last], axis=1) / (2 * h)[:, None, None]
-    left, right = path.held(starts), path.held(ends)
+def _ends(path: _Path, starts: Array, ends: Array) -> tuple[_Pieces, Array]:
+    """Pieces with the path's own values and one-sided slopes, of second order, and their errors (P,)."""
+    span = (ends - starts)[:, None]
+    places = np.concatenate([[0, NUDGE, 2 * NUDGE], PROBES, [1 - 2 * NUDGE, 1 - NUDGE, 1]])
+    times = starts[:, None] + span * places
+    times[:, -1] = ends
+    # one call for everything: curves are many and short, and a call costs more than its arithmetic
+    values = path.sample(times.reshape(-1)).reshape(*times.shape, path.keys.shape[1])
+    slopes = np.stack([values[:, :3], values[:, :-4:-1]], axis=1)  # from both ends inwards
+    slopes = np.einsum("i,psin->psn", [-3.0, 4.0, -1.0], slopes) / (2 * NUDGE * span[:, None])
+    slopes[:, 1] *= -1
+    left, right = path.keyed(starts, values[:, 0]), path.keyed(ends, values[:, -1])
     if path.turns:  # the turn of a key off unit length is its slope over its length
         slopes *= np.linalg.norm(np.stack([left, right], axis=1), axis=2, keepdims=True)
-    return _Pieces(starts, ends, left, right, slopes)
+    pieces = _Pieces(starts, ends, left, right, slopes)
+    return pieces, _error(path, pieces, values[:, 3:-3])
 
 
-def _error(path: _Path, pieces: _Pieces) -> Array:
-    """(P,) how far Hermite pieces are from the path at the probes."""
+def _error(path: _Path, pieces: _Pieces, truth: Array) -> Array:
+    """(P,) how far Hermite pieces are from the path's values (P, probes, n) at the probes."""
     d = (pieces.ends - pieces.starts)[:, None, None]
-    s = PROBES[None, :, None]
     p0, p1 = pieces.left[:, None], pieces.right[:, None]
     m0, m1 = pieces.slopes[:, :1] * d, pieces.slopes[:, 1:] * d
-    cubic = (
-        (2 * s**3 - 3 * s**2 + 1) * p0 + (s**3 - 2 * s**2 + s) * m0 + (3 * s**2 - 2 * s**3) * p1 + (s**3 - s**2) * m1
-    )
-    times = pieces.starts[:, None] + (pieces.ends - pieces.starts)[:, None] * PROBES
-    truth = path.sample(times.reshape(-1)).reshape(cubic.shape)
+    h = HERMITE[:, None, :, None]
+    cubic = h[0] * p0 + h[1] * m0 + h[2] * p1 + h[3] * m1
     if path.turns:
-        return quaternion.angle_between(quaternion.normalise(cubic), quaternion.normalise(truth)).max(axis=1)
+        return quaternion.angle_between(quaternion.normalise(cubic), truth).max(axis=1)
     apart: Array = np.abs(cubic - truth).max(axis=(1, 2))
     return apart
 
