@@ -19,7 +19,6 @@ from math import exp, hypot
 from typing import NamedTuple
 
 from understudy.live.layers.contacts import UNEVEN
-from understudy.live.layers.saccade import smooth
 
 FREE, DOWN, UP = 0, 1, 2
 
@@ -34,13 +33,15 @@ STRAINED = 0.01  # that the leg does not reach
 # Heights a second:
 FAST, SLOW, RESTING = 0.4, 0.15, 0.05
 # Seconds:
-BRAKES, LEAVING, RISES, FALLS = 0.12, 0.25, 0.1, 0.12
+BRAKES, LEAVING, FALLS = 0.12, 0.25, 0.12
 DWELLS = 0.1  # for so long it stays free, or up, whatever the clips say
 CATCHES, SLOWEST = 0.1, 0.8  # a foot is let go over so much longer for each height a second, and at most
 RESTS = 0.25  # for so long before a small error is stepped away
 SHORTEST, LONGEST, HOVERS = 0.28, 0.45, 0.8  # a step; a foot that is kept up because it still moves
-WEIGHS = 0.15  # in which a foot comes to stand on the floor
-SETTLES = 0.05  # time constant with which the floor follows the clips
+# Time constants with which a foot is lifted, comes to stand on the floor, and follows the height of the clips:
+LIFTS, WEIGHS, SETTLES = 0.03, 0.04, 0.05
+DOWN_AT = 0.05  # of its lift at which a foot is down again
+NOTHING = 1e-9
 # Of the height: a step is lifted by the first, and by the second of its way, at most the third
 LIFT, OF_WAY, HIGHEST = 0.03, 0.2, 0.06
 SOFT = 0.006  # of the height, in which the floor stops a foot
@@ -70,11 +71,14 @@ class Foot(NamedTuple):
     offset: Flat = (0.0, 0.0)  # x0
     drift: Flat = (0.0, 0.0)  # v0
     anchor: Flat = (0.0, 0.0)  # where it is held
-    up: float = 0.0  # 0 to 1, how far it is lifted
-    peak: float = 0.0  # metres at 1
+    lift: float = 0.0  # metres by which it is lifted
+    lift_rate: float = 0.0
+    peak: float = 0.0  # metres to which
     landing: bool = False
     weight: float = 0.0  # 0 to 1, how much it stands on the floor
+    weight_rate: float = 0.0
     swing: float = 0.0  # 0 to 1, how much it is raised because it moves and the clips have it off the floor
+    swing_rate: float = 0.0
     level: float = 0.0  # metres, how high the clips have it, smoothed
     level_rate: float = 0.0
     stood: float = 0.0  # the level while it stood last
@@ -100,7 +104,8 @@ def step(
 ) -> tuple[Foot, tuple[float, float, float]]:
     """The state a frame on, and by how much the foot is moved (x, y, z); `floor` is where it stands, metres."""
     if not foot.started:
-        return _begun(seen, floor, size, time), (0.0, 0.0, 0.0)
+        foot = _begun(seen, floor, size, time)
+        return foot, (0.0, foot.weight * _settled(foot.stood, seen, size), 0.0)
     foot = foot._replace(rest=foot.rest + dt if _speed(foot, seen, dt) < RESTING * size else 0.0)
     age = time - foot.since
     goal = foot.anchor if foot.mode == DOWN else seen.place
@@ -121,7 +126,8 @@ def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
         since=time - LEAVING,
         anchor=seen.place,
         level=seen.height,
-        stood=seen.height,
+        stood=_ground(seen.height, floor, size),
+        weight=1.0 if stands else 0.0,
         place=seen.place,
         shown=seen.place,
         lowest=seen.lowest,
@@ -132,6 +138,11 @@ def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
 def _ground(level: float, floor: float, size: float) -> float:
     """How high the ground is where the clips have a foot standing at `level`."""
     return min(max(level, floor - UNEVEN * size), floor + UNEVEN * size)
+
+
+def _settled(level: float, seen: Seen, size: float) -> float:
+    """Metres by which a foot is raised, or lowered a little, to stand at a level."""
+    return max(level - seen.lowest, -LOW * size)
 
 
 def _left(foot: Foot, age: float) -> Flat:
@@ -150,29 +161,42 @@ def _speed(foot: Foot, seen: Seen, dt: float) -> float:
 
 
 def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> tuple[Foot, float]:
-    """The state with its lift and its weight a frame on, and metres by which the foot is raised."""
-    keep = exp(-dt / SETTLES)
-    pull = foot.level_rate + (foot.level - seen.height) / SETTLES  # critically damped, exact over a frame
-    gap = keep * (foot.level - seen.height + pull * dt)
-    rate = keep * (foot.level_rate - pull * dt / SETTLES)
-    level = seen.height + gap
-    rising = foot.mode == UP and not foot.landing
-    up = min(foot.up + dt / RISES, 1.0) if rising else max(foot.up - dt / FALLS, 0.0)
-    standing = foot.mode == DOWN
-    weight = min(foot.weight + dt / WEIGHS, 1.0) if standing else max(foot.weight - dt / WEIGHS, 0.0)
+    """The state with its heights a frame on, and metres by which the foot is raised."""
+    level, level_rate = _sprung(foot.level, foot.level_rate, seen.height, SETTLES, dt)
+    lifts, stands = foot.mode == UP and not foot.landing, foot.mode == DOWN
+    lift, lift_rate = _sprung(foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, LIFTS, dt)
+    weight, weight_rate = _sprung(foot.weight, foot.weight_rate, 1.0 if stands else 0.0, WEIGHS, dt)
     swings = foot.mode == FREE and seen.held and seen.slides < SLIDES and _speed(foot, seen, dt) > SLOW * size
-    swing = min(foot.swing + dt / WEIGHS, 1.0) if swings else max(foot.swing - dt / WEIGHS, 0.0)
+    swing, swing_rate = _sprung(foot.swing, foot.swing_rate, 1.0 if swings else 0.0, WEIGHS, dt)
     falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
-    out = _soft(min(floor, level) - seen.lowest, SOFT * size + 2.0 * falls) if seen.held or foot.mode != FREE else 0.0
-    stood = _ground(level, floor, size) if standing else foot.stood
-    on = max(stood - seen.lowest, -LOW * size)
-    share = smooth(weight)
-    base = out + share * (max(on, out) - out)
-    clear = min(level, floor + HIGHEST * size) - seen.lowest - base
-    lifted = smooth(up)
-    rise = base + foot.peak * lifted + (1.0 - lifted) * smooth(swing) * _soft(clear, SOFT * size)
-    foot = foot._replace(up=up, weight=weight, swing=swing, level=level, level_rate=rate, stood=stood)
-    return foot, rise
+    out = 0.0
+    if seen.held or foot.mode != FREE:
+        out = _soft(min(floor, level) - seen.lowest, SOFT * size + 2.0 * falls)
+    stood = _ground(level, floor, size) if stands else foot.stood
+    base = out + weight * (_settled(stood, seen, size) - out)
+    clear = min(level, floor + HIGHEST * size) - seen.lowest - base - lift
+    rise = base + lift + swing * _soft(clear, SOFT * size)
+    return foot._replace(
+        level=level,
+        level_rate=level_rate,
+        lift=lift,
+        lift_rate=lift_rate,
+        weight=weight,
+        weight_rate=weight_rate,
+        swing=swing,
+        swing_rate=swing_rate,
+        stood=stood,
+    ), rise
+
+
+def _sprung(value: float, rate: float, goal: float, tau: float, dt: float) -> tuple[float, float]:
+    """A value and its rate a frame on, on their way to a goal: critically damped, exact over the frame."""
+    if value == goal and rate == 0.0:
+        return value, rate
+    away, keep = value - goal, exp(-dt / tau)
+    pull = rate + away / tau
+    away, rate = keep * (away + pull * dt), keep * (rate - pull * dt / tau)
+    return (goal, 0.0) if abs(away) < NOTHING and abs(rate) < NOTHING else (goal + away, rate)
 
 
 def _soft(x: float, width: float) -> float:
@@ -208,7 +232,7 @@ def _switched(
         if not foot.landing:
             near = age >= foot.lasts - FALLS and speed < SLOW * size
             return foot._replace(landing=near or age >= HOVERS)
-        if foot.up > 0.0:  # on its way down, unless the pose moves on
+        if foot.lift > DOWN_AT * foot.peak:  # on its way down, unless the pose moves on
             return foot._replace(landing=speed < FAST * size or age >= HOVERS)
         if not seen.held:
             return _follows(foot, seen, shown, velocity, FREE, LEAVING, time, dt)
@@ -252,7 +276,7 @@ def _lifted(
     """The same, off the ground."""
     peak = min(LIFT * size + OF_WAY * way, HIGHEST * size)
     lifted = _follows(foot, seen, shown, velocity, UP, lasts, time, dt)
-    return lifted._replace(peak=peak if foot.up == 0.0 else foot.peak)
+    return lifted._replace(peak=peak)
 
 
 def _held(foot: Foot, shown: Flat, velocity: Flat, time: float) -> Foot:
