@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.data_folder import data_file
 from tests.keyframes import puppets
 
 from understudy import formats
@@ -165,3 +166,27 @@ def test_standard_input(understudy, arm_file: Path, tmp_path: Path, monkeypatch:
     code, out, _ = understudy("edit", arm_file, "-", "-o", "-", "--to", "glb", "-q")
     assert code == 0 and out[:4] == b"glTF"
     assert understudy("edit", "-", "-", "-o", tmp_path / "x.glb")[0] == 2
+
+
+REACH = """
+clip = "Walk"
+keys = [0, 0.3125, 0.625, 0.9375, 1.25]
+
+[[edit]]
+point = "Fist.L"
+time = 0.47
+by = [0.1, 0.25, 0.2]
+pins = ["Hips"]
+"""
+
+
+def test_a_real_character_reaches(understudy, tmp_path: Path) -> None:
+    source = data_file("gltf_quaternius/platformer_game_pack_Character.glb")
+    out, edits = tmp_path / "out.glb", script(tmp_path, REACH)
+    code, text, _ = understudy("edit", source, edits, "-o", out, "--strict", "--json")
+    step = json.loads(text)["steps"][0]
+    assert code == 0 and step["reached"] and step["distance_mm"] < 3 and step["drift_mm"] < 3
+    before, after = formats.read(source), formats.read(out)
+    assert [each.name for each in after.animations] == [each.name for each in before.animations]
+    untouched = before.animation("Run").sample([0.1, 0.3])
+    np.testing.assert_allclose(after.animation("Run").sample([0.1, 0.3]), untouched, atol=1e-6)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from understudy.errors import BadFile
@@ -235,3 +236,26 @@ def test_huge_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit_parser, "MOST_STEPS", 2)
     with pytest.raises(BadFile, match="at most 2 edits"):
         parse(edit(GOOD) * 3)
+
+
+VALUES = ("nan", "-1", "[]", "{}", '""', "true", "[[1]]", "1e400", "[1, 2, 3]", '{point = "x"}', "9999999999999999999")
+
+
+def test_damaged_files_are_refused_or_read_but_never_break() -> None:
+    rng = np.random.default_rng(0)
+    lines = EVERYTHING.splitlines()
+    for _ in range(400):
+        damaged = list(lines)
+        for at in rng.integers(0, len(damaged), rng.integers(1, 4)):
+            name, equals, _ = damaged[at].partition("=")
+            change = rng.integers(0, 3)
+            if change == 0 and equals:
+                damaged[at] = f"{name}= {VALUES[rng.integers(0, len(VALUES))]}"
+            elif change == 1:
+                damaged[at] = damaged[int(rng.integers(0, len(lines)))]
+            else:
+                damaged[at] = ""
+        try:
+            parse("\n".join(damaged), "x.toml")
+        except BadFile as error:
+            assert str(error).startswith("x.toml") and "\n" not in str(error)
