@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.data_folder import PROJECT
 from tests.fuzz.seeds import keyed_asset, motion_asset
 from tests.keyframes.random_curves import random_curves
 
@@ -223,3 +224,13 @@ def test_the_seed_of_the_fuzz_is_sound(tmp_path: Path) -> None:
     path = tmp_path / f"seed{ENDING}"
     write(keyed_asset(), path)
     assert_bitwise(read(path).curves[0], keyed_asset().curves[0])
+
+
+def test_the_example_in_the_docs_is_read(tmp_path: Path) -> None:
+    text = (PROJECT / "docs/formats.md").read_text()
+    example = text.split("```json\n")[1].split("```")[0]
+    path = tmp_path / f"example{ENDING}"
+    path.write_text(example)
+    (walk,) = read(path).curves
+    assert (walk.name, walk.labels, walk.rate, dict(walk.moments)) == ("walk", ("calm",), 30.0, {"down": 0.5})
+    assert walk.curves[0].segments.tolist() == [BEZIER] and walk.curves[0].extrapolation == ("hold", "cycle")
