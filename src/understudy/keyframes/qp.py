@@ -28,6 +28,7 @@ from understudy.maths import accelerate
 OPTIMAL, SOFT_OPTIMAL = 1, 2
 EQUAL, SOFT = 5, 8  # DAQP's words for a row that is an equation, and for one that may be broken
 TOLERANCE = 1e-8  # of the rows, which are counted in character sizes and radians
+PIVOT = 1e-14  # below this, relative, DAQP takes the form for singular; weights of 1e7 and more come down to 1e-12
 SOFTNESS = 1e-6  # a softened row gives way by this much for each unit of force
 ENDLESS = 1e30
 
@@ -93,7 +94,8 @@ def approach(program: Program, weight: float) -> Solution | None:
     (gram_slowly if kernels is None else kernels.gram)(rows, weights, h)
     f = program.g - 2 * rows.T @ (weights * aims)
     none, plain = np.zeros((0, n)), np.zeros(n, np.int32)
-    x, _, flag, info = daqp.solve(2 * h, f, none, program.high, program.low, plain, primal_tol=TOLERANCE)
+    tolerances = {"primal_tol": TOLERANCE, "zero_tol": PIVOT}
+    x, _, flag, info = daqp.solve(2 * h, f, none, program.high, program.low, plain, **tolerances)
     if flag != OPTIMAL or not np.isfinite(x).all():
         return None
     x = np.asarray(x, dtype=float)
