@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 import pytest
+from tests.data_folder import PROJECT
 
 from understudy.errors import BadFile
 from understudy.keyframes import edit_parser
-from understudy.keyframes.edit_parser import parse
+from understudy.keyframes.edit_parser import KNOWN, parse
 from understudy.keyframes.edit_steps import Gesture, Key, Pose, Preparation, Reduction, Sketch, Tangents, Timing
+from understudy.keyframes.flight import Arc, Flight
 from understudy.keyframes.goals import Contact, Hold, Limit, Move, Pin, Point
 
 EVERYTHING = """
@@ -40,7 +42,9 @@ limits = [
 stiffness = {Spine = 4, "LeftArm.euler.x" = 0}
 start = 0
 stop = 1
-edges = "smooth"
+edges = "broken"
+arcs = [{point = "LeftHand", start = 0.1, stop = 0.9, weight = 2}]
+flights = [{start = 0.2, stop = 0.4}, {point = "Hips", start = 0.2, stop = 0.4, gravity = [0, -1.6, 0]}]
 
 [[edit]]
 moves = [
@@ -117,7 +121,12 @@ def test_everything_that_can_be_said() -> None:
     assert edit.holds == (Hold(Point("Head"), 0.7),)
     assert edit.limits == (Limit("LeftArm", "x", 0, math.pi / 2), Limit("face", "smile", high=1))
     assert edit.stiffness == {"Spine": 4, "LeftArm.euler.x": 0}
-    assert (edit.start, edit.stop, edit.edges) == (0, 1, "smooth")
+    assert (edit.start, edit.stop, edit.edges) == (0, 1, "broken")
+    assert edit.wishes == (
+        Arc(Point("LeftHand"), 0.1, 0.9, 2),
+        Flight(None, 0.2, 0.4),
+        Flight(Point("Hips"), 0.2, 0.4, gravity=(0, -1.6, 0)),
+    )
 
 
 def test_kinds_become_their_data() -> None:
@@ -196,6 +205,10 @@ GOOD = 'point = "Hand"\ntime = 0.4\nby = [0, 1, 0]\n'
         (edit(GOOD + "stiffness = {Spine = -1}"), "edit 1", "stiffness of 'Spine'"),
         (edit(GOOD + "start = 0.5\nstop = 0.5"), "edit 1", "after start"),
         (edit(GOOD + "edges = 'soft'"), "edit 1", "edges should be one of"),
+        (edit(GOOD + "arcs = [{start = 0, stop = 1}]"), "edit 1, arcs 1", "needs a `point`"),
+        (edit(GOOD + "arcs = [{point = 'A', start = 0}]"), "edit 1, arcs 1", "`start` and `stop`"),
+        (edit(GOOD + "flights = [{start = 0, stop = 1, weight = 0}]"), "edit 1, flights 1", "above zero"),
+        (edit(GOOD + "flights = [{start = 0, stop = 1, gravity = 9.81}]"), "edit 1, flights 1", "gravity should be"),
         (edit(GOOD + "name = ''"), "edit 1", "name should be a name"),
         (edit("kind = 'pose'\ntime = 0"), "edit 1", "needs points to drag"),
         (edit("kind = 'pose'\nset = {a = 1}"), "edit 1", "has no `time`"),
@@ -259,3 +272,13 @@ def test_damaged_files_are_refused_or_read_but_never_break() -> None:
             parse("\n".join(damaged), "x.toml")
         except BadFile as error:
             assert str(error).startswith("x.toml") and "\n" not in str(error)
+
+
+def test_the_documented_example_can_be_read() -> None:
+    text = (PROJECT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    example = text.split("```toml\n")[1].split("```")[0]
+    found = parse(example)
+    assert found.clip == "Walk" and len(found.steps) == 1
+    for kind, keys in KNOWN.items():
+        section = text[text.index("## `edit`") : text.index("## `reduce`")]
+        assert f"`{kind}`" in section and all(key in section for key in keys)

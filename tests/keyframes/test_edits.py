@@ -9,6 +9,7 @@ from tests.keyframes import puppets
 from understudy.errors import BadFile
 from understudy.keyframes import edits
 from understudy.keyframes.edits import apply, check, parse
+from understudy.keyframes.flight import Arc, arc_error
 from understudy.keyframes.goals import Point
 from understudy.maths import quaternion
 from understudy.render.trail import states
@@ -143,6 +144,16 @@ def test_a_sketch_is_followed() -> None:
     assert off[1] < 0.3 * off[0]
     timed = [[float(time), *row] for time, row in zip(times, stroke)]
     run(f'[[edit]]\nkind = "sketch"\npoint = "hand"\nstroke = {timed}\n')
+
+
+def test_an_arc_is_wished_for() -> None:
+    text = '[[edit]]\narcs = [{point = "hand", start = 0.0, stop = 0.5, weight = 100}]\n'
+    rig, before, after, reports = run(text)
+    arc = Arc(Point("rig:hand"), 0.0, 0.5)
+    assert arc_error(rig, after, arc) < 0.7 * arc_error(rig, before, arc)
+    assert reports[0].sentence.startswith("arc from 0 to 0.5 s") and after.key_count == before.key_count
+    with pytest.raises(BadFile, match="stop of the arc should be 0 to 1 s"):
+        run(text.replace("stop = 0.5", "stop = 5"))
 
 
 def test_progress_is_told() -> None:

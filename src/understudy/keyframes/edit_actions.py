@@ -162,9 +162,10 @@ def _orientation_after(rig: PosedRig, curves: Curves, move: Move, turn: Triple) 
 def _moved(action: Gesture) -> str:
     """An edit's goals, in words."""
     moves = action.edit.moves
+    if not moves and action.edit.contacts:
+        return f"contact of {', '.join(dict.fromkeys(contact.point.name for contact in action.edit.contacts))}"
     if not moves:
-        points = ", ".join(dict.fromkeys(contact.point.name for contact in action.edit.contacts))
-        return f"contact of {points}"
+        return " and ".join(f"{type(w).__name__.lower()} from {w.start:g} to {w.stop:g} s" for w in action.edit.wishes)
     verb = "turn" if all(m.to is None and m.by is None for m in moves) else "move"
     listed = [f"{move.point.name} at {move.time:g} s" for move in moves]
     return f"{verb} {', '.join(listed[:3])}" + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

@@ -75,6 +75,7 @@ class _Checker:
         for move in moves:
             self.time(move.time, f"the time of the move of {move.point.name}")
         self.around(pins, contacts, holds)
+        wishes = tuple(self.wish(wish) for wish in edit.wishes)
         self.span(edit.start, edit.stop)
         self.contradictions(moves, pins, contacts, holds)
         self.stiffness(edit.stiffness)
@@ -84,7 +85,12 @@ class _Checker:
             )
             if outside:
                 self.fail(f"the move of {move.point.name} at {move.time:g} s lies outside of the edit's start and stop")
-        return replace(edit, moves=moves, pins=pins, contacts=contacts, holds=holds)
+        return replace(edit, moves=moves, pins=pins, contacts=contacts, holds=holds, wishes=wishes)
+
+    def wish(self, wish: Any) -> Any:
+        """An arc, or a flight, which may be that of the whole body."""
+        self.span(wish.start, wish.stop, f" of the {type(wish).__name__.lower()}")
+        return wish if wish.point is None else replace(wish, point=check_point(self.rig.character, wish.point))
 
     def sketch(self, sketch: Sketch) -> Sketch:
         pins, contacts, holds = (self.points(kept) for kept in (sketch.pins, sketch.contacts, sketch.holds))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from understudy.errors import InvalidInput
+from understudy.keyframes.flight import Arc, Flight
 from understudy.keyframes.goals import EDGES, Contact, Hold, Limit, Move, Pin, Point, Triple
 from understudy.keyframes.toml_reader import Reader, all_of, shown
 
@@ -171,6 +172,35 @@ class GoalReader(Reader):
         if not bounds:
             self.fail("a limit needs `low`, `high` or both, or the same in degrees", place)
         return Limit(target, column, **bounds)
+
+    def wishes(self, entry: dict[str, Any], place: str) -> tuple[Arc | Flight, ...]:
+        """`arcs` and `flights`, the soft terms of an edit."""
+        return (
+            *self._each(entry, "arcs", place, self._arc),
+            *self._each(entry, "flights", place, self._flight),
+        )
+
+    def _arc(self, value: Any, place: str) -> Arc:
+        table = self.table(value, "an arc", place)
+        self.keys(table, ("point", "start", "stop", "weight"), place, "an arc")
+        if "point" not in table:
+            self.fail("an arc needs a `point`, such as a joint's name", place)
+        return Arc(self.point(table["point"], place), *self._stretch(table, place, "an arc"))
+
+    def _flight(self, value: Any, place: str) -> Flight:
+        table = self.table(value, "a flight", place)
+        self.keys(table, ("point", "start", "stop", "weight", "gravity"), place, "a flight")
+        point = self.point(table["point"], place) if "point" in table else None
+        how = self._stretch(table, place, "a flight")
+        if "gravity" not in table:
+            return Flight(point, *how)
+        return Flight(point, *how, self._place(table["gravity"], "gravity", place))
+
+    def _stretch(self, table: dict[str, Any], place: str, what: str) -> tuple[float, float, float]:
+        start, stop = self.span(table, place)
+        if start is None or stop is None:
+            self.fail(f"{what} needs `start` and `stop` (seconds)", place)
+        return start, stop, self.number(table.get("weight", 1.0), "weight", place, 0.0)
 
     def made(self, make: Callable[[], T], place: str) -> T:
         """Plain data refuses what makes no sense; here it also says where in the file."""

@@ -40,7 +40,7 @@ MOST_STEPS = 10_000
 TOP = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit")
 # The keys that each kind of edit knows, besides `kind` and `name`.
 KNOWN = {
-    "move": (*GOAL, "moves", *AROUND),
+    "move": (*GOAL, "moves", *AROUND, "arcs", "flights"),
     "pose": (*GOAL, "moves", "pins", "limits", "stiffness", "set", "insert"),
     "timing": ("time", "factor", "targets", "point", *HELD, "edges"),
     "key": ("time", "targets", "remove", "to_time"),
@@ -126,7 +126,7 @@ class _Parser(GoalReader):
 
     def _move(self, entry: dict[str, Any], place: str) -> Gesture:
         moves, turns = self.moves(entry, place, None)
-        around = self.around(entry, place)
+        around = self.around(entry, place) | {"wishes": self.wishes(entry, place)}
         return Gesture(self.made(lambda: Edit(moves, **around), place), turns)
 
     def _pose(self, entry: dict[str, Any], place: str) -> Pose:
