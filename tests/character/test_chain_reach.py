@@ -83,7 +83,7 @@ def test_stays_within_its_room() -> None:
 
 
 def test_a_knee_bends_its_way_and_does_not_jump() -> None:
-    """A leg that is bent ever further the wrong way, its foot pulled up a little: the knee goes on, on the right side."""
+    """A leg that is bent ever further the wrong way, its foot pulled up a little: its knee goes on the right way."""
     shown = []
     for bend in np.linspace(0.5, -0.5, 201):
         parent, chain, tip, _ = leg(bend)

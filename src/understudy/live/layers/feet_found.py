@@ -49,7 +49,12 @@ def find_feet(character: Character, worlds: Sequence[Array], size: float) -> tup
     places = np.concatenate(worlds)[..., :3, 3]
     usual = np.median(places[..., 1], axis=0) - ground
     share = np.mean([(low < ground + NEAR * size).mean(axis=0) for low in lows], axis=0)
-    touching = set(np.flatnonzero((share >= SHARE) & (usual < LOW * size)).tolist())
+    highest = usual.copy()  # of all that hangs on a joint: no foot carries the body, though the ground may
+    for joint in range(len(skeleton) - 1, 0, -1):
+        above = skeleton.parents[joint]
+        if above >= 0:
+            highest[above] = max(highest[above], highest[joint])
+    touching = set(np.flatnonzero((share >= SHARE) & (highest < LOW * size)).tolist())
     lines = [skeleton.ancestors(j) for j in sorted(touching)]
     tops = [line for line in lines if not touching.intersection(line[1:])]
     paths = [_own(line, [other for other in tops if other is not line]) for line in tops]

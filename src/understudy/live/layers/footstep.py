@@ -165,7 +165,7 @@ def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> t
     level, level_rate = _sprung(foot.level, foot.level_rate, seen.height, SETTLES, dt)
     lifts, stands = foot.mode == UP and not foot.landing, foot.mode == DOWN
     lift, lift_rate = _sprung(foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, LIFTS, dt)
-    weight, weight_rate = _sprung(foot.weight, foot.weight_rate, 1.0 if stands else 0.0, WEIGHS, dt)
+    weight, weight_rate = _sprung(foot.weight, foot.weight_rate, 1.0 if stands and seen.held else 0.0, WEIGHS, dt)
     swings = foot.mode == FREE and seen.held and seen.slides < SLIDES and _speed(foot, seen, dt) > SLOW * size
     swing, swing_rate = _sprung(foot.swing, foot.swing_rate, 1.0 if swings else 0.0, WEIGHS, dt)
     falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
