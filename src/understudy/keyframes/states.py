@@ -95,7 +95,7 @@ class SkeletalStates(States):
             picked.extend(range(span.start, span.stop))
             return len(picked) - (span.stop - span.start)
 
-        names = [skeleton.names[j] for j in used]
+        self.names = names = tuple(skeleton.names[j] for j in used)
         translation = [first_of(name, "translation") for name in names]
         turns = [_rotation_of(channels, name) for name in names]
         rotation = [

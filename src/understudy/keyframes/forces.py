@@ -1,0 +1,128 @@
+"""What pushes back where an edit ends: the forces of pins, contacts, holds, limits and handles against the goals.
+
+At the closest solution the pull towards the goals, g = J' gap, is in balance with what is held and with the bounds:
+
+    g = sum_j C_j' lambda_j + mu,     mu_n only at a bound, and only outwards.
+
+lambda is the least-squares answer with the variables at such bounds left out; the force of goal j is |C_j' lambda_j|,
+in the metric of [Ciccone 2019, eq. 4]. A pin that is kept by leaving its columns alone [section 3.3, case 2] has no
+rows: its force is the pull on those columns, as if they had tangents in the middle of their segments.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.keyframes import pieces
+from understudy.keyframes.freeing import UNITS
+from understudy.keyframes.goals import Pin
+from understudy.keyframes.problem import Constraint, Problem, frozen_by
+from understudy.keyframes.requests import measure
+from understudy.keyframes.tangents import owners
+from understudy.keyframes.wishes import with_goals
+
+if TYPE_CHECKING:
+    from understudy.keyframes.solve import Found
+
+ROUNDS = 4  # of finding out which bounds push
+NEAR = 1e-7  # to a bound counts as at it
+RIDGE = 1e-8  # of the rows' own size: rows depend on each other
+MIDDLE = 0.53  # how far a column moves in the middle of a segment for both of its value handles together, a unit in all
+
+
+class Bound(NamedTuple):
+    """A variable that is at the end of its range, and how: `handle` numbers the four of a piece, `high` says which."""
+
+    piece: int
+    handle: int
+    high: bool
+
+
+class Forces(NamedTuple):
+    """The pull, what it is out of, and all that pushes back."""
+
+    pull: float  # |g|
+    strain: float  # |J| |gap|: the pull would be as large, were the goals in the direction that tangents move them best
+    goals: list[tuple[Constraint, float]]
+    frozen: list[tuple[Pin, float]]
+    bounds: list[tuple[Bound, float]]
+    rest: float  # what nothing balances
+
+
+def forces(problem: Problem, found: Found) -> Forces:
+    """The forces at the end of a search."""
+    t, v = problem.tangents, found.v
+    moves = measure(problem.states, t, problem.moves, v, problem.size)
+    j = with_goals(moves, problem.wishes, problem.states, t, v, problem.size, True).matrix
+    cost = np.maximum(t.cost, 0.1)
+    g = j.T @ found.moves.residual / cost
+    held = measure(problem.states, t, found.held, v, problem.size)
+    c = held.matrix / cost
+    at_low, at_high = v <= t.low + NEAR, v >= t.high - NEAR
+    push = np.zeros_like(g)  # of what is held
+    bound = np.zeros(len(g), bool)
+    lam = np.zeros(len(c))
+    for _ in range(ROUNDS if len(g) else 0):
+        lam = _balance(c[:, ~bound], g[~bound])
+        push = c.T @ lam
+        now = (at_low & (g - push < 0)) | (at_high & (g - push > 0))
+        if (now == bound).all():
+            break
+        bound = now
+    rows = found.held.row_goal
+    goals = [(goal, float(np.linalg.norm(c[rows == k].T @ lam[rows == k]))) for k, goal in enumerate(problem.kept)]
+    ends = [(_bound(problem, int(n), bool(at_high[n])), float(abs((g - push)[n]))) for n in np.flatnonzero(bound)]
+    rest = float(np.linalg.norm((g - push)[~bound]))
+    strain = float(np.linalg.norm(j / cost) * np.linalg.norm(found.moves.residual))
+    return Forces(float(np.linalg.norm(g)), strain, goals, _frozen(problem, found), ends, rest)
+
+
+def _balance(c: Array, g: Array) -> Array:
+    """(M,) lambda that makes c' lambda nearest to g."""
+    if not c.size:
+        return np.zeros(len(c))
+    gram = c @ c.T
+    gram[np.diag_indices(len(gram))] += RIDGE * (1.0 + float(np.trace(gram)) / len(gram))
+    return np.asarray(np.linalg.solve(gram, c @ g))
+
+
+def _bound(problem: Problem, n: int, high: bool) -> Bound:
+    """Which handle keeps variable n from going on: of those that it moves, the one that is nearest to its end."""
+    t = problem.tangents
+    g, c = np.nonzero(t.variable == n)
+    limited = [i for i in range(len(g)) if c[i] % 2 == 1] or list(range(len(g)))
+    best = limited[0]
+    return Bound(int(g[best]), int(c[best]), high == bool(t.factor[g[best], c[best]] > 0))
+
+
+def _frozen(problem: Problem, found: Found) -> list[tuple[Pin, float]]:
+    pins = [(pin, frozen_by(problem, pin)) for pin in problem.edit.pins if pin not in problem.kept]
+    pins = [(pin, columns) for pin, columns in pins if columns.any()]
+    if not pins:
+        return []
+    t, moves = problem.tangents, problem.moves
+    values, _ = pieces.sample(t.pieces, t.handles(found.v), moves.grid)
+    _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
+    gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
+    pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem)  # (R, n)
+    owner, _ = owners(t.curves, problem.states.columns)
+    unit = np.array([UNITS.get(t.curves.curves[o].channel.kind, problem.size) for o in owner])
+    return [(pin, float(np.linalg.norm((pull * unit * MIDDLE)[:, columns]))) for pin, columns in pins]
+
+
+def movable(problem: Problem) -> Array:
+    """(R, n) whether a tangent of the column, free or not, can change its value at the time of each move."""
+    t, moves = problem.tangents, problem.moves
+    owner, _ = owners(t.curves, problem.states.columns)
+    result = np.zeros((len(moves), len(owner)), bool)
+    for number in np.unique(owner):
+        curve = t.curves.curves[number]
+        inside = (moves.time > curve.times[0]) & (moves.time < curve.times[-1])
+        away = np.abs(moves.time[:, None] - curve.times).min(axis=1) > 1e-6
+        segment = np.clip(np.searchsorted(curve.times, moves.time, side="right") - 1, 0, max(len(curve) - 2, 0))
+        moving = curve.segments[segment] > 0 if len(curve) > 1 else np.zeros(len(moves), bool)
+        result[:, owner == number] = (inside & away & moving)[:, None]
+    return result
