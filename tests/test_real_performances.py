@@ -33,15 +33,17 @@ CMU = {"happy": "79_69", "laughing": "79_70", "sad": "79_71", "crying": "79_72"}
 class Case:
     """A character, the labels that it learns, what it does then, and how much its feet may slide.
 
-    `slide` is a factor: of what the feet of its own clips do. Clips of games walk on the spot, so their feet slide in
-    the source already; captured feet stand, and where two stances differ one is dragged to its new place.
+    `slide` is a factor: of what the feet of its own clips do, the fastest of them. Clips of games walk on the spot, so
+    their feet slide in the source already; captured feet stand. `feet` are joints, `ends` where their legs end.
     """
 
     file: str
     labels: tuple[str, ...]
     start: str
     commands: tuple[Command, ...]
-    slide: float = 1.2
+    feet: tuple[str, ...]
+    ends: tuple[str, ...] = ()
+    slide: float = 0.8
 
 
 CASES = {
@@ -53,6 +55,8 @@ CASES = {
             *(Idle(seconds=1.5), Look((1.0, 1.5, 2.0)), Transition("Yes"), Move("Wave@0.9"), Play("Walking")),
             Mix(("Idle", "Dance"), 0.5, seconds=1.5),
         ),
+        feet=("Foot.L", "Foot.R"),
+        ends=("LowerLeg.L_end", "LowerLeg.R_end"),
     ),
     "knight": Case(
         "gltf_kaykit/Knight.glb",
@@ -62,6 +66,7 @@ CASES = {
             *(Idle(seconds=1.5), Transition("Cheer"), Move("Block@0.3"), Play("Walking_A"), Play("Dodge_Forward")),
             Mix(("Idle", "Block"), 0.5, seconds=1.5),
         ),
+        feet=("foot.l", "foot.r"),
     ),
     "fox": Case(
         "gltf_khronos/Fox.glb",
@@ -71,6 +76,7 @@ CASES = {
             *(Idle(seconds=1.5), Transition("Walk"), Play("Walk"), Mix(("Walk", "Run"), 0.5, seconds=1.5)),
             *(Move("Survey@1.5"), Idle(("Survey@0.5", "Survey@2.5"), seconds=2.0)),
         ),
+        feet=("b_LeftHand_011", "b_RightHand_08", "b_LeftFoot02_018", "b_RightFoot02_022"),
     ),
     "horse": Case(
         "gltf_quaternius/animals_pack_Horse.glb",
@@ -80,6 +86,8 @@ CASES = {
             *(Idle(seconds=1.5), Transition("Eating"), Move("Idle_2@1.5"), Play("Walk")),
             *(Mix(("Idle", "Eating"), 0.5, seconds=1.5), Play("Attack_Kick")),
         ),
+        feet=("IKFrontLeg.L", "IKFrontLeg.R", "IKBackLeg.L", "IKBackLeg.R"),
+        ends=("FrontLowerLeg.L_end", "FrontLowerLeg.R_end", "BackLowerLeg.L_end", "BackLowerLeg.R_end"),
     ),
     "trex": Case(
         "gltf_quaternius/dinosaurs_pack_Trex.glb",
@@ -89,6 +97,8 @@ CASES = {
             *(Idle(seconds=1.5), Transition("TRex_Walk"), Move("TRex_Attack@0.5"), Play("TRex_Run")),
             *(Mix(("TRex_Idle", "TRex_Walk"), 0.5, seconds=1.5), Idle(label="TRex_Idle", seconds=2.0)),
         ),
+        feet=("BackFoot.L", "BackFoot.R"),
+        ends=("BackLowLeg.L_end", "BackLowLeg.R_end"),
     ),
     "actor": Case(
         "bvh_cmu/79_69.bvh",
@@ -98,7 +108,8 @@ CASES = {
             *(Idle(seconds=1.5), Transition("laughing"), Move("79_71@4.0"), Play("79_72", 2.0, 3.5)),
             *(Mix(("sad", "happy"), 0.4, seconds=1.5), Idle(("79_69@2.0", "79_69@4.0"), seconds=2.0)),
         ),
-        slide=7.0,
+        feet=("LeftFoot", "RightFoot"),
+        slide=0.3,
     ),
 }
 
@@ -111,8 +122,10 @@ class Take:
     library: Library
     model: Model
     rows: Array  # (F, C)
-    idle: Array  # (F, C) of ten seconds more
+    idle: Array  # (F, C) of twelve seconds more
     done: int  # commands that got where they were going
+    shown: tuple[tuple[str, ...], ...]  # F, the labels that are seen in each of the rows
+    performer: Performer
 
     def points(self, rows: Array) -> Array:
         """(F, P, 3) every joint of the skin, or all."""
@@ -122,6 +135,38 @@ class Take:
     def sources(self) -> list[Array]:
         """(F, P, 3) of each clip at the rate of the performance."""
         return [self.points(take.rows) for take in self.library.takes]
+
+    @cached_property
+    def feet(self) -> list[int]:
+        """The feet and all that hangs on them."""
+        skeleton = self.library.character.skeleton
+        tops = {skeleton.names.index(name) for name in self.case.feet}
+        return [joint for joint in range(len(skeleton)) if tops.intersection(skeleton.ancestors(joint))]
+
+    def places(self, rows: Array, joints: list[int]) -> Array:
+        """(F, n, 3) of joints."""
+        return np.asarray(self.library.rig.joints(rows)[..., :3, 3][:, joints])
+
+    def slides(self, rows: Array) -> Array:
+        """(F - 1, n) heights a second over the ground, of what of the feet is on it in two frames; else NaN."""
+        floor = np.median(
+            [np.quantile(self.places(t.rows, self.feet)[..., 1], 0.1, axis=0) for t in self.library.takes], 0
+        )
+        places = self.places(rows, self.feet)
+        low = places[..., 1] < floor + LOW * self.size
+        speeds = np.linalg.norm(np.diff(places[..., [0, 2]], axis=0), axis=-1) * RATE / self.size
+        return np.where(low[1:] & low[:-1], speeds, np.nan)
+
+    def depth(self, rows: Array) -> Array:
+        """(F,) how low the lowest vertex of the feet is, or the lowest joint of a character without a mesh."""
+        character = self.library.character
+        if not character.parts:
+            return np.asarray(self.places(rows, self.feet)[..., 1].min(axis=1))
+        own = []
+        for part in character.parts:
+            main = np.take_along_axis(part.skin.influences, part.skin.weights.argmax(axis=1)[:, None], axis=1)[:, 0]
+            own.append(np.isin(part.skin.joints[main], self.feet))
+        return np.asarray(self.library.rig.vertices(rows)[:, np.concatenate(own), 1].min(axis=1), float)
 
     @cached_property
     def size(self) -> float:
@@ -144,22 +189,24 @@ def take(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     case = CASES[request.param]
     library = open_library(case, tmp_path_factory.mktemp(request.param))
     model = learn(library, Settings(), workers=2)
-    performer = Performer(model, library.rig, RATE, layers=layers_of(library.rig))
-    state, rows, done = performer.init(case.start), [], 0
+    performer = Performer(model, library.rig, RATE, layers=layers_of(library.rig, model=model))
+    state, rows, shown, done = performer.init(case.start), [], [], 0
     for command in case.commands:
         state, row = performer.step(state, command)
         rows.append(row)
+        shown.append(tuple(voice.label for voice in state.voices))
         for _ in range(0 if isinstance(command, Look) else 150):
             if performer.done(state):
                 break
             state, row = performer.step(state)
             rows.append(row)
+            shown.append(tuple(voice.label for voice in state.voices))
         done += performer.done(state)
     idle = []
     for number in range(12 * int(RATE)):
         state, row = performer.step(state, Idle(label=case.start) if number == 0 else None)
         idle.append(row)
-    return Take(case, library, model, np.array(rows), np.array(idle), done)
+    return Take(case, library, model, np.array(rows), np.array(idle), done, tuple(shown), performer)
 
 
 def test_performs_six_commands(take: Take) -> None:
@@ -173,13 +220,13 @@ def test_no_velocity_jump_above_that_of_the_clips(take: Take) -> None:
     """A change of velocity from one frame to the next, of any joint, in metres a second."""
     own = max(np.linalg.norm(np.diff(points, 2, axis=0), axis=-1).max() for points in take.sources) * RATE
     jumps = np.linalg.norm(np.diff(take.points(np.concatenate([take.rows, take.idle])), 2, axis=0), axis=-1) * RATE
-    assert jumps.max() <= 1.02 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
+    assert jumps.max() <= 1.0001 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
 
 
 def test_stays_near_what_the_clips_do(take: Take) -> None:
     """No joint leaves its parent much further than it ever did: no limb is torn out of its body.
 
-    Feet that hang on no leg (most of these rigs were made with IK) come up to 0.15 further in the middle of a gait.
+    Feet that hang on no leg (most of these rigs were made with IK) hang on the ground, and may leave that.
     """
     skeleton = take.library.character.skeleton
     root = take.model.encoder.root
@@ -193,8 +240,8 @@ def test_stays_near_what_the_clips_do(take: Take) -> None:
 
     own = np.concatenate([lengths(clip.rows) for clip in take.library.takes])
     shown = lengths(np.concatenate([take.rows, take.idle]))
-    assert (shown - own.max(axis=0)).max() < 0.2 * take.size
-    assert (own.min(axis=0) - shown).max() < 0.2 * take.size
+    assert (shown - own.max(axis=0)).max() < 0.15 * take.size
+    assert (own.min(axis=0) - shown).max() < 0.03 * take.size
 
 
 def test_an_idle_does_not_drift(take: Take) -> None:
@@ -219,6 +266,74 @@ def test_feet_slide_as_they_do_in_the_clips(take: Take) -> None:
 
     shown, own = sliding(take.points(take.rows)), max(map(sliding, take.sources))
     assert 0 < shown <= take.case.slide * own, f"{shown:.2f} heights a second, {own:.2f} in the clip with the most"
+
+
+def test_feet_that_stand_in_the_clips_stand(take: Take) -> None:
+    """While labels are seen in whose clips feet stand, and have been for a fifth of a second: a gait stops first."""
+    own: dict[str, float] = {}
+    for clip in take.library.takes:
+        slides = take.slides(clip.rows)
+        own[clip.label] = max(own.get(clip.label, 0.0), float(np.nanquantile(slides, 0.95)))
+    still = {label for label, fastest in own.items() if fastest < 0.25}
+    calm = [
+        all(label in still for shown in take.shown[max(0, f - 4) : f + 1] for label in shown)
+        for f in range(len(take.rows))
+    ]
+    slides = take.slides(take.rows)[np.array(calm[1:])]
+    slides = slides[np.isfinite(slides)]
+    assert len(slides) > 100
+    assert np.quantile(slides, 0.99) < 0.15 and slides.max() < 0.3, f"{slides.max():.2f} heights a second"
+    assert np.nanmax(take.slides(take.idle[48:])) < 0.15
+
+
+def test_feet_do_not_sink_deeper_than_in_the_clips(take: Take) -> None:
+    deepest: dict[str, float] = {}
+    for clip in take.library.takes:
+        deepest[clip.label] = min(deepest.get(clip.label, np.inf), float(take.depth(clip.rows).min()))
+    allowed = np.array([min(deepest[label] for label in shown) for shown in take.shown])
+    second = int(RATE)  # a blend shows the label that was left for up to so long
+    allowed = np.array([allowed[max(0, f - second) : f + 1].min() for f in range(len(allowed))])
+    assert (take.depth(take.rows) - allowed).min() > -0.02 * take.size
+
+
+def test_feet_stay_at_their_legs(take: Take) -> None:
+    """Of rigs whose feet hang on no leg: no further from its end than in any clip."""
+    if not take.case.ends:
+        pytest.skip("feet hang on their legs")
+    names = take.library.character.skeleton.names
+    feet, ends = ([names.index(name) for name in group] for group in (take.case.feet, take.case.ends))
+
+    def apart(rows: Array) -> float:
+        return float(np.linalg.norm(take.places(rows, feet) - take.places(rows, ends), axis=-1).max())
+
+    own = max(apart(clip.rows) for clip in take.library.takes)
+    assert apart(take.rows) < own + 0.01 * take.size
+
+
+def test_interrupted_at_random_it_does_not_jump(take: Take) -> None:
+    random = np.random.default_rng(7)
+    state, rows = take.performer.init(take.case.start, seed=7), []
+    for _ in range(12):
+        label = take.case.labels[random.integers(len(take.case.labels))]
+        clip = take.model.space(label).segments[0].clip
+        command = (Transition(label), Idle(label=label), Play(clip))[random.integers(3)]
+        for frame in range(int(random.integers(4, 36))):
+            state, row = take.performer.step(state, command if frame == 0 else None)
+            rows.append(row)
+    own = max(np.linalg.norm(np.diff(points, 2, axis=0), axis=-1).max() for points in take.sources)
+    jumps = np.linalg.norm(np.diff(take.points(np.array(rows)), 2, axis=0), axis=-1)
+    assert jumps.max() <= 1.0001 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
+
+
+def test_in_a_crowd_it_does_what_it_does_alone(take: Take) -> None:
+    performer, goal = take.performer, take.case.labels[1]
+    crowd = [performer.init(take.case.start, seed=seed) for seed in (1, 2, 3)]
+    alone = crowd[1]
+    for frame in range(40):
+        command = Transition(goal) if frame == 5 else None
+        crowd, rows = performer.step_all(crowd, [command] * 3)
+        alone, row = performer.step(alone, command)
+        assert np.array_equal(rows[1], row)
 
 
 def test_what_is_written_is_what_was_performed(take: Take, tmp_path: Path) -> None:

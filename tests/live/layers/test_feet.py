@@ -58,13 +58,13 @@ def test_feet_step_instead_of_being_dragged(learned: Walker) -> None:
     assert Feet in [type(layer) for layer in layers]
 
     def dragged(rows: np.ndarray) -> float:
-        """Heights a second, of what is on the floor."""
+        """Heights, all in all, by which what is on the floor is moved over it."""
         feet = feet_of(rig, rows)
         low = (feet[..., 1] < 0.03 + 0.02 * 1.7)[1:]
-        return float((np.linalg.norm(np.diff(feet[..., [0, 2]], axis=0), axis=-1)[low] * RATE / 1.7).max())
+        return float((np.linalg.norm(np.diff(feet[..., [0, 2]], axis=0), axis=-1)[low]).sum() / 1.7)
 
     bare, shown = performed(learned, ())[0], performed(learned, layers)[0]
-    assert dragged(shown) < 0.2 < 0.4 * dragged(bare)
+    assert dragged(shown) < 0.4 * dragged(bare)
     assert feet_of(rig, shown)[..., 1].min() > 0.03 - 0.01 * 1.7
     # and they get there: near where the clips stand
     assert np.abs(feet_of(rig, shown)[118, :, 0] - [0.32, -0.32]).max() < 0.05
