@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 _LOCK = threading.Lock()
@@ -17,13 +18,10 @@ def one_thread() -> Iterator[None]:
 
     The limit is the process's, not the thread's: the first to come sets it, the last to go lifts it.
     """
-    import scipy.linalg  # noqa: F401  loaded before the limit, which is put on the libraries that are there
-    from threadpoolctl import threadpool_limits
-
     with _LOCK:
         if not _INSIDE:
             _let_go()
-            _INSIDE.append(threadpool_limits(1, user_api="blas"))
+            _INSIDE.append(_libraries().limit(limits=1, user_api="blas"))
         else:
             _INSIDE.append(None)
     try:
@@ -36,6 +34,18 @@ def one_thread() -> Iterator[None]:
                 _let_go()
                 _INSIDE.pop().restore_original_limits()
                 _let_go()
+
+
+@cache
+def _libraries() -> Any:
+    """The libraries to be limited, which takes a millisecond to find out: a search in a live frame takes not much more.
+
+    NumPy's and SciPy's are there; what else may be loaded later is not used here.
+    """
+    import scipy.linalg  # noqa: F401  loaded first, since only what is there is found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _let_go() -> None:
