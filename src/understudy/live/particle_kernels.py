@@ -22,7 +22,7 @@ from understudy.maths.accelerate import FAST, compiled
 from understudy.maths.exp_kernels import LN2_HIGH, LN2_LOW, series
 
 FARTHEST = np.sqrt(-2.0 * np.log(SILENT)) * (1.0 + 1e-9)  # lengths of the kernel at which a point falls silent
-SLACK = 0.1  # lengths that a particle may move, besides what its velocity says, before its points are chosen anew
+SLACK = 0.05  # lengths that a particle may move, besides what its velocity says, before its points are chosen anew
 LOWEST = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
 LOG2E = 1.4426950408889634
 ANY_ORDER = FAST | {"reassoc", "nsz"}  # for sums, whose order the compiler then fixes once for all
