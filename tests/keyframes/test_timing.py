@@ -97,7 +97,7 @@ def test_a_speed_answers_as_differences_say() -> None:
     rng = np.random.default_rng(0)
     path = rng.normal(size=(2, 1, 3))
     wish = Speed(TIP, 1.0, 1.7)
-    term = wish.term(path, wish.times(24.0), 1.3)
+    term = wish.term(puppets.rig(), path, wish.times(24.0), 1.3)
     now = path + rng.normal(size=path.shape) * 0.01
     answer = term(now)
     for index in np.ndindex(path.shape):
@@ -105,7 +105,7 @@ def test_a_speed_answers_as_differences_say() -> None:
         step[index] = 1e-6
         numeric = -(term(now + step).residual - term(now - step).residual) / 2e-6
         np.testing.assert_allclose(answer.slopes[(slice(None), *index)], numeric, atol=1e-6)
-    assert np.abs(wish.term(path, wish.times(24.0), 1.3)(1.7 * path).residual).max() < 1e-12
+    assert np.abs(wish.term(puppets.rig(), path, wish.times(24.0), 1.3)(1.7 * path).residual).max() < 1e-12
 
 
 def test_bad_input_is_one_sentence() -> None:

@@ -23,12 +23,16 @@ from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, prepare
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.solve import Settings, outcome, search
-from understudy.keyframes.stroke import Line, Screen, Stroke, even, pulled
+from understudy.keyframes.sparing import sparing
+from understudy.keyframes.stroke import POINTS, Line, Screen, Stroke, even, pulled
+from understudy.keyframes.wishes import gap_of
 from understudy.rig import PosedRig
 
-SETTINGS = Settings(move=10.0, tolerance=1e-3, iterations=24)
-"""A stroke has more points than a path has freedom. Weights that grow from 10 to 1e5 follow it to a thousandth of the
-character's size, and do not twist tangents for what a hand trembles."""
+SETTINGS = Settings(tolerance=1e-3, iterations=30)
+FOLLOW = 100.0
+"""The weight of the stroke. It has more points than a path has freedom, so it is a soft wish: at this weight a path
+that tangents can draw is followed to less than a thousandth of the character's size, and tangents are not twisted for
+what a hand trembles."""
 
 SAID = 2e-3  # of the character's size: a pull to a key below that is not seen, and not said
 
@@ -64,18 +68,23 @@ def sketch(
     if start is None or stop is None:
         raise InvalidInput("a stroke without times of its own needs a start and a stop")
     matrix = None if project is None else tuple(map(tuple, checks.array(project, "projection", ("M", 4)).tolist()))
-    wish = Stroke(point, tuple(map(tuple, drawn.tolist())), start, stop, clock, matrix)
+    path = tuple(map(tuple, drawn.tolist()))
+    wish = Stroke(point, path, start, stop, clock, matrix, soft=True, weight=FOLLOW)
     edit = Edit(
         (), tuple(pins), tuple(contacts), tuple(holds), tuple(limits), stiffness or {}, edges=edges, wishes=(wish,)
     )
     problem = prepare(rig, curves, edit)
-    notes: tuple[str, ...] = ()
-    if not clock:
-        moved, notes = _to_keys(problem, wish)
-        if moved is not wish:
-            problem = prepare(rig, curves, replace(edit, wishes=(moved,)))
-    found = search(problem, problem.moves, np.zeros(problem.tangents.count), settings or SETTINGS)
-    result = outcome(problem, found)
+    drawn_on, notes = (wish, ()) if clock else _to_keys(problem, wish)
+    if drawn_on is not wish:
+        problem = prepare(rig, curves, replace(edit, wishes=(drawn_on,)))
+    problem = sparing(problem, point)
+    zero = np.zeros(problem.tangents.count)
+    found = search(problem, problem.moves, zero, settings or SETTINGS)
+    before, after = (
+        gap_of(problem.wishes[0], problem.states, problem.tangents, v, problem.size) for v in (zero, found.v)
+    )
+    goal = problem.wishes[0].instead(replace(drawn_on, soft=False), rig, problem.size)
+    result = outcome(replace(problem, wishes=(goal,)), replace(found, start=before, moves=after))
     return replace(result, notes=(*result.notes, *notes))
 
 
@@ -87,7 +96,7 @@ def _to_keys(problem: Problem, wish: Stroke) -> tuple[Stroke, tuple[str, ...]]:
     screen = Screen(None if wish.project is None else np.array(wish.project), problem.size)
     seen = screen.see(places)
     drawn = np.array(wish.path)
-    line = Line(even(drawn, 256))
+    line = Line(even(drawn, POINTS))
     shares: list[float] = []
     for time, place in zip(times, seen.place):
         free = float(line.nearest(place[None])[0])

@@ -1,7 +1,7 @@
 """A stroke that the path of a point should follow, as a wish: drawn in the world, or on a screen.
 
 A stroke has a shape and no clock. Each time that is looked at is matched with the nearest place of the stroke, again in
-every step, and only the way across the stroke counts, r = (I - t t') (c - p) with t the stroke's direction at c. That
+every step, and only the way across the stroke counts, r = c - p, which falls by (I - t t') dp, t along the stroke. That
 the path does not bunch up anywhere, a small part of the way along the stroke counts as well, towards where the point
 would be if it went along the stroke as it went along its path before. A stroke with times of its own is followed
 point by point.
@@ -28,7 +28,7 @@ from understudy.keyframes.wishes import Answer, Term, Wish
 from understudy.rig import PosedRig
 
 POINTS = 256  # of the stroke, evenly along it: a 256th of it is finer than a hand draws
-FEWEST, MOST = 9, 33  # times that are looked at: a segment has at most four numbers a column
+FEWEST, MOST = 9, 65  # times that are looked at: one segment has four numbers a column, and twenty columns or so
 WINDOW = 0.2  # of the stroke's length, about where the point is due: a loop's other side is no match
 
 
@@ -47,7 +47,7 @@ class Stroke(Wish):
     stop: float
     clock: tuple[float, ...] = ()
     project: tuple[tuple[float, ...], ...] | None = None
-    timing: float = 0.03
+    timing: float = 0.01
     ends: bool = True
     soft: bool = False
     weight: float = 1.0
@@ -81,19 +81,20 @@ class Stroke(Wish):
     def times(self, rate: float) -> Array:
         if self.clock:
             return np.array(self.clock)
-        frames = int(np.ceil((self.stop - self.start) * rate)) + 1
-        return np.linspace(self.start, self.stop, int(np.clip(frames, FEWEST, MOST)))
+        halves = 2 * int(np.ceil((self.stop - self.start) * rate)) + 1  # of frames: a kink shows within one
+        return np.linspace(self.start, self.stop, int(np.clip(halves, FEWEST, MOST)))
 
-    def term(self, path: Array, times: Array, size: float) -> Term:
+    def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
         """Follow the stroke, matched anew each time it is asked."""
         screen = Screen(None if self.project is None else np.array(self.project), size)
+        unit = screen.see(path[:, 0]).unit[:, None]  # as it was, so that going away is no way to be nearer
         if self.clock:
-            return _timed(np.array(self.path), screen)
+            return _timed(np.array(self.path), screen, unit)
         line = Line(even(np.array(self.path), POINTS))
-        gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path[:, 0], axis=0), axis=1))])
+        gone = _gone(path[:, 0])
         spent = (times - times[0]) / (times[-1] - times[0])
         due = gone / gone[-1] if gone[-1] > 1e-6 else spent  # a point that stood still goes evenly
-        return _followed(line, due, screen, self.timing, self.ends)
+        return _followed(line, due, screen, unit, self.timing, self.ends)
 
 
 class Seen(NamedTuple):
@@ -162,12 +163,25 @@ class Line:
 
 
 def even(points: Array, count: int) -> Array:
-    """(count, D) points evenly along a polyline (n, D), however unevenly it was drawn."""
-    steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
-    points = points[np.concatenate([[True], steps > 0])]
-    gone = np.concatenate([[0.0], np.cumsum(steps[steps > 0])])
+    """(count, D) points evenly along a stroke (n, D), however unevenly it was drawn.
+
+    Few points are joined by a smooth curve through each.
+    """
+    from scipy.interpolate import CubicSpline
+
+    gone = _gone(points)
+    points = points[np.concatenate([[True], np.diff(gone) > 0])]
+    gone = np.unique(gone)
+    if 2 < len(points) < count:
+        points = CubicSpline(gone, points, bc_type="natural")(np.linspace(0.0, gone[-1], 4 * count))
+        gone = _gone(points)
     at = np.linspace(0.0, gone[-1], count)
     return np.stack([np.interp(at, gone, column) for column in points.T], axis=-1)
+
+
+def _gone(points: Array) -> Array:
+    """(n,) the length of a polyline up to each of its points."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
 
 
 def pulled(drawn: Array, shares: Sequence[float], places: Any) -> Array:
@@ -186,28 +200,28 @@ def pulled(drawn: Array, shares: Sequence[float], places: Any) -> Array:
     return moved
 
 
-def _timed(target: Array, screen: Screen) -> Term:
+def _timed(target: Array, screen: Screen, unit: Array) -> Term:
     def answer(path: Array) -> Answer:
         seen = screen.see(path[:, 0])
-        way = (target - seen.place) / seen.unit[:, None]
-        return _rows(way, seen.slopes / seen.unit[:, None, None], _filled(way))
+        way = (target - seen.place) / unit
+        return _rows(way, seen.slopes / unit[:, :, None], _filled(way))
 
     return answer
 
 
-def _followed(line: Line, due: Array, screen: Screen, timing: float, ends: bool) -> Term:
+def _followed(line: Line, due: Array, screen: Screen, unit: Array, timing: float, ends: bool) -> Term:
     last = [0, len(due) - 1] if ends else []
 
     def answer(path: Array) -> Answer:
         seen = screen.see(path[:, 0])
         share = line.nearest(seen.place, due)
         share[last] = due[last]
-        along = line.along(share)
-        across = np.eye(along.shape[1]) - along[:, :, None] * along[:, None, :]
-        across[last] = np.eye(along.shape[1])
-        unit = seen.unit[:, None]
         slopes = seen.slopes / unit[:, :, None]
-        way = np.einsum("tab,tb->ta", across, line.at(share) - seen.place) / unit
+        way = (line.at(share) - seen.place) / unit
+        along = line.along(share)
+        side = _beside(along, way)  # at a corner of the stroke, the nearest way is not square to its direction
+        across = np.eye(along.shape[1]) - side[:, :, None] * side[:, None, :]
+        across[last] = np.eye(along.shape[1])
         late = np.einsum("ta,ta->t", along, line.at(due) - seen.place)[:, None] / unit
         first = _rows(way, across @ slopes, _filled(way))
         second = _rows(timing * late, timing * (along[:, None] @ slopes), first.gap)
@@ -216,6 +230,13 @@ def _followed(line: Line, due: Array, screen: Screen, timing: float, ends: bool)
         )
 
     return answer
+
+
+def _beside(along: Array, way: Array) -> Array:
+    """(T, D) the directions `along` made square to the ways (T, D)."""
+    share = np.einsum("ta,ta->t", along, way) / np.maximum((way**2).sum(axis=1), 1e-20)
+    square = along - share[:, None] * way
+    return square / np.maximum(np.linalg.norm(square, axis=1, keepdims=True), 1e-9)
 
 
 def _rows(way: Array, slopes: Array, gap: Array) -> Answer:

@@ -32,16 +32,15 @@ from understudy.keyframes.outcome import Block, Outcome
 from understudy.keyframes.problem import Problem, prepare
 from understudy.keyframes.selection import Targets, changed, chosen, finite_time
 from understudy.keyframes.solve import Found, Settings, outcome, search
-from understudy.keyframes.states import states_of
+from understudy.keyframes.sparing import sparing
 from understudy.keyframes.stroke import Stroke
 from understudy.keyframes.tangents import Tangents
-from understudy.keyframes.wishes import Answer, Term, Wish
+from understudy.keyframes.wishes import Answer, Term, Wish, path_of
 from understudy.rig import PosedRig
 
 AHEAD = 0.03  # of the character's size: how far ahead a wrong speed is measured; the goals' tolerance is 1 % of that
 BESIDE = 0.02  # of a frame: the step of the difference that gives a velocity; its error is below 1e-5 of the speed
 VALUE_COST = 3.0  # how much dearer value handles are than time handles while timing is changed
-HELD_COST = 100.0  # how much dearer still those are that move what is held
 PATH = 3  # weight of the path that is kept
 PLACES = 129  # of that path
 SETTINGS = Settings(iterations=30)
@@ -131,7 +130,7 @@ class Speed(Wish):
         """(2,) just before and just after."""
         return np.array([self.time - BESIDE / rate, self.time + BESIDE / rate])
 
-    def term(self, path: Array, times: Array, size: float) -> Term:
+    def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
         """The difference of the two places, over their time, is the velocity.
 
         Its error is measured as the way that it makes after AHEAD at the wanted speed: 1 % of speed is 1 % of AHEAD.
@@ -195,15 +194,17 @@ def retime(
     problem = prepare(rig, curves, edit)
     kept = _paths(rig, curves, point, problem)
     problem = prepare(rig, curves, replace(edit, wishes=(*edit.wishes, *kept)))
-    problem = replace(problem, tangents=_timing_first(problem, point))
-    result = outcome(problem, _by_and_by(problem, factor, settings or SETTINGS))
+    problem = sparing(replace(problem, tangents=_timing_first(problem.tangents)), point)
+    result = outcome(problem, _by_and_by(rig, problem, factor, settings or SETTINGS))
     now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
     said = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
-    blocks = tuple(Block(b.kind, b.what, b.share, f"{b.sentence.split(';')[0]}; {said}") for b in result.blocks)
+    blocks = tuple(
+        Block(b.kind, b.what, b.share, f"{b.sentence.rpartition(': ')[0] or b.sentence}: {said}") for b in result.blocks
+    )
     return replace(result, blocks=blocks, notes=(*result.notes, said))
 
 
-def _by_and_by(problem: Problem, factor: float, settings: Settings) -> Found:
+def _by_and_by(rig: PosedRig, problem: Problem, factor: float, settings: Settings) -> Found:
     """The search for a speed in small changes of it: time handles bend a curve too much for large ones."""
     wish, *others = problem.wishes
     assert isinstance(wish.wish, Speed)
@@ -211,7 +212,7 @@ def _by_and_by(problem: Problem, factor: float, settings: Settings) -> Found:
     v, held = np.zeros(problem.tangents.count), problem.held
     for step in range(1, count + 1):
         part = replace(wish.wish, factor=1 + (factor - 1) * step / count)
-        now = replace(problem, wishes=(wish.instead(part, problem.size), *others))
+        now = replace(problem, wishes=(wish.instead(part, rig, problem.size), *others))
         last = step == count
         found = search(now, problem.moves, v, settings if last else replace(settings, iterations=STEPS), held)
         v, held = found.v, found.held
@@ -221,16 +222,8 @@ def _by_and_by(problem: Problem, factor: float, settings: Settings) -> Found:
 def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:
     """Metres a second of a point at a time."""
     h = BESIDE / curves.rate
-    places = _places(rig, curves, point, np.array([time - h, time + h]))
+    places = path_of(rig, curves, [point], np.array([time - h, time + h]))
     return float(np.linalg.norm(places[1] - places[0]) / (2 * h))
-
-
-def _places(rig: PosedRig, curves: Curves, point: Point, times: Array) -> Array:
-    """(T, 3) metres."""
-    states = states_of(rig, curves.channels, [point])
-    sample = np.arange(len(times))
-    places, _, _ = states.evaluate(curves.sample(times)[:, states.columns], sample, np.zeros_like(sample), False)
-    return places
 
 
 def _paths(rig: PosedRig, curves: Curves, point: Point, problem: Problem) -> list[Stroke]:
@@ -238,23 +231,16 @@ def _paths(rig: PosedRig, curves: Curves, point: Point, problem: Problem) -> lis
     kept = []
     for start, stop in problem.tangents.changed(np.ones(len(problem.tangents.columns), bool)):
         start, stop = max(start, curves.start), min(stop, curves.end)
-        places = _places(rig, curves, point, np.linspace(start, stop, PLACES))
+        places = path_of(rig, curves, [point], np.linspace(start, stop, PLACES))[:, 0]
         if np.ptp(places, axis=0).max() > 1e-6 * problem.size:
             path = tuple(map(tuple, places.tolist()))
             kept.append(Stroke(point, path, start, stop, timing=0.0, ends=False, soft=True, weight=PATH))
     return kept
 
 
-def _timing_first(problem: Problem, point: Point) -> Tangents:
-    """The tangents with time handles cheap and value handles dear; and those that move what is held are dearest, so
-    that the others are used first: there is no need to bring back what does not move."""
-    t = problem.tangents
+def _timing_first(t: Tangents) -> Tangents:
+    """The tangents with time handles cheap and value handles dear."""
     values = np.zeros(t.count, bool)
     moved = t.variable[:, 1::2]
     values[moved[moved >= 0]] = True
-    others = [goal for goal, kept in enumerate(problem.kept) if kept.point != point]
-    shared: Array = problem.states.moved_by[problem.held.point[np.isin(problem.held.goal, others)]].any(axis=(0, 1))
-    bound = np.zeros(t.count, bool)
-    used = t.variable[shared[t.column]]
-    bound[used[used >= 0]] = True
-    return replace(t, cost=t.cost * np.where(values, VALUE_COST, 1 / TIME_COST) * np.where(bound, HELD_COST, 1.0))
+    return replace(t, cost=t.cost * np.where(values, VALUE_COST, 1 / TIME_COST))

@@ -17,10 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from understudy.character import Curves
 from understudy.checks import Array
 from understudy.keyframes.goals import Point
 from understudy.keyframes.requests import Measured, Requests, measure, requests
-from understudy.keyframes.states import States
+from understudy.keyframes.states import States, states_of
 from understudy.keyframes.tangents import Tangents
 from understudy.rig import PosedRig
 
@@ -58,7 +59,7 @@ class Wish(ABC):
         """(T,) when it looks at them, for an animation with this many frames a second."""
 
     @abstractmethod
-    def term(self, path: Array, times: Array, size: float) -> Term:
+    def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
         """What it asks for, given the path (T, P, 3) before the gesture, in sizes of `size` metres."""
 
 
@@ -71,9 +72,9 @@ class Wished(NamedTuple):
     before: Array  # (T, P, 3) the path before the gesture, sizes
     term: Term
 
-    def instead(self, wish: Wish, size: float) -> Wished:
+    def instead(self, wish: Wish, rig: PosedRig, size: float) -> Wished:
         """Another wish of the same points at the same times in its place."""
-        return self._replace(wish=wish, term=wish.term(self.before, self.times, size))
+        return self._replace(wish=wish, term=wish.term(rig, self.before, self.times, size))
 
 
 class Soft(NamedTuple):
@@ -108,8 +109,16 @@ def wished(
         point, time = np.tile(own, len(times)), np.repeat(times, len(own))
         asked = requests(tangents, point, time, np.zeros(len(point), np.int64), parts)
         before = _path(measure(states, tangents, asked, np.zeros(tangents.count), size, slopes=False), shape)
-        result.append(Wished(wish, asked, times, before, wish.term(before, times, size)))
+        result.append(Wished(wish, asked, times, before, wish.term(rig, before, times, size)))
     return tuple(result)
+
+
+def path_of(rig: PosedRig, curves: Curves, points: Sequence[Point], times: Array) -> Array:
+    """(T, P, 3) metres: where points are at times (T,)."""
+    states = states_of(rig, curves.channels, points)
+    sample, point = np.repeat(np.arange(len(times)), len(points)), np.tile(np.arange(len(points)), len(times))
+    places, _, _ = states.evaluate(curves.sample(times)[:, states.columns], sample, point, slopes=False)
+    return places.reshape(len(times), len(points), 3)
 
 
 def with_goals(
@@ -128,6 +137,14 @@ def with_goals(
             np.concatenate([now.matrix, matrix]),
         )
     return now
+
+
+def gap_of(each: Wished, states: States, tangents: Tangents, v: Array, size: float) -> Measured:
+    """The way that one wish has to go at v (N,), as that of a goal."""
+    answer, matrix = _answer(each, states, tangents, v, size, slopes=True)
+    gap = np.zeros((len(answer.gap), 6))
+    gap[:, :3] = answer.gap
+    return Measured(gap, answer.residual, matrix)
 
 
 def softly(
