@@ -35,6 +35,7 @@ from understudy.rig import PosedRig
 STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
+UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
 RESTORING = 4  # steps at most that bring back what is held
 
 
@@ -55,7 +56,7 @@ class Settings:
     iterations: int = 12
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
-    damping: float = 10.0  # what a change costs in steps after the first, ten times more after one that was cut short
+    damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
     regular: float = 1e-6  # lambda of section 3.3
 
 
@@ -114,7 +115,10 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
         # A whole step earns a longer one; one that was cut short a shorter one, which keeps nearer to where it is.
         gap = float(np.linalg.norm(here.now.residual))
         stride = min(2 * stride, 1.0) if share == 1.0 else max(1.5 * share * min(stride, gap), settings.stride / 64)
-        damping = settings.damping if share == 1.0 else min(10 * max(damping, settings.damping), 1e6)
+        if share < 1.0:
+            damping = min(10 * max(damping, settings.damping), 1e6)
+        elif iterations >= UNDAMPED:
+            damping = settings.damping
         failures = failures + 1 if not after < STALLED * before else 0
         here = trial if after < before else here
     if not _within(drift, BEARABLE * settings.drift):
@@ -272,8 +276,8 @@ def program(
 ) -> qp.Program:
     """The quadratic program about v [eq. 10], in terms of the new variables themselves.
 
-    `damping` is what a change from v costs. The first step of a search has none, so that it starts from what is
-    cheapest for the gesture as a whole; those that follow correct it where they are.
+    `damping` is what a change from v costs. The first steps of a search have none, so that they find what is cheapest
+    for the gesture as a whole; those that follow correct it where they are.
     """
     t, (v, now, kept, soft) = problem.tangents, here
     aim, (low, high) = kept.matrix @ v + kept.residual, _bounds(problem, v, settings)
