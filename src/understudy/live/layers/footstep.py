@@ -171,7 +171,7 @@ def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> t
     falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
     out = 0.0
     if seen.held or foot.mode != FREE:
-        out = _soft(min(floor, level) - seen.lowest, SOFT * size + 2.0 * falls)
+        out = _soft(min(floor, level) - seen.lowest, SOFT * size + min(2.0 * falls, LOW * size))
     stood = _ground(level, floor, size) if stands else foot.stood
     base = out + weight * (_settled(stood, seen, size) - out)
     clear = min(level, floor + HIGHEST * size) - seen.lowest - base - lift
