@@ -35,6 +35,8 @@ from understudy.rig import PosedRig
 STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
+HARDER = 4  # programs at most of one step, each with goals that pull harder
+LEFT = 0.05  # of the way: what a step may leave without pulling harder
 UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
 RESTORING = 4  # steps at most that bring back what is held
 
@@ -104,8 +106,7 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
             if over or _within(drift, settings.drift) or seen:
                 break
             failures = 0
-        weight = _weight(here.now, stride, iterations, settings)
-        solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
+        weight, solution = _aimed_step(problem, here, stride, iterations, settings, damping)
         iterations += 1
         if solution is None:
             failures = FAILURES
@@ -262,6 +263,30 @@ def _weight(now: Measured, stride: float, iterations: int, settings: Settings) -
     slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
     most = settings.move * min(10.0**iterations, 1e4)
     return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
+
+
+def _aimed_step(
+    problem: Problem, here: Here, stride: float, iterations: int, settings: Settings, damping: float
+) -> tuple[float, qp.Solution | None]:
+    """The program's minimum, and the w_m with which it was found.
+
+    Where a good part of the way is left while what is held does not slip, it is the cost of the tangents that keeps the
+    point back, and the goals pull harder: a first guess has to be low enough for goals out of reach.
+    """
+    weight = _weight(here.now, stride, iterations, settings)
+    own = slice(problem.moves.rows)  # drawn paths and the like, which are goals as well, are met on the whole only
+    way = _strided(problem, here.now, stride)[own]
+    for _ in range(HARDER):
+        solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
+        if solution is None:
+            break
+        step = solution.x - here.v
+        left = float(np.linalg.norm(way - here.now.matrix[own] @ step))
+        slip = np.abs(here.kept.residual - here.kept.matrix @ step).max(initial=0.0)
+        if left <= LEFT * float(np.linalg.norm(way)) or slip > settings.epsilon:
+            break
+        weight *= 30.0
+    return weight, solution
 
 
 def _bounds(problem: Problem, v: Array, settings: Settings) -> tuple[Array, Array]:
