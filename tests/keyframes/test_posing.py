@@ -25,6 +25,7 @@ from understudy.keyframes.problem import character_size
 from understudy.rig import DirectRig
 
 HAND = Point("left tip")
+ALL = np.array(True)
 
 
 def place(rig, channels, values, joint: str) -> np.ndarray:
@@ -45,7 +46,7 @@ def test_derivatives_match_differences(kind: str) -> None:
     rig, curves = creature.rig(), creature.curves(kind=kind)
     start = curves.sample([0.6])[0]
     points = [Move(HAND, 0, to=(0.5, 2, 0), turn_to=(0, 0, 0, 1)), Move(Point("spine"), 0, by=(0, 0, 0.1))]
-    task = _task(rig, curves.channels, start, curves, points, [Pin(Point("right tip"))], (), {})
+    task = _task(rig, curves.channels, start, curves, points, [Pin(Point("right tip"))], (), {}, ALL)
     rng = np.random.default_rng(1)
     for x in (np.zeros(task.variables.count), rng.normal(size=task.variables.count) * 0.7):
         for asked in (task.moves, task.pins):
@@ -62,7 +63,7 @@ def test_derivatives_match_differences(kind: str) -> None:
 
 def test_turns_have_the_derivatives_of_turns() -> None:
     rig, curves = creature.rig(), creature.curves(kind="rotation")
-    task = _task(rig, curves.channels, curves.sample([0.6])[0], curves, [Move(HAND, 0, by=(0, 0, 0.1))], [Pin(HAND, position=False)], (), {})  # fmt: skip # noqa: E501
+    task = _task(rig, curves.channels, curves.sample([0.6])[0], curves, [Move(HAND, 0, by=(0, 0, 0.1))], [Pin(HAND, position=False)], (), {}, ALL)  # fmt: skip # noqa: E501
     x = np.zeros(task.variables.count)  # here the pin has no gap, and its turn is its derivative
     exact = measure(task, task.pins, x).matrix
     for n in range(task.variables.count):
@@ -76,11 +77,11 @@ def test_turns_have_the_derivatives_of_turns() -> None:
 @given(st.integers(0, 10_000), st.sampled_from(["euler", "rotation", "mixed"]))
 def test_feasible_goals_are_reached_and_pins_hold(seed: int, kind: str) -> None:
     rng, rig, curves = np.random.default_rng(seed), creature.rig(), creature.curves(seed, kind)
-    channels, start = curves.channels, curves.sample([1.3])[0]
+    channels, start = curves.channels, curves.sample([1.0])[0]
     above = [name.startswith(("left", "skin")) for name in channels.names]  # so that the right side can stay
     other = nudged(rng, channels, start, 0.25, above)
     goal = place(rig, channels, other, "left tip")
-    posed = pose(rig, curves, [Move(HAND, 0, to=tuple(goal))], time=1.3, pins=[Pin(Point("right tip"))])
+    posed = pose(rig, curves, [Move(HAND, 0, to=tuple(goal))], time=1.0, pins=[Pin(Point("right tip"))])
     size = character_size(rig)
     assert posed.reached and posed.distance <= 3e-4 * size and not posed.blocks
     np.testing.assert_allclose(place(rig, channels, posed.values, "left tip"), goal, atol=4e-4 * size)
@@ -90,7 +91,7 @@ def test_feasible_goals_are_reached_and_pins_hold(seed: int, kind: str) -> None:
 
 def test_a_goal_out_of_reach_is_approached_and_the_pin_named() -> None:
     rig, curves = creature.rig(), creature.curves()
-    far = pose(rig, curves, [Move(HAND, 0, by=(0, 0, 5))], time=0.5, pins=[Pin(Point("hips"))])
+    far = pose(rig, curves, [Move(HAND, 0, by=(0, 0, 5))], time=1.0, pins=[Pin(Point("hips"))])
     assert not far.reached and far.distance < far.start_distance
     assert far.blocks[0].kind == "pin" and "'hips'" in far.blocks[0].sentence
     assert far.drift <= 1e-4 * character_size(rig)
@@ -101,10 +102,10 @@ def test_a_goal_out_of_reach_is_approached_and_the_pin_named() -> None:
 
 def test_limits_are_never_broken_and_say_so() -> None:
     rig, curves = creature.rig(), creature.curves()
-    start = curves.sample([0.5])[0]
+    start = curves.sample([1.0])[0]
     columns = [n for n, name in enumerate(curves.channels.names) if ".euler." in name]
     limits = [Limit(*curves.channels.names[n].split(".euler."), start[n] - 0.1, start[n] + 0.05) for n in columns]
-    posed = pose(rig, curves, [Move(HAND, 0, by=(0, 0.6, 0))], time=0.5, limits=limits, pins=[Pin(Point("hips"))])
+    posed = pose(rig, curves, [Move(HAND, 0, by=(0, 0.6, 0))], time=1.0, limits=limits, pins=[Pin(Point("hips"))])
     change = (posed.values - start)[columns]
     assert change.max() <= 0.05 + 1e-9 and change.min() >= -0.1 - 1e-9
     assert not posed.reached and any(block.kind == "limit" for block in posed.blocks)
@@ -113,9 +114,9 @@ def test_limits_are_never_broken_and_say_so() -> None:
 def test_a_column_outside_of_its_limits_is_brought_within() -> None:
     rig, curves = creature.rig(), creature.curves()
     n = curves.channels.names.index("left arm.euler.y")
-    value = curves.sample([0.5])[0, n]
+    value = curves.sample([1.0])[0, n]
     limit = Limit("left arm", "y", value + 0.1, value + 0.5)
-    posed = pose(rig, curves, [Move(HAND, 0, by=(0, 0.02, 0))], time=0.5, limits=[limit])
+    posed = pose(rig, curves, [Move(HAND, 0, by=(0, 0.02, 0))], time=1.0, limits=[limit])
     assert posed.values[n] >= value + 0.1 - 1e-12 and posed.reached
 
 
@@ -124,8 +125,8 @@ def test_stiffness_decides_who_moves() -> None:
     drag = [Move(HAND, 0, by=(0.05, 0.15, 0))]
     names = curves.channels.names
     spine = [n for n, name in enumerate(names) if name.startswith("spine")]
-    soft = pose(rig, curves, drag, time=0.5)
-    stiff = pose(rig, curves, drag, time=0.5, stiffness={"spine": 50.0})
+    soft = pose(rig, curves, drag, time=1.0)
+    stiff = pose(rig, curves, drag, time=1.0, stiffness={"spine": 50.0})
     assert soft.reached and stiff.reached
     moved = [np.abs((p.values - p.start)[spine]).max() for p in (soft, stiff)]
     assert moved[1] < 0.02 * moved[0]
@@ -134,7 +135,7 @@ def test_stiffness_decides_who_moves() -> None:
 def test_the_same_gesture_gives_the_same_pose() -> None:
     rig, curves = creature.rig(), creature.curves(kind="mixed")
     drag = [Move(HAND, 0, by=(0.05, 0.15, 0))]
-    np.testing.assert_array_equal(pose(rig, curves, drag, time=0.5).values, pose(rig, curves, drag, time=0.5).values)
+    np.testing.assert_array_equal(pose(rig, curves, drag, time=1.0).values, pose(rig, curves, drag, time=1.0).values)
 
 
 def test_bones_do_not_stretch() -> None:
@@ -175,9 +176,11 @@ def test_key_pose_keeps_the_keys_and_the_shape_of_tangents(kind: str) -> None:
 
 def test_key_pose_refuses_where_there_is_no_key_unless_asked() -> None:
     rig, curves = creature.rig(), creature.curves()
-    posed = pose(rig, curves, [Move(HAND, 0, by=(0.05, 0.15, 0))], time=1.5)
+    posed = pose(rig, curves, [Move(HAND, 0, by=(0.05, 0.15, 0))], time=1.5, insert=True)
     with pytest.raises(InvalidInput, match=r"no key at 1.5 s of"):
         key_pose(curves, 1.5, posed)
+    with pytest.raises(InvalidInput, match=r"no channel has a key at 1.5 s"):
+        pose(rig, curves, [Move(HAND, 0, by=(0.05, 0.15, 0))], time=1.5)
     keyed = key_pose(curves, 1.5, posed, insert=True)
     np.testing.assert_allclose(keyed.sample([1.5])[0], posed.values, atol=1e-9)
     np.testing.assert_allclose(keyed.sample([0.5, 2.5]), curves.sample([0.5, 2.5]), atol=1e-9)
@@ -187,12 +190,12 @@ def test_bad_input_is_one_sentence() -> None:
     rig, curves = creature.rig(), creature.curves()
     drag = [Move(HAND, 0, by=(0, 0.1, 0))]
     for text, call in {
-        "pinned and moved": lambda: pose(rig, curves, drag, time=0.5, pins=[Pin(HAND)]),
+        "pinned and moved": lambda: pose(rig, curves, drag, time=1.0, pins=[Pin(HAND)]),
         "needs a time": lambda: pose(rig, curves, drag),
         "within animation": lambda: pose(rig, curves, drag, time=99.0),
-        "at least one move": lambda: pose(rig, curves, [], time=0.5),
-        "has no joint 'tail'|tail": lambda: pose(rig, curves, [Move(Point("tail"), 0, by=(0, 0, 1))], time=0.5),
-        "stiffness": lambda: pose(rig, curves, drag, time=0.5, stiffness={"tail": 2.0}),
+        "at least one move": lambda: pose(rig, curves, [], time=1.0),
+        "has no joint 'tail'|tail": lambda: pose(rig, curves, [Move(Point("tail"), 0, by=(0, 0, 1))], time=1.0),
+        "stiffness": lambda: pose(rig, curves, drag, time=1.0, stiffness={"tail": 2.0}),
         "row of the rig": lambda: pose(rig, np.full(rig.channels.width, np.nan), drag),
         "other channels": lambda: key_pose(curves, 0.0, pose(rig, creature.curves(kind="rotation"), drag, time=0.0)),
     }.items():
@@ -265,6 +268,17 @@ def test_real_characters_reach_what_they_can(file: str, hand: str, foot: str) ->
         posed = pose(rig, row, [Move(Point(hand), 0, to=tuple(goal))], pins=[Pin(Point(foot))])
         assert posed.reached and posed.drift <= 1e-4 * size and posed.drift_angle <= 1e-4
         np.testing.assert_allclose(place(rig, rig.channels, posed.values, hand), goal, atol=4e-4 * size)
+
+
+def test_a_pose_at_a_key_uses_channels_with_keys_there() -> None:
+    rig, curves = creature.rig(), creature.curves(3, shared=False)
+    arm = next(curve for curve in curves.curves if curve.channel.target == "left arm")
+    time = float(arm.times[1])
+    posed = pose(rig, curves, [Move(HAND, 0, by=(0.0, 0.03, 0.0))], time=time)
+    moved = {curves.channels.names[n].split(".")[0] for n in np.flatnonzero(posed.values != posed.start)}
+    assert moved == {"left arm"}
+    assert key_pose(curves, time, posed).key_count == curves.key_count
+    assert len(pose(rig, curves, [Move(HAND, 0, by=(0.0, 0.03, 0.0))], time=time, insert=True).values) > 0
 
 
 def test_smooth_keys_stay_smooth() -> None:

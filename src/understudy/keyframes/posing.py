@@ -64,16 +64,21 @@ def pose(
     pins: Sequence[Pin] = (),
     limits: Sequence[Limit] = (),
     stiffness: Mapping[str, float] | None = None,
+    insert: bool = False,
     settings: PoseSettings | None = None,
 ) -> Posed:
     """The pose of curves at a time, or a row (C,) of the rig, with the points of `moves` where they should be.
 
-    Times of moves and pins do not matter here. Which columns may change: see `freedom`.
+    Times of moves and pins do not matter here. Which columns may change: see `freedom`. Of curves, only channels with a
+    key at that time change, so that the pose can be written into them; with `insert` all may.
     """
     curves = at if isinstance(at, Curves) else None
     channels, start = _stance(rig, at, time)
     stiffness = {} if stiffness is None else stiffness
-    task = _task(rig, channels, start, curves, moves, pins, limits, stiffness)
+    keyed = np.ones(channels.width, bool)
+    if curves is not None and time is not None and not insert:
+        keyed = _columns_with_keys(curves, time)
+    task = _task(rig, channels, start, curves, moves, pins, limits, stiffness, keyed)
     found = search(task, settings or PoseSettings())
     values = start.copy()
     values[task.states.columns] = task.variables.values(found.x)
@@ -98,7 +103,7 @@ def key_pose(curves: Curves, time: float, posed: Posed, insert: bool = False) ->
     """The pose written into the keys at a time; handles keep their shape, those of quaternions turn along.
 
     Only channels that the pose changed are written. One of them without a key there is refused, unless `insert` asks
-    for keys.
+    for keys; `pose` without `insert` changes none such.
     """
     time = finite_time(time)
     if posed.channels != curves.channels:
@@ -152,6 +157,7 @@ def _task(
     pins: Sequence[Pin],
     limits: Sequence[Limit],
     stiffness: Mapping[str, float],
+    keyed: Array,
 ) -> PoseTask:
     if not moves:
         raise InvalidInput("a pose should have at least one move, but has none")
@@ -168,7 +174,7 @@ def _task(
         channels,
         columns,
         own,
-        movable(rig, channels, unit, curves, stiffness)[columns] & states.moved_by.any(axis=(0, 1)),
+        (movable(rig, channels, unit, curves, stiffness) & keyed)[columns] & states.moved_by.any(axis=(0, 1)),
         unit=unit[columns],
         ranges=control_ranges(rig, channels),
         limits=limits_of(channels, limits),
@@ -177,6 +183,14 @@ def _task(
     asked, origin = _requests(states, own, number, moves)
     held, _ = _requests(states, own, number, pins)
     return PoseTask(states, variables, aimed(asked, moves, origin), held, size)
+
+
+def _columns_with_keys(curves: Curves, time: float) -> Array:
+    """(C,) bool: the columns of channels that have a key at a time; refused where none has."""
+    keyed = [key_at(curve, time) is not None for curve in curves.curves]
+    if not any(keyed):
+        raise InvalidInput(f"no channel has a key at {time:g} s; ask for keys to be inserted, or pose at a key")
+    return np.repeat(keyed, [len(curve.channel) for curve in curves.curves])
 
 
 def _requests(
