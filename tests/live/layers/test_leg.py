@@ -25,7 +25,7 @@ def test_the_foot_goes_where_it_is_put(legs: tuple[DirectRig, np.ndarray, list[L
     for frame in (3, 12, 40):
         row, worlds = rows[frame].copy(), rig.joints(rows[frame : frame + 1])[0]
         shift = np.array([0.03, 0.02, 0.04])
-        missed = leg.put(row, worlds, shift)
+        missed = leg.put(row, worlds, tuple(shift))
         after = rig.joints(row[None])[0]
         assert missed < 1e-9 and np.abs(after[leg.foot, :3, 3] - worlds[leg.foot, :3, 3] - shift).max() < 1e-9
         assert np.abs(after[leg.foot, :3, :3] - worlds[leg.foot, :3, :3]).max() < 1e-9
@@ -39,7 +39,7 @@ def test_nothing_to_do_is_nothing_done(legs: tuple[DirectRig, np.ndarray, list[L
     for row, worlds in zip(rows[::7], rig.joints(rows)[::7]):
         for leg in own:
             same = row.copy()
-            assert leg.put(same, worlds, np.zeros(3)) == 0.0 and np.array_equal(same, row)
+            assert leg.put(same, worlds, (0.0, 0.0, 0.0)) == 0.0 and np.array_equal(same, row)
 
 
 def test_no_longer_and_no_more_bent_than_in_the_clips(legs: tuple[DirectRig, np.ndarray, list[Leg]]) -> None:
@@ -49,7 +49,7 @@ def test_no_longer_and_no_more_bent_than_in_the_clips(legs: tuple[DirectRig, np.
     longest, shortest = (f(np.linalg.norm(feet - hips, axis=1)) for f in (np.max, np.min))
     for shift in ([0, -0.5, 0], [0.6, 0, 0], [0, 0, -0.8], [0, 0.6, 0]):
         row = rows[10].copy()
-        missed = leg.put(row, worlds[10], np.array(shift, float))
+        missed = leg.put(row, worlds[10], tuple(map(float, shift)))
         after = rig.joints(row[None])[0]
         far = np.linalg.norm(after[leg.foot, :3, 3] - after[leg.joints[0], :3, 3])
         assert missed > 0.01 and shortest - 1e-6 <= far <= longest + 1e-6
@@ -62,7 +62,7 @@ def test_a_foot_that_was_torn_off_comes_back() -> None:
     leg = Leg.of(rig.character.skeleton, find_feet(rig.character, [worlds], 1.7)[0], worlds)
     row = rows[10].copy()
     row[10 * leg.foot + 1] -= 0.3  # below the floor, where the leg does not reach
-    leg.put(row, rig.joints(row[None])[0], np.zeros(3))
+    leg.put(row, rig.joints(row[None])[0], (0.0, 0.0, 0.0))
     after = rig.joints(row[None])[0]
     tip = after[leg.joints[-1], :3, :3] @ leg.tip + after[leg.joints[-1], :3, 3]
     assert np.linalg.norm(after[leg.foot, :3, 3] - tip) <= leg.slack + 1e-6

@@ -102,7 +102,7 @@ class Feet:
             feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)
         changed = row.copy()
         for i, leg in enumerate(self.legs):
-            feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, np.array(moves[i])))
+            feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
         return tuple(feet), changed
 
 

@@ -9,7 +9,8 @@ clips.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import atan2, exp, pi, sqrt
+from functools import cached_property
+from math import atan2, dist, exp, pi
 
 import numpy as np
 
@@ -20,9 +21,13 @@ from understudy.live.layers.eye_drives import Quaternion, opposite, plain, produ
 from understudy.live.layers.feet_found import STILL, FoundFoot, local_turns
 from understudy.maths import quaternion
 
+IDENTITY = np.eye(4)
 SAME = 1e-12  # 1 less the product of two quaternions: a turn of a millionth of a radian is none
 SURE = 1e-3  # radians: rounding of a straight knee is no bend
 SOFT = 0.03  # of the leg's length, in which it comes to its end gently
+
+Vector = tuple[float, ...]
+"""x, y and z."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,64 +88,81 @@ class Leg:
             bends=bends,
         )
 
-    def put(self, row: Array, worlds: Array, shift: Array) -> float:
-        """Move the foot of a row (C,) by `shift` (3,), metres in the world, in place; the metres that it falls short.
+    def put(self, row: Array, worlds: Array, shift: Vector) -> float:
+        """Move the foot of a row (C,) by `shift`, metres in the world, in place; the metres that it falls short.
 
-        `worlds` (J, 4, 4) is world_from_joint of the row as it was.
+        `worlds` (J, 4, 4) is world_from_joint of the row as it was. Plain numbers: arrays of three cost more to make.
         """
-        foot, last = worlds[self.foot, :3, 3], worlds[self.joints[-1]]
-        tip = foot if self.attached else last[:3, :3] @ self.tip + last[:3, 3]
-        apart = foot - tip
-        wide = sqrt(float(apart @ apart))
-        near = self.attached or wide <= self.slack
-        if not near:
-            apart = apart * (self.slack / wide)
-        goal = self._within(worlds[self.joints[0], :3, 3], tip, foot + shift - apart)
-        parent = np.eye(4) if self.hip < 0 else worlds[self.hip]
+        foot: Vector = tuple(worlds[self.foot, :3, 3].tolist())
+        tip, apart = foot, (0.0, 0.0, 0.0)
+        near = True
+        if not self.attached:
+            last = worlds[self.joints[-1]]
+            tip = tuple((last[:3, :3] @ self.tip + last[:3, 3]).tolist())
+            wide = dist(foot, tip)
+            near = wide <= self.slack
+            share = 1.0 if near else self.slack / wide
+            apart = (share * (foot[0] - tip[0]), share * (foot[1] - tip[1]), share * (foot[2] - tip[2]))
+        wanted = tuple(foot[i] + shift[i] - apart[i] for i in range(3))
+        chain = worlds[self._index]
+        goal = self._within(tuple(chain[0, :3, 3].tolist()), tip, wanted)
         old = [plain(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
-        turns, reached = reach(parent, worlds[list(self.joints)], tip, goal, self.hinges, self.sides, self._room(old))
-        signs = np.einsum("ij,ij->i", turns, old)
-        if near and not shift.any() and np.abs(signs).min() > 1.0 - SAME:
+        parent = IDENTITY if self.hip < 0 else worlds[self.hip]
+        places = np.array((tip, goal))
+        found, ends = reach(parent, chain, places[0], places[1], self.hinges, self.sides, self._room(old))
+        turns = [plain(turn) for turn in found]
+        signs = [sum(a * b for a, b in zip(turn, own)) for turn, own in zip(turns, old)]
+        if near and not any(shift) and min(map(abs, signs)) > 1.0 - SAME:
             return 0.0
-        turns *= np.where(signs < 0.0, -1.0, 1.0)[:, None]  # as they were: curves of quaternions go component-wise
-        for i, joint in enumerate(self.joints):
-            row[10 * joint + 3 : 10 * joint + 7] = turns[i]
+        for i, joint in enumerate(self.joints):  # signs as they were: curves of quaternions are read component-wise
+            row[10 * joint + 3 : 10 * joint + 7] = turns[i] if signs[i] >= 0.0 else [-a for a in turns[i]]
+        reached: Vector = tuple(ends.tolist())
         if self.attached:
-            before, after = old[0], plain(turns[0])
-            for i in range(1, len(old)):
-                before, after = product(before, old[i]), product(after, plain(turns[i]))
-            columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
-            own = plain(row[columns])
-            turned = product(product(opposite(after), before), own)
-            row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
+            self._face(row, old, turns)
         else:
-            moved = reached + apart - foot
-            if (
-                self.above >= 0
-            ):  # a rotation and one scale: the transpose is the inverse, but for the square of the scale
+            moved = np.array([reached[i] + apart[i] - foot[i] for i in range(3)])
+            if self.above >= 0:  # a rotation and one scale: its inverse is the transpose, but for the scale's square
                 frame = worlds[self.above, :3, :3]
                 moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
             row[10 * self.foot : 10 * self.foot + 3] += moved
-        missed = foot + shift - apart - reached
-        return sqrt(float(missed @ missed))
+        return dist(wanted, reached)
 
-    def _within(self, hip: Array, tip: Array, goal: Array) -> Array:
-        """A goal (3,), no further from the hip than the leg ever was, or is."""
-        away, now = goal - hip, tip - hip
-        length, own = sqrt(float(away @ away)), sqrt(float(now @ now))
-        soft = SOFT * self.longest
-        begins = max(self.longest - soft, own)
+    def _face(self, row: Array, old: list[Quaternion], turns: list[Quaternion]) -> None:
+        """Turn the foot of a row (C,) back to where it faced before its leg turned from `old` to `turns`."""
+        before, after = old[0], turns[0]
+        for i in range(1, len(old)):
+            before, after = product(before, old[i]), product(after, turns[i])
+        columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
+        own = plain(row[columns])
+        turned = product(product(opposite(after), before), own)
+        row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
+
+    @cached_property
+    def _index(self) -> Array:
+        return np.array(self.joints)
+
+    @cached_property
+    def _limits(self) -> list[tuple[list[float], float, float]]:
+        """Axis and bends of each joint."""
+        return [(axis, low, high) for axis, (low, high) in zip(self.hinges.tolist(), self.bends.tolist())]
+
+    def _within(self, hip: Vector, tip: Vector, goal: Vector) -> Vector:
+        """A goal, no further from the hip than the leg ever was, or is."""
+        length, soft = dist(hip, goal), SOFT * self.longest
+        begins = max(self.longest - soft, dist(hip, tip))
         if length <= begins:
             return goal
-        return np.asarray(hip + away * ((begins + soft * (1.0 - exp((begins - length) / soft))) / length))
+        share = (begins + soft * (1.0 - exp((begins - length) / soft))) / length
+        return tuple(h + share * (g - h) for h, g in zip(hip, goal))
 
     def _room(self, turns: list[Quaternion]) -> Array:
         """(n, 2) how far each hinge may still turn."""
-        room = np.zeros((len(turns), 2))
+        room = [(0.0, 0.0)]
         for i in range(1, len(turns)):
-            angle = _angle(self.middle[i], self.hinges[i].tolist(), turns[i])
-            room[i] = min(self.bends[i, 0] - angle, 0.0), max(self.bends[i, 1] - angle, 0.0)
-        return room
+            axis, low, high = self._limits[i]
+            angle = _angle(self.middle[i], axis, turns[i])
+            room.append((min(low - angle, 0.0), max(high - angle, 0.0)))
+        return np.array(room)
 
 
 def _angle(middle: Quaternion, axis: tuple[float, ...] | list[float], turn: Quaternion) -> float:
