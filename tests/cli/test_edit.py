@@ -78,6 +78,13 @@ def test_strict_writes_nothing_where_an_edit_is_blocked(understudy, arm_file: Pa
     assert json.loads(report.read_text())["output"] is None
 
 
+def test_offers_are_told_when_asked_for(understudy, arm_file: Path, tmp_path: Path) -> None:
+    pinned = script(tmp_path, MOVE + 'pins = ["fore"]')
+    words = ["edit", arm_file, pinned, "-o", tmp_path / "x.glb"]
+    assert "release: " not in understudy(*words)[2]
+    assert "    release: without the pin of 'rig:fore' it is reached" in understudy(*words, "--offers")[2]
+
+
 def test_dry_run_tells_and_writes_nothing(understudy, arm_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("edit", arm_file, script(tmp_path, MOVE), "-o", tmp_path / "x.glb", "--dry-run")
     assert code == 0 and "not written" in err and not (tmp_path / "x.glb").exists()

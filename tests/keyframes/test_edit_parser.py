@@ -209,6 +209,7 @@ GOOD = 'point = "Hand"\ntime = 0.4\nby = [0, 1, 0]\n'
         (edit(GOOD + "arcs = [{point = 'A', start = 0}]"), "edit 1, arcs 1", "`start` and `stop`"),
         (edit(GOOD + "flights = [{start = 0, stop = 1, weight = 0}]"), "edit 1, flights 1", "above zero"),
         (edit(GOOD + "flights = [{start = 0, stop = 1, gravity = 9.81}]"), "edit 1, flights 1", "gravity should be"),
+        (edit(GOOD + "accept = ['give up']"), "edit 1", "accept[0] should be one of"),
         (edit(GOOD + "name = ''"), "edit 1", "name should be a name"),
         (edit("kind = 'pose'\ntime = 0"), "edit 1", "needs points to drag"),
         (edit("kind = 'pose'\nset = {a = 1}"), "edit 1", "has no `time`"),

@@ -67,6 +67,26 @@ def test_a_blocked_edit_says_so_and_goes_on() -> None:
     assert facts["distance_mm"] == pytest.approx(1000 * reports[2].outcome.distance, abs=1e-6)
 
 
+PINNED = MOVE + 'by = [0, 0.05, 0]\npins = ["fore"]\n'
+
+
+def test_offers_are_made_when_asked_for() -> None:
+    assert run(PINNED)[3][0].offers == ()
+    _, before, after, (report,) = run(PINNED, ask=True)
+    assert not report.reached and after.key_count == before.key_count
+    kinds = {offer["kind"]: offer for offer in report.facts()["offers"]}
+    assert "release" in kinds and kinds["release"]["sentence"] and isinstance(kinds["release"]["reached"], bool)
+    assert run(MOVE + "by = [0, 0.01, 0]", ask=True)[3][0].offers == ()
+
+
+def test_an_offer_is_accepted_only_where_the_file_says_so() -> None:
+    assert not run(PINNED)[3][0].reached
+    rig, before, after, (report,) = run(PINNED + 'accept = "release"')
+    assert report.reached and "as accepted: without the pin of 'rig:fore'" in report.sentence
+    moved = place(rig, after, 0.25)[0] - place(rig, before, 0.25)[0]
+    np.testing.assert_allclose(moved, [0, 0.05, 0], atol=3e-3)
+
+
 def test_keys_are_added_only_when_asked_for() -> None:
     _, before, after, reports = run('[[edit]]\nkind = "key"\ntime = 0.3\ntargets = ["rig:fore"]')
     assert [len(curve) for curve in after.curves] == [3, 4, 3, 3]
@@ -97,7 +117,7 @@ def test_a_pose_is_dragged_at_its_key() -> None:
     assert reports[0].reached and reports[0].sentence.startswith("pose 'rig:hand' at 0.5 s: reached")
     assert after.key_count == before.key_count
     np.testing.assert_allclose(place(rig, after, 1.0)[0], place(rig, before, 1.0)[0], atol=1e-9)
-    with pytest.raises(BadFile, match=r"there is no key at 0\.3 s"):
+    with pytest.raises(BadFile, match=r"x\.toml, edit 1: .*no .*key at 0\.3 s"):
         run(text.replace("0.5", "0.3"))
     asked = run(text.replace("0.5", "0.3") + "insert = true")[2]
     assert asked.key_count > before.key_count

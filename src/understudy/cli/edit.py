@@ -34,6 +34,7 @@ SINGLE = (".bvh", ".npz")  # hold one animation
     "--with", "other", metavar="FILE", help="Where the character is, if INPUT holds curves only (.curves.json)."
 )
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write what became of each edit.")
+@click.option("--offers", is_flag=True, help="Say what would help, where an edit does not reach its goal.")
 @click.option("--strict", is_flag=True, help="Write nothing and exit with 1 where an edit does not reach its goal.")
 @click.option("--dry-run", is_flag=True, help="Do the edits and say what became of them, but write no animation.")
 @options.scale
@@ -49,6 +50,7 @@ def command(
     clip: str | None,
     other: str | None,
     report: str | None,
+    offers: bool,
     strict: bool,
     dry_run: bool,
     scale: float | None,
@@ -73,7 +75,7 @@ def command(
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
         if cast:
             asset = type(asset)([*asset.characters, *cast], asset.clips, asset.curves, asset.notes, asset.format)
-        edited, told, reports = edited_asset(asset, wanted, clip, quiet or as_json)
+        edited, told, reports = edited_asset(asset, wanted, clip, offers, quiet or as_json)
         if not as_json:
             options.echo_notes(told["notes"], quiet)
             if not quiet:
@@ -125,9 +127,12 @@ def read_edits(path: str) -> Edits:
 
 
 def edited_asset(
-    asset: Asset, wanted: Edits, clip: str | None, quiet: bool
+    asset: Asset, wanted: Edits, clip: str | None, ask: bool, quiet: bool
 ) -> tuple[Asset, dict[str, Any], list[Report]]:
-    """The asset with one animation edited, the facts for a report, and what became of each edit."""
+    """The asset with one animation edited, the facts for a report, and what became of each edit.
+
+    `ask` for offers where one is blocked.
+    """
     from understudy.keyframes import edits
     from understudy.rig import of
 
@@ -142,7 +147,7 @@ def edited_asset(
         curves, notes = edits.prepared(rig, animation, wanted.preparation, progress)
     checked = edits.check(wanted, rig, curves)
     with options.progress(f"editing {animation.name}", quiet) as progress:
-        curves, reports = edits.apply(rig, curves, checked.steps, progress, path=wanted.path)
+        curves, reports = edits.apply(rig, curves, checked.steps, progress, path=wanted.path, ask=ask)
     told = {
         "edits": wanted.path,
         "clip": animation.name,
@@ -207,3 +212,5 @@ def _show(reports: list[Report]) -> None:
     for found in reports:
         name = f" ({found.name})" if found.name else ""
         click.echo(f"  {found.place}{name}: {found.sentence}", err=True)
+        for offer in found.offers:
+            click.echo(f"    {offer.kind}: {offer.sentence}", err=True)

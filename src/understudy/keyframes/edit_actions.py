@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from understudy.keyframes.edit_steps import Action, Gesture, Key, Pose, Sketch, 
 from understudy.keyframes.goals import Move, Quaternion, Triple
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.keys import move_key, remove_key, set_key
+from understudy.keyframes.offer import Offer
+from understudy.keyframes.offers import offers
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.posing import Posed, key_pose, pose
 from understudy.keyframes.preparing import METHODS
@@ -27,52 +30,81 @@ from understudy.rig import PosedRig
 Result = Outcome | Posed
 
 
-def act(
-    rig: PosedRig, curves: Curves, action: Action, settings: Settings | None = None
-) -> tuple[Curves, str, Result | None]:
-    """The curves after one edit, what was done in words, and how it went where something had to be reached."""
+class Done(NamedTuple):
+    """The curves after one edit, what was done in words, and how it went where something had to be reached.
+
+    Of a blocked edit also the `offers` that were asked for, or the one that was `accepted`.
+    """
+
+    curves: Curves
+    what: str
+    result: Result | None = None
+    offers: tuple[Offer, ...] = ()
+    accepted: Offer | None = None
+
+
+def act(rig: PosedRig, curves: Curves, action: Action, settings: Settings | None = None, ask: bool = False) -> Done:
+    """One edit; `ask` for offers where it is blocked."""
     match action:
         case Gesture():
-            moves = _turned(rig, curves, action.edit.moves, action.turns)
-            outcome = solve(rig, curves, replace(action.edit, moves=moves), settings)
-            return outcome.curves, _moved(action), outcome
+            return _gesture(rig, curves, action, settings, ask)
         case Pose():
             return _posed(rig, curves, action)
         case Timing():
             return _timed(rig, curves, action, settings)
         case Sketch():
             outcome = _sketched(rig, curves, action, settings)
-            return outcome.curves, f"sketch {action.point.name}", outcome
+            return Done(outcome.curves, f"sketch {action.point.name}", outcome)
         case Key():
-            return *_key(curves, action), None
+            return _key(curves, action)
         case Tangents():
             changed = METHODS[action.method](curves, action.targets, action.start, action.stop)
             ends = zip(("from", "to"), (action.start, action.stop))
             span = "".join(f" {word} {time:g} s" for word, time in ends if time is not None)
-            return changed, f"{action.method} tangents {_of(action)}{span}", None
+            return Done(changed, f"{action.method} tangents {_of(action)}{span}")
 
 
-def _posed(rig: PosedRig, curves: Curves, action: Pose) -> tuple[Curves, str, Result | None]:
+def _gesture(rig: PosedRig, curves: Curves, action: Gesture, settings: Settings | None, ask: bool) -> Done:
+    what = _moved(action)
+    edit = replace(action.edit, moves=_turned(rig, curves, action.edit.moves, action.turns))
+    outcome = solve(rig, curves, edit, settings)
+    if outcome.reached:
+        return Done(outcome.curves, what, outcome)
+    for kind in action.accept:
+        for offer in offers(rig, curves, edit, outcome, (kind,), settings):
+            if offer.outcome.reached:
+                return Done(offer.outcome.curves, what, offer.outcome, accepted=offer)
+    made = offers(rig, curves, edit, outcome, settings=settings) if ask else ()
+    return Done(outcome.curves, what, outcome, made)
+
+
+def _posed(rig: PosedRig, curves: Curves, action: Pose) -> Done:
     if action.values:
         curves = _with_values(curves, action)
-    what = f"set {len(action.values)} columns at {action.time:g} s"
     if not action.moves:
-        return curves, what, None
+        return Done(curves, f"set {len(action.values)} columns at {action.time:g} s")
     moves = _turned(rig, curves, action.moves, action.turns)
-    how = {"time": action.time, "pins": action.pins, "limits": action.limits, "stiffness": action.stiffness}
-    posed = pose(rig, curves, moves, **how)  # type: ignore[arg-type]
+    posed = pose(
+        rig,
+        curves,
+        moves,
+        time=action.time,
+        pins=action.pins,
+        limits=action.limits,
+        stiffness=action.stiffness,
+        insert=action.insert,
+    )
     names = ", ".join(dict.fromkeys(move.point.name for move in moves))
-    return key_pose(curves, action.time, posed, action.insert), f"pose {names} at {action.time:g} s", posed
+    keyed = key_pose(curves, action.time, posed, action.insert)
+    return Done(keyed, f"pose {names} at {action.time:g} s", posed)
 
 
-def _timed(
-    rig: PosedRig, curves: Curves, action: Timing, settings: Settings | None
-) -> tuple[Curves, str, Result | None]:
+def _timed(rig: PosedRig, curves: Curves, action: Timing, settings: Settings | None) -> Done:
     what = f"{action.factor:g} times as fast at {action.time:g} s"
     if action.point is None:
         sigma = sigma_of(action.factor)
         changed = scale_timing(curves, action.time, sigma, action.targets, action.edges)
-        return changed, f"timing {_of(action)}: {what}", None
+        return Done(changed, f"timing {_of(action)}: {what}")
     outcome = retime(
         rig,
         curves,
@@ -87,7 +119,7 @@ def _timed(
         edges=action.edges,
         settings=settings,
     )
-    return outcome.curves, f"{action.point.name} {what}", outcome
+    return Done(outcome.curves, f"{action.point.name} {what}", outcome)
 
 
 def _sketched(rig: PosedRig, curves: Curves, action: Sketch, settings: Settings | None) -> Outcome:
@@ -131,13 +163,14 @@ def _with_values(curves: Curves, action: Pose) -> Curves:
     return curves
 
 
-def _key(curves: Curves, action: Key) -> tuple[Curves, str]:
+def _key(curves: Curves, action: Key) -> Done:
+    time, targets = action.time, action.targets
     if action.remove:
-        return remove_key(curves, action.time, action.targets), f"removed the key {_of(action)} at {action.time:g} s"
+        return Done(remove_key(curves, time, targets), f"removed the key {_of(action)} at {time:g} s")
     if action.to_time is not None:
-        moved = move_key(curves, action.time, action.to_time, action.targets)
-        return moved, f"moved the key {_of(action)} from {action.time:g} to {action.to_time:g} s"
-    return insert_key(curves, action.time, action.targets), f"inserted a key {_of(action)} at {action.time:g} s"
+        moved = move_key(curves, time, action.to_time, targets)
+        return Done(moved, f"moved the key {_of(action)} from {time:g} to {action.to_time:g} s")
+    return Done(insert_key(curves, time, targets), f"inserted a key {_of(action)} at {time:g} s")
 
 
 def _turned(rig: PosedRig, curves: Curves, moves: Sequence[Move], turns: Mapping[int, Triple]) -> tuple[Move, ...]:

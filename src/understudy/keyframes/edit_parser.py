@@ -32,6 +32,7 @@ from understudy.keyframes.edit_steps import (
     Timing,
 )
 from understudy.keyframes.goals import EDGES, Edit
+from understudy.keyframes.offers import KINDS as OFFERS
 from understudy.keyframes.toml_reader import all_of, loads, shown
 
 LARGEST = 1 << 22  # characters: sketches hold strokes of hundreds of points
@@ -40,7 +41,7 @@ MOST_STEPS = 10_000
 TOP = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit")
 # The keys that each kind of edit knows, besides `kind` and `name`.
 KNOWN = {
-    "move": (*GOAL, "moves", *AROUND, "arcs", "flights"),
+    "move": (*GOAL, "moves", *AROUND, "arcs", "flights", "accept"),
     "pose": (*GOAL, "moves", "pins", "limits", "stiffness", "set", "insert"),
     "timing": ("time", "factor", "targets", "point", *HELD, "edges"),
     "key": ("time", "targets", "remove", "to_time"),
@@ -127,7 +128,9 @@ class _Parser(GoalReader):
     def _move(self, entry: dict[str, Any], place: str) -> Gesture:
         moves, turns = self.moves(entry, place, None)
         around = self.around(entry, place) | {"wishes": self.wishes(entry, place)}
-        return Gesture(self.made(lambda: Edit(moves, **around), place), turns)
+        given = self.entries(entry.get("accept", []), "accept", place)
+        accept = tuple(self.word(kind, f"accept[{i}]", place, OFFERS) for i, kind in enumerate(given))
+        return Gesture(self.made(lambda: Edit(moves, **around), place), turns, accept)
 
     def _pose(self, entry: dict[str, Any], place: str) -> Pose:
         time = self.time(entry, place)

@@ -19,11 +19,13 @@ class Gesture:
     """kind = "move": points are moved or turned between keys, and the tangents give way.
 
     `turns` are rotation vectors (radians, about the world's axes) by the number of the move: its `turn_to` is then
-    found when it is applied, from where the point is turned to at that moment.
+    found when it is applied, from where the point is turned to at that moment. Where it is blocked, the first of the
+    kinds of offers that it would `accept` and that reaches the goal is taken.
     """
 
     edit: Edit
     turns: Mapping[int, Triple] = field(default_factory=dict)
+    accept: tuple[str, ...] = ()
     kind = "move"
 
 

@@ -21,8 +21,9 @@ from understudy import files
 from understudy.character import Curves
 from understudy.errors import BadFile, InvalidInput
 from understudy.keyframes import edit_check, edit_parser
-from understudy.keyframes.edit_actions import Result, act
+from understudy.keyframes.edit_actions import Done, Result, act
 from understudy.keyframes.edit_steps import Edits, Step
+from understudy.keyframes.offer import Offer
 from understudy.keyframes.preparing import prepared
 from understudy.keyframes.solve import Settings
 from understudy.rig import PosedRig
@@ -35,7 +36,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Report:
-    """What became of one step; `outcome` where a solver was asked."""
+    """What became of one step; `outcome` where a solver was asked, `offers` where it was blocked and they were."""
 
     place: str
     kind: str
@@ -43,6 +44,7 @@ class Report:
     reached: bool
     sentence: str
     outcome: Result | None = None
+    offers: tuple[Offer, ...] = ()
 
     def facts(self) -> dict[str, Any]:
         """For JSON: millimetres and degrees."""
@@ -66,6 +68,10 @@ class Report:
             "iterations": o.iterations,
             "notes": list(getattr(o, "notes", ())),
             "blocks": [asdict(block) for block in o.blocks],
+            "offers": [
+                {"kind": offer.kind, "what": offer.what, "sentence": offer.sentence, "reached": offer.outcome.reached}
+                for offer in self.offers
+            ],
         }
 
 
@@ -86,34 +92,38 @@ def apply(
     progress: Progress | None = None,
     settings: Settings | None = None,
     path: str = "edits",
+    ask: bool = False,
 ) -> tuple[Curves, list[Report]]:
     """The curves after all steps, and what became of each; `progress(done, total)` is called after each.
 
-    `path` is named in errors.
+    `path` is named in errors. `ask` computes offers for steps that are blocked.
     """
     reports = []
-    for done, step in enumerate(steps, 1):
+    for number, step in enumerate(steps, 1):
         try:
-            curves, what, result = act(rig, curves, step.action, settings)
+            done = act(rig, curves, step.action, settings, ask)
         except InvalidInput as error:
             raise BadFile(path, str(error), step.place) from error
-        reports.append(_report(step, what, result))
+        curves = done.curves
+        reports.append(_report(step, done))
         if progress is not None:
-            progress(done, len(steps))
+            progress(number, len(steps))
     return curves, reports
 
 
-def _report(step: Step, what: str, result: Result | None) -> Report:
-    told = (step.place, step.action.kind, step.name)
+def _report(step: Step, done: Done) -> Report:
+    told, result = (step.place, step.action.kind, step.name), done.result
     if result is None:
-        return Report(*told, True, what)
+        return Report(*told, True, done.what)
     if result.reached:
         off = f"{1000 * result.distance:.2g} mm off"
         if result.start_angle > 0:
             off += f", {np.degrees(result.angle):.2g} degrees"
         if result.drift > 0:
             off += f", what is held drifts {1000 * result.drift:.2g} mm"
-        return Report(*told, True, f"{what}: reached ({off})", result)
+        how = "" if done.accepted is None else f" as accepted: {done.accepted.sentence}"
+        return Report(*told, True, f"{done.what}: reached ({off}){how}", result)
     why = result.blocks[0].sentence if result.blocks else "it cannot get nearer"
-    others = "".join(f", the {block.kind} of {block.what}" for block in result.blocks[1:])
-    return Report(*told, False, f"{what}: blocked, {why}" + (f"; also{others[1:]}" if others else ""), result)
+    also = ", ".join(f"the {block.kind} of {block.what}" for block in result.blocks[1:])
+    sentence = f"{done.what}: blocked, {why}" + (f"; also {also}" if also else "")
+    return Report(*told, False, sentence, result, done.offers)
