@@ -111,6 +111,14 @@ def test_nothing_without_feet_or_model(learned: Walker, dragon: object) -> None:
     assert Feet.of(dragon, model) is None  # a rig of controls
 
 
+def test_a_gait_on_the_spot_alone_is_left_alone() -> None:
+    rig = walker()
+    feet = steps()
+    feet[..., 2] += 0.3 * np.sin(np.arange(len(feet)) / 2)[:, None]
+    library = Library.of(Asset([rig.character], [Clip("glide", rig.channels, breathing(rig, feet), RATE)]), RATE)
+    assert Feet.of(rig, learn(library, Settings(iterations=5), workers=1)) is None
+
+
 def test_the_model_file_needs_nothing_more(learned: Walker, tmp_path: Path) -> None:
     rig, model = learned
     model.save(tmp_path / "walker.understudy")

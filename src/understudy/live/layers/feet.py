@@ -75,6 +75,8 @@ class Feet:
             own = [i for i, clip in enumerate(clips) if clip[0] == label]
             known = np.concatenate([_known(soles, worlds[i], size, model.rate) for i in own])
             labels[label] = LabelContacts.of(space.latents, known, [clips[i][1:] for i in own])
+        if not any(contact.known[:, : len(soles)].any() for contact in labels.values()):
+            return None  # flippers, or a gait on the spot and nothing else: nothing ever stands
         hips = every[..., :3, 3][:, [leg.joints[0] for leg in legs]].mean(axis=0)
         return cls(rig, size, legs, soles, labels, _fellows(hips))
 
@@ -117,7 +119,7 @@ def _uneven(rig: DirectRig, rows: list[Array]) -> bool:
     """Whether any joint of rows (F, C) is ever mirrored, or larger along one axis than along another."""
     count = len(rig.character.skeleton)
     every = np.concatenate([values[:, : 10 * count].reshape(-1, 10)[:, 7:] for values in rows])
-    return bool((every.min(axis=1) < (1 - UNEVEN) * every.max(axis=1)).any())
+    return bool(((every.min(axis=1) <= 0) | (every.min(axis=1) < (1 - UNEVEN) * every.max(axis=1))).any())
 
 
 def _sole(foot: FoundFoot, worlds: list[Array], size: float, rate: float) -> Sole:

@@ -154,7 +154,7 @@ def _carrier(
             continue
         frames = worlds[:, joint]
         away = np.einsum("fji,fj->fi", frames[:, :3, :3], worlds[:, foot, :3, 3] - frames[:, :3, 3])
-        away = away / np.linalg.norm(frames[:, :3, :3], axis=1)  # metres along the axes of the joint
+        away = away / np.maximum(np.linalg.norm(frames[:, :3, :3], axis=1), 1e-12)  # metres along the axes of the joint
         wanders = float(np.sqrt(away.var(axis=0).sum()))
         if wanders < least:
             best, least = joint, wanders
