@@ -103,6 +103,17 @@ def test_a_stroke_is_pulled_to_keys_and_says_so() -> None:
     np.testing.assert_allclose(moved, [[0, 0.05, 0]], atol=3e-3)
 
 
+def test_a_path_goes_to_the_far_end_of_a_stroke_and_back() -> None:
+    """There and back on nearly the same way: a path that turned half way would be as near to it."""
+    rig, curves, size = creature.rig(), creature.curves(0), character_size(creature.rig())
+    path = place(rig, curves, np.linspace(1, 2, 41))
+    far = np.sin(np.linspace(0, np.pi, 41))[:, None] * np.array([0.0, 0.25, 0.1])
+    done = sketch(rig, curves, TIP, path + far, 1.0, 2.0)
+    gone = place(rig, done.curves, np.linspace(1, 2, 200))
+    assert np.linalg.norm(gone - (path + far)[20], axis=1).min() < 0.03 * size
+    assert done.distance < 0.2 * done.start_distance
+
+
 def test_the_order_in_which_points_were_drawn_is_even() -> None:
     rng = np.random.default_rng(0)
     turn = np.sort(np.concatenate([[0, np.pi], rng.uniform(0, np.pi, 30)]))
@@ -149,8 +160,8 @@ def test_a_stroke_answers_as_differences_say(project, timed: bool) -> None:
     flat = drawn if project is None else Screen(np.array(project), 1.3).see(drawn / 1.3).place
     matrix = None if project is None else tuple(map(tuple, project.tolist()))
     clock = tuple(t.tolist()) if timed else ()
-    stroke = Stroke(TIP, tuple(map(tuple, flat.tolist())), 0.0, 1.0, clock, matrix, timing=0.0)
-    term = stroke.term(creature.rig(), path, stroke.times(8.0), 1.3)
+    stroke = Stroke(TIP, tuple(map(tuple, flat.tolist())), 0.0, 1.0, clock, matrix, along=0.0)
+    term = stroke.term(creature.rig(), path, stroke.times(4.0), 1.3)
     now = path + rng.normal(size=path.shape) * 0.01
     answer = term(now)
     gradient = -2 * np.einsum("q,qtpa->tpa", answer.residual, answer.slopes)

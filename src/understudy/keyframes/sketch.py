@@ -22,18 +22,19 @@ from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Pin, Point
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, prepare
 from understudy.keyframes.requests import measure, requests
-from understudy.keyframes.solve import Settings, outcome, search
+from understudy.keyframes.solve import Found, Settings, outcome, search
 from understudy.keyframes.sparing import sparing
 from understudy.keyframes.stroke import POINTS, Line, Screen, Stroke, even, pulled
 from understudy.keyframes.wishes import gap_of
 from understudy.rig import PosedRig
 
 SETTINGS = Settings(tolerance=1e-3, iterations=30)
-FOLLOW = 100.0
+FOLLOW = 1000.0
 """The weight of the stroke. It has more points than a path has freedom, so it is a soft wish: at this weight a path
 that tangents can draw is followed to less than a thousandth of the character's size, and tangents are not twisted for
 what a hand trembles."""
 
+PHASES = (1.0, 0.2)  # how much the way along the stroke counts at first, before it counts as the wish says
 SAID = 2e-3  # of the character's size: a pull to a key below that is not seen, and not said
 
 
@@ -79,13 +80,22 @@ def sketch(
         problem = prepare(rig, curves, replace(edit, wishes=(drawn_on,)))
     problem = sparing(problem, point)
     zero = np.zeros(problem.tangents.count)
-    found = search(problem, problem.moves, zero, settings or SETTINGS)
-    before, after = (
-        gap_of(problem.wishes[0], problem.states, problem.tangents, v, problem.size) for v in (zero, found.v)
-    )
+    found = _drawn(rig, problem, drawn_on, settings or SETTINGS)
     goal = problem.wishes[0].instead(replace(drawn_on, soft=False), rig, problem.size)
+    before, after = (gap_of(goal, problem.states, problem.tangents, v, problem.size) for v in (zero, found.v))
     result = outcome(replace(problem, wishes=(goal,)), replace(found, start=before, moves=after))
     return replace(result, notes=(*result.notes, *notes))
+
+
+def _drawn(rig: PosedRig, problem: Problem, wish: Stroke, settings: Settings) -> Found:
+    """The search, first for the whole length of the stroke and then for its shape."""
+    v, held, iterations = np.zeros(problem.tangents.count), problem.held, 0
+    for along in () if wish.clock else PHASES:
+        rough = problem.wishes[0].instead(replace(wish, along=along), rig, problem.size)
+        found = search(replace(problem, wishes=(rough,)), problem.moves, v, settings, held)
+        v, held, iterations = found.v, found.held, iterations + found.iterations
+    found = search(problem, problem.moves, v, settings, held)
+    return replace(found, iterations=iterations + found.iterations)
 
 
 def _to_keys(problem: Problem, wish: Stroke) -> tuple[Stroke, tuple[str, ...]]:

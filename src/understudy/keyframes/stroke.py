@@ -1,10 +1,10 @@
 """A stroke that the path of a point should follow, as a wish: drawn in the world, or on a screen.
 
 A stroke has a shape and no clock. Each time that is looked at is matched with the nearest place of the stroke, again in
-every step, and only the way across the stroke counts, r = c - p, which falls by (I - t t') dp, t along the stroke. That
-the path does not bunch up anywhere, a small part of the way along the stroke counts as well, towards where the point
-would be if it went along the stroke as it went along its path before. A stroke with times of its own is followed
-point by point.
+every step, and the way across the stroke counts: r = c - p, which falls by (I - t t') dp, t along the stroke. That
+alone would let the path turn back half way. So the way along the stroke counts as well, though less, towards the place
+that has as much of the stroke behind it as the path has of its own length: once both have one shape, these are the
+nearest places, whatever the timing. A stroke with times of its own is followed point by point.
 
 On a screen the same happens with the projection of the path: (u, v, w) = M (x, y, z, 1), at (u / w, v / w), or (u, v)
 where M has two rows. Depth is left to the tangents. One unit of the screen counts as the sizes that it spans where
@@ -29,6 +29,7 @@ from understudy.rig import PosedRig
 
 POINTS = 256  # of the stroke, evenly along it: a 256th of it is finer than a hand draws
 FEWEST, MOST = 9, 65  # times that are looked at: one segment has four numbers a column, and twenty columns or so
+LOOKED_FOR = 32  # places of the stroke that the path should come by
 WINDOW = 0.2  # of the stroke's length, about where the point is due: a loop's other side is no match
 
 
@@ -37,7 +38,7 @@ class Stroke(Wish):
     """From `start` to `stop` the point goes along `path`, (n, 3) metres in the world, or (n, 2) with `project`.
 
     `project` is the matrix of a screen, (2, 4) or (3, 4) as nested tuples. `clock` (n,) seconds gives the path times of
-    its own. `timing` is how much the way along the stroke counts, 0 to 1. With `ends` the path begins and ends where
+    its own. `along` is how much the way along the stroke counts, 0 to 1. With `ends` the path begins and ends where
     the stroke does, else anywhere on it.
     """
 
@@ -47,7 +48,7 @@ class Stroke(Wish):
     stop: float
     clock: tuple[float, ...] = ()
     project: tuple[tuple[float, ...], ...] | None = None
-    timing: float = 0.01
+    along: float = 0.02
     ends: bool = True
     soft: bool = False
     weight: float = 1.0
@@ -91,10 +92,8 @@ class Stroke(Wish):
         if self.clock:
             return _timed(np.array(self.path), screen, unit)
         line = Line(even(np.array(self.path), POINTS))
-        gone = _gone(path[:, 0])
         spent = (times - times[0]) / (times[-1] - times[0])
-        due = gone / gone[-1] if gone[-1] > 1e-6 else spent  # a point that stood still goes evenly
-        return _followed(line, due, screen, unit, self.timing, self.ends)
+        return _followed(line, spent, screen, unit, self)
 
 
 class Seen(NamedTuple):
@@ -209,11 +208,14 @@ def _timed(target: Array, screen: Screen, unit: Array) -> Term:
     return answer
 
 
-def _followed(line: Line, due: Array, screen: Screen, unit: Array, timing: float, ends: bool) -> Term:
-    last = [0, len(due) - 1] if ends else []
+def _followed(line: Line, spent: Array, screen: Screen, unit: Array, stroke: Stroke) -> Term:
+    last, weight = [0, len(spent) - 1] if stroke.ends else [], stroke.along
+    counted = stroke.ends and not stroke.soft  # what is missed of the stroke counts for goals only
 
     def answer(path: Array) -> Answer:
         seen = screen.see(path[:, 0])
+        gone = _gone(seen.place)
+        due = gone / gone[-1] if gone[-1] > 1e-6 * float(unit.min()) else spent  # one that stands still goes evenly
         share = line.nearest(seen.place, due)
         share[last] = due[last]
         slopes = seen.slopes / unit[:, :, None]
@@ -224,12 +226,24 @@ def _followed(line: Line, due: Array, screen: Screen, unit: Array, timing: float
         across[last] = np.eye(along.shape[1])
         late = np.einsum("ta,ta->t", along, line.at(due) - seen.place)[:, None] / unit
         first = _rows(way, across @ slopes, _filled(way))
-        second = _rows(timing * late, timing * (along[:, None] @ slopes), first.gap)
+        second = _rows(weight * late, weight * (along[:, None] @ slopes), first.gap)
+        missed = _missed(line, seen.place) / unit.mean() if counted else way[:0]
         return Answer(
-            np.concatenate([first.residual, second.residual]), np.concatenate([first.slopes, second.slopes]), first.gap
+            np.concatenate([first.residual, second.residual]),
+            np.concatenate([first.slopes, second.slopes]),
+            np.concatenate([first.gap, _filled(missed)]),
         )
 
     return answer
+
+
+def _missed(line: Line, places: Array) -> Array:
+    """(K, D) the ways from some places of the stroke to the nearest of the path (T, D)."""
+    some = line.points[:: len(line.points) // LOOKED_FOR]
+    if not _gone(places)[-1] > 0:
+        return places[0] - some
+    path = Line(even(places, POINTS))
+    return path.at(path.nearest(some)) - some
 
 
 def _beside(along: Array, way: Array) -> Array:

@@ -41,6 +41,7 @@ from understudy.rig import PosedRig
 AHEAD = 0.03  # of the character's size: how far ahead a wrong speed is measured; the goals' tolerance is 1 % of that
 BESIDE = 0.02  # of a frame: the step of the difference that gives a velocity; its error is below 1e-5 of the speed
 VALUE_COST = 3.0  # how much dearer value handles are than time handles while timing is changed
+SHORT = 0.12  # of a segment: the shortest time handle; shorter ones make a jerk of what is left of the way
 PATH = 3  # weight of the path that is kept
 PLACES = 129  # of that path
 SETTINGS = Settings(iterations=30)
@@ -234,13 +235,19 @@ def _paths(rig: PosedRig, curves: Curves, point: Point, problem: Problem) -> lis
         places = path_of(rig, curves, [point], np.linspace(start, stop, PLACES))[:, 0]
         if np.ptp(places, axis=0).max() > 1e-6 * problem.size:
             path = tuple(map(tuple, places.tolist()))
-            kept.append(Stroke(point, path, start, stop, timing=0.0, ends=False, soft=True, weight=PATH))
+            kept.append(Stroke(point, path, start, stop, along=0.0, ends=False, soft=True, weight=PATH))
     return kept
 
 
 def _timing_first(t: Tangents) -> Tangents:
-    """The tangents with time handles cheap and value handles dear."""
+    """The tangents with time handles cheap and value handles dear; the first no shorter than does not pop."""
     values = np.zeros(t.count, bool)
     moved = t.variable[:, 1::2]
     values[moved[moved >= 0]] = True
-    return replace(t, cost=t.cost * np.where(values, VALUE_COST, 1 / TIME_COST))
+    low = t.low.copy()
+    used = t.variable[:, ::2] >= 0
+    floor = np.minimum(SHORT * t.pieces.d[:, None], t.start[:, ::2])
+    least = (floor - t.start[:, ::2])[used] / t.factor[:, ::2][used]
+    np.maximum.at(low, t.variable[:, ::2][used], least)
+    cost = t.cost * np.where(values, VALUE_COST, 1 / TIME_COST)
+    return replace(t, cost=cost, low=low, high=np.maximum(t.high, low))
