@@ -35,7 +35,7 @@ def blocks_of(problem: Problem, found: Found) -> tuple[Block, ...]:
     if not far:
         return tuple(against or _slipping(problem, found))
     way, now = _way(problem, found), forces(problem, found)
-    if now.pull <= SLACK * now.strain and not now.frozen:
+    if now.pull + sum(push for _, push in now.frozen) <= SLACK * now.strain:
         return (*against, _unmoved(problem, found, way))
     entries = _entries(problem, now, way)
     total = sum(push for push, _, _, _ in entries) or 1.0
@@ -95,6 +95,10 @@ def _unmoved(problem: Problem, found: Found, way: str) -> Block:
             short = chain_too_short(problem, problem.states, found)
             if short is not None:
                 return Block("reach", moved, 1.0, f"{short}: {way}")
+    times = sorted({move.time for move in problem.edit.moves})
+    if len(times) > 1:
+        listing = " and ".join(f"{time:.4g} s" for time in times[:3])
+        return Block("reach", moved, 1.0, f"the moves at {listing} pull the same tangents apart: {way}")
     return Block("reach", moved, 1.0, f"the tangents between these keys bring {moved} no nearer: {way}")
 
 

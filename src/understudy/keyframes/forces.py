@@ -110,7 +110,8 @@ def _frozen(problem: Problem, found: Found) -> list[tuple[Pin, float]]:
     pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem)  # (R, n)
     owner, _ = owners(t.curves, problem.states.columns)
     unit = np.array([UNITS.get(t.curves.curves[o].channel.kind, problem.size) for o in owner])
-    return [(pin, float(np.linalg.norm((pull * unit * MIDDLE)[:, columns]))) for pin, columns in pins]
+    total = pull.sum(axis=0) * unit * MIDDLE  # moves between the same keys may pull against each other
+    return [(pin, float(np.linalg.norm(total[columns]))) for pin, columns in pins]
 
 
 def movable(problem: Problem) -> Array:
