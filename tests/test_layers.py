@@ -11,7 +11,7 @@ import understudy
 
 HOUSE = """
 errors
-checks | files
+checks | files | tables
 estimator | maths
 character | gp
 formats | deform | features

@@ -12,7 +12,7 @@ import numpy as np
 from understudy.errors import InvalidInput
 from understudy.keyframes.flight import Arc, Flight
 from understudy.keyframes.goals import EDGES, Contact, Hold, Limit, Move, Pin, Point, Triple
-from understudy.keyframes.toml_reader import Reader, all_of, shown
+from understudy.tables import Reader, all_of, shown
 
 GOAL = ("point", "time", "to", "by", "turn_to", "turn_by_degrees")
 HELD = ("pins", "contacts", "holds", "limits", "stiffness")

@@ -33,7 +33,7 @@ from understudy.keyframes.edit_steps import (
 )
 from understudy.keyframes.goals import EDGES, Edit
 from understudy.keyframes.offers import KINDS as OFFERS
-from understudy.keyframes.toml_reader import all_of, loads, shown
+from understudy.tables import all_of, loads, shown
 
 LARGEST = 1 << 22  # characters: sketches hold strokes of hundreds of points
 MOST_STEPS = 10_000

@@ -9,17 +9,15 @@ seconds = 1.5
 
 from __future__ import annotations
 
-import math
-import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import MISSING, fields
-from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
-from understudy.errors import BadFile, InvalidInput
+from understudy.errors import InvalidInput
 from understudy.live.commands import CAMERA, FORWARD, KINDS, Command
 from understudy.live.script_steps import LONGEST, RATE, OneOf, Place, Script, Step, Variant
+from understudy.tables import Reader, all_of, is_number, loads, nearest, shown
 
 ONE_OF = "one_of"
 LARGEST = 1 << 20  # bytes of a script: a hundred times the longest that a person would write
@@ -34,25 +32,15 @@ SINGLE = {"idle": {"pose": "poses"}}
 
 def parse(text: str, path: str = "script") -> Script:
     """The script that a text describes; `path` is named in errors."""
-    if len(text) > LARGEST:
-        raise BadFile(path, f"a script should have at most {LARGEST:,} characters, but this has {len(text):,}")
-    try:
-        table = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        reason, _, where = str(error).partition(" (at ")
-        raise BadFile(path, f"is not TOML: {reason[:1].lower()}{reason[1:]}", where.rstrip(")")) from None
-    return _Reader(path).script(table)
+    return _Reader(path).script(loads(text, path, LARGEST))
 
 
-class _Reader:
+class _Reader(Reader):
     """One file being read: it knows the file's name for errors and the points that looks may name."""
 
     def __init__(self, path: str) -> None:
-        self.path = str(path)
+        super().__init__(path)
         self.points: dict[str, Place] = {}
-
-    def fail(self, reason: str, place: str = "") -> NoReturn:
-        raise BadFile(self.path, reason, place)
 
     def script(self, table: dict[str, Any]) -> Script:
         self.keys(table, TOP, "", "a script")
@@ -120,13 +108,13 @@ class _Reader:
         words = (*KINDS, ONE_OF) if sets is not None else tuple(KINDS)
         word = entry.get("command")
         if word is None:
-            self.fail(f"has no command; expected one of {_or(words)}", place)
+            self.fail(f"has no command; expected one of {all_of(words)}", place)
         if word == ONE_OF and sets is None:
             self.fail("a list of a set cannot call another set", place)
         if word not in words:
-            self.fail(f"there is no command {word!r}{_nearest(word, words)}; commands are {_or(words)}", place)
+            self.fail(f"there is no command {word!r}{nearest(word, words)}; commands are {all_of(words)}", place)
         at = entry.get("at")
-        if word == "look" and at is not None and not _is_number(at):
+        if word == "look" and at is not None and not is_number(at):
             self.fail(f"at should be a time in seconds, but is {at!r}; where to look is said by `target`", place)
         if at is not None:
             at = self.number(at, "at", place, 0.0, LONGEST)
@@ -139,8 +127,8 @@ class _Reader:
         self.keys(entry, ("set",), place, ONE_OF, also=("command", "at"))
         name = self.name(entry.get("set"), "set", place)
         if name is None or name not in sets:
-            known = f"; sets here are {_or(sets)}" if sets else "; there are none in this file"
-            self.fail(f"there is no set {name!r}{_nearest(name, sets)}{known}", place)
+            known = f"; sets here are {all_of(sets)}" if sets else "; there are none in this file"
+            self.fail(f"there is no set {name!r}{nearest(name, sets)}{known}", place)
         return OneOf(name)
 
     def _command(self, word: str, entry: dict[str, Any], place: str) -> Command:
@@ -174,7 +162,7 @@ class _Reader:
             known = (CAMERA, FORWARD, *self.points)
             hint = "" if self.points else ", or a name given in [points]"
             self.fail(
-                f"there is no point {name!r} to look at{_nearest(name, known)}; known are {_or(known)}{hint}", place
+                f"there is no point {name!r} to look at{nearest(name, known)}; known are {all_of(known)}{hint}", place
             )
         return self.points[name]
 
@@ -191,52 +179,17 @@ class _Reader:
                 also = f", or {wanted} a time `{key}`" if following is not None or not place else ""
                 self.fail(f"{word} goes on until it is told otherwise; it needs `seconds`{also}", step.place)
 
-    def keys(
-        self, table: Mapping[str, Any], known: Collection[str], place: str, what: str, also: Collection[str] = ()
-    ) -> None:
-        """Refuse the first key that is not known, with the nearest that is."""
-        for key in table:
-            if key not in known:
-                every = (*also, *known)
-                self.fail(f"{what} has no key {key!r}{_nearest(key, every)}; keys are {_or(every)}", place)
-
-    def number(self, value: Any, name: str, place: str, least: float, most: float) -> float:
-        if not _is_number(value) or not math.isfinite(value) or not least <= value <= most:
-            low = f"{least:g}" if least >= 1e-3 or least == 0 else "above 0"
-            self.fail(f"{name} should be a number from {low} to {most:g}, but is {_shown(value)}", place)
-        return float(value)
-
     def name(self, value: Any, key: str, place: str) -> str | None:
         if value is not None and (not isinstance(value, str) or not value.strip()):
-            self.fail(f"{key} should be a name, but is {_shown(value)}", place)
+            self.fail(f"{key} should be a name, but is {shown(value)}", place)
         return value
 
     def place(self, value: Any, name: str, place: str) -> Place:
-        if not isinstance(value, list) or len(value) != 3 or not all(_is_number(x) and math.isfinite(x) for x in value):
-            self.fail(f"{name} should be a place [x, y, z] in metres, but is {_shown(value)}", place)
-        return float(value[0]), float(value[1]), float(value[2])
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+        x, y, z = self.numbers(value, name, place, 3, "a place [x, y, z] in metres")
+        return x, y, z
 
 
 def _kind(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "an empty list" if value == [] else "a table" if isinstance(value, dict) else "a list of something else"
-    return _shown(value)
-
-
-def _nearest(word: Any, known: Collection[str]) -> str:
-    close = get_close_matches(str(word), list(known), 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _or(words: Collection[str]) -> str:
-    listed = [f"'{word}'" for word in words]
-    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+    return shown(value)

@@ -1,4 +1,4 @@
-"""Reading tables of a TOML file, where every mistake is one sentence: the file, the place, found and expected."""
+"""Tables of TOML files that people write: every mistake is one sentence that names the file, the place and why."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ class Reader:
         """Refuse the file, with the place in it."""
         raise BadFile(self.path, reason, place)
 
-    def keys(self, table: Mapping[str, Any], known: Collection[str], place: str, what: str) -> None:
-        """Refuse the first key that is not known, with the nearest that is."""
+    def keys(
+        self, table: Mapping[str, Any], known: Collection[str], place: str, what: str, also: Collection[str] = ()
+    ) -> None:
+        """Refuse the first key that is not known, with the nearest that is; `also` are keys that were taken before."""
         for key in table:
             if key not in known:
-                self.fail(f"{what} has no key {key!r}{nearest(key, known)}; keys are {all_of(known)}", place)
+                every = (*also, *known)
+                self.fail(f"{what} has no key {key!r}{nearest(key, every)}; keys are {all_of(every)}", place)
 
     def table(self, value: Any, name: str, place: str) -> dict[str, Any]:
         """A table."""
@@ -55,8 +58,9 @@ class Reader:
     def number(self, value: Any, name: str, place: str, least: float = -math.inf, most: float = math.inf) -> float:
         """A finite number between two bounds."""
         if not is_number(value) or not least <= value <= most:
-            bounds = f" from {least:g} to {most:g}" if math.isfinite(least) and math.isfinite(most) else ""
-            bounds = bounds or (f" of {least:g} or more" if math.isfinite(least) else "")
+            low = f"{least:g}" if least >= 1e-3 or least <= 0 else "above 0"
+            bounds = f" from {low} to {most:g}" if math.isfinite(least) and math.isfinite(most) else ""
+            bounds = bounds or (f" of {low} or more" if math.isfinite(least) else "")
             self.fail(f"{name} should be a number{bounds}, but is {shown(value)}", place)
         return float(value)
 
