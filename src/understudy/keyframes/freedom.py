@@ -19,6 +19,10 @@ from understudy.character import Channels, Curves
 from understudy.checks import Array
 from understudy.rig import LayeredRig, PosedRig
 
+TRANSLATION = 3.0
+"""How much stiffer translations are than turns. At 1 a dragged hand takes the whole body along before the arm bends,
+at 10 the arm is straight before the body follows."""
+
 STILL = 1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
 
 
@@ -61,6 +65,7 @@ def loose_joints(rig: PosedRig) -> frozenset[str]:
 def units(rig: PosedRig, channels: Channels, size: float) -> Array:
     """(C,) what one unit of each column is."""
     result = np.ones(channels.width)
+    result[channels.columns_of("rotation")] = 0.5  # a quaternion's column changes by half a radian for each
     skeleton = rig.character.skeleton
     world = rig.joints(rig.rest[None])[0, :, :3, :3]
     scale = np.cbrt(np.abs(np.linalg.det(world)))  # of each joint in the world
@@ -72,6 +77,13 @@ def units(rig: PosedRig, channels: Channels, size: float) -> Array:
             )
     for column, (low, high) in control_ranges(rig, channels).items():
         result[column] = max((high - low) / 2, 1e-9)
+    return result
+
+
+def dearness(channels: Channels) -> Array:
+    """(C,) how much stiffer a column is than others, before anybody says so."""
+    result = np.ones(channels.width)
+    result[channels.columns_of("translation")] = TRANSLATION
     return result
 
 

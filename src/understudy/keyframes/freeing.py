@@ -57,19 +57,19 @@ def freed(
     free: Array,
     ranges: Sequence[Range],
     *,
-    size: float,
+    unit: Array,
     limits: Mapping[int, Range],
     stiffness: Array,
     smooth_edges: bool,
 ) -> Tangents:
     """The tangents of columns (n,), of which those `free` (n,) may change, in the segments that `ranges` touch.
 
-    `limits` are by column of the animation, `stiffness` (n,) by column, `size` is the unit of metres. With
-    `smooth_edges` an unbroken tangent at the end of a range takes its other side along.
+    `limits` are by column of the animation, `stiffness` and `unit` (n,) by column. With `smooth_edges` an unbroken
+    tangent at the end of a range takes its other side along.
     """
     owner, _ = owners(curves, columns)
     curves = _bezier(curves, np.unique(owner[free]), ranges)
-    table = _table(curves, columns, free, ranges, size, smooth_edges)
+    table = _table(curves, columns, free, ranges, unit, smooth_edges)
     joints = _joints(curves, columns, table)
     variable, factor, count = _variables(table, joints)
     low, high = _bounds(curves, columns, table, variable, factor, count, limits)
@@ -100,7 +100,7 @@ def _bezier(curves: Curves, numbers: Array, ranges: Sequence[Range]) -> Curves:
 
 
 def _table(
-    curves: Curves, columns: Array, free: Array, ranges: Sequence[Range], size: float, smooth_edges: bool
+    curves: Curves, columns: Array, free: Array, ranges: Sequence[Range], unit: Array, smooth_edges: bool
 ) -> Table:
     owner, within = owners(curves, columns)
     found = []
@@ -115,7 +115,6 @@ def _table(
                 used[0] |= inner[-1]
                 used[-1] |= inner[0]
         k = np.flatnonzero(used & (curve.segments == BEZIER))
-        own_unit = UNITS.get(curve.channel.kind, size)
         for i in np.flatnonzero(free & (owner == number)):
             c = within[i]
             found.append(
@@ -127,13 +126,13 @@ def _table(
                     curve.values[k, c],
                     curve.values[k + 1, c],
                     np.concatenate([curve.after[k, c], curve.before[k + 1, c]], axis=1),
-                    np.full(len(k), own_unit),
+                    np.full(len(k), unit[i]),
                     inner[k],
                 )
             )
     empty = [np.zeros(0, np.int64)] * 2 + [np.zeros(0)] * 4 + [np.zeros((0, 4)), np.zeros(0), np.zeros(0, bool)]
-    column, key, t0, d, y0, y3, start, unit, inner = (np.concatenate(each) for each in zip(empty, *found))
-    return Table(column, key, Pieces(t0, d, y0, y3), start, unit, inner)
+    column, key, t0, d, y0, y3, start, units, inner = (np.concatenate(each) for each in zip(empty, *found))
+    return Table(column, key, Pieces(t0, d, y0, y3), start, units, inner)
 
 
 def is_seamless(curve: Curve) -> bool:

@@ -19,10 +19,6 @@ from understudy.character import Channels
 from understudy.checks import Array
 from understudy.maths import linear, quaternion
 
-ROOT = 3.0
-"""How much stiffer translations are than turns. At 1 a dragged hand takes the whole body along before the arm bends,
-at 10 the arm is straight before the body follows."""
-
 FURTHEST = np.pi  # of a turn about each axis: beyond that the same pose is nearer from the other side
 
 
@@ -103,7 +99,7 @@ def pose_variables(
             low = max((low for low, _ in both), default=-np.inf)
             high = min((high for _, high in both), default=np.inf)
             plain.append(i)
-            cost.append(stiffness[i] * (ROOT if channel.kind == "translation" else 1.0))
+            cost.append(stiffness[i])
             bounds.append(((low - start[i]) / unit[i], (high - start[i]) / unit[i]))
     ends = np.array(bounds).reshape(-1, 2)
     furthest = np.full(len(stiff), FURTHEST)

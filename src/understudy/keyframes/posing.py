@@ -21,7 +21,7 @@ from understudy import checks
 from understudy.character import Channels, Curve, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
-from understudy.keyframes.freedom import control_ranges, movable, units
+from understudy.keyframes.freedom import control_ranges, dearness, movable, units
 from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.outcome import Block
@@ -178,7 +178,7 @@ def _task(
         unit=unit[columns],
         ranges=control_ranges(rig, channels),
         limits=limits_of(channels, limits),
-        stiffness=stiffness_of(channels, columns, stiffness),
+        stiffness=stiffness_of(channels, columns, stiffness) * dearness(channels)[columns],
     )
     asked, origin = _requests(states, own, number, moves)
     held, _ = _requests(states, own, number, pins)

@@ -20,6 +20,7 @@ import numpy as np
 from understudy.character import Channels, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
+from understudy.keyframes.freedom import dearness, units
 from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.requests import Requests, requests, states_at
@@ -69,9 +70,10 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
         states.columns,
         free,
         ranges,
-        size=size,
+        unit=units(rig, curves.channels, size)[states.columns],
         limits=limits_of(curves.channels, edit.limits),
-        stiffness=stiffness_of(curves.channels, states.columns, edit.stiffness),
+        stiffness=stiffness_of(curves.channels, states.columns, edit.stiffness)
+        * dearness(curves.channels)[states.columns],
         smooth_edges=edit.edges == "smooth",
     )
     moves = _moves(made, number, edit.moves)
