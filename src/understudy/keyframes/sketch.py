@@ -29,12 +29,11 @@ from understudy.keyframes.wishes import gap_of
 from understudy.rig import PosedRig
 
 SETTINGS = Settings(tolerance=1e-3, iterations=30)
-FOLLOW = 1000.0
-"""The weight of the stroke. It has more points than a path has freedom, so it is a soft wish: at this weight a path
-that tangents can draw is followed to less than a thousandth of the character's size, and tangents are not twisted for
-what a hand trembles."""
+PHASES = ((1.0, 100.0), (0.1, 300.0), (0.02, 1000.0), (0.01, 3000.0))
+"""How much the way along the stroke counts, and how much all of it, one after the other. A stroke has more points than
+a path has freedom, so it is a soft wish: with these weights a path that tangents can draw is followed to less than a
+thousandth of the character's size, and tangents are not twisted for what a hand trembles."""
 
-PHASES = (1.0, 0.2)  # how much the way along the stroke counts at first, before it counts as the wish says
 SAID = 2e-3  # of the character's size: a pull to a key below that is not seen, and not said
 
 
@@ -70,7 +69,7 @@ def sketch(
         raise InvalidInput("a stroke without times of its own needs a start and a stop")
     matrix = None if project is None else tuple(map(tuple, checks.array(project, "projection", ("M", 4)).tolist()))
     path = tuple(map(tuple, drawn.tolist()))
-    wish = Stroke(point, path, start, stop, clock, matrix, soft=True, weight=FOLLOW)
+    wish = Stroke(point, path, start, stop, clock, matrix, soft=True)
     edit = Edit(
         (), tuple(pins), tuple(contacts), tuple(holds), tuple(limits), stiffness or {}, edges=edges, wishes=(wish,)
     )
@@ -88,14 +87,15 @@ def sketch(
 
 
 def _drawn(rig: PosedRig, problem: Problem, wish: Stroke, settings: Settings) -> Found:
-    """The search, first for the whole length of the stroke and then for its shape."""
+    """The search, first for the whole length of the stroke and then for its shape, as near as it takes."""
     v, held, iterations = np.zeros(problem.tangents.count), problem.held, 0
-    for along in () if wish.clock else PHASES:
-        rough = problem.wishes[0].instead(replace(wish, along=along), rig, problem.size)
-        found = search(replace(problem, wishes=(rough,)), problem.moves, v, settings, held)
+    for phase, (along, weight) in enumerate(PHASES):
+        now = problem.wishes[0].instead(replace(wish, along=along, weight=weight), rig, problem.size)
+        found = search(replace(problem, wishes=(now,)), problem.moves, v, settings, held)
         v, held, iterations = found.v, found.held, iterations + found.iterations
-    found = search(problem, problem.moves, v, settings, held)
-    return replace(found, iterations=iterations + found.iterations)
+        if phase and gap_of(now, problem.states, problem.tangents, v, problem.size).distance < settings.tolerance / 2:
+            break
+    return replace(found, iterations=iterations)
 
 
 def _to_keys(problem: Problem, wish: Stroke) -> tuple[Stroke, tuple[str, ...]]:
