@@ -20,7 +20,7 @@ from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.handles import slopes
 from understudy.keyframes.keys import to_euler
 from understudy.keyframes.pose_search import measure
-from understudy.keyframes.posing import _task, key_pose, pose
+from understudy.keyframes.posing import _task, begin_pose, key_pose, pose
 from understudy.keyframes.problem import character_size
 from understudy.rig import DirectRig
 
@@ -46,7 +46,7 @@ def test_derivatives_match_differences(kind: str) -> None:
     rig, curves = creature.rig(), creature.curves(kind=kind)
     start = curves.sample([0.6])[0]
     points = [Move(HAND, 0, to=(0.5, 2, 0), turn_to=(0, 0, 0, 1)), Move(Point("spine"), 0, by=(0, 0, 0.1))]
-    task = _task(rig, curves.channels, start, curves, points, [Pin(Point("right tip"))], (), {}, ALL)
+    task, _ = _task(rig, curves.channels, start, curves, points, [Pin(Point("right tip"))], (), {}, ALL)
     rng = np.random.default_rng(1)
     for x in (np.zeros(task.variables.count), rng.normal(size=task.variables.count) * 0.7):
         for asked in (task.moves, task.pins):
@@ -63,7 +63,7 @@ def test_derivatives_match_differences(kind: str) -> None:
 
 def test_turns_have_the_derivatives_of_turns() -> None:
     rig, curves = creature.rig(), creature.curves(kind="rotation")
-    task = _task(rig, curves.channels, curves.sample([0.6])[0], curves, [Move(HAND, 0, by=(0, 0, 0.1))], [Pin(HAND, position=False)], (), {}, ALL)  # fmt: skip # noqa: E501
+    task, _ = _task(rig, curves.channels, curves.sample([0.6])[0], curves, [Move(HAND, 0, by=(0, 0, 0.1))], [Pin(HAND, position=False)], (), {}, ALL)  # fmt: skip # noqa: E501
     x = np.zeros(task.variables.count)  # here the pin has no gap, and its turn is its derivative
     exact = measure(task, task.pins, x).matrix
     for n in range(task.variables.count):
@@ -136,6 +136,19 @@ def test_the_same_gesture_gives_the_same_pose() -> None:
     rig, curves = creature.rig(), creature.curves(kind="mixed")
     drag = [Move(HAND, 0, by=(0.05, 0.15, 0))]
     np.testing.assert_array_equal(pose(rig, curves, drag, time=1.0).values, pose(rig, curves, drag, time=1.0).values)
+
+
+def test_a_gesture_does_not_remember_the_way() -> None:
+    rig, curves = creature.rig(), creature.curves(kind="mixed")
+
+    def drag(height: float) -> list[Move]:
+        return [Move(HAND, 0, by=(0.05, height, 0))]
+
+    gesture = begin_pose(rig, curves, drag(0.0), time=1.0)
+    wandered = [gesture.update(drag(height)).values for height in (0.3, -0.2, 5.0, 0.15)]
+    np.testing.assert_array_equal(wandered[-1], pose(rig, curves, drag(0.15), time=1.0).values)
+    with pytest.raises(InvalidInput, match="began with"):
+        gesture.update([Move(Point("spine"), 0, by=(0, 0.1, 0))])
 
 
 def test_bones_do_not_stretch() -> None:

@@ -72,31 +72,68 @@ def pose(
     Times of moves and pins do not matter here. Which columns may change: see `freedom`. Of curves, only channels with a
     key at that time change, so that the pose can be written into them; with `insert` all may.
     """
+    return begin_pose(
+        rig, at, moves, time=time, pins=pins, limits=limits, stiffness=stiffness, insert=insert, settings=settings
+    ).update(moves)
+
+
+def begin_pose(
+    rig: PosedRig,
+    at: Curves | Any,
+    moves: Sequence[Move],
+    *,
+    time: float | None = None,
+    pins: Sequence[Pin] = (),
+    limits: Sequence[Limit] = (),
+    stiffness: Mapping[str, float] | None = None,
+    insert: bool = False,
+    settings: PoseSettings | None = None,
+) -> PoseGesture:
+    """The gesture of `pose`, prepared for many goals of the same points: see `PoseGesture.update`."""
     curves = at if isinstance(at, Curves) else None
     channels, start = _stance(rig, at, time)
-    stiffness = {} if stiffness is None else stiffness
     keyed = np.ones(channels.width, bool)
     if curves is not None and time is not None and not insert:
         keyed = _columns_with_keys(curves, time)
-    task = _task(rig, channels, start, curves, moves, pins, limits, stiffness, keyed)
-    found = search(task, settings or PoseSettings())
-    values = start.copy()
-    values[task.states.columns] = task.variables.values(found.x)
-    size = task.size
-    return Posed(
-        channels,
-        start,
-        checks.freeze(values),
-        found.reached,
-        found.moves.distance * size,
-        found.moves.angle,
-        found.start.distance * size,
-        found.start.angle,
-        found.pins.distance * size,
-        found.pins.angle,
-        found.iterations,
-        () if found.reached else blocks_of(task, found, channels, moves, pins),
-    )
+    task, origin = _task(rig, channels, start, curves, moves, pins, limits, stiffness or {}, keyed)
+    return PoseGesture(channels, start, task, origin, tuple(moves), tuple(pins), settings or PoseSettings())
+
+
+@dataclass(frozen=True)
+class PoseGesture:
+    """A pose being dragged. It has no state: what an update gives depends on its goals alone."""
+
+    channels: Channels
+    start: Array  # (C,)
+    task: PoseTask
+    origin: tuple[Array, Array]  # (R, 3), (R, 3, 3): the moved points at the start
+    moves: tuple[Move, ...]
+    pins: tuple[Pin, ...]
+    settings: PoseSettings
+
+    def update(self, moves: Sequence[Move]) -> Posed:
+        """The pose for other goals of the points that the gesture began with."""
+        if [(m.point, parts_of(m)) for m in moves] != [(m.point, parts_of(m)) for m in self.moves]:
+            raise InvalidInput("a gesture should go on with the points that it began with; begin another for others")
+        task = replace(self.task, moves=aimed(self.task.moves, moves, self.origin))
+        found = search(task, self.settings)
+        values = self.start.copy()
+        values[task.states.columns] = task.variables.values(found.x)
+        size = task.size
+        return Posed(
+            self.channels,
+            self.start,
+            checks.freeze(values),
+            found.reached,
+            found.moves.distance * size,
+            found.moves.angle,
+            found.start.distance * size,
+            found.start.angle,
+            found.pins.distance * size,
+            found.pins.angle,
+            found.iterations,
+            () if found.reached else blocks_of(task, found, self.channels, moves, self.pins),
+        )
 
 
 def key_pose(curves: Curves, time: float, posed: Posed, insert: bool = False) -> Curves:
@@ -158,7 +195,7 @@ def _task(
     limits: Sequence[Limit],
     stiffness: Mapping[str, float],
     keyed: Array,
-) -> PoseTask:
+) -> tuple[PoseTask, tuple[Array, Array]]:
     if not moves:
         raise InvalidInput("a pose should have at least one move, but has none")
     for move in moves:
@@ -182,7 +219,7 @@ def _task(
     )
     asked, origin = _requests(states, own, number, moves)
     held, _ = _requests(states, own, number, pins)
-    return PoseTask(states, variables, aimed(asked, moves, origin), held, size)
+    return PoseTask(states, variables, aimed(asked, moves, origin), held, size), origin
 
 
 def _columns_with_keys(curves: Curves, time: float) -> Array:
