@@ -49,13 +49,13 @@ def test_derivatives_match_differences(kind: str) -> None:
     task, _ = _task(rig, curves.channels, start, curves, points, [Pin(Point("right tip"))], (), {}, ALL)
     rng = np.random.default_rng(1)
     for x in (np.zeros(task.variables.count), rng.normal(size=task.variables.count) * 0.7):
-        for asked in (task.moves, task.pins):
-            exact = measure(task, asked, x).matrix
+        for number, asked in enumerate((task.moves, task.pins)):
+            exact = measure(task, x)[number].matrix
             for n in range(task.variables.count):
                 step = np.zeros_like(x)
                 step[n] = 1e-5
                 # a goal's gap shrinks as its state grows; turns are compared near no gap, where they are linear
-                far, near = measure(task, asked, x + step).gap, measure(task, asked, x - step).gap
+                far, near = measure(task, x + step)[number].gap, measure(task, x - step)[number].gap
                 numeric = -(far - near)[:, :3].reshape(-1) / 2e-5
                 rows = np.concatenate([exact[r : r + 3, n] for r in asked.first_row[:, 0]])
                 np.testing.assert_allclose(rows, numeric, atol=1e-8)
@@ -65,11 +65,11 @@ def test_turns_have_the_derivatives_of_turns() -> None:
     rig, curves = creature.rig(), creature.curves(kind="rotation")
     task, _ = _task(rig, curves.channels, curves.sample([0.6])[0], curves, [Move(HAND, 0, by=(0, 0, 0.1))], [Pin(HAND, position=False)], (), {}, ALL)  # fmt: skip # noqa: E501
     x = np.zeros(task.variables.count)  # here the pin has no gap, and its turn is its derivative
-    exact = measure(task, task.pins, x).matrix
+    exact = measure(task, x)[1].matrix
     for n in range(task.variables.count):
         step = np.zeros_like(x)
         step[n] = 1e-5
-        numeric = -(measure(task, task.pins, step).residual - measure(task, task.pins, -step).residual) / 2e-5
+        numeric = -(measure(task, step)[1].residual - measure(task, -step)[1].residual) / 2e-5
         np.testing.assert_allclose(exact[:, n], numeric, atol=1e-8)
 
 

@@ -65,17 +65,24 @@ class PoseFound:
     reached: bool
 
 
-def measure(task: PoseTask, asked: Requests, x: Array) -> Measured:
-    """How far the pose x (N,) is from goals, and how it answers."""
-    position, orientation, jacobian = task.states.evaluate(task.variables.values(x)[None], asked.sample, asked.point)
-    gap = gaps(asked, position, orientation, task.size)
+def measure(task: PoseTask, x: Array) -> tuple[Measured, Measured]:
+    """How far the pose x (N,) is from the goals of moves and of pins, and how it answers."""
+    both = (task.moves, task.pins)
+    sample, point = (np.concatenate([getattr(asked, name) for asked in both]) for name in ("sample", "point"))
+    position, orientation, jacobian = task.states.evaluate(task.variables.values(x)[None], sample, point)
     scale = np.repeat([1 / task.size, 1.0], 3)[:, None]
-    rows = (scale * jacobian @ task.variables.slopes(x)).reshape(len(asked), 2, 3, task.variables.count)
-    return Measured(
-        gap,
-        gap.reshape(-1, 2, 3)[asked.parts].reshape(-1),
-        rows[asked.parts].reshape(asked.rows, task.variables.count),
-    )
+    answers = (scale * jacobian).reshape(-1, len(task.states.columns)) @ task.variables.slopes(x)
+    rows = answers.reshape(len(point), 2, 3, task.variables.count)
+    return _part(task, 0, position, orientation, rows), _part(task, 1, position, orientation, rows)
+
+
+def _part(task: PoseTask, number: int, position: Array, orientation: Array, rows: Array) -> Measured:
+    """The moves (0) or the pins (1) among all."""
+    asked, first = (task.moves, 0) if number == 0 else (task.pins, len(task.moves))
+    own = slice(first, first + len(asked))
+    gap = gaps(asked, position[own], orientation[own], task.size)
+    residual = gap.reshape(-1, 2, 3)[asked.parts].reshape(-1)
+    return Measured(gap, residual, rows[own][asked.parts].reshape(asked.rows, task.variables.count))
 
 
 def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
@@ -83,8 +90,8 @@ def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
     v = task.variables
     zero = np.zeros(v.count)
     x = np.clip(zero, v.low, v.high)  # a column that begins outside of its limits is brought within
-    start = measure(task, task.moves, zero)
-    now, kept = measure(task, task.moves, x), measure(task, task.pins, x)
+    start, kept = measure(task, zero)
+    now, kept = (start, kept) if (x == zero).all() else measure(task, x)
     solution, iterations, trust, weight = None, 0, settings.trust, settings.move
     while not _reached(now, kept, settings) and iterations < settings.iterations and trust > LEAST and v.count:
         solution = qp.minimise(_program(v, now, kept, x, weight, trust, settings))
@@ -94,7 +101,7 @@ def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
             continue
         before = _merit(now, kept, settings)
         trial = np.clip(solution.x, v.low, v.high)
-        new_now, new_kept = measure(task, task.moves, trial), measure(task, task.pins, trial)
+        new_now, new_kept = measure(task, trial)
         after = _merit(new_now, new_kept, settings)
         if after >= before:
             trust /= 4
@@ -106,12 +113,13 @@ def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
         if slow and weight >= HEAVIEST:
             break
         weight = min(10 * weight, HEAVIEST)
-    x = _pinned(task, x, kept, settings)
-    now, kept = measure(task, task.moves, x), measure(task, task.pins, x)
+    x, now, kept = _pinned(task, x, now, kept, settings)
     return PoseFound(x, iterations, now, kept, start, solution, _reached(now, kept, settings))
 
 
-def _pinned(task: PoseTask, x: Array, kept: Measured, settings: PoseSettings) -> Array:
+def _pinned(
+    task: PoseTask, x: Array, now: Measured, kept: Measured, settings: PoseSettings
+) -> tuple[Array, Measured, Measured]:
     """The nearest pose whose pins are where they should be: steps towards what is out of reach leave them a bit off."""
     v = task.variables
     for _ in range(SETTLING):
@@ -125,8 +133,8 @@ def _pinned(task: PoseTask, x: Array, kept: Measured, settings: PoseSettings) ->
         if solution is None:
             break
         x = np.clip(solution.x, v.low, v.high)
-        kept = measure(task, task.pins, x)
-    return x
+        now, kept = measure(task, x)
+    return x, now, kept
 
 
 def _reached(now: Measured, kept: Measured, settings: PoseSettings) -> bool:

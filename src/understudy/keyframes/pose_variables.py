@@ -57,8 +57,8 @@ class PoseVariables:
         axes = np.zeros((len(turns), 3, 4))
         axes[..., :3] = np.swapaxes(_left_jacobian(turns), 1, 2)  # a row for each variable
         each = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
-        for i, columns in enumerate(self.turning):
-            result[columns, plain + 3 * i : plain + 3 * i + 3] = each[i].T
+        variables = plain + np.arange(3 * len(turns)).reshape(-1, 3, 1)
+        result[self.turning[:, None], variables] = each
         return result
 
     def column(self, variable: int) -> int:
