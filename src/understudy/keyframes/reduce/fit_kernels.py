@@ -85,7 +85,7 @@ def sample_chain(keys: Array, state: Array, first: int, last: int, out: Array) -
 
 @compiled(inline="always")
 def stride_of(span: int) -> int:
-    """Every how many samples a segment is looked at: thirty-odd say as much as hundreds."""
+    """Every how many samples a segment is looked at: a dozen or two say as much as hundreds."""
     return 1 if span <= 24 else (2 if span <= 96 else 4 if span <= 256 else 8)
 
 

@@ -17,10 +17,10 @@ from understudy.keyframes.reduce.world_kernels import World
 OWN_COLUMNS = ("weights", "controls")  # their columns have little to do with each other, and are keyed one by one
 CONSTANT = 0.05  # tolerances: columns that never leave this much are one key without further questions
 
-HELD, UNTRIED, UNMOVED, UNMERGED = 1, 2, 4, 8
-NEW = UNTRIED | UNMOVED | UNMERGED
-"""What is marked of a key: that it stays; that taking it out, moving it or merging it with the next was not tried since
-its surroundings are as they are."""
+UNTRIED, UNMOVED, UNMERGED, UNJOINED = 1, 2, 4, 8
+NEW = UNTRIED | UNMOVED | UNMERGED | UNJOINED
+"""What is marked of a key: that taking it out, moving it, merging it with the next or making it smooth was not tried
+since its surroundings are as they are."""
 
 
 class Attempt(NamedTuple):
@@ -41,8 +41,10 @@ class Group:
     columns: Array  # (n,) int
     target: Array  # (n, M)
     weight: Array  # (n, M) tolerances for one unit
+    peaks: Array  # (M,) bool, samples at which one of the columns turns around: keys are drawn to them
     free_ends: bool = True
     count: int = 0
+    source: Array = field(init=False)  # (n, M) the target before it makes up for others
     keys: Array = field(init=False)
     state: Array = field(init=False)
     broken: Array = field(init=False)
@@ -50,6 +52,7 @@ class Group:
     cost: Array = field(init=False)
 
     def __post_init__(self) -> None:
+        self.source = self.target.copy()
         n, samples = self.target.shape
         room = (samples + 1) // 2 + 1
         self.keys = np.zeros(room, np.int64)
@@ -58,8 +61,8 @@ class Group:
         self.marks = np.full(room, NEW)
         self.cost = np.zeros(room)
 
-    def begin(self, peaks: Array, loop: bool, fill: float) -> None:
-        """The first keys: one where nothing moves; else the ends, the peaks (M,) bool, and what `fill` (tol.) needs."""
+    def begin(self, loop: bool, fill: float) -> None:
+        """The first keys: one where nothing moves; else the ends, and as many as `fill` (tolerances) needs."""
         low, high = self.target.min(axis=1), self.target.max(axis=1)
         if self.target.shape[1] == 1 or np.all((high - low) * self.weight.max(axis=1) <= 2 * CONSTANT):
             self.count = 1
@@ -67,17 +70,12 @@ class Group:
             self.state[:, 0, 0] = np.where(still, self.target[:, 0], 0.5 * (low + high))
             return
         samples = self.target.shape[1]
-        chosen = np.unique(np.concatenate([[0], np.flatnonzero(peaks), [samples - 1]]))
-        self.count = len(chosen)
-        self.keys[: self.count] = chosen
-        self.marks[1 : self.count - 1] |= HELD
-        self.state[:, : self.count, 0] = self.target[:, chosen]
+        self.count = 2
+        self.keys[1] = samples - 1
+        self.state[:, :2, 0] = self.target[:, [0, -1]]
         rise = (self.target[:, -1] - self.target[:, 0]) / (samples - 1)
-        lengths = np.diff(chosen) / 3.0
-        for slope in (1, 3):
-            self.state[:, : self.count, slope] = 0.0 if self.count > 2 else rise[:, None]
-        self.state[:, : self.count - 1, 4] = lengths
-        self.state[:, 1 : self.count, 2] = lengths
+        self.state[:, :2, 1] = self.state[:, :2, 3] = rise[:, None]
+        self.state[:, 0, 4] = self.state[:, 1, 2] = (samples - 1) / 3.0
         if loop:
             self._tie()
         self.count = search_kernels.fill(
@@ -155,6 +153,27 @@ class Group:
         # the far sides of the two end keys are not in the fit
         self.state[:, a, [0, 3, 4]] = local[:, 0, [0, 3, 4]]
         self.state[:, last, [0, 1, 2]] = local[:, inside - 1, [0, 1, 2]]
+
+    def polish(self, world: World, limit: float) -> None:
+        """Fit each column again so that it makes up for the errors of the others, and aim at that from now on."""
+        samples = self.target.shape[1]
+        wish, weight, new = np.empty(samples), np.empty(samples), np.empty(samples)
+        free = np.ones((self.count, fit_kernels.SLOTS), bool)
+        free[[0, -1]] = self.free_ends
+        free[0, fit_kernels.LENGTH_OUT] = free[-1, fit_kernels.LENGTH_IN] = True
+        for row, column in enumerate(self.columns):
+            world_kernels.aim(world, column, wish, weight)
+            weight /= max(float(weight.max()), 1e-300) / self.weight[row].max()
+            aim = self.source[row] + wish
+            state = self.state[row, : self.count].copy()
+            fit_kernels.fit_chain(self.keys, state, self.broken[row], 0, self.count - 1, aim, weight, free, 6, np.inf)
+            fit_kernels.sample_chain(self.keys, state, 0, self.count - 1, new)
+            delta = (new - self.source[row] - world.error[column])[None]
+            one = self.columns[row : row + 1]
+            if world_kernels.worst(world, one, 0, delta, limit) <= limit:
+                world_kernels.apply(world, one, 0, delta)
+                self.state[row, : self.count] = state
+                self.target[row] = aim
 
     @cached_property
     def scratch(self) -> tuple[Array, Array, Array, Array]:

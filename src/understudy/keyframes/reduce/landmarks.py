@@ -13,6 +13,7 @@ off on both sides (two), and few enough that a breath, a dozen millimetres, is n
 STILL = 0.12  # metres a second: walking feet on the floor measure below 0.1 in captures, swinging ones above 0.5
 SHORTEST_CONTACT = 0.1  # seconds; a foot in a run stays for 0.15
 LOW = 0.12  # of the height that the joints span: toes and ankles are within it, knees are not
+PEAK = 0.25  # share of its tolerance that a column may be off at a peak, so that peaks are not cut off
 CONTACT = 0.5  # share of the tolerance that a joint may be off while it stands
 
 

@@ -31,10 +31,12 @@ Progress = Callable[[int, int], None]
 ANGLE = np.radians(2.0)
 WEIGHT = 0.01
 KEYS = ("free", "shared")
-FILL = 0.2  # tolerances that a column alone may be off before keys are taken out
+FILL = 0.35  # tolerances that a column alone may be off before keys are taken out
 ROUNDS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # tolerances; the last leaves room for second order
 REPAIRS = 100  # rounds of added keys at the end; real clips take none to three
-LATE = 3  # how often the last round is repeated, keys moving in between
+JOIN = 1  # the round from which broken keys are made smooth where they can be
+POLISH = 3  # the round from which columns make up for each other's errors
+LATE = 6  # how often the last round is repeated, keys moving in between
 
 
 def reduce(
@@ -97,6 +99,10 @@ class _Reduction:
             for group in self.groups:
                 if number == 0:
                     search.estimate(group, self.world)
+                if number >= JOIN:
+                    search.join(group, self.world, limit)
+                if number >= POLISH and group.count > 1:
+                    group.polish(self.world, limit)
                 if number >= len(ROUNDS) - 2:
                     search.shift(group, self.world, limit)
                 search.thin(group, self.world, limit)
@@ -123,13 +129,15 @@ class _Reduction:
         moving = np.ptp(values, axis=1) * lever.max(axis=1) > 2 * CONSTANT
         groups = []
         for columns in grouped(self.given.channels, moving, together):
-            group = Group(columns, values[columns], lever[columns])
             peaks = np.zeros(values.shape[1], bool)
             if extremes:
                 for column in columns:
-                    peaks |= landmarks.peaks(values[column], lever[column])
-            group.begin(peaks, self.loop, FILL)
-            world_kernels.apply(self.world, columns, 0, group.sampled() - group.target)
+                    own = landmarks.peaks(values[column], lever[column])
+                    peaks |= own
+                    self.world.band[column, own] = lever[column, own] / landmarks.PEAK
+            group = Group(columns, values[columns], lever[columns], peaks)
+            group.begin(self.loop, FILL)
+            world_kernels.apply(self.world, columns, 0, group.sampled() - group.source)
             groups.append(group)
         return groups
 
@@ -144,6 +152,8 @@ class _Reduction:
 
     def _honour(self) -> Reduced:
         """Curves that keep the tolerance when played; keys are added where they do not."""
+        for group in self.groups:
+            group.target[:] = group.source  # whoever is fitted again comes nearer to the truth, not to making up
         for attempt in range(REPAIRS):
             curves = assembling.curves(self.given, self.groups, self.loop)
             sampled = curves.sample(self.given.times)[:, : self.given.values.shape[1]]
@@ -200,7 +210,7 @@ class _Reduction:
             (group.broken[:, 1 : group.count - 1], len(group.columns)) for group in self.groups if group.count > 2
         ]
         total = sum(broken.size for broken, _ in inside)
-        weights = self.world.error[self.world.band[:, 0] > 0]
+        weights = self.world.error[self.world.joint < 0]
         return Reduced(
             curves,
             float(np.linalg.norm(offset, axis=-1).max(initial=0.0)),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.keyframes.reduce import fit_kernels, world_kernels
-from understudy.keyframes.reduce.groups import HELD, UNMERGED, UNMOVED, UNTRIED, Group
+from understudy.keyframes.reduce.groups import UNJOINED, UNMERGED, UNMOVED, UNTRIED, Group
 from understudy.keyframes.reduce.world_kernels import World
 
 HOPELESS = 1.3  # of the limit: a key that cost more when last tried is not tried again while nothing near it changes
@@ -16,12 +16,14 @@ FAR = 6.0  # of the limit: keys that cost more alone are not merged either
 HIGHEST = 8.0  # tolerances; beyond, costs need not be known
 BETTER = 0.97  # of the squares: a move that gains less is not worth its trouble
 
+AT_PEAK = 0.6  # likewise: what a key on a peak may cost more than elsewhere, turned around
+DRAWN = 0.15  # of the way between its neighbours, from which a peak draws a key
+
 
 def estimate(group: Group, world: World) -> None:
     """What taking out each key would cost."""
     for k in range(1, group.count - 1):
-        if not group.marks[k] & HELD:
-            group.cost[k] = group.attempt(world, k, HIGHEST).worst
+        group.cost[k] = group.attempt(world, k, HIGHEST).worst
 
 
 def thin(group: Group, world: World, limit: float) -> None:
@@ -31,7 +33,7 @@ def thin(group: Group, world: World, limit: float) -> None:
     for sample in group.keys[inside][order].tolist():
         k = int(np.searchsorted(group.keys[: group.count], sample))
         marks = int(group.marks[k])
-        if marks & HELD or (not marks & UNTRIED and group.cost[k] > HOPELESS * limit):
+        if not marks & UNTRIED and group.cost[k] > HOPELESS * limit:
             continue
         tried = group.attempt(world, k, limit)
         group.cost[k] = tried.worst
@@ -46,7 +48,7 @@ def shift(group: Group, world: World, limit: float) -> None:
     """Move each key to a frame nearby that fits better."""
     for k in range(1, group.count - 1):
         marks = int(group.marks[k])
-        if marks & HELD or not marks & UNMOVED:
+        if not marks & UNMOVED:
             continue
         group.marks[k] &= ~UNMOVED
         before, here, after = group.keys[k - 1 : k + 2].tolist()
@@ -55,6 +57,11 @@ def shift(group: Group, world: World, limit: float) -> None:
             here - max(2, (here - before) // 10 * 2): 1.0,
             here + max(2, (after - here) // 10 * 2): 1.0,
         }
+        near = np.flatnonzero(group.peaks[before + 2 : after - 1]) + before + 2
+        if len(near):
+            peak = int(near[np.argmin(np.abs(near - here))])
+            if abs(peak - here) <= max(4, DRAWN * (after - before)):
+                steps[peak] = AT_PEAK
         costs = {}
         for sample, share in steps.items():
             if before < sample < after:
@@ -81,15 +88,30 @@ def merge(group: Group, world: World, limit: float) -> None:
     while k < group.count - 2:
         marks = int(group.marks[k] | group.marks[k + 1])
         first, second = group.keys[k : k + 2].tolist()
-        if not marks & HELD and marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= FAR * limit:
+        if marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= FAR * limit:
             group.marks[k] &= ~UNMERGED
             for share in (2, 1, 3):
                 at = min(first + max(2, (second - first) * share // 8 * 2), second - 2)
                 tried = group.attempt(world, k, limit, merged=at)
                 if tried.worst <= limit:
                     group.accept(world, tried)
+                if tried.worst <= limit or tried.worst > 1.5 * limit:
                     break
         k += 1
+
+
+def join(group: Group, world: World, limit: float) -> None:
+    """Make broken keys smooth again, all columns of a key at once, where the limit allows it."""
+    for k in range(1, group.count - 1):
+        broken = group.broken[:, k].copy()
+        if broken.any() and group.marks[k] & UNJOINED:
+            group.marks[k] &= ~UNJOINED
+            group.broken[:, k] = False
+            tried = group.attempt(world, k, limit, int(group.keys[k]))
+            if tried.worst <= limit:
+                group.accept(world, tried)
+            else:
+                group.broken[:, k] = broken
 
 
 def refine(group: Group, world: World, sample: int) -> bool:

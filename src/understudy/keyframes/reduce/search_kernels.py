@@ -83,7 +83,9 @@ def fill(
         free = np.empty((count, 5), np.bool_)
         for c in range(n):
             _free(count, state_free, broken[c], True, True, free)
-            _fit_chain(keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 12, np.inf)
+            _fit_chain(
+                keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 60 if count < 6 else 12, np.inf
+            )
             _sample_chain(keys, state[c], 0, count - 1, values)
             for k in range(count - 1):
                 for m in range(keys[k], keys[k + 1] + 1):
@@ -154,6 +156,9 @@ def attempt(
     most_of = np.empty(len(columns))
     hopeless = 1.7 * limit
     for c in range(len(columns)):
+        for i in range(1, inside - 1):
+            if not local_broken[c, i]:
+                local[c, i, 1] = local[c, i, 3] = 0.5 * (local[c, i, 1] + local[c, i, 3])
         for i in range(inside - 1):
             span = float(local_keys[i + 1] - local_keys[i])
             if i == k - 1 - a or (i == k - a and (sample >= 0 or merged >= 0)):
@@ -161,7 +166,7 @@ def attempt(
             local[c, i, 4] = min(max(local[c, i, 4], fit.SHORTEST * span), fit.longest(span) * span)
             local[c, i + 1, 2] = min(max(local[c, i + 1, 2], fit.SHORTEST * span), fit.longest(span) * span)
         _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
-        enough = hopeless * hopeless * width
+        enough = 4.0 * hopeless * hopeless * width
         _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 8, enough)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
         most_of[c] = _residual(values, start, target[c], weight[c])

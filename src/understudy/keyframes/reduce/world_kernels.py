@@ -148,3 +148,38 @@ def levers(world: World, out: Array) -> None:
                 pz = world.along[c, m, 2] + ax * y - ay * x
                 most = max(most, np.sqrt(px * px + py * py + pz * pz) * world.reach[m, j], turn * world.reach_turn[j])
             out[c, m] = most
+
+
+@compiled()
+def aim(world: World, c: int, target: Array, weight: Array) -> None:
+    """What column c should be off by, target (M,), to make up for the errors of the others, and how much it matters.
+
+    At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g what one
+    unit of the column does to them and e its error now, is least at t = e - (sum w g.E) / (sum w g.g). Joints that are
+    far off weigh more, so that the largest errors shrink first.
+    """
+    joint = world.joint[c]
+    for m in range(world.place.shape[0]):
+        if joint < 0:
+            target[m], weight[m] = 0.0, world.band[c, m]
+            continue
+        ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
+        whole = 1e-12 + world.band[c, m] ** 2  # a column that is kept for itself, as at its peaks, stays there
+        part = world.band[c, m] ** 2 * world.error[c, m]
+        for b in range(world.first[joint], world.first[joint + 1]):
+            j = world.below[b]
+            x = world.place[m, j, 0] - world.place[m, joint, 0]
+            y = world.place[m, j, 1] - world.place[m, joint, 1]
+            z = world.place[m, j, 2] - world.place[m, joint, 2]
+            px = world.along[c, m, 0] + ay * z - az * y
+            py = world.along[c, m, 1] + az * x - ax * z
+            pz = world.along[c, m, 2] + ax * y - ay * x
+            ex, ey, ez = world.offset[m, j, 0], world.offset[m, j, 1], world.offset[m, j, 2]
+            tx, ty, tz = world.turn[m, j, 0], world.turn[m, j, 1], world.turn[m, j, 2]
+            near, turning = world.reach[m, j] ** 2, world.reach_turn[j] ** 2
+            off = max((ex * ex + ey * ey + ez * ez) * near, (tx * tx + ty * ty + tz * tz) * turning)
+            w = (0.05 + off) ** 2
+            whole += w * ((px * px + py * py + pz * pz) * near + (ax * ax + ay * ay + az * az) * turning)
+            part += w * ((px * ex + py * ey + pz * ez) * near + (ax * tx + ay * ty + az * tz) * turning)
+        target[m] = world.error[c, m] - part / whole
+        weight[m] = np.sqrt(whole)
