@@ -118,7 +118,9 @@ def test_promises_hold_for_random_edits(seed: int) -> None:
         else:
             np.testing.assert_array_equal(a.values, b.values)
     assert np.isfinite(outcome.distance)
-    assert outcome.distance <= outcome.start_distance + 1e-9 or outcome.angle <= outcome.start_angle
+    close = Settings().tolerance
+    assert outcome.distance <= max(outcome.start_distance, close * character_size(rig)) + 1e-12
+    assert outcome.angle <= max(outcome.start_angle, close) + 1e-12
     assert bool(outcome.blocks) != outcome.reached
     size, times = character_size(rig), np.linspace(0, LENGTH, 100)
     tolerance = BEARABLE * Settings().drift * size * 1.1 + 1e-9

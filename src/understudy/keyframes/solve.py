@@ -79,7 +79,7 @@ class Found:
     start: Measured  # of the moves before the gesture
     drift: Measured  # of the constraints on the dense grid
     held: Requests  # the samples of the constraints, with those that were added
-    solution: qp.Solution | None  # of the last program
+    asked: Requests  # the moves with their goals
     settings: Settings
 
 
@@ -93,7 +93,7 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
     here = _look(problem, moves, held, v)
-    solution, iterations, failures = None, 0, 0
+    iterations, failures = 0, 0
     stride, damping = settings.stride, 0.0
     best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
     while True:
@@ -124,7 +124,7 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
         here = trial if after < before else here
     if not _within(drift, BEARABLE * settings.drift):
         here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
-    return Found(here.v, iterations, here.now, start, drift, held, solution, settings)
+    return Found(here.v, iterations, here.now, start, drift, held, moves, settings)
 
 
 class Here(NamedTuple):
@@ -195,10 +195,7 @@ def outcome(problem: Problem, found: Found) -> Outcome:
     settings, size = found.settings, problem.size
     reached = _within(found.moves, settings.tolerance) and _within(found.drift, settings.drift)
     if not reached:
-        began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
-        bearable = max(BEARABLE * settings.drift, _far(began))
-        if _far(found.moves) > _far(found.start) or not _within(found.drift, bearable):
-            found = replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began)
+        found = _no_worse(problem, found)
     return Outcome(
         problem.tangents.applied(found.v),
         reached,
@@ -212,6 +209,22 @@ def outcome(problem: Problem, found: Found) -> Outcome:
         () if reached else blocks_of(problem, found),
         problem.states.analytic,
     )
+
+
+def _no_worse(problem: Problem, found: Found) -> Found:
+    """What a search came to, or as much of it as leaves no goal further away, nor turned away more, than it was."""
+    settings = found.settings
+    began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
+    bearable = max(BEARABLE * settings.drift, _far(began))
+    for share in (1.0, 0.5, 0.25, 0.1):
+        v = share * found.v
+        now = found.moves if share == 1.0 else _aims(problem, found.asked, v)
+        drift = found.drift if share == 1.0 else _measure(problem, problem.dense, v, slopes=False)
+        nearer = now.distance <= max(found.start.distance, settings.tolerance)
+        straighter = now.angle <= max(found.start.angle, settings.tolerance)
+        if nearer and straighter and _within(drift, bearable) and _far(now) <= _far(found.start):
+            return replace(found, v=v, moves=now, drift=drift)
+    return replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began)
 
 
 def _measure(problem: Problem, asked: Requests, v: Array, slopes: bool = True) -> Measured:
