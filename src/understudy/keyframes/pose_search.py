@@ -21,8 +21,13 @@ from understudy.keyframes.pose_variables import PoseVariables
 from understudy.keyframes.requests import Measured, Requests, gaps
 from understudy.keyframes.states import States
 
+BEND = 0.03
+"""What a change costs, for each weight and size of the way that is left. Far from a goal the states bend away from what
+their slopes say, by about a limb's length; near it this vanishes, and steps are whole."""
+
 HEAVIEST = 1e8  # the most that w_m grows to: what is left of the way is then below the tolerance by far
-SLOW = 0.3  # of the tolerance: a step that gains less is the last
+SLOW = 0.3  # of the tolerance, or of a thousandth of the way: a step that gains less is the last
+CORRECTING = 2  # steps for pins alone after each that moves: it can be longer then
 SETTLING = 8  # steps for pins alone; they converge quadratically, and two or three are usual
 LEAST = 1e-3  # radians; a trust region smaller than this is no longer seen
 
@@ -101,28 +106,28 @@ def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
             continue
         before = _merit(now, kept, settings)
         trial = np.clip(solution.x, v.low, v.high)
-        new_now, new_kept = measure(task, trial)
+        trial, new_now, new_kept = _pinned(task, trial, *measure(task, trial), settings, CORRECTING)
         after = _merit(new_now, new_kept, settings)
         if after >= before:
             trust /= 4
             continue
         promised = before - np.linalg.norm(now.residual - now.matrix @ (trial - x))
         trust = min(settings.trust, 2 * trust) if before - after > 0.5 * promised else trust
-        slow = before - after < SLOW * settings.tolerance
+        slow = before - after < SLOW * max(settings.tolerance, 1e-3 * before)
         x, now, kept = trial, new_now, new_kept
         if slow and weight >= HEAVIEST:
             break
         weight = min(10 * weight, HEAVIEST)
-    x, now, kept = _pinned(task, x, now, kept, settings)
+    x, now, kept = _pinned(task, x, now, kept, settings, SETTLING)
     return PoseFound(x, iterations, now, kept, start, solution, _reached(now, kept, settings))
 
 
 def _pinned(
-    task: PoseTask, x: Array, now: Measured, kept: Measured, settings: PoseSettings
+    task: PoseTask, x: Array, now: Measured, kept: Measured, settings: PoseSettings, steps: int
 ) -> tuple[Array, Measured, Measured]:
-    """The nearest pose whose pins are where they should be: steps towards what is out of reach leave them a bit off."""
+    """The nearest pose whose pins are where they should be, as far as some steps get: long ones left them a bit off."""
     v = task.variables
-    for _ in range(SETTLING):
+    for _ in range(steps):
         if max(kept.distance, kept.angle) <= settings.drift:
             break
         aim = kept.matrix @ x + kept.residual
@@ -153,9 +158,10 @@ def _program(
 ) -> qp.Program:
     high = np.minimum(v.high, x + trust)
     aim = kept.matrix @ x + kept.residual
+    damping = weight * BEND * float(np.linalg.norm(now.residual))
     return qp.Program(
-        settings.change * v.cost**2 + settings.regular,
-        np.zeros(v.count),
+        settings.change * v.cost**2 + settings.regular + damping,
+        -2 * damping * x,
         np.minimum(np.maximum(v.low, x - trust), high),
         high,
         now.matrix,
