@@ -76,7 +76,7 @@ def measure(task: PoseTask, x: Array) -> tuple[Measured, Measured]:
     sample, point = (np.concatenate([getattr(asked, name) for asked in both]) for name in ("sample", "point"))
     position, orientation, jacobian = task.states.evaluate(task.variables.values(x)[None], sample, point)
     scale = np.repeat([1 / task.size, 1.0], 3)[:, None]
-    answers = (scale * jacobian).reshape(-1, len(task.states.columns)) @ task.variables.slopes(x)
+    answers = task.variables.chained((scale * jacobian).reshape(-1, len(task.states.columns)), x)
     rows = answers.reshape(len(point), 2, 3, task.variables.count)
     return _part(task, 0, position, orientation, rows), _part(task, 1, position, orientation, rows)
 

@@ -47,19 +47,15 @@ class PoseVariables:
         result[self.turning] = quaternion.multiply(turns, self.start[self.turning])
         return result
 
-    def slopes(self, x: Array) -> Array:
-        """(n, N) how the columns answer to the variables."""
-        plain = len(self.plain)
-        result = np.zeros((len(self.start), self.count))
-        result[self.plain, np.arange(plain)] = self.unit
-        turns = x[plain:].reshape(-1, 3)
+    def chained(self, jacobian: Array, x: Array) -> Array:
+        """(M, N) derivatives by the variables, of M rows whose derivatives by the columns are (M, n)."""
+        turns = x[len(self.plain) :].reshape(-1, 3)
         q = quaternion.multiply(quaternion.from_rotation_vector(turns), self.start[self.turning])
         axes = np.zeros((len(turns), 3, 4))
         axes[..., :3] = np.swapaxes(_left_jacobian(turns), 1, 2)  # a row for each variable
         each = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
-        variables = plain + np.arange(3 * len(turns)).reshape(-1, 3, 1)
-        result[self.turning[:, None], variables] = each
-        return result
+        turned = np.einsum("mqc,qkc->mqk", jacobian[:, self.turning], each)
+        return np.concatenate([self.unit * jacobian[:, self.plain], turned.reshape(len(jacobian), -1)], axis=1)
 
     def column(self, variable: int) -> int:
         """The column, or the first of the quaternion, that a variable moves."""
