@@ -38,7 +38,7 @@ BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal 
 HARDER = 4  # programs at most of one step, each with goals that pull harder
 LEFT = 0.05  # of the way: what a step may leave without pulling harder
 UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
-RESTORING = 4  # steps at most that bring back what is held
+RESTORING = 2  # steps at most that bring back what is held, and rounds of adding times at the end
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Settings:
     epsilon: float = 1e-4  # eq. 11
     tolerance: float = 3e-4  # of the goals
     drift: float = 5e-4  # of what is held
-    iterations: int = 12
+    iterations: int = 10
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
     damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
