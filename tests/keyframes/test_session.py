@@ -7,17 +7,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.data_folder import data_file
 from tests.keyframes import creature, figure
 
 from understudy.character import Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.formats import registry
 from understudy.keyframes import past
+from understudy.keyframes.angles import to_euler
 from understudy.keyframes.flight import Arc
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
+from understudy.keyframes.preparing import keyed
+from understudy.keyframes.problem import character_size
 from understudy.keyframes.session import Session
 from understudy.keyframes.solve import solve
+from understudy.rig import DirectRig
 
 LEFT, RIGHT = Point("L hand"), Point("R hand")
 DRAG = Edit([Move(LEFT, 0.5, by=(0, 0, 0))], pins=[Pin(RIGHT, orientation=False)])
@@ -90,6 +96,30 @@ def test_a_warm_update_is_what_a_fresh_solution_is(pins: tuple[Pin, ...]) -> Non
     rig, times = figure.rig(), np.linspace(0, 2, 101)
     a, b = (rig.joints(rig.pose(c, times))[..., :3, 3] for c in (fresh.curves, live.curves))
     assert np.linalg.norm(a - b, axis=-1).max() < (0.03 if pins else 0.005)
+
+
+@pytest.mark.parametrize("pins", [(), ("LeftFoot",), ("LeftFoot", "RightFoot", "Head")])
+def test_a_real_character_follows_the_pointer(pins: tuple[str, ...]) -> None:
+    """A walk of 31 joints, keyed twice a second and turned by angles; what is pinned stays at all times."""
+    asset = registry.read(data_file("bvh_cmu/02_01.bvh"))
+    rig, clip = DirectRig(asset.characters[0]), asset.clips[0]
+    curves = to_euler(keyed(clip, np.arange(0.0, 2.6, 0.5).tolist()), "zyx")
+    live = Session(rig, curves)
+    edit = Edit([Move(Point("RightHand"), 1.27, by=(0, 0, 0))], [Pin(Point(name)) for name in pins])
+    start = np.array(live.begin(edit).places[0])
+    for turn in np.linspace(0, 2 * np.pi, 9):
+        goal = start + 0.06 * np.array((np.cos(turn) - 1, np.sin(turn), 0.0))
+        assert live.update(to=goal).reached
+    np.testing.assert_array_equal(tangents(live.curves), tangents(curves))  # once around, and back
+    live.update(to=start + np.array((0.05, 0.08, 0.02)))
+    times = np.linspace(0, 2.5, 251)
+    before, after = (rig.joints(rig.pose(c, times))[..., :3, 3] for c in (curves, live.curves))
+    for name in pins:
+        j = rig.character.skeleton.index(name)
+        assert np.linalg.norm(after[:, j] - before[:, j], axis=1).max() < 1e-3 * character_size(rig)
+    far = live.update(to=start + np.array((2.0, 2.0, 1.0)))
+    assert far.distance <= far.start_distance
+    assert far.reached or far.blocks
 
 
 def test_cancel_restores_and_bad_updates_change_nothing() -> None:

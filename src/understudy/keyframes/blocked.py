@@ -14,7 +14,7 @@ from understudy.errors import listed
 from understudy.keyframes.forces import Bound, Forces, forces, movable
 from understudy.keyframes.goals import Contact, Hold
 from understudy.keyframes.outcome import Block
-from understudy.keyframes.problem import Constraint, Problem, parts_of
+from understudy.keyframes.problem import Constraint, Problem, limits_of, parts_of
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.states import SkeletalStates
 from understudy.keyframes.tangents import owners
@@ -68,19 +68,20 @@ def _entries(problem: Problem, now: Forces, way: str) -> list[tuple[float, str, 
 def _bound(problem: Problem, bound: Bound, way: str) -> tuple[str, str, str]:
     """Kind, what and sentence of a handle at its end."""
     t = problem.tangents
-    name = t.curves.channels.names[t.columns[t.column[bound.piece]]]
-    joint, kind, column = name.rsplit(".", 2)
+    number = int(t.columns[t.column[bound.piece]])
+    channel = t.curves.curves[int(np.searchsorted(t.curves.channels.offsets, number, side="right")) - 1].channel
+    joint, name = channel.target, t.curves.channels.names[number]
     t0, d = t.pieces.t0[bound.piece], t.pieces.d[bound.piece]
     span = f"between {t0:.4g} s and {t0 + d:.4g} s"
     if bound.handle % 2 == 0:
         how = "as long as they may be" if bound.high else "as short as they may be"
         return "handle", joint, f"the time handles of {joint!r} are {how} {span}: {way}"
-    limits = [limit for limit in problem.edit.limits if limit.target == joint and column in limit.column]
-    if not limits:
+    limits = limits_of(t.curves.channels, problem.edit.limits)
+    if number not in limits:
         return "handle", joint, f"the tangents of {joint!r} are as steep as they may be {span}: {way}"
     up = bound.high == (bound.handle == 1)  # the handle that arrives points backwards
-    value = limits[0].high if up else limits[0].low
-    said = f"{np.degrees(value):.4g} degrees" if kind == "euler" else f"{value:.4g}"
+    value, column = limits[number][1 if up else 0], name.removeprefix(f"{joint}.{channel.kind}.")
+    said = f"{np.degrees(value):.4g} degrees" if channel.kind == "euler" else f"{value:.4g}"
     return "limit", name, f"{joint!r} reaches the limit of its {column}, {said}, {span}: {way}"
 
 
