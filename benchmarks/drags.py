@@ -1,4 +1,4 @@
-"""Random drags on ten real characters: goals that can be met are met in five steps, and others are refused with a reason.
+"""Random drags on ten real characters: what can be met is met in five steps, what cannot is told with a reason.
 
 1,000 feasible drags, whose goals were made by moving tangents (see `real/drags.py`): joints and vertices, moves and
 turns, Euler angles and quaternions, keys that differ from channel to channel, with pins, contacts, held moments and
@@ -7,7 +7,8 @@ the character's size and a thousandth of a radian; pins and contacts are looked 
 are limits.
 
 200 infeasible drags: out of reach, held back on the same limb, within tight limits, at a key. None may end worse than
-it began, each has a reason, and the search keeps up with a pointer. Times are of the search from the start, on one core; `prepare` is done once when a drag begins.
+it began, each has a reason, and the search keeps up with a pointer. Times are of the search from the start, on one
+core; `prepare` is done once when a drag begins.
 """
 
 from __future__ import annotations
@@ -109,9 +110,13 @@ def _infeasible() -> Iterator[Row]:
     yield Row("infeasible, largest drift", 1e3 * drift, "1e-3 sizes", "asked for: 1", NEAR / max(drift, 1e-12), 1.0)
     ms = np.array([v.search_ms for v in verdicts])
     yield Row("infeasible, slowest", float(ms.max()), "ms", "asked for: 20 ms", ASKED_MS / float(ms.max()), 1.0)
-    yield Row("infeasible, median", float(np.median(ms)), "ms", f"95 of 100 within {np.percentile(ms, 95):.1f}", None, None)
+    yield Row(
+        "infeasible, median", float(np.median(ms)), "ms", f"95 of 100 within {np.percentile(ms, 95):.1f}", None, None
+    )
     whole = ms + np.array([v.prepare_ms for v in verdicts])
-    yield Row("infeasible with prepare, slowest", float(whole.max()), "ms", f"median {np.median(whole):.1f}", None, None)
+    yield Row(
+        "infeasible with prepare, slowest", float(whole.max()), "ms", f"median {np.median(whole):.1f}", None, None
+    )
 
 
 def _zero(name: str, count: float, note: str) -> Row:
@@ -156,7 +161,9 @@ def drift_of(drag: Drag, after: Curves, size: float) -> float:
         if isinstance(goal, Hold):
             times = np.array([goal.time])
         else:
-            times = np.linspace(low if goal.start is None else goal.start, high if goal.stop is None else goal.stop, TIMES)
+            times = np.linspace(
+                low if goal.start is None else goal.start, high if goal.stop is None else goal.stop, TIMES
+            )
         reference = np.full_like(times, goal.start) if isinstance(goal, Contact) else times
         places, turns = zip(*(state(drag.rig, c, goal.point, t) for c, t in ((drag.curves, reference), (after, times))))
         if goal.position:

@@ -1,24 +1,27 @@
-"""Quadratic programs by PIQP, OSQP, Clarabel and quadprog: minimise 1/2 x' H x + f' x, low <= x <= high, floor <= C x <= ceiling.
+"""Quadratic programs by PIQP, OSQP, Clarabel and quadprog.
+
+    minimise 1/2 x' H x + f' x   subject to   low <= x <= high, floor <= C x <= ceiling
 
 Reads the programs of `benchmarks/edit.py`; prints for each solver the time of each (setting up and solving, the median
 of three), its objective, and by how much bounds and rows are broken.
 """
 
 import json
+import os
 import sys
 import time
 import warnings
 
-import os
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
-import clarabel
-import numpy as np
-import osqp
-import piqp
-import quadprog
-from scipy import sparse
-
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is loaded
 warnings.filterwarnings("ignore")
+
+import clarabel  # noqa: E402
+import numpy as np  # noqa: E402
+import osqp  # noqa: E402
+import piqp  # noqa: E402
+import quadprog  # noqa: E402
+from scipy import sparse  # noqa: E402
+
 ENDLESS = 1e20
 
 

@@ -93,7 +93,9 @@ def infeasible(file: str, rng: np.random.Generator) -> Drag:
         drag = feasible(file, rng)
         move, t = drag.edit.moves[0], drag.problem.tangents
         why = str(rng.choice(["far", "same limb", "tight limits", "at a key"]))
-        far = tuple((np.array(move.to or (0, 0, 0)) + direction(rng) * rng.uniform(2.0, 5.0) * drag.problem.size).tolist())
+        far = tuple(
+            (np.array(move.to or (0, 0, 0)) + direction(rng) * rng.uniform(2.0, 5.0) * drag.problem.size).tolist()
+        )
         away = replace(move, to=far, by=None)
         if why == "far":
             edit = replace(drag.edit, moves=(away,))
@@ -176,7 +178,9 @@ def turning(own: DirectRig, curves: Curves) -> dict[str, int]:
     """Joints that at least two curves with several keys turn, and how many do."""
     skeleton = own.character.skeleton
     animated = {c.channel.target for c in curves.curves if c.channel.kind in ("rotation", "euler") and len(c) > 1}
-    counts = {n: len(animated & {skeleton.names[a] for a in skeleton.ancestors(j)}) for j, n in enumerate(skeleton.names)}
+    counts = {
+        n: len(animated & {skeleton.names[a] for a in skeleton.ancestors(j)}) for j, n in enumerate(skeleton.names)
+    }
     return {name: count for name, count in counts.items() if count >= 2}
 
 
@@ -194,7 +198,7 @@ def random_point(own: DirectRig, curves: Curves, rng: np.random.Generator) -> Po
 
 
 def near(own: DirectRig, joint: str, way: Array) -> tuple[float, float, float]:
-    """An offset in the frame of a joint, so long as `way` (3,) in sizes of the character, whatever the joint's scale."""
+    """An offset in the frame of a joint, as long as `way` (3,) in sizes of the character, whatever its scale."""
     joints = own.joints(own.rest[None])[0]
     size = float(np.ptp(joints[:, :3, 3], axis=0).max())
     scale = np.linalg.norm(joints[own.character.skeleton.index(joint), :3, :3], axis=0)
@@ -219,7 +223,12 @@ def random_held(
     names = sorted(turning(own, curves))
     if point is not None and point.joint:
         near = skeleton.ancestors(skeleton.index(point.joint))
-        names = [n for n in names if skeleton.index(n) not in near and skeleton.index(point.joint) not in skeleton.ancestors(skeleton.index(n))]
+        names = [
+            n
+            for n in names
+            if skeleton.index(n) not in near
+            and skeleton.index(point.joint) not in skeleton.ancestors(skeleton.index(n))
+        ]
     if len(names) < 2:
         return None
     first, second = (Point(str(n)) for n in rng.choice(names, 2, replace=False))
@@ -313,4 +322,3 @@ def _main(own: DirectRig, vertex: int) -> int:
             return int(part.skin.joints[part.skin.influences[vertex, best]])
         vertex -= len(part.mesh.vertices)
     raise IndexError(vertex)
-
