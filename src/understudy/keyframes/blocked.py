@@ -57,9 +57,9 @@ def _entries(problem: Problem, now: Forces, way: str) -> list[tuple[float, str, 
         found[kind, what] = (before[0] + push, said)
 
     for goal, push in now.goals:
-        add(push, _kind(goal), goal.point.name, f"{_called(goal)} holds {moved} back: {way}")
+        add(push, _kind(goal), goal.point.name, f"{called(goal)} holds {moved} back: {way}")
     for pin, push in now.frozen:
-        add(push, "pin", pin.point.name, f"{_called(pin)} holds {moved} back: {way}")
+        add(push, "pin", pin.point.name, f"{called(pin)} holds {moved} back: {way}")
     for bound, push in now.bounds:
         add(push, *_bound(problem, bound, way))
     return [(push, kind, what, said) for (kind, what), (push, said) in found.items()]
@@ -166,7 +166,7 @@ def _slipping(problem: Problem, found: Found) -> list[Block]:
         own = np.flatnonzero(problem.dense.goal == g)
         if own.size and worst[own].max() > found.settings.drift:
             r = own[np.argmax(worst[own])]
-            said = f"{_called(goal)} cannot be kept: {_amount(problem, *off[r])} off at {problem.dense.time[r]:.4g} s"
+            said = f"{called(goal)} cannot be kept: {_amount(problem, *off[r])} off at {problem.dense.time[r]:.4g} s"
             blocks.append((worst[r], Block(_kind(goal), goal.point.name, 0.0, said)))
     total = sum(push for push, _ in blocks)
     ordered = sorted(blocks, key=lambda pair: -pair[0])
@@ -177,7 +177,8 @@ def _kind(goal: Constraint) -> str:
     return "contact" if isinstance(goal, Contact) else "hold" if isinstance(goal, Hold) else "pin"
 
 
-def _called(goal: Constraint) -> str:
+def called(goal: Constraint) -> str:
+    """What is held, for a sentence."""
     if isinstance(goal, Hold):
         return f"the held moment of {goal.point.name} at {goal.time:.4g} s"
     if isinstance(goal, Contact):

@@ -39,6 +39,7 @@ from understudy.rig import PosedRig
 
 MOST = 5  # keys, and then one for all channels at once
 WIDTH = 2  # sets of as many channels that are solved
+CLOSE = 1e-3  # of the character's size: tangents can do the rest
 STEPS = 30  # of Gauss-Newton at most
 HELD = 3.0  # how much more what is held weighs than the goals; where both can be met, neither is off in the end
 
@@ -143,10 +144,14 @@ def _aims(problem: Problem, time: float) -> Aims:
 
 
 def _sets(problem: Problem, time: float, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The best sets of channels, those first that leave least of the way after a few steps at this one time."""
+    """The best sets of channels, those first that leave least of the way after a few steps at this one time.
+
+    Of those that leave nothing to speak of the last come first: nearer to the point, they move less of the body.
+    """
     aims = _aims(problem, time)
     scored = [(_pose(problem, aims, chosen, problem.edit.limits, 6)[1], chosen) for chosen in sets]
-    return [chosen for _, chosen in sorted(scored)][:WIDTH]
+    ordered = sorted(scored, key=lambda pair: (max(pair[0], CLOSE), [-n for n in pair[1]]))
+    return [chosen for _, chosen in ordered][:WIDTH]
 
 
 def _pose(

@@ -18,7 +18,8 @@ import numpy as np
 
 from understudy.character import Curves
 from understudy.errors import InvalidInput
-from understudy.keyframes.goals import Contact, Edit, Hold, Limit
+from understudy.keyframes.blocked import called
+from understudy.keyframes.goals import Edit, Limit
 from understudy.keyframes.key_offers import inserted
 from understudy.keyframes.offer import Offer, left, result
 from understudy.keyframes.outcome import Outcome
@@ -80,8 +81,7 @@ def _released(rig: PosedRig, curves: Curves, edit: Edit, settings: Settings) -> 
         if less is None:
             continue
         outcome = solve(rig, curves, less, settings)
-        word = "contact" if isinstance(goal, Contact) else "held moment" if isinstance(goal, Hold) else "pin"
-        said = f"without the {word} of {goal.point.name} {result(outcome)}"
+        said = f"without {called(goal)} {result(outcome)}"
         yield Offer("release", (goal.point.name,), said, less, outcome)
 
 
