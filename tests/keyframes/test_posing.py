@@ -15,7 +15,7 @@ from understudy.character import Curves
 from understudy.errors import InvalidInput
 from understudy.formats import registry
 from understudy.keyframes.automatic import smooth
-from understudy.keyframes.freedom import loose_joints, movable, units
+from understudy.keyframes.freedom import heaviness, loose_joints, movable, units
 from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.handles import slopes
 from understudy.keyframes.keys import to_euler
@@ -136,6 +136,35 @@ def test_the_same_gesture_gives_the_same_pose() -> None:
     rig, curves = creature.rig(), creature.curves(kind="mixed")
     drag = [Move(HAND, 0, by=(0.05, 0.15, 0))]
     np.testing.assert_array_equal(pose(rig, curves, drag, time=1.0).values, pose(rig, curves, drag, time=1.0).values)
+
+
+def test_what_is_light_moves_first() -> None:
+    """A hand is raised by its arm, and the trunk, which carries all, bends little."""
+    rig, curves = creature.rig(), creature.curves()
+    cost = heaviness(rig, curves.channels, character_size(rig))
+    names = list(curves.channels.names)
+    assert cost[names.index("hips.euler.x")] >= cost[names.index("spine.euler.z")]
+    assert cost[names.index("spine.euler.z")] > cost[names.index("left arm.euler.y")]
+    assert cost[names.index("left tip.euler.x")] >= 1.0
+    posed = pose(rig, curves, [Move(HAND, 0, by=(0.0, 0.15, 0.0))], time=1.0)
+    change = np.abs(posed.values - posed.start)
+    turned = [
+        change[[n for n, name in enumerate(names) if name.startswith(joint)]].max() for joint in ("left", "spine")
+    ]
+    assert turned[0] > 1.5 * turned[1]
+
+
+def test_a_pose_changes_as_little_as_it_can() -> None:
+    """No pose nearby that reaches the goal as well is cheaper: the cost's gradient lies in the rows of the goal."""
+    rig, curves = creature.rig(), creature.curves()
+    gesture = begin_pose(rig, curves, [Move(HAND, 0, by=(0.0, 0.2, 0.1))], time=1.0)
+    v = gesture.task.variables
+    posed = gesture.update(gesture.moves)
+    x = (posed.values[gesture.task.states.columns] - v.start)[v.plain] / v.unit
+    gradient = v.cost**2 * x
+    rows = measure(gesture.task, x)[0].matrix
+    along = rows.T @ np.linalg.lstsq(rows.T, gradient, rcond=None)[0]
+    assert np.linalg.norm(gradient - along) < 0.05 * np.linalg.norm(gradient)
 
 
 def test_a_gesture_does_not_remember_the_way() -> None:

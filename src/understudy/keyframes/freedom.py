@@ -16,12 +16,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from understudy.character import Channels, Curves
+from understudy.character.jacobian import ancestors
 from understudy.checks import Array
+from understudy.keyframes.balance import balance
 from understudy.rig import LayeredRig, PosedRig
 
 TRANSLATION = 3.0
 """How much stiffer translations are than turns. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
+
+LIGHT = 0.003  # masses and sizes squared: about an arm's moment of inertia
 
 STILL = 1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
 
@@ -84,6 +88,30 @@ def dearness(channels: Channels) -> Array:
     """(C,) how much stiffer a column is than others, before anybody says so."""
     result = np.ones(channels.width)
     result[channels.columns_of("translation")] = TRANSLATION
+    return result
+
+
+def heaviness(rig: PosedRig, channels: Channels, size: float) -> Array:
+    """(C,) how much dearer it is to turn a joint that carries more: a hand is raised by the arm before the trunk bends.
+
+    The square of the cost is (I + LIGHT) / LIGHT, with I = sum m d^2 the moment of inertia of what hangs on the joint,
+    in masses and sizes of the whole character: the change of pose is then that of least kinetic energy, and what is
+    light is not free either.
+    """
+    skeleton = rig.character.skeleton
+    world = rig.joints(rig.rest[None])[0]
+    points, mass = balance(rig)
+    at = np.array([skeleton.index(point.joint) for point in points])
+    offsets = np.array([point.offset for point in points])
+    places = (np.einsum("pab,pb->pa", world[at][:, :3, :3], offsets) + world[at][:, :3, 3]) / size
+    result = np.ones(channels.width)
+    carried = ancestors(skeleton.parents)[at]  # (P, J)
+    for i, channel in enumerate(channels):
+        if channel.kind in ("rotation", "euler") and channel.target in skeleton.names:
+            j = skeleton.index(channel.target)
+            arms = ((places - world[j, :3, 3] / size) ** 2).sum(axis=1)
+            inertia = float(mass @ (carried[:, j] * arms))
+            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = np.sqrt((inertia + LIGHT) / LIGHT)
     return result
 
 

@@ -27,6 +27,8 @@ their slopes say, by about a limb's length; near it this vanishes, and steps are
 
 HEAVIEST = 1e8  # the most that w_m grows to: what is left of the way is then below the tolerance by far
 SLOW = 0.3  # of the tolerance, or of a thousandth of the way: a step that gains less is the last
+CHEAPER = 6  # steps at most that make a pose cheaper which is where it should be
+SLIPPED = 0.02  # how far it may leave its goals on the way: the next step brings it back
 CORRECTING = 2  # steps for pins alone after each that moves: it can be longer then
 SETTLING = 8  # steps for pins alone; they converge quadratically, and two or three are usual
 LEAST = 1e-3  # radians; a trust region smaller than this is no longer seen
@@ -119,7 +121,41 @@ def search(task: PoseTask, settings: PoseSettings) -> PoseFound:
             break
         weight = min(10 * weight, HEAVIEST)
     x, now, kept = _pinned(task, x, now, kept, settings, SETTLING)
+    if _reached(now, kept, settings):
+        x, now, kept, more = _cheapest(task, x, now, kept, settings)
+        iterations += more
     return PoseFound(x, iterations, now, kept, start, solution, _reached(now, kept, settings))
+
+
+def _cheapest(
+    task: PoseTask, x: Array, now: Measured, kept: Measured, settings: PoseSettings
+) -> tuple[Array, Measured, Measured, int]:
+    """The pose that changes least of those that reach the goals, as far as a few steps get, and their number.
+
+    The way to the goals was looked for where the pose was at each step; what is cheapest is found from the goals.
+    """
+    v, best, count = task.variables, (x, now, kept), 0
+    while count < CHEAPER:
+        solution = qp.minimise(_program(v, now, kept, x, HEAVIEST, settings.trust, settings, bend=0.0))
+        count += 1
+        if solution is None:
+            break
+        before = _cost(v, x)
+        for share in (1.0, 0.5, 0.25):
+            trial = np.clip(x + share * (solution.x - x), v.low, v.high)
+            x_new, now_new, kept_new = _pinned(task, trial, *measure(task, trial), settings, CORRECTING)
+            if max(now_new.distance, now_new.angle) < SLIPPED:
+                break
+        x, now, kept = x_new, now_new, kept_new
+        if _reached(now, kept, settings) and _cost(v, x) < _cost(v, best[0]):
+            best = (x, now, kept)
+            if _cost(v, x) > 0.98 * before:
+                break
+    return *best, count
+
+
+def _cost(v: PoseVariables, x: Array) -> float:
+    return float((v.cost * x) @ (v.cost * x))
 
 
 def _pinned(
@@ -154,13 +190,21 @@ def _merit(now: Measured, kept: Measured, settings: PoseSettings) -> float:
 
 
 def _program(
-    v: PoseVariables, now: Measured, kept: Measured, x: Array, weight: float, trust: float, settings: PoseSettings
+    v: PoseVariables,
+    now: Measured,
+    kept: Measured,
+    x: Array,
+    weight: float,
+    trust: float,
+    settings: PoseSettings,
+    bend: float = BEND,
 ) -> qp.Program:
     high = np.minimum(v.high, x + trust)
     aim = kept.matrix @ x + kept.residual
-    damping = weight * BEND * float(np.linalg.norm(now.residual))
+    cost = settings.change * v.cost**2 + settings.regular
+    damping = cost * weight * bend * float(np.linalg.norm(now.residual))
     return qp.Program(
-        settings.change * v.cost**2 + settings.regular + damping,
+        cost + damping,
         -2 * damping * x,
         np.minimum(np.maximum(v.low, x - trust), high),
         high,

@@ -21,7 +21,7 @@ from understudy import checks
 from understudy.character import Channels, Curve, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
-from understudy.keyframes.freedom import control_ranges, dearness, movable, units
+from understudy.keyframes.freedom import control_ranges, dearness, heaviness, movable, units
 from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.outcome import Block
@@ -215,7 +215,8 @@ def _task(
         unit=unit[columns],
         ranges=control_ranges(rig, channels),
         limits=limits_of(channels, limits),
-        stiffness=stiffness_of(channels, columns, stiffness) * dearness(channels)[columns],
+        stiffness=stiffness_of(channels, columns, stiffness)
+        * (dearness(channels) * heaviness(rig, channels, size))[columns],
     )
     asked, origin = _requests(states, own, number, moves)
     held, _ = _requests(states, own, number, pins)
