@@ -8,12 +8,13 @@ from tests.keyframes import figure
 
 from understudy.character import Curves
 from understudy.errors import InvalidInput
-from understudy.keyframes import qp
+from understudy.keyframes import qp, requests
 from understudy.keyframes.forces import forces
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.outcome import KINDS, Outcome
 from understudy.keyframes.problem import prepare
 from understudy.keyframes.solve import Settings, search, solve
+from understudy.maths import quaternion
 
 LEFT, RIGHT, CHEST, FORE = Point("L hand"), Point("R hand"), Point("chest"), Point("L fore")
 
@@ -199,6 +200,24 @@ def test_the_compiled_gram_is_the_product() -> None:
     kernels.gram(rows, weights, quick)
     qp.gram_slowly(rows, weights, slow)
     np.testing.assert_allclose(quick, slow, atol=1e-12)
+
+
+def test_the_compiled_gaps_are_the_same() -> None:
+    random = np.random.default_rng(2)
+    edit = Edit(
+        [Move(LEFT, 0.5, by=(0, 0, 0), turn_to=(0, 0, 0, 1)), Move(RIGHT, 0.5, turn_to=(1, 0, 0, 0))], pins=[Pin(CHEST)]
+    )
+    moves = prepare(figure.rig(), figure.curves(), edit).moves
+    for angle in (0.0, 1e-9, 1e-3, 1.0, 3.0, np.pi - 1e-7, np.pi):
+        axis = random.normal(size=(2, 3))
+        turn = quaternion.from_rotation_vector(angle * axis / np.linalg.norm(axis, axis=1, keepdims=True))
+        orientation = quaternion.to_matrix(turn) @ moves.turn
+        place = random.normal(size=(2, 3))
+        quick, slow = (f(moves, place, orientation, 1.3) for f in (requests.gaps, requests.gaps_slowly))
+        if angle > 3.1:  # half a turn may be told either way around
+            quick, slow = np.abs(quick), np.abs(slow)
+        np.testing.assert_allclose(quick, slow, atol=1e-7 if angle > 3.1 else 1e-12)
+        np.testing.assert_allclose(np.linalg.norm(quick[:, 3:], axis=1), angle, atol=1e-7)
 
 
 def test_contradictions_that_are_plain_are_refused() -> None:

@@ -32,7 +32,7 @@ from understudy.keyframes.goals import Edit, Move, Quaternion, Triple
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
 from understudy.keyframes.problem import Problem, parts_of, prepare
-from understudy.keyframes.requests import Requests, measure
+from understudy.keyframes.requests import Measured, Requests, gaps, measure
 from understudy.keyframes.solve import Settings, outcome, retarget, search
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
@@ -202,9 +202,12 @@ class Session:
         zero = np.zeros_like(self._v)
         if not self._v.any():
             return zero
-        far = [measure(problem.states, problem.tangents, asked, v, problem.size, slopes=False) for v in (self._v, zero)]
-        warm, cold = (seen.distance + seen.angle for seen in far)
-        return self._v if warm < cold and cold > self.settings.tolerance else zero
+        ways = gaps(asked, *problem.origin, problem.size)
+        warm = measure(problem.states, problem.tangents, asked, self._v, problem.size, slopes=False)
+        cold = Measured(ways, warm.residual, warm.matrix)
+        nearer = warm.distance + warm.angle < cold.distance + cold.angle
+        away = max(cold.distance, cold.angle) > self.settings.tolerance
+        return self._v if nearer and away else zero
 
     @staticmethod
     def _goals(edit: Edit, moves: Sequence[Move] | None, to: Any, by: Any, turn_to: Any) -> list[Move]:
