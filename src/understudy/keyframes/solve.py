@@ -55,7 +55,7 @@ class Settings:
     epsilon: float = 1e-4  # eq. 11
     tolerance: float = 3e-4  # of the goals
     drift: float = 5e-4  # of what is held
-    iterations: int = 10
+    iterations: int = 12
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
     damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
