@@ -181,7 +181,8 @@ def _pose(
             damping *= 16
         if step == steps or far < 1e-6:
             break
-        normal = j.T @ j + max(damping, 1e-9) * np.eye(j.shape[1])
+        normal = j.T @ j
+        normal += max(damping, 1e-9) * (1.0 + float(np.trace(normal))) * np.eye(len(normal))
         moved = best.copy()
         moved[free] += unit * np.linalg.solve(normal, j.T @ last)
         moved[free] = np.clip(moved[free], ends[free, 0], ends[free, 1])
