@@ -175,7 +175,9 @@ def solved_ms(made: qp.Program, soft: bool = True) -> float:
 def peers(programs: list[qp.Program]) -> Iterator[Row]:
     """The same programs by other solvers: geometric means over all of them."""
     met = [each for each in programs if (found := qp.minimise(each)) is not None and found.exact]
-    yield Row("programs for the peers", len(met), "n", f"of {len(programs)}; the rest cannot be met", None, None)
+    yield Row(
+        "programs for the peers", len(met), "n", f"of {len(programs)}; DAQP finds the rest infeasible", None, None
+    )
     for soft, name in ((False, "held as rows"), (True, "held as wishes")):
         forms = [dense(each, soft) for each in met]
         ours = np.array([solved_ms(each, soft) for each in met])

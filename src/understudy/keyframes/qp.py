@@ -74,7 +74,8 @@ def minimise(program: Program) -> Solution | None:
     sense[n + s + m :] = EQUAL
     for kind in (0, SOFT):
         sense[n + s : n + s + m] = kind
-        x, _, flag, info = daqp.solve(h, f, rows, upper, lower, sense, primal_tol=TOLERANCE, rho_soft=SOFTNESS)
+        tolerances = {"primal_tol": TOLERANCE, "zero_tol": PIVOT, "rho_soft": SOFTNESS}
+        x, _, flag, info = daqp.solve(h, f, rows, upper, lower, sense, **tolerances)
         if flag in (OPTIMAL, SOFT_OPTIMAL) and np.isfinite(x).all():
             forces = np.asarray(info["lam"], dtype=float)
             return Solution(np.asarray(x[:n], dtype=float), kind == 0, forces[:n], forces[n + s : n + s + m])

@@ -36,6 +36,7 @@ STALLED = 0.97  # of the merit: a step that leaves more of it than this has fail
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
 HARDER = 4  # programs at most of one step, each with goals that pull harder
+VAIN = 0.9  # of what was left: pulling harder that leaves more than this is in vain
 LEFT = 0.05  # of the way: what a step may leave without pulling harder
 UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
 RESTORING = 2  # steps at most that bring back what is held, and rounds of adding times at the end
@@ -289,6 +290,7 @@ def _aimed_step(
     weight = _weight(here.now, stride, iterations, settings)
     own = slice(problem.moves.rows)  # drawn paths and the like, which are goals as well, are met on the whole only
     way = _strided(problem, here.now, stride)[own]
+    before = np.inf
     for _ in range(HARDER):
         solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
         if solution is None:
@@ -296,9 +298,9 @@ def _aimed_step(
         step = solution.x - here.v
         left = float(np.linalg.norm(way - here.now.matrix[own] @ step))
         slip = np.abs(here.kept.residual - here.kept.matrix @ step).max(initial=0.0)
-        if left <= LEFT * float(np.linalg.norm(way)) or slip > settings.epsilon:
+        if left <= LEFT * float(np.linalg.norm(way)) or left > VAIN * before or slip > settings.epsilon:
             break
-        weight *= 30.0
+        weight, before = 30.0 * weight, left
     return weight, solution
 
 
