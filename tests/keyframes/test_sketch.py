@@ -13,7 +13,7 @@ from understudy.errors import InvalidInput
 from understudy.keyframes.goals import Pin, Point
 from understudy.keyframes.problem import character_size
 from understudy.keyframes.sketch import sketch
-from understudy.keyframes.stroke import Line, Screen, Stroke, even, pulled
+from understudy.keyframes.stroke import Line, Screen, Stroke, even, pulled, steady
 from understudy.keyframes.wishes import path_of
 
 TIP = Point("left tip")
@@ -123,6 +123,25 @@ def test_the_order_in_which_points_were_drawn_is_even() -> None:
     np.testing.assert_allclose(np.linalg.norm(circle, axis=1), 1, atol=5e-3)  # few points are rounded off between
     twice = np.repeat(circle[::50], 2, axis=0)
     assert np.isfinite(even(twice, 64)).all()
+
+
+def test_trembling_is_steadied_and_a_steady_hand_left_alone() -> None:
+    rng = np.random.default_rng(5)
+    turn = np.linspace(0, np.pi, 90)
+    arc = np.stack([np.cos(turn), np.sin(turn), 0.2 * turn], axis=1)
+    assert steady(arc) is arc
+    shaky = arc + rng.normal(size=arc.shape) * 0.02
+    dense = np.linspace(0, np.pi, 2000)
+    shape = np.stack([np.cos(dense), np.sin(dense), 0.2 * dense], axis=1)
+    assert away(steady(shaky)[10:-10], shape) < 0.75 * away(shaky, shape)
+    length = np.linalg.norm(np.diff(steady(shaky), axis=0), axis=1).sum()
+    assert length == pytest.approx(np.linalg.norm(np.diff(arc, axis=0), axis=1).sum(), rel=0.05)
+
+
+def test_keys_that_nearly_meet_the_ends_are_the_ends() -> None:
+    rig, curves = creature.rig(), creature.curves(0)
+    done = sketch(rig, curves, TIP, place(rig, curves, np.linspace(1, 2, 60)), 1.0 - 1e-7, 2.0 + 1e-7)
+    assert not done.notes and done.reached
 
 
 def test_the_nearest_place_of_a_line_is_nearest() -> None:

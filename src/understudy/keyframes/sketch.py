@@ -22,9 +22,10 @@ from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Pin, Point
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, prepare
 from understudy.keyframes.requests import measure, requests
+from understudy.keyframes.selection import TOUCH
 from understudy.keyframes.solve import Found, Settings, outcome, search
 from understudy.keyframes.sparing import sparing
-from understudy.keyframes.stroke import POINTS, Line, Screen, Stroke, even, pulled
+from understudy.keyframes.stroke import POINTS, Line, Screen, Stroke, even, pulled, steady
 from understudy.keyframes.wishes import gap_of
 from understudy.rig import PosedRig
 
@@ -68,7 +69,7 @@ def sketch(
     if start is None or stop is None:
         raise InvalidInput("a stroke without times of its own needs a start and a stop")
     matrix = None if project is None else tuple(map(tuple, checks.array(project, "projection", ("M", 4)).tolist()))
-    path = tuple(map(tuple, drawn.tolist()))
+    path = tuple(map(tuple, (drawn if clock else steady(drawn)).tolist()))
     wish = Stroke(point, path, start, stop, clock, matrix, soft=True)
     edit = Edit(
         (), tuple(pins), tuple(contacts), tuple(holds), tuple(limits), stiffness or {}, edges=edges, wishes=(wish,)
@@ -127,8 +128,8 @@ def _locked(problem: Problem, wish: Stroke) -> tuple[Array, Array]:
     """The times (K,) at which no tangent moves the point, as all its keys are there, and its places (K, 3), sizes."""
     t = problem.tangents
     keys = np.concatenate([t.pieces.t0, t.pieces.t0 + t.pieces.d])
-    near = np.unique(np.round([wish.start, wish.stop, *keys[(keys > wish.start) & (keys < wish.stop)]], 9))
-    near = np.clip(near, wish.start, wish.stop)
+    inner = keys[(keys > wish.start + TOUCH) & (keys < wish.stop - TOUCH)]
+    near = np.concatenate([[wish.start], np.unique(np.round(inner, 5)), [wish.stop]])
     own = problem.wishes[0].asked.point[0]
     parts = np.tile([True, False], (len(near), 1))
     asked = requests(t, np.full(len(near), own), near, np.zeros(len(near), np.int64), parts)

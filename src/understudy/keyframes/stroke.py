@@ -30,6 +30,8 @@ from understudy.rig import PosedRig
 POINTS = 256  # of the stroke, evenly along it: a 256th of it is finer than a hand draws
 FEWEST, MOST = 9, 65  # times that are looked at: one segment has four numbers a column, and twenty columns or so
 LOOKED_FOR = 32  # places of the stroke that the path should come by
+SMOOTHING = (0.01, 0.02, 0.04)  # of a stroke's length, one after the other while it trembles
+TREMBLING = 1.03  # how much longer a stroke is than its shape where it does
 WINDOW = 0.2  # of the stroke's length, about where the point is due: a loop's other side is no match
 
 
@@ -176,6 +178,29 @@ def even(points: Array, count: int) -> Array:
         gone = _gone(points)
     at = np.linspace(0.0, gone[-1], count)
     return np.stack([np.interp(at, gone, column) for column in points.T], axis=-1)
+
+
+def steady(points: Array) -> Array:
+    """The stroke without the trembling of the hand that drew it; one that does not tremble stays as it is.
+
+    Trembling makes a stroke longer than its shape is. It is averaged over more and more of its length, its ends kept,
+    until that makes no difference to the length.
+    """
+    from scipy.ndimage import gaussian_filter1d
+
+    if len(points) < 8:
+        return points
+    raw, length = points, _gone(points)[-1]
+    for width in SMOOTHING:
+        spread = width * POINTS
+        line = even(points, POINTS) if length > 0 else points
+        padded = np.pad(line, ((POINTS // 2, POINTS // 2), (0, 0)), mode="reflect", reflect_type="odd")
+        smooth = gaussian_filter1d(padded, spread, axis=0)[POINTS // 2 : -(POINTS // 2)]
+        shorter = _gone(smooth)[-1]
+        if length <= TREMBLING * shorter:
+            return raw
+        raw, length = smooth, shorter
+    return raw
 
 
 def _gone(points: Array) -> Array:
