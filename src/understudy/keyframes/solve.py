@@ -104,7 +104,9 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
             here, drift, held, seen = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
             if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
                 best = (here, drift)
-            if over or _within(drift, settings.drift) or seen:
+            # A goal that is not getting nearer may leave what is held a little more loose than one that is reached.
+            asked = settings.drift if done else BEARABLE * settings.drift
+            if over or _within(drift, asked) or seen:
                 break
             failures = 0
         weight, solution = _aimed_step(problem, here, stride, iterations, settings, damping)
@@ -184,7 +186,7 @@ def _drawn_back(
     problem: Problem, moves: Requests, held: Requests, here: Here, drift: Measured, settings: Settings
 ) -> tuple[Here, Measured]:
     """A part of the way on which what is held can be held, or where it is: what is off shrinks with its square."""
-    for share in (0.7, 0.4, 0.2):
+    for share in (0.6, 0.25):
         less, off, _, _ = _restored(problem, moves, held, _look(problem, moves, held, share * here.v), settings, 1)
         if _within(off, BEARABLE * settings.drift):
             return less, off
