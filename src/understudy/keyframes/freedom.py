@@ -42,7 +42,9 @@ def movable(rig: PosedRig, channels: Channels, unit: Array, curves: Curves | Non
         if channel.kind in ("translation", "scale"):
             used = False
             if curves is not None:
-                used = bool((np.ptp(curves.curves[i].values, axis=0) > STILL * unit[span]).any())
+                curve = curves.curves[i]
+                bent = np.maximum(np.abs(curve.before[..., 1]), np.abs(curve.after[..., 1])).max(axis=0)
+                used = bool((np.maximum(np.ptp(curve.values, axis=0), bent) > STILL * unit[span]).any())
             result[span] = used or (channel.kind == "translation" and channel.target in loose)
     for n, name in enumerate(channels.names):
         result[n] |= any(key in (name, name.rpartition(".")[0]) for key in named)

@@ -20,7 +20,7 @@ import numpy as np
 from understudy.character import Channels, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
-from understudy.keyframes.freedom import dearness, units
+from understudy.keyframes.freedom import dearness, movable, units
 from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.requests import Requests, requests, states_at
@@ -64,13 +64,15 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     size = character_size(rig)
     number = {point: i for i, point in enumerate(points)}
     kept, free = _reduced(states, number, edit, [number[point] for point in looked_at])
+    unit = units(rig, curves.channels, size)
+    free &= movable(rig, curves.channels, unit, curves, edit.stiffness)[states.columns]
     ranges = _ranges(curves, states.columns[free], edit)
     made = freed(
         curves,
         states.columns,
         free,
         ranges,
-        unit=units(rig, curves.channels, size)[states.columns],
+        unit=unit[states.columns],
         limits=limits_of(curves.channels, edit.limits),
         stiffness=stiffness_of(curves.channels, states.columns, edit.stiffness)
         * dearness(curves.channels)[states.columns],
