@@ -40,7 +40,7 @@ def check_keys(new: Curve, old: Curve) -> None:
 
 
 @given(SEEDS, ORDER)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_quaternions_to_angles_and_back(seed: int, order: str) -> None:
     old = smooth_turn(np.random.default_rng(seed), 4, 0.5)
     middles = euler.to_euler(rotations(old, old.times), order)[:, 1]
@@ -56,7 +56,7 @@ def test_quaternions_to_angles_and_back(seed: int, order: str) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_angles_to_quaternions(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for segments in (BEZIER, LINEAR, None):
@@ -78,7 +78,7 @@ def test_between_keys_the_error_goes_with_the_square_of_the_turn(spread: float) 
 
 
 @given(SEEDS, st.sampled_from([1e-3, 1e-4]))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_a_tolerance_is_kept_by_added_keys(seed: int, tolerance: float) -> None:
     rng = np.random.default_rng(seed)
     curves = Curves("c", [random_curve(rng, ANGLES, 4, BEZIER, 2.0)])

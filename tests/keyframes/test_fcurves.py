@@ -36,7 +36,7 @@ def assert_same_shape(one: Curves, other: Curves, bound: float = 1e-9, beyond: f
 
 
 @given(SEEDS, st.sampled_from([24.0, 29.97, 120.0]), st.sampled_from([0.0, 1.0, 1001.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_there_and_back(seed: int, fps: float, first: float) -> None:
     curves = random_curves(seed)
     action = to_fcurves(curves, fps, first)
@@ -48,7 +48,7 @@ def test_there_and_back(seed: int, fps: float, first: float) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_handles_never_overlap_and_never_point_back(seed: int) -> None:
     rng = np.random.default_rng(seed)
     curve = random_curve(rng, MOVE, 5, BEZIER)
@@ -106,7 +106,7 @@ def test_names_are_escaped(name: str) -> None:
 @given(
     SEEDS, st.sampled_from(["hold", "linear", "cycle", "cycle_offset"]), st.sampled_from(["hold", "linear", "cycle"])
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_what_happens_beyond_comes_back(seed: int, first: str, last: str) -> None:
     rng = np.random.default_rng(seed)
     curve = random_curve(rng, MOVE, 4, [BEZIER, LINEAR][seed % 2])

@@ -26,7 +26,7 @@ def same_words(one: Curves, other: Curves) -> None:
 
 
 @given(SEEDS, st.floats(0.001, 0.999), st.sampled_from([None, BEZIER]))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_insertion_keeps_the_shape(seed: int, share: float, segments: int | None) -> None:
     curves = random_curves(seed, segments)
     time = curves.start + share * curves.duration
@@ -38,7 +38,7 @@ def test_insertion_keeps_the_shape(seed: int, share: float, segments: int | None
 
 
 @given(SEEDS, st.floats(0.1, 2.0), st.sampled_from([("hold", "hold"), ("linear", "linear"), ("hold", "linear")]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_insertion_beyond_the_keys_keeps_the_shape(seed: int, far: float, beyond: tuple[str, str]) -> None:
     curves = random_curves(seed, BEZIER, beyond)
     times = times_over(curves, beyond=3.0)
@@ -48,7 +48,7 @@ def test_insertion_beyond_the_keys_keeps_the_shape(seed: int, far: float, beyond
 
 
 @given(SEEDS, st.floats(0.02, 0.98))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_removal_undoes_insertion(seed: int, share: float) -> None:
     curves = random_curves(seed)
     target = curves.curves[seed % 4]
@@ -74,7 +74,7 @@ def test_removal_of_ends_and_kinds() -> None:
 
 
 @given(SEEDS, st.floats(0.05, 0.95))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_moving_keeps_slopes_and_shares(seed: int, share: float) -> None:
     curves = random_curves(seed, BEZIER)
     curve = curves.curves[0]

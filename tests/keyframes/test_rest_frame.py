@@ -37,7 +37,7 @@ def animated(rng: np.random.Generator, segments: int | None) -> Curves:
 
 
 @given(SEEDS, st.sampled_from([BEZIER, LINEAR, STEP, None]), st.sampled_from([1.0, 0.01]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_rest_and_basis_make_the_joint(seed: int, segments: int | None, scale: float) -> None:
     rng = np.random.default_rng(seed)
     bones, curves = skeleton(rng, scale), animated(rng, segments)
