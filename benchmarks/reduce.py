@@ -234,6 +234,7 @@ def rows() -> Iterator[Row]:
             yield Row(f"{given.name}: time", seconds, "s", f"a clip of {given.clip.duration:.1f} s", None, None)
         if blender is not None:
             blender.close()
-            yield Row("all: keys", totals[0], "keys", f"{totals[1]:.0f} linear keys", totals[1] / totals[0], 4.0)
-            told = f"{totals[2]:.0f} keys, Blender {blender.version} decimate (aim: 2)"
-            yield Row("all: keys", totals[0], "keys", told, totals[2] / totals[0], 1.0)
+            kept, straight, decimated = totals.tolist()
+            yield Row("all: keys", kept, "keys", f"{straight:.0f} linear keys", straight / kept, 4.0)
+            told = f"{decimated:.0f} keys, Blender {blender.version} decimate (aim: 2)"
+            yield Row("all: keys", kept, "keys", told, decimated / kept, 1.0)
