@@ -44,6 +44,7 @@ class Group:
     peaks: Array  # (M,) bool, samples at which one of the columns turns around: keys are drawn to them
     free_ends: bool = True
     count: int = 0
+    merged_at: float = 0.0  # the limit at which merging was last tried
     source: Array = field(init=False)  # (n, M) the target before it makes up for others
     keys: Array = field(init=False)
     state: Array = field(init=False)
@@ -63,6 +64,7 @@ class Group:
 
     def begin(self, loop: bool, fill: float) -> None:
         """The first keys: one where nothing moves; else the ends, and as many as `fill` (tolerances) needs."""
+        self.broken[:], self.marks[:], self.cost[:], self.merged_at = False, NEW, 0.0, 0.0
         low, high = self.target.min(axis=1), self.target.max(axis=1)
         if self.target.shape[1] == 1 or np.all((high - low) * self.weight.max(axis=1) <= 2 * CONSTANT):
             self.count = 1
@@ -127,6 +129,23 @@ class Group:
         self.marks[k], self.cost[k] = NEW, 1.0
         self.count += 1
 
+    def restore(self, start: int, stop: int) -> None:
+        """Keys at all frames from sample `start` to `stop`, with the source's values and straight lines between."""
+        samples = self.target.shape[1]
+        if self.count == 1:
+            self.unflatten()
+        for sample in range(max(start // 2 * 2, 0), min(stop, samples - 1) + 1, 2):
+            if sample not in self.keys[: self.count]:
+                self.insert(sample)
+            k = int(np.searchsorted(self.keys[: self.count], sample))
+            self.state[:, k, 0], self.broken[:, k] = self.source[:, sample], True
+        for k in range(self.count - 1):
+            first, last = int(self.keys[k]), int(self.keys[k + 1])
+            if last - first == 2 and self.broken[:, [k, k + 1]].all():
+                slope = 0.5 * (self.state[:, k + 1, 0] - self.state[:, k, 0])
+                self.state[:, k, 3] = self.state[:, k + 1, 1] = slope
+                self.state[:, k, 4] = self.state[:, k + 1, 2] = 2 / 3
+
     def attempt(self, world: World, k: int, limit: float, sample: int = -1, merged: int = -1) -> Attempt:
         """Key k taken out (or moved to a sample, and the next to `merged`), and the curves fitted again around it."""
         worst, first, width, inside = search_kernels.attempt(
@@ -174,6 +193,17 @@ class Group:
                 world_kernels.apply(world, one, 0, delta)
                 self.state[row, : self.count] = state
                 self.target[row] = aim
+
+    def aims(self, world: World) -> Array:
+        """(n, M) what each column should be to make up for the errors of the others as they are."""
+        wish, weight = np.empty(self.target.shape), np.empty(self.target.shape[1])
+        for row, column in enumerate(self.columns):
+            world_kernels.aim(world, column, wish[row], weight)
+        return self.source + wish
+
+    def now(self, world: World) -> Array:
+        """(n, M) the columns as they are, errors with them."""
+        return self.source + world.error[self.columns]
 
     @cached_property
     def scratch(self) -> tuple[Array, Array, Array, Array]:

@@ -1,9 +1,10 @@
 """A dense animation to the fewest keys with free tangents, within a tolerance in the world.
 
 1. Sample the source twice a frame; find what must stay (peaks, contacts, the seam of a loop).
-2. Each group of columns gets keys until every column alone keeps a small share of the tolerance (`groups.begin`).
-3. Keys are taken out while the world, every joint at every sample with the errors of all columns summed, stays within a
-   growing share of the tolerance; keys move to better frames in between (`search_kernels`).
+2. From the root down each joint is keyed within a share of the tolerance, aiming to make up for what the joints above
+   it are off by then (`descending`). Where all share their keys, all columns together.
+3. Keys are taken out while the world, every joint at every sample with the errors of all columns summed, stays within
+   the tolerance; columns make up for each other and keys move to better frames in between (`search`).
 4. The result is measured exactly, through the curves and the rig as anyone would play them. Where second order took an
    error over the tolerance, keys are added until it is not.
 """
@@ -18,7 +19,7 @@ from understudy import checks
 from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.keyframes.reduce import assembling, landmarks, search, source, world_kernels
+from understudy.keyframes.reduce import assembling, descending, landmarks, search, source, world_kernels
 from understudy.keyframes.reduce.groups import CONSTANT, Group, grouped
 from understudy.keyframes.reduce.measure import Measure
 from understudy.keyframes.reduce.result import Reduced
@@ -31,12 +32,15 @@ Progress = Callable[[int, int], None]
 ANGLE = np.radians(2.0)
 WEIGHT = 0.01
 KEYS = ("free", "shared")
-FILL = 0.35  # tolerances that a column alone may be off before keys are taken out
-ROUNDS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # tolerances; the last leaves room for second order
-REPAIRS = 100  # rounds of added keys at the end; real clips take none to three
-JOIN = 1  # the round from which broken keys are made smooth where they can be
-POLISH = 3  # the round from which columns make up for each other's errors
-LATE = 6  # how often the last round is repeated, keys moving in between
+FILL = 0.35  # tolerances that a column alone may be off before keys are taken out, where all share them
+ROUNDS = (0.9, 0.985)  # tolerances; the last leaves room for second order
+SHARED_ROUNDS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # where the keys were not thinned joint by joint before
+LATE = 4  # how often the last round is repeated
+DESCENTS = 3  # how often keying from the root down is tried; most clips take one or two
+ROUGH = 1.2  # tolerances that it may leave, as the rounds bring that down
+WIDE = 8  # samples about a moment that are restored then
+REPAIRS = 20  # rounds of added keys at the end; most clips take none to three
+SHARES = (1.0, 0.6, 0.35, 0.2)  # of what a joint may take at first, tried one after the other if repairs do not end
 
 
 def reduce(
@@ -85,7 +89,9 @@ class _Reduction:
 
     def run(self, together: bool, loop: bool | None, extremes: bool, contacts: bool, progress: Progress) -> Reduced:
         """Every step in turn; see the top of this file."""
-        total = len(ROUNDS) + LATE + 2
+        rounds = SHARED_ROUNDS if together else ROUNDS
+        limits = (*rounds, *[rounds[-1]] * LATE)
+        total = len(limits) + 2
         self.world = self._world(contacts)
         lever = np.empty(self.world.error.shape)
         world_kernels.levers(self.world, lever)
@@ -93,26 +99,37 @@ class _Reduction:
         values, travelling = self.given.values, np.zeros(len(lever), bool)
         travelling[self.given.channels.columns_of("translation")] = True
         self.loop = landmarks.is_loop(values, lever, travelling) if loop is None else loop and len(values) > 2
-        self.groups = self._begin(lever, together, extremes)
-        progress(1, total)
-        for number, limit in enumerate((*ROUNDS, *[ROUNDS[-1]] * LATE)):
-            for group in self.groups:
-                if number == 0:
-                    search.estimate(group, self.world)
-                if number >= JOIN:
-                    search.join(group, self.world, limit)
-                if number >= POLISH and group.count > 1:
-                    group.polish(self.world, limit)
-                if number >= len(ROUNDS) - 2:
-                    search.shift(group, self.world, limit)
-                search.thin(group, self.world, limit)
-                if number >= len(ROUNDS) - 1:
-                    search.merge(group, self.world, limit)
-            self._renew()
-            progress(number + 2, total)
-        reduced = self._honour()
-        progress(total, total)
-        return reduced
+        for share in SHARES:
+            self.groups = self._begin(lever, together, extremes, share)
+            self._renew(self.groups)
+            progress(1, total)
+            for number, limit in enumerate(limits):
+                for group in self.groups:
+                    self._round(group, limit, last=number >= len(limits) - LATE - 1)
+                self._renew(self.groups)
+                progress(number + 2, total)
+            reduced = self._honour(desperate=share == SHARES[-1])
+            if reduced is not None:
+                progress(total, total)
+                return reduced
+            progress = _silent  # what is told does not run backwards
+        raise InvalidInput(
+            f"animation {self.given.animation.name!r} cannot be kept within {self.tolerance * 1e3:g} mm and "
+            f"{np.degrees(self.angle):g} degrees with keys on its frames"
+        )
+
+    def _round(self, group: Group, limit: float, last: bool) -> None:
+        """One group within a limit: smooth, make up for others, move, take out, merge."""
+        if not group.cost.any():
+            search.estimate(group, self.world)
+        search.join(group, self.world, limit)
+        if group.count > 1:
+            group.polish(self.world, limit)
+        if last:
+            search.shift(group, self.world, limit)
+        search.thin(group, self.world, limit)
+        if last:
+            search.merge(group, self.world, limit)
 
     def _world(self, contacts: bool) -> World:
         samples, width = self.given.values.shape
@@ -124,86 +141,114 @@ class _Reduction:
         band[:] = self.measure.bands(self.tolerance, self.weight)[:, None]
         return self.bones.world(self.given.values, reach, np.full(joints, 1 / self.angle), band)
 
-    def _begin(self, lever: Array, together: bool, extremes: bool) -> list[Group]:
+    def _begin(self, lever: Array, together: bool, extremes: bool, share: float) -> list[Group]:
         values = np.ascontiguousarray(self.given.values.T)
         moving = np.ptp(values, axis=1) * lever.max(axis=1) > 2 * CONSTANT
-        groups = []
+        groups: list[Group] = []
+        own_lever = lever if together else descending.bone_levers(self.measure, self.world)
         for columns in grouped(self.given.channels, moving, together):
             peaks = np.zeros(values.shape[1], bool)
             if extremes:
                 for column in columns:
                     own = landmarks.peaks(values[column], lever[column])
                     peaks |= own
-                    self.world.band[column, own] = lever[column, own] / landmarks.PEAK
-            group = Group(columns, values[columns], lever[columns], peaks)
-            group.begin(self.loop, FILL)
-            world_kernels.apply(self.world, columns, 0, group.sampled() - group.source)
-            groups.append(group)
+                    if self.world.joint[column] < 0:
+                        self.world.band[column, own] = lever[column, own] / landmarks.PEAK
+            groups.append(Group(columns, values[columns], own_lever[columns], peaks))
+        if together:
+            for group in groups:
+                group.begin(self.loop, share * FILL)
+        else:
+            self._descend(groups, share)
         return groups
 
-    def _renew(self) -> None:
+    def _descend(self, groups: list[Group], share: float) -> None:
+        """First keys from the root down; where shares of a chain add up to too much, once more with less of them."""
+        levers = [group.weight for group in groups]
+        tight = np.full(self.world.error.shape, 1 / share)
+        tight[self.world.joint < 0] = 1.0
+        for _ in range(DESCENTS):
+            for group, lever in zip(groups, levers):
+                group.weight = lever * tight[group.columns]
+            descending.descend(self.measure, groups, self.world, self.loop)
+            self._renew(groups)
+            worst = self._worst()
+            if worst.max(initial=0.0) <= ROUGH:
+                break
+            descending.tighten(self.world, worst, tight)
+        for group, lever in zip(groups, levers):
+            group.weight = lever
+
+    def _worst(self) -> Array:
+        """(M, J) how far joints are off now, in tolerances."""
+        off = np.linalg.norm(self.world.offset, axis=-1) * self.world.reach
+        return np.maximum(off, np.linalg.norm(self.world.turn, axis=-1) * self.world.reach_turn)
+
+    def _renew(self, groups: list[Group]) -> None:
         """The errors as they are, without the sums of first order."""
         values = self.given.values.copy()
-        for group in self.groups:
+        for group in groups:
             values[:, group.columns] = group.sampled().T
         offset, turn = self.measure.errors(values)
         self.world.offset[:], self.world.turn[:] = offset, turn
         self.world.error[:] = (values - self.given.values).T
 
-    def _honour(self) -> Reduced:
-        """Curves that keep the tolerance when played; keys are added where they do not."""
-        for group in self.groups:
-            group.target[:] = group.source  # whoever is fitted again comes nearer to the truth, not to making up
-        for attempt in range(REPAIRS):
+    def _honour(self, desperate: bool) -> Reduced | None:
+        """Curves that keep the tolerance when played; keys are added where they do not.
+
+        None where that takes too many rounds, unless `desperate`: then parts of the source are put back.
+        """
+        for attempt in range(2 * REPAIRS if desperate else REPAIRS):
             curves = assembling.curves(self.given, self.groups, self.loop)
             sampled = curves.sample(self.given.times)[:, : self.given.values.shape[1]]
             offset, turn = self.measure.errors(sampled)
             self.world.offset[:], self.world.turn[:] = offset, turn
             self.world.error[:] = (sampled - self.given.values).T
-            if not self._repair(attempt):
+            if not self._repair(restoring=attempt >= REPAIRS):
                 return self._report(curves, offset, turn)
-        raise InvalidInput(
-            f"animation {self.given.animation.name!r} cannot be kept within {self.tolerance * 1e3:g} mm and "
-            f"{np.degrees(self.angle):g} degrees with keys on its frames"
-        )
+        return None
 
-    def _repair(self, attempt: int) -> bool:
+    def _repair(self, restoring: bool) -> bool:
         """Add keys at the worst moments of what is beyond its tolerance; False where nothing is."""
         world = self.world
-        off = np.linalg.norm(world.offset, axis=-1) * world.reach
-        turned = np.linalg.norm(world.turn, axis=-1) * world.reach_turn
-        both, columns = np.maximum(off, turned), np.abs(world.error) * world.band
+        both, columns = self._worst(), np.abs(world.error) * world.band
         wrong = [(int(np.argmax(columns[c])), -1, int(c)) for c in np.flatnonzero(columns.max(axis=1) > 1)]
         worst = both.max(axis=1, initial=0.0)
         for a, b in _stretches(worst > 1):
             moment = a + int(np.argmax(worst[a:b]))
             wrong.append((moment, int(np.argmax(both[moment])), -1))
         for moment, joint, column in wrong:
-            self._tighten(moment, joint, column, everyone=attempt >= REPAIRS // 4)
+            if restoring:
+                self._restore(moment, joint, column)
+            else:
+                self._tighten(moment, joint, column)
         return bool(wrong)
 
-    def _tighten(self, moment: int, joint: int, column: int, everyone: bool) -> None:
-        """A key at a moment for the group whose error matters most there, or for all that move the joint."""
-        shares = []
-        for group in self.groups:
-            if joint < 0:
-                share = 1.0 if column in group.columns else 0.0
-            else:
-                above = [self._is_above(int(self.world.joint[c]), joint) for c in group.columns]
-                share = float(np.sum(np.abs(self.world.error[group.columns, moment]) * group.weight[:, moment] * above))
-            shares.append(share)
-        order = sorted(range(len(shares)), key=lambda i: -shares[i])
-        for i in order:
-            if shares[i] <= 0:
-                return
-            if search.refine(self.groups[i], self.world, moment) and not everyone:
+    def _above(self, joint: int, column: int) -> list[Group]:
+        """The groups that move a joint, or that have a column."""
+        if joint < 0:
+            return [group for group in self.groups if column in group.columns]
+        moving = [self.world.below[self.world.first[j] : self.world.first[j + 1]] for j in self.world.joint]
+        above = np.array([j >= 0 and joint in below for j, below in zip(self.world.joint, moving)])
+        return [group for group in self.groups if above[group.columns].any()]
+
+    def _tighten(self, moment: int, joint: int, column: int) -> None:
+        """A key at a moment for the group that can do most about its errors, aimed at doing so."""
+        groups = self._above(joint, column)
+        aims = [group.aims(self.world) for group in groups]
+        wishes = [
+            float(np.sum(np.abs(aim[:, moment] - group.now(self.world)[:, moment]) * group.weight[:, moment]))
+            for group, aim in zip(groups, aims)
+        ]
+        for i in np.argsort(wishes)[::-1]:
+            groups[i].target[:] = aims[i]
+            if search.refine(groups[i], self.world, moment):
                 return
 
-    def _is_above(self, joint: int, other: int) -> bool:
-        if joint < 0:
-            return False
-        below = self.world.below[self.world.first[joint] : self.world.first[joint + 1]]
-        return bool(np.any(below == other))
+    def _restore(self, moment: int, joint: int, column: int) -> None:
+        """Keys at all frames about a moment, for all that move a joint, just as the source: the last resort."""
+        for group in self._above(joint, column):
+            group.restore(moment - WIDE, moment + WIDE)
 
     def _report(self, curves: Curves, offset: Array, turn: Array) -> Reduced:
         inside = [

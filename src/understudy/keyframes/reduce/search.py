@@ -13,6 +13,7 @@ from understudy.keyframes.reduce.world_kernels import World
 
 HOPELESS = 1.3  # of the limit: a key that cost more when last tried is not tried again while nothing near it changes
 FAR = 6.0  # of the limit: keys that cost more alone are not merged either
+NEAR = 3.0  # of the limit: merged keys that cost more are not looked for any further
 HIGHEST = 8.0  # tolerances; beyond, costs need not be known
 BETTER = 0.97  # of the squares: a move that gains less is not worth its trouble
 
@@ -84,20 +85,31 @@ def _squares(group: Group, inside: int) -> float:
 
 def merge(group: Group, world: World, limit: float) -> None:
     """Make one key of two neighbours, somewhere between them, where the limit allows it."""
+    if limit > group.merged_at:
+        group.merged_at = limit
+        group.marks |= UNMERGED
     k = 1
     while k < group.count - 2:
         marks = int(group.marks[k] | group.marks[k + 1])
         first, second = group.keys[k : k + 2].tolist()
         if marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= FAR * limit:
             group.marks[k] &= ~UNMERGED
-            for share in (2, 1, 3):
-                at = min(first + max(2, (second - first) * share // 8 * 2), second - 2)
-                tried = group.attempt(world, k, limit, merged=at)
-                if tried.worst <= limit:
-                    group.accept(world, tried)
-                if tried.worst <= limit or tried.worst > 1.5 * limit:
-                    break
+            _merge_pair(group, world, limit, k, first, second)
         k += 1
+
+
+def _merge_pair(group: Group, world: World, limit: float, k: int, first: int, second: int) -> None:
+    """Try the middle, then about the better half, in halving steps, as long as there is hope."""
+    at, step = (first + second) // 4 * 2, (second - first) // 8 * 2
+    tried = {at: group.attempt(world, k, limit, merged=at)}
+    while tried[at].worst > limit and tried[at].worst < NEAR * limit and step >= 2:
+        for sample in (at - step, at + step):
+            if sample not in tried and first < sample < second and min(t.worst for t in tried.values()) > limit:
+                tried[sample] = group.attempt(world, k, limit, merged=sample)
+        at = min(tried, key=lambda sample: tried[sample].worst)
+        step = step // 4 * 2
+    if tried[at].worst <= limit:
+        group.accept(world, group.attempt(world, k, limit, merged=at))
 
 
 def join(group: Group, world: World, limit: float) -> None:
