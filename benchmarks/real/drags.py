@@ -52,16 +52,21 @@ class Drag:
 
 
 def feasible(file: str, rng: np.random.Generator) -> Drag:
-    """A drag on a character for which a solution exists."""
+    """A drag on a character for which a solution exists.
+
+    What is held is drawn once and stays, so that goals with pins, for which a solution is harder to come by, have their
+    share.
+    """
+    kind = str(rng.choice(KINDS, p=SHARES))
     while True:
-        found = _feasible(file, rng)
+        found = _feasible(file, kind, rng)
         if found is not None:
             return found
 
 
-def _feasible(file: str, rng: np.random.Generator) -> Drag | None:
+def _feasible(file: str, kind: str, rng: np.random.Generator) -> Drag | None:
     curves = keys_of_a_clip(file, rng)
-    own, kind = rig(file), str(rng.choice(KINDS, p=SHARES))
+    own = rig(file)
     times = curves.curves[int(np.argmax([len(c) for c in curves.curves]))].times
     k = int(rng.integers(0, len(times) - 1))
     span = float(times[k]), float(times[k + 1])
@@ -97,6 +102,8 @@ def infeasible(file: str, rng: np.random.Generator) -> Drag:
             (np.array(move.to or (0, 0, 0)) + direction(rng) * rng.uniform(2.0, 5.0) * drag.problem.size).tolist()
         )
         away = replace(move, to=far, by=None)
+        if why in ("far", "tight limits") and travels(drag):
+            continue
         if why == "far":
             edit = replace(drag.edit, moves=(away,))
         elif why == "same limb" and move.point.joint:
@@ -106,11 +113,18 @@ def infeasible(file: str, rng: np.random.Generator) -> Drag:
         elif why == "tight limits" and any(c.channel.kind == "euler" for c in drag.curves.curves):
             edit = replace(drag.edit, moves=(away,), limits=tight(drag.curves))
         elif why == "at a key":
-            key = float(min(t.pieces.t0))
-            edit = replace(drag.edit, moves=(replace(away, time=key),), start=None, stop=None, contacts=(), holds=())
+            first = replace(away, time=drag.curves.start)  # where every channel has a key
+            edit = replace(drag.edit, moves=(first,), start=None, stop=None, contacts=(), holds=())
         else:
             continue
         return replace(drag, edit=edit, kind=why)
+
+
+def travels(drag: Drag) -> bool:
+    """Whether any column that may change is a translation, with which a character gets anywhere."""
+    t = drag.problem.tangents
+    names = [drag.curves.channels.names[c] for c in t.columns[np.unique(t.column)]]
+    return any(".translation." in name for name in names)
 
 
 def direction(rng: np.random.Generator) -> Array:

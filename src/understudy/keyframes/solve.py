@@ -35,6 +35,7 @@ from understudy.rig import PosedRig
 STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
+BETWEEN = 1.5  # times the drift at the samples: what is more than this between them calls for another sample
 HARDER = 4  # programs at most of one step, each with goals that pull harder
 VAIN = 0.9  # of what was left: pulling harder that leaves more than this is in vain
 LEFT = 0.05  # of the way: what a step may leave without pulling harder
@@ -125,9 +126,24 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
             damping = settings.damping
         failures = failures + 1 if not after < STALLED * before else 0
         here = trial if after < before else here
+        held, here = _watched(problem, held, here, settings)
     if not _within(drift, BEARABLE * settings.drift):
         here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
     return Found(here.v, iterations, here.now, start, drift, held, moves, settings)
+
+
+def _watched(problem: Problem, held: Requests, here: Here, settings: Settings) -> tuple[Requests, Here]:
+    """The samples of what is held, with those between them where it drifts more than at any of them.
+
+    Looked at after every step and not only at the end, where steps would have to be taken anew.
+    """
+    if not len(held):
+        return held, here
+    drift = _measure(problem, problem.dense, here.v, slopes=False)
+    if _within(drift, max(settings.drift, BETWEEN * float(np.abs(here.kept.residual).max(initial=0.0)))):
+        return held, here
+    more = _more(problem, held, drift)
+    return (held, here) if more is None else (more, here._replace(kept=_measure(problem, more, here.v)))
 
 
 class Here(NamedTuple):
