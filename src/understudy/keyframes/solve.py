@@ -23,6 +23,7 @@ import numpy as np
 
 from understudy.character import Curves
 from understudy.checks import Array
+from understudy.gp.threads import one_thread
 from understudy.keyframes import qp
 from understudy.keyframes.blocked import blocks_of
 from understudy.keyframes.goals import Edit, Move
@@ -92,6 +93,11 @@ def retarget(problem: Problem, moves: Sequence[Move]) -> Requests:
 
 def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held: Requests | None = None) -> Found:
     """From variables v, those that meet the goals of `moves`. `held` are samples that an earlier search came to."""
+    with one_thread():
+        return _searched(problem, moves, v, settings, held)
+
+
+def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, held: Requests | None) -> Found:
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
     here = _look(problem, moves, held, v)
