@@ -27,7 +27,7 @@ SHARE = 0.4  # of the tolerance on positions that one joint may take: shares of 
 SHARE_TURN = 0.8  # of that on orientations, which nothing else adds to
 MORE = 1.1  # times the excess, that a column is held tighter where joints below it are off too far
 AROUND = 31  # samples about the moment: keys act that far
-JOINT_STAGES = (0.7 * SHARE, SHARE, SHARE)
+JOINT_STAGES = (0.7 * SHARE, SHARE)
 COLUMN_STAGES = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)
 """Tolerances while keys are put in, then while they are taken out; columns that move no joint have theirs for
 themselves."""
@@ -77,8 +77,9 @@ def descend(measure: Measure, groups: list[Group], world: World, loop: bool) -> 
             for limit in stages[1:]:
                 search.join(group, alone, limit)
                 search.thin(group, alone, limit)
-                search.shift(group, alone, limit)
-                search.merge(group, alone, limit)
+                if not moves_joint:
+                    search.shift(group, alone, limit)
+                    search.merge(group, alone, limit)
         values[:, group.columns] = group.sampled().T
 
 

@@ -12,8 +12,8 @@ from understudy.keyframes.reduce.groups import UNJOINED, UNMERGED, UNMOVED, UNTR
 from understudy.keyframes.reduce.world_kernels import World
 
 HOPELESS = 1.3  # of the limit: a key that cost more when last tried is not tried again while nothing near it changes
-FAR = 6.0  # of the limit: keys that cost more alone are not merged either
-NEAR = 3.0  # of the limit: merged keys that cost more are not looked for any further
+FAR = 2.5  # of the limit: keys that cost more alone are not merged either
+NEAR = 2.0  # of the limit: merged keys that cost more are not looked for any further
 HIGHEST = 8.0  # tolerances; beyond, costs need not be known
 BETTER = 0.97  # of the squares: a move that gains less is not worth its trouble
 

@@ -167,7 +167,7 @@ def attempt(
             local[c, i + 1, 2] = min(max(local[c, i + 1, 2], fit.SHORTEST * span), fit.longest(span) * span)
         _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
         enough = 4.0 * hopeless * hopeless * width
-        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 8, enough)
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
         most_of[c] = _residual(values, start, target[c], weight[c])
         if most_of[c] > hopeless:
@@ -183,7 +183,7 @@ def attempt(
         _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
         _heavier(values, start, target[c], weight[c], most_of[c], heavier)
-        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 5, np.inf)
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
         _sample_chain(keys, state[c], a, b, before)
         delta[c, :width] = values - before
