@@ -92,17 +92,22 @@ def merge(group: Group, world: World, limit: float) -> None:
     while k < group.count - 2:
         marks = int(group.marks[k] | group.marks[k + 1])
         first, second = group.keys[k : k + 2].tolist()
-        if marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= FAR * limit:
+        if marks & UNMERGED and second - first >= 4 and group.cost[k : k + 2].min() <= _patience(group) * FAR * limit:
             group.marks[k] &= ~UNMERGED
             _merge_pair(group, world, limit, k, first, second)
         k += 1
+
+
+def _patience(group: Group) -> float:
+    """Trials of a single column are cheap, and are carried further."""
+    return 2.5 if len(group.columns) == 1 else 1.0
 
 
 def _merge_pair(group: Group, world: World, limit: float, k: int, first: int, second: int) -> None:
     """Try the middle, then about the better half, in halving steps, as long as there is hope."""
     at, step = (first + second) // 4 * 2, (second - first) // 8 * 2
     tried = {at: group.attempt(world, k, limit, merged=at)}
-    while tried[at].worst > limit and tried[at].worst < NEAR * limit and step >= 2:
+    while tried[at].worst > limit and tried[at].worst < _patience(group) * NEAR * limit and step >= 2:
         for sample in (at - step, at + step):
             if sample not in tried and first < sample < second and min(t.worst for t in tried.values()) > limit:
                 tried[sample] = group.attempt(world, k, limit, merged=sample)
