@@ -118,7 +118,7 @@ def reduced_asset(
         source = animation if rate is None else asset.clip(animation.name, rate)
         began = time.perf_counter()
         with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
-            found = reduce(source, rig, progress=progress, **wish)
+            found = reduce(source, rig, rotations="euler", progress=progress, **wish)
         seconds = time.perf_counter() - began
         result = replaced(result, animation, found.curves)
         rows.append(

@@ -40,7 +40,7 @@ def prepared(
 
         wish = how.reduce
         angle: dict[str, Any] = {} if wish.angle is None else {"angle": wish.angle}
-        found = reduce(animation, rig, tolerance=wish.tolerance, keys=wish.keys, progress=progress, **angle)
+        found = reduce(animation, rig, wish.tolerance, keys=wish.keys, rotations="euler", progress=progress, **angle)
         curves = found.curves
         notes += [f"{animation.name!r}: {found.keys:,} keys, within {1000 * found.error_m:.3g} mm", *found.notes]
     elif isinstance(animation, Curves):

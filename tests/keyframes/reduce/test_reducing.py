@@ -117,6 +117,21 @@ def test_constants_get_one_key() -> None:
     assert [len(curve) for curve in found.curves.curves][1] == 1
 
 
+def test_what_is_still_makes_up_for_nothing() -> None:
+    """A joint that never moves, below one that does: it is not keyed to undo its parent's error."""
+    asset = read(data_file("bvh_cmu/02_01.bvh"))
+    clip = Clip("walk", asset.clips[0].channels, asset.clips[0].values[1:120], 120)
+    found = reduce(clip, DirectRig(asset.characters[0]), 0.005, rotations="euler")
+    still = [c.target for i, c in enumerate(clip.channels) if np.ptp(columns(clip, i), axis=0).max() < 1e-9]
+    assert {"LHipJoint", "RHipJoint"} <= set(still)
+    assert all(len(curve) == 1 for curve in found.curves.curves if curve.channel.target in still)
+
+
+def columns(clip: Clip, number: int) -> Array:
+    """(F, n) of one channel."""
+    return clip.values[:, int(clip.channels.offsets[number]) : int(clip.channels.offsets[number + 1])]
+
+
 def test_one_frame() -> None:
     clip, rig = arm()
     found = reduce(Clip("pose", clip.channels, clip.values[:1], RATE), rig, 0.001)
@@ -278,3 +293,15 @@ def test_a_face_take() -> None:
     assert np.abs(found.curves.sample(take.times) - take.values).max() <= 0.02
     assert len(found.curves) == 61
     assert found.keys < found.source_keys / 4
+
+
+def test_a_clip_that_jumps_is_reduced_between_its_cuts() -> None:
+    clip, rig = arm()
+    far = quaternion.from_rotation_vector(np.array([[0, 0, 1.5], [1.2, 0, 0]])).reshape(1, 8)
+    jumping = Clip("jump", clip.channels, np.concatenate([far, clip.values]), clip.rate)
+    found = reduce(jumping, rig, 0.005, rotations="euler")
+    times = jumping.frame_times()
+    places = [rig.joints(rig.pose(each, times))[..., :3, 3] for each in (jumping, found.curves)]
+    assert np.linalg.norm(places[0] - places[1], axis=-1).max() <= 0.005
+    assert "once" in found.notes[0]
+    assert found.keys <= reduce(clip, rig, 0.005, rotations="euler").keys + found.columns

@@ -65,7 +65,7 @@ def descend(measure: Measure, groups: list[Group], world: World, loop: bool) -> 
     none = np.full(len(world.joint), -1)
     for group, number in order(measure, groups):
         moves_joint = world.joint[group.columns[0]] >= 0
-        if moves_joint:
+        if moves_joint and not group.is_still:
             group.target[:] = aimed(measure, number, values).T
         stages = JOINT_STAGES if moves_joint else COLUMN_STAGES
         group.begin(loop, stages[0])

@@ -62,14 +62,18 @@ class Group:
         self.marks = np.full(room, NEW)
         self.cost = np.zeros(room)
 
+    @cached_property
+    def is_still(self) -> bool:
+        """Whether the source never moves: such columns stay so, and make up for nothing."""
+        return bool(np.all(np.ptp(self.source, axis=1) <= 1e-9 * np.maximum(np.abs(self.source[:, 0]), 1)))
+
     def begin(self, loop: bool, fill: float) -> None:
         """The first keys: one where nothing moves; else the ends, and as many as `fill` (tolerances) needs."""
         self.broken[:], self.marks[:], self.cost[:], self.merged_at = False, NEW, 0.0, 0.0
         low, high = self.target.min(axis=1), self.target.max(axis=1)
         if self.target.shape[1] == 1 or np.all((high - low) * self.weight.max(axis=1) <= 2 * CONSTANT):
             self.count = 1
-            still = high - low <= 1e-9 * np.maximum(np.abs(high), 1)
-            self.state[:, 0, 0] = np.where(still, self.target[:, 0], 0.5 * (low + high))
+            self.state[:, 0, 0] = self.source[:, 0] if self.is_still else 0.5 * (low + high)
             return
         samples = self.target.shape[1]
         self.count = 2

@@ -19,7 +19,7 @@ from understudy import checks
 from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.keyframes.reduce import assembling, descending, landmarks, search, source, world_kernels
+from understudy.keyframes.reduce import assembling, cuts, descending, landmarks, search, source, world_kernels
 from understudy.keyframes.reduce.groups import CONSTANT, Group, grouped
 from understudy.keyframes.reduce.measure import Measure
 from understudy.keyframes.reduce.result import Reduced
@@ -60,7 +60,8 @@ def reduce(
 
     Both are measured in the world at all frames and midway between them, without a `rig` each joint by itself; shape
     weights and other controls are kept within `weight`. Keys lie on frames; `keys` says whether all columns share them
-    or each channel (and each shape weight) has its own. `rotations` turns quaternions into Euler angles or back.
+    or each channel (and each shape weight) has its own. `rotations` turns quaternions into Euler angles or back; angles
+    need fewer keys, and long captures may not be reduced as quaternions at all.
     A `loop` (found, where None) stays seamless in value and slope. With `extremes`, clear peaks of columns keep their
     keys; with `contacts`, joints that stand still near the floor are held to half of the tolerance. `progress` is
     called with the steps done and their number.
@@ -70,8 +71,16 @@ def reduce(
         checks.positive(value, name)
         for value, name in ((tolerance, "tolerance"), (angle, "angle"), (weight, "tolerance on weights"))
     )
-    given = source.sampled(animation, rotations)
-    return _Reduction(given, rig, *limits).run(keys == "shared", loop, extremes, contacts, progress or _silent)
+    checks.one_of(rotations, "rotations", source.ROTATIONS)
+
+    def one(part: Clip | Curves, kind: str) -> Reduced:
+        run = _Reduction(source.sampled(part, kind), rig, *limits).run
+        return run(keys == "shared", loop, extremes, contacts, progress or _silent)
+
+    if isinstance(animation, Clip) and not loop and len(cuts.pieces(animation)) > 1:
+        clip = source.converted(animation, rotations)
+        return cuts.joined(clip, [one(piece, "keep") for piece in cuts.pieces(clip)])
+    return one(animation, rotations)
 
 
 def _silent(done: int, total: int) -> None:
@@ -234,7 +243,7 @@ class _Reduction:
 
     def _tighten(self, moment: int, joint: int, column: int) -> None:
         """A key at a moment for the group that can do most about its errors, aimed at doing so."""
-        groups = self._above(joint, column)
+        groups = [group for group in self._above(joint, column) if not group.is_still]
         aims = [group.aims(self.world) for group in groups]
         wishes = [
             float(np.sum(np.abs(aim[:, moment] - group.now(self.world)[:, moment]) * group.weight[:, moment]))

@@ -5,6 +5,7 @@ Frames and the moments midway between them are sampled from the animation's own 
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +81,18 @@ def sampled(animation: Clip | Curves, rotations: str) -> Source:
             f"the last {end - times[-1]:.3g} s lie after the last frame at {animation.rate:g} fps and were left out",
         )
     return Source(animation, Channels(channels), values, animation.rate, start, kept, notes)
+
+
+def converted(clip: Clip, rotations: str) -> Clip:
+    """The clip with its rotations of the kind asked for, so that its pieces are of one kind."""
+    channels, offsets = list(clip.channels), clip.channels.offsets
+    columns = [clip.values[:, int(a) : int(b)] for a, b in itertools.pairwise(offsets)]
+    if rotations == "euler":
+        _to_euler(channels, columns)
+    elif rotations == "quaternion":
+        _to_quaternions(channels, columns)
+    told = (clip.labels, clip.about, clip.moments)
+    return Clip(clip.name, channels, np.concatenate(columns, axis=1), clip.rate, clip.start, *told)
 
 
 def _steps(curve: Curve) -> bool:
