@@ -277,6 +277,16 @@ def test_captures_keep_the_tolerance(name: str) -> None:
     assert found.keys < found.source_keys / 10
 
 
+def test_captures_as_quaternions() -> None:
+    """Columns that turn next to nothing must not wander: |q| stays near one, and keys stay few."""
+    asset = read(data_file("bvh_cmu/02_01.bvh"))
+    clip = Clip("walk", asset.clips[0].channels, asset.clips[0].values[1:150], 120)
+    rig = DirectRig(asset.characters[0])
+    found = reduce(clip, rig, 0.01)
+    assert errors(clip, found, rig)[0] <= 0.01
+    assert found.keys < found.source_keys / 10
+
+
 def test_a_t_pose_in_front_keeps_the_tolerance() -> None:
     asset = read(data_file("bvh_cmu/09_01.bvh"))
     clip = asset.clips[0]

@@ -41,6 +41,7 @@ class Group:
     columns: Array  # (n,) int
     target: Array  # (n, M)
     weight: Array  # (n, M) tolerances for one unit
+    bound: Array  # (n, M) likewise, by which columns are kept from making up for others: see `world_kernels.aim`
     peaks: Array  # (M,) bool, samples at which one of the columns turns around: keys are drawn to them
     free_ends: bool = True
     count: int = 0
@@ -185,7 +186,7 @@ class Group:
         free[[0, -1]] = self.free_ends
         free[0, fit_kernels.LENGTH_OUT] = free[-1, fit_kernels.LENGTH_IN] = True
         for row, column in enumerate(self.columns):
-            world_kernels.aim(world, column, wish, weight)
+            world_kernels.aim(world, column, self.bound[row], wish, weight)
             weight /= max(float(weight.max()), 1e-300) / self.weight[row].max()
             aim = self.source[row] + wish
             state = self.state[row, : self.count].copy()
@@ -202,7 +203,7 @@ class Group:
         """(n, M) what each column should be to make up for the errors of the others as they are."""
         wish, weight = np.empty(self.target.shape), np.empty(self.target.shape[1])
         for row, column in enumerate(self.columns):
-            world_kernels.aim(world, column, wish[row], weight)
+            world_kernels.aim(world, column, self.bound[row], wish[row], weight)
         return self.source + wish
 
     def now(self, world: World) -> Array:

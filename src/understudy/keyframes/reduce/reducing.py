@@ -38,8 +38,9 @@ SHARED_ROUNDS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # where the keys were not th
 LATE = 4  # how often the last round is repeated
 DESCENTS = 2  # how often keying from the root down is tried; most clips take one or two
 ROUGH = 1.2  # tolerances that it may leave, as the rounds bring that down
+BOUND = 0.5  # of its lever, that a quaternion's column is kept to its source by while it makes up for others
 WIDE = 8  # samples about a moment that are restored then
-REPAIRS = 20  # rounds of added keys at the end; most clips take none to three
+REPAIRS = 12  # rounds of added keys at the end; most clips take none to three
 SHARES = (1.0, 0.6, 0.35, 0.2)  # of what a joint may take at first, tried one after the other if repairs do not end
 
 
@@ -61,7 +62,7 @@ def reduce(
     Both are measured in the world at all frames and midway between them, without a `rig` each joint by itself; shape
     weights and other controls are kept within `weight`. Keys lie on frames; `keys` says whether all columns share them
     or each channel (and each shape weight) has its own. `rotations` turns quaternions into Euler angles or back; angles
-    need fewer keys, and long captures may not be reduced as quaternions at all.
+    need fewer keys and less time.
     A `loop` (found, where None) stays seamless in value and slope. With `extremes`, clear peaks of columns keep their
     keys; with `contacts`, joints that stand still near the floor are held to half of the tolerance. `progress` is
     called with the steps done and their number.
@@ -155,6 +156,11 @@ class _Reduction:
         moving = np.ptp(values, axis=1) * lever.max(axis=1) > 2 * CONSTANT
         groups: list[Group] = []
         own_lever = lever if together else descending.bone_levers(self.measure, self.world)
+        bound = np.zeros(lever.shape)
+        turns = self.given.channels.columns_of("rotation").reshape(-1, 4)
+        # all four columns of a quaternion count alike, whichever turns the joint just now, or its length would drift
+        own_lever[turns] = own_lever[turns].max(axis=1, keepdims=True)
+        bound[turns] = BOUND * own_lever[turns]
         for columns in grouped(self.given.channels, moving, together):
             peaks = np.zeros(values.shape[1], bool)
             if extremes:
@@ -163,7 +169,7 @@ class _Reduction:
                     peaks |= own
                     if self.world.joint[column] < 0:
                         self.world.band[column, own] = lever[column, own] / landmarks.PEAK
-            groups.append(Group(columns, values[columns], own_lever[columns], peaks))
+            groups.append(Group(columns, values[columns], own_lever[columns], bound[columns], peaks))
         if together:
             for group in groups:
                 group.begin(self.loop, share * FILL)

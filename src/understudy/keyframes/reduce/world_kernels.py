@@ -151,12 +151,13 @@ def levers(world: World, out: Array) -> None:
 
 
 @compiled()
-def aim(world: World, c: int, target: Array, weight: Array) -> None:
+def aim(world: World, c: int, bound: Array, target: Array, weight: Array) -> None:
     """What column c should be off by, target (M,), to make up for the errors of the others, and how much it matters.
 
     At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g what one
     unit of the column does to them and e its error now, is least at t = e - (sum w g.E) / (sum w g.g). Joints that are
-    far off weigh more, so that the largest errors shrink first.
+    far off weigh more, so that the largest errors shrink first. bound (M,), in tolerances for one unit, pulls back to
+    no error: a column of a quaternion that turns next to nothing just now would else go any way for it.
     """
     joint = world.joint[c]
     for m in range(world.place.shape[0]):
@@ -166,6 +167,7 @@ def aim(world: World, c: int, target: Array, weight: Array) -> None:
         ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
         whole = 1e-12 + world.band[c, m] ** 2  # a column that is kept for itself, as at its peaks, stays there
         part = world.band[c, m] ** 2 * world.error[c, m]
+        heaviest = 0.0
         for b in range(world.first[joint], world.first[joint + 1]):
             j = world.below[b]
             x = world.place[m, j, 0] - world.place[m, joint, 0]
@@ -179,7 +181,9 @@ def aim(world: World, c: int, target: Array, weight: Array) -> None:
             near, turning = world.reach[m, j] ** 2, world.reach_turn[j] ** 2
             off = max((ex * ex + ey * ey + ez * ez) * near, (tx * tx + ty * ty + tz * tz) * turning)
             w = (0.05 + off) ** 2
+            heaviest = max(heaviest, w)
             whole += w * ((px * px + py * py + pz * pz) * near + (ax * ax + ay * ay + az * az) * turning)
             part += w * ((px * ex + py * ey + pz * ez) * near + (ax * tx + ay * ty + az * tz) * turning)
-        target[m] = world.error[c, m] - part / whole
-        weight[m] = np.sqrt(whole)
+        pull = heaviest * bound[m] ** 2
+        target[m] = world.error[c, m] - (part + pull * world.error[c, m]) / (whole + pull)
+        weight[m] = np.sqrt(whole + pull)
