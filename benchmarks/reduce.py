@@ -224,7 +224,9 @@ def rows() -> Iterator[Row]:
                 totals += (found.keys, straight, keys)
             tolerance = f"tolerance {1e3 * TOLERANCE:g} mm" if given.rig else f"tolerance {WEIGHT:g}"
             error_mm, limit = (1e3 * found.error_m, 1e3 * TOLERANCE) if given.rig else (found.error_weight, WEIGHT)
-            yield Row(f"{given.name}: error", error_mm, "mm" if given.rig else "of one", tolerance, limit / error_mm, 1.0)
+            yield Row(
+                f"{given.name}: error", error_mm, "mm" if given.rig else "of one", tolerance, limit / error_mm, 1.0
+            )
             if given.name in KEPT:
                 also, _ = ours(given, kept=True)
                 told = f"{straight} linear keys that keep neither"
