@@ -1,0 +1,12 @@
+/** What every part of the page works with. */
+import type { Connection } from "./protocol/connection";
+import type { Notices } from "./shell/notices";
+import type { Stage } from "./stage/stage";
+import type { Store } from "./store";
+
+export interface Context {
+  stage: Stage;
+  connection: Connection;
+  store: Store;
+  notices: Notices;
+}

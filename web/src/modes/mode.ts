@@ -1,0 +1,41 @@
+/** A mode is one job of the studio: it owns the right panel, may lay things over the viewport, and brings commands. */
+
+/** Something that can be done by name: the palette lists it, a key may run it. */
+export interface Command {
+  id: string; // "transport.play": group and verb, unique
+  title: string; // what the palette shows, a sentence's beginning: "Play or pause"
+  /** Keys as in "Ctrl+Shift+Z", "Space", "ArrowLeft", "g"; one list for both keymaps, or one for each. */
+  keys?: string[] | { blender: string[]; maya: string[] };
+  enabled?(): boolean; // a command that is not enabled is shown grey and does nothing
+  run(): void | Promise<void>;
+}
+
+/**
+ * `perform/mode.ts` exports `performMode(context): Mode`, `game/mode.ts` exports `gameMode(context): Mode`; `main.ts`
+ * registers them. `panel` is called once, `enter` and `leave` each time.
+ */
+export interface Mode {
+  id: string;
+  title: string;
+  /** Builds the mode's controls into the right panel (320 px wide by default, resizable; scrolls by itself). */
+  panel(host: HTMLElement): void;
+  enter(): void;
+  leave(): void;
+  commands?: Command[];
+  /** Builds what lies over the viewport while the mode is on. The host lets the pointer through; children opt in. */
+  overlay?(host: HTMLElement): void;
+  /** The mode takes the whole page: library, panel and timeline are hidden while it is on. */
+  hidesDocks?: boolean;
+}
+
+const registered: Mode[] = [];
+
+/** Adds a mode; the top bar shows them in this order. */
+export function register(mode: Mode): void {
+  if (registered.some((other) => other.id === mode.id)) throw new Error(`the mode "${mode.id}" is registered twice`);
+  registered.push(mode);
+}
+
+export function modes(): readonly Mode[] {
+  return registered;
+}
