@@ -18,7 +18,7 @@ formats | deform | features
 rig
 posespace | motiongraph | retarget | keyframes
 live | cast
-render | batch
+render | batch | opening
 studio
 cli
 """

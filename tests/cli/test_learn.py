@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from understudy.cli.models import open_model
 from understudy.errors import BadFile
 from understudy.formats import read
+from understudy.opening import open_model
 
 
 def test_a_label_a_clip_name(acrobat_model: Path) -> None:

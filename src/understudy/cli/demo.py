@@ -12,9 +12,10 @@ import click
 
 from understudy.cli import options
 from understudy.cli.learn import learned, open_library
-from understudy.cli.models import ENDING, open_model, table
+from understudy.cli.models import table
 from understudy.cli.perform import lines, performed, write
 from understudy.cli.render import Size
+from understudy.opening import ENDING, open_model
 
 SCENES = ("dragon", "lamp")
 FRAMED = {"dragon": "Head"}  # what the camera is for; the neck comes along

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.models import facts, is_model, open_model, table
+from understudy.cli.models import facts, table
 from understudy.errors import UnderstudyError
+from understudy.opening import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves

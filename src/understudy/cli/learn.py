@@ -14,8 +14,9 @@ import click
 
 from understudy.cli import options
 from understudy.cli.jobs import Jobs
-from understudy.cli.models import ENDING, embedded, facts, table
+from understudy.cli.models import facts, table
 from understudy.errors import InvalidInput
+from understudy.opening import ENDING, prepared
 
 if TYPE_CHECKING:
     from understudy.posespace import Model
@@ -116,53 +117,24 @@ def open_library(
     else:
         asset = options.open_input(path, source_format, many, **how)
         library = replace(Library.of(asset, rate, source=path), origin=path)
-    if labels:
-        library = _only(library, labels)
-    return _with_poses(_with_eyes_apart(library))
-
-
-def _only(library: Library, labels: tuple[str, ...]) -> Library:
-    takes = [take for label in dict.fromkeys(labels) for take in library.of_label(label)]
-    return replace(library, takes=tuple(takes))
-
-
-def _with_eyes_apart(library: Library) -> Library:
-    """The library with the controls of the eyes kept out of learning, where a gaze can turn them instead.
-
-    Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
-    """
-    from understudy.live.layers.eyes import apart
-
-    return replace(library, apart=tuple(dict.fromkeys((*library.apart, *apart(library.rig)))))
-
-
-def _with_poses(library: Library) -> Library:
-    """The library with the named poses of a built-in character, besides those that it has."""
-    from understudy import cast
-
-    if library.origin not in cast.names():
-        return library
-    return replace(library, poses={**cast.poses(library.origin), **library.poses})
+    return prepared(library, labels)
 
 
 def learned(
     library: Library, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
 ) -> Model:
     """The model of a library, with a bar for all labels at once; what is finished is kept beside the target."""
-    from understudy import cast
-    from understudy.posespace.learning import learn
+    from understudy import opening
 
     mapper: Any = None
     if cluster is not None:
         from understudy import batch
 
         mapper = batch.mapper(workers, cluster)
-    name = library.origin if library.origin in cast.names() else ""
-    held = b"" if name else embedded(library.character)
     what = f"learning {library.character.name}, {len(library.labels)} labels"
     elsewhere = cluster is not None and "://" in cluster  # other machines do not see the folder beside the target
     with _kept("-" if elsewhere else target) as kept, options.progress(what, quiet, counted=False) as report:
-        return learn(library, settings, report, workers, mapper, kept, cast=name, embedded=held)
+        return opening.learned(library, settings, report, workers, mapper, kept)
 
 
 @contextmanager

@@ -1,92 +1,12 @@
-"""Opening a model together with the character that performs it.
-
-A model holds its character: the name of a member of the built-in cast, or a whole GLB. So a performance needs nothing
-but the model.
-"""
+"""The facts of a model, for people and for JSON."""
 
 from __future__ import annotations
 
 import itertools
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from understudy.errors import BadFile, FileError, InvalidInput
-
 if TYPE_CHECKING:
-    from understudy.character import Character
-    from understudy.live.performer import Performer
     from understudy.posespace import Model
-    from understudy.rig import PosedRig
-
-ENDING = ".understudy"
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A model, the rig of its character, and the file that both came from."""
-
-    path: str
-    model: Model
-    rig: PosedRig
-
-    @property
-    def character(self) -> Character:
-        """Who performs."""
-        return self.rig.character
-
-    def performer(self, rate: float) -> Performer:
-        """Ready to perform, with every layer (feet, eyes, blinks, breath) that the character has."""
-        from understudy.live.layers import layers_of
-        from understudy.live.performer import Performer
-
-        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig, model=self.model))
-
-
-def is_model(path: str | Path) -> bool:
-    """Whether a name is that of a model file."""
-    return Path(path).suffix.lower() == ENDING
-
-
-def open_model(path: str | Path) -> Opened:
-    """The model of a file with its character; one that does not fit the other is refused."""
-    from understudy import rig
-    from understudy.posespace.model import Model, check_character
-
-    if not is_model(path):
-        raise BadFile(path, f"is not a model: a file that `understudy learn` has made ends in {ENDING}")
-    model = Model.load(path)
-    try:
-        found = rig.of(_character(model))
-        check_character(model, found.channels, found.character.name)
-    except FileError as error:  # the embedded file has no name that anybody knows
-        raise BadFile(path, f"its character cannot be used: {error.reason}") from error
-    except InvalidInput as error:
-        raise BadFile(path, str(error)) from error
-    return Opened(str(path), model, found)
-
-
-def _character(model: Model) -> Character:
-    from understudy import cast, formats
-
-    if model.cast:
-        return cast.load(model.cast).character()
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "character.glb")
-        place.write_bytes(model.embedded)
-        return formats.read(place).character()
-
-
-def embedded(character: Character) -> bytes:
-    """A character as the bytes of a GLB, for a model to hold."""
-    from understudy import formats
-    from understudy.character import Asset
-
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder, "character.glb")
-        formats.write(Asset([character]), place)
-        return place.read_bytes()
 
 
 def facts(model: Model) -> dict[str, Any]:

@@ -12,8 +12,8 @@ import click
 from understudy.cli import options
 from understudy.cli.convert import plain, written
 from understudy.cli.jobs import suffix
-from understudy.cli.models import Opened, open_model
 from understudy.cli.render import Size
+from understudy.opening import Opened, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset
@@ -135,17 +135,10 @@ def performed(script: Script, opened: Opened, seed: int, quiet: bool) -> Perform
 
 def as_asset(done: Performance, opened: Opened, name: str) -> Asset:
     """The performance as a clip of the character; channels that stay at rest are left out."""
-    import numpy as np
+    from understudy.character import Asset
 
-    from understudy.character import Asset, Channels, Clip
-
-    channels, rest = opened.rig.channels, opened.rig.rest
-    moved = np.abs(done.rows - rest).max(axis=0) > 1e-9
-    kept = [i for i in range(len(channels)) if moved[channels.offsets[i] : channels.offsets[i + 1]].any()] or [0]
-    columns = np.concatenate([np.arange(channels.offsets[i], channels.offsets[i + 1]) for i in kept])
-    labels = list(dict.fromkeys(beat.label for beat in done.events))
-    clip = Clip(name, Channels(channels[i] for i in kept), done.rows[:, columns], done.rate, labels=labels)
-    return Asset([opened.character], [clip])
+    labels = dict.fromkeys(beat.label for beat in done.events)
+    return Asset([opened.character], [opened.clip(name, done.rows, done.rate, labels)])
 
 
 def write(

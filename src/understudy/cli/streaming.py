@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from understudy.cli import options
-from understudy.cli.models import Opened
+from understudy.opening import Opened
 
 if TYPE_CHECKING:
     from understudy.live.script import Performance, Script
