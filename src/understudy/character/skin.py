@@ -43,10 +43,11 @@ class Skin:
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
-        total = weights.sum(axis=1, dtype=np.float64)
+        total = np.einsum("vk->v", weights, dtype=np.float64, casting="same_kind")
         # 1e-3: 8-bit weights, each rounded by up to 1/510, are still accepted; a forgotten influence is not
-        wrong = np.flatnonzero(np.abs(total - 1) > 1e-3 * max(4, weights.shape[1]))
-        if wrong.size:
+        off = np.abs(total - 1) > 1e-3 * max(4, weights.shape[1])
+        if off.any():
+            wrong = np.flatnonzero(off)
             raise InvalidInput(
                 f"skin weights should sum to 1, but those of vertex {wrong[0]} sum to {total[wrong[0]]:.4g}; "
                 "see Skin.normalise"
@@ -55,7 +56,11 @@ class Skin:
     @classmethod
     def rigid(cls, joint: int, vertices: int) -> Skin:
         """The skin of a mesh that simply hangs on one joint."""
-        return cls([joint], np.eye(4)[None], np.zeros((vertices, 1)), np.ones((vertices, 1)))
+        skin = cls([joint], np.eye(4)[None], np.zeros((0, 1)), np.ones((0, 1)))
+        # sound as they are made: checking them would take longer than all else where a scene has many large parts
+        object.__setattr__(skin, "influences", checks.freeze(np.zeros((vertices, 1), np.int32)))
+        object.__setattr__(skin, "weights", checks.freeze(np.ones((vertices, 1), np.float32)))
+        return skin
 
     @staticmethod
     def normalise(weights: Any) -> tuple[Array, int]:

@@ -20,6 +20,7 @@ from understudy.maths import accelerate
 
 KERNELS = "understudy.formats.numbers_kernels"
 LONG_TEXT = 10_000_000  # bytes, from which loading numba pays
+BLOCK = 1024  # numbers that are handed to Python at once
 
 # No coordinate, angle or weight comes near. Products of a few such numbers stay within float64, and one within float32.
 LARGEST_NUMBER = 1e30
@@ -63,8 +64,9 @@ def _compiled(data: bytes, kernels: ModuleType) -> Array | None:
     hard = np.empty((count, 3), np.int64)
     hard_count = kernels.parse(content, values, hard)
     try:
-        for index, start, stop in hard[: int(hard_count)].tolist():
-            values[index] = float(data[start:stop].replace(b"_", b"?"))  # Python allows 1_000
+        for first in range(0, int(hard_count), BLOCK):  # a text of other things fails in its first block
+            for index, start, stop in hard[first : min(first + BLOCK, int(hard_count))].tolist():
+                values[index] = float(data[start:stop].replace(b"_", b"?"))  # Python allows 1_000
     except ValueError:
         return None
     return values
