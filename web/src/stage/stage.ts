@@ -1,0 +1,57 @@
+/** The stage: a lit room with characters in it, drawn only when something has changed. */
+import type { Object3D, Ray } from "three";
+
+/** What lies under the pointer, by the id buffer: exact for every deformation, at the price of one small picture. */
+export interface Picked {
+  character: string; // the name the description gave
+  part: string;
+  joint: string; // the joint that moves the vertex most
+  vertex: number; // the nearest corner of the triangle, numbered through the character's vertices
+  point: [number, number, number]; // in the world, metres
+  instance: number; // which one of a crowd; 0 on the stage
+}
+
+export interface StageStats {
+  fps: number; // pictures drawn in the last second
+  ms: number; // the mean time of one of them, on the page's own thread
+  drawn: number; // frames of characters drawn since the stage was made
+  dropped: number; // frames that a newer one replaced before they were drawn
+}
+
+/** Which way the mouse moves the camera: as in Blender (middle button), or with Alt as in Maya. Both always work. */
+export interface View {
+  target: [number, number, number];
+  azimuth: number; // radians, 0 in front of the character
+  elevation: number;
+  distance: number; // metres
+}
+
+export interface Stage {
+  readonly canvas: HTMLCanvasElement;
+  /** Builds a character of its description; the last one stays on stage until the new one is complete. */
+  show(description: ArrayBuffer, urlOfTexture: (texture: number) => string): Promise<void>;
+  /** Takes the character off the stage. */
+  clear(): void;
+  /** The newest frame of a stream wins: what was not drawn yet is forgotten. */
+  frame(data: ArrayBuffer): void;
+  /** Many of one character, moved by frames of form 3; `null` takes them off. */
+  crowd(description: ArrayBuffer | null, urlOfTexture: (texture: number) => string): Promise<void>;
+  /** Called after the picture that first shows a frame. */
+  onSeen(listener: (sequence: number, stream: number) => void): () => void;
+  frameAll(): void;
+  frameSelection(): void;
+  /** Joints or parts that are outlined. */
+  select(names: readonly string[]): void;
+  /** Position in CSS pixels from the canvas's upper left corner. */
+  pick(x: number, y: number): Picked | null;
+  /** The ray through a point of the canvas, and where it meets the plane through the character that faces the camera. */
+  pointerRay(x: number, y: number): { ray: Ray; point: [number, number, number] };
+  /** Where a point of the world is on the canvas, CSS pixels. */
+  project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean };
+  add(object: Object3D): void;
+  remove(object: Object3D): void;
+  requestRender(): void;
+  view: View;
+  stats(): StageStats;
+  dispose(): void;
+}
