@@ -1,0 +1,356 @@
+// Generated from the dataclasses in src/understudy/studio/messages; do not edit.
+
+/** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */
+export const FRAME = { magic: 0x31465355, header: 32, joints: 1, vertices: 2, crowd: 3 } as const;
+
+/** A character that is open, and its clips. */
+export interface CharacterEntry {
+  id: string;
+  name: string;
+  file: string;
+  format: string;
+  joints: number;
+  vertices: number;
+  shapes: number;
+  controls: number;
+  clips: ClipEntry[];
+  notes: string[];
+  cast: string;
+  visible: boolean;
+}
+
+/** A format that can be dropped or exported. */
+export interface FormatEntry {
+  name: string;
+  endings: string[];
+  writes: boolean;
+  about: string;
+}
+
+/** A learned model: `file` is its name below the project's folder `models`. */
+export interface ModelEntry {
+  id: string;
+  name: string;
+  character: string;
+  file: string;
+  labels: string[];
+  poses: string[];
+  clips: string[];
+  frames: number;
+  notes: string[];
+}
+
+/** A recorded performance: `file` is its name below the project's folder `takes`. */
+export interface TakeEntry {
+  id: string;
+  name: string;
+  character: string;
+  file: string;
+  seconds: number;
+  frames: number;
+  rate: number;
+  model: string;
+}
+
+/** A script of a performance. */
+export interface ScriptEntry {
+  id: string;
+  name: string;
+  text: string;
+  model: string;
+}
+
+/** An edit of a clip, as its script. */
+export interface EditEntry {
+  id: string;
+  name: string;
+  character: string;
+  clip: string;
+  text: string;
+}
+
+/** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
+export interface ClipEntry {
+  name: string;
+  title: string;
+  seconds: number;
+  frames: number;
+  rate: number;
+  start: number;
+  labels: string[];
+  about: string;
+  moments: Record<string, number>;
+  keyed: boolean;
+  source: string;
+}
+
+/** The characters that a file brought, by id, and what reading had to drop or change. */
+export interface Opened {
+  characters: string[];
+  notes: string[];
+}
+
+/** The server's clock, seconds since it began. */
+export interface Pong {
+  seconds: number;
+}
+
+/** The whole. */
+export interface Document {
+  name: string;
+  characters: CharacterEntry[];
+  models: ModelEntry[];
+  takes: TakeEntry[];
+  scripts: ScriptEntry[];
+  edits: EditEntry[];
+  stage: Stage;
+  selection: string[];
+}
+
+/** What is on stage: who, driven by what (a clip's name, a take's or a model's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
+export interface Stage {
+  character: string;
+  driver: "rest" | "clip" | "take" | "model";
+  drives: string;
+  time: number;
+  playing: boolean;
+  rate: number;
+  loop: boolean;
+  start: number;
+  stop: number | null;
+}
+
+/** Where the browser can fetch the file, what it is called, and what the format could not hold. */
+export interface Exported {
+  url: string;
+  name: string;
+  size: number;
+  notes: string[];
+}
+
+/** Stop a job. */
+export interface CancelRequest {
+  kind: "cancel";
+  job: string;
+}
+
+/** Close a character, with what was made of it. */
+export interface CloseRequest {
+  kind: "close";
+  character: string;
+}
+
+/** Take something out of the project. A clip is `character/clip`. */
+export interface DeleteRequest {
+  kind: "delete";
+  what: "character" | "clip" | "model" | "take" | "script" | "edit";
+  target: string;
+}
+
+/** Write a character with its clips, one clip (`character/clip`), a take, a script or a model as a file. */
+export interface ExportRequest {
+  kind: "export";
+  what: "character" | "clip" | "model" | "take" | "script" | "edit";
+  target: string;
+  format: string;
+}
+
+/** The labels of a clip; none takes them off. */
+export interface LabelRequest {
+  kind: "label";
+  character: string;
+  clip: string;
+  labels: string[];
+}
+
+/** Where the pointer is on stage, in the world, metres; None where it has left. */
+export interface LookRequest {
+  kind: "look";
+  point: [number, number, number] | null;
+}
+
+/** Open a file below one of the opened folders, or a member of the built-in cast (`dragon`). */
+export interface OpenRequest {
+  kind: "open";
+  path: string;
+}
+
+/** Is anybody there. */
+export interface PingRequest {
+  kind: "ping";
+}
+
+/** Play or pause. */
+export interface PlayRequest {
+  kind: "play";
+  playing: boolean;
+}
+
+/** Make it again. */
+export interface RedoRequest {
+  kind: "redo";
+}
+
+/** Call something else. A clip is `character/clip`. */
+export interface RenameRequest {
+  kind: "rename";
+  what: "character" | "clip" | "model" | "take" | "script" | "edit" | "project";
+  target: string;
+  name: string;
+}
+
+/** Go to a time, seconds from the beginning of what is on stage. */
+export interface SeekRequest {
+  kind: "seek";
+  time: number;
+}
+
+/** A frame has been drawn; sent without an id. */
+export interface SeenRequest {
+  kind: "seen";
+  sequence: number;
+  stream?: number;
+}
+
+/** What is selected, by name; joints, parts, channels. */
+export interface SelectRequest {
+  kind: "select";
+  names: string[];
+}
+
+/** Put a character on stage: with a clip, or with a take of it, or at rest. */
+export interface ShowRequest {
+  kind: "show";
+  character: string;
+  clip?: string | null;
+  take?: string | null;
+}
+
+/** How it plays: the rate (1 is as recorded), round and round or once, and the range; what is None stays. */
+export interface TransportRequest {
+  kind: "transport";
+  rate?: number | null;
+  loop?: boolean | null;
+  start?: number | null;
+  stop?: number | null;
+  whole?: boolean;
+}
+
+/** Take the last change back. */
+export interface UndoRequest {
+  kind: "undo";
+}
+
+/** The document, whole; `undoes` and `redoes` say what the next undo or redo would take back or make again. */
+export interface DocumentChangedEvent {
+  kind: "document";
+  document: Document;
+  canUndo: boolean;
+  canRedo: boolean;
+  undoes: string;
+  redoes: string;
+}
+
+/** The answer to a request that was met. */
+export interface DoneEvent {
+  kind: "done";
+  id: number;
+  result: unknown;
+}
+
+/** The answer to one that was not: what happened, and what to do next. */
+export interface FailedEvent {
+  kind: "failed";
+  id: number;
+  sentence: string;
+  hint: string;
+}
+
+/** The first event of a connection. */
+export interface HelloEvent {
+  kind: "hello";
+  version: string;
+  session: string;
+  modes: string[];
+  formats: FormatEntry[];
+  cast: string[];
+  largestUpload: number;
+}
+
+/** Long work: how far, and for how long. */
+export interface JobChangedEvent {
+  kind: "job";
+  id: string;
+  name: string;
+  done: number;
+  total: number;
+  seconds: number;
+  state: "running" | "done" | "failed" | "cancelled";
+  sentence: string;
+}
+
+/** A sentence for the user, and what to do next. */
+export interface NoticeEvent {
+  kind: "notice";
+  level: "info" | "warning" | "error";
+  sentence: string;
+  hint: string;
+}
+
+/** Once a second while frames are sent: what a frame costs the server, and what goes over the wire. */
+export interface StatsEvent {
+  kind: "stats";
+  ms: number;
+  fps: number;
+  bytes: number;
+  dropped: number;
+}
+
+export type StudioRequest =
+  | CancelRequest
+  | CloseRequest
+  | DeleteRequest
+  | ExportRequest
+  | LabelRequest
+  | LookRequest
+  | OpenRequest
+  | PingRequest
+  | PlayRequest
+  | RedoRequest
+  | RenameRequest
+  | SeekRequest
+  | SeenRequest
+  | SelectRequest
+  | ShowRequest
+  | TransportRequest
+  | UndoRequest;
+
+export type StudioEvent =
+  | DocumentChangedEvent
+  | DoneEvent
+  | FailedEvent
+  | HelloEvent
+  | JobChangedEvent
+  | NoticeEvent
+  | StatsEvent;
+
+/** What each kind of request is answered with. */
+export interface Results {
+  "cancel": null;
+  "close": null;
+  "delete": null;
+  "export": Exported;
+  "label": null;
+  "look": null;
+  "open": Opened;
+  "ping": Pong;
+  "play": null;
+  "redo": null;
+  "rename": null;
+  "seek": null;
+  "seen": null;
+  "select": null;
+  "show": null;
+  "transport": null;
+  "undo": null;
+}
