@@ -1,0 +1,19 @@
+"""Every method by its name, loaded when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+
+from understudy import checks
+from understudy.deform.deformer import Deformer
+
+METHODS: dict[str, str] = {
+    "linear": "understudy.deform.linear_fit:LinearSkin",
+}
+"""name -> module:class, in the order of the comparison table."""
+
+
+def method(name: str) -> type[Deformer]:
+    """The class of that name, or an error that lists what exists."""
+    module, _, kind = METHODS[checks.one_of(name, "deformer", METHODS)].partition(":")
+    return getattr(importlib.import_module(module), kind)
