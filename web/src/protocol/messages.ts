@@ -19,6 +19,51 @@ export interface CharacterEntry {
   visible: boolean;
 }
 
+/** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
+export interface ClipEntry {
+  name: string;
+  title: string;
+  seconds: number;
+  frames: number;
+  rate: number;
+  start: number;
+  labels: string[];
+  about: string;
+  moments: Record<string, number>;
+  keyed: boolean;
+  inside: string;
+  source: string;
+}
+
+/** The whole. */
+export interface Document {
+  name: string;
+  characters: CharacterEntry[];
+  models: ModelEntry[];
+  takes: TakeEntry[];
+  scripts: ScriptEntry[];
+  edits: EditEntry[];
+  stage: StageState;
+  selection: string[];
+}
+
+/** An edit of a clip, as its script. */
+export interface EditEntry {
+  id: string;
+  name: string;
+  character: string;
+  clip: string;
+  text: string;
+}
+
+/** Where the browser can fetch the file, what it is called, and what the format could not hold. */
+export interface Exported {
+  url: string;
+  name: string;
+  size: number;
+  notes: string[];
+}
+
 /** A format that can be dropped or exported. */
 export interface FormatEntry {
   name: string;
@@ -40,50 +85,6 @@ export interface ModelEntry {
   notes: string[];
 }
 
-/** A recorded performance: `file` is its name below the project's folder `takes`. */
-export interface TakeEntry {
-  id: string;
-  name: string;
-  character: string;
-  file: string;
-  seconds: number;
-  frames: number;
-  rate: number;
-  model: string;
-}
-
-/** A script of a performance. */
-export interface ScriptEntry {
-  id: string;
-  name: string;
-  text: string;
-  model: string;
-}
-
-/** An edit of a clip, as its script. */
-export interface EditEntry {
-  id: string;
-  name: string;
-  character: string;
-  clip: string;
-  text: string;
-}
-
-/** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
-export interface ClipEntry {
-  name: string;
-  title: string;
-  seconds: number;
-  frames: number;
-  rate: number;
-  start: number;
-  labels: string[];
-  about: string;
-  moments: Record<string, number>;
-  keyed: boolean;
-  source: string;
-}
-
 /** The characters that a file brought, by id, and what reading had to drop or change. */
 export interface Opened {
   characters: string[];
@@ -95,20 +96,16 @@ export interface Pong {
   seconds: number;
 }
 
-/** The whole. */
-export interface Document {
+/** A script of a performance. */
+export interface ScriptEntry {
+  id: string;
   name: string;
-  characters: CharacterEntry[];
-  models: ModelEntry[];
-  takes: TakeEntry[];
-  scripts: ScriptEntry[];
-  edits: EditEntry[];
-  stage: Stage;
-  selection: string[];
+  text: string;
+  model: string;
 }
 
 /** What is on stage: who, driven by what (a clip's name, a take's or a model's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
-export interface Stage {
+export interface StageState {
   character: string;
   driver: "rest" | "clip" | "take" | "model";
   drives: string;
@@ -120,12 +117,16 @@ export interface Stage {
   stop: number | null;
 }
 
-/** Where the browser can fetch the file, what it is called, and what the format could not hold. */
-export interface Exported {
-  url: string;
+/** A recorded performance: `file` is its name below the project's folder `takes`. */
+export interface TakeEntry {
+  id: string;
   name: string;
-  size: number;
-  notes: string[];
+  character: string;
+  file: string;
+  seconds: number;
+  frames: number;
+  rate: number;
+  model: string;
 }
 
 /** Stop a job. */

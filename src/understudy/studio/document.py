@@ -1,0 +1,156 @@
+"""The document: everything that a project holds, as frozen plain data. Undo is having kept the one before.
+
+It goes to the browser whole, and into `project.json` whole; what is large (meshes, models, takes) lies in files that
+it names. Paths are never in it: the browser knows files by their names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Driver = Literal["rest", "clip", "take", "model"]
+What = Literal["character", "clip", "model", "take", "script", "edit"]
+
+
+@dataclass(frozen=True)
+class ClipEntry:
+    """One animation of a character. `name` is unique within the character, `title` is what a user has called it."""
+
+    name: str
+    title: str
+    seconds: float
+    frames: int
+    rate: float
+    start: float = 0.0  # seconds of the file's own clock
+    labels: tuple[str, ...] = ()
+    about: str = ""
+    moments: dict[str, float] = field(default_factory=dict)  # name -> seconds
+    keyed: bool = False  # keyframes rather than frames
+    inside: str = ""  # its name within its file
+    source: str = ""  # the id of the file that it came from, where that is not the character's own
+
+
+@dataclass(frozen=True)
+class CharacterEntry:
+    """A character that is open, and its clips."""
+
+    id: str
+    name: str
+    file: str  # the name of its file, or of the cast member
+    format: str
+    joints: int = 0
+    vertices: int = 0
+    shapes: int = 0
+    controls: int = 0
+    clips: tuple[ClipEntry, ...] = ()
+    notes: tuple[str, ...] = ()
+    cast: str = ""  # the name of a built-in character
+    visible: bool = True  # has something to draw; motion without a character has not
+
+
+@dataclass(frozen=True)
+class ModelEntry:
+    """A learned model: `file` is its name below the project's folder `models`."""
+
+    id: str
+    name: str
+    character: str  # id
+    file: str
+    labels: tuple[str, ...] = ()
+    poses: tuple[str, ...] = ()
+    clips: tuple[str, ...] = ()
+    frames: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TakeEntry:
+    """A recorded performance: `file` is its name below the project's folder `takes`."""
+
+    id: str
+    name: str
+    character: str  # id
+    file: str
+    seconds: float
+    frames: int
+    rate: float
+    model: str = ""  # id
+
+
+@dataclass(frozen=True)
+class ScriptEntry:
+    """A script of a performance."""
+
+    id: str
+    name: str
+    text: str
+    model: str = ""  # id
+
+
+@dataclass(frozen=True)
+class EditEntry:
+    """An edit of a clip, as its script."""
+
+    id: str
+    name: str
+    character: str  # id
+    clip: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StageState:
+    """What is on stage: who, driven by what (a clip's name, a take's or a model's id), and the transport.
+
+    `time` is where it stood at the last gesture; while it plays, frames carry the time.
+    """
+
+    character: str = ""  # id
+    driver: Driver = "rest"
+    drives: str = ""
+    time: float = 0.0  # seconds from the beginning of the clip
+    playing: bool = False
+    rate: float = 1.0
+    loop: bool = True
+    start: float = 0.0  # the range that is played, seconds
+    stop: float | None = None  # None: to the end
+
+
+@dataclass(frozen=True)
+class Document:
+    """The whole."""
+
+    name: str = "untitled"
+    characters: tuple[CharacterEntry, ...] = ()
+    models: tuple[ModelEntry, ...] = ()
+    takes: tuple[TakeEntry, ...] = ()
+    scripts: tuple[ScriptEntry, ...] = ()
+    edits: tuple[EditEntry, ...] = ()
+    stage: StageState = field(default_factory=StageState)
+    selection: tuple[str, ...] = ()
+
+    def character(self, id: str) -> CharacterEntry | None:
+        """The character of that id."""
+        return next((each for each in self.characters if each.id == id), None)
+
+    def model(self, id: str) -> ModelEntry | None:
+        """The model of that id."""
+        return next((each for each in self.models if each.id == id), None)
+
+    def take(self, id: str) -> TakeEntry | None:
+        """The take of that id."""
+        return next((each for each in self.takes if each.id == id), None)
+
+    def script(self, id: str) -> ScriptEntry | None:
+        """The script of that id."""
+        return next((each for each in self.scripts if each.id == id), None)
+
+    def clip(self, character: str, name: str) -> ClipEntry | None:
+        """A clip of a character."""
+        found = self.character(character)
+        return next((each for each in found.clips if each.name == name), None) if found else None
+
+    def staged(self, **changes: object) -> Document:
+        """The same with another stage."""
+        return replace(self, stage=replace(self.stage, **changes))  # type: ignore[arg-type]

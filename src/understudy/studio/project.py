@@ -1,0 +1,111 @@
+"""The project on disk: a folder that a killed server leaves whole.
+
+    project.json        the document, and where its characters come from; written last, whole or not at all
+    files/ID/NAME       what was dropped onto the page
+    models/ takes/      what was learned and recorded
+    exports/            files that the page has fetched or is about to; emptied at each start
+
+Content goes to disk first and is never changed afterwards; the document that names it follows. So at any moment the
+folder holds the project as it was after the last change.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from understudy import files
+from understudy.errors import BadFile, InvalidInput
+from understudy.studio.document import Document
+from understudy.studio.messages.message import plain
+from understudy.studio.messages.reading import read_plain
+
+VERSION = 1
+NAME = "project.json"
+CONTENT = ("files", "models", "takes")
+LARGEST_PROJECT = 64 << 20
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a character or a motion comes from: the built-in cast, a file of the project, or a file elsewhere."""
+
+    cast: str = ""
+    file: str = ""  # below the project's folder
+    path: str = ""  # anywhere; given on the command line or below an opened folder
+    number: int = 0  # which character of the file
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What project.json holds."""
+
+    version: int = VERSION
+    document: Document = field(default_factory=Document)
+    origins: dict[str, Origin] = field(default_factory=dict)  # by the id of a character or of a motion
+
+
+class Project:
+    """One project folder."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).resolve()
+        try:
+            for name in (*CONTENT, "exports"):
+                (self.folder / name).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"cannot make the project {self.folder}: {error.strerror or error}") from None
+        self.origins: dict[str, Origin] = {}
+
+    def open(self) -> Document:
+        """The document as it was saved last; an empty one in a new folder. What nothing names is cleared away."""
+        place = self.folder / NAME
+        if not place.exists():
+            return Document()
+        try:
+            found = json.loads(files.read_text(place, LARGEST_PROJECT))
+            if not isinstance(found, dict) or found.get("version") != VERSION:
+                raise BadFile(place, f"is not a project of version {VERSION}")
+            saved: Saved = read_plain(Saved, found, "project")
+        except (InvalidInput, ValueError, RecursionError) as error:
+            raise BadFile(place, f"cannot be read as a project: {error}") from None
+        self.origins = dict(saved.origins)
+        self._clear(saved)
+        return saved.document
+
+    def save(self, document: Document) -> None:
+        """Write the document, whole or not at all."""
+        saved = Saved(VERSION, document, self.origins)
+        text = json.dumps(plain(saved), ensure_ascii=False, indent=1)
+        with files.written_whole(self.folder / NAME) as temporary, temporary.open("w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+
+    def place(self, kind: str, name: str) -> Path:
+        """Where a content file of the project lies: `place("models", entry.file)`."""
+        if kind not in (*CONTENT, "exports") or Path(name).name != name or name in ("", ".", ".."):
+            raise InvalidInput(f"there is no place for {name!r} among the {kind}")
+        return self.folder / kind / name
+
+    def _clear(self, saved: Saved) -> None:
+        """Remove what a killed server left: temporary files, exports, content that no document names."""
+        for place in (*self.folder.glob(".*.part*"), *(self.folder / "exports").iterdir()):
+            _remove(place)
+        document = saved.document
+        used = {f"models/{each.file}" for each in document.models} | {f"takes/{each.file}" for each in document.takes}
+        used |= {"/".join(Path(each.file).parts[:2]) for each in saved.origins.values() if each.file}
+        for kind in CONTENT:
+            for place in (self.folder / kind).iterdir():
+                if f"{kind}/{place.name}" not in used:
+                    _remove(place)
+
+
+def _remove(place: Path) -> None:
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)

@@ -1,0 +1,84 @@
+"""What keeps strangers out: who may connect, and which files may be opened.
+
+The server listens on this machine alone unless told otherwise. A page of another site can still reach it through the
+user's own browser, so a request must name a host that is ours, and a WebSocket must come from a page that is ours.
+Where the server listens to the network, every address carries a random token as well.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from understudy.errors import InvalidInput
+
+COOKIE = "understudy"
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is this machine and nobody else's."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+@dataclass(frozen=True)
+class Door:
+    """Who may come in: those that name one of our hosts, and know the token where there is one."""
+
+    host: str = "127.0.0.1"
+    token: str = ""
+
+    @classmethod
+    def of(cls, host: str) -> Door:
+        """The door of a server that listens at a host."""
+        return cls(host, "" if is_loopback(host) else secrets.token_urlsafe(24))
+
+    def refuses(self, headers: dict[str, str], socket: bool, given: str) -> str:
+        """Why a request is refused, or nothing. `given` is the token that it brought."""
+        host = headers.get("host", "")
+        name = urlsplit(f"//{host}").hostname or ""
+        if not self.token and not is_loopback(name):
+            return "This server answers to localhost only."
+        if self.token and not hmac.compare_digest(given.encode(), self.token.encode()):
+            return "This address needs the token that the server printed when it started."
+        origin = headers.get("origin", "")
+        if origin and urlsplit(origin).netloc.lower() != host.lower():
+            return "This page is of another site."
+        if socket and not origin and headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return "This page is of another site."
+        return ""
+
+
+@dataclass
+class Folders:
+    """The folders below which files may be opened: those of the files that the user named at the start."""
+
+    roots: list[Path] = field(default_factory=list)
+
+    def allow(self, places: Iterable[str | Path]) -> None:
+        """Open up a folder, or the folder of a file."""
+        for place in places:
+            path = Path(place).resolve()
+            root = path if path.is_dir() else path.parent
+            if root not in self.roots:
+                self.roots.append(root)
+
+    def find(self, name: str) -> Path:
+        """The file of that name, relative to one of the folders or below it; links that lead out are not followed."""
+        if not name or "\0" in name:
+            raise InvalidInput("a file to open should have a name")
+        try:
+            for root in self.roots:
+                path = (root / name).resolve()
+                if path.is_relative_to(root) and path.is_file():
+                    return path
+        except (OSError, ValueError, RuntimeError):  # too long, a loop of links
+            pass
+        raise InvalidInput(f"there is no file {Path(name).name[:100]!r} below the opened folders")

@@ -1,0 +1,193 @@
+"""Session: one project, what is on stage, and the pages that look at it.
+
+Everything here runs in the server's loop; `emit` alone may be called from any thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.studio import frames, handling
+from understudy.studio.assets import Assets, Loaded
+from understudy.studio.client import Client
+from understudy.studio.document import Document, Driver
+from understudy.studio.history import History
+from understudy.studio.jobs import Jobs
+from understudy.studio.messages.message import Event, wire
+from understudy.studio.messages.shell import DocumentChanged, Notice
+from understudy.studio.project import Project
+from understudy.studio.source import Source
+from understudy.studio.ticker import Ticker
+
+if TYPE_CHECKING:
+    from understudy.studio.safety import Folders
+
+SAVE_AFTER = 0.25  # seconds: where the playhead is may be that old after a kill; changes are saved at once
+
+
+class Session:
+    """`document` is the truth; `change` is the one way to another. `source` drives the character on stage."""
+
+    def __init__(self, folder: str | Path, folders: Folders | None = None) -> None:
+        from understudy.studio.safety import Folders
+
+        self.id = secrets.token_hex(8)
+        self.project = Project(folder)
+        self.folder = self.project.folder
+        self.folders = folders or Folders()
+        self.history = History(self.project.open())
+        self.assets = Assets(self.project)
+        self.jobs = Jobs(self.emit)
+        self.clients: set[Client] = set()
+        self.source: Source | None = None
+        self.loaded: Loaded | None = None  # the character on stage
+        self.ticker = Ticker(self)
+        self._sequences: dict[int, int] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._saving: asyncio.TimerHandle | None = None
+        self._staging = asyncio.Lock()
+
+    @property
+    def document(self) -> Document:
+        """The document of now."""
+        return self.history.now
+
+    async def start(self) -> None:
+        """Begin: the stage of the document comes alive."""
+        self._loop = asyncio.get_running_loop()
+        self.ticker.start()
+        try:
+            await self.restage()
+        except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
+            self.history.adjust(self.document.staged(character="", driver="rest", drives="", playing=False))
+            self.emit(Notice("error", str(error), "The project is open without it."))
+
+    async def stop(self) -> None:
+        """End: jobs are cancelled, the document is saved."""
+        self.jobs.cancel_all()
+        await self.ticker.stop()
+        self.save()
+
+    def change(self, document: Document, note: str) -> None:
+        """One undo step: saved before anybody hears of it. `note` says what was done: `open walk.glb`."""
+        before = self.document
+        self.history.change(document, note)
+        try:
+            self.save()
+        except UnderstudyError:
+            self.history.now = before
+            self.history.past.pop()
+            raise
+        self._emit_document()
+
+    def adjust(self, document: Document) -> None:
+        """A change that undo does not take back: stage, transport, selection."""
+        if document == self.document:
+            return
+        self.history.adjust(document)
+        if self._saving is None and self._loop is not None:
+            self._saving = self._loop.call_later(SAVE_AFTER, self.save)
+        self._emit_document()
+
+    async def undo(self) -> str | None:
+        """Take the last change back; returns its note."""
+        return await self._travelled(self.history.undo())
+
+    async def redo(self) -> str | None:
+        """Make it again; returns its note."""
+        return await self._travelled(self.history.redo())
+
+    async def _travelled(self, note: str | None) -> str | None:
+        if note is not None:
+            self.save()
+            self._emit_document()
+            await self.restage()
+        return note
+
+    def save(self) -> None:
+        """Write the document now."""
+        if self._saving is not None:
+            self._saving.cancel()
+            self._saving = None
+        self.project.save(self.document)
+
+    def emit(self, event: Event) -> None:
+        """Tell every page; from any thread."""
+        loop = self._loop
+        if loop is None:
+            return
+        text = wire(event)
+        try:
+            here = asyncio.get_running_loop() is loop
+        except RuntimeError:
+            here = False
+        if here:
+            self._tell_all(event.kind, text)
+        elif not loop.is_closed():
+            loop.call_soon_threadsafe(self._tell_all, event.kind, text)
+
+    def _tell_all(self, kind: str, text: str) -> None:
+        for client in self.clients:
+            client.tell(kind, text)
+
+    def document_event(self) -> DocumentChanged:
+        """The document as pages hear of it."""
+        past, future = self.history.past, self.history.future
+        undoes, redoes = past[-1][1] if past else "", future[-1][1] if future else ""
+        return DocumentChanged(self.document, bool(past), bool(future), undoes, redoes)
+
+    def _emit_document(self) -> None:
+        self.emit(self.document_event())
+
+    def wanted(self, stream: int = frames.STAGE_STREAM) -> bool:
+        """Whether some page would take a frame at once; if not, it need not be made."""
+        return any(client.takes(stream) for client in self.clients)
+
+    def send_frame(
+        self, form: int, time: float, a: int, b: int, payload: bytes | memoryview, stream: int = frames.STAGE_STREAM
+    ) -> int:
+        """Show a frame on every page; returns its sequence number."""
+        sequence = self._sequences.get(stream, 0) + 1
+        self._sequences[stream] = sequence
+        frame = frames.framed(stream, sequence, form, time, a, b, payload)
+        for client in self.clients:
+            client.show(stream, sequence, frame)
+        return sequence
+
+    async def show(
+        self, character: str, driver: Driver = "rest", drives: str = "", playing: bool | None = None
+    ) -> None:
+        """Put a character on stage: driven by a clip (its name), a take or a model (their ids), or at rest."""
+        if self.document.character(character) is None:
+            raise InvalidInput(f"there is no character {character!r}")
+        before = self.document
+        plays = driver != "rest" if playing is None else playing
+        stage = {"character": character, "driver": driver, "drives": drives, "playing": plays}
+        document = before.staged(**stage, time=0.0, start=0.0, stop=None)
+        await self._stage(document)
+        self.adjust(document)
+
+    async def restage(self) -> None:
+        """Make the source that the document's stage asks for."""
+        await self._stage(self.document)
+
+    async def _stage(self, document: Document) -> None:
+        """Whatever cannot be made leaves the stage as it was."""
+        stage = document.stage
+        async with self._staging:
+            if document.character(stage.character) is None:
+                self.source = self.loaded = None
+                self.ticker.changed()
+                return
+            maker = handling.maker_of(stage.driver)
+            if maker is None:
+                raise InvalidInput(f"nothing here can drive a character by a {stage.driver}")
+            loaded = await asyncio.to_thread(self.assets.get, stage.character)
+            source = await maker(self, stage)
+            source.seek(stage.time)
+            self.loaded, self.source = loaded, source
+            self.ticker.changed()

@@ -1,0 +1,1 @@
+"""The shell of the studio: files, stage, transport, names, undo, export."""

@@ -1,0 +1,86 @@
+"""Source: what drives the character on stage, a row of its rig at a time."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from understudy.character import Clip, Curves
+from understudy.checks import Array
+from understudy.rig import PosedRig
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Something that moves on. `time` is where it is, seconds from its beginning; `duration` None where it never ends.
+
+    `live` says that it goes on by itself and cannot be scrubbed: it ignores the loop and the range.
+    """
+
+    rate: float  # frames a second of its own
+    time: float
+    duration: float | None
+    live: bool
+
+    def advance(self, seconds: float) -> Array:
+        """The row (C,) after that many seconds more; 0 gives the row of now."""
+        ...
+
+    def seek(self, time: float) -> None:
+        """Go to a time; a live source stays where it is."""
+        ...
+
+
+class ClipSource:
+    """A clip or curves on a rig: sampled between frames, round and round or once, within a range."""
+
+    live = False
+
+    def __init__(
+        self,
+        rig: PosedRig,
+        animation: Clip | Curves | None,
+        loop: bool = True,
+        start: float = 0.0,
+        stop: float | None = None,
+    ) -> None:
+        self.rig, self.animation = rig, animation
+        self.rate = 24.0 if animation is None else float(animation.rate)
+        self.duration: float | None = 0.0 if animation is None else float(animation.duration)
+        self.time = 0.0
+        self.bounds(loop, start, stop)
+
+    def bounds(self, loop: bool, start: float, stop: float | None) -> None:
+        """Play within a range, seconds from the beginning; None is the end."""
+        last = self.duration or 0.0
+        self.loop = loop
+        self.stop = last if stop is None else min(max(stop, 0.0), last)
+        self.start = min(max(start, 0.0), self.stop)
+
+    @property
+    def ended(self) -> bool:
+        """Whether it has played once to the end."""
+        return not self.loop and self.time >= self.stop
+
+    def advance(self, seconds: float) -> Array:
+        """The row (C,) after that many seconds more. A loop takes in the step from its last frame to its first."""
+        self.time += seconds
+        if seconds and self.time > self.stop:
+            span = self.stop - self.start + 1 / self.rate
+            self.time = self.start + (self.time - self.start) % span if self.loop else self.stop
+        elif seconds < 0 and self.time < self.start:
+            self.time = self.start
+        return self._row()
+
+    def _row(self) -> Array:
+        if self.animation is None:
+            return self.rig.rest
+        # between the last frame of the range and the first of the next round, the last is held
+        moment = min(self.time, self.stop) if self.loop else self.time
+        row: Array = self.rig.pose(self.animation, np.array([self.animation.start + moment]))[0]
+        return row
+
+    def seek(self, time: float) -> None:
+        """Go to a time, held within the clip."""
+        self.time = min(max(time, 0.0), self.duration or 0.0)
