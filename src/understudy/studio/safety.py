@@ -74,11 +74,15 @@ class Folders:
         """The file of that name, relative to one of the folders or below it; links that lead out are not followed."""
         if not name or "\0" in name:
             raise InvalidInput("a file to open should have a name")
-        try:
-            for root in self.roots:
-                path = (root / name).resolve()
-                if path.is_relative_to(root) and path.is_file():
-                    return path
-        except (OSError, ValueError, RuntimeError):  # too long, a loop of links
-            pass
-        raise InvalidInput(f"there is no file {Path(name).name[:100]!r} below the opened folders")
+        found = next((path for root in self.roots if (path := _inside(root, name)) is not None), None)
+        if found is None:
+            raise InvalidInput(f"there is no file {Path(name).name[:100]!r} below the opened folders")
+        return found
+
+
+def _inside(root: Path, name: str) -> Path | None:
+    try:
+        path = (root / name).resolve()
+        return path if path.is_relative_to(root) and path.is_file() else None
+    except (OSError, ValueError, RuntimeError):  # a name that is too long, a loop of links
+        return None
