@@ -47,17 +47,18 @@ class Opened:
 
         return Performer(self.model, self.rig, rate, layers=layers_of(self.rig, model=self.model))
 
-    def clip(self, name: str, rows: Array, rate: float, labels: Iterable[str] = ()) -> Clip:
-        """Rows (F, C) of a performance as a clip of the character; channels that stay at rest are left out."""
-        import numpy as np
 
-        from understudy.character import Channels, Clip
+def clip_of_rows(rig: PosedRig, name: str, rows: Array, rate: float, labels: Iterable[str] = ()) -> Clip:
+    """Rows (F, C) of a performance as a clip of the rig's character; channels that stay at rest are left out."""
+    import numpy as np
 
-        channels = self.rig.channels
-        moved = np.abs(rows - self.rig.rest).max(axis=0) > AT_REST
-        kept = [i for i in range(len(channels)) if moved[channels.offsets[i] : channels.offsets[i + 1]].any()] or [0]
-        columns = np.concatenate([np.arange(channels.offsets[i], channels.offsets[i + 1]) for i in kept])
-        return Clip(name, Channels(channels[i] for i in kept), rows[:, columns], rate, labels=list(labels))
+    from understudy.character import Channels, Clip
+
+    channels = rig.channels
+    moved = np.abs(rows - rig.rest.astype(rows.dtype)).max(axis=0) > AT_REST
+    kept = [i for i in range(len(channels)) if moved[channels.offsets[i] : channels.offsets[i + 1]].any()] or [0]
+    columns = np.concatenate([np.arange(channels.offsets[i], channels.offsets[i + 1]) for i in kept])
+    return Clip(name, Channels(channels[i] for i in kept), rows[:, columns], rate, labels=list(labels))
 
 
 def is_model(path: str | Path) -> bool:

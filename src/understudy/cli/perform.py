@@ -13,7 +13,7 @@ from understudy.cli import options
 from understudy.cli.convert import plain, written
 from understudy.cli.jobs import suffix
 from understudy.cli.render import Size
-from understudy.opening import Opened, open_model
+from understudy.opening import Opened, clip_of_rows, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset
@@ -138,7 +138,7 @@ def as_asset(done: Performance, opened: Opened, name: str) -> Asset:
     from understudy.character import Asset
 
     labels = dict.fromkeys(beat.label for beat in done.events)
-    return Asset([opened.character], [opened.clip(name, done.rows, done.rate, labels)])
+    return Asset([opened.character], [clip_of_rows(opened.rig, name, done.rows, done.rate, labels)])
 
 
 def write(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -24,6 +24,7 @@ from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
 from understudy.live.commands import KINDS, Command, Idle, Look
 from understudy.live.layers.gaze import Gaze
+from understudy.live.performer import Performer
 from understudy.live.script import Beat, OneOf, Script, Step, parse
 from understudy.live.script_check import Repertoire
 from understudy.live.script_run import said
@@ -54,15 +55,25 @@ class LiveSource:
     live = True
     duration: float | None = None
 
-    def __init__(self, opened: Opened, rate: float = RATE, seed: int = 0, label: str | None = None) -> None:
+    def __init__(
+        self,
+        opened: Opened,
+        rate: float = RATE,
+        seed: int = 0,
+        label: str | None = None,
+        performer: Performer | None = None,
+    ) -> None:
+        if performer is not None and performer.rate != rate:
+            raise InvalidInput(f"the performer should have the rate {rate:g}, but has {performer.rate:g}")
         self.opened, self.rate, self.seed = opened, rate, seed
-        self.performer = opened.performer(rate)
+        self.performer = opened.performer(rate) if performer is None else performer
         self.repertoire = Repertoire.of(opened.model)
         self.state: State = self.performer.init(label, seed=seed)
         self.events: deque[Beat] = deque(maxlen=KEPT_EVENTS)
         self.recording: Recording | None = None
         self.script: RunningScript | None = None
         self.doing = ""  # the words of the last command
+        self.watch: Callable[[LiveSource], None] | None = None  # called after every step
         self.gaze = 1.0  # how far the eyes go from straight ahead to what `look` says
         self._pointer: str | Place | None = None
         self._runs, self._left = 0, 0.0
@@ -219,6 +230,8 @@ class LiveSource:
         self._costs.append(1e3 * (perf_counter() - began))
         if self.recording is not None:
             self.recording.add(self._row, self.label)
+        if self.watch is not None:
+            self.watch(self)
 
     def _follow_script(self) -> None:
         running = self.script

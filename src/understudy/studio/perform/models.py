@@ -1,0 +1,145 @@
+"""The models of a project, opened when first asked for: with the stage's own rig, a performer, and their map.
+
+A performer is ready only after seconds (graphs, densities, compiled code) and keeps nothing that changes, so each model
+has one for all that is performed with it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from understudy import files
+from understudy.errors import BadFile, FileError, InvalidInput
+from understudy.opening import ENDING, Opened, is_model
+from understudy.studio.document import Document, ModelEntry
+from understudy.studio.perform.live_source import RATE, LiveSource
+
+if TYPE_CHECKING:
+    from understudy.live.performer import Performer
+    from understudy.posespace import Model
+    from understudy.studio.session import Session
+
+LARGEST = 2 << 30  # bytes of a model file
+
+
+class Models:
+    """What was opened for one session. Its methods block: call them in a thread."""
+
+    def __init__(self, session: Session) -> None:
+        self._assets, self._project = session.assets, session.project
+        self._opened: dict[str, Opened] = {}
+        self._performers: dict[str, Performer] = {}
+        self._maps: dict[str, bytes] = {}
+        self._lock = threading.RLock()
+
+    def opened(self, document: Document, id: str) -> Opened:
+        """The model of an id, on the rig that the stage shows."""
+        from understudy.posespace.model import Model, check_character
+
+        entry = found(document, id)
+        with self._lock:
+            if id not in self._opened:
+                rig = self._assets.get(entry.character).rig
+                try:
+                    model = Model.load(self._project.place("models", entry.file))
+                except FileError as error:
+                    raise type(error)(f"the model {entry.name!r}", error.reason, error.place) from None
+                check_character(model, rig.channels, rig.character.name)
+                self._opened[id] = Opened(entry.name, model, rig)
+            return self._opened[id]
+
+    def performer(self, document: Document, id: str) -> Performer:
+        """The performer of a model at the rate of the stage."""
+        with self._lock:
+            opened = self.opened(document, id)
+            if id not in self._performers:
+                self._performers[id] = opened.performer(RATE)
+            return self._performers[id]
+
+    def live(self, document: Document, id: str, seed: int = 0, label: str | None = None) -> LiveSource:
+        """A new performance of a model."""
+        performer = self.performer(document, id)
+        return LiveSource(self.opened(document, id), RATE, seed, label, performer)
+
+    def map(self, document: Document, id: str) -> bytes:
+        """The latent map of a model as the page reads it."""
+        from understudy.studio.perform.map_data import map_bytes
+
+        with self._lock:
+            if id not in self._maps:
+                self._maps[id] = map_bytes(self.opened(document, id).model)
+            return self._maps[id]
+
+    def forget(self, kept: set[str]) -> None:
+        """Let go of every model that is not among these ids."""
+        with self._lock:
+            for known in (self._opened, self._performers, self._maps):
+                for id in set(known) - kept:
+                    del known[id]
+
+
+_OF_SESSION: WeakKeyDictionary[Session, Models] = WeakKeyDictionary()
+
+
+def models_of(session: Session) -> Models:
+    """The opened models of a session."""
+    if session not in _OF_SESSION:
+        _OF_SESSION[session] = Models(session)
+    return _OF_SESSION[session]
+
+
+def found(document: Document, id: str) -> ModelEntry:
+    """The entry of a model; an unknown id is refused."""
+    entry = document.model(id)
+    if entry is None:
+        raise InvalidInput(f"there is no model {id!r}")
+    return entry
+
+
+def entry_of(model: Model, id: str, name: str, character: str, file: str) -> ModelEntry:
+    """What the document says of a model."""
+    clips = tuple(segment.clip for space in model.spaces.values() for segment in space.segments)
+    frames = sum(map(len, model.spaces.values()))
+    return ModelEntry(
+        id, name, character, file, model.labels, tuple(model.poses), tuple(dict.fromkeys(clips)), frames, model.notes
+    )
+
+
+def new_id() -> str:
+    """An id that no other model, take or script has."""
+    return secrets.token_hex(6)
+
+
+def adopt(session: Session, path: str | Path, character: str, name: str = "") -> ModelEntry:
+    """Copy a model file into the project, for a character that is open and has its channels; it blocks.
+
+    The file goes first; whoever calls adds the entry to the document (`with_model`).
+    """
+    from understudy.posespace.model import Model, check_character
+
+    path = Path(path)
+    if not is_model(path):
+        raise BadFile(path.name, f"is not a model: a file that `understudy learn` has made ends in {ENDING}")
+    if path.is_file() and path.stat().st_size > LARGEST:
+        raise BadFile(path.name, f"is larger than the {LARGEST >> 30} GB that a model may have")
+    try:
+        model = Model.load(path)
+    except FileError as error:
+        raise type(error)(path.name, error.reason, error.place) from None
+    rig = session.assets.get(character).rig
+    check_character(model, rig.channels, rig.character.name)
+    id = new_id()
+    with files.written_whole(session.project.place("models", f"{id}{ENDING}")) as temporary:
+        shutil.copyfile(path, temporary)
+    return entry_of(model, id, name or path.stem, character, f"{id}{ENDING}")
+
+
+def with_model(document: Document, entry: ModelEntry) -> Document:
+    """The document with one more model."""
+    return replace(document, models=(*document.models, entry))
