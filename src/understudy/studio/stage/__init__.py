@@ -1,0 +1,1 @@
+"""What the page draws: a character described once, and its frames packed for the wire."""

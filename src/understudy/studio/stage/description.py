@@ -1,0 +1,151 @@
+"""The description of a character: all that the page needs to build and skin it, in one binary answer.
+
+    u32 length of the header | header, JSON, padded with spaces to 4 bytes | float32 and uint32 buffers, little-endian
+
+The header names each buffer by `[offset, length, width, type]`: bytes from the end of the header, number of rows,
+numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through. Lists of
+influences and of shape targets have as many entries as a vertex needs: row v of `influenceFirst` and `targetFirst` is
+where those of vertex v begin, and the row after where they end. Textures are fetched apart, by their number.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Clip, Curves, Image
+from understudy.checks import Array
+from understudy.rig import PosedRig
+from understudy.studio.frames import JOINTS
+from understudy.studio.stage.materials import PLAIN, Palette
+from understudy.studio.stage.packing import Packer
+from understudy.studio.stage.surface import Lists, Piece, influences_of, normals_of, pieces_of, targets_of
+
+VERSION = 1
+WHITEST_PAINT = 0.85  # of vertex colours, linear: room for light and form where nothing else gives a colour
+MOMENTS = 12  # of an animation that are looked at for the room it takes
+
+
+class Buffers:
+    """Arrays one after the other, and where each lies."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+
+    def add(self, array: Array, kind: str = "f") -> list[Any]:
+        """The place of an array (N,) or (N, n), which is appended."""
+        data = np.ascontiguousarray(array, "<f4" if kind == "f" else "<u4")
+        place = [self._size, len(data), 1 if data.ndim == 1 else data.shape[1], kind]
+        self._chunks.append(data.tobytes())
+        self._size += data.nbytes
+        return place
+
+    def after(self, header: dict[str, Any]) -> bytes:
+        """The whole: header and buffers."""
+        text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 4)
+        return b"".join((struct.pack("<I", len(text)), text, *self._chunks))
+
+
+def describe(rig: PosedRig, animation: Clip | Curves | None = None, packer: Packer | None = None) -> bytes:
+    """The description of a rig's character, framed for an animation where there is one."""
+    packer = packer or Packer(rig)
+    pieces, palette, buffers = pieces_of(packer.parts), Palette(packer.parts), Buffers()
+    skeleton = rig.character.skeleton
+    header = {
+        "version": VERSION,
+        "name": rig.character.name,
+        "form": packer.form,
+        "vertices": rig.character.vertex_count,
+        "joints": list(skeleton.names),
+        "parents": skeleton.parents.tolist(),
+        "bones": packer.bones.joints.tolist(),
+        "binds": buffers.add(packer.bones.inverse_binds[:, :3].reshape(-1, 12)),
+        "weights": packer.weight_count,
+        "bounds": bounds(rig, animation),
+        "parts": [_part(piece, palette, buffers) for piece in pieces],
+        "materials": palette.entries,
+        **_surface(pieces, palette, buffers),
+        **_lists("influence", influences_of(pieces, packer.bones), buffers),
+        **_lists("target", targets_of(pieces, packer.offsets), buffers),
+        "rest": buffers.add(np.frombuffer(packer.pack(rig.rest)[2], np.float32)),
+    }
+    return buffers.after(header)
+
+
+def images(rig: PosedRig) -> tuple[Image, ...]:
+    """The pictures of a character's materials, by the numbers that its description uses."""
+    return tuple(Palette(rig.character.parts).images)
+
+
+def bounds(rig: PosedRig, animation: Clip | Curves | None = None) -> list[list[float]]:
+    """The corners of the box that holds the character: in an animation where there is one, else at rest."""
+    rows = rig.rest[None]
+    if animation is not None and rig.is_moved_by(animation):
+        times = animation.frame_times()
+        rows = rig.pose(animation, times[np.unique(np.linspace(0, len(times) - 1, MOMENTS).round().astype(int))])
+    points = rig.vertices(rows).reshape(-1, 3) if rig.character.parts else rig.joints(rows)[..., :3, 3].reshape(-1, 3)
+    points = points[np.isfinite(points).all(axis=1)]
+    if not len(points):
+        return [[-0.5, 0.0, -0.5], [0.5, 1.0, 0.5]]
+    return [points.min(axis=0).astype(float).tolist(), points.max(axis=0).astype(float).tolist()]
+
+
+def _part(piece: Piece, palette: Palette, buffers: Buffers) -> dict[str, Any]:
+    """Name, range of drawn vertices, method, and what is drawn with which material."""
+    mesh = piece.mesh
+    draws = []
+    for number in [0] if mesh.material_of is None else np.unique(mesh.material_of).tolist():
+        chosen = mesh.triangles if mesh.material_of is None else mesh.triangles[mesh.material_of == number]
+        material = mesh.materials[number] if mesh.materials else PLAIN
+        draws.append(
+            {
+                "material": palette.number(material, mesh.colours is not None),
+                "triangles": buffers.add(chosen.reshape(-1, 3) + piece.start, "u"),
+            }
+        )
+    return {
+        "name": piece.part.name,
+        "start": piece.start,
+        "count": piece.count,
+        "dual": piece.part.skin.method == "dual",
+        "uvs": [buffers.add(uv) for uv in mesh.uvs[:2]],
+        "colours": None if mesh.colours is None else buffers.add(_paint(mesh.colours, mesh.materials)),
+        "draws": draws,
+    }
+
+
+def _paint(colours: Array, materials: tuple[Any, ...]) -> Array:
+    """Vertex colours (V, 4), dimmed whole where they are all there is, so that their hue stays."""
+    if any("colour" in material.textures or "KHR_materials_unlit" in str(material.extra) for material in materials):
+        return colours
+    result = colours.copy()
+    result[:, :3] *= np.minimum(1.0, WHITEST_PAINT / np.maximum(colours[:, :3].max(axis=1, keepdims=True), 1e-6))
+    return result
+
+
+def _surface(pieces: list[Piece], palette: Palette, buffers: Buffers) -> dict[str, Any]:
+    """Place, normal and origin of each drawn vertex."""
+    none = np.zeros((0, 3), np.float32)
+    return {
+        "positions": buffers.add(np.concatenate([none, *(piece.mesh.vertices for piece in pieces)])),
+        "normals": buffers.add(np.concatenate([none, *(normals_of(piece.mesh) for piece in pieces)])),
+        "origins": buffers.add(np.concatenate([np.zeros(0, np.int64), *(p.origin + p.first for p in pieces)]), "u"),
+    }
+
+
+def _lists(name: str, lists: Lists, buffers: Buffers) -> dict[str, Any]:
+    return {
+        f"{name}First": buffers.add(lists.first, "u"),
+        f"{name}Number": buffers.add(lists.number, "u"),
+        f"{name}Value": buffers.add(lists.value),
+    }
+
+
+def is_skinned(rig: PosedRig) -> bool:
+    """Whether the page skins this rig itself."""
+    return Packer(rig).form == JOINTS

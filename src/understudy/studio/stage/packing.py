@@ -1,0 +1,150 @@
+"""Packing: a row of a rig as the numbers of one frame.
+
+A character whose controls are its joints and shape weights goes over the wire as those (form 1), and the page skins it:
+a few kilobytes a frame. A rig with layers cannot be told in such terms, so its vertices go, with their normals
+(form 2): half a megabyte a frame for the dragon, which costs less than any packing of them would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from understudy.character import Part
+from understudy.checks import Array
+from understudy.maths import accelerate
+from understudy.rig import LayeredRig, PosedRig
+from understudy.studio.frames import JOINTS, VERTICES
+from understudy.studio.stage.bones import Bones
+from understudy.studio.stage.stick import visible
+
+KERNELS = "understudy.studio.stage.packing_kernels"
+
+
+class Packer:
+    """Packs rows of one rig; what that takes is prepared once, at the first frame."""
+
+    def __init__(self, rig: PosedRig) -> None:
+        self.rig = rig
+        self.form = VERTICES if isinstance(rig, LayeredRig) else JOINTS
+
+    def pack(self, row: Array) -> tuple[int, int, memoryview]:
+        """a, b and the payload of a frame (see `studio.frames`) for a row (C,)."""
+        if self.form == VERTICES:
+            count = self.rig.character.vertex_count
+            return count, count, self.vertices(row).reshape(-1).data.cast("B")
+        rows = self.poses(np.asarray(row)[None])
+        return len(self.bones), self.weight_count, rows.reshape(-1).data.cast("B")
+
+    def vertices(self, row: Array) -> Array:
+        """(2 V, 3) float32: the vertices of a row (C,), then their normals."""
+        points = self.rig.vertices(np.asarray(row)[None])[0]
+        result = np.empty((2 * len(points), 3), np.float32)
+        result[: len(points)] = points
+        self._normals.write(points, result[len(points) :])
+        return result
+
+    def poses(self, rows: Array) -> Array:
+        """(F, 12 B + W) float32: matrices (3 rows of 4) of the bones, then weights of the targets, for (F, C) rows."""
+        matrices = self.bones.matrices(self.rig.joints(rows))
+        weights = [matrices.reshape(len(rows), -1)]
+        for part, offset in zip(self.parts, self.offsets):
+            if offset >= 0 and offset == sum(block.shape[1] for block in weights[1:]):
+                assert part.mesh.shapes is not None  # or it would have no offset
+                own = self.rig.channels.slice(part.name, "weights")
+                weights.append(part.mesh.shapes.target_weights(rows[:, own]).astype(np.float32))
+        return np.concatenate(weights, axis=1)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What is drawn."""
+        rig = self.rig
+        return visible(rig.character, rig.joints(rig.rest[None])[0]).parts
+
+    @cached_property
+    def bones(self) -> Bones:
+        """The B matrices of a frame of form 1."""
+        return Bones(self.parts)
+
+    @cached_property
+    def offsets(self) -> list[int]:
+        """Where the weights of each part's targets begin among all; -1 for a part without shapes."""
+        return weight_offsets(self.parts)
+
+    @cached_property
+    def weight_count(self) -> int:
+        """W, over all parts."""
+        ends = [0]
+        for part, offset in zip(self.parts, self.offsets):
+            if offset >= 0 and part.mesh.shapes is not None:
+                ends.append(offset + len(part.mesh.shapes.deltas))
+        return max(ends)
+
+    @cached_property
+    def _normals(self) -> Normals:
+        return Normals(self.rig.character.parts)
+
+
+def weight_offsets(parts: Sequence[Part]) -> list[int]:
+    """Parts of one name share their weights, unless their in-betweens differ."""
+    known: dict[tuple[str, bytes, bytes], int] = {}
+    result, end = [], 0
+    for part in parts:
+        shapes = part.mesh.shapes
+        if shapes is None:
+            result.append(-1)
+            continue
+        key = part.name, shapes.shape_of.tobytes(), shapes.stop_of.tobytes()
+        if key not in known:
+            known[key] = end
+            end += len(shapes.deltas)
+        result.append(known[key])
+    return result
+
+
+class Normals:
+    """Normals of streamed vertices: the unit sum of the normals of the triangles around, weighted by area.
+
+    Vertices in one place with one normal at rest are a seam, and share their normal in every frame.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        triangles, places, start, welded = [np.zeros((0, 3), np.int32)], [np.zeros(0, np.int32)], 0, 0
+        for part in parts:
+            triangles.append(part.mesh.triangles + np.int32(start))
+            own = _seams(part)
+            places.append((own + welded).astype(np.int32))
+            start, welded = start + len(own), welded + int(own.max(initial=-1)) + 1
+        self.triangles = np.concatenate(triangles)  # (T, 3) int32
+        self.place = np.concatenate(places)  # (V,) int32, vertices of one number share their normal
+        self._total = np.empty((welded, 3), np.float32)
+
+    def write(self, points: Array, out: Array) -> None:
+        """Normals of points (V, 3) float32 into `out` (V, 3); up where there is no area around a vertex."""
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is not None:
+            kernels.normals(points, self.triangles, self.place, self._total, out)
+            return
+        a, b, c = (points[self.triangles[:, k]] for k in range(3))
+        face = np.cross(b - a, c - a)
+        self._total[:] = 0
+        for k in range(3):
+            np.add.at(self._total, self.place[self.triangles[:, k]], face)
+        length = np.linalg.norm(self._total, axis=1, keepdims=True)
+        self._total[length[:, 0] == 0] = (0, 1, 0)
+        out[:] = (self._total / np.where(length > 0, length, 1))[self.place]
+
+
+def _seams(part: Part) -> Array:
+    """(V,) a number for each vertex; those of one place and one normal have the same.
+
+    A mesh whose attributes differ from corner to corner has no vertices that lie in one place by need.
+    """
+    mesh = part.mesh
+    if mesh.normals is None or mesh.normals.ndim == 3 or any(uv.ndim == 3 for uv in mesh.uvs):
+        return np.arange(len(mesh.vertices))
+    # a hundredth of a normal is half a degree: what is smooth on both sides of a seam agrees far better
+    key = np.concatenate([mesh.vertices, np.round(mesh.normals * 100)], axis=1)
+    return np.unique(key, axis=0, return_inverse=True)[1].reshape(-1)
