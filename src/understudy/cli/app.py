@@ -16,7 +16,10 @@ import click
 from understudy import __version__
 from understudy.errors import UnderstudyError
 
-VERBS = ("demo", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce", "bench", "completion")
+VERBS = (
+    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce", "bench"),
+    "completion",
+)
 
 
 class Verbs(click.Group):

@@ -1,10 +1,13 @@
-"""Who answers which request, and what can drive the stage.
+"""Who answers which request, what can drive the stage, and what the page can fetch.
 
     @handles(Play)
     async def play(session: Session, request: Play) -> None: ...
 
     @drives("model")
     async def performing(session: Session, stage: StageState) -> Source: ...
+
+    @serves("/map/{model}")
+    async def latent_map(session: Session, model: str) -> Content: ...
 
 A handler returns the result (a dataclass or a dictionary) or nothing, and raises `UnderstudyError` to refuse. Handlers
 live in `studio/*/handlers.py`, which are all loaded at the start; one that names a `MODE` adds it to the page.
@@ -16,6 +19,8 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from understudy.studio.document import Driver, StageState
@@ -32,6 +37,17 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 _HANDLERS: dict[type[Request], Handler] = {}
 _MAKERS: dict[str, Maker] = {}
+_PAGES: dict[str, Callable[..., Awaitable[Content]]] = {}
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a page fetches: bytes, or a file; `name` where the browser should save it under one."""
+
+    data: bytes | Path
+    type: str = "application/octet-stream"
+    name: str = ""
+    kept: bool = False  # never changes, so that the browser may keep it
 
 
 def handles(request: type[Request]) -> Callable[[F], F]:
@@ -54,6 +70,22 @@ def drives(driver: Driver) -> Callable[[F], F]:
         return function
 
     return register
+
+
+def serves(address: str) -> Callable[[F], F]:
+    """Registers what answers GET at an address such as `/map/{model}`; the parts in braces are given by name."""
+
+    def register(function: F) -> F:
+        _PAGES[address] = function
+        return function
+
+    return register
+
+
+def pages() -> dict[str, Callable[..., Awaitable[Content]]]:
+    """Everything that can be fetched, by address."""
+    load()
+    return dict(_PAGES)
 
 
 def handler_of(request: type[Request]) -> Handler | None:

@@ -41,11 +41,11 @@ class History:
             return None
         document, note = source.pop()
         target.append((self.now, note))
-        self.now = replace(document, stage=_kept(self.now.stage, document), selection=self.now.selection)
+        self.now = replace(document, stage=kept(self.now.stage, document), selection=self.now.selection)
         return note
 
 
-def _kept(stage: StageState, document: Document) -> StageState:
+def kept(stage: StageState, document: Document) -> StageState:
     """The stage of now, as far as what it shows is still there: undo takes back changes, not where one looks."""
     character = document.character(stage.character)
     if character is None:

@@ -4,8 +4,9 @@
     result = await job.result()
 
 The function runs in a thread; it calls `progress(done, total)` now and then, which raises `Cancelled` once the job is
-cancelled, so that work stops at its next report. Work that holds the interpreter should start a process of its own
-and watch `cancelled()` while it waits.
+cancelled, so that work stops at its next report. For the user it is over at once: work that does not report goes on
+unseen, and what it returns is dropped. Work that holds the interpreter should start a process of its own and watch
+`cancelled()` while it waits.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ class Job:
         self.sentence = ""
         self._emit, self._began, self._reported = emit, time.monotonic(), 0.0
         self._stop = threading.Event()
+        self._stopped = asyncio.Event()
         self._task: asyncio.Task[Any] | None = None
 
     def cancel(self) -> None:
-        """Ask it to stop."""
+        """Ask it to stop; call from the server's loop."""
         self._stop.set()
+        self._stopped.set()
 
     def cancelled(self) -> bool:
         """Whether it was asked to stop."""
@@ -76,7 +79,7 @@ class Job:
     async def _run(self, work: Work) -> Any:
         self.tell()
         try:
-            found = await asyncio.to_thread(work, self.progress, self.cancelled)
+            found = await self._first(asyncio.create_task(asyncio.to_thread(work, self.progress, self.cancelled)))
         except Cancelled:
             self._end("cancelled", "")
             raise
@@ -90,6 +93,16 @@ class Job:
         self.done = self.total = self.total or 1.0
         self._end("done", "")
         return found
+
+    async def _first(self, working: asyncio.Task[Any]) -> Any:
+        """The result of the work, unless it is cancelled before."""
+        stopped = asyncio.create_task(self._stopped.wait())
+        await asyncio.wait({working, stopped}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
+        if working.done():
+            return working.result()
+        working.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody waits for it any more
+        raise Cancelled
 
     def _end(self, state: Progress, sentence: str) -> None:
         self.state, self.sentence = state, sentence

@@ -189,5 +189,6 @@ class Session:
             loaded = await asyncio.to_thread(self.assets.get, stage.character)
             source = await maker(self, stage)
             source.seek(stage.time)
+            await asyncio.to_thread(self.ticker.prepare, loaded)
             self.loaded, self.source = loaded, source
             self.ticker.changed()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-
 from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.rig import PosedRig
+
+MOST_VALUES = 8_000_000  # that are laid at once: 64 MB
 
 
 @runtime_checkable
@@ -48,6 +48,7 @@ class ClipSource:
         self.rig, self.animation = rig, animation
         self.rate = 24.0 if animation is None else float(animation.rate)
         self.duration: float | None = 0.0 if animation is None else float(animation.duration)
+        self._rows = None if animation is None else Rows(rig, animation)
         self.time = 0.0
         self.bounds(loop, start, stop)
 
@@ -74,13 +75,33 @@ class ClipSource:
         return self._row()
 
     def _row(self) -> Array:
-        if self.animation is None:
+        if self._rows is None:
             return self.rig.rest
         # between the last frame of the range and the first of the next round, the last is held
         moment = min(self.time, self.stop) if self.loop else self.time
-        row: Array = self.rig.pose(self.animation, np.array([self.animation.start + moment]))[0]
+        row: Array = self._rows.sample([moment])[0]
         return row
 
     def seek(self, time: float) -> None:
         """Go to a time, held within the clip."""
         self.time = min(max(time, 0.0), self.duration or 0.0)
+
+
+class Rows:
+    """An animation as rows of a rig, at any time.
+
+    Laying hundreds of channels takes 10 ms a frame, and all frames at once hardly longer than one: so all are laid at
+    the beginning, and a row is the mean of two. A capture that is too long for that is laid a frame at a time.
+    """
+
+    def __init__(self, rig: PosedRig, animation: Clip | Curves) -> None:
+        self._rig, self._animation = rig, animation
+        self._laid: Clip | None = None
+        if animation.frame_count * rig.channels.width <= MOST_VALUES:
+            self._laid = Clip(animation.name, rig.channels, rig.pose(animation), animation.rate)
+
+    def sample(self, times: list[float]) -> Array:
+        """(M, C) rows at times from the beginning of the animation, seconds."""
+        if self._laid is not None:
+            return self._laid.sample(times)
+        return self._rig.pose(self._animation, [self._animation.start + time for time in times])

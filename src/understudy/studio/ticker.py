@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from understudy.errors import UnderstudyError
 from understudy.studio.messages.shell import Notice, Stats
@@ -29,7 +30,7 @@ class Ticker:
         self._session = session
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._packer: tuple[Loaded, Packer] | None = None
+        self._packers: WeakKeyDictionary[Loaded, Packer] = WeakKeyDictionary()
         self._show_once = False
         self._costs: list[float] = []
         self._reported = time.monotonic()
@@ -78,7 +79,7 @@ class Ticker:
         try:
             row = source.advance(seconds * session.document.stage.rate)
             if once or session.wanted():
-                packer = self._packing(loaded)
+                packer = self._packers[loaded]
                 session.send_frame(packer.form, source.time, *packer.pack(row))
         except UnderstudyError as error:
             self._halt(str(error))
@@ -89,12 +90,14 @@ class Ticker:
             session.adjust(session.document.staged(playing=False, time=source.time))
         self._measure(time.thread_time() - began)
 
-    def _packing(self, loaded: Loaded) -> Packer:
-        from understudy.studio.stage.packing import Packer
+    def prepare(self, loaded: Loaded) -> None:
+        """Load and compile what the first frame of a character needs, in a thread: nothing else waits for it."""
+        if loaded not in self._packers:
+            from understudy.studio.stage.packing import Packer
 
-        if self._packer is None or self._packer[0] is not loaded:
-            self._packer = (loaded, Packer(loaded.rig))
-        return self._packer[1]
+            packer = Packer(loaded.rig)
+            packer.pack(loaded.rig.rest)
+            self._packers[loaded] = packer
 
     def _halt(self, sentence: str) -> None:
         session = self._session

@@ -1,0 +1,162 @@
+"""The web application: the page, one WebSocket, uploads, and what the page fetches."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import Request as WebRequest
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.websockets import WebSocket
+
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.studio import handling, uploads
+from understudy.studio.connection import converse
+from understudy.studio.messages.message import plain
+from understudy.studio.safety import COOKIE, Door
+from understudy.studio.session import Session
+
+LOG = logging.getLogger(__name__)
+STATIC = Path(__file__).parent / "static"
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' blob: data:; style-src 'self' 'unsafe-inline'; connect-src 'self' blob:; "
+        b"worker-src 'self' blob:; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'",
+    ),
+)
+
+
+def make_app(session: Session, door: Door, static: Path = STATIC) -> ASGIApp:
+    """The application of one session."""
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        await session.start()
+        yield
+        await session.stop()
+
+    async def live(socket: WebSocket) -> None:
+        await socket.accept()
+        await converse(session, socket)
+
+    async def upload(request: WebRequest) -> Response:
+        return await _uploaded(session, request)
+
+    routes: list[Any] = [WebSocketRoute("/live", live), Route("/upload", upload, methods=["POST"])]
+    routes += [Route(address, _page(session, answer)) for address, answer in handling.pages().items()]
+    if (static / "index.html").is_file():
+        routes.append(Mount("/", StaticFiles(directory=static, html=True)))
+    else:
+        routes.append(Route("/", _no_page))
+    errors = {HTTPException: _http_error, UnderstudyError: _refused, Exception: _unforeseen}
+    return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=errors), door)
+
+
+class Guard:
+    """Stands before everything: refuses strangers, and adds the headers that keep the page to itself."""
+
+    def __init__(self, app: ASGIApp, door: Door) -> None:
+        self._app, self._door = app, door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        connection = WebRequest(scope) if scope["type"] == "http" else WebSocket(scope, receive, send)
+        given = connection.query_params.get("token", "")
+        reason = self._door.refuses(headers, scope["type"] == "websocket", given or connection.cookies.get(COOKIE, ""))
+        if reason:
+            await self._refuse(scope, receive, send, reason)
+        elif given and self._door.token and scope["type"] == "http":
+            answer = RedirectResponse(scope["path"] or "/", status_code=303)  # the token leaves the address bar
+            answer.set_cookie(COOKIE, self._door.token, httponly=True, samesite="strict")
+            await answer(scope, receive, send)
+        else:
+            await self._app(scope, receive, _with_headers(send))
+
+    async def _refuse(self, scope: Scope, receive: Receive, send: Send, reason: str) -> None:
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008, "reason": reason})
+            return
+        await JSONResponse({"sentence": reason, "hint": ""}, status_code=403)(scope, receive, _with_headers(send))
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Any) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *HEADERS]
+        await send(message)
+
+    return sending
+
+
+def _page(session: Session, answer: Callable[..., Awaitable[handling.Content]]) -> Callable[[WebRequest], Any]:
+    async def page(request: WebRequest) -> Response:
+        found = await answer(session, **request.path_params)
+        headers = {"cache-control": "private, max-age=86400, immutable" if found.kept else "no-store"}
+        if isinstance(found.data, Path):
+            return FileResponse(found.data, media_type=found.type, filename=found.name or None, headers=headers)
+        return Response(found.data, media_type=found.type, headers=headers)
+
+    return page
+
+
+async def _uploaded(session: Session, request: WebRequest) -> Response:
+    """Parse the form while it arrives, within bounds, and open what it brought."""
+    if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
+        raise InvalidInput("an upload should be a multipart form")
+    length = request.headers.get("content-length", "0")
+    if length.isdecimal() and int(length) > uploads.LARGEST:
+        raise InvalidInput(f"an upload should have at most {uploads.LARGEST >> 20} MB")
+    try:
+        stream = uploads.limited(request.stream())
+        parser = MultiPartParser(request.headers, stream, max_files=uploads.MOST_FILES, max_fields=8)
+        form = await parser.parse()
+    except MultiPartException as error:
+        raise InvalidInput(f"the upload cannot be read: {error.message}") from None
+    except (KeyError, ValueError, UnicodeError):
+        raise InvalidInput("the upload cannot be read as a multipart form") from None
+    try:
+        return JSONResponse(plain(await uploads.receive(session, form)))
+    finally:
+        await form.close()
+
+
+def _sentence(sentence: str, status: int, hint: str = "") -> Response:
+    return JSONResponse({"sentence": sentence, "hint": hint}, status_code=status)
+
+
+async def _refused(request: WebRequest, error: Exception) -> Response:
+    return _sentence(str(error), 400)
+
+
+async def _http_error(request: WebRequest, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    words = {404: "There is nothing at this address.", 405: "This address does not take that."}
+    return _sentence(words.get(status, "This cannot be done."), status)
+
+
+async def _unforeseen(request: WebRequest, error: Exception) -> Response:
+    LOG.error("%s failed", request.url.path, exc_info=error)
+    return _sentence("This failed for a reason that was not foreseen.", 500, "The server's log says more.")
+
+
+async def _no_page(request: WebRequest) -> Response:
+    text = "The page is not built here. In a checkout, `make setup` builds it; the server itself runs."
+    return Response(f"<!doctype html><title>understudy</title><p>{text}</p>", 503, media_type="text/html")

@@ -1,0 +1,113 @@
+"""One page's conversation: texts are parsed, handled and answered; whatever a page sends, the session goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING, Any
+
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+import understudy
+from understudy import cast, formats
+from understudy.errors import UnderstudyError
+from understudy.studio import handling, uploads
+from understudy.studio.client import Client
+from understudy.studio.messages.message import Event, Request, plain, wire
+from understudy.studio.messages.reading import id_of, parse
+from understudy.studio.messages.shell import Done, Failed, FormatEntry, Hello, Seen
+
+if TYPE_CHECKING:
+    from understudy.studio.session import Session
+
+LOG = logging.getLogger(__name__)
+MOST_AT_ONCE = 64  # requests of one page that are being handled
+MOST_CLIENTS = 16
+
+
+async def converse(session: Session, socket: WebSocket) -> None:
+    """Serve one page until it goes."""
+    client = Client(socket.send_text, socket.send_bytes)
+    if len(session.clients) >= MOST_CLIENTS:
+        await socket.close(1013, "too many pages are open")
+        return
+    for event in (hello(session), session.document_event()):
+        client.tell(event.kind, wire(event))
+    for job in session.jobs.running():
+        job.tell()
+    session.clients.add(client)
+    session.ticker.changed()
+    tasks = {asyncio.create_task(client.run()), asyncio.create_task(_listen(session, socket, client))}
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        session.clients.discard(client)
+        for task in tasks:
+            task.cancel()
+        for found in await asyncio.gather(*tasks, return_exceptions=True):
+            if isinstance(found, Exception) and not isinstance(found, WebSocketDisconnect | RuntimeError):
+                LOG.error("a page's connection failed", exc_info=found)
+        with contextlib.suppress(RuntimeError, WebSocketDisconnect):  # it has gone already
+            await socket.close()
+
+
+def hello(session: Session) -> Hello:
+    """The first event: what there is."""
+    known = tuple(FormatEntry(each.name, each.endings, each.writes, each.about) for each in formats.FORMATS)
+    return Hello(understudy.__version__, session.id, handling.load(), known, cast.names(), uploads.LARGEST)
+
+
+async def _listen(session: Session, socket: WebSocket, client: Client) -> None:
+    """Requests in the order in which they come; those that take long go on while others are handled."""
+    going: set[asyncio.Task[None]] = set()
+    while True:
+        message = await socket.receive()
+        if message["type"] == "websocket.disconnect":
+            return
+        text = message.get("text")
+        if text is None:
+            tell(client, Failed(0, "A message should be text, but is binary."))
+            continue
+        try:
+            request = parse(text)
+        except UnderstudyError as error:
+            tell(client, Failed(id_of(text), str(error)))
+            continue
+        if isinstance(request, Seen):
+            client.seen(request.stream, request.sequence)
+            continue
+        if len(going) >= MOST_AT_ONCE:
+            tell(client, Failed(request.id, "Too much is being done at once; wait a moment."))
+            continue
+        task = asyncio.create_task(answer(session, request, client))
+        going.add(task)
+        task.add_done_callback(going.discard)
+        await asyncio.sleep(0)  # it begins before the next is read
+
+
+async def answer(session: Session, request: Request, client: Client) -> None:
+    """Handle a request, and answer it where it has an id."""
+    reply: Event
+    try:
+        reply = Done(request.id, plain(await handled(session, request)))
+    except UnderstudyError as error:
+        reply = Failed(request.id, str(error), getattr(error, "hint", ""))
+    except Exception:
+        LOG.exception("the request %s failed", request.kind)
+        reply = Failed(request.id, "This failed for a reason that was not foreseen.", "The server's log says more.")
+    if request.id or isinstance(reply, Failed):
+        tell(client, reply)
+
+
+async def handled(session: Session, request: Request) -> Any:
+    """What the handler of a request returns."""
+    handler = handling.handler_of(type(request))
+    if handler is None:
+        raise UnderstudyError(f"nothing here answers {request.kind}")
+    return await handler(session, request)
+
+
+def tell(client: Client, event: Event) -> None:
+    """Send an event to one page."""
+    client.tell(event.kind, wire(event))

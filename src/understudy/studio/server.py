@@ -1,0 +1,109 @@
+"""Serving: uvicorn on a port of its own, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+from understudy.errors import InvalidInput
+from understudy.studio.app import STATIC, make_app
+from understudy.studio.messages.reading import LARGEST
+from understudy.studio.safety import Door, is_loopback
+from understudy.studio.session import Session
+
+PORT = 7860
+TRIES = 20  # ports after the first, where none was asked for
+
+
+class Server:
+    """A session at an address. `begin` runs in the server's loop once the page can be opened."""
+
+    def __init__(
+        self,
+        session: Session,
+        host: str = "127.0.0.1",
+        port: int | None = None,
+        begin: Callable[[Session], object] | None = None,
+        static: Path = STATIC,
+    ) -> None:
+        import uvicorn
+
+        self.session, self.door = session, Door.of(host)
+        self.socket = listening(host, port)
+        self.port = int(self.socket.getsockname()[1])
+        self._begin = begin
+        config = uvicorn.Config(
+            make_app(session, self.door, static),
+            ws="websockets-sansio",
+            ws_per_message_deflate=False,  # it would cost several times what it saves on a local wire
+            ws_max_size=4 * LARGEST,  # bytes: characters have up to four
+            ws_ping_interval=20.0,
+            ws_ping_timeout=60.0,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+            timeout_keep_alive=30,
+        )
+        self._server = uvicorn.Server(config)
+
+    @property
+    def address(self) -> str:
+        """What to open in the browser."""
+        host = self.door.host
+        if not is_loopback(host):
+            host = socket.gethostname() if host in ("0.0.0.0", "::") else host
+        name = f"[{host}]" if ":" in host else host
+        return f"http://{name}:{self.port}/" + (f"?token={self.door.token}" if self.door.token else "")
+
+    def run(self, opened: Callable[[], None] | None = None) -> None:
+        """Serve until Ctrl+C; `opened` is called once the page can be opened."""
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(self._serve(opened))
+
+    def stop(self) -> None:
+        """End, from any thread."""
+        self._server.should_exit = True
+
+    async def _serve(self, opened: Callable[[], None] | None) -> None:
+        serving = asyncio.create_task(self._server.serve(sockets=[self.socket]))
+        while not self._server.started and not serving.done():
+            await asyncio.sleep(0.01)
+        began = None
+        if not serving.done():
+            if opened is not None:
+                opened()
+            if self._begin is not None:
+                found = self._begin(self.session)
+                began = asyncio.ensure_future(found) if asyncio.iscoroutine(found) else None
+        await serving
+        if began is not None:
+            began.cancel()
+            for error in await asyncio.gather(began, return_exceptions=True):
+                if isinstance(error, Exception):
+                    logging.getLogger(__name__).error("the start failed", exc_info=error)
+
+
+def listening(host: str, port: int | None) -> socket.socket:
+    """A socket at the port, or at the first free one from the usual on where none is asked for."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    wanted = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    for number in wanted:
+        found = socket.socket(family, socket.SOCK_STREAM)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            found.bind((host, number))
+        except OSError as error:
+            found.close()
+            if error.errno == errno.EADDRINUSE and number != wanted[-1]:
+                continue
+            reason = error.strerror or error
+            raise InvalidInput(f"cannot listen at {host}, port {number}: {reason}") from None
+        found.setblocking(False)
+        return found
+    raise InvalidInput(f"cannot listen at {host}")

@@ -1,0 +1,241 @@
+"""What the shell's requests do."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from understudy.errors import InvalidInput
+from understudy.studio import exporting
+from understudy.studio.document import CharacterEntry, ClipEntry, StageState
+from understudy.studio.handling import Content, drives, handles, serves
+from understudy.studio.messages import shell
+from understudy.studio.project import Origin
+from understudy.studio.shell import naming
+from understudy.studio.shell.opening import open_origin, without_character
+from understudy.studio.source import ClipSource
+
+if TYPE_CHECKING:
+    from understudy.studio.session import Session
+
+BEGAN = time.monotonic()
+PICTURES = ("image/png", "image/jpeg", "image/webp")
+
+
+@handles(shell.Open)
+async def open_file(session: Session, request: shell.Open) -> shell.Opened:
+    """A member of the cast by its name, or a file below the opened folders."""
+    from understudy import cast
+
+    if request.path in cast.names():
+        return await open_origin(session, Origin(cast=request.path), request.path)
+    path = session.folders.find(request.path)
+    return await open_origin(session, Origin(path=str(path)), path.name)
+
+
+@handles(shell.Close)
+async def close(session: Session, request: shell.Close) -> None:
+    """Close a character; undo opens it again."""
+    entry = _character(session, request.character)
+    session.change(without_character(session.document, entry.id), f"close {entry.name}")
+    await naming.settled(session)
+
+
+@handles(shell.Show)
+async def show(session: Session, request: shell.Show) -> None:
+    """Put a character on stage."""
+    if request.take is not None:
+        if session.document.take(request.take) is None:
+            raise InvalidInput("there is no such take")
+        await session.show(request.character, "take", request.take)
+        return
+    if request.clip is not None:
+        _clip(session, request.character, request.clip)
+    await session.show(request.character, "clip" if request.clip is not None else "rest", request.clip or "")
+
+
+@handles(shell.Play)
+async def play(session: Session, request: shell.Play) -> None:
+    """Play or pause; what has ended begins again."""
+    source, stage = session.source, session.document.stage
+    if source is None:
+        raise InvalidInput("there is nothing on stage to play")
+    if request.playing and isinstance(source, ClipSource) and source.time >= source.stop and not source.loop:
+        source.seek(source.start)
+    session.adjust(session.document.staged(playing=request.playing, time=stage.time if source.live else source.time))
+    session.ticker.changed()
+
+
+@handles(shell.Seek)
+async def seek(session: Session, request: shell.Seek) -> None:
+    """Scrub: the frame is shown at once, playing or not."""
+    source = session.source
+    if source is None or source.live:
+        raise InvalidInput("there is nothing on stage that can be scrubbed")
+    source.seek(request.time)
+    if not session.document.stage.playing:
+        session.adjust(session.document.staged(time=source.time))
+    session.ticker.changed()
+
+
+@handles(shell.Transport)
+async def transport(session: Session, request: shell.Transport) -> None:
+    """How it plays."""
+    stage = session.document.stage
+    start = stage.start if request.start is None else request.start
+    stop = stage.stop if request.stop is None else request.stop
+    if request.whole:
+        start, stop = 0.0, None
+    if stop is not None and stop <= start:
+        raise InvalidInput(f"a range should end after it begins, but is {start:g} to {stop:g} s")
+    loop = stage.loop if request.loop is None else request.loop
+    rate = stage.rate if request.rate is None else request.rate
+    if isinstance(session.source, ClipSource):
+        session.source.bounds(loop, start, stop)
+    session.adjust(session.document.staged(rate=rate, loop=loop, start=start, stop=stop))
+
+
+@handles(shell.Select)
+async def select(session: Session, request: shell.Select) -> None:
+    """Selection is shared by all views."""
+    session.adjust(replace(session.document, selection=tuple(dict.fromkeys(request.names))))
+
+
+@handles(shell.Rename)
+async def rename(session: Session, request: shell.Rename) -> None:
+    """Call something else."""
+    name = " ".join(request.name.split())
+    if not name:
+        raise InvalidInput("a name should not be empty")
+    if request.what == "project":
+        session.change(replace(session.document, name=name), f"rename the project to {name}")
+        return
+    session.change(naming.renamed(session.document, request.what, request.target, name), f"rename to {name}")
+
+
+@handles(shell.Label)
+async def label(session: Session, request: shell.Label) -> None:
+    """Give a clip its labels."""
+    _clip(session, request.character, request.clip)
+    labels = tuple(dict.fromkeys(" ".join(each.split()) for each in request.labels if each.strip()))
+
+    def labelled(clip: ClipEntry) -> ClipEntry:
+        return replace(clip, labels=labels)
+
+    document = naming.with_clip(session.document, request.character, request.clip, labelled)
+    session.change(document, f"label {request.clip}")
+
+
+@handles(shell.Delete)
+async def delete(session: Session, request: shell.Delete) -> None:
+    """Take something out of the project; undo brings it back."""
+    document, name = naming.without(session.document, request.what, request.target)
+    session.change(document, f"delete {name}")
+    await naming.settled(session)
+
+
+@handles(shell.Undo)
+async def undo(session: Session, request: shell.Undo) -> None:
+    """Take the last change back."""
+    if await session.undo() is None:
+        raise InvalidInput("there is nothing to undo")
+
+
+@handles(shell.Redo)
+async def redo(session: Session, request: shell.Redo) -> None:
+    """Make it again."""
+    if await session.redo() is None:
+        raise InvalidInput("there is nothing to redo")
+
+
+@handles(shell.Export)
+async def export(session: Session, request: shell.Export) -> shell.Exported:
+    """Write a file for the browser to fetch."""
+    return await exporting.export(session, request.what, request.target, request.format)
+
+
+@handles(shell.Cancel)
+async def cancel(session: Session, request: shell.Cancel) -> None:
+    """Stop a job."""
+    session.jobs.cancel(request.job)
+
+
+@handles(shell.Look)
+async def look(session: Session, request: shell.Look) -> None:
+    """A source that can look, looks at the pointer."""
+    looks = getattr(session.source, "look", None)
+    if looks is not None:
+        looks(request.point)
+
+
+@handles(shell.Ping)
+async def ping(session: Session, request: shell.Ping) -> shell.Pong:
+    """Here."""
+    return shell.Pong(time.monotonic() - BEGAN)
+
+
+@drives("rest")
+async def resting(session: Session, stage: StageState) -> ClipSource:
+    """The rest pose."""
+    return ClipSource(session.assets.get(stage.character).rig, None)
+
+
+@drives("clip")
+async def clip(session: Session, stage: StageState) -> ClipSource:
+    """A clip of the character."""
+    entry, found = _character(session, stage.character), _clip(session, stage.character, stage.drives)
+
+    def made() -> ClipSource:
+        rig = session.assets.get(stage.character).rig
+        return ClipSource(rig, session.assets.animation(entry, found), stage.loop, stage.start, stage.stop)
+
+    return await asyncio.to_thread(made)
+
+
+@serves("/stage/{character}")
+async def described(session: Session, character: str) -> Content:
+    """What the page draws of a character."""
+    from understudy.studio.stage.description import describe
+
+    entry = _character(session, character)
+
+    def made() -> bytes:
+        first = session.assets.animation(entry, entry.clips[0]) if entry.clips else None
+        return describe(session.assets.get(character).rig, first)
+
+    return Content(await asyncio.to_thread(made))
+
+
+@serves("/stage/{character}/texture/{number:int}")
+async def texture(session: Session, character: str, number: int) -> Content:
+    """A picture of a character's materials."""
+    from understudy.studio.stage.description import images
+
+    _character(session, character)
+    found = await asyncio.to_thread(lambda: images(session.assets.get(character).rig))
+    if number >= len(found) or found[number].mime not in PICTURES:
+        raise InvalidInput("there is no such picture")
+    return Content(found[number].data, found[number].mime, kept=True)
+
+
+@serves("/export/{name}")
+async def exported(session: Session, name: str) -> Content:
+    """A file that `export` has written."""
+    return exporting.fetched(session, name)
+
+
+def _character(session: Session, id: str) -> CharacterEntry:
+    entry = session.document.character(id)
+    if entry is None:
+        raise InvalidInput(f"there is no character {id[:64]!r}")
+    return entry
+
+
+def _clip(session: Session, character: str, name: str) -> ClipEntry:
+    entry = _character(session, character)
+    found = session.document.clip(character, name)
+    if found is None:
+        raise InvalidInput(f"{entry.name} has no clip {name!r}")
+    return found

@@ -1,0 +1,146 @@
+"""Opening a file: what is in it becomes entries of the document."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from understudy.character import Asset, Character, Curves
+from understudy.errors import InvalidInput
+from understudy.studio.assets import Animation, read
+from understudy.studio.document import CharacterEntry, ClipEntry, Document
+from understudy.studio.messages.shell import Opened
+from understudy.studio.project import Origin
+
+if TYPE_CHECKING:
+    from understudy.rig import PosedRig
+    from understudy.studio.session import Session
+
+MOST_CHARACTERS = 200  # in a project
+
+
+def new_id(letter: str) -> str:
+    """An id that nothing has or had."""
+    return f"{letter}{secrets.token_hex(4)}"
+
+
+async def open_origin(session: Session, origin: Origin, name: str, show: bool = True) -> Opened:
+    """Read a file beside the stage, add what it holds to the document, and show it."""
+    job = session.jobs.run(f"open {name}", lambda progress, cancelled: _prepared(session, origin))
+    asset, rigs = await job.result()
+    if asset.characters:
+        return await _add_characters(session, origin, name, asset, rigs, show)
+    return await _add_motion(session, origin, name, asset)
+
+
+def _prepared(session: Session, origin: Origin) -> tuple[Asset, list[PosedRig]]:
+    from understudy import rig
+
+    asset = read(origin, session.project)
+    return asset, [rig.of(character) for character in asset.characters]
+
+
+async def _add_characters(
+    session: Session, origin: Origin, name: str, asset: Asset, rigs: list[PosedRig], show: bool
+) -> Opened:
+    if len(session.document.characters) + len(asset.characters) > MOST_CHARACTERS:
+        raise InvalidInput(f"a project should have at most {MOST_CHARACTERS} characters; close some first")
+    entries = []
+    for number, (character, rig) in enumerate(zip(asset.characters, rigs)):
+        id = new_id("c")
+        session.assets.keep(id, replace(origin, number=number), asset)
+        moved = [each for each in asset.animations if rig.is_moved_by(each)]
+        entries.append(_character_entry(id, character, rig, origin, name, asset, moved))
+    before = session.document
+    session.change(replace(before, characters=(*before.characters, *entries)), f"open {name}")
+    first = max(entries, key=lambda entry: (bool(entry.clips), entry.vertices))
+    if show:
+        clip = first.clips[0].name if first.clips else ""
+        await session.show(first.id, "clip" if clip else "rest", clip)
+    return Opened(tuple(entry.id for entry in entries), asset.notes)
+
+
+async def _add_motion(session: Session, origin: Origin, name: str, asset: Asset) -> Opened:
+    """Clips without a character go to every open character that they move."""
+    if not asset.animations:
+        raise InvalidInput(f"{name} holds neither a character nor a clip")
+    id = new_id("f")
+    session.assets.keep(id, origin, asset)
+    characters, moved = [], []
+    for entry in session.document.characters:
+        rig = session.assets.get(entry.id).rig
+        clips = [each for each in asset.animations if rig.is_moved_by(each)]
+        if clips:
+            moved.append(entry.id)
+            entry = replace(entry, clips=(*entry.clips, *clip_entries(clips, entry.clips, id)))
+        characters.append(entry)
+    if not moved:
+        drives = ", ".join(repr(channel.target or "any face") for channel in asset.animations[0].channels[:3])
+        raise InvalidInput(f"{name} moves none of the open characters: it drives {drives}. Open its character first")
+    session.change(replace(session.document, characters=tuple(characters)), f"open {name}")
+    return Opened(tuple(moved), asset.notes)
+
+
+def _character_entry(
+    id: str, character: Character, rig: PosedRig, origin: Origin, name: str, asset: Asset, moved: Iterable[Animation]
+) -> CharacterEntry:
+    return CharacterEntry(
+        id=id,
+        name=character.name or name,
+        file=name,
+        format=asset.format or ("cast" if origin.cast else ""),
+        joints=len(character.joints),
+        vertices=character.vertex_count,
+        shapes=sum(map(len, character.shapes.values())),
+        controls=rig.channels.width if character.layers is not None else 0,
+        clips=clip_entries(moved, (), ""),
+        notes=asset.notes[:200],
+        cast=origin.cast,
+    )
+
+
+def clip_entries(animations: Iterable[Animation], known: Iterable[ClipEntry], source: str) -> tuple[ClipEntry, ...]:
+    """Entries of animations under names that the character's others do not have."""
+    taken = {entry.name for entry in known}
+    result = []
+    for animation in animations:
+        name = _free(animation.name, taken)
+        taken.add(name)
+        result.append(
+            ClipEntry(
+                name=name,
+                title=name,
+                seconds=float(animation.duration),
+                frames=animation.frame_count,
+                rate=float(animation.rate),
+                start=float(animation.start),
+                labels=animation.labels,
+                about=animation.about,
+                moments=dict(animation.moments),
+                keyed=isinstance(animation, Curves),
+                inside=animation.name,
+                source=source,
+            )
+        )
+    return tuple(result)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    return next(free for number in range(2, len(taken) + 3) if (free := f"{name} ({number})") not in taken)
+
+
+def without_character(document: Document, id: str) -> Document:
+    """The document without a character, and without what was made of it."""
+    models = {each.id for each in document.models if each.character == id}
+    return replace(
+        document,
+        characters=tuple(each for each in document.characters if each.id != id),
+        models=tuple(each for each in document.models if each.character != id),
+        takes=tuple(each for each in document.takes if each.character != id),
+        scripts=tuple(each for each in document.scripts if not each.model or each.model not in models),
+        edits=tuple(each for each in document.edits if each.character != id),
+    )

@@ -1,0 +1,122 @@
+"""Uploads: files that were dropped onto the page, several at once where they belong together.
+
+They go below the project's `files/ID/` under names of one plain part each. Sizes and counts are bounded while they
+arrive, not afterwards. What cannot be opened is removed again, and the others are kept.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+import unicodedata
+from collections.abc import AsyncGenerator
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import TYPE_CHECKING
+
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.studio.messages.shell import Notice, Opened
+from understudy.studio.project import Origin
+from understudy.studio.shell.opening import open_origin
+
+if TYPE_CHECKING:
+    from starlette.datastructures import FormData, UploadFile
+
+    from understudy.studio.session import Session
+
+LARGEST = 512 << 20  # bytes of one upload in all
+MOST_FILES = 64
+LARGEST_PROJECT = 8 << 30  # bytes that uploads may take up in all
+# What a character's file may refer to: buffers, pictures, materials, skeletons. They are kept beside it, not opened.
+COMPANIONS = (".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga")
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+
+
+def plain_name(name: str) -> str:
+    """The last part of a file name as any file system takes it; refused where nothing is left of it."""
+    last = PureWindowsPath(PurePosixPath(name.replace("\0", "")).name).name
+    last = unicodedata.normalize("NFC", last)
+    kept = "".join("_" if ord(c) < 32 or c in '<>:"/\\|?*\x7f' or "\ud800" <= c <= "\udfff" else c for c in last)
+    stem, dot, ending = kept.strip(" .").rpartition(".")
+    kept = f"{stem[:100]}{dot}{ending[:20]}"
+    if not stem or not ending or RESERVED.match(kept):
+        raise InvalidInput(f"{last[:60]!r} is not a name that a file can have here")
+    return kept
+
+
+async def limited(stream: AsyncGenerator[bytes, None], most: int = LARGEST) -> AsyncGenerator[bytes, None]:
+    """The same stream, which ends in an error where it is longer than it may be."""
+    count = 0
+    async for block in stream:
+        count += len(block)
+        if count > most:
+            raise InvalidInput(f"an upload should have at most {most >> 20} MB")
+        yield block
+
+
+async def receive(session: Session, form: FormData) -> Opened:
+    """Keep and open what a form brought."""
+    found = [each for each in form.values() if not isinstance(each, str)]
+    if not found:
+        raise InvalidInput("an upload should hold at least one file")
+    folder = session.project.folder / "files" / secrets.token_hex(8)
+    _refuse_full(session.project.folder / "files", sum(each.size or 0 for each in found))
+    folder.mkdir()
+    try:
+        names = [await _keep(folder, each) for each in found]
+        return await _open_all(session, folder, names)
+    except BaseException:
+        if not _named(session, folder):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+async def _keep(folder: Path, file: UploadFile) -> str:
+    """Write one file into the folder."""
+    name = plain_name(file.filename or "")
+    place = folder / name
+    if place.exists():
+        raise InvalidInput(f"{name} was dropped twice")
+    with place.open("wb") as handle:
+        while block := await file.read(1 << 20):
+            handle.write(block)
+    return name
+
+
+async def _open_all(session: Session, folder: Path, names: list[str]) -> Opened:
+    """Characters first, so that motion without one finds whom it moves; the first failure is told after the rest."""
+    from understudy import formats
+
+    main = [name for name in names if formats.readable(name) and not name.lower().endswith(COMPANIONS)]
+    if any(name.lower().endswith(".amc") for name in main):  # an AMC brings its skeleton along
+        main = [name for name in main if not name.lower().endswith(".asf")]
+    if not main:
+        known = ", ".join(sorted({ending for entry in formats.FORMATS for ending in entry.endings}))
+        raise InvalidInput(f"{names[0]} cannot be opened; known are {known}")
+    main.sort(key=lambda name: (Path(name).suffix.lower() in (".csv", ".curves.json", ".json"), name))
+    opened: list[Opened] = []
+    failures: list[UnderstudyError] = []
+    for number, name in enumerate(main):
+        try:
+            origin = Origin(file=f"files/{folder.name}/{name}")
+            opened.append(await open_origin(session, origin, name, show=number == 0))
+        except UnderstudyError as error:
+            failures.append(error)
+    if failures and not opened:
+        raise failures[0]
+    for failure in failures:
+        session.emit(Notice("error", str(failure), "The other files are open."))
+    characters = dict.fromkeys(id for each in opened for id in each.characters)
+    return Opened(tuple(characters), tuple(note for each in opened for note in each.notes))
+
+
+def _named(session: Session, folder: Path) -> bool:
+    """Whether the document came to know a file of this folder."""
+    known = {each.file for each in session.project.origins.values()}
+    return any(file.startswith(f"files/{folder.name}/") for file in known)
+
+
+def _refuse_full(folder: Path, more: int) -> None:
+    used = sum(place.stat().st_size for place in folder.rglob("*") if place.is_file())
+    if used + more > LARGEST_PROJECT:
+        raise InvalidInput(f"a project should hold at most {LARGEST_PROJECT >> 30} GB of files; start another one")
