@@ -1,0 +1,106 @@
+"""The child process that learns: `python -m understudy.studio.perform.learner`, told what by a line of JSON.
+
+It reads the characters and clips of the project itself, so nothing but plain text crosses over, and answers a line of
+JSON each time it has got further. When whoever started it has gone, it ends.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from understudy.errors import UnderstudyError
+
+if TYPE_CHECKING:
+    from understudy.posespace.library import Library
+
+NICE = 5  # the stage goes first
+
+
+@dataclass(frozen=True)
+class Task:
+    """What to learn, as the child is told. `saved` is the project as `project.json` holds it."""
+
+    folder: str
+    saved: dict[str, Any]
+    character: str
+    labels: tuple[str, ...]
+    target: str
+    kept: str
+    iterations: int | None = None
+
+    def line(self) -> str:
+        """One line of text."""
+        return json.dumps(asdict(self)) + "\n"
+
+
+def library_of(task: Task) -> Library:
+    """The clips of a character as the document labels them, ready to be learned."""
+    from understudy.character import Asset, Clip, Curves
+    from understudy.opening import prepared
+    from understudy.posespace.library import Library
+    from understudy.studio.assets import Assets
+    from understudy.studio.messages.reading import read_plain
+    from understudy.studio.project import Project, Saved
+
+    project = Project(task.folder)
+    saved: Saved = read_plain(Saved, dict(task.saved), "project")
+    project.origins = dict(saved.origins)
+    assets = Assets(project)
+    entry = saved.document.character(task.character)
+    character = assets.get(task.character).character
+    clips = assets.animations(saved.document, task.character)
+    dense = [clip for clip in clips if isinstance(clip, Clip)]
+    keyed = [clip for clip in clips if isinstance(clip, Curves)]
+    name = "" if entry is None else entry.cast or entry.name
+    return prepared(Library.of(Asset([character], dense, keyed), source=name), task.labels)
+
+
+def learn(task: Task, out: TextIO) -> None:
+    """Learn and save the model; `out` is told how far it is."""
+    from understudy.opening import learned
+    from understudy.posespace.learning import Settings
+
+    def progress(done: int, total: int) -> None:
+        tell(out, {"done": done, "total": total})
+
+    library = library_of(task)
+    kept = Path(task.kept)
+    kept.mkdir(parents=True, exist_ok=True)
+    model = learned(library, Settings(iterations=task.iterations), progress, kept=kept)
+    model.save(task.target)
+
+
+def tell(out: TextIO, what: dict[str, Any]) -> None:
+    """One line of JSON."""
+    out.write(json.dumps(what) + "\n")
+    out.flush()
+
+
+def main() -> int:
+    """Learn what the first line of standard input says; whoever closes it ends this process."""
+    if hasattr(os, "nice"):
+        os.nice(NICE)
+    task = json.loads(sys.stdin.readline())
+    task["labels"] = tuple(task["labels"])
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    try:
+        learn(Task(**task), sys.stdout)
+    except UnderstudyError as error:
+        tell(sys.stdout, {"error": str(error)})
+        return 1
+    return 0
+
+
+def _end_with_parent() -> None:
+    sys.stdin.read()
+    os._exit(2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
