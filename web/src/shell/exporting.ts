@@ -1,0 +1,36 @@
+/** Export: the server writes the file, the browser fetches it; what the format could not hold is said. */
+import type { Context } from "../context";
+import type { Item } from "../controls/menu";
+import type { ExportRequest, FormatEntry } from "../protocol/messages";
+import { fileSize } from "./time";
+
+export type What = ExportRequest["what"];
+
+/** Formats that can be written, glTF first. */
+export function writableFormats(formats: readonly FormatEntry[]): FormatEntry[] {
+  return formats.filter((format) => format.writes);
+}
+
+/** Writes something as a file and hands it to the browser's downloads. */
+export async function exportAs({ connection, notices }: Pick<Context, "connection" | "notices">, what: What, target: string, format: string): Promise<void> {
+  try {
+    const file = await connection.request({ kind: "export", what, target, format });
+    const link = document.createElement("a");
+    link.href = file.url;
+    link.download = file.name;
+    link.click();
+    const more = file.notes.length ? file.notes.slice(0, 3).join(" ") : "";
+    notices.show(file.notes.length ? "warning" : "info", `Exported ${file.name}, ${fileSize(file.size)}.`, more);
+  } catch (reason) {
+    notices.failed(reason);
+  }
+}
+
+/** Menu items, one for each format. */
+export function exportItems(context: Context, what: What, target: string): Item[] {
+  return writableFormats(context.store.hello?.formats ?? []).map((format) => ({
+    title: `Export as ${format.name}`,
+    about: format.endings[0],
+    run: () => void exportAs(context, what, target, format.endings[0].replace(/^\./, "")),
+  }));
+}

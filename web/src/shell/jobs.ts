@@ -1,0 +1,65 @@
+/** Long work: what, how far, for how long, and a cancel that works. */
+import type { Context } from "../context";
+import { h } from "../dom";
+import type { JobChangedEvent } from "../protocol/messages";
+import { duration } from "./time";
+
+interface Shown {
+  element: HTMLElement;
+  bar: HTMLElement;
+  text: HTMLElement;
+  cancel: HTMLButtonElement;
+}
+
+/** How far and how long, as a line: "40 % · 8 s, about 12 s more". */
+export function progressText(done: number, total: number, seconds: number): string {
+  if (total <= 0) return duration(seconds);
+  const part = Math.min(1, Math.max(0, done / total));
+  const more = part > 0.02 && part < 1 && seconds > 1 ? `, about ${duration((seconds * (1 - part)) / part)} more` : "";
+  return `${Math.floor(part * 100)} % · ${duration(seconds)}${more}`;
+}
+
+export function createJobs(host: HTMLElement, { connection, notices }: Pick<Context, "connection" | "notices">): void {
+  const shown = new Map<string, Shown>();
+
+  function make(job: JobChangedEvent): Shown {
+    const bar = h("div", { class: "bar-done" });
+    const text = h("span", { class: "muted" });
+    const cancel = h("button", { class: "small", type: "button", "aria-label": `Cancel: ${job.name}` }, "Cancel");
+    cancel.addEventListener("click", () => {
+      cancel.disabled = true;
+      cancel.textContent = "Stopping…";
+      connection.request({ kind: "cancel", job: job.id }).catch(notices.failed);
+    });
+    const track = h("div", { class: "bar", role: "progressbar", "aria-label": job.name, "aria-valuemin": 0, "aria-valuemax": 100 }, bar);
+    const element = h("div", { class: "job" }, h("div", { class: "job-head" }, h("strong", { class: "nowrap" }, job.name), cancel), track, text);
+    host.append(element);
+    const made = { element, bar: track, text, cancel };
+    shown.set(job.id, made);
+    return made;
+  }
+
+  connection.on("job", (job) => {
+    if (job.state !== "running") {
+      shown.get(job.id)?.element.remove();
+      shown.delete(job.id);
+      if (job.state === "failed") notices.show("error", job.sentence || `${job.name} failed.`);
+      else if (job.state === "cancelled") notices.show("info", `${job.name}: cancelled. Nothing was changed.`);
+      else if (job.sentence) notices.show("info", job.sentence);
+      return;
+    }
+    const { bar, text } = shown.get(job.id) ?? make(job);
+    const known = job.total > 0;
+    const percent = known ? Math.min(100, (100 * job.done) / job.total) : 0;
+    bar.classList.toggle("unknown", !known);
+    bar.style.setProperty("--done", String(percent / 100));
+    if (known) bar.setAttribute("aria-valuenow", percent.toFixed(0));
+    else bar.removeAttribute("aria-valuenow");
+    text.textContent = [progressText(job.done, job.total, job.seconds), job.sentence].filter(Boolean).join(" · ");
+  });
+  // A server that was started again knows nothing of the old one's jobs.
+  connection.on("hello", () => {
+    for (const job of shown.values()) job.element.remove();
+    shown.clear();
+  });
+}

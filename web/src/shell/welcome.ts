@@ -1,0 +1,26 @@
+/** The line of the first launch: what to try, once, until it is closed or something was tried. */
+import type { Context } from "../context";
+import { h, icon } from "../dom";
+import { modes, type Mode } from "../modes/mode";
+import { remember, remembered } from "./settings";
+
+export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: Mode) => void): void {
+  if (remembered("welcomed", false)) return;
+  const close = () => {
+    remember("welcomed", true);
+    line.remove();
+  };
+  const link = (id: string, words: string): HTMLElement | string => {
+    const mode = modes().find((each) => each.id === id);
+    if (!mode) return words;
+    return h("button", { type: "button", class: "link", onclick: () => (close(), go(mode)) }, words);
+  };
+  const line = h(
+    "div",
+    { class: "welcome hidden", role: "note" },
+    h("p", {}, "Choose a mood on the left, ", link("perform", "direct it live"), ", or ", link("play", "play tic-tac-toe against it"), "."),
+    h("button", { type: "button", class: "quiet small square", "aria-label": "Close this line", onclick: close }, icon("M4 4l8 8M12 4l-8 8")),
+  );
+  host.append(line);
+  store.onDocument(() => line.classList.toggle("hidden", !store.character()?.cast));
+}
