@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon test types setup setup-test system judges test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon test types setup setup-test system system-test judges test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
@@ -15,14 +15,17 @@ types: setup-test
 	$(BIN)/python -m mypy --no-error-summary
 
 setup: system .venv/installed
-setup-test: system .venv/installed-test
+setup-test: system system-test .venv/installed-test
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "understudy needs Python 3.11 or newer; found $$($(PYTHON) --version). Set PYTHON=..."; exit 1; }
 	$(PYTHON) -m venv .venv
 
-.venv/installed: .venv/bin/python pyproject.toml requirements/run.txt
+# The page of the studio is built by the installation, so it is installed again when the page has changed.
+PAGE := $(shell find web -name node_modules -prune -o -type f ! -name '.install*' -print)
+
+.venv/installed: .venv/bin/python pyproject.toml hatch_build.py tools/build_page.py requirements/run.txt $(PAGE)
 	$(PIP) install -r requirements/run.txt
 	$(PIP) install --no-deps -e .
 	@touch $@
@@ -34,6 +37,10 @@ setup-test: system .venv/installed-test
 # A software OpenGL for the pictures. Without it they are drawn by NumPy, slower; so a machine that cannot install it goes on.
 system:
 	@requirements/system.sh libEGL.so.1:libegl1 libEGL_mesa.so.0:libegl-mesa0 dri/swrast_dri.so:libgl1-mesa-dri
+
+# A browser, for the tests of the studio; without it they are skipped.
+system-test:
+	@requirements/system.sh chromium/chromium:chromium
 
 # three.js and the glTF validator, for Node from a wheel.
 judges: .venv/installed-test
@@ -73,4 +80,4 @@ requirements: setup-test
 	cd requirements && ./compile.sh
 
 clean:
-	rm -rf .venv .venv-* out demo tests/judges/node_modules
+	rm -rf .venv .venv-* out demo tests/judges/node_modules web/node_modules src/understudy/studio/static

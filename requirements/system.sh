@@ -15,4 +15,4 @@ if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "installing$missing"
     { apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $missing; } >/dev/null 2>&1 && exit 0
 fi
-echo "not installed:$missing (pictures are drawn without OpenGL, Blender may not start)" >&2
+echo "not installed:$missing (pictures are drawn without OpenGL, Blender may not start, tests in a browser are skipped)" >&2
