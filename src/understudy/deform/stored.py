@@ -1,7 +1,7 @@
 """Fitted deformers in a file: arrays and one line of JSON in an npz, never pickle, written whole.
 
-A deformer is a frozen dataclass whose fields are arrays, numbers, words, None, tuples of these, or further dataclasses
-(settings, a skin below the corrections). Arrays lie in the file under the path of their field, `skin.weights`; the header
+A deformer is a frozen dataclass whose fields are arrays, numbers, words, None, tuples of these, or dataclasses again
+(settings, the skin below the corrections). Arrays lie under the path of their field, `skin.weights`; the header
 holds the rest and names the classes, which must be those of a registered method's own module.
 """
 
