@@ -1,12 +1,14 @@
 /** The stage: a lit room with characters in it, drawn only when something has changed. */
 import type { Object3D, Ray } from "three";
 
+export { createStage } from "./theatre";
+
 /** What lies under the pointer, by the id buffer: exact for every deformation, at the price of one small picture. */
 export interface Picked {
   character: string; // the name the description gave
   part: string;
   joint: string; // the joint that moves the vertex most
-  vertex: number; // the nearest corner of the triangle, numbered through the character's vertices
+  vertex: number; // a corner of the triangle, numbered through the character's vertices
   point: [number, number, number]; // in the world, metres
   instance: number; // which one of a crowd; 0 on the stage
 }
@@ -18,7 +20,7 @@ export interface StageStats {
   dropped: number; // frames that a newer one replaced before they were drawn
 }
 
-/** Which way the mouse moves the camera: as in Blender (middle button), or with Alt as in Maya. Both always work. */
+/** Where the camera looks from. */
 export interface View {
   target: [number, number, number];
   azimuth: number; // radians, 0 in front of the character
@@ -51,6 +53,10 @@ export interface Stage {
   add(object: Object3D): void;
   remove(object: Object3D): void;
   requestRender(): void;
+  /** Whether drags of the left button that begin on a character are left to others; elsewhere they turn the camera. */
+  dragsCharacter: boolean;
+  /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
+  positions(): Float32Array;
   view: View;
   stats(): StageStats;
   dispose(): void;

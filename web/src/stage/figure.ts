@@ -1,0 +1,151 @@
+/** Figure: one described character as three.js draws it, or many of it at once. */
+import {
+  BufferAttribute,
+  type BufferGeometry,
+  Group,
+  InstancedBufferGeometry,
+  type Material,
+  Mesh,
+  Sphere,
+  Vector3,
+  type WebGLRenderer,
+} from "three";
+import { Skinned, Streamed, type Deformation } from "./deformation";
+import { leadingJoints, type Description, type PartEntry } from "./description";
+import { type Frame, FORM } from "./frames";
+import { materialOf, Pictures, shadowMaterial } from "./materials";
+import { placingUniforms, pointAt } from "./placing";
+
+export class Figure {
+  readonly group = new Group();
+  readonly deformation: Deformation;
+  readonly uniforms = placingUniforms();
+  readonly whole: InstancedBufferGeometry; // every triangle: for picking, contact shadows and outlines
+  readonly leads: Int32Array; // the joint that moves each drawn vertex most
+  private readonly pictures: Pictures;
+  private readonly shadow = shadowMaterial(this.uniforms);
+  private readonly geometries: InstancedBufferGeometry[] = [];
+  private readonly materials: Material[] = [];
+
+  private constructor(
+    readonly description: Description,
+    urlOfTexture: (picture: number) => string,
+    count: number,
+  ) {
+    const streamed = description.form === FORM.vertices;
+    this.deformation = streamed ? new Streamed(description) : new Skinned(description, count);
+    this.pictures = new Pictures(urlOfTexture);
+    this.leads = leadingJoints(description);
+    this.whole = new InstancedBufferGeometry();
+    this.whole.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
+    this.whole.setAttribute("drawn", new BufferAttribute(Float32Array.from({ length: description.drawn }, (_, i) => i), 1));
+    this.whole.setIndex(new BufferAttribute(trianglesOf(description, () => true), 1));
+    this.prepare(this.whole);
+    pointAt(this.uniforms, this.deformation);
+  }
+
+  /** Builds a figure, pictures and all. */
+  static async build(
+    description: Description,
+    urlOfTexture: (picture: number) => string,
+    anisotropy: number,
+    count = 1,
+  ): Promise<Figure> {
+    const figure = new Figure(description, urlOfTexture, count);
+    const painted = new Map<number, boolean>();
+    for (const part of description.parts)
+      for (const draw of part.draws) painted.set(draw.material, part.colours !== null);
+    figure.materials.push(
+      ...(await Promise.all(
+        description.materials.map((entry, i) =>
+          materialOf(entry, figure.pictures, figure.uniforms, painted.get(i) ?? false, anisotropy),
+        ),
+      )),
+    );
+    for (const part of description.parts) figure.addPart(part);
+    return figure;
+  }
+
+  private addPart(part: PartEntry): void {
+    const { description } = this;
+    const sources = Float32Array.from(this.deformation.sources.subarray(part.start, part.start + part.count));
+    const shared: Record<string, BufferAttribute> = { source: new BufferAttribute(sources, 1) };
+    part.uvs.forEach((uv, i) => {
+      shared[i ? `uv${i}` : "uv"] = new BufferAttribute(description.floats(uv), 2);
+    });
+    if (part.colours) shared.color = new BufferAttribute(description.floats(part.colours), 4);
+    for (const draw of part.draws) {
+      const geometry = new InstancedBufferGeometry();
+      for (const [name, attribute] of Object.entries(shared)) geometry.setAttribute(name, attribute);
+      const numbers = description.numbers(draw.triangles).map((vertex) => vertex - part.start);
+      geometry.setIndex(new BufferAttribute(part.count > 65535 ? numbers : Uint16Array.from(numbers), 1));
+      this.prepare(geometry);
+      this.geometries.push(geometry);
+      const mesh = new Mesh(geometry, this.materials[draw.material]);
+      const entry = description.materials[draw.material];
+      mesh.name = part.name;
+      mesh.frustumCulled = false; // where the vertices are, only the graphics card knows
+      mesh.castShadow = entry.castsShadow && entry.alphaMode !== "BLEND";
+      mesh.receiveShadow = !entry.unlit;
+      mesh.customDepthMaterial = this.shadow;
+      this.group.add(mesh);
+    }
+  }
+
+  private prepare(geometry: InstancedBufferGeometry): void {
+    geometry.instanceCount = this.deformation.count;
+    geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // never asked for, and never computed
+  }
+
+  /** Takes a frame over; false where it is of another character. */
+  accept(frame: Frame): boolean {
+    if (!this.deformation.accept(frame)) return false;
+    pointAt(this.uniforms, this.deformation);
+    for (const geometry of [this.whole, ...this.geometries]) geometry.instanceCount = this.deformation.count;
+    return true;
+  }
+
+  update(renderer: WebGLRenderer): void {
+    this.deformation.update(renderer);
+  }
+
+  /** A geometry of the triangles that belong to any of these parts or joints; null where there are none. */
+  selected(names: ReadonlySet<string>): BufferGeometry | null {
+    const { description, leads } = this;
+    const joints = new Set<number>();
+    description.joints.forEach((name, i) => names.has(name) && joints.add(i));
+    const parts = description.parts.filter((part) => names.has(part.name));
+    const inPart = (v: number): boolean => parts.some((part) => v >= part.start && v < part.start + part.count);
+    const index = trianglesOf(description, (a, b, c) => {
+      if (parts.length && inPart(a)) return true;
+      return joints.size > 0 && [a, b, c].filter((v) => joints.has(leads[v])).length >= 2;
+    });
+    if (!index.length) return null;
+    const geometry = new InstancedBufferGeometry();
+    geometry.setAttribute("source", this.whole.getAttribute("source"));
+    geometry.setIndex(new BufferAttribute(index, 1));
+    this.prepare(geometry);
+    return geometry;
+  }
+
+  dispose(): void {
+    this.deformation.dispose();
+    this.pictures.dispose();
+    this.shadow.dispose();
+    this.whole.dispose();
+    for (const each of [...this.geometries, ...this.materials]) each.dispose();
+  }
+}
+
+/** The triangles that pass a test, in numbers of drawn vertices. */
+function trianglesOf(description: Description, keep: (a: number, b: number, c: number) => boolean): Uint32Array {
+  const kept: number[] = [];
+  for (const part of description.parts)
+    for (const draw of part.draws) {
+      if (description.materials[draw.material].alphaMode === "BLEND") continue;
+      const numbers = description.numbers(draw.triangles);
+      for (let i = 0; i < numbers.length; i += 3)
+        if (keep(numbers[i], numbers[i + 1], numbers[i + 2])) kept.push(numbers[i], numbers[i + 1], numbers[i + 2]);
+    }
+  return Uint32Array.from(kept);
+}

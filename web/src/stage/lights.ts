@@ -1,0 +1,101 @@
+/** Light on stage: a warm key from the upper left front, a cool fill, rims from behind, and the sky of a room. */
+import {
+  Color,
+  DirectionalLight,
+  HemisphereLight,
+  Object3D,
+  PMREMGenerator,
+  type Scene,
+  Vector3,
+  type WebGLRenderer,
+} from "three";
+import { RoomEnvironment } from "three/examples/jsm/environments/RoomEnvironment.js";
+
+const DEGREE = Math.PI / 180;
+/** Turn from the camera, height (degrees), colour (sRGB) and strength of each. */
+const LIGHTS = {
+  key: { turn: -35, height: 38, colour: "#ffeedb", strength: 2.9 },
+  fill: { turn: 50, height: 10, colour: "#c8dcff", strength: 0.5 },
+  rim: { turn: 150, height: 35, colour: "#ffd9b0", strength: 2.8 },
+  back: { turn: -150, height: 15, colour: "#9cc8ff", strength: 1.3 },
+} as const;
+type Name = keyof typeof LIGHTS;
+
+/** Where the lights are turned for a camera at this azimuth; as `render/look.py`, and without a jump at the back. */
+export function followed(azimuth: number): number {
+  return azimuth - 0.4 * Math.sin(azimuth);
+}
+
+/** The unit vector towards a light. */
+export function towards(azimuth: number, turn: number, height: number): Vector3 {
+  const a = followed(azimuth) + turn * DEGREE;
+  const e = height * DEGREE;
+  return new Vector3(Math.sin(a) * Math.cos(e), Math.sin(e), Math.cos(a) * Math.cos(e));
+}
+
+export class Lights {
+  private readonly lights: Record<Name, DirectionalLight>;
+  private readonly target = new Object3D();
+  private readonly environment;
+  private centre = new Vector3();
+  private radius = 1;
+
+  constructor(
+    private readonly scene: Scene,
+    renderer: WebGLRenderer,
+    private readonly shadowSize: number,
+  ) {
+    const room = new RoomEnvironment();
+    const generator = new PMREMGenerator(renderer);
+    this.environment = generator.fromScene(room, 0.04);
+    generator.dispose();
+    room.dispose();
+    scene.environment = this.environment.texture;
+    scene.environmentIntensity = 0.25;
+    scene.add(new HemisphereLight("#dce8ff", "#8a7a78", 0.6), this.target);
+    const made = Object.entries(LIGHTS).map(([name, each]) => {
+      const light = new DirectionalLight(new Color(each.colour), each.strength);
+      light.target = this.target;
+      scene.add(light);
+      return [name, light] as const;
+    });
+    this.lights = Object.fromEntries(made) as Record<Name, DirectionalLight>;
+    const { shadow } = this.lights.key;
+    this.lights.key.castShadow = true;
+    shadow.mapSize.set(shadowSize, shadowSize);
+    shadow.radius = 3;
+    shadow.intensity = 0.9;
+  }
+
+  /** Fits the key's shadow to what stands on stage. */
+  fit(centre: Vector3, radius: number): void {
+    this.centre.copy(centre);
+    this.radius = radius;
+    const { shadow } = this.lights.key;
+    const box = shadow.camera;
+    box.left = box.bottom = -1.15 * radius;
+    box.right = box.top = 1.15 * radius;
+    box.near = 0.5 * radius;
+    box.far = 6 * radius;
+    box.updateProjectionMatrix();
+    // a texel and a half: less leaves stripes on what the light grazes, more parts a shadow from its foot
+    shadow.normalBias = (1.5 * 2.3 * radius) / this.shadowSize;
+    shadow.bias = -0.0004;
+  }
+
+  /** Turns the lights for a camera. */
+  follow(azimuth: number): void {
+    this.target.position.copy(this.centre);
+    this.target.updateMatrixWorld();
+    for (const [name, light] of Object.entries(this.lights) as [Name, DirectionalLight][]) {
+      const { turn, height } = LIGHTS[name];
+      light.position.copy(this.centre).addScaledVector(towards(azimuth, turn, height), 3 * this.radius);
+    }
+  }
+
+  dispose(): void {
+    this.scene.environment = null;
+    this.environment.dispose();
+    for (const light of Object.values(this.lights)) light.dispose();
+  }
+}

@@ -1,0 +1,170 @@
+/** Materials of glTF as three.js draws them, with the soft skin of the house. */
+import {
+  ClampToEdgeWrapping,
+  Color,
+  DoubleSide,
+  FrontSide,
+  LinearFilter,
+  LinearMipmapLinearFilter,
+  type Material,
+  MeshBasicMaterial,
+  MeshDepthMaterial,
+  MeshPhysicalMaterial,
+  MeshStandardMaterial,
+  MirroredRepeatWrapping,
+  NearestFilter,
+  NoColorSpace,
+  RepeatWrapping,
+  ShaderChunk,
+  SRGBColorSpace,
+  Texture,
+  type Wrapping,
+} from "three";
+import type { MaterialEntry, TextureUse } from "./description";
+import { placed, type PlacingUniforms } from "./placing";
+
+const WRAPS: Record<number, Wrapping> = {
+  33071: ClampToEdgeWrapping,
+  33648: MirroredRepeatWrapping,
+  10497: RepeatWrapping,
+};
+
+/** Loads pictures once each; a picture is uploaded anew for each way it is used (colours or plain numbers). */
+export class Pictures {
+  private readonly loaded = new Map<number, Promise<ImageBitmap | null>>();
+  private readonly textures = new Map<string, Texture>();
+
+  constructor(private readonly urlOf: (picture: number) => string) {}
+
+  async texture(use: TextureUse, colours: boolean, anisotropy: number): Promise<Texture | null> {
+    const key = JSON.stringify([use, colours]);
+    const known = this.textures.get(key);
+    if (known) return known;
+    const image = await this.image(use.image);
+    if (!image) return null;
+    const texture = new Texture(image);
+    texture.flipY = false;
+    texture.colorSpace = colours ? SRGBColorSpace : NoColorSpace;
+    texture.wrapS = WRAPS[use.wrap[0]] ?? RepeatWrapping;
+    texture.wrapT = WRAPS[use.wrap[1]] ?? RepeatWrapping;
+    texture.magFilter = use.nearest ? NearestFilter : LinearFilter;
+    texture.minFilter = use.nearest ? NearestFilter : LinearMipmapLinearFilter;
+    texture.generateMipmaps = !use.nearest;
+    texture.anisotropy = anisotropy;
+    texture.channel = use.uv;
+    texture.offset.fromArray(use.offset);
+    texture.repeat.fromArray(use.stretch);
+    texture.rotation = use.turn;
+    texture.needsUpdate = true;
+    this.textures.set(key, texture);
+    return texture;
+  }
+
+  private image(number: number): Promise<ImageBitmap | null> {
+    let promise = this.loaded.get(number);
+    if (!promise) {
+      promise = loadImage(this.urlOf(number));
+      this.loaded.set(number, promise);
+    }
+    return promise;
+  }
+
+  dispose(): void {
+    for (const texture of this.textures.values()) texture.dispose();
+    this.textures.clear();
+  }
+}
+
+/** A picture that cannot be had leaves its surface plain; the character is shown all the same. */
+async function loadImage(url: string): Promise<ImageBitmap | null> {
+  try {
+    const answer = await fetch(url);
+    if (!answer.ok) return null;
+    return await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+  } catch {
+    return null;
+  }
+}
+
+/** The material of an entry, for meshes with or without vertex colours. */
+export async function materialOf(
+  entry: MaterialEntry,
+  pictures: Pictures,
+  uniforms: PlacingUniforms,
+  vertexColors: boolean,
+  anisotropy: number,
+): Promise<Material> {
+  const use = entry.textures;
+  const [map, normalMap, roughnessMap, aoMap, emissiveMap] = await Promise.all([
+    use.colour ? pictures.texture(use.colour, true, anisotropy) : null,
+    use.normal ? pictures.texture(use.normal, false, anisotropy) : null,
+    use.metallic_roughness ? pictures.texture(use.metallic_roughness, false, anisotropy) : null,
+    use.occlusion ? pictures.texture(use.occlusion, false, anisotropy) : null,
+    use.emissive ? pictures.texture(use.emissive, true, anisotropy) : null,
+  ]);
+  const common = {
+    name: entry.name,
+    color: new Color().setRGB(entry.colour[0], entry.colour[1], entry.colour[2]),
+    opacity: entry.alphaMode === "OPAQUE" ? 1 : entry.colour[3],
+    transparent: entry.alphaMode === "BLEND",
+    depthWrite: entry.alphaMode !== "BLEND",
+    alphaTest: entry.alphaMode === "MASK" ? entry.alphaCutoff : 0,
+    side: entry.doubleSided ? DoubleSide : FrontSide,
+    vertexColors,
+    map,
+  };
+  if (entry.unlit) return placed(new MeshBasicMaterial({ ...common, toneMapped: false }), uniforms, "unlit");
+  const standard = {
+    ...common,
+    metalness: entry.metallic,
+    roughness: entry.roughness,
+    roughnessMap,
+    metalnessMap: roughnessMap,
+    aoMap,
+    aoMapIntensity: use.occlusion?.scale ?? 1,
+    normalMap,
+    emissive: new Color().setRGB(...entry.emissive),
+    emissiveMap,
+  };
+  const fancy = entry.clearcoat > 0 || entry.specular < 1 || entry.sheen.some((x) => x > 0);
+  const material = fancy
+    ? new MeshPhysicalMaterial({
+        ...standard,
+        specularIntensity: entry.specular,
+        clearcoat: entry.clearcoat,
+        clearcoatRoughness: entry.clearcoatRoughness,
+        sheen: entry.sheen.some((x) => x > 0) ? 1 : 0,
+        sheenColor: new Color().setRGB(...entry.sheen),
+        sheenRoughness: 0.6,
+      })
+    : new MeshStandardMaterial(standard);
+  if (normalMap) material.normalScale.setScalar(use.normal?.scale ?? 1);
+  const softness = entry.softness;
+  const through = entry.translucency;
+  const key = `soft ${softness.toFixed(3)} ${through.toFixed(3)}`;
+  return placed(material, uniforms, key, (shader) => soften(shader, softness, through));
+}
+
+/**
+ * Skin: light wraps around the form and turns warm where it ends; thin fins let light through from behind.
+ *
+ *     irradiance = (n.l + w) / (1 + w)^2,  w = 0.3 softness;      green and blue reach less far than red
+ */
+export function soften(shader: { fragmentShader: string }, softness: number, through: number): void {
+  if (softness <= 0 && through <= 0) return;
+  const soft = /* glsl */ `vec3 irradiance = dotNL * directLight.color;
+	float rawNL = dot( geometryNormal, directLight.direction );
+	vec3 wrap = ${(0.3 * softness).toFixed(4)} * vec3( 1.0, 0.45, 0.3 );
+	vec3 softNL = saturate( ( rawNL + wrap ) / ( ( 1.0 + wrap ) * ( 1.0 + wrap ) ) );
+	softNL += ${through.toFixed(4)} * saturate( - rawNL );
+	vec3 softIrradiance = softNL * directLight.color;`;
+  const lights = ShaderChunk.lights_physical_pars_fragment
+    .replace("vec3 irradiance = dotNL * directLight.color;", soft)
+    .replace("directDiffuse += irradiance * diffuseBRDF", "directDiffuse += softIrradiance * diffuseBRDF");
+  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", lights);
+}
+
+/** What shadows are drawn with. */
+export function shadowMaterial(uniforms: PlacingUniforms): MeshDepthMaterial {
+  return placed(new MeshDepthMaterial(), uniforms, "shadow");
+}

@@ -1,0 +1,82 @@
+/** The camera's place, as a target and two angles: what turning, moving and zooming do to it, without a page. */
+import { Vector3 } from "three";
+import type { View } from "./stage";
+
+export const FOV = 26; // degrees, vertical: long enough for faces
+const STEEPEST = Math.PI / 2 - 0.01;
+
+export interface Limits {
+  nearest: number; // metres
+  farthest: number;
+}
+
+/** Where the camera stands. */
+export function eye(view: View): Vector3 {
+  const { azimuth, elevation, distance } = view;
+  const out = new Vector3(
+    Math.sin(azimuth) * Math.cos(elevation),
+    Math.sin(elevation),
+    Math.cos(azimuth) * Math.cos(elevation),
+  );
+  return out.multiplyScalar(distance).add(new Vector3(...view.target));
+}
+
+/** Turned by a drag of so many pixels; a drag over the height of the view is half a turn. */
+export function turned(view: View, dx: number, dy: number, height: number): View {
+  const scale = Math.PI / Math.max(1, height);
+  const elevation = Math.min(Math.max(view.elevation + dy * scale, -STEEPEST), STEEPEST);
+  return { ...view, azimuth: wrapped(view.azimuth - dx * scale), elevation };
+}
+
+/** Moved along the screen by a drag of so many pixels: the point under the pointer stays under it. */
+export function moved(view: View, dx: number, dy: number, height: number): View {
+  const metres = (2 * view.distance * Math.tan((FOV * Math.PI) / 360)) / Math.max(1, height);
+  const { right, up } = axes(view);
+  const target = new Vector3(...view.target).addScaledVector(right, -dx * metres).addScaledVector(up, dy * metres);
+  return { ...view, target: [target.x, target.y, target.z] };
+}
+
+/**
+ * Nearer by a factor below 1, towards a point of the view: `x` and `y` from -1 to 1, right and up. The point under the
+ * pointer stays under it, as in Blender with "zoom to mouse position".
+ */
+export function zoomed(view: View, factor: number, limits: Limits, x = 0, y = 0, aspect = 1): View {
+  const distance = Math.min(Math.max(view.distance * factor, limits.nearest), limits.farthest);
+  const { right, up } = axes(view);
+  const reach = (view.distance - distance) * Math.tan((FOV * Math.PI) / 360);
+  const target = new Vector3(...view.target)
+    .addScaledVector(right, x * aspect * reach)
+    .addScaledVector(up, y * reach);
+  return { ...view, distance, target: [target.x, target.y, target.z] };
+}
+
+/** The view that shows a ball whole, from where the camera looks now. */
+export function framed(view: View, centre: Vector3, radius: number, aspect: number): View {
+  const half = (FOV * Math.PI) / 360;
+  const across = Math.atan(Math.tan(half) * Math.min(1, aspect));
+  return { ...view, target: [centre.x, centre.y, centre.z], distance: radius / Math.sin(across) };
+}
+
+/** Between two views: angles the short way round. */
+export function between(from: View, to: View, t: number): View {
+  const mix = (a: number, b: number): number => a + (b - a) * t;
+  const target = from.target.map((value, i) => mix(value, to.target[i])) as [number, number, number];
+  return {
+    target,
+    azimuth: from.azimuth + t * wrapped(to.azimuth - from.azimuth),
+    elevation: mix(from.elevation, to.elevation),
+    distance: from.distance * (to.distance / from.distance) ** t,
+  };
+}
+
+function axes(view: View): { right: Vector3; up: Vector3 } {
+  const { azimuth: a, elevation: e } = view;
+  return {
+    right: new Vector3(Math.cos(a), 0, -Math.sin(a)),
+    up: new Vector3(-Math.sin(a) * Math.sin(e), Math.cos(e), -Math.cos(a) * Math.sin(e)),
+  };
+}
+
+function wrapped(angle: number): number {
+  return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
+}

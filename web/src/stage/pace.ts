@@ -1,0 +1,71 @@
+/**
+ * Pace: how fast pictures are drawn, and how large they may be for that.
+ *
+ * Where the graphics card cannot draw the whole picture in time (a browser without one draws on the processor), the
+ * picture gets coarser in steps while things move, and whole again as soon as they rest.
+ */
+
+const STEPS = [1, 0.8, 0.65, 0.5];
+const SLOW = 42; // ms between pictures, above which the picture gets coarser: below 24 a second motion is seen to stutter
+const FAST = 20; // ms, below which it may get finer
+const PATIENCE = 20; // pictures before a step: one slow picture says nothing
+const REST = 250; // ms without a picture after which all has come to rest
+
+export class Pace {
+  private readonly times: number[] = [];
+  private readonly costs: number[] = [];
+  private step = 0;
+  private since = 0;
+  private mean = 0;
+  private last = -Infinity;
+
+  constructor(
+    private readonly ratio: number,
+    private readonly adapts = true,
+  ) {}
+
+  /** The pixels of the picture for each pixel of the page, for a picture that begins now. */
+  ratioAt(resting: boolean): number {
+    return this.ratio * (resting ? 1 : STEPS[this.step]);
+  }
+
+  /** Whether pictures are coarser than they could be. */
+  get coarse(): boolean {
+    return this.step > 0;
+  }
+
+  /** A picture was drawn at `now` (ms), which took `cost` ms of this thread. */
+  drew(now: number, cost: number): void {
+    const gap = now - this.last;
+    this.last = now;
+    this.times.push(now);
+    this.costs.push(cost);
+    while (this.times[0] < now - 1000) {
+      this.times.shift();
+      this.costs.shift();
+    }
+    if (gap > REST) {
+      this.mean = 0;
+      this.since = 0;
+      return;
+    }
+    this.mean = this.mean ? this.mean + 0.1 * (gap - this.mean) : gap;
+    this.since += 1;
+    if (!this.adapts || this.since < PATIENCE) return;
+    if (this.mean > SLOW && this.step < STEPS.length - 1) this.change(1);
+    else if (this.mean < FAST && this.step > 0 && this.since > 10 * PATIENCE) this.change(-1);
+  }
+
+  private change(by: number): void {
+    this.step += by;
+    this.since = 0;
+    this.mean = 0;
+  }
+
+  /** Pictures in the last second, and the mean cost of one. */
+  stats(now: number): { fps: number; ms: number } {
+    const recent = this.times.filter((time) => time > now - 1000);
+    const costs = this.costs.slice(this.costs.length - recent.length);
+    return { fps: recent.length, ms: costs.length ? costs.reduce((a, b) => a + b, 0) / costs.length : 0 };
+  }
+}

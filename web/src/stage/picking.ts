@@ -1,0 +1,123 @@
+/** Picking by an id buffer: one pixel is drawn with numbers instead of colours, so every deformation is picked as seen. */
+import {
+  Color,
+  DoubleSide,
+  FloatType,
+  GLSL3,
+  Mesh,
+  NearestFilter,
+  NoBlending,
+  type PerspectiveCamera,
+  RawShaderMaterial,
+  Scene,
+  WebGLRenderTarget,
+  type WebGLRenderer,
+} from "three";
+import type { Figure } from "./figure";
+import type { Picked } from "./stage";
+import { READ } from "./tables";
+
+export class Picker {
+  private readonly scene = new Scene();
+  private readonly target = new WebGLRenderTarget(1, 1, {
+    count: 2,
+    type: FloatType,
+    minFilter: NearestFilter,
+    magFilter: NearestFilter,
+  });
+  private readonly meshes = new Map<Figure, Mesh>();
+  private readonly pixels = [new Float32Array(4), new Float32Array(4)];
+
+  add(figure: Figure): void {
+    const mesh = new Mesh(figure.whole, idMaterial(figure));
+    mesh.frustumCulled = false;
+    this.meshes.set(figure, mesh);
+    this.scene.add(mesh);
+  }
+
+  remove(figure: Figure): void {
+    const mesh = this.meshes.get(figure);
+    if (!mesh) return;
+    this.scene.remove(mesh);
+    (mesh.material as RawShaderMaterial).dispose();
+    this.meshes.delete(figure);
+  }
+
+  /** What is at a pixel of a view of `width` by `height`. */
+  pick(renderer: WebGLRenderer, camera: PerspectiveCamera, x: number, y: number, width: number, height: number): Picked | null {
+    if (!this.meshes.size) return null;
+    const figures = [...this.meshes.keys()];
+    figures.forEach((figure, i) => {
+      figure.update(renderer);
+      (this.meshes.get(figure)!.material as RawShaderMaterial).uniforms.figure.value = i + 1;
+    });
+    const before = renderer.getRenderTarget();
+    const colour = renderer.getClearColor(new Color());
+    const alpha = renderer.getClearAlpha();
+    camera.setViewOffset(width, height, Math.floor(x), Math.floor(y), 1, 1);
+    renderer.setRenderTarget(this.target);
+    renderer.setClearColor(0x000000, 0);
+    renderer.clear();
+    renderer.render(this.scene, camera);
+    camera.clearViewOffset();
+    this.pixels.forEach((pixel, i) =>
+      renderer.readRenderTargetPixels(this.target, 0, 0, 1, 1, pixel, undefined, i),
+    );
+    renderer.setRenderTarget(before);
+    renderer.setClearColor(colour, alpha);
+    const [[drawn, instance, number], [px, py, pz]] = this.pixels;
+    const figure = figures[number - 1];
+    return figure ? named(figure, drawn, instance, [px, py, pz]) : null;
+  }
+
+  dispose(): void {
+    for (const figure of [...this.meshes.keys()]) this.remove(figure);
+    this.target.dispose();
+  }
+}
+
+function named(figure: Figure, drawn: number, instance: number, point: [number, number, number]): Picked {
+  const { description, leads } = figure;
+  const part = description.parts.find((each) => drawn >= each.start && drawn < each.start + each.count);
+  return {
+    character: description.name,
+    part: part?.name ?? "",
+    joint: description.joints[leads[drawn]] ?? "",
+    vertex: description.origins[drawn],
+    point,
+    instance,
+  };
+}
+
+function idMaterial(figure: Figure): RawShaderMaterial {
+  return new RawShaderMaterial({
+    glslVersion: GLSL3,
+    side: DoubleSide,
+    blending: NoBlending,
+    uniforms: { ...figure.uniforms, figure: { value: 0 } } as never,
+    vertexShader: /* glsl */ `
+      precision highp float;
+      precision highp int;
+      precision highp sampler2D;
+      uniform mat4 projectionMatrix, viewMatrix;
+      uniform sampler2D places;
+      uniform int stride;
+      in float source, drawn;
+      flat out vec2 who;
+      out vec3 where;
+      ${READ}
+      void main() {
+        where = rowOf(places, int(source) + gl_InstanceID * stride).xyz;
+        who = vec2(drawn, float(gl_InstanceID));
+        gl_Position = projectionMatrix * viewMatrix * vec4(where, 1.0);
+      }`,
+    fragmentShader: /* glsl */ `
+      precision highp float;
+      uniform float figure;
+      flat in vec2 who;
+      in vec3 where;
+      layout(location = 0) out vec4 id;
+      layout(location = 1) out vec4 point;
+      void main() { id = vec4(who, figure, 1.0); point = vec4(where, 1.0); }`,
+  });
+}

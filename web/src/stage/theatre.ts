@@ -1,0 +1,368 @@
+/** The stage itself: it holds the figures, the light and the camera, and draws when something has changed. */
+import { Group, type Object3D, PerspectiveCamera, Plane, Raycaster, Scene, Vector2, Vector3 } from "three";
+import { Backdrop } from "./backdrop";
+import { ContactShadow } from "./contact";
+import { parseDescription } from "./description";
+import { Figure } from "./figure";
+import { type Frame, isNewer, parseFrame } from "./frames";
+import { listen } from "./gestures";
+import { Ground } from "./ground";
+import { Lights } from "./lights";
+import { between, eye, FOV, framed, moved, turned, zoomed } from "./orbit";
+import { Outline } from "./outline";
+import { Pace } from "./pace";
+import { Picker } from "./picking";
+import { makeRenderer } from "./renderer";
+import type { Picked, Stage, StageStats, View } from "./stage";
+
+const STAGE_STREAM = 0;
+const CROWD_STREAM = 1;
+const FRAMING = 240; // ms to frame something
+const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
+const ROOM = 1.12; // around what is framed
+
+export function createStage(host: HTMLElement): Stage {
+  return new Theatre(host);
+}
+
+class Theatre implements Stage {
+  readonly canvas: HTMLCanvasElement;
+  dragsCharacter = false;
+  private readonly renderer;
+  private readonly ability;
+  private readonly scene = new Scene();
+  private readonly guests = new Group();
+  private readonly camera = new PerspectiveCamera(FOV, 1, 0.01, 100);
+  private readonly lights: Lights;
+  private readonly ground = new Ground();
+  private readonly backdrop = new Backdrop();
+  private readonly contact = new ContactShadow();
+  private readonly picker = new Picker();
+  private readonly outline = new Outline();
+  private readonly pace: Pace;
+  private readonly resizing: ResizeObserver;
+  private readonly stopListening: () => void;
+  private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
+  private figure: Figure | null = null;
+  private extras: Figure | null = null; // the crowd
+  private readonly pending = new Map<number, Frame>();
+  private readonly newest = new Map<number, number>();
+  private names: ReadonlySet<string> = new Set();
+  private current: View = { ...OPENING };
+  private flight: { from: View; to: View; start: number } | null = null;
+  private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
+  private asked = 0; // the number of the animation frame that will draw
+  private resting: ReturnType<typeof setTimeout> | undefined;
+  private width = 1;
+  private height = 1;
+  private ratio = 0;
+  private drawn = 0;
+  private dropped = 0;
+  private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
+  private disposed = false;
+
+  constructor(private readonly host: HTMLElement) {
+    const { renderer, ability } = makeRenderer();
+    this.renderer = renderer;
+    this.ability = ability;
+    this.canvas = renderer.domElement;
+    this.canvas.style.cssText = "display:block;width:100%;height:100%;touch-action:none;outline:none";
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "img");
+    this.canvas.setAttribute("aria-label", "The stage: drag to turn, Shift and middle button to move, wheel to zoom");
+    Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
+    host.append(this.canvas);
+    this.pace = new Pace(ability.ratio, ability.software);
+    this.lights = new Lights(this.scene, renderer, ability.shadowSize);
+    this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests);
+    this.fit();
+    this.stopListening = listen(this.canvas, {
+      turn: (dx, dy) => this.setView(turned(this.current, dx, dy, this.height)),
+      move: (dx, dy) => this.setView(moved(this.current, dx, dy, this.height)),
+      zoom: (factor, x, y) => this.zoom(factor, x, y),
+      taken: (x, y) => this.dragsCharacter && this.pick(x, y) !== null,
+    });
+    this.resizing = new ResizeObserver(() => this.resize());
+    this.resizing.observe(host);
+    this.resize();
+  }
+
+  async show(description: ArrayBuffer, urlOfTexture: (texture: number) => string): Promise<void> {
+    const turn = ++this.showing;
+    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.ability.anisotropy);
+    if (turn !== this.showing || this.disposed) return figure.dispose();
+    const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
+    this.removeFigure();
+    this.figure = this.enter(figure);
+    const late = this.pending.get(STAGE_STREAM);
+    if (late) figure.accept(late);
+    this.outline.select(figure, this.names);
+    this.fit();
+    if (isFirst) this.current = { ...this.home(), azimuth: OPENING.azimuth, elevation: OPENING.elevation };
+    await this.renderer.compileAsync(this.scene, this.camera);
+    this.requestRender();
+  }
+
+  clear(): void {
+    this.showing += 1;
+    this.removeFigure();
+    this.fit();
+    this.requestRender();
+  }
+
+  async crowd(description: ArrayBuffer | null, urlOfTexture: (texture: number) => string): Promise<void> {
+    const built = description && (await Figure.build(parseDescription(description), urlOfTexture, this.ability.anisotropy, 0));
+    if (this.extras) this.leave(this.extras);
+    this.extras = null;
+    if (built && !this.disposed) this.extras = this.enter(built);
+    if (this.figure) this.figure.group.visible = !this.extras;
+    this.newest.delete(CROWD_STREAM);
+    this.fit();
+    this.frameAll();
+  }
+
+  private enter(figure: Figure): Figure {
+    this.scene.add(figure.group);
+    this.picker.add(figure);
+    return figure;
+  }
+
+  private leave(figure: Figure): void {
+    this.scene.remove(figure.group);
+    this.picker.remove(figure);
+    figure.dispose();
+  }
+
+  private removeFigure(): void {
+    if (!this.figure) return;
+    this.outline.select(null, new Set());
+    this.contact.show(null, new Vector3(), new Vector3());
+    this.leave(this.figure);
+    this.figure = null;
+  }
+
+  frame(data: ArrayBuffer): void {
+    const frame = parseFrame(data);
+    if (!frame) return;
+    const last = this.newest.get(frame.stream);
+    // a server that was started anew counts from the beginning: far behind is new as well
+    if (last !== undefined && !isNewer(frame.sequence, last) && last - frame.sequence < 1000) return;
+    this.newest.set(frame.stream, frame.sequence);
+    if (this.pending.has(frame.stream)) this.dropped += 1;
+    this.pending.set(frame.stream, frame);
+    this.requestRender();
+  }
+
+  onSeen(listener: (sequence: number, stream: number) => void): () => void {
+    this.seenListeners.add(listener);
+    return () => this.seenListeners.delete(listener);
+  }
+
+  frameAll(): void {
+    this.fly(this.home());
+  }
+
+  frameSelection(): void {
+    const box = this.selectionBox();
+    if (!box) return this.frameAll();
+    this.fly(framed(this.current, box.centre, ROOM * 1.4 * box.radius, this.aspect));
+  }
+
+  select(names: readonly string[]): void {
+    this.names = new Set(names);
+    this.outline.select(this.figure, this.names);
+    this.requestRender();
+  }
+
+  pick(x: number, y: number): Picked | null {
+    this.placeCamera();
+    return this.picker.pick(this.renderer, this.camera, x, y, this.width, this.height);
+  }
+
+  pointerRay(x: number, y: number): ReturnType<Stage["pointerRay"]> {
+    this.placeCamera();
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2((2 * x) / this.width - 1, 1 - (2 * y) / this.height), this.camera);
+    const facing = this.camera.getWorldDirection(new Vector3());
+    // a little before the character: who looks at the pointer looks out of the picture, not into itself
+    const through = new Vector3(...this.current.target).addScaledVector(facing, -0.45 * this.current.distance);
+    const point = new Vector3();
+    caster.ray.intersectPlane(new Plane().setFromNormalAndCoplanarPoint(facing, through), point);
+    return { ray: caster.ray.clone(), point: [point.x, point.y, point.z] };
+  }
+
+  project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean } {
+    this.placeCamera();
+    const p = new Vector3(...point).project(this.camera);
+    const visible = Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && Math.abs(p.z) <= 1;
+    return { x: ((p.x + 1) * this.width) / 2, y: ((1 - p.y) * this.height) / 2, visible };
+  }
+
+  add(object: Object3D): void {
+    this.guests.add(object);
+    this.requestRender();
+  }
+
+  remove(object: Object3D): void {
+    this.guests.remove(object);
+    this.requestRender();
+  }
+
+  get view(): View {
+    return { ...this.current, target: [...this.current.target] };
+  }
+
+  set view(view: View) {
+    this.setView(view);
+  }
+
+  positions(): Float32Array {
+    const figure = this.extras ?? this.figure;
+    const frame = this.pending.get(this.extras ? CROWD_STREAM : STAGE_STREAM);
+    if (frame) figure?.accept(frame);
+    return figure ? figure.deformation.read(this.renderer) : new Float32Array();
+  }
+
+  stats(): StageStats {
+    return { ...this.pace.stats(performance.now()), drawn: this.drawn, dropped: this.dropped };
+  }
+
+  requestRender(): void {
+    if (!this.asked && !this.disposed) this.asked = requestAnimationFrame((now) => this.draw(now, false));
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    cancelAnimationFrame(this.asked);
+    clearTimeout(this.resting);
+    this.resizing.disconnect();
+    this.stopListening();
+    this.removeFigure();
+    if (this.extras) this.leave(this.extras);
+    for (const each of [this.lights, this.ground, this.backdrop, this.contact, this.picker, this.outline]) each.dispose();
+    this.renderer.dispose();
+    this.canvas.remove();
+  }
+
+  private get aspect(): number {
+    return this.width / this.height;
+  }
+
+  private setView(view: View): void {
+    this.flight = null;
+    this.current = view;
+    this.requestRender();
+  }
+
+  private zoom(factor: number, x: number, y: number): void {
+    const limits = { nearest: 0.08 * this.bounds.radius, farthest: 25 * this.bounds.radius };
+    const [u, v] = [(2 * x) / this.width - 1, 1 - (2 * y) / this.height];
+    this.setView(zoomed(this.current, factor, limits, u, v, this.aspect));
+  }
+
+  private home(): View {
+    return framed(this.current, this.bounds.centre, ROOM * this.bounds.radius, this.aspect);
+  }
+
+  private fly(to: View): void {
+    this.flight = { from: this.current, to, start: performance.now() };
+    this.requestRender();
+  }
+
+  /** What the selected joints' bones, or the selected parts, take up. */
+  private selectionBox(): { centre: Vector3; radius: number } | null {
+    const figure = this.figure;
+    if (!figure || !this.names.size) return null;
+    const geometry = figure.selected(this.names);
+    const index = geometry?.getIndex();
+    if (!geometry || !index) return null;
+    const places = figure.deformation.read(this.renderer);
+    const low = new Vector3(Infinity, Infinity, Infinity);
+    const high = low.clone().negate();
+    const point = new Vector3();
+    for (let i = 0; i < index.count; i++) {
+      point.fromArray(places, 3 * figure.deformation.sources[index.getX(i)]);
+      low.min(point);
+      high.max(point);
+    }
+    geometry.dispose();
+    return { centre: low.clone().add(high).multiplyScalar(0.5), radius: Math.max(0.5 * low.distanceTo(high), 1e-4) };
+  }
+
+  /** Ground, lights and shadows around what is on stage. */
+  private fit(): void {
+    const on = this.extras ?? this.figure;
+    const [low, high] = on ? on.description.bounds.map((corner) => new Vector3(...corner)) : [new Vector3(-0.5, 0, -0.5), new Vector3(0.5, 1, 0.5)];
+    const centre = low.clone().add(high).multiplyScalar(0.5);
+    const radius = Math.max(0.5 * low.distanceTo(high), 1e-4);
+    this.bounds = { centre, radius, low, high };
+    this.lights.fit(centre, radius);
+    this.ground.fit(centre, radius, low.y);
+    const touching = on && !this.extras ? on : null;
+    this.contact.show(touching, low, high);
+    this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
+  }
+
+  private resize(): void {
+    this.width = Math.max(1, this.host.clientWidth);
+    this.height = Math.max(1, this.host.clientHeight);
+    this.ratio = 0; // sets the size at the next picture
+    this.backdrop.resize(this.width, this.height);
+    this.requestRender();
+  }
+
+  private placeCamera(): void {
+    const { camera, current, bounds } = this;
+    camera.aspect = this.aspect;
+    camera.position.copy(eye(current));
+    camera.lookAt(...current.target);
+    const away = camera.position.distanceTo(bounds.centre);
+    camera.near = Math.max(0.01 * bounds.radius, 0.5 * (away - 2 * bounds.radius));
+    camera.far = away + 14 * bounds.radius;
+    camera.updateProjectionMatrix();
+    camera.updateMatrixWorld();
+  }
+
+  private draw(now: number, resting: boolean): void {
+    this.asked = 0;
+    const start = performance.now();
+    const seen: Frame[] = [];
+    for (const [stream, frame] of this.pending) {
+      const figure = stream === CROWD_STREAM ? this.extras : this.figure;
+      if (figure?.accept(frame)) this.drawn += 1;
+      seen.push(frame);
+    }
+    this.pending.clear();
+    this.advanceFlight(now);
+    this.setRatio(this.pace.ratioAt(resting));
+    this.placeCamera();
+    this.lights.follow(this.current.azimuth);
+    this.figure?.update(this.renderer);
+    this.extras?.update(this.renderer);
+    if (!this.extras) this.contact.update(this.renderer);
+    this.renderer.info.reset();
+    this.renderer.render(this.scene, this.camera);
+    this.outline.draw(this.renderer, this.camera, this.ratio);
+    for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
+    if (resting) return;
+    this.pace.drew(now, performance.now() - start);
+    clearTimeout(this.resting);
+    if (this.pace.coarse) this.resting = setTimeout(() => this.draw(performance.now(), true), 300);
+    if (this.flight) this.requestRender();
+  }
+
+  private advanceFlight(now: number): void {
+    if (!this.flight) return;
+    const { from, to, start } = this.flight;
+    const t = Math.min(1, Math.max(0, (now - start) / FRAMING));
+    this.current = between(from, to, 1 - (1 - t) ** 3);
+    if (t >= 1) this.flight = null;
+  }
+
+  private setRatio(ratio: number): void {
+    if (ratio === this.ratio) return;
+    this.ratio = ratio;
+    this.renderer.setPixelRatio(ratio);
+    this.renderer.setSize(this.width, this.height, false);
+  }
+}
