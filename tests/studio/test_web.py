@@ -1,0 +1,65 @@
+"""The page's own tests and types, its size, and that nothing in it names a host."""
+
+from __future__ import annotations
+
+import gzip
+import re
+
+from tests.data_folder import PROJECT
+from tests.studio import page
+
+LARGEST = 1_000_000  # bytes, gzipped: what a first visit loads
+
+
+def test_types() -> None:
+    done = page.node("node_modules/typescript/bin/tsc", "--noEmit")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_units() -> None:
+    done = page.node("node_modules/vitest/vitest.mjs", "run", "--reporter=dot")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_page_is_small_and_complete() -> None:
+    static = page.built()
+    text = (static / "index.html").read_text()
+    named = re.findall(r'(?:src|href)="\./([^"]+)"', text)
+    assert any(name.endswith(".js") for name in named) and any(name.endswith(".css") for name in named)
+    assert all((static / name).is_file() for name in named)
+    size = sum(len(gzip.compress(path.read_bytes())) for path in static.rglob("*") if path.is_file())
+    assert size < LARGEST, f"the page is {size} bytes gzipped"
+
+
+def test_lock_names_no_registry() -> None:
+    text = (PROJECT / "web" / "package-lock.json").read_text()
+    assert '"resolved"' not in text
+
+
+def test_colours_can_be_read() -> None:
+    """WCAG: text has at least 4.5 times the luminance of what it stands on."""
+    theme = (PROJECT / "web" / "src" / "theme.css").read_text()
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", theme))
+    for text in ("text", "muted", "accent", "future", "error-text"):
+        for ground in ("background", "panel"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    for text in ("text", "accent", "future", "error-text"):
+        assert contrast(colours[text], colours["raised"]) >= 4.5, text
+    hues = re.findall(r'"(#[0-9a-f]{6})"', (PROJECT / "web" / "src" / "labels.ts").read_text())
+    assert len(hues) == 8
+    assert all(contrast(hue, colours["panel"]) >= 4.5 for hue in hues)
+    light = [luminance(hue) for hue in hues]
+    assert max(light) / min(light) < 1.25  # equal lightness
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `#rrggbb`, as WCAG defines it."""
+    channels = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of two colours' luminances, the lighter above."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
