@@ -146,9 +146,9 @@ def step(problem: Problem, moves: tuple[Move, ...]) -> tuple[float, float, qp.Pr
     measuring, solving = [], []
     for _ in range(REPEATS):
         start = process_time()
-        here = solve._look(problem, asked, found.held, v)
+        here = solve.look(problem, asked, found.held, v)
         between = process_time()
-        weight, _ = solve._aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
+        weight, _ = solve.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
         measuring.append(between - start)
         solving.append(process_time() - between)
     made = solve.program(problem, here, weight, SETTINGS.stride, SETTINGS)

@@ -17,7 +17,6 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.keyframes import pieces
-from understudy.keyframes.freeing import UNITS
 from understudy.keyframes.goals import Pin
 from understudy.keyframes.problem import Constraint, Problem, frozen_by
 from understudy.keyframes.requests import measure
@@ -108,9 +107,7 @@ def _frozen(problem: Problem, found: Found) -> list[tuple[Pin, float]]:
     _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
     gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
     pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem)  # (R, n)
-    owner, _ = owners(t.curves, problem.states.columns)
-    unit = np.array([UNITS.get(t.curves.curves[o].channel.kind, problem.size) for o in owner])
-    total = pull.sum(axis=0) * unit * MIDDLE  # moves between the same keys may pull against each other
+    total = pull.sum(axis=0) * problem.unit * MIDDLE  # moves between the same keys may pull against each other
     return [(pin, float(np.linalg.norm(total[columns]))) for pin, columns in pins]
 
 

@@ -27,7 +27,6 @@ from understudy.keyframes.tangents import Range, Tangents, owners
 SHORTEST = 0.02  # of the segment: a time handle of no length makes a kink that no value handle can shape
 LONGEST = 0.95  # at 1 on both sides time halts in the middle, and the derivatives grow without bound
 TIME_COST = 10.0  # how much dearer a time handle is: states answer to it less evenly, and timing is best left alone
-UNITS = {"euler": 1.0, "rotation": 0.5, "weights": 1.0, "controls": 1.0, "scale": 1.0}  # others are metres: the size
 
 
 class Table(NamedTuple):

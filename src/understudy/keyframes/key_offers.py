@@ -24,7 +24,6 @@ from understudy.character import Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
 from understudy.keyframes import pieces
-from understudy.keyframes.freeing import UNITS
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.offer import Offer, result
@@ -109,10 +108,11 @@ def _furthest(problem: Problem, before: Outcome) -> list[float]:
 
 
 def _channels(problem: Problem) -> list[int]:
-    """The curves that move the points of the moves or what is held beside them, and that no pin leaves alone."""
+    """The curves that move the points of the moves or of what is held, but for what a pin or a bone's length keeps."""
     moved = np.zeros(len(problem.states.columns), bool)
     for goal in (*problem.edit.moves, *problem.kept):
         moved |= problem.states.moved_by[problem.points.index(goal.point)][np.array(parts_of(goal))].any(axis=0)
+    moved &= problem.loose
     for pin in problem.edit.pins:
         moved &= ~frozen_by(problem, pin)
     owner, _ = owners(problem.tangents.curves, problem.states.columns)
@@ -162,8 +162,7 @@ def _pose(
     start = pieces.sample(t.pieces, t.handles(np.zeros(t.count)), aims.asked.grid)[0][0]
     owner, _ = owners(problem.tangents.curves, problem.states.columns)
     free = np.isin(owner, chosen)
-    kinds = [problem.tangents.curves.curves[o].channel.kind for o in owner]
-    unit = np.array([UNITS.get(kind, problem.size) for kind in kinds])[free]
+    unit = problem.unit[free]
     limits = limits_of(t.curves.channels, limited)
     ends = np.array([limits.get(int(c), (-np.inf, np.inf)) for c in problem.states.columns])
     scale = np.repeat([1 / problem.size, 1.0], 3)

@@ -51,6 +51,8 @@ class Problem:
     dense: Requests  # all times at which they are looked at
     origin: tuple[Array, Array]  # states of the moved points before the edit: (R, 3), (R, 3, 3)
     points: tuple[Point, ...]  # that the states are of, by number
+    unit: Array  # (n,) what one unit of each column of the states is
+    loose: Array  # (n,) bool, whether a column may change at all: bones keep their lengths
     wishes: tuple[Wished, ...] = ()
 
 
@@ -65,7 +67,8 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     number = {point: i for i, point in enumerate(points)}
     kept, free = _reduced(states, number, edit, [number[point] for point in looked_at])
     unit = units(rig, curves.channels, size)
-    free &= movable(rig, curves.channels, unit, curves, edit.stiffness)[states.columns]
+    loose = movable(rig, curves.channels, unit, curves, edit.stiffness)[states.columns]
+    free &= loose
     ranges = _ranges(curves, states.columns[free], edit)
     made = freed(
         curves,
@@ -84,7 +87,19 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
     held, dense = (_held(states, made, number, kept, curves.rate, few) for few in (True, False))
     wishes = wished(rig, states, made, number, edit.wishes, curves.rate, size)
     return Problem(
-        edit, size, states, made, aimed(moves, edit.moves, origin), kept, held, dense, origin, tuple(points), wishes
+        edit,
+        size,
+        states,
+        made,
+        aimed(moves, edit.moves, origin),
+        kept,
+        held,
+        dense,
+        origin,
+        tuple(points),
+        unit[states.columns],
+        loose,
+        wishes,
     )
 
 

@@ -100,7 +100,7 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
 def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, held: Requests | None) -> Found:
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
-    here = _look(problem, moves, held, v)
+    here = look(problem, moves, held, v)
     iterations, failures = 0, 0
     stride, damping = settings.stride, 0.0
     best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
@@ -116,7 +116,7 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
             if over or _within(drift, asked) or seen:
                 break
             failures = 0
-        weight, solution = _aimed_step(problem, here, stride, iterations, settings, damping)
+        weight, solution = aimed_step(problem, here, stride, iterations, settings, damping)
         iterations += 1
         if solution is None:
             failures = FAILURES
@@ -167,7 +167,7 @@ def taken(
     """Where a step leads, the merit there and the share of the step that was taken, the first that does some good."""
     before = _merit(problem, here, weight, settings)
     for share in (1.0, 0.5, 0.25, 0.1):
-        trial = _look(problem, moves, held, here.v + share * step)
+        trial = look(problem, moves, held, here.v + share * step)
         after = _merit(problem, trial, weight, settings)
         if after < before:
             break
@@ -190,7 +190,7 @@ def _restored(
             aim, (low, high) = here.kept.matrix @ here.v + here.kept.residual, _bounds(problem, here.v, settings)
             nearest = qp.Program(ones, -2 * here.v, low, high, none, aim[:0], aim[:0], here.kept.matrix, aim, aim)
             solution = qp.approach(nearest, settings.hold)
-            trial = here if solution is None else _look(problem, moves, held, solution.x)
+            trial = here if solution is None else look(problem, moves, held, solution.x)
             if not np.abs(trial.kept.residual).max() < np.abs(here.kept.residual).max():
                 break
             here = trial
@@ -209,7 +209,7 @@ def _drawn_back(
 ) -> tuple[Here, Measured]:
     """A part of the way on which what is held can be held, or where it is: what is off shrinks with its square."""
     for share in (0.6, 0.25):
-        less, off, _, _ = _restored(problem, moves, held, _look(problem, moves, held, share * here.v), settings, 1)
+        less, off, _, _ = _restored(problem, moves, held, look(problem, moves, held, share * here.v), settings, 1)
         if _within(off, BEARABLE * settings.drift):
             return less, off
     return here, drift
@@ -270,7 +270,8 @@ def _within(measured: Measured, tolerance: float) -> bool:
     return measured.distance <= tolerance and measured.angle <= tolerance
 
 
-def _look(problem: Problem, moves: Requests, held: Requests, v: Array) -> Here:
+def look(problem: Problem, moves: Requests, held: Requests, v: Array) -> Here:
+    """All that is measured at variables v."""
     return Here(v, _aims(problem, moves, v), _measure(problem, held, v), _soft(problem, v))
 
 
@@ -303,7 +304,7 @@ def _weight(now: Measured, stride: float, iterations: int, settings: Settings) -
     return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
 
 
-def _aimed_step(
+def aimed_step(
     problem: Problem, here: Here, stride: float, iterations: int, settings: Settings, damping: float
 ) -> tuple[float, qp.Solution | None]:
     """The program's minimum, and the w_m with which it was found.
