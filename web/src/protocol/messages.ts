@@ -19,6 +19,14 @@ export interface CharacterEntry {
   visible: boolean;
 }
 
+/** What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is. */
+export interface Checked {
+  sentence: string;
+  line: number;
+  steps: number;
+  lines: number[];
+}
+
 /** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
 export interface ClipEntry {
   name: string;
@@ -70,6 +78,24 @@ export interface FormatEntry {
   endings: string[];
   writes: boolean;
   about: string;
+}
+
+/** Something that happened: a command, a bridge that was crossed, a clip that began. */
+export interface Happening {
+  seconds: number;
+  what: string;
+  about: string;
+  label: string;
+}
+
+/** The id under which a script is kept. */
+export interface KeptScript {
+  script: string;
+}
+
+/** The job that learns; the model's id comes with the document when it is done. */
+export interface Learned {
+  job: string;
 }
 
 /** A learned model: `file` is its name below the project's folder `models`. */
@@ -129,10 +155,29 @@ export interface TakeEntry {
   model: string;
 }
 
+/** The take that was recorded; empty where the recording has only begun, or was thrown away. */
+export interface Taken {
+  take: string;
+}
+
+/** Where a voice is in the latent space of its label, and how much it counts. */
+export interface VoicePlace {
+  label: string;
+  x: number[];
+  weight: number;
+}
+
 /** Stop a job. */
 export interface CancelRequest {
   kind: "cancel";
   job: string;
+}
+
+/** Read a script and hold it against a model. */
+export interface CheckScriptRequest {
+  kind: "checkScript";
+  model: string;
+  text: string;
 }
 
 /** Close a character, with what was made of it. */
@@ -148,6 +193,14 @@ export interface DeleteRequest {
   target: string;
 }
 
+/** How lively, how still, and how far the eyes follow; what is None stays. */
+export interface DialRequest {
+  kind: "dial";
+  liveliness?: number | null;
+  stillness?: number | null;
+  gaze?: number | null;
+}
+
 /** Write a character with its clips, one clip (`character/clip`), a take, a script or a model as a file. */
 export interface ExportRequest {
   kind: "export";
@@ -156,12 +209,29 @@ export interface ExportRequest {
   format: string;
 }
 
+/** Keep a script in the project: a new one, or another text for one that there is. */
+export interface KeepScriptRequest {
+  kind: "keepScript";
+  name: string;
+  text: string;
+  model?: string;
+  script?: string | null;
+}
+
 /** The labels of a clip; none takes them off. */
 export interface LabelRequest {
   kind: "label";
   character: string;
   clip: string;
   labels: string[];
+}
+
+/** Learn a character from its clips; of some labels only, where any is named. */
+export interface LearnRequest {
+  kind: "learn";
+  character: string;
+  labels?: string[];
+  name?: string;
 }
 
 /** Where the pointer is on stage, in the world, metres; None where it has left. */
@@ -176,6 +246,12 @@ export interface OpenRequest {
   path: string;
 }
 
+/** Put a model's character on stage, live. */
+export interface PerformRequest {
+  kind: "perform";
+  model: string;
+}
+
 /** Is anybody there. */
 export interface PingRequest {
   kind: "ping";
@@ -185,6 +261,14 @@ export interface PingRequest {
 export interface PlayRequest {
   kind: "play";
   playing: boolean;
+}
+
+/** Begin to record what is shown, or end it: the take is kept in the project, unless it is thrown away. */
+export interface RecordRequest {
+  kind: "record";
+  recording: boolean;
+  discard?: boolean;
+  name?: string;
 }
 
 /** Make it again. */
@@ -198,6 +282,13 @@ export interface RenameRequest {
   what: "character" | "clip" | "model" | "take" | "script" | "edit" | "project";
   target: string;
   name: string;
+}
+
+/** Perform a script on stage from now on. */
+export interface RunScriptRequest {
+  kind: "runScript";
+  text: string;
+  name?: string;
 }
 
 /** Go to a time, seconds from the beginning of what is on stage. */
@@ -225,6 +316,29 @@ export interface ShowRequest {
   character: string;
   clip?: string | null;
   take?: string | null;
+}
+
+/** Leave the script that runs. */
+export interface StopScriptRequest {
+  kind: "stopScript";
+}
+
+/** A command for the character on stage, which takes over at once; what it has no use for stays None. */
+export interface TellRequest {
+  kind: "tell";
+  command: "move" | "idle" | "transition" | "play" | "mix" | "look";
+  label?: string | null;
+  pose?: string | null;
+  poses?: string[] | null;
+  clip?: string | null;
+  labels?: string[] | null;
+  weight?: number | null;
+  start?: number | null;
+  stop?: number | null;
+  seconds?: number | null;
+  hover?: number | null;
+  path?: "graph" | "straight" | null;
+  at?: string | [number, number, number] | null;
 }
 
 /** How it plays: the rate (1 is as recorded), round and round or once, and the range; what is None stays. */
@@ -298,6 +412,25 @@ export interface NoticeEvent {
   hint: string;
 }
 
+/** How the performance goes, 20 times a second. */
+export interface PerformingEvent {
+  kind: "performing";
+  model: string;
+  time: number;
+  label: string;
+  doing: string;
+  done: boolean;
+  voices: VoicePlace[];
+  ms: number;
+  recorded: number | null;
+  step: string;
+  stepSeconds: number;
+  liveliness: number;
+  stillness: number;
+  gaze: number | null;
+  events: Happening[];
+}
+
 /** Once a second while frames are sent: what a frame costs the server, and what goes over the wire. */
 export interface StatsEvent {
   kind: "stats";
@@ -309,20 +442,29 @@ export interface StatsEvent {
 
 export type StudioRequest =
   | CancelRequest
+  | CheckScriptRequest
   | CloseRequest
   | DeleteRequest
+  | DialRequest
   | ExportRequest
+  | KeepScriptRequest
   | LabelRequest
+  | LearnRequest
   | LookRequest
   | OpenRequest
+  | PerformRequest
   | PingRequest
   | PlayRequest
+  | RecordRequest
   | RedoRequest
   | RenameRequest
+  | RunScriptRequest
   | SeekRequest
   | SeenRequest
   | SelectRequest
   | ShowRequest
+  | StopScriptRequest
+  | TellRequest
   | TransportRequest
   | UndoRequest;
 
@@ -333,25 +475,35 @@ export type StudioEvent =
   | HelloEvent
   | JobChangedEvent
   | NoticeEvent
+  | PerformingEvent
   | StatsEvent;
 
 /** What each kind of request is answered with. */
 export interface Results {
   "cancel": null;
+  "checkScript": Checked;
   "close": null;
   "delete": null;
+  "dial": null;
   "export": Exported;
+  "keepScript": KeptScript;
   "label": null;
+  "learn": Learned;
   "look": null;
   "open": Opened;
+  "perform": null;
   "ping": Pong;
   "play": null;
+  "record": Taken;
   "redo": null;
   "rename": null;
+  "runScript": null;
   "seek": null;
   "seen": null;
   "select": null;
   "show": null;
+  "stopScript": null;
+  "tell": null;
   "transport": null;
   "undo": null;
 }

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -30,22 +31,25 @@ MOST_DUST = 40_000  # of all labels: what software GL draws in a few millisecond
 MOST_BRIDGES = 12  # drawn between two labels; all fifty would be a fog
 
 
-def map_bytes(model: Model) -> bytes:
-    """The whole map of a model."""
-    header, arrays = map_parts(model)
+def map_bytes(model: Model, densities: Mapping[str, Density] | None = None) -> bytes:
+    """The whole map of a model; `densities` by label, where a performer has them ready."""
+    header, arrays = map_parts(model, densities)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return b"".join([struct.pack("<I", len(text)), text, *(np.ascontiguousarray(a, "<f4").tobytes() for a in arrays)])
 
 
-def map_parts(model: Model) -> tuple[dict[str, Any], tuple[Array, Array, Array]]:
+def map_parts(
+    model: Model, densities: Mapping[str, Density] | None = None
+) -> tuple[dict[str, Any], tuple[Array, Array, Array]]:
     """The header, and points (N, 3), bridges (B, 6) and dust (P, 4)."""
     placed = layout(model)
     most = min(KEPT, MOST_DUST // len(placed))
     labels, clips, points, dust = [], [], [], []
     first = 0
     for number, (label, space) in enumerate(model.spaces.items()):
-        place, density = placed[label], prepared(space.mapping)
+        place = placed[label]
+        density = prepared(space.mapping) if densities is None else densities[label]
         points.append(place(space.latents))
         for segment in space.segments:
             clips.append({"clip": segment.clip, "label": number, "first": first + segment.start, "count": len(segment)})

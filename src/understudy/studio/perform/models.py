@@ -73,7 +73,9 @@ class Models:
 
         with self._lock:
             if id not in self._maps:
-                self._maps[id] = map_bytes(self.opened(document, id).model)
+                stages = self.performer(document, id).planner.stages
+                densities = {label: stage.density for label, stage in stages.items()}
+                self._maps[id] = map_bytes(self.opened(document, id).model, densities)
             return self._maps[id]
 
     def forget(self, kept: set[str]) -> None:

@@ -1,0 +1,99 @@
+/** Learning: which clips under which labels there are, and a model of them. */
+import type { Context } from "../context";
+import { h, replace } from "../dom";
+import type { CharacterEntry, JobEvent } from "./wire";
+import { hueOf } from "./hues";
+import type { Performing } from "./performing";
+
+/** Labels as learning sees them: a clip without a label is one of its own, under the last part of its name. */
+export function labelsOf(character: CharacterEntry): Map<string, { clips: number; seconds: number }> {
+  const short = character.clips.map((clip) => clip.name.split("|").at(-1) ?? clip.name);
+  const distinct = new Set(short).size === short.length && short.every(Boolean);
+  const found = new Map<string, { clips: number; seconds: number }>();
+  character.clips.forEach((clip, number) => {
+    if (clip.frames < 2) return;
+    for (const label of clip.labels.length ? new Set(clip.labels) : [distinct ? short[number] : clip.name]) {
+      const before = found.get(label) ?? { clips: 0, seconds: 0 };
+      found.set(label, { clips: before.clips + 1, seconds: before.seconds + clip.seconds });
+    }
+  });
+  return found;
+}
+
+export function learningPanel(context: Context, performing: Performing): HTMLElement {
+  const { store, connection, notices } = context;
+  const body = h("div", {});
+  const panel = h("details", { class: "section", open: true }, h("summary", {}, "Model", h("span", { class: "aside" })), body);
+  const aside = panel.querySelector(".aside") as HTMLElement;
+  const left = new Set<string>(); // labels that are not to be learned
+  let shown = "";
+  let job: JobEvent | null = null;
+
+  async function learn(): Promise<void> {
+    const character = store.character();
+    if (!character) return;
+    const all = [...labelsOf(character).keys()];
+    const labels = all.filter((label) => !left.has(label));
+    try {
+      await connection.request({ kind: "learn", character: character.id, labels: labels.length === all.length ? [] : labels });
+    } catch (reason) {
+      notices.failed(reason);
+    }
+  }
+
+  function perform(model: string): void {
+    connection.request({ kind: "perform", model }).catch(notices.failed);
+  }
+
+  function build(): void {
+    const character = store.character();
+    const models = performing.models();
+    const current = performing.model();
+    const key = JSON.stringify([character?.id, character?.clips.map((clip) => [clip.name, clip.labels]), models, current?.id, job?.state === "running"]);
+    if (key === shown) return;
+    shown = key;
+    aside.textContent = current ? current.name : models.length ? "choose one" : "none yet";
+    if (!character) return replace(body, h("p", { class: "muted" }, "Nobody is on stage. Open a character with clips, and learn it here."));
+    const labels = labelsOf(character);
+    const busy = job?.state === "running";
+    const chips = [...labels].map(([label, of]) => {
+      const press = (): void => {
+        if (!left.delete(label)) left.add(label);
+        chip.setAttribute("aria-pressed", String(!left.has(label)));
+        count();
+      };
+      const about = `${of.clips} ${of.clips === 1 ? "clip" : "clips"}, ${of.seconds.toFixed(1)} s`;
+      const chip = h("button", { class: "chip", type: "button", style: `--hue: ${hueOf(label)}`, "aria-pressed": String(!left.has(label)), title: about, onclick: press }, label);
+      return chip;
+    });
+    const go = h("button", { type: "button", class: models.length ? "" : "primary", disabled: busy || !labels.size, onclick: () => void learn() });
+    const count = (): void => {
+      const chosen = [...labels.keys()].filter((label) => !left.has(label)).length;
+      go.textContent = busy ? "Learning…" : models.length ? `Learn again (${chosen} labels)` : `Learn ${chosen} ${chosen === 1 ? "label" : "labels"}`;
+      go.toggleAttribute("disabled", busy || chosen === 0);
+    };
+    count();
+    replace(
+      body,
+      ...models.map((model) =>
+        h("div", { class: "row" }, h("button", { type: "button", class: "quiet grow nowrap", "aria-pressed": String(model.id === current?.id), title: `${model.labels.length} labels, ${model.frames} frames`, onclick: () => perform(model.id) }, model.name), h("span", { class: "muted" }, `${model.labels.length} labels`)),
+      ),
+      labels.size ? h("p", { class: "muted" }, models.length ? "Learn from other labels:" : `${character.name} can learn to act from its clips. These labels go in:`) : h("p", { class: "muted" }, `${character.name} has no clips of two frames or more to learn from.`),
+      labels.size ? h("div", { class: "wrap", style: "margin: 8px 0" }, ...chips) : null,
+      labels.size ? go : null,
+    );
+  }
+
+  connection.on("job", (event) => {
+    if (!event.name.startsWith("learn ")) return;
+    job = event.state === "running" ? event : null;
+    build();
+  });
+  store.onDocument(build);
+  performing.onModel((model) => {
+    if (model) panel.open = false;
+    build();
+  });
+  build();
+  return panel;
+}

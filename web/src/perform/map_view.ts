@@ -1,0 +1,208 @@
+/** The latent map in the page: a canvas with names over it. Hover tells a moment, a click moves there. */
+import { WebGLRenderer } from "three";
+import { h } from "../dom";
+import { hueOf } from "./hues";
+import { momentOf, placeOf, type LatentMap, type Moment } from "./map_file";
+import { nearestPoint } from "./map_picking";
+import { createMapScene, type MapScene } from "./map_scene";
+import { createOrbit } from "./orbit";
+import { Trail } from "./trail";
+
+const REACH = 14; // px around the pointer within which a moment is meant
+const PICTURES = 30; // a second at most: the particle is slow, the stage beside it is not
+const NAMES = 24; // labels whose names are shown all the time; of more, the current one and that under the pointer
+
+export interface MapView {
+  readonly element: HTMLElement;
+  /** Shows a map; null takes it away. */
+  show(map: LatentMap | null): void;
+  /** Where the voices are, as the server reports. */
+  report(voices: readonly { label: string; x: readonly number[]; weight: number }[], label: string): void;
+  /** Draws only while it can be seen. */
+  awake: boolean;
+  /** The element has another size or another place in the page. */
+  resized(): void;
+  readonly pictures: number; // drawn so far, for tests
+}
+
+export interface MapActions {
+  move(moment: Moment): void; // a moment was clicked
+  transition(label: string): void; // a label's name was clicked
+}
+
+export function createMapView(actions: MapActions): MapView {
+  const canvas = h("canvas", { "aria-hidden": "true" });
+  const names = h("div", { class: "map-names" });
+  const ring = h("div", { class: "map-ring hidden", "aria-hidden": "true" });
+  const tip = h("div", { class: "map-tip hidden", role: "status" });
+  const element = h("div", { class: "map", role: "group", "aria-label": "Latent map: every point is a pose, every curve a clip", tabindex: 0 }, canvas, names, ring, tip);
+  const orbit = createOrbit(element, draw, clicked);
+  const trails = new Map<string, Trail>();
+  let renderer: WebGLRenderer | null = null;
+  let map: LatentMap | null = null;
+  let scene: MapScene | null = null;
+  let tags: HTMLElement[] = [];
+  let hovered: Moment | null = null;
+  let pointer: { x: number; y: number } | null = null;
+  let current = "";
+  let radius = 1;
+  let [wanted, drawn, awake, pictures] = [false, 0, false, 0];
+
+  function draw(): void {
+    if (wanted || !awake) return;
+    wanted = true;
+    requestAnimationFrame(picture);
+  }
+
+  function picture(now: number): void {
+    if (now - drawn < 1000 / PICTURES - 4) return void requestAnimationFrame(picture);
+    [wanted, drawn] = [false, now];
+    const [width, height] = [element.clientWidth, element.clientHeight];
+    if (!scene || !map || !awake || !width || !height) return;
+    const ratio = Math.min(devicePixelRatio, 2);
+    renderer ??= new WebGLRenderer({ canvas, antialias: true, alpha: true, powerPreference: "low-power" });
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      renderer.setPixelRatio(ratio);
+      renderer.setSize(width, height, false);
+      orbit.resize(width, height);
+    }
+    const live = [...trails.values()];
+    scene.view(width * ratio, height * ratio, ratio, orbit.camera.position.length(), radius);
+    scene.particles(live, now);
+    renderer.render(scene.scene, orbit.camera);
+    pictures++;
+    lay(width, height);
+    if (live.some((trail) => !trail.resting(now))) draw();
+  }
+
+  /** Names and the ring where the picture has them. */
+  function lay(width: number, height: number): void {
+    if (!map) return;
+    const up = orbit.camera.up;
+    map.labels.forEach((label, number) => {
+      const above = label.centre.map((value, k) => value + 1.02 * label.radius * up.getComponent(k));
+      const at = onScreen(above, width, height);
+      const hidden = !at || (map!.labels.length > NAMES && label.label !== current && label.label !== hovered?.label);
+      tags[number].classList.toggle("hidden", hidden);
+      if (!at) return;
+      tags[number].style.transform = `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+    });
+    const point = hovered && onScreen([...map.points.subarray(3 * hovered.point, 3 * hovered.point + 3)], width, height);
+    ring.classList.toggle("hidden", !point);
+    if (point) ring.style.transform = `translate(-50%, -50%) translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
+  }
+
+  function clipFromWorld(): number[] {
+    return orbit.camera.projectionMatrix.clone().multiply(orbit.camera.matrixWorldInverse).elements;
+  }
+
+  function onScreen(place: number[], width: number, height: number): { x: number; y: number } | null {
+    const m = clipFromWorld();
+    const [x, y, z] = place;
+    const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+    if (w <= 0) return null;
+    const [cx, cy] = [(m[0] * x + m[4] * y + m[8] * z + m[12]) / w, (m[1] * x + m[5] * y + m[9] * z + m[13]) / w];
+    return { x: (cx + 1) * 0.5 * width, y: (1 - cy) * 0.5 * height };
+  }
+
+  function momentAt(clientX: number, clientY: number): Moment | null {
+    if (!map) return null;
+    const box = element.getBoundingClientRect();
+    const point = nearestPoint(map.points, clipFromWorld(), box.width, box.height, clientX - box.left, clientY - box.top, REACH);
+    return point < 0 ? null : momentOf(map, point);
+  }
+
+  function hover(): void {
+    hovered = pointer && !element.classList.contains("dragging") ? momentAt(pointer.x, pointer.y) : null;
+    tip.classList.toggle("hidden", !hovered);
+    element.classList.toggle("aims", hovered !== null);
+    if (hovered && pointer) {
+      const box = element.getBoundingClientRect();
+      tip.style.setProperty("--hue", hueOf(hovered.label));
+      tip.replaceChildren(h("span", { class: "dot" }), `${hovered.clip}  ${hovered.seconds.toFixed(2)} s`, h("span", { class: "muted" }, "click to move there"));
+      const left = Math.min(Math.max(pointer.x - box.left + 12, 4), box.width - tip.offsetWidth - 4);
+      const top = pointer.y - box.top + (pointer.y - box.top > box.height - 60 ? -40 : 16);
+      tip.style.transform = `translate(${left}px, ${top}px)`;
+    }
+    draw();
+  }
+
+  function clicked(x: number, y: number): void {
+    const moment = momentAt(x, y);
+    if (moment) actions.move(moment);
+  }
+
+  element.addEventListener("pointermove", (event) => {
+    pointer = { x: event.clientX, y: event.clientY };
+    hover();
+  });
+  element.addEventListener("pointerleave", () => {
+    pointer = null;
+    hover();
+  });
+  element.addEventListener("dblclick", (event) => {
+    if (!momentAt(event.clientX, event.clientY)) orbit.home(radius);
+  });
+  element.addEventListener("keydown", (event) => {
+    if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
+    const turns: Record<string, [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+    if (event.key in turns) orbit.turn(...turns[event.key]);
+    else if (event.key === "+" || event.key === "-") orbit.zoom(event.key === "+" ? 0.9 : 1.1);
+    else if (event.key === "Home") orbit.home(radius);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  new ResizeObserver(draw).observe(element);
+
+  return {
+    element,
+    show(next) {
+      scene?.dispose();
+      trails.clear();
+      map = next;
+      scene = next && createMapScene(next);
+      hovered = null;
+      current = "";
+      tags = (next?.labels ?? []).map((label) => {
+        const about = `Transition to ${label.label}: ${label.frames} frames`;
+        return h("button", { class: "map-name", type: "button", style: `--hue: ${hueOf(label.label)}`, title: about, onclick: () => actions.transition(label.label) }, label.label);
+      });
+      names.replaceChildren(...tags);
+      for (const tag of tags) tag.addEventListener("pointerdown", (event) => event.stopPropagation());
+      radius = Math.max(1, ...(next?.labels ?? []).map((label) => Math.hypot(...label.centre) + label.radius));
+      orbit.home(radius);
+      draw();
+    },
+    report(voices, label) {
+      const now = performance.now();
+      if (!map || !scene) return;
+      voices.forEach((voice, number) => {
+        const entry = map!.labels.find((each) => each.label === voice.label);
+        if (!entry) return;
+        const name = number === 0 ? "first" : voice.label; // the first voice changes its label over bridges
+        const trail = trails.get(name) ?? new Trail();
+        trails.set(name, trail);
+        trail.add(now, placeOf(entry, voice.x), voice.weight);
+      });
+      for (const [name, trail] of trails) if (trail.resting(now)) trails.delete(name);
+      if (label !== current) {
+        current = label;
+        scene.emphasise(label);
+        map.labels.forEach((entry, number) => tags[number].classList.toggle("current", entry.label === label));
+      }
+      draw();
+    },
+    get awake() {
+      return awake;
+    },
+    set awake(next: boolean) {
+      awake = next;
+      draw();
+    },
+    resized: draw,
+    get pictures() {
+      return pictures;
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** A camera that goes around the map: drag turns, right drag moves, the wheel zooms, a double click goes home. */
+import { PerspectiveCamera, Vector3 } from "three";
+
+const THRESHOLD = 3; // px before a press becomes a drag
+const STEEPEST = 1.45; // radians
+
+export interface Orbit {
+  readonly camera: PerspectiveCamera;
+  /** Shows a ball of this radius about the origin, now and at each return. */
+  home(radius: number): void;
+  resize(width: number, height: number): void;
+  /** The camera turned by hand, for keys. */
+  turn(azimuth: number, elevation: number): void;
+  zoom(factor: number): void;
+}
+
+/** Listens on an element; `changed` is called when the view is another, `clicked` for a press that was no drag. */
+export function createOrbit(element: HTMLElement, changed: () => void, clicked: (x: number, y: number) => void): Orbit {
+  const camera = new PerspectiveCamera(32, 1, 0.05, 200);
+  const target = new Vector3();
+  let [azimuth, elevation, distance, reach] = [0.35, 0.22, 10, 3];
+
+  function place(): void {
+    const flat = Math.cos(elevation) * distance;
+    camera.position.set(Math.sin(azimuth) * flat, Math.sin(elevation) * distance, Math.cos(azimuth) * flat).add(target);
+    camera.lookAt(target);
+    camera.updateMatrixWorld();
+    changed();
+  }
+
+  function fitted(): number {
+    const half = (camera.fov * Math.PI) / 360;
+    const across = Math.atan(Math.tan(half) * Math.min(1, camera.aspect));
+    return reach / Math.sin(Math.min(half, across));
+  }
+
+  function toHome(): void {
+    target.set(0, 0, 0);
+    [azimuth, elevation, distance] = [0.35, 0.22, fitted()];
+    place();
+  }
+
+  const orbit: Orbit = {
+    camera,
+    home(radius) {
+      reach = radius;
+      toHome();
+    },
+    resize(width, height) {
+      const before = fitted();
+      camera.aspect = width / Math.max(height, 1);
+      camera.updateProjectionMatrix();
+      distance *= fitted() / before;
+      place();
+    },
+    turn(across, up) {
+      azimuth += across;
+      elevation = Math.min(STEEPEST, Math.max(-STEEPEST, elevation + up));
+      place();
+    },
+    zoom(factor) {
+      distance = Math.min(20 * reach, Math.max(0.4 * reach, distance * factor));
+      place();
+    },
+  };
+
+  element.addEventListener("pointerdown", (down) => {
+    if (down.button > 2) return;
+    const moves = down.button === 2 || down.shiftKey;
+    let [x, y, dragging] = [down.clientX, down.clientY, false];
+    element.setPointerCapture(down.pointerId);
+    const move = (event: PointerEvent) => {
+      if (!dragging && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD) return;
+      dragging = true;
+      element.classList.add("dragging");
+      const [dx, dy] = [event.clientX - x, event.clientY - y];
+      [x, y] = [event.clientX, event.clientY];
+      if (!moves) return orbit.turn(-0.008 * dx, 0.008 * dy);
+      const size = (2 * distance * Math.tan((camera.fov * Math.PI) / 360)) / Math.max(element.clientHeight, 1);
+      const [right, up] = [new Vector3().setFromMatrixColumn(camera.matrix, 0), new Vector3().setFromMatrixColumn(camera.matrix, 1)];
+      target.addScaledVector(right, -dx * size).addScaledVector(up, dy * size);
+      place();
+    };
+    const end = (event: PointerEvent) => {
+      element.removeEventListener("pointermove", move);
+      element.removeEventListener("pointerup", end);
+      element.removeEventListener("pointercancel", end);
+      element.classList.remove("dragging");
+      if (!dragging && event.type === "pointerup" && down.button === 0) clicked(event.clientX, event.clientY);
+    };
+    element.addEventListener("pointermove", move);
+    element.addEventListener("pointerup", end);
+    element.addEventListener("pointercancel", end);
+  });
+  element.addEventListener("wheel", (event) => {
+    event.preventDefault();
+    orbit.zoom(Math.exp(0.0012 * event.deltaY));
+  }, { passive: false });
+  element.addEventListener("contextmenu", (event) => event.preventDefault());
+  return orbit;
+}
