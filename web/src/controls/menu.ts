@@ -5,6 +5,7 @@ export interface Item {
   title: string;
   about?: string; // muted, at the right: a key, a file ending
   disabled?: boolean;
+  heading?: boolean; // a title above those that follow; nothing to press
   run(): void;
 }
 
@@ -30,8 +31,9 @@ export function showMenu(at: Element | { x: number; y: number }, items: Item[], 
     if (!menu.contains(event.target as Node)) end(false);
   };
   const away = () => end(false);
-  const buttons = items.map((item) =>
-    h(
+  const rows = items.map((item) => {
+    if (item.heading) return h("div", { class: "title" }, item.title);
+    return h(
       "button",
       {
         type: "button",
@@ -44,9 +46,9 @@ export function showMenu(at: Element | { x: number; y: number }, items: Item[], 
       },
       h("span", { class: "nowrap" }, item.title),
       item.about ? h("span", { class: "about" }, item.about) : null,
-    ),
-  );
-  replace(menu, title ? h("div", { class: "title" }, title) : null, ...buttons);
+    );
+  });
+  replace(menu, title ? h("div", { class: "title" }, title) : null, ...rows);
   document.body.append(menu);
   open = menu;
 
@@ -56,7 +58,7 @@ export function showMenu(at: Element | { x: number; y: number }, items: Item[], 
   menu.style.left = `${left}px`;
   menu.style.top = `${below ? box.bottom + 4 : Math.max(4, box.top - menu.offsetHeight - 4)}px`;
 
-  const usable = buttons.filter((button) => !button.disabled);
+  const usable = rows.filter((row): row is HTMLButtonElement => row instanceof HTMLButtonElement && !row.disabled);
   usable[0]?.focus();
   menu.addEventListener("keydown", (event) => {
     const index = usable.indexOf(document.activeElement as HTMLButtonElement);

@@ -85,6 +85,15 @@ function pageCommands({ docks, keymap, go, openFiles, openPalette, search, conte
   ];
 }
 
+/** "Export as glTF: This clip: walk", one for each thing and format. */
+function exportCommands(context: Context): Command[] {
+  let heading = "";
+  return exportsOfStage(context).flatMap((item): Command[] => {
+    if (item.heading) heading = item.title;
+    return item.heading ? [] : [{ id: `export.${heading}.${item.title}`, title: `${item.title}: ${heading}`, run: item.run }];
+  });
+}
+
 /** Commands that follow the document: a clip, a character, a format each. */
 function documentCommands({ context }: Parts): Command[] {
   const { store, connection, notices } = context;
@@ -93,7 +102,7 @@ function documentCommands({ context }: Parts): Command[] {
   return [
     ...(store.document?.characters ?? []).map((each): Command => ({ id: `show.${each.id}`, title: `Character: ${each.name}`, run: show(each.id, each.clips[0]?.name ?? null) })),
     ...(shown?.clips ?? []).map((clip): Command => ({ id: `clip.${clip.name}`, title: `Clip: ${titleOf(clip)}`, run: show(shown?.id ?? "", clip.name) })),
-    ...exportsOfStage(context).map((item): Command => ({ id: `export.${item.title}`, title: `Export: ${item.title}`, run: item.run })),
+    ...exportCommands(context),
     ...(store.hello?.cast ?? []).map((name): Command => ({ id: `cast.${name}`, title: `Open the built-in ${name}`, run: async () => void (await connection.request({ kind: "open", path: name })) })),
   ];
 }

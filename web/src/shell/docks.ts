@@ -77,7 +77,7 @@ export function createDocks(root: HTMLElement): Docks {
       const asked = name === "timeline" && innerHeight < SHORT ? BOUNDS.timeline.least : size[name];
       const px = narrow() && name !== "timeline" ? Math.min(size[name], innerWidth - 48) : fitted(name, asked, page);
       const shown = isOpen(name);
-      root.style.setProperty(`--${name}`, shown ? `${px}px` : "0px");
+      root.style.setProperty(`--${name}-size`, shown ? `${px}px` : "0px");
       docks[name].style.setProperty("--size", `${px}px`);
       docks[name].classList.toggle("closed", !shown);
       docks[name].inert = !shown;

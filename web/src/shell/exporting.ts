@@ -11,6 +11,11 @@ export function writableFormats(formats: readonly FormatEntry[]): FormatEntry[] 
   return formats.filter((format) => format.writes);
 }
 
+/** What people call a format: "glTF", "USD", "BVH". */
+export function formatName(format: FormatEntry): string {
+  return { glb: "glTF, one file", gltf: "glTF, as text", csv: "Live Link CSV", curves: "keyed curves" }[format.name] ?? format.name.toUpperCase();
+}
+
 /** Writes something as a file and hands it to the browser's downloads. */
 export async function exportAs({ connection, notices }: Pick<Context, "connection" | "notices">, what: What, target: string, format: string): Promise<void> {
   try {
@@ -29,7 +34,7 @@ export async function exportAs({ connection, notices }: Pick<Context, "connectio
 /** Menu items, one for each format. */
 export function exportItems(context: Context, what: What, target: string): Item[] {
   return writableFormats(context.store.hello?.formats ?? []).map((format) => ({
-    title: `Export as ${format.name}`,
+    title: `Export as ${formatName(format)}`,
     about: format.endings[0],
     run: () => void exportAs(context, what, target, format.endings[0].replace(/^\./, "")),
   }));

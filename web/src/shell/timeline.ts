@@ -72,7 +72,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
   function drawTime(): void {
     const what = transport.playing();
     const time = store.time;
-    const frames = what ? ` · ${Math.round(time * what.rate)}` : "";
+    const frames = what ? ` · frame ${Math.round(time * what.rate)}` : "";
     now.textContent = what ? `${clock(time)} / ${clock(what.seconds)}${frames}` : "";
     track.setAttribute("aria-valuenow", time.toFixed(3));
     track.setAttribute("aria-valuetext", `${time.toFixed(2)} seconds`);
@@ -116,7 +116,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
 
   store.onDocument(draw);
   store.onTime(drawTime);
-  new ResizeObserver(draw).observe(track);
+  new ResizeObserver(() => requestAnimationFrame(draw)).observe(track);
 
   /** A drag along the ruler that Esc takes back. */
   function drag(down: PointerEvent, move: (time: number, event: PointerEvent) => void, end: (restore: boolean) => void): void {

@@ -1,11 +1,12 @@
 /** The top bar: modes, undo and redo, export, and whether the studio is live. */
 import type { Context } from "../context";
-import { showMenu } from "../controls/menu";
+import { showMenu, type Item } from "../controls/menu";
 import { h, icon } from "../dom";
 import { modes, type Mode } from "../modes/mode";
 import type { ConnectionState } from "../protocol/connection";
 import type { Docks, DockName } from "./docks";
 import { exportItems } from "./exporting";
+import { titleOf } from "./library_rows";
 
 const ICONS = {
   undo: "M6 3.5L3 6.5L6 9.5M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6",
@@ -47,7 +48,7 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
   const undo = h("button", { type: "button", class: "quiet square", "aria-label": "Undo", onclick: act("undo") }, icon(ICONS.undo));
   const redo = h("button", { type: "button", class: "quiet square", "aria-label": "Redo", onclick: act("redo") }, icon(ICONS.redo));
   const exporting = h("button", { type: "button", class: "quiet", "aria-haspopup": "menu", title: "Write what is on stage as a file" }, icon(ICONS.export), h("span", { class: "wide" }, "Export"));
-  exporting.addEventListener("click", () => showMenu(exporting, exportsOfStage(context), "Export what is on stage"));
+  exporting.addEventListener("click", () => showMenu(exporting, exportsOfStage(context)));
   const dock = (name: DockName, title: string) => h("button", { type: "button", class: "quiet square", "aria-label": title, title, onclick: () => docks.toggle(name) }, icon(ICONS[name]));
   const docking = { library: dock("library", "Library"), timeline: dock("timeline", "Timeline"), panel: dock("panel", "Panel") };
   const light = h("span", { class: "live-word" });
@@ -95,17 +96,15 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
 }
 
 /** What can be written of what is on stage: the clip or take alone first, then the whole character. */
-export function exportsOfStage(context: Context) {
+export function exportsOfStage(context: Context): Item[] {
   const { store } = context;
-  const stage = store.document?.stage;
   const character = store.character();
-  if (!stage || !character) return [];
   const clip = store.clip();
   const take = store.take();
-  const named = (prefix: string, items: ReturnType<typeof exportItems>) => items.map((item) => ({ ...item, title: item.title.replace("Export", prefix) }));
+  const under = (title: string, items: Item[]): Item[] => (items.length ? [{ title, heading: true, run() {} }, ...items] : []);
   return [
-    ...(clip ? named("This clip", exportItems(context, "clip", `${character.id}/${clip.name}`)) : []),
-    ...(take ? named("This take", exportItems(context, "take", take.id)) : []),
-    ...named("All clips", exportItems(context, "character", character.id)),
+    ...(character && clip ? under(`This clip: ${titleOf(clip)}`, exportItems(context, "clip", `${character.id}/${clip.name}`)) : []),
+    ...(take ? under(`This take: ${take.name}`, exportItems(context, "take", take.id)) : []),
+    ...(character ? under(`${character.name} with all clips`, exportItems(context, "character", character.id)) : []),
   ];
 }
