@@ -69,7 +69,11 @@ export class Figure {
   private addPart(part: PartEntry): void {
     const { description } = this;
     const sources = Float32Array.from(this.deformation.sources.subarray(part.start, part.start + part.count));
-    const shared: Record<string, BufferAttribute> = { source: new BufferAttribute(sources, 1) };
+    const shared: Record<string, BufferAttribute> = {
+      source: new BufferAttribute(sources, 1),
+      // never read, but three draws flat what has no normals
+      normal: new BufferAttribute(description.normals.subarray(3 * part.start, 3 * (part.start + part.count)), 3),
+    };
     part.uvs.forEach((uv, i) => {
       shared[i ? `uv${i}` : "uv"] = new BufferAttribute(description.floats(uv), 2);
     });

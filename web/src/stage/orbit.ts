@@ -50,11 +50,19 @@ export function zoomed(view: View, factor: number, limits: Limits, x = 0, y = 0,
   return { ...view, distance, target: [target.x, target.y, target.z] };
 }
 
-/** The view that shows a ball whole, from where the camera looks now. */
-export function framed(view: View, centre: Vector3, radius: number, aspect: number): View {
-  const half = (FOV * Math.PI) / 360;
-  const across = Math.atan(Math.tan(half) * Math.min(1, aspect));
-  return { ...view, target: [centre.x, centre.y, centre.z], distance: radius / Math.sin(across) };
+/** The nearest view along the same direction that shows a box whole, with the box in the middle of the picture. */
+export function framed(view: View, low: Vector3, high: Vector3, aspect: number): View {
+  const { right, up } = axes(view);
+  const back = eye({ ...view, target: [0, 0, 0], distance: 1 });
+  const centre = low.clone().add(high).multiplyScalar(0.5);
+  const slope = Math.tan((FOV * Math.PI) / 360);
+  let distance = 0;
+  for (let corner = 0; corner < 8; corner++) {
+    const p = new Vector3(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z).sub(centre);
+    const [x, y, near] = [p.dot(right), p.dot(up), p.dot(back)];
+    distance = Math.max(distance, near + Math.abs(x) / (slope * aspect), near + Math.abs(y) / slope);
+  }
+  return { ...view, target: [centre.x, centre.y, centre.z], distance: Math.max(distance, 1e-4) };
 }
 
 /** Between two views: angles the short way round. */

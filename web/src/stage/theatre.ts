@@ -98,7 +98,10 @@ class Theatre implements Stage {
     if (late) figure.accept(late);
     this.outline.select(figure, this.names);
     this.fit();
-    if (isFirst) this.current = { ...this.home(), azimuth: OPENING.azimuth, elevation: OPENING.elevation };
+    if (isFirst) {
+      this.current = { ...this.current, azimuth: OPENING.azimuth, elevation: OPENING.elevation };
+      this.current = this.home();
+    }
     await this.renderer.compileAsync(this.scene, this.camera);
     this.requestRender();
   }
@@ -165,7 +168,7 @@ class Theatre implements Stage {
   frameSelection(): void {
     const box = this.selectionBox();
     if (!box) return this.frameAll();
-    this.fly(framed(this.current, box.centre, ROOM * 1.4 * box.radius, this.aspect));
+    this.fly(this.framedBox(box.low, box.high, 1.6 * ROOM));
   }
 
   select(names: readonly string[]): void {
@@ -261,7 +264,12 @@ class Theatre implements Stage {
   }
 
   private home(): View {
-    return framed(this.current, this.bounds.centre, ROOM * this.bounds.radius, this.aspect);
+    return this.framedBox(this.bounds.low, this.bounds.high, ROOM);
+  }
+
+  private framedBox(low: Vector3, high: Vector3, room: number): View {
+    const view = framed(this.current, low, high, this.aspect);
+    return { ...view, distance: room * view.distance };
   }
 
   private fly(to: View): void {
@@ -270,7 +278,7 @@ class Theatre implements Stage {
   }
 
   /** What the selected joints' bones, or the selected parts, take up. */
-  private selectionBox(): { centre: Vector3; radius: number } | null {
+  private selectionBox(): { low: Vector3; high: Vector3 } | null {
     const figure = this.figure;
     if (!figure || !this.names.size) return null;
     const geometry = figure.selected(this.names);
@@ -286,7 +294,7 @@ class Theatre implements Stage {
       high.max(point);
     }
     geometry.dispose();
-    return { centre: low.clone().add(high).multiplyScalar(0.5), radius: Math.max(0.5 * low.distanceTo(high), 1e-4) };
+    return { low, high };
   }
 
   /** Ground, lights and shadows around what is on stage. */
