@@ -80,6 +80,46 @@ export interface FormatEntry {
   about: string;
 }
 
+/** How a game stands. `result` is the player's; `line` the squares that decided it; `last` was played last. */
+export interface Game {
+  kind: "game";
+  character: string;
+  board: ("" | "claw" | "ember")[];
+  turn: "" | "claw" | "ember";
+  phase: string;
+  mood: string;
+  result: "" | "won" | "lost" | "draw";
+  line: number[];
+  last: number | null;
+  strength: "hatchling" | "fledgling" | "drake" | "elder";
+  pace: number;
+  round: number;
+  player: number;
+  opponent: number;
+  draws: number;
+}
+
+/** What the page needs to draw the board, and how the game stands. */
+export interface GameEntered {
+  game: Game;
+  table: GameTable;
+  strengths: GameStrength[];
+}
+
+/** How well the character may play. */
+export interface GameStrength {
+  name: "hatchling" | "fledgling" | "drake" | "elder";
+  title: string;
+  about: string;
+}
+
+/** Where the board stands: its middle, the width of its nine squares together (metres), its lean (radians). */
+export interface GameTable {
+  centre: [number, number, number];
+  width: number;
+  lean: number;
+}
+
 /** Something that happened: a command, a bridge that was crossed, a clip that began. */
 export interface Happening {
   seconds: number;
@@ -201,6 +241,14 @@ export interface DialRequest {
   gaze?: number | null;
 }
 
+/** Play with the character on stage; a game that runs goes on. `seed` None: another game each time. */
+export interface EnterGameRequest {
+  kind: "enterGame";
+  strength?: "hatchling" | "fledgling" | "drake" | "elder" | null;
+  pace?: number | null;
+  seed?: number | null;
+}
+
 /** Write a character with its clips, one clip (`character/clip`), a take, a script or a model as a file. */
 export interface ExportRequest {
   kind: "export";
@@ -234,10 +282,22 @@ export interface LearnRequest {
   name?: string;
 }
 
+/** The page has turned to something else; the game waits. */
+export interface LeaveGameRequest {
+  kind: "leaveGame";
+}
+
 /** Where the pointer is on stage, in the world, metres; None where it has left. */
 export interface LookRequest {
   kind: "look";
   point: [number, number, number] | null;
+}
+
+/** Another round; what is None stays. */
+export interface NewGameRequest {
+  kind: "newGame";
+  strength?: "hatchling" | "fledgling" | "drake" | "elder" | null;
+  pace?: number | null;
 }
 
 /** Open a file below one of the opened folders, or a member of the built-in cast (`dragon`). */
@@ -257,10 +317,22 @@ export interface PingRequest {
   kind: "ping";
 }
 
+/** Take a square, 0 to 8 row by row. Where that is not allowed, the character says so in its own way. */
+export interface PlaceMarkRequest {
+  kind: "placeMark";
+  square: number;
+}
+
 /** Play or pause. */
 export interface PlayRequest {
   kind: "play";
   playing: boolean;
+}
+
+/** Where the player points, in the world (metres); None where the pointer has left. */
+export interface PointAtRequest {
+  kind: "pointAt";
+  place?: [number, number, number] | null;
 }
 
 /** Begin to record what is shown, or end it: the take is kept in the project, unless it is thrown away. */
@@ -381,6 +453,25 @@ export interface FailedEvent {
   hint: string;
 }
 
+/** How a game stands. `result` is the player's; `line` the squares that decided it; `last` was played last. */
+export interface GameEvent {
+  kind: "game";
+  character: string;
+  board: ("" | "claw" | "ember")[];
+  turn: "" | "claw" | "ember";
+  phase: string;
+  mood: string;
+  result: "" | "won" | "lost" | "draw";
+  line: number[];
+  last: number | null;
+  strength: "hatchling" | "fledgling" | "drake" | "elder";
+  pace: number;
+  round: number;
+  player: number;
+  opponent: number;
+  draws: number;
+}
+
 /** The first event of a connection. */
 export interface HelloEvent {
   kind: "hello";
@@ -446,15 +537,20 @@ export type StudioRequest =
   | CloseRequest
   | DeleteRequest
   | DialRequest
+  | EnterGameRequest
   | ExportRequest
   | KeepScriptRequest
   | LabelRequest
   | LearnRequest
+  | LeaveGameRequest
   | LookRequest
+  | NewGameRequest
   | OpenRequest
   | PerformRequest
   | PingRequest
+  | PlaceMarkRequest
   | PlayRequest
+  | PointAtRequest
   | RecordRequest
   | RedoRequest
   | RenameRequest
@@ -472,6 +568,7 @@ export type StudioEvent =
   | DocumentChangedEvent
   | DoneEvent
   | FailedEvent
+  | GameEvent
   | HelloEvent
   | JobChangedEvent
   | NoticeEvent
@@ -485,15 +582,20 @@ export interface Results {
   "close": null;
   "delete": null;
   "dial": null;
+  "enterGame": GameEntered;
   "export": Exported;
   "keepScript": KeptScript;
   "label": null;
   "learn": Learned;
+  "leaveGame": null;
   "look": null;
+  "newGame": null;
   "open": Opened;
   "perform": null;
   "ping": Pong;
+  "placeMark": null;
   "play": null;
+  "pointAt": null;
   "record": Taken;
   "redo": null;
   "rename": null;

@@ -1,0 +1,220 @@
+"""The director: which script a character plays in which moment of a game, and when it makes its move.
+
+    director = Director(scripts)                          # mood -> its scripts
+    state, cues = director.init(seed=7, strength="drake")
+    state, cues = director.step(state, Played(4))         # the player's move
+    state, cues = director.step(state, Passed(1 / 60, done=False))
+
+A pure machine: what happened goes in with the state, the next state comes out with the scripts to play. Chance comes
+from the seed, so the same events give the same game. Its strategy takes no time; that it ponders for seconds is acting
+[Bailey 2016, section 6].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from understudy.live.script_sets import draw
+from understudy.live.script_steps import Variant
+from understudy.studio.game import board as rules
+from understudy.studio.game.board import CLAW, EMBER, EMPTY
+from understudy.studio.game.moods import Mood
+from understudy.studio.game.opponent import choose, strength_of
+from understudy.studio.game.state import Phase, State
+
+# Seconds of a phase: it ends with its script, but not before the first and not after the second.
+SECONDS: dict[Phase, tuple[float, float]] = {
+    "greeting": (1.2, 3.5),
+    "reacting": (0.8, 2.2),
+    "pondering": (2.0, 4.0),  # drawn between the two
+    "placing": (0.6, 1.4),
+    "surprised": (1.2, 2.4),
+}
+DECIDED = 0.5  # seconds before its move its eyes are on the square already
+PATIENCE = 16.0  # seconds before it shows that it is waiting
+# How often it shows what it makes of a move; always would be tiresome.
+SHOWN: dict[Mood, float] = {"cornered": 1.0, "amused": 1.0, "blocked": 0.75, "threatened": 0.6}
+
+
+@dataclass(frozen=True)
+class NewGame:
+    """A game begins; None keeps strength and pace."""
+
+    strength: str | None = None
+    pace: float | None = None
+
+
+@dataclass(frozen=True)
+class Played:
+    """The player wants a square."""
+
+    square: int
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Time went by; `done` says that the script has come to its end."""
+
+    seconds: float
+    done: bool = False
+
+
+@dataclass(frozen=True)
+class Act:
+    """A script to play: number `number` of the set of a mood."""
+
+    mood: Mood
+    number: int
+    variant: Variant
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A look beside the script: at a point by its name, as in the scripts."""
+
+    at: str
+
+
+GameEvent = NewGame | Played | Passed
+Told = tuple[State, tuple[Act | Glance, ...]]
+
+
+def refusal(state: State, square: int) -> str:
+    """Why the player may not take a square now, as a sentence; empty where it is allowed."""
+    if state.over:
+        return "The game is over."
+    if state.turn != CLAW:
+        return "It is not your turn."
+    if not 0 <= square < len(state.board):
+        return "There is no such square."
+    return "That square is taken." if state.board[square] else ""
+
+
+@dataclass(frozen=True)
+class Director:
+    """Draws scripts from `scripts`, a set for each mood."""
+
+    scripts: Mapping[Mood, tuple[Variant, ...]]
+
+    def init(self, seed: int = 0, strength: str = "fledgling", pace: float = 1.0) -> Told:
+        """The first game begins."""
+        return self._opened(State(seed, strength_of(strength).name, pace))
+
+    def step(self, state: State, event: GameEvent) -> Told:
+        """What follows from an event."""
+        if isinstance(event, NewGame):
+            return self._next_game(state, event)
+        if isinstance(event, Played):
+            return self._played(state, event.square)
+        return self._passed(state, event)
+
+    def _next_game(self, state: State, event: NewGame) -> Told:
+        """Who did not begin the last game begins this one; a game that nobody has moved in does not count."""
+        strength = state.strength if event.strength is None else strength_of(event.strength).name
+        pace = state.pace if event.pace is None else event.pace
+        count = state.round + (state.board != EMPTY)
+        fresh = State(state.seed, strength, pace, score=state.score, round=count)
+        return self._opened(replace(fresh, chances=state.chances, drawn=state.drawn))
+
+    def _opened(self, state: State) -> Told:
+        return self._enter(replace(state, turn=EMBER if state.round % 2 else CLAW), "greeting", "greeting")
+
+    def _played(self, state: State, square: int) -> Told:
+        reason = refusal(state, square)
+        if reason:
+            taken = not state.over and state.turn == CLAW and 0 <= square < len(state.board)
+            return self._act(state, "refusing") if taken else (state, ())
+        before = state.board
+        state = replace(state, board=rules.placed(before, square, CLAW), last=square, turn=EMBER, waited=0.0)
+        if rules.winner(state.board):
+            state = replace(state, score=replace(state.score, player=state.score.player + 1))
+            missed = state.choice is not None and square in state.choice.overlooked
+            return self._enter(state, "surprised", "surprised") if missed else self._enter(state, "lost", "lost")
+        if rules.over(state.board):
+            return self._drawn_game(state)
+        mood = self._opinion(before, state, square)
+        if mood is not None:
+            shown = state.generator().random() < SHOWN[mood]
+            state = replace(state, chances=state.chances + 1)
+            if shown:
+                return self._enter(state, "reacting", mood)
+        return self._ponder(state)
+
+    def _opinion(self, before: rules.Board, state: State, square: int) -> Mood | None:
+        """What there is to feel about the player's move."""
+        threats = rules.completing(state.board, CLAW)
+        if len(threats) > 1 and not rules.completing(state.board, EMBER):
+            return "cornered"
+        if rules.completing(before, CLAW):
+            return "amused"
+        if square in rules.completing(before, EMBER):
+            return "blocked"
+        return "threatened" if threats else None
+
+    def _ponder(self, state: State) -> Told:
+        choice = choose(state.board, EMBER, strength_of(state.strength), state.generator())
+        state = replace(state, choice=choice, decided=False, chances=state.chances + 1)
+        return self._enter(state, "pondering", "pondering")
+
+    def _passed(self, state: State, event: Passed) -> Told:
+        state = replace(state, since=state.since + max(event.seconds, 0.0))
+        if state.phase in ("won", "lost", "draw"):
+            return self._act(state, "again") if event.done else (state, ())
+        if state.phase == "waiting":
+            return self._waits(state, event)
+        finished = event.done and state.phase != "pondering"
+        if state.since >= state.until and (finished or state.since >= state.most):
+            return self._after(state)
+        if state.phase == "pondering" and not state.decided and state.since >= state.until - state.pace * DECIDED:
+            return replace(state, decided=True), (Glance("chosen"),)
+        return state, ()
+
+    def _waits(self, state: State, event: Passed) -> Told:
+        """In the player's turn it scowls on, script after script, until it has had enough of waiting."""
+        state = replace(state, waited=state.waited + max(event.seconds, 0.0))
+        if not event.done:
+            return state, ()
+        bored = state.waited > PATIENCE and state.mood != "impatient"
+        return self._act(state, "impatient" if bored else "waiting")
+
+    def _after(self, state: State) -> Told:
+        """The phase is over: what comes next."""
+        if state.phase == "pondering":
+            return self._place(state)
+        if state.phase == "surprised":
+            return self._enter(state, "lost", "lost")
+        if state.phase == "reacting" or (state.phase == "greeting" and state.turn == EMBER):
+            return self._ponder(state)
+        return self._enter(state, "waiting", "waiting")
+
+    def _place(self, state: State) -> Told:
+        assert state.choice is not None
+        square = state.choice.square
+        state = replace(state, board=rules.placed(state.board, square, EMBER), last=square, turn=CLAW, waited=0.0)
+        if rules.winner(state.board):
+            score = replace(state.score, character=state.score.character + 1)
+            return self._enter(replace(state, score=score), "won", "won")
+        if rules.over(state.board):
+            return self._drawn_game(state)
+        return self._enter(state, "placing", "placing")
+
+    def _drawn_game(self, state: State) -> Told:
+        score = replace(state.score, draws=state.score.draws + 1)
+        return self._enter(replace(state, score=score), "draw", "draw")
+
+    def _enter(self, state: State, phase: Phase, mood: Mood) -> Told:
+        """The next phase with its mood; how long it lasts is decided here."""
+        least, most = (state.pace * each for each in SECONDS.get(phase, (0.0, 0.0)))
+        if phase == "pondering":
+            least = most = least + (most - least) * state.generator().random()
+            state = replace(state, chances=state.chances + 1)
+        return self._act(replace(state, phase=phase, until=least, most=most), mood)
+
+    def _act(self, state: State, mood: Mood) -> Told:
+        """A script out of the set of a mood; not the one that it drew the last time, where there is another."""
+        known = dict(state.drawn)
+        number = draw(self.scripts[mood], known.get(mood), state.generator())
+        known[mood] = number
+        state = replace(state, mood=mood, since=0.0, chances=state.chances + 1, drawn=tuple(sorted(known.items())))
+        return state, (Act(mood, number, self.scripts[mood][number]),)

@@ -1,0 +1,169 @@
+"""What the game's requests do: one match for each session, which lasts while pages come and go."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from understudy.errors import InvalidInput
+from understudy.studio.game.board import FREE
+from understudy.studio.game.director import refusal
+from understudy.studio.game.match import Match
+from understudy.studio.game.opponent import STRENGTHS
+from understudy.studio.game.state import State
+from understudy.studio.game.table import table_for
+from understudy.studio.handling import handles
+from understudy.studio.messages import game as messages
+from understudy.studio.perform.live_source import LiveSource
+
+if TYPE_CHECKING:
+    from understudy.studio.document import Document, ModelEntry
+    from understudy.studio.session import Session
+
+MODE = "play"
+EVERY = 1 / 30  # seconds between two looks at the clock
+RESULTS = {"won": "lost", "lost": "won", "surprised": "won", "draw": "draw"}  # the character's end -> the player's
+
+
+class Playing:
+    """The match of a session, and the task that keeps it going."""
+
+    def __init__(self) -> None:
+        self.match: Match | None = None
+        self.model = ""  # id of the model that plays
+        self.task: asyncio.Task[None] | None = None
+
+    def stop(self) -> None:
+        """The game waits; it can be taken up again."""
+        if self.task is not None:
+            self.task.cancel()
+            self.task = None
+
+
+_PLAYING: WeakKeyDictionary[Session, Playing] = WeakKeyDictionary()
+
+
+@handles(messages.EnterGame)
+async def enter(session: Session, request: messages.EnterGame) -> messages.GameEntered:
+    """Whoever is on stage plays, or else somebody who has learned to perform."""
+    entry = playable(session.document)
+    if entry is None:
+        raise InvalidInput("Nobody here has learned to act yet; learn a character first")
+    stage = session.document.stage
+    if stage.driver != "model" or stage.drives != entry.id or not stage.playing:
+        await session.show(entry.character, "model", entry.id)
+    source = _live(session)
+    playing = _PLAYING.setdefault(session, Playing())
+    if playing.match is None or playing.model != entry.id or request.seed is not None:
+        playing.model = entry.id
+        playing.match = await _match(session, source, request)
+    else:
+        playing.match.rejoin(source)
+        if request.strength not in (None, playing.match.state.strength):
+            playing.match.new_game(request.strength, request.pace)
+    if playing.task is None or playing.task.done():
+        playing.task = asyncio.get_running_loop().create_task(_go_on(session, playing))
+    table = playing.match.table
+    return messages.GameEntered(
+        game=described(session, playing.match.state),
+        table=messages.GameTable(table.centre, table.width, table.lean),
+        strengths=tuple(messages.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
+    )
+
+
+@handles(messages.LeaveGame)
+async def leave(session: Session, request: messages.LeaveGame) -> None:
+    """The game waits until somebody comes back."""
+    playing = _PLAYING.get(session)
+    if playing is not None:
+        playing.stop()
+        if isinstance(session.source, LiveSource):
+            session.source.look(None)
+
+
+@handles(messages.NewGame)
+async def new_game(session: Session, request: messages.NewGame) -> None:
+    """Another round."""
+    _match_of(session).new_game(request.strength, request.pace)
+
+
+@handles(messages.PlaceMark)
+async def place_mark(session: Session, request: messages.PlaceMark) -> None:
+    """The player's move. A square that is taken is refused by the character, and said here for those who cannot see."""
+    match = _match_of(session)
+    reason = refusal(match.state, request.square)
+    match.play(request.square)
+    if reason:
+        raise InvalidInput(reason)
+
+
+@handles(messages.PointAt)
+async def point(session: Session, request: messages.PointAt) -> None:
+    """The player's pointer."""
+    playing = _PLAYING.get(session)
+    if playing is not None and playing.match is not None:
+        playing.match.point(request.place)
+
+
+def playable(document: Document) -> ModelEntry | None:
+    """The model that plays: the one on stage, else one of the character on stage, else the newest."""
+    stage = document.stage
+    if stage.driver == "model" and (entry := document.model(stage.drives)) is not None:
+        return entry
+    own = [entry for entry in document.models if entry.character == stage.character] or list(document.models)
+    return own[-1] if own else None
+
+
+def described(session: Session, state: State) -> messages.Game:
+    """The game as pages hear of it."""
+    entry = session.document.character(session.document.stage.character)
+    return messages.Game(
+        character=entry.name if entry is not None else "",
+        board=state.board,  # type: ignore[arg-type]
+        turn=FREE if state.over else state.turn,  # type: ignore[arg-type]
+        phase=state.phase,
+        mood=state.mood,
+        result=RESULTS.get(state.phase, ""),  # type: ignore[arg-type]
+        line=state.line,
+        last=state.last,
+        strength=state.strength,  # type: ignore[arg-type]
+        pace=state.pace,
+        round=state.round,
+        player=state.score.player,
+        opponent=state.score.character,
+        draws=state.score.draws,
+    )
+
+
+async def _match(session: Session, source: LiveSource, request: messages.EnterGame) -> Match:
+    table = await asyncio.to_thread(table_for, source.opened.rig)
+    seed = secrets.randbits(31) if request.seed is None else request.seed
+
+    def changed(state: State) -> None:
+        session.emit(described(session, state))
+
+    return Match(source, table, changed, seed, request.strength or "fledgling", request.pace or 1.0)
+
+
+async def _go_on(session: Session, playing: Playing) -> None:
+    """Thirty times a second, while the game is played."""
+    while playing.match is not None:
+        if isinstance(session.source, LiveSource) and session.document.stage.drives == playing.model:
+            playing.match.rejoin(session.source)
+            playing.match.advance()
+        await asyncio.sleep(EVERY)
+
+
+def _match_of(session: Session) -> Match:
+    playing = _PLAYING.get(session)
+    if playing is None or playing.match is None:
+        raise InvalidInput("No game has begun")
+    return playing.match
+
+
+def _live(session: Session) -> LiveSource:
+    if not isinstance(session.source, LiveSource):
+        raise InvalidInput("The character on stage cannot play; choose a learned one")
+    return session.source

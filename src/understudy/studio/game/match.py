@@ -1,0 +1,144 @@
+"""Match: a game as it is acted out by a live character. It joins the director to the performance.
+
+The match looks at the performance some thirty times a second: it tells the director how much time went by, and the
+character what the director's scripts say. The performance has its own clock, so a match that is paused waits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from understudy.live.commands import CAMERA, Look
+from understudy.live.schedule import Schedule
+from understudy.live.script import OneOf
+from understudy.live.script_sets import Cue
+from understudy.studio.game.casting import Cast, cast_for
+from understudy.studio.game.director import Act, Director, GameEvent, Glance, NewGame, Passed, Played, Told
+from understudy.studio.game.state import State
+from understudy.studio.game.table import Place, Table
+from understudy.studio.perform.live_source import LiveSource
+
+CENTRE = 4  # the square in the middle
+
+
+class Match:
+    """One player, one character. `changed` is called after every event that changed what is seen of the game."""
+
+    def __init__(
+        self,
+        source: LiveSource,
+        table: Table,
+        changed: Callable[[State], None],
+        seed: int = 0,
+        strength: str = "fledgling",
+        pace: float = 1.0,
+    ) -> None:
+        self.table, self.changed = table, changed
+        self.pointer: Place | None = None  # where the player points, in the world
+        self.looking = ""  # the name of what it looks at
+        self._join(source)
+        self.state, told = self._director.init(seed, strength, pace)
+        self._follow((self.state, told))
+
+    @property
+    def cast(self) -> Cast:
+        """Who plays what."""
+        return self._cast
+
+    def _join(self, source: LiveSource) -> None:
+        self.source = source
+        self._time = source.time
+        self._cast = cast_for(source.opened.model)
+        self._director = Director(self._cast.scripts)
+        self._schedule, self._began = Schedule(()), source.time
+
+    def rejoin(self, source: LiveSource) -> None:
+        """Another performance has taken the place of the one before: the game goes on in it."""
+        if source is not self.source:
+            self._join(source)
+
+    def new_game(self, strength: str | None = None, pace: float | None = None) -> None:
+        """Another round."""
+        self._happened(NewGame(strength, pace))
+
+    def play(self, square: int) -> None:
+        """The player wants a square."""
+        self._happened(Played(square))
+
+    def point(self, place: Place | None) -> None:
+        """The player's pointer is there, or has left the stage."""
+        self.pointer = place
+        if self.looking == "player":
+            self._look("player")
+
+    def advance(self) -> None:
+        """See what time it is in the performance, and go on with the game."""
+        seconds, self._time = self.source.time - self._time, self.source.time
+        if seconds <= 0:
+            return
+        done = self.source.done
+        self._schedule, fallen = self._schedule.due(self._time - self._began, not done)
+        self._tell(fallen)
+        self._happened(Passed(seconds, self._schedule.finished and not fallen and done))
+
+    def _happened(self, event: GameEvent) -> None:
+        before = self.state
+        told = self._director.step(before, event)
+        self._follow(told)
+        seen = (before.board, before.phase, before.mood, before.turn, before.round, before.strength, before.pace)
+        now = self.state
+        if seen != (now.board, now.phase, now.mood, now.turn, now.round, now.strength, now.pace):
+            self.changed(now)
+
+    def _follow(self, told: Told) -> None:
+        self.state, cues = told
+        for cue in cues:
+            if isinstance(cue, Glance):
+                self._look(cue.at)
+            elif isinstance(cue, Act):
+                self._begin(cue)
+
+    def _begin(self, act: Act) -> None:
+        """A script begins: its first command takes over from whatever runs."""
+        self._began = self.source.time
+        schedule = Schedule(tuple(Cue(step) for step in act.variant.steps))
+        self._schedule, fallen = schedule.due(0.0, busy=False)
+        self._tell(fallen)
+
+    def _tell(self, cues: tuple[Cue, ...]) -> None:
+        for cue in cues:
+            action = cue.step.action
+            assert not isinstance(action, OneOf)  # a list of a set cannot call another set
+            if isinstance(action, Look):
+                self._look(self._cast.names.get(action.at, "") if isinstance(action.at, tuple) else action.at, action)
+            else:
+                self.source.tell(action)
+
+    def _look(self, name: str, written: Look | None = None) -> None:
+        """Look at something by its name; a name that means nothing here is the place that the script gave it."""
+        self.looking = name
+        if not self.source.has_gaze:
+            return
+        if name == "player":
+            self.source.look(CAMERA if self.pointer is None else self.pointer)
+            return
+        square = self._square(name)
+        if square is not None:
+            self.source.look(self.table.square(square))
+        elif written is not None:
+            self.source.look(written.at)
+
+    def _square(self, name: str) -> int | None:
+        """The square that a name of the scripts means now."""
+        state, considered = self.state, self.state.considered
+        if name == "board":
+            return state.line[1] if state.line else CENTRE
+        if name == "first":
+            return considered[0] if considered else CENTRE
+        if name == "second":
+            return considered[min(1, len(considered) - 1)] if considered else CENTRE
+        if name == "chosen":
+            return state.choice.square if state.choice is not None else CENTRE
+        if name == "last":
+            return CENTRE if state.last is None else state.last
+        return None
