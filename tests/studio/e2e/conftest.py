@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,66 +10,13 @@ from typing import Any
 import pytest
 from tests.data_folder import PROJECT
 from tests.studio import page as web
+from tests.studio.e2e.running import Studio
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 # Software OpenGL through EGL: twice as fast as Chromium's own software renderer.
 FLAGS = ["--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist", "--no-sandbox"]
 FLAGS += ["--disable-background-networking", "--mute-audio", "--hide-scrollbars"]
 SHOTS = PROJECT / "out" / "studio"
-
-
-class Studio:
-    """A server as a user starts it, with a project folder of its own."""
-
-    def __init__(self, project: Path, *files: str, port: int = 0) -> None:
-        self.project, self.files = project, files
-        self.port = port
-        self.process: subprocess.Popen[str] | None = None
-        self.address = ""
-        self.start()
-
-    def start(self, *files: str) -> None:
-        """Start it, or start it again at the same port."""
-        command = [sys.executable, "-m", "understudy", "studio", "--no-browser", "--quiet"]
-        command += ["--project", str(self.project), "--port", str(self.port), *(files or self.files)]
-        # The server has a log of its own: a pipe that nobody reads would stop it.
-        log = (self.project.parent / f"{self.project.name}.log").open("a")
-        environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-        self.process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=log, text=True, cwd=PROJECT, env=environment
-        )
-        log.close()
-        assert self.process.stdout is not None
-        self.address = self.process.stdout.readline().strip()
-        assert self.address.startswith("http"), self.log()
-        self.port = int(self.address.rstrip("/").rsplit(":", 1)[1])
-
-    def log(self) -> str:
-        """What the server said."""
-        return (self.project.parent / f"{self.project.name}.log").read_text()
-
-    def kill(self) -> None:
-        """As a power cut would."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGKILL)
-            self._gone()
-
-    def stop(self) -> None:
-        """As Ctrl+C would."""
-        if self.process is not None:
-            self.process.send_signal(signal.SIGINT)
-            try:
-                self.process.wait(15)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-            self._gone()
-
-    def _gone(self) -> None:
-        assert self.process is not None
-        self.process.wait()
-        if self.process.stdout is not None:
-            self.process.stdout.close()
-        self.process = None
 
 
 @pytest.fixture(scope="session")
@@ -89,6 +32,21 @@ def start_studio(built_page: Path, tmp_path: Path) -> Iterator[Callable[..., Stu
 
     def start(*files: str | Path) -> Studio:
         studio = Studio(tmp_path / f"project{len(started)}", *map(str, files))
+        started.append(studio)
+        return studio
+
+    yield start
+    for studio in started:
+        studio.stop()
+
+
+@pytest.fixture(scope="module")
+def start_shared_studio(built_page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Studio]]:
+    """The same for a studio that all tests of a file share."""
+    started: list[Studio] = []
+
+    def start(*files: str | Path) -> Studio:
+        studio = Studio(tmp_path_factory.mktemp("shared") / "project", *map(str, files))
         started.append(studio)
         return studio
 
@@ -130,7 +88,7 @@ def new_page(chromium: Any) -> Iterator[Callable[..., Any]]:
             viewport={"width": width, "height": height}, device_scale_factor=scale, accept_downloads=True, **options
         )
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(60_000)
         page.expected_errors = []
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: errors.append(f"{error}"))

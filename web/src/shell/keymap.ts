@@ -56,7 +56,7 @@ export function keptByTarget(target: EventTarget | null, key: string): boolean {
   const typing = target.closest("input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable=true]");
   if (typing) return key !== "Ctrl+k";
   // A button that was reached by keys is pressed by them; one that was clicked leaves Space to the transport.
-  return (key === "Space" || key === "Enter") && target.matches("button:focus-visible, a:focus-visible, [role=option]:focus-visible");
+  return (key === "Space" || key === "Enter") && target.matches("button:focus-visible, a:focus-visible, summary");
 }
 
 export interface Keymap {

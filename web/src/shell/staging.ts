@@ -35,6 +35,7 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
       const description = await answer.arrayBuffer();
       if (mine.signal.aborted) return;
       await stage.show(description, (texture) => `${address}/texture/${texture}`);
+      stage.canvas.dataset.staged = id;
     } catch (reason) {
       if (mine.signal.aborted) return;
       shown = "";
