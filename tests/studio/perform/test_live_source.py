@@ -9,6 +9,7 @@ import pytest
 
 from understudy.errors import BadFile, InvalidInput
 from understudy.live.commands import Command, Idle, Look, Mix, Move, Play, Transition
+from understudy.live.performer import Performer
 from understudy.opening import Opened
 from understudy.studio.perform.live_source import MOST_STEPS, RATE, LiveSource
 from understudy.studio.source import Source
@@ -65,6 +66,11 @@ def test_it_is_a_source(source: LiveSource) -> None:
     assert source.advance(TICK).shape == (source.opened.rig.channels.width,)
 
 
+def test_a_performer_of_another_rate_is_refused(lamp: Opened, lamp_performer: Performer) -> None:
+    with pytest.raises(InvalidInput, match="should have the rate 30, but has 60"):
+        LiveSource(lamp, 30.0, performer=lamp_performer)
+
+
 def test_an_uneven_clock_takes_a_step_a_tick_and_lost_time_is_dropped(source: LiveSource) -> None:
     random = np.random.default_rng(0)
     for _ in range(60):
@@ -77,9 +83,9 @@ def test_an_uneven_clock_takes_a_step_a_tick_and_lost_time_is_dropped(source: Li
     assert source.state.frame == before + MOST_STEPS
 
 
-def test_the_same_seed_and_commands_perform_the_same(lamp: Opened) -> None:
+def test_the_same_seed_and_commands_perform_the_same(lamp: Opened, lamp_performer: Performer) -> None:
     def take(seed: int) -> np.ndarray:
-        source = LiveSource(lamp, seed=seed)
+        source = LiveSource(lamp, seed=seed, performer=lamp_performer)
         source.tell(Transition("happy"))
         return watch(source, 1.0)
 

@@ -5,7 +5,7 @@ Every label has a latent space of its own, whose axes and scale mean nothing to 
     place = turn @ (x - middle) * scale + centre
 
 Labels that look alike are neighbours: the centres are those of classical scaling of the differences between the labels'
-mean looks, flattened so that few balls hide behind others, then pushed apart until none overlap. The turns are found in
+mean looks, flattened, then pushed apart until no ball hides another, seen from the front. The turns are found in
 rounds: each ball is turned so that the ends of its bridges are nearest to where the other ends are (Kabsch 1976).
 """
 
@@ -18,9 +18,10 @@ import numpy as np
 from understudy.checks import Array
 from understudy.posespace import Model
 
-FLAT = 0.45  # of the depth that classical scaling gives is left: the map is looked at from the front
-APART = 1.25  # sums of radii between two centres at least: room for bridges to be seen
-ROUNDS = 60  # of pushing apart
+FLAT = 0.5  # of the depth that classical scaling gives is left, and at most
+DEEPEST = 0.9  # radii: the map is looked at from the front, and has enough depth to be turned
+APART = 1.12  # sums of radii between two centres, seen from the front: room for bridges to be seen
+ROUNDS, PULLED = 200, 0.99  # of pushing apart, and how much all come nearer in each
 TURNS = 8  # rounds of turning; the sum of squared bridge lengths changes by less than 1 % from then on
 LEAST_RADIUS = 0.55  # of a label with few frames, of the largest
 
@@ -90,13 +91,15 @@ def _centres(model: Model, radii: Array) -> Array:
     off = ~np.eye(count, dtype=bool)
     distance = np.linalg.norm(places[:, None] - places, axis=-1)
     places *= np.median((apart / np.maximum(distance, 1e-12))[off])
+    places[:, 2] = np.clip(places[:, 2], -DEEPEST, DEEPEST)
+    flat = places[:, :2]
     for _ in range(ROUNDS):
-        away = places[:, None] - places
+        flat = flat * PULLED  # what is far from all others comes nearer
+        away = flat[:, None] - flat
         distance = np.linalg.norm(away, axis=-1) + np.eye(count)
         short = np.where(off, np.maximum(apart - distance, 0.0), 0.0)
-        pull = -0.02 * places  # what is far from all others comes nearer
-        places = places + 0.5 * ((short / distance)[..., None] * away).sum(axis=1) / max(count / 4, 1) + pull
-        places[:, 2] *= 0.98
+        flat = flat + 0.5 * ((short / distance)[..., None] * away).sum(axis=1)
+    places[:, :2] = flat
     return np.asarray(places - places.mean(axis=0))
 
 

@@ -1,0 +1,60 @@
+"""Learning in a child: it can be cancelled at any moment, goes on from there, and its complaints are sentences."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.studio.talking import Refused, Studio
+
+from understudy.errors import InvalidInput
+from understudy.studio.jobs import Cancelled
+from understudy.studio.perform import learning_job
+from understudy.studio.perform.learner import Task
+
+
+@pytest.fixture
+def task(studio: Studio) -> Task:
+    document = studio.session.document
+    entry = document.character(document.stage.character)
+    assert entry is not None
+    return learning_job.task_of(studio.session, entry, (), iterations=15)
+
+
+def test_some_labels_only(studio: Studio, task: Task) -> None:
+    told: list[tuple[float, float]] = []
+    entry = learning_job.learned(
+        replace(task, labels=("sway",)), "a name", lambda *how: told.append(how), lambda: False
+    )
+    assert (entry.labels, entry.name, entry.frames) == (("sway",), "a name", 36)
+    assert told[-1][0] == told[-1][1] > 0
+    assert sorted(told) == told
+    assert Path(task.target).exists() and not Path(task.kept).exists()
+
+
+def test_cancelled_at_the_first_report_and_gone_on(task: Task) -> None:
+    told: list[float] = []
+
+    def cancelled() -> bool:
+        return bool(told)
+
+    began = time.monotonic()
+    with pytest.raises(Cancelled):
+        learning_job.learned(task, "x", lambda done, total: told.append(done), cancelled)
+    assert time.monotonic() - began < 60
+    assert not Path(task.target).exists()
+    assert Path(task.kept).is_dir()  # what was finished
+    assert learning_job.learned(task, "x", lambda done, total: None, lambda: False).labels == ("bow", "sway", "shake")
+
+
+def test_what_cannot_be_learned_is_said(studio: Studio, task: Task) -> None:
+    with pytest.raises(InvalidInput, match="label"):
+        learning_job.learned(replace(task, labels=("fly",)), "x", lambda *how: None, lambda: False)
+    with studio.page() as page:
+        page.ask("open", path="small.glb")
+        opened = page.document["characters"][-1]
+        if not opened["clips"]:
+            with pytest.raises(Refused, match="no clips to learn from"):
+                page.ask("learn", character=opened["id"])
