@@ -9,17 +9,18 @@ clips or files. What every one of them promises, and tests/deform/test_battery.p
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.checks import Array
+from understudy.checks import Array, freeze
 from understudy.deform.examples import Examples, sound_triangles
 from understudy.errors import InvalidInput
 
-__all__ = ["Deformer", "Examples", "Progress", "check_transforms", "settings_of", "sound_triangles"]
+__all__ = ["Deformer", "Examples", "Frozen", "Progress", "check_transforms", "settings_of", "sound_triangles"]
 
 Progress = Callable[[int, int], None]
 """Called with what is done and how much there is: `progress(3, 10)`. May raise to stop the work."""
@@ -50,6 +51,16 @@ class Deformer(Protocol):
     @property
     def gltf(self) -> bool:
         """Whether any glTF viewer plays it as it is."""
+
+
+class Frozen:
+    """Base of the frozen dataclasses here: their arrays are frozen too, and kernels are compiled for that alone."""
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if isinstance(value, np.ndarray):
+                object.__setattr__(self, field.name, freeze(np.ascontiguousarray(value)))
 
 
 def check_transforms(transforms: ArrayLike, joints: int) -> tuple[Array, bool]:

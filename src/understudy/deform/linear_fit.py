@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array
 from understudy.deform import simplex
-from understudy.deform.deformer import Examples, Progress, check_transforms, settings_of
+from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.linear import linear_blend
 from understudy.errors import InvalidInput
 
@@ -34,7 +34,7 @@ class LinearSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearSkin:
+class LinearSkin(Frozen):
     """Linear blend skinning; glTF plays it as it is."""
 
     name: ClassVar[str] = "linear"
@@ -42,10 +42,10 @@ class LinearSkin:
     Settings: ClassVar[type] = LinearSettings
     gltf: ClassVar[bool] = True
 
-    rest: Array  # (V, 3)
+    rest: Array  # (V, 3) float32
     inverse_binds: Array  # (B, 4, 4)
     joints: Array  # (V, K) int32
-    weights: Array  # (V, K), rows sum to 1
+    weights: Array  # (V, K) float32, rows sum to 1
     settings: LinearSettings = field(default_factory=LinearSettings)
     ridge: float = 0.0
     rms_unlimited: float = 0.0  # metres over the examples, without the limit on influences
@@ -70,15 +70,17 @@ class LinearSkin:
         if progress is not None:
             progress(1, 1)
         numbers = (found.ridge, found.rms_unlimited, found.rms)
-        return cls(examples.rest, examples.inverse_binds, j, w, chosen, *numbers)
+        return cls(examples.rest.astype(np.float32), examples.inverse_binds, j, w, chosen, *numbers)
 
     @classmethod
     def given(cls, examples: Examples, settings: LinearSettings | None = None) -> LinearSkin:
         """The artist's own weights."""
         if examples.weights is None or examples.joints is None:
             raise InvalidInput("the examples should come with the artist's weights, but have none")
-        j, w = examples.joints.astype(np.int32), examples.weights / examples.weights.sum(axis=1, keepdims=True)
-        skin = cls(examples.rest, examples.inverse_binds, j, w, settings or LinearSettings(weights="artist"))
+        j, w = simplex.top(examples.joints, examples.weights, examples.joints.shape[1])
+        skin = cls(
+            examples.rest.astype(np.float32), examples.inverse_binds, j, w, settings or LinearSettings(weights="artist")
+        )
         error = np.square(skin.deform_reference(examples.transforms) - examples.vertices).sum(axis=-1)
         rms = float(np.sqrt(error.mean())) if error.size else 0.0
         return cls(skin.rest, skin.inverse_binds, j, w, skin.settings, 0.0, rms, rms)

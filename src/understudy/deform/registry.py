@@ -9,6 +9,11 @@ from understudy.deform.deformer import Deformer
 
 METHODS: dict[str, str] = {
     "linear": "understudy.deform.linear_fit:LinearSkin",
+    "dual": "understudy.deform.dual_skin:DualSkin",
+    "multi-weight": "understudy.deform.multi_weight:MultiWeight",
+    "animation-space": "understudy.deform.animation_space:AnimationSpace",
+    "added-joints": "understudy.deform.added_joints:AddedJoints",
+    "pose-space": "understudy.deform.pose_space:PoseSpace",
 }
 """name -> module:class, in the order of the comparison table."""
 

@@ -21,7 +21,7 @@ from understudy.deform.examples import Examples
 from understudy.maths import accelerate, linear
 
 KERNELS = "understudy.deform.simplex_kernels"
-RIDGES = (1e-9, 1e-6, 1e-5, 1e-4, 1e-3)  # of size^2: from "what rounding asks for" to "1 % of size decides"
+RIDGES = (1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # of size^2: from what rounding asks for to "the near bone decides"
 SAMPLE = 1500  # vertices that vote on the ridge; more change nothing
 STEPS = 400  # of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
 
@@ -59,6 +59,16 @@ def fit_weights(
     return Fitted(bones, weights, ridge, float(np.sqrt(max(before, 0) / terms)), float(np.sqrt(max(after, 0) / terms)))
 
 
+def minimise(h: Array) -> Array:
+    """argmin w' H w with w >= 0 and sum w = 1, for each H (V, C, C): (V, C)."""
+    kernels = accelerate.kernels(KERNELS)
+    if kernels is None:
+        return _minimise(h, np.ones(h.shape[:2], bool))
+    w = np.empty(h.shape[:2])
+    kernels.minimise_all(np.ascontiguousarray(h, dtype=np.float64), w)
+    return w
+
+
 def spread(rest: Array, most: int) -> Array:
     """Numbers of at most `most` vertices, spread evenly, the same ones in whatever order the vertices come."""
     order = np.lexsort(np.round(rest, 9).T)
@@ -84,12 +94,12 @@ def bone_distances(examples: Examples) -> Array:
 
 
 def top(bones: Array, weights: Array, most: int) -> tuple[Array, Array]:
-    """(V, K) joints int32 and weights of the influences that are not zero, largest first; K is what is needed."""
+    """Joints (V, K) int32 and weights (V, K) float32 of the influences that are not zero, largest first."""
     k = max(1, min(most, int((weights > 0).sum(axis=1).max(initial=0))))
     order = np.argsort(-weights, axis=1, kind="stable")[:, :k]
     w = np.take_along_axis(weights, order, axis=1)
     j = np.where(w > 0, np.take_along_axis(bones, order, axis=1), 0)
-    return j.astype(np.int32), w / w.sum(axis=1, keepdims=True)
+    return j.astype(np.int32), (w / w.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
 def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int) -> Array:

@@ -211,3 +211,13 @@ def fit(
             for b in range(count):
                 after += w[a] * g[0, a, b] * w[b]
     return before, after
+
+
+@compiled()
+def minimise_all(h: Array, w: Array) -> None:
+    """w (V, C) of each H (V, C, C)."""
+    count = h.shape[1]
+    y, factor = np.empty(count), np.empty((count, count))
+    passive, allowed = np.empty(count, np.int64), np.ones(count, np.bool_)
+    for v in range(len(h)):
+        minimise(h[v], allowed, w[v], passive, factor, y)

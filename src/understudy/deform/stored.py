@@ -86,7 +86,9 @@ def _unpack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
     wanted = {field.name for field in dataclasses.fields(kind)}
     if set(fields) != wanted:
         raise ValueError(f"{kind.__name__} should have the fields {sorted(wanted)}, but has {sorted(fields)}")
-    result = object.__new__(kind)  # as it was checked when it was made; classes may compute their fields in __init__
+    result: Any = object.__new__(
+        kind
+    )  # as it was checked when it was made; classes may compute their fields in __init__
     for name, item in fields.items():
         object.__setattr__(result, name, item)
     return result
