@@ -6,7 +6,9 @@ import "./shell/library.css";
 import "./shell/panels.css";
 import type { Context } from "./context";
 import { h } from "./dom";
+import { gameMode } from "./game/mode";
 import { modes, register, type Command, type Mode } from "./modes/mode";
+import { performMode } from "./perform/mode";
 import { connect, socketAddress } from "./protocol/connection";
 import { addCommands } from "./shell/actions";
 import { createDocks } from "./shell/docks";
@@ -56,8 +58,8 @@ function begin(root: HTMLElement): void {
   stage.onSeen((sequence, stream) => connection.tell({ kind: "seen", sequence, stream }));
   connection.on("notice", (notice) => notices.show(notice.level, notice.sentence, notice.hint));
 
-  const others = import.meta.glob<Record<string, (context: Context) => Mode>>(["./game/mode.ts", "./perform/mode.ts"], { eager: true });
-  for (const [path, name] of [["./game/mode.ts", "gameMode"], ["./perform/mode.ts", "performMode"]]) if (others[path]) register(others[path][name](context));
+  register(gameMode(context));
+  register(performMode(context));
   register(inspectorMode(context, transport));
   const shown = createModes(docks, notices.failed);
   const keymap = createKeymap(notices.failed);

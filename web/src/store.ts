@@ -23,8 +23,9 @@ export interface Store {
   onHello(listener: (hello: HelloEvent) => void): () => void;
   /** Called with each new time; at most once a frame. */
   onTime(listener: (time: number) => void): () => void;
-  /** Says a time before the server does, so that a scrub answers at once. */
+  /** Says a time before the server does, so that a scrub answers at once; what it says meanwhile is old, until `agree`. */
   anticipate(time: number): void;
+  agree(): void;
 }
 
 export function createStore(connection: Connection): Store {
@@ -35,6 +36,11 @@ export function createStore(connection: Connection): Store {
   let hello: HelloEvent | null = null;
   let flags = { canUndo: false, canRedo: false, undoes: "", redoes: "" };
   let time = 0;
+  let ahead = false; // the page's time is newer than the server's
+
+  function hear(next: number): void {
+    if (!ahead) setTime(next);
+  }
 
   function setTime(next: number): void {
     if (next === time) return;
@@ -53,11 +59,11 @@ export function createStore(connection: Connection): Store {
     flags = event;
     for (const listener of documents) listener(document);
     const moved = !before || before.time !== stage.time || before.character !== stage.character || before.drives !== stage.drives;
-    if (moved || !stage.playing) setTime(stage.time);
+    if (moved || !stage.playing) hear(stage.time);
   });
   connection.onFrame((data) => {
     const header = frameHeader(data);
-    if (header?.stream === 0) setTime(header.time);
+    if (header?.stream === 0) hear(header.time);
   });
 
   const character = () => document?.characters.find((each) => each.id === document?.stage.character) ?? null;
@@ -100,6 +106,12 @@ export function createStore(connection: Connection): Store {
       times.add(listener);
       return () => times.delete(listener);
     },
-    anticipate: setTime,
+    anticipate(next) {
+      ahead = true;
+      setTime(next);
+    },
+    agree() {
+      ahead = false;
+    },
   };
 }

@@ -7,7 +7,7 @@ import { labelColour } from "../labels";
 import type { CharacterEntry, ClipEntry, Document, TakeEntry } from "../protocol/messages";
 import { askFor } from "./asking";
 import { exportItems } from "./exporting";
-import { libraryRows, titleOf } from "./library_rows";
+import { labelsOf, libraryRows, titleOf } from "./library_rows";
 import { rowList, type Row } from "./rowlist";
 import { duration } from "./time";
 
@@ -123,8 +123,9 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   function draw(): void {
     const document = store.document;
     if (!document) return;
+    const known = labelsOf(store.character()?.clips ?? []);
+    for (const label of chosen) if (!known.includes(label)) chosen.delete(label);
     const rows = libraryRows(document, search.value, chosen);
-    for (const label of chosen) if (!rows.labels.includes(label)) chosen.delete(label);
     const total = store.character()?.clips.length ?? 0;
     const filtered = search.value.trim() !== "" || chosen.size > 0;
     characterCount.textContent = document.characters.length ? String(document.characters.length) : "";

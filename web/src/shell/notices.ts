@@ -9,6 +9,8 @@ export interface Notices {
   show(level: Level, sentence: string, hint?: string): void;
   /** Shows why something failed; anything thrown may be given. */
   failed(reason: unknown): void;
+  /** Takes a sentence back that is now told elsewhere. */
+  withdraw(sentence: string): void;
 }
 
 const STAY = 6000; // ms: long enough to read two sentences
@@ -68,6 +70,9 @@ export function createNotices(host: HTMLElement): Notices {
     failed(reason) {
       const { sentence, hint } = sentenceOf(reason);
       show("error", sentence, hint);
+    },
+    withdraw(sentence) {
+      for (const key of [...shown.keys()]) if (key.endsWith(` ${sentence}`)) drop(key);
     },
   };
 }

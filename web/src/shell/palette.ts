@@ -87,8 +87,13 @@ export function createPalette(keymap: Keymap): Palette {
   function choose(index: number): void {
     const command = shown[index];
     if (!command || (command.enabled && !command.enabled())) return;
-    dialog.close();
+    close();
     keymap.run(command);
+  }
+
+  function close(): void {
+    field.blur(); // a field that is no longer seen would keep the next key
+    dialog.close();
   }
 
   field.addEventListener("input", draw);
@@ -97,11 +102,12 @@ export function createPalette(keymap: Keymap): Palette {
     const to = { ArrowDown: current + 1, ArrowUp: current - 1, PageDown: current + 8, PageUp: current - 8 }[event.key];
     if (event.key === "Enter") choose(current);
     else if (to !== undefined && shown.length) mark((Math.max(-1, Math.min(shown.length, to)) + shown.length) % shown.length);
-    else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) dialog.close();
+    else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) close();
     else return;
     event.preventDefault();
   });
-  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+  dialog.addEventListener("click", (event) => event.target === dialog && close());
+  dialog.addEventListener("cancel", () => field.blur());
 
   return {
     open() {

@@ -51,6 +51,7 @@ export function createTransport({ connection, store, notices }: Context): Transp
       notices.failed(reason);
     } finally {
       sending = false;
+      store.agree();
     }
   }
 

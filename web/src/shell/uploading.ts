@@ -49,7 +49,7 @@ async function post(group: Group<File>): Promise<Opened> {
 }
 
 /** Sends files and tells, after each step, what has become of them. */
-export async function sendFiles(files: readonly File[], { store }: Pick<Context, "store">, draw: (arrivals: readonly Arrival[]) => void): Promise<void> {
+export async function sendFiles(files: readonly File[], { store, notices }: Pick<Context, "store" | "notices">, draw: (arrivals: readonly Arrival[]) => void): Promise<void> {
   const formats: readonly FormatEntry[] = store.hello?.formats ?? [];
   const endings = formats.flatMap((format) => format.endings);
   const largest = store.hello?.largestUpload ?? Infinity;
@@ -74,6 +74,7 @@ export async function sendFiles(files: readonly File[], { store }: Pick<Context,
       for (const file of group.companions) say(file, "kept");
       say(group.main, "opened", opened.notes.slice(0, 3).join(" "));
     } catch (reason) {
+      if (reason instanceof Refused) notices.withdraw(reason.sentence); // the list tells it, where the file stands
       say(group.main, "failed", reason instanceof Refused ? reason.sentence : "The server did not answer; it comes back by itself, then drop the file again.");
     }
   }
