@@ -14,6 +14,8 @@ METHODS: dict[str, str] = {
     "animation-space": "understudy.deform.animation_space:AnimationSpace",
     "added-joints": "understudy.deform.added_joints:AddedJoints",
     "pose-space": "understudy.deform.pose_space:PoseSpace",
+    "weighted-pose-space": "understudy.deform.weighted_pose_space:WeightedPoseSpace",
+    "eigenskin": "understudy.deform.eigenskin:EigenSkin",
 }
 """name -> module:class, in the order of the comparison table."""
 

@@ -1,0 +1,177 @@
+"""EigenSkin: corrections of a linear blend, a few principal displacements for each joint, only where it has effect.
+
+    v' = sum_k w_k M_k (v + sum_j sum_m c_jm(x_j) u_jm,v)
+
+(Kry, James and Pai 2002, "EigenSkin: real time large deformation character skinning in hardware"). The paper moves one
+joint at a time to find the displacements of each; examples that move several joints at once are first shared among the
+joints: a vertex that feels the joints S is fitted with the additive kernel K_S = sum over S of K_j(x_j, y_j), whose
+dual coefficients a_e give joint j the part sum_e a_e K_j(x_j, x_j,e). The principal displacements u_jm are the right
+singular vectors of these parts at the examples, as many as keep `energy` of them; their coordinates c_jm stay functions
+of joint j alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array
+from understudy.deform import corrections, ridge, simplex
+from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
+from understudy.deform.influences import base_skin
+from understudy.deform.linear import linear_blend
+from understudy.deform.linear_fit import LinearSkin, apply_blended
+from understudy.deform.pose_features import PoseFeatures, squared_distances
+from understudy.deform.shapes import SparseShapes, add_shapes, prepare
+from understudy.deform.weighted_pose_space import joint_shares
+
+SUPPORT = 0.02  # weight on a joint's two bones from which on a vertex feels it
+SAMPLE = 1500  # vertices that vote on width and ridge
+CHUNK = 256  # frames at a time
+
+
+@dataclass(frozen=True)
+class EigenSkinSettings:
+    """`energy` of the corrections kept by the principal displacements; `components` limits them for each joint."""
+
+    influences: int = 4
+    energy: float = 0.999
+    components: int = 12
+    width: float | None = None
+    ridge: float | None = None
+    weights: str = "fit"
+
+
+@dataclass(frozen=True, eq=False)
+class EigenSkin(Frozen):
+    """A linear blend with R principal displacements in all, each driven by one joint."""
+
+    name: ClassVar[str] = "eigenskin"
+    paper: ClassVar[str] = "Kry, James and Pai 2002"
+    Settings: ClassVar[type] = EigenSkinSettings
+    gltf: ClassVar[bool] = False
+
+    skin: LinearSkin
+    features: PoseFeatures
+    centres: Array  # (E, M, 12)
+    joint_of: Array  # (R,) int, into the M joints that move
+    mix: Array  # (E, R): c = K_j(x_j, centres) @ mix
+    displacements: SparseShapes  # R shapes
+    stored: int  # vertices x displacements inside the supports
+    width: float
+    ridge: float
+    settings: EigenSkinSettings
+
+    @classmethod
+    def fit(
+        cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
+    ) -> EigenSkin:
+        """Principal displacements from examples; `seed` plays no part."""
+        chosen = settings_of(EigenSkinSettings, settings)
+        examples.at_least(2, "EigenSkin")
+        skin, features = base_skin(examples, chosen), PoseFeatures.of(examples)
+        d = corrections.rest_corrections(skin, examples)
+        x = features(examples.transforms)
+        feels = joint_shares(skin, features) > SUPPORT
+        unit = corrections.median_distance(squared_distances(x, x))
+        widths = [unit * w for w in corrections.WIDTHS] if chosen.width is None else [chosen.width]
+        ridges = corrections.RIDGES if chosen.ridge is None else [chosen.ridge]
+        some = np.sort(simplex.spread(skin.rest, SAMPLE))
+        voting = ridge.groups(feels[some])
+
+        def error(width: float, ridge_: float) -> float:
+            k = joint_kernels(x, x, width)
+            parts = ((k[s].sum(axis=0), _flat(d[:, some[v]])) for s, v in voting)
+            return sum(corrections.left_out(joint, values, ridge_) for joint, values in parts)
+
+        width, strength = corrections.choose(list(product(widths, ridges)), error)
+        k = joint_kernels(x, x, width)
+        a = np.zeros(d.shape)
+        for s, v in ridge.groups(feels):
+            a[:, v] = corrections.solve(k[s].sum(axis=0), _flat(d[:, v]), strength).reshape(len(d), len(v), 3)
+        joint_of, mix, shapes, stored = _principal(k, a, feels, chosen)
+        if progress is not None:
+            progress(1, 1)
+        numbers = (stored, float(width), float(strength), chosen)
+        return cls(skin, features, x, joint_of, mix, prepare(shapes), *numbers)
+
+    def coordinates(self, transforms: Array) -> Array:
+        """c (F, R): how far each principal displacement is on."""
+        k = joint_kernels(self.features(transforms), self.centres, self.width)
+        return np.einsum("rfe,er->fr", k[self.joint_of], self.mix)
+
+    def deform(self, transforms: ArrayLike) -> Array:
+        """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
+        t, single = check_transforms(transforms, len(self.skin.inverse_binds))
+        out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
+        matrices, dials = t @ self.skin.inverse_binds, self.coordinates(t)
+        for first in range(0, len(t), CHUNK):
+            part = slice(first, first + CHUNK)
+            corrected = add_shapes(self.skin.rest, self.displacements, dials[part])
+            linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+        return out[0] if single else out
+
+    def deform_reference(self, transforms: ArrayLike) -> Array:
+        """The formula, in float64."""
+        t, single = check_transforms(transforms, len(self.skin.inverse_binds))
+        dials, shapes = self.coordinates(t), self.displacements
+        rest = np.zeros((len(shapes.starts) - 1) * shapes.rows.shape[1])
+        rest[: 3 * shapes.vertices] = self.skin.rest.ravel()
+        out = np.empty((len(t), shapes.vertices, 3))
+        block = np.repeat(np.arange(len(shapes.starts) - 1), np.diff(shapes.starts))
+        for f, m in enumerate(t @ self.skin.inverse_binds):
+            corrected = rest.copy().reshape(-1, shapes.rows.shape[1])
+            np.add.at(corrected, block, dials[f, shapes.shape_of, None] * shapes.rows)
+            points = corrected.ravel()[: 3 * shapes.vertices].reshape(-1, 3)
+            out[f] = apply_blended(self.skin.blended(m), points)
+        return out[0] if single else out
+
+    @property
+    def bytes_a_vertex(self) -> float:
+        """The linear blend's, three float32 a displacement inside its support; poses and mix shared."""
+        shared = 12.0 * self.stored + 4.0 * (self.centres.size + self.mix.size)
+        return self.skin.bytes_a_vertex + shared / max(1, len(self.skin.rest))
+
+
+def joint_kernels(a: Array, b: Array, width: float) -> Array:
+    """K_j (M, F, E) of each joint alone, with the rest taken away."""
+    rest = np.zeros((1, *b.shape[1:]))
+    k, from_a, from_b = (
+        corrections.gaussian(squared_distances(*pair), width) for pair in ((a, b), (a, rest), (rest, b))
+    )
+    return corrections.without_rest(k, from_a[:, :, 0], from_b[:, 0])
+
+
+def _flat(values: Array) -> Array:
+    """(E, N, 3) -> (E, 3 N)."""
+    return values.reshape(len(values), -1)
+
+
+def _principal(k: Array, a: Array, feels: Array, settings: EigenSkinSettings) -> tuple[Array, Array, Array, int]:
+    """joint_of (R,), mix (E, R), displacements (R, V, 3), and how many vertices they move in all."""
+    joint_of, mixes, shapes, stored = [], [np.zeros((len(a), 0))], [np.zeros((0, *a.shape[1:]))], 0
+    parts = [_flat(k[j] @ _flat(a[:, feels[:, j]])) for j in range(feels.shape[1])]
+    factors = [np.linalg.svd(part, full_matrices=False) if part.size else None for part in parts]
+    total = sum(float(np.square(f[1]).sum()) for f in factors if f is not None)
+    every = np.sort(
+        np.concatenate([f[1][: settings.components] ** 2 for f in factors if f is not None] or [np.zeros(0)])
+    )
+    lost = np.cumsum(every)
+    floor = every[np.searchsorted(lost, (1 - settings.energy) * total)] if total > 0 and lost[-1] > 0 else np.inf
+    for j, found in enumerate(factors):
+        if found is None:
+            continue
+        _, s, vt = found
+        kept = np.flatnonzero(s[: settings.components] ** 2 >= floor)
+        where = np.flatnonzero(feels[:, j])
+        full = np.zeros((len(kept), *a.shape[1:]))
+        full[:, where] = vt[kept].reshape(len(kept), len(where), 3)
+        joint_of += [j] * len(kept)
+        mixes.append(_flat(a[:, where]) @ vt[kept].T)
+        shapes.append(full)
+        stored += len(kept) * len(where)
+    return np.array(joint_of, np.int64), np.concatenate(mixes, axis=1), np.concatenate(shapes), stored
