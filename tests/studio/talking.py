@@ -52,7 +52,7 @@ class Page:
     draws: bool = True
     events: list[dict[str, Any]] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
-    _ids: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    _ids: Iterator[int] = field(default_factory=lambda: itertools.count(5000))
 
     def send(self, text: str | bytes) -> None:
         self.socket.send(text)

@@ -104,7 +104,8 @@ def read(origin: Origin, project: Project) -> Asset:
     try:
         asset = formats.read(path)
     except FileError as error:
-        raise type(error)(_name(origin), error.reason, error.place) from None
+        reason, place = (text.replace(f"{path.parent}/", "") for text in (error.reason, error.place))
+        raise type(error)(_name(origin), reason, place) from None
     from understudy.studio.markers import visible
 
     return visible(asset, path.stem)

@@ -72,8 +72,10 @@ class Project:
             saved: Saved = read_plain(Saved, found, "project")
         except (InvalidInput, ValueError, RecursionError) as error:
             raise BadFile(place, f"cannot be read as a project: {error}") from None
-        self.origins = dict(saved.origins)
-        self._clear(saved)
+        used = {entry.id for entry in saved.document.characters}
+        used |= {clip.source for entry in saved.document.characters for clip in entry.clips}
+        self.origins = {id: origin for id, origin in saved.origins.items() if id in used}
+        self._clear(saved.document)
         return saved.document
 
     def save(self, document: Document) -> None:
@@ -91,13 +93,12 @@ class Project:
             raise InvalidInput(f"there is no place for {name!r} among the {kind}")
         return self.folder / kind / name
 
-    def _clear(self, saved: Saved) -> None:
+    def _clear(self, document: Document) -> None:
         """Remove what a killed server left: temporary files, exports, content that no document names."""
         for place in (*self.folder.glob(".*.part*"), *(self.folder / "exports").iterdir()):
             _remove(place)
-        document = saved.document
         used = {f"models/{each.file}" for each in document.models} | {f"takes/{each.file}" for each in document.takes}
-        used |= {"/".join(Path(each.file).parts[:2]) for each in saved.origins.values() if each.file}
+        used |= {"/".join(Path(each.file).parts[:2]) for each in self.origins.values() if each.file}
         for kind in CONTENT:
             for place in (self.folder / kind).iterdir():
                 if f"{kind}/{place.name}" not in used:

@@ -56,7 +56,7 @@ async def limited(stream: AsyncGenerator[bytes, None], most: int = LARGEST) -> A
 
 async def receive(session: Session, form: FormData) -> Opened:
     """Keep and open what a form brought."""
-    found = [each for each in form.values() if not isinstance(each, str)]
+    found = [each for _, each in form.multi_items() if not isinstance(each, str)]
     if not found:
         raise InvalidInput("an upload should hold at least one file")
     folder = session.project.folder / "files" / secrets.token_hex(8)
