@@ -29,10 +29,10 @@ WRIST = np.array([0.24, 0.0, 0.0])
 SHOULDER = np.array([-0.28, 0.0, 0.0])
 BENT, TWISTED = np.radians(150.0), np.radians(180.0)
 SHEAR = 5e3  # pascals, of passive flesh
-MUSCLE, TENDON = 3.0, 6.0  # how many times stiffer muscle is, and the forearm where it becomes tendons at the wrist
-SKIN = 3.0  # times stiffer than flesh: without it the crease is unstable, as that of bare jelly
+MUSCLE, TENDON = 6.0, 6.0  # how many times stiffer muscle is, and the forearm where it becomes tendons at the wrist
+SKIN = 2.5  # times stiffer than flesh: without it the crease is unstable, as that of bare jelly
 BULK = 10.0  # times the shear modulus: Poisson's ratio 0.455, as near to incompressible as keeps the solve quick
-CONTACT = 400.0  # newtons a metre and node: a node gives way by well under a millimetre
+CONTACT = 3e7  # pascals a metre: upper arm and forearm press into each other by about a millimetre
 
 # x, and the distance of the skin from the axis in front (biceps), behind and at the sides, metres
 PROFILE = np.array(
@@ -167,7 +167,7 @@ def _body(shape: Tube) -> elastic.Body:
     nodes = shape.nodes
     middle = nodes[shape.elements()].mean(axis=1)
     muscles = (
-        _spindle(middle, (-0.13, 0.022, 0.0), (0.10, 0.024, 0.032)),
+        _spindle(middle, (-0.145, 0.024, 0.0), (0.1, 0.027, 0.033)),
         _spindle(middle, (-0.15, -0.022, 0.0), (0.12, 0.02, 0.034)),
     )
     t = np.clip((middle[:, 0] - 0.08) / (WRIST[0] - 0.08), 0.0, 1.0)

@@ -55,7 +55,8 @@ class Body:
     crease: Array  # (N,) True where a node has to stay on it
     stiffness: Any = field(repr=False)  # (N, N) sparse, passive flesh
     muscles: tuple[tuple[Any, Any], ...] = field(repr=False)  # for each, (N, N) sparse: all directions, along fibres
-    contact: float = 0.0  # stiffness of the plane, newtons a metre and node
+    areas: Array = field(repr=False)  # (N,) of the skin around a node at rest, zero inside
+    contact: float = 0.0  # stiffness of the plane, pascals a metre
 
     @property
     def free(self) -> Array:
@@ -82,8 +83,9 @@ class Body:
         side, crease = self.side[watched, None], self.crease[watched, None]
         beyond = np.einsum("ncp,cp->np", x[watched] - load.points, load.normals)
         push = np.where(crease, -beyond, side * np.maximum(-side * beyond, 0.0))
-        energy += 0.5 * self.contact * np.sum(push**2, axis=0)
-        force[watched] -= self.contact * push[:, None, :] * load.normals
+        stiffness = self.contact * self.areas[watched, None]
+        energy += 0.5 * np.sum(stiffness * push**2, axis=0)
+        force[watched] -= (stiffness * push)[:, None, :] * load.normals
 
     def ratios(self, x: Array) -> Array:
         """(E, P) volume of each element over its volume at rest."""
@@ -126,8 +128,19 @@ def body(
             (assembled(elements, every * m[:, None, None], count), assembled(elements, along * m[:, None, None], count))
             for m in muscles
         ),
+        skin_areas(shape),
         contact,
     )
+
+
+def skin_areas(shape: Tube) -> Array:
+    """(N,) the area of the skin that belongs to each node: half of what lies between its neighbours, both ways."""
+    grid = shape.nodes[shape.surface]
+    along = 0.5 * np.linalg.norm(np.gradient(grid, axis=0) * 2, axis=-1)
+    across = 0.5 * np.linalg.norm(np.roll(grid, 1, axis=1) - np.roll(grid, -1, axis=1), axis=-1)
+    areas = np.zeros(len(shape.nodes))
+    areas[shape.surface] = along * across
+    return areas
 
 
 def quadrature(corners: Array) -> tuple[Array, Array]:
