@@ -18,8 +18,8 @@ from understudy.rig import PosedRig
 Place = tuple[float, float, float]
 
 LEAN = math.radians(24.0)
-WIDTH = 0.62  # of the character's height
-GAP = 0.16  # of its height, between it and the board
+WIDTH = 0.7  # of the character's height
+GAP = 0.13  # of its height, between it and the board
 LEAST = 1e-3  # metres
 
 

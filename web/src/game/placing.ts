@@ -1,0 +1,73 @@
+/** Where the board is in the world, and the view that shows both sides of it. */
+import { Matrix4, Plane, type Ray, Vector3 } from "three";
+import { FOV } from "../stage/orbit";
+import type { View } from "../stage/stage";
+import type { GameTable } from "../protocol/messages";
+
+const AZIMUTH = 0.16; // radians: a little from the side there is more depth
+const ELEVATION = 0.33; // radians: the board is seen, and so is the face
+const TALL = 1 / 0.7; // of the character, in widths of the board; the server's table says so
+const MARGIN = { top: 0.085, bottom: 0.15, side: 0.08 }; // of the picture, left free for what is written there
+
+/** world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle. */
+export function worldFromBoard(table: GameTable): Matrix4 {
+  const size = table.width / 3;
+  const tilt = new Matrix4().makeRotationX(table.lean - Math.PI / 2);
+  return new Matrix4().makeTranslation(...table.centre).multiply(tilt).scale(new Vector3(size, size, size));
+}
+
+/** The middle of a square on the board, in its units. */
+export function squareCentre(square: number): [number, number] {
+  return [(square % 3) - 1, 1 - Math.floor(square / 3)];
+}
+
+export interface Hit {
+  square: number | null; // null beside the squares
+  point: [number, number, number]; // on the board, in the world
+}
+
+/** Where a ray meets the board; null where it passes by, further than a square's half. */
+export function hit(ray: Ray, table: GameTable): Hit | null {
+  const world = worldFromBoard(table);
+  const normal = new Vector3(0, 0, 1).transformDirection(world);
+  const plane = new Plane().setFromNormalAndCoplanarPoint(normal, new Vector3(...table.centre));
+  const point = ray.intersectPlane(plane, new Vector3());
+  if (!point) return null;
+  const { x, y } = point.clone().applyMatrix4(world.invert());
+  if (Math.max(Math.abs(x), Math.abs(y)) > 2) return null;
+  const column = Math.floor(x + 1.5);
+  const row = Math.floor(1.5 - y);
+  const inside = column >= 0 && column < 3 && row >= 0 && row < 3;
+  return { square: inside ? 3 * row + column : null, point: [point.x, point.y, point.z] };
+}
+
+/** The nearest view from the front that shows the character and the board, with room for what is written. */
+export function viewOf(table: GameTable, aspect: number): View {
+  const [x, y, z] = table.centre;
+  const { width, lean } = table;
+  const ground = y - width * (0.12 + 0.5 * Math.sin(lean));
+  const edge = 0.62 * width;
+  const near: [number, number] = [y - edge * Math.sin(lean), z + edge * Math.cos(lean)];
+  const top: [number, number] = [ground + 1.08 * TALL * width, z - 0.85 * width];
+  const [sin, cos] = [Math.sin(ELEVATION), Math.cos(ELEVATION)];
+  const up = ([h, d]: [number, number]): number => h * cos - d * sin;
+  const toward = ([h, d]: [number, number]): number => h * sin + d * cos;
+  const slope = Math.tan((FOV * Math.PI) / 360);
+  // u grows upwards in the picture; the two ends fill what the margins leave of its height
+  const [low, high] = [up(near), up(top)];
+  const [nearest, farthest] = [toward(near), toward(top)];
+  const [below, above] = [1 - 2 * MARGIN.bottom, 1 - 2 * MARGIN.top];
+  // low + slope (D - nearest) below = middle = high - slope (D - farthest) above, D being where the camera stands
+  const distance = ((high - low) / slope + nearest * below + farthest * above) / (below + above);
+  const middle = low + slope * (distance - nearest) * below;
+  const sides = (0.75 * width) / (slope * aspect * (1 - 2 * MARGIN.side)) + nearest;
+  const away = Math.max(distance, sides);
+  // the target lies on the axis, at the depth of the board's middle
+  const depth = toward([y, z]);
+  return {
+    target: [x, middle * cos + depth * sin, depth * cos - middle * sin],
+    azimuth: AZIMUTH,
+    elevation: ELEVATION,
+    distance: away - depth,
+  };
+}

@@ -1,0 +1,40 @@
+/** What is there before anybody can play: nobody on stage, or somebody who has not learned to act yet. */
+import type { Context } from "../context";
+import { h, replace } from "../dom";
+
+/** A card over the stage; `null` while somebody can play. */
+export function createTeaching({ store, connection, notices }: Context): { element: HTMLElement; refresh(): void } {
+  const element = h("div", { class: "game-teach hidden" });
+  let learning = false;
+
+  async function learn(character: string): Promise<void> {
+    try {
+      await connection.request({ kind: "learn", character });
+      learning = true;
+    } catch (reason) {
+      notices.failed(reason);
+    }
+    refresh();
+  }
+
+  function refresh(): void {
+    const character = store.character();
+    const needed = store.document !== null && !store.document.models.length;
+    element.classList.toggle("hidden", !needed);
+    if (!needed) return;
+    if (!character) return replace(element, h("p", {}, "Nobody is here to play with. Open a character, or the dragon."));
+    if (!character.clips.length) return replace(element, h("p", {}, `The ${character.name} has no clips to learn acting from.`));
+    replace(
+      element,
+      h("p", {}, learning ? `The ${character.name} is learning its part…` : `The ${character.name} has not learned to act yet. It learns from its own clips, once, in about a minute.`),
+      learning ? h("span", { class: "spinner" }) : h("button", { type: "button", class: "primary", onclick: () => void learn(character.id) }, "Let it learn"),
+    );
+  }
+
+  connection.on("job", (job) => {
+    if (!job.name.startsWith("learn ")) return;
+    learning = job.state === "running";
+    refresh();
+  });
+  return { element, refresh };
+}
