@@ -1,5 +1,5 @@
 /** What the map is made of: a thin curve for each clip, faint bridges, dust where poses are likely, and the particle. */
-import { AdditiveBlending, BufferAttribute, BufferGeometry, Color, Fog, Group, type InterleavedBufferAttribute, LineBasicMaterial, LineSegments, Points, Scene, ShaderMaterial } from "three";
+import { AdditiveBlending, BufferAttribute, BufferGeometry, Color, CustomBlending, Fog, Group, type InterleavedBufferAttribute, LineBasicMaterial, LineSegments, MaxEquation, OneFactor, Points, Scene, ShaderMaterial } from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
@@ -8,6 +8,7 @@ import type { LatentMap } from "./map_file";
 import type { Trail } from "./trail";
 
 const THIN = 1.3; // px of a curve
+const GLOW = 7; // px of a grain of dust, on a map as small as the panel's
 const MOST_TAIL = 64; // segments of one voice's tail
 const VOICES = 4;
 
@@ -16,13 +17,14 @@ attribute vec4 tint; uniform float pixels; varying vec4 shown; varying float far
 void main() {
   vec4 place = modelViewMatrix * vec4(position, 1.0);
   gl_Position = projectionMatrix * place;
-  gl_PointSize = pixels * (0.8 + 0.9 * tint.a);
+  gl_PointSize = pixels * (0.6 + 0.8 * tint.a);
   shown = tint; far = -place.z;
 }`;
 const DUST_FRAGMENT = `
 uniform float near; uniform float beyond; uniform float strength; varying vec4 shown; varying float far;
 void main() {
-  float edge = 1.0 - smoothstep(0.3, 0.5, length(gl_PointCoord - 0.5));
+  float away = 2.0 * length(gl_PointCoord - 0.5);
+  float edge = max(1.0 - away, 0.0);
   float fade = 1.0 - 0.8 * smoothstep(near, beyond, far);
   gl_FragColor = vec4(shown.rgb, strength * shown.a * edge * fade);
   #include <colorspace_fragment>
@@ -72,7 +74,7 @@ export function createMapScene(map: LatentMap): MapScene {
     scene,
     view(width, height, ratio, distance, radius) {
       lines.resize(width, height);
-      (dust.material as ShaderMaterial).uniforms.pixels.value = 1.7 * ratio;
+      (dust.material as ShaderMaterial).uniforms.pixels.value = GLOW * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);
       particle.material.uniforms.pixels.value = 26 * ratio;
       const [near, beyond] = [Math.max(0.1, distance - radius), distance + 1.6 * radius];
       fog.near = near;
@@ -84,8 +86,8 @@ export function createMapScene(map: LatentMap): MapScene {
       const current = map.labels.findIndex((entry) => entry.label === label);
       curves.forEach((curve, number) => {
         const material = curve.material as LineMaterial;
-        material.opacity = current < 0 || number === current ? 0.95 : 0.5;
-        material.linewidth = number === current ? THIN * 1.25 : THIN;
+        material.color.setScalar(current < 0 || number === current ? 1 : 0.55);
+        material.linewidth = number === current ? THIN * 1.3 : THIN;
       });
       bridges.emphasise(current);
     },
@@ -108,9 +110,11 @@ class LineMaterials {
   private readonly all: LineMaterial[] = [];
   constructor(readonly fog: Fog) {}
 
-  make(width: number, additive = false): LineMaterial {
-    const material = new LineMaterial({ vertexColors: true, linewidth: width, transparent: true, depthWrite: false, fog: !additive });
-    if (additive) material.blending = AdditiveBlending;
+  make(width: number, light = false): LineMaterial {
+    // Opaque where they may be: the rounded ends of segments overlap, and would be seen as beads.
+    const material = new LineMaterial({ vertexColors: true, linewidth: width, transparent: light, depthWrite: !light, fog: !light });
+    // The brighter of both, so that ends which overlap are no brighter than the rest.
+    if (light) Object.assign(material, { blending: CustomBlending, blendEquation: MaxEquation, blendSrc: OneFactor, blendDst: OneFactor });
     this.all.push(material);
     return material;
   }
@@ -173,7 +177,7 @@ function dustOf(map: LatentMap, hues: Color[]): Points {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(places, 3));
   geometry.setAttribute("tint", new BufferAttribute(tints, 4));
-  const uniforms = { pixels: { value: 1.7 }, near: { value: 1 }, beyond: { value: 10 }, strength: { value: 0.3 } };
+  const uniforms = { pixels: { value: GLOW }, near: { value: 1 }, beyond: { value: 10 }, strength: { value: 0.11 } };
   const material = new ShaderMaterial({ vertexShader: DUST_VERTEX, fragmentShader: DUST_FRAGMENT, uniforms, transparent: true, depthWrite: false, blending: AdditiveBlending });
   const object = new Points(geometry, material);
   object.frustumCulled = false;
@@ -206,7 +210,7 @@ function particleOf() {
   };
 }
 
-/** The tails of all voices; what fades goes to black, which adds nothing to the picture. */
+/** The tails of all voices; what fades goes to black, which leaves the picture as it is. */
 function tailOf(lines: LineMaterials) {
   const amber = new Color(AMBER);
   const material = lines.make(2.4, true);

@@ -10,6 +10,9 @@ import { Trail } from "./trail";
 
 const REACH = 14; // px around the pointer within which a moment is meant
 const PICTURES = 30; // a second at most: the particle is slow, the stage beside it is not
+const SHARE = 0.25; // of the time at most is spent on the map
+const LONGEST_PAUSE = 250; // ms between two pictures
+const WEIGHED = 40; // pictures between two looks at what they cost
 const NAMES = 24; // labels whose names are shown all the time; of more, the current one and that under the pointer
 
 export interface MapView {
@@ -23,6 +26,16 @@ export interface MapView {
   /** The element has another size or another place in the page. */
   resized(): void;
   readonly pictures: number; // drawn so far, for tests
+}
+
+/** The middle of all labels' balls, and half of their extent. */
+export function boundsOf(map: LatentMap | null): { middle: [number, number, number]; half: [number, number, number] } {
+  const sides = [0, 1, 2].map((k) => {
+    const ends = (map?.labels ?? []).flatMap((label) => [label.centre[k] - label.radius, label.centre[k] + label.radius]);
+    return ends.length ? [Math.min(...ends), Math.max(...ends)] : [-1, 1];
+  });
+  const along = (of: (low: number, high: number) => number) => sides.map(([low, high]) => of(low, high)) as [number, number, number];
+  return { middle: along((low, high) => (low + high) / 2), half: along((low, high) => (high - low) / 2) };
 }
 
 export interface MapActions {
@@ -46,6 +59,7 @@ export function createMapView(actions: MapActions): MapView {
   let pointer: { x: number; y: number } | null = null;
   let current = "";
   let radius = 1;
+  let pause = 1000 / PICTURES;
   let [wanted, drawn, awake, pictures] = [false, 0, false, 0];
 
   function draw(): void {
@@ -55,7 +69,7 @@ export function createMapView(actions: MapActions): MapView {
   }
 
   function picture(now: number): void {
-    if (now - drawn < 1000 / PICTURES - 4) return void requestAnimationFrame(picture);
+    if (now - drawn < pause - 4) return void requestAnimationFrame(picture);
     [wanted, drawn] = [false, now];
     const [width, height] = [element.clientWidth, element.clientHeight];
     if (!scene || !map || !awake || !width || !height) return;
@@ -70,9 +84,17 @@ export function createMapView(actions: MapActions): MapView {
     scene.view(width * ratio, height * ratio, ratio, orbit.camera.position.length(), radius);
     scene.particles(live, now);
     renderer.render(scene.scene, orbit.camera);
-    pictures++;
+    if (pictures++ % WEIGHED === 0) weigh(renderer);
     lay(width, height);
     if (live.some((trail) => !trail.resting(now))) draw();
+  }
+
+  /** What a picture costs, once in a while: a browser that draws without a graphics card draws fewer. */
+  function weigh(from: WebGLRenderer): void {
+    const began = performance.now();
+    const gl = from.getContext();
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn
+    pause = Math.min(LONGEST_PAUSE, Math.max(1000 / PICTURES, (performance.now() - began) / SHARE));
   }
 
   /** Names and the ring where the picture has them. */
@@ -141,14 +163,14 @@ export function createMapView(actions: MapActions): MapView {
     hover();
   });
   element.addEventListener("dblclick", (event) => {
-    if (!momentAt(event.clientX, event.clientY)) orbit.home(radius);
+    if (!momentAt(event.clientX, event.clientY)) orbit.home();
   });
   element.addEventListener("keydown", (event) => {
     if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
     const turns: Record<string, [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
     if (event.key in turns) orbit.turn(...turns[event.key]);
     else if (event.key === "+" || event.key === "-") orbit.zoom(event.key === "+" ? 0.9 : 1.1);
-    else if (event.key === "Home") orbit.home(radius);
+    else if (event.key === "Home") orbit.home();
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -170,8 +192,9 @@ export function createMapView(actions: MapActions): MapView {
       });
       names.replaceChildren(...tags);
       for (const tag of tags) tag.addEventListener("pointerdown", (event) => event.stopPropagation());
-      radius = Math.max(1, ...(next?.labels ?? []).map((label) => Math.hypot(...label.centre) + label.radius));
-      orbit.home(radius);
+      const { middle, half } = boundsOf(next);
+      radius = Math.hypot(...half);
+      orbit.home(middle, half);
       draw();
     },
     report(voices, label) {

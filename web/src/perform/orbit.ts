@@ -3,11 +3,12 @@ import { PerspectiveCamera, Vector3 } from "three";
 
 const THRESHOLD = 3; // px before a press becomes a drag
 const STEEPEST = 1.45; // radians
+const HOME: readonly [number, number] = [0.26, 0.16]; // azimuth and elevation, radians: enough to see that it has depth
 
 export interface Orbit {
   readonly camera: PerspectiveCamera;
-  /** Shows a ball of this radius about the origin, now and at each return. */
-  home(radius: number): void;
+  /** Shows what lies within half a width, a height and a depth about a middle, now and at each return. */
+  home(middle?: readonly [number, number, number], half?: readonly [number, number, number]): void;
   resize(width: number, height: number): void;
   /** The camera turned by hand, for keys. */
   turn(azimuth: number, elevation: number): void;
@@ -18,7 +19,9 @@ export interface Orbit {
 export function createOrbit(element: HTMLElement, changed: () => void, clicked: (x: number, y: number) => void): Orbit {
   const camera = new PerspectiveCamera(32, 1, 0.05, 200);
   const target = new Vector3();
-  let [azimuth, elevation, distance, reach] = [0.35, 0.22, 10, 3];
+  const middle = new Vector3();
+  const extent = new Vector3(1, 1, 1);
+  let [azimuth, elevation, distance] = [...HOME, 10];
 
   function place(): void {
     const flat = Math.cos(elevation) * distance;
@@ -28,22 +31,25 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
     changed();
   }
 
+  /** How far away all of it is seen, from the front or nearly so. */
   function fitted(): number {
-    const half = (camera.fov * Math.PI) / 360;
-    const across = Math.atan(Math.tan(half) * Math.min(1, camera.aspect));
-    return reach / Math.sin(Math.min(half, across));
+    const slope = Math.tan((camera.fov * Math.PI) / 360);
+    const across = (extent.x * Math.cos(HOME[0]) + extent.z * Math.sin(HOME[0])) / (slope * camera.aspect);
+    const up = (extent.y * Math.cos(HOME[1]) + extent.z * Math.sin(HOME[1])) / slope;
+    return Math.max(across, up) + extent.z;
   }
 
   function toHome(): void {
-    target.set(0, 0, 0);
-    [azimuth, elevation, distance] = [0.35, 0.22, fitted()];
+    target.copy(middle);
+    [azimuth, elevation, distance] = [...HOME, fitted()];
     place();
   }
 
   const orbit: Orbit = {
     camera,
-    home(radius) {
-      reach = radius;
+    home(to, half) {
+      if (to) middle.set(...to);
+      if (half) extent.set(...half);
       toHome();
     },
     resize(width, height) {
@@ -59,7 +65,7 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
       place();
     },
     zoom(factor) {
-      distance = Math.min(20 * reach, Math.max(0.4 * reach, distance * factor));
+      distance = Math.min(8 * fitted(), Math.max(0.08 * fitted(), distance * factor));
       place();
     },
   };

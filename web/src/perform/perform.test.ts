@@ -1,0 +1,53 @@
+/** What the panels work out by themselves: labels of clips, lines of scripts, where the character looks. */
+import { describe, expect, it } from "vitest";
+import type { CharacterEntry } from "../protocol/messages";
+import { between } from "./gaze_pointer";
+import { hueColour, hueOf } from "./hues";
+import { labelsOf } from "./learning";
+import { linesOfStep, starter, stepOf } from "./script_text";
+
+function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {
+  return { clips: clips.map(([name, labels, frames]) => ({ name, labels, frames, seconds: frames / 10 })) } as unknown as CharacterEntry;
+}
+
+describe("labels", () => {
+  it("are the clips' own, else their names without the armature", () => {
+    const found = labelsOf(character(["Rig|Walk", [], 20], ["Rig|Run", [], 10], ["Rig|Laugh", ["happy"], 10], ["Rig|Smile", ["happy", "happy"], 30]));
+    expect([...found]).toEqual([
+      ["Walk", { clips: 1, seconds: 2 }],
+      ["Run", { clips: 1, seconds: 1 }],
+      ["happy", { clips: 2, seconds: 4 }],
+    ]);
+  });
+  it("keep whole names where short ones are the same, and leave poses out", () => {
+    expect([...labelsOf(character(["A|Walk", [], 20], ["B|Walk", [], 10], ["Pose", [], 1])).keys()]).toEqual(["A|Walk", "B|Walk"]);
+  });
+  it("have the hues of the chips", () => {
+    expect(`#${hueColour("happy").getHexString()}`).toBe(hueOf("happy"));
+    expect(new Set(["happy", "grumpy", "bored", "curious", "neutral", "roar", "head shake", "surprise"].map(hueOf)).size).toBe(8);
+  });
+});
+
+describe("scripts", () => {
+  it("have a step at each place", () => {
+    expect([stepOf("do 3"), stepOf("do 12, x"), stepOf("set a 1, do 2"), stepOf("beginning"), stepOf("")]).toEqual([3, 12, 0, 0, 0]);
+  });
+  it("have lines from a step to the next", () => {
+    expect(linesOfStep([2, 6], 1, 9)).toEqual({ first: 2, last: 5 });
+    expect(linesOfStep([2, 6], 2, 9)).toEqual({ first: 6, last: 9 });
+    expect(linesOfStep([2, 6], 3, 9)).toBeNull();
+  });
+  it("begin with what the model has, quoted", () => {
+    const text = starter(["calm", 'a "b"'], ["walk"]);
+    expect(text).toContain('label = "a \\"b\\""');
+    expect(text).toContain('clip = "walk"');
+    expect(starter(["only"], [])).not.toContain("play");
+  });
+});
+
+it("the character looks at a place between the camera and itself", () => {
+  expect(between([0, 0, 4], [1, 2, 0], 0.5)).toEqual([0.5, 1, 2]);
+  const [, , z] = between([0, 0, 4], [0, 0, 0]);
+  expect(z).toBeGreaterThan(0);
+  expect(z).toBeLessThan(4);
+});
