@@ -16,6 +16,8 @@ METHODS: dict[str, str] = {
     "pose-space": "understudy.deform.pose_space:PoseSpace",
     "weighted-pose-space": "understudy.deform.weighted_pose_space:WeightedPoseSpace",
     "eigenskin": "understudy.deform.eigenskin:EigenSkin",
+    "shape-by-example": "understudy.deform.shape_by_example:ShapeByExample",
+    "blend-shapes": "understudy.deform.blend_shapes:BlendShapes",
 }
 """name -> module:class, in the order of the comparison table."""
 

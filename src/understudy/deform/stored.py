@@ -23,7 +23,7 @@ from understudy.errors import BadFile, InvalidInput
 from understudy.files import written_whole
 
 VERSION = 1
-HOME = "understudy.deform."
+HOMES = ("understudy.deform.", "understudy.character.")
 
 
 def save(deformer: Deformer, path: str | Path) -> None:
@@ -97,8 +97,8 @@ def _unpack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
 def _class(name: str) -> type:
     """A dataclass of this package's deformers, by its name; nothing else is ever loaded."""
     module, _, path = name.partition(":")
-    if not module.startswith(HOME):
-        raise ValueError(f"it names a class outside of {HOME[:-1]}: {name!r}")
+    if not module.startswith(HOMES):
+        raise ValueError(f"it names a class from outside: {name!r}")
     found: Any = importlib.import_module(module)
     for part in path.split("."):
         found = getattr(found, part)

@@ -1,0 +1,107 @@
+"""Named axes of a pose: the angle by which a joint is turned about a direction, as an animator would call it.
+
+    angle = 2 atan2(q . a, q_w)
+
+of the joint's rotation q relative to its rest and a unit direction a in the joint's frame: the twist of a swing-twist
+decomposition. Axes can be named by hand, or found: a joint's `twist` is about its bone, its `bend`s are the directions
+across it in which the examples turn most.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.deform.deformer import Examples, Frozen
+from understudy.deform.pose_features import PoseFeatures
+from understudy.errors import InvalidInput
+from understudy.maths import linear, quaternion, transform
+
+PART = 0.02  # of the squared angles of a joint: an axis with less is not one
+LEAST = 0.01  # radians, root mean square: a joint that turns less has no axis
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The turn of a joint, by its name, about a direction in its own rest frame."""
+
+    name: str
+    joint: str
+    direction: tuple[float, float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class PoseAxes(Frozen):
+    """A axes: values (F, A) in radians, from -pi to pi, zero at rest."""
+
+    names: tuple[str, ...]
+    which: Array  # (A,) into the joints of `features`
+    directions: Array  # (A, 3) unit
+    features: PoseFeatures
+
+    @classmethod
+    def given(cls, axes: tuple[Axis, ...], examples: Examples) -> PoseAxes:
+        """Axes named by hand."""
+        features = PoseFeatures.of(examples)
+        moving = [examples.names[j] for j in features.joints]
+        for axis in axes:
+            if axis.joint not in moving:
+                known = ", ".join(map(repr, moving[:20])) or "none"
+                raise InvalidInput(f"axis {axis.name!r} is of joint {axis.joint!r}; joints that move: {known}")
+        directions = linear.normalise(np.array([axis.direction for axis in axes], float).reshape(-1, 3))
+        which = np.array([moving.index(axis.joint) for axis in axes], np.int64)
+        return cls(tuple(axis.name for axis in axes), which, directions, features)
+
+    @classmethod
+    def found(cls, examples: Examples) -> PoseAxes:
+        """The axes about which the joints of the examples turn."""
+        features = PoseFeatures.of(examples)
+        turns = quaternion.to_rotation_vector(_short(_rotations(features, examples.transforms)))  # (E, M, 3)
+        names: list[str] = []
+        which, directions = [], []
+        for m, j in enumerate(features.joints):
+            v = turns[:, m]
+            total = np.square(v).sum()
+            if total < LEAST**2 * len(v):
+                continue
+            bone = _bone(examples, int(j))
+            along = np.outer(v @ bone, bone)
+            _, s, vt = np.linalg.svd(v - along, full_matrices=True)
+            s = np.append(s, np.zeros(3 - len(s))) if len(s) < 3 else s
+            chosen = [("twist", bone)] if np.square(along).sum() > PART * total else []
+            chosen += [(f"bend {i + 1}" if i else "bend", vt[i]) for i in range(2) if s[i] ** 2 > PART * total]
+            for word, a in chosen:
+                names.append(f"{examples.names[j]} {word}")
+                which.append(m)
+                directions.append(a if (v @ a).sum() >= 0 else -a)
+        return cls(tuple(names), np.array(which, np.int64), np.array(directions, float).reshape(-1, 3), features)
+
+    def __call__(self, transforms: Array) -> Array:
+        """Values (F, A) of world_from_joint (F, B, 4, 4)."""
+        q = _rotations(self.features, np.asarray(transforms, float))[:, self.which]
+        half = np.arctan2(linear.dot(q[..., :3], self.directions), q[..., 3])
+        return (2 * half + np.pi) % (2 * np.pi) - np.pi
+
+
+def _rotations(features: PoseFeatures, transforms: Array) -> Array:
+    """Unit quaternions (F, M, 4) of each joint relative to its rest."""
+    t = transforms
+    d = (features.rest_back @ transform.invert(t[:, features.above]) @ t[:, features.joints])[..., :3, :3]
+    d = d / np.maximum(linear.length(np.swapaxes(d, -1, -2))[..., None, :], 1e-12)
+    return quaternion.from_matrix(d)
+
+
+def _short(q: Array) -> Array:
+    """Of both signs the one that turns less than half."""
+    return np.where(q[..., 3:] < 0, -q, q)
+
+
+def _bone(examples: Examples, joint: int) -> Array:
+    """The unit direction of a joint's bone in its own frame: to its children, or on from its parent."""
+    at = examples.rest_transforms[:, :3, 3]
+    children = np.flatnonzero(examples.parents == joint)
+    parent = examples.parents[joint]
+    to = at[children].mean(axis=0) - at[joint] if children.size else at[joint] - at[max(parent, 0)]
+    return linear.normalise(transform.apply_direction(examples.inverse_binds[joint], to), otherwise=(1.0, 0.0, 0.0))
