@@ -8,7 +8,8 @@ interface Shown {
   element: HTMLElement;
   bar: HTMLElement;
   text: HTMLElement;
-  cancel: HTMLButtonElement;
+  job: JobChangedEvent;
+  at: number; // ms of the page's clock when the job was last heard of
 }
 
 /** How far and how long, as a line: "40 % · 8 s, about 12 s more". */
@@ -32,12 +33,21 @@ export function createJobs(host: HTMLElement, { connection, notices }: Pick<Cont
       connection.request({ kind: "cancel", job: job.id }).catch(notices.failed);
     });
     const track = h("div", { class: "bar", role: "progressbar", "aria-label": job.name, "aria-valuemin": 0, "aria-valuemax": 100 }, bar);
-    const element = h("div", { class: "job" }, h("div", { class: "job-head" }, h("strong", { class: "nowrap" }, job.name), cancel), track, text);
+    const name = job.name.charAt(0).toUpperCase() + job.name.slice(1);
+    const element = h("div", { class: "job" }, h("div", { class: "job-head" }, h("strong", { class: "nowrap" }, name), cancel), track, text);
     host.append(element);
-    const made = { element, bar: track, text, cancel };
+    const made = { element, bar: track, text, job, at: performance.now() };
     shown.set(job.id, made);
     return made;
   }
+
+  function tell({ job, text, at }: Shown): void {
+    const seconds = job.seconds + (performance.now() - at) / 1000;
+    text.textContent = [progressText(job.done, job.total, seconds), job.sentence].filter(Boolean).join(" · ");
+  }
+
+  // The clock goes on between two reports of progress.
+  setInterval(() => shown.forEach(tell), 500);
 
   connection.on("job", (job) => {
     if (job.state !== "running") {
@@ -48,14 +58,17 @@ export function createJobs(host: HTMLElement, { connection, notices }: Pick<Cont
       else if (job.sentence) notices.show("info", job.sentence);
       return;
     }
-    const { bar, text } = shown.get(job.id) ?? make(job);
+    const mine = shown.get(job.id) ?? make(job);
+    const { bar } = mine;
+    mine.job = job;
+    mine.at = performance.now();
     const known = job.total > 0;
     const percent = known ? Math.min(100, (100 * job.done) / job.total) : 0;
     bar.classList.toggle("unknown", !known);
     bar.style.setProperty("--done", String(percent / 100));
     if (known) bar.setAttribute("aria-valuenow", percent.toFixed(0));
     else bar.removeAttribute("aria-valuenow");
-    text.textContent = [progressText(job.done, job.total, job.seconds), job.sentence].filter(Boolean).join(" · ");
+    tell(mine);
   });
   // A server that was started again knows nothing of the old one's jobs.
   connection.on("hello", () => {

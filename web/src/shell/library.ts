@@ -120,9 +120,16 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     return h("li", { class: "empty" }, h("strong", {}, "Nothing is open yet"), "Drop a glTF, BVH or USD here, or press Open.");
   }
 
+  let drawn = "";
+
   function draw(): void {
     const document = store.document;
     if (!document) return;
+    // A scrub changes the document at the pointer's rate, and nothing of it is listed here.
+    const { character, driver, drives } = document.stage;
+    const content = JSON.stringify([document.characters, document.takes, character, driver, drives, search.value, [...chosen]]);
+    if (content === drawn) return;
+    drawn = content;
     const known = labelsOf(store.character()?.clips ?? []);
     for (const label of chosen) if (!known.includes(label)) chosen.delete(label);
     const rows = libraryRows(document, search.value, chosen);

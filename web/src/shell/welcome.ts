@@ -22,5 +22,11 @@ export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: 
     h("button", { type: "button", class: "quiet small square", "aria-label": "Close this line", onclick: close }, icon("M4 4l8 8M12 4l-8 8")),
   );
   host.append(line);
-  store.onDocument(() => line.classList.toggle("hidden", !store.character()?.cast));
+  let first: string | null = null; // what was on stage when the page came
+  store.onDocument(({ stage }) => {
+    line.classList.toggle("hidden", !store.character()?.cast);
+    const drives = `${stage.character} ${stage.drives}`;
+    if (stage.drives) first ??= drives;
+    if (first !== null && drives !== first) close();
+  });
 }
