@@ -92,10 +92,9 @@ def test_a_thousand_hostile_messages(studio: Studio) -> None:
 
 def test_a_message_that_is_too_large_ends_that_page_alone(studio: Studio) -> None:
     with studio.page() as other:
-        with studio.page() as page:
-            with pytest.raises(websockets.exceptions.ConnectionClosed):
-                page.send(json.dumps({"kind": "ping", "x": "a" * 5_000_000}))
-                page.until(lambda event: False)
+        with studio.page() as page, pytest.raises(websockets.exceptions.ConnectionClosed):
+            page.send(json.dumps({"kind": "ping", "x": "a" * 5_000_000}))
+            page.until(lambda event: False)
         assert other.ask("ping")["seconds"] > 0
 
 

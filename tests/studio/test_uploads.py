@@ -136,13 +136,12 @@ def hostile_upload(seed: int) -> tuple[str, bytes]:
         "a/b/c.csv",
     ]
     names += [
-        "<b>.usda",
+        "<b>.glb",
         "x.gltf",
         "x.glb",
         "x.bvh",
         "x.c3d",
         "x.csv",
-        "x.usdz",
         "x.npz",
         "x.obj",
         "x.curves.json",

@@ -64,16 +64,17 @@ def serve(
     server.run(lambda: announce(server, browser, quiet))
 
 
-def announce(server: Server, browser: bool | None, quiet: bool) -> None:
+def announce(server: Server, browser: bool | None, quiet: bool, mode: str = "") -> None:
     """Print the address, and open it where somebody is there to see."""
-    click.echo(server.address)
+    address = server.address + (f"#{mode}" if mode else "")
+    click.echo(address)
     sys.stdout.flush()
     if not quiet:
         click.echo("Ctrl+C ends it; everything is saved.", err=True)
     if browser or (browser is None and sys.stdout.isatty()):
         import webbrowser
 
-        webbrowser.open(server.address)
+        webbrowser.open(address)
 
 
 def _own_folder() -> Path:

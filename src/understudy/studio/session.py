@@ -50,6 +50,7 @@ class Session:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._saving: asyncio.TimerHandle | None = None
         self._staging = asyncio.Lock()
+        self._reviving: asyncio.Task[None] | None = None
 
     @property
     def document(self) -> Document:
@@ -57,9 +58,12 @@ class Session:
         return self.history.now
 
     async def start(self) -> None:
-        """Begin: the stage of the document comes alive."""
+        """Begin. The stage of the document comes alive beside that: the page is there first."""
         self._loop = asyncio.get_running_loop()
         self.ticker.start()
+        self._reviving = self._loop.create_task(self._revive())
+
+    async def _revive(self) -> None:
         try:
             await self.restage()
         except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
@@ -69,6 +73,9 @@ class Session:
     async def stop(self) -> None:
         """End: jobs are cancelled, the document is saved."""
         self.jobs.cancel_all()
+        if self._reviving is not None:
+            self._reviving.cancel()
+            await asyncio.gather(self._reviving, return_exceptions=True)
         await self.ticker.stop()
         self.save()
 
