@@ -3,9 +3,9 @@
     u32 length of the header | header, JSON, padded with spaces to 4 bytes | float32 and uint32 buffers, little-endian
 
 The header names each buffer by `[offset, length, width, type]`: bytes from the end of the header, number of rows,
-numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through. Lists of
-influences and of shape targets have as many entries as a vertex needs: row v of `influenceFirst` and `targetFirst` is
-where those of vertex v begin, and the row after where they end. Textures are fetched apart, by their number.
+numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through.
+Lists of influences and of shape targets have as many entries as a vertex needs: row v of `influenceFirst` and
+`targetFirst` is where those of vertex v begin, and the row after where they end. Textures are fetched apart, by number.
 """
 
 from __future__ import annotations
@@ -51,8 +51,13 @@ class Buffers:
         return b"".join((struct.pack("<I", len(text)), text, *self._chunks))
 
 
-def describe(rig: PosedRig, animation: Clip | Curves | None = None, packer: Packer | None = None) -> bytes:
-    """The description of a rig's character, framed for an animation where there is one."""
+def describe(
+    rig: PosedRig,
+    animation: Clip | Curves | None = None,
+    packer: Packer | None = None,
+    box: list[list[float]] | None = None,
+) -> bytes:
+    """The description of a rig's character, framed for an animation where there is one, or for a given box."""
     packer = packer or Packer(rig)
     pieces, palette, buffers = pieces_of(packer.parts), Palette(packer.parts), Buffers()
     skeleton = rig.character.skeleton
@@ -66,7 +71,7 @@ def describe(rig: PosedRig, animation: Clip | Curves | None = None, packer: Pack
         "bones": packer.bones.joints.tolist(),
         "binds": buffers.add(packer.bones.inverse_binds[:, :3].reshape(-1, 12)),
         "weights": packer.weight_count,
-        "bounds": bounds(rig, animation),
+        "bounds": box or bounds(rig, animation),
         "parts": [_part(piece, palette, buffers) for piece in pieces],
         "materials": palette.entries,
         **_surface(pieces, palette, buffers),

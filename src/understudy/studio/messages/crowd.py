@@ -1,0 +1,61 @@
+"""The messages of the crowd: how many, who, and where they look."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from understudy.studio.messages.message import Bound, Event, Request
+
+MOST = 400
+
+
+@dataclass(frozen=True)
+class Crowded:
+    """Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be."""
+
+    address: str
+    count: int
+    vertices: int  # of one character
+
+
+@dataclass(frozen=True)
+class Crowd(Request):
+    """Put many characters of a model on stage; asked again, the same crowd grows or shrinks.
+
+    Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all.
+    """
+
+    kind: ClassVar[str] = "crowd"
+    result: ClassVar[Any] = Crowded
+    model: Annotated[str, Bound(longest=64)]
+    count: Annotated[int, Bound(least=1, most=MOST)] = 100
+    seed: Annotated[int, Bound(least=0, most=2**31)] = 1
+    vertices: Annotated[int, Bound(least=300, most=100_000)] = 2500
+
+
+@dataclass(frozen=True)
+class CrowdLook(Request):
+    """All look at a point of the world, metres; None lets them look ahead."""
+
+    kind: ClassVar[str] = "crowdLook"
+    point: tuple[float, float, float] | None
+
+
+@dataclass(frozen=True)
+class EndCrowd(Request):
+    """The crowd goes."""
+
+    kind: ClassVar[str] = "endCrowd"
+
+
+@dataclass(frozen=True)
+class CrowdStats(Event):
+    """Once a second: what the crowd costs."""
+
+    kind: ClassVar[str] = "crowdStats"
+    count: int
+    fps: float  # frames made in the last second
+    ms: float  # processor time of one of them
+    share: float  # of a core
+    bytes: int  # of one frame
