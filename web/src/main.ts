@@ -5,6 +5,7 @@ import "./shell/frame.css";
 import "./shell/library.css";
 import "./shell/panels.css";
 import type { Context } from "./context";
+import { crowdMode } from "./crowd/mode";
 import { h } from "./dom";
 import { gameMode } from "./game/mode";
 import { modes, register, type Command, type Mode } from "./modes/mode";
@@ -60,6 +61,7 @@ function begin(root: HTMLElement): void {
 
   register(gameMode(context));
   register(performMode(context));
+  register(crowdMode(context));
   register(inspectorMode(context, transport));
   const shown = createModes(docks, notices.failed);
   const keymap = createKeymap(notices.failed);

@@ -43,6 +43,15 @@ export interface ClipEntry {
   source: string;
 }
 
+/** Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be. */
+export interface Crowded {
+  address: string;
+  count: number;
+  vertices: number;
+  low: number[];
+  high: number[];
+}
+
 /** The whole. */
 export interface Document {
   name: string;
@@ -226,6 +235,21 @@ export interface CloseRequest {
   character: string;
 }
 
+/** Put many characters of a model on stage; asked again, the same crowd grows or shrinks. Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all. */
+export interface CrowdRequest {
+  kind: "crowd";
+  model: string;
+  count?: number;
+  seed?: number;
+  vertices?: number;
+}
+
+/** All look at a point of the world, metres; None lets them look ahead. */
+export interface CrowdLookRequest {
+  kind: "crowdLook";
+  point: [number, number, number] | null;
+}
+
 /** Take something out of the project. A clip is `character/clip`. */
 export interface DeleteRequest {
   kind: "delete";
@@ -239,6 +263,11 @@ export interface DialRequest {
   liveliness?: number | null;
   stillness?: number | null;
   gaze?: number | null;
+}
+
+/** The crowd goes. */
+export interface EndCrowdRequest {
+  kind: "endCrowd";
 }
 
 /** Play with the character on stage; a game that runs goes on. `seed` None: another game each time. */
@@ -428,6 +457,16 @@ export interface UndoRequest {
   kind: "undo";
 }
 
+/** Once a second: what the crowd costs. */
+export interface CrowdStatsEvent {
+  kind: "crowdStats";
+  count: number;
+  fps: number;
+  ms: number;
+  share: number;
+  bytes: number;
+}
+
 /** The document, whole; `undoes` and `redoes` say what the next undo or redo would take back or make again. */
 export interface DocumentChangedEvent {
   kind: "document";
@@ -535,8 +574,11 @@ export type StudioRequest =
   | CancelRequest
   | CheckScriptRequest
   | CloseRequest
+  | CrowdRequest
+  | CrowdLookRequest
   | DeleteRequest
   | DialRequest
+  | EndCrowdRequest
   | EnterGameRequest
   | ExportRequest
   | KeepScriptRequest
@@ -565,6 +607,7 @@ export type StudioRequest =
   | UndoRequest;
 
 export type StudioEvent =
+  | CrowdStatsEvent
   | DocumentChangedEvent
   | DoneEvent
   | FailedEvent
@@ -580,8 +623,11 @@ export interface Results {
   "cancel": null;
   "checkScript": Checked;
   "close": null;
+  "crowd": Crowded;
+  "crowdLook": null;
   "delete": null;
   "dial": null;
+  "endCrowd": null;
   "enterGame": GameEntered;
   "export": Exported;
   "keepScript": KeptScript;

@@ -38,6 +38,10 @@ export interface Stage {
   frame(data: ArrayBuffer): void;
   /** Many of one character, moved by frames of form 3; `null` takes them off. */
   crowd(description: ArrayBuffer | null, urlOfTexture: (texture: number) => string): Promise<void>;
+  /** The room that the crowd takes has changed: light, ground and camera follow. */
+  crowdRoom(low: readonly number[], high: readonly number[]): void;
+  /** Whether this browser draws on the processor, and is grateful for less. */
+  readonly software: boolean;
   /** Called after the picture that first shows a frame. */
   onSeen(listener: (sequence: number, stream: number) => void): () => void;
   frameAll(): void;

@@ -2,7 +2,7 @@
 import { Group, type Object3D, PerspectiveCamera, Plane, Raycaster, Scene, Vector2, Vector3 } from "three";
 import { Backdrop } from "./backdrop";
 import { ContactShadow } from "./contact";
-import { parseDescription } from "./description";
+import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
 import { type Frame, isNewer, parseFrame } from "./frames";
 import { listen } from "./gestures";
@@ -124,6 +124,17 @@ class Theatre implements Stage {
     this.frameAll();
   }
 
+  crowdRoom(low: readonly number[], high: readonly number[]): void {
+    if (!this.extras) return;
+    this.extras.description.bounds = [low, high].map((corner) => [corner[0], corner[1], corner[2]]) as Description["bounds"];
+    this.fit();
+    this.frameAll();
+  }
+
+  get software(): boolean {
+    return this.ability.software;
+  }
+
   private enter(figure: Figure): Figure {
     this.scene.add(figure.group);
     this.picker.add(figure);
@@ -153,7 +164,7 @@ class Theatre implements Stage {
     this.newest.set(frame.stream, frame.sequence);
     if (this.pending.has(frame.stream)) this.dropped += 1;
     this.pending.set(frame.stream, frame);
-    this.requestRender();
+    if (this.shows(frame.stream)) this.requestRender();
   }
 
   onSeen(listener: (sequence: number, stream: number) => void): () => void {
@@ -277,6 +288,11 @@ class Theatre implements Stage {
     this.requestRender();
   }
 
+  /** Whether frames of a stream are drawn now; what stands behind a crowd is not, and its frames wait unanswered. */
+  private shows(stream: number): boolean {
+    return (stream === CROWD_STREAM) === (this.extras !== null);
+  }
+
   /** What the selected joints' bones, or the selected parts, take up. */
   private selectionBox(): { low: Vector3; high: Vector3 } | null {
     const figure = this.figure;
@@ -336,11 +352,12 @@ class Theatre implements Stage {
     const start = performance.now();
     const seen: Frame[] = [];
     for (const [stream, frame] of this.pending) {
+      if (!this.shows(stream)) continue;
       const figure = stream === CROWD_STREAM ? this.extras : this.figure;
       if (figure?.accept(frame)) this.drawn += 1;
       seen.push(frame);
+      this.pending.delete(stream);
     }
-    this.pending.clear();
     this.advanceFlight(now);
     this.setRatio(this.pace.ratioAt(resting));
     this.placeCamera();

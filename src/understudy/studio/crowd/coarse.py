@@ -37,7 +37,7 @@ def coarsened(vertices: Array, triangles: Array, wanted: int, charts: Array | No
     quadrics = _quadrics(points, t)
     tired = np.zeros(len(points), bool)  # those whose cheapest way would fold the surface, until that has changed
     for number in range(ROUNDS):
-        left = np.count_nonzero(np.bincount(t.reshape(-1)))
+        left = int(np.count_nonzero(np.bincount(t.reshape(-1))))
         if left <= wanted:
             break
         tired &= number % 4 != 0

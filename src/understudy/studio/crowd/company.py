@@ -51,7 +51,7 @@ class Company:
         due = self.frame + self._random.uniform(0, MOMENTS[1] * RATE, max(0, count - len(self._next)))
         self._next = np.concatenate([self._next[:count], due])
         self._told = [None] * count
-        self.places = placements(count, self._box, np.random.default_rng(1))
+        self.places = placements(count, self._box)
 
     def look(self, point: Sequence[float] | None) -> None:
         """All look at a point of the world, metres, or straight ahead."""
@@ -88,16 +88,17 @@ class Company:
         matrices[..., 3] += move
         return poses
 
-    @property
-    def box(self) -> list[list[float]]:
-        """The corners of the room that all take."""
-        corners = np.array(list(itertools.product(*self._box.T)))
-        points = np.concatenate([transform.apply(place, corners) for place in self.places])
-        return [points.min(axis=0).tolist(), points.max(axis=0).tolist()]
+
+def room(count: int, box: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The corners of the room that a company takes whose members take a `box` (2, 3) each."""
+    corners = np.array(list(itertools.product(*np.asarray(box, np.float64).T)))
+    points = np.concatenate([transform.apply(place, corners) for place in placements(count, box)])
+    return tuple(points.min(axis=0).tolist()), tuple(points.max(axis=0).tolist())
 
 
-def placements(count: int, box: Array, random: np.random.Generator) -> Array:
-    """(N, 4, 4) places in rows on the ground, twice as wide as deep, the middle of the front row at the origin."""
+def placements(count: int, box: Array) -> Array:
+    """(N, 4, 4) places in rows on the ground, wider than deep, the front row at the origin; always the same ones."""
+    random = np.random.default_rng(count)
     width, depth = (SPACING * float(box[1, axis] - box[0, axis]) for axis in (0, 2))
     step = max(width, depth, 1e-3)
     columns = max(1, round(np.sqrt(1.8 * count)))

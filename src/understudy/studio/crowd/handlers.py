@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput
+from understudy.studio.crowd.company import room
 from understudy.studio.crowd.running import crowd_of
 from understudy.studio.handling import Content, handles, serves
 from understudy.studio.messages import crowd as messages
@@ -26,7 +27,8 @@ async def gather(session: Session, request: messages.Crowd) -> messages.Crowded:
         opened = await asyncio.to_thread(models_of(session).opened, document, request.model)
         await running.gather(opened, entry.id, request.count, request.seed, request.vertices)
     assert running.troupe is not None  # it was just gathered
-    return messages.Crowded("crowd", request.count, len(running.troupe.form.vertices))
+    low, high = room(request.count, running.troupe.box)
+    return messages.Crowded("crowd", request.count, len(running.troupe.form.vertices), low, high)
 
 
 @handles(messages.CrowdLook)

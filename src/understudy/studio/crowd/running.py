@@ -15,7 +15,7 @@ from understudy.character import Image
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
 from understudy.studio import frames
-from understudy.studio.crowd.company import RATE, Company
+from understudy.studio.crowd.company import RATE, Company, room
 from understudy.studio.crowd.plain import PlainForm, plain_form
 from understudy.studio.messages.crowd import CrowdStats
 from understudy.studio.messages.shell import Notice
@@ -107,23 +107,21 @@ class Crowd:
     def description(self) -> bytes:
         """What the page draws of one of them, in the room that all take."""
         assert self.troupe is not None and self.company is not None  # or there is nothing to fetch
-        return describe(self.troupe.form.packer.rig, packer=self.troupe.form.packer, box=self.company.box)
+        corners = [list(corner) for corner in room(len(self.company), self.troupe.box)]
+        return describe(self.troupe.form.packer.rig, packer=self.troupe.form.packer, box=corners)
 
     async def _run(self) -> None:
-        session, sequence = self._session, frames.CROWD_STREAM
-        due, reported, costs, size = time.perf_counter(), time.monotonic(), [0.0][:0], 0
+        session, stream = self._session, frames.CROWD_STREAM
+        due, reported, size = time.perf_counter(), time.monotonic(), 0
+        costs: list[float] = []
         try:
             while session.clients and self.company is not None:
                 now = time.perf_counter()
-                if session.wanted(sequence):
+                if session.wanted(stream):
                     poses, cost = await asyncio.to_thread(self._step, self.company)
-                    session.send_frame(
-                        frames.CROWD,
-                        self.company.frame / RATE,
-                        *poses.shape,
-                        poses.reshape(-1).data.cast("B"),
-                        sequence,
-                    )
+                    count, floats = poses.shape
+                    payload = poses.reshape(-1).data.cast("B")
+                    session.send_frame(frames.CROWD, self.company.frame / RATE, count, floats, payload, stream)
                     costs.append(cost)
                     size = poses.nbytes
                 spent = time.perf_counter() - now

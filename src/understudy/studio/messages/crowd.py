@@ -17,6 +17,8 @@ class Crowded:
     address: str
     count: int
     vertices: int  # of one character
+    low: tuple[float, ...]  # the corners of the room that they take, metres
+    high: tuple[float, ...]
 
 
 @dataclass(frozen=True)
