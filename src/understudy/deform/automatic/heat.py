@@ -16,8 +16,8 @@ from understudy.checks import Array
 from understudy.deform.automatic.surface import Surface
 
 STRENGTH = 4.0
-"""c: the paper has 1, which is soft over twice the radius of a limb; artists of real characters paint half as soft: over
-19 of them c = 1, 2, 4, 8 leave a median error of 0.50, 0.45, 0.41, 0.45 % of the size."""
+"""c: the paper has 1, which is soft over twice the radius of a limb; artists of real characters paint half as soft:
+over 19 of them c = 1, 2, 4, 8 leave a median error of 0.50, 0.45, 0.41, 0.45 % of the size."""
 EQUAL = 1e-4  # distances that differ by less than this share are the same: both bones of a joint, on its plane
 NEAREST = 1e-4  # of the size: a vertex on a bone would be infinitely warm
 

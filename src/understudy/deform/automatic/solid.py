@@ -14,8 +14,8 @@ import numpy as np
 from understudy.checks import Array
 
 RESOLUTION = 64  # cubes along the longest side; 96 changes the weights of real characters by less than their heads
-CLOSING = 1  # cubes; a gap of 2 of 64 is what unwelded parts leave
-MARGIN = 3  # cubes of outside around everything
+CLOSING = 1  # a gap of 2 of 64 is what unwelded parts leave
+MARGIN = 2  # cubes of outside around everything, beyond those that closing takes
 SPACING = 0.6  # of a cube, between samples of the surface: less than 1 leaves no pinhole along an axis
 MOST_SAMPLES = 4_000_000  # of the surface; beyond it, spacing grows: a scan's triangles are smaller than cubes anyway
 
@@ -30,27 +30,28 @@ class Solid:
     step: float
 
     @classmethod
-    def of(cls, points: Array, triangles: Array, resolution: int = RESOLUTION) -> Solid:
-        """The inside of a surface (N, 3), (T, 3)."""
+    def of(cls, points: Array, triangles: Array, resolution: int = RESOLUTION, closing: int = CLOSING) -> Solid:
+        """The inside of a surface (N, 3), (T, 3); gaps of up to twice `closing` cubes are bridged."""
         from scipy import ndimage
 
         low, high = points.min(axis=0), points.max(axis=0)
         step = float((high - low).max()) / resolution or 1.0
-        origin = low - (MARGIN + 0.5) * step
-        shape = np.ceil((high - low) / step).astype(int) + 2 * MARGIN + 1
+        margin = closing + MARGIN
+        origin = low - (margin + 0.5) * step
+        shape = np.ceil((high - low) / step).astype(int) + 2 * margin + 1
         shell = np.zeros(shape, bool)
         for samples in surface_samples(points, triangles, SPACING * step):
             shell[tuple(((samples - origin) / step).astype(int).T)] = True
-        grown = ndimage.binary_dilation(shell, iterations=CLOSING)
-        regions, _ = ndimage.label(~grown)
+        grown = ndimage.binary_dilation(shell, iterations=closing)
+        regions = np.asarray(ndimage.label(np.logical_not(grown))[0])
         outside = regions == regions[0, 0, 0]
-        outside = ndimage.binary_dilation(outside, iterations=CLOSING) & ~shell
+        outside = np.asarray(ndimage.binary_dilation(outside, iterations=closing)) & ~shell
         return cls(~outside, shell, origin, step)
 
     def contains(self, points: Array) -> Array:
         """(...) whether points (..., 3) lie in a cube of the inside."""
         cube = np.floor((np.asarray(points) - self.origin) / self.step).astype(np.int64)
-        known = ((cube >= 0) & (cube < self.inside.shape)).all(axis=-1)
+        known: Array = np.asarray(((cube >= 0) & (cube < self.inside.shape)).all(axis=-1))
         cube = np.where(known[..., None], cube, 0)
         found: Array = self.inside[cube[..., 0], cube[..., 1], cube[..., 2]] & known
         return found

@@ -1,0 +1,183 @@
+"""Templates: the skeletons that can be put into a mesh, as points of a box.
+
+A place is (x, y, z) of the character's box: x -1 to 1 from its right to its left, y 0 to 1 from the ground up, z -1 to
+1 from its back to its front. Only relations matter, which joint is above, beside, before which, and about how far; the
+mesh says the rest. A `tip` ends a limb at the skin and is not kept as a joint. Names are those of common motion files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+
+Row = tuple[str, str, float, float, float]
+HEADS = (0.3, 0.42, 0.55)  # of the height; the template's own is 0.18
+
+
+@dataclass(frozen=True, eq=False)
+class Template:
+    """J joints with parents first; `mirror` (J,) the joint on the other side, itself for one in the middle."""
+
+    name: str
+    names: tuple[str, ...]
+    parents: Array  # (J,)
+    places: Array  # (J, 3) of the box
+
+    @classmethod
+    def of(cls, name: str, rows: tuple[Row, ...]) -> Template:
+        """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
+        full: list[Row] = []
+        for joint, parent, x, y, z in rows:
+            full.append((joint, parent, x, y, z))
+            if joint.startswith("Left"):
+                full.append((_other(joint), _other(parent), -x, y, z))
+        number = {row[0]: i for i, row in enumerate(full)}
+        parents = np.array([number.get(row[1], -1) for row in full])
+        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @cached_property
+    def mirror(self) -> Array:
+        """(J,) the twin of each joint."""
+        return np.array([self.names.index(_other(name)) for name in self.names])
+
+    @cached_property
+    def side(self) -> Array:
+        """(J,) 1 on the left, -1 on the right, 0 in the middle."""
+        return np.array([name.startswith("Left") - name.startswith("Right") for name in self.names])
+
+    @cached_property
+    def tips(self) -> Array:
+        """(J,) whether a joint only marks an end."""
+        return np.array([name.endswith("Tip") for name in self.names])
+
+    @cached_property
+    def children(self) -> tuple[Array, ...]:
+        """The children of each joint."""
+        return tuple(np.flatnonzero(self.parents == joint) for joint in range(len(self)))
+
+    @cached_property
+    def keys(self) -> Array:
+        """(K,) the joints that are searched for: roots, forks and ends; the others lie on the way between them."""
+        count = np.array([len(children) for children in self.children])
+        return np.flatnonzero((count != 1) | (self.parents < 0))
+
+    def above(self, joint: int) -> int:
+        """The key joint at or above a joint's parent; -1 for a root."""
+        joint = int(self.parents[joint])
+        while joint >= 0 and joint not in self.keys:
+            joint = int(self.parents[joint])
+        return joint
+
+    def with_head(self, share: float) -> Template:
+        """The same creature with a head that is `share` of its height, from the neck up."""
+        neck = self.places[self.names.index("Neck"), 1]
+        y = self.places[:, 1]
+        lower, upper = y * (1 - share) / neck, 1 - share * (1 - y) / (1 - neck)
+        places = self.places.copy()
+        places[:, 1] = np.where(y <= neck, lower, upper)
+        return replace(self, places=places)
+
+    @property
+    def variants(self) -> tuple[Template, ...]:
+        """The proportions that are tried: of people, and of figures in games with heads up to half their height."""
+        return (self, *(self.with_head(share) for share in HEADS)) if self.name == "biped" else (self,)
+
+
+def _other(name: str) -> str:
+    if name.startswith("Left"):
+        return "Right" + name[4:]
+    return "Left" + name[5:] if name.startswith("Right") else name
+
+
+BIPED: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.53, 0),
+    ("Spine", "Hips", 0, 0.6, 0),
+    ("Chest", "Spine", 0, 0.72, 0),
+    ("Neck", "Chest", 0, 0.82, 0),
+    ("Head", "Neck", 0, 0.87, 0),
+    ("HeadTip", "Head", 0, 1.0, 0),
+    ("LeftArm", "Chest", 0.2, 0.79, 0),
+    ("LeftForeArm", "LeftArm", 0.55, 0.78, 0),
+    ("LeftHand", "LeftForeArm", 0.82, 0.78, 0),
+    ("LeftHandTip", "LeftHand", 1.0, 0.78, 0),
+    ("LeftUpLeg", "Hips", 0.12, 0.5, 0),
+    ("LeftLeg", "LeftUpLeg", 0.13, 0.28, 0.05),
+    ("LeftFoot", "LeftLeg", 0.13, 0.05, -0.1),
+    ("LeftToeTip", "LeftFoot", 0.14, 0.01, 0.8),
+)
+QUADRUPED: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.65, -0.5),
+    ("Spine", "Hips", 0, 0.66, -0.2),
+    ("Chest", "Spine", 0, 0.65, 0.2),
+    ("Neck", "Chest", 0, 0.75, 0.4),
+    ("Head", "Neck", 0, 0.88, 0.65),
+    ("HeadTip", "Head", 0, 0.85, 1.0),
+    ("LeftArm", "Chest", 0.5, 0.55, 0.25),
+    ("LeftForeArm", "LeftArm", 0.5, 0.3, 0.22),
+    ("LeftHand", "LeftForeArm", 0.5, 0.08, 0.24),
+    ("LeftHandTip", "LeftHand", 0.5, 0.0, 0.3),
+    ("LeftUpLeg", "Hips", 0.5, 0.55, -0.5),
+    ("LeftLeg", "LeftUpLeg", 0.5, 0.32, -0.5),
+    ("LeftFoot", "LeftLeg", 0.5, 0.1, -0.58),
+    ("LeftToeTip", "LeftFoot", 0.5, 0.0, -0.5),
+    ("Tail1", "Hips", 0, 0.65, -0.65),
+    ("Tail2", "Tail1", 0, 0.6, -0.8),
+    ("TailTip", "Tail2", 0, 0.5, -1.0),
+)
+BIRD: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.5, -0.2),
+    ("Chest", "Hips", 0, 0.6, 0.1),
+    ("Neck", "Chest", 0, 0.7, 0.3),
+    ("Head", "Neck", 0, 0.85, 0.5),
+    ("HeadTip", "Head", 0, 0.85, 1.0),
+    ("LeftArm", "Chest", 0.2, 0.65, 0.1),
+    ("LeftForeArm", "LeftArm", 0.5, 0.66, 0.1),
+    ("LeftHand", "LeftForeArm", 0.75, 0.66, 0.0),
+    ("LeftHandTip", "LeftHand", 1.0, 0.66, -0.1),
+    ("LeftUpLeg", "Hips", 0.12, 0.4, -0.1),
+    ("LeftLeg", "LeftUpLeg", 0.12, 0.22, 0.0),
+    ("LeftFoot", "LeftLeg", 0.12, 0.05, -0.05),
+    ("LeftToeTip", "LeftFoot", 0.12, 0.0, 0.3),
+    ("Tail1", "Hips", 0, 0.5, -0.5),
+    ("TailTip", "Tail1", 0, 0.48, -1.0),
+)
+FISH: tuple[Row, ...] = (
+    ("Body", "", 0, 0.5, 0.2),
+    ("Head", "Body", 0, 0.5, 0.5),
+    ("HeadTip", "Head", 0, 0.5, 1.0),
+    ("Tail1", "Body", 0, 0.5, -0.1),
+    ("Tail2", "Tail1", 0, 0.5, -0.4),
+    ("Tail3", "Tail2", 0, 0.5, -0.7),
+    ("TailTip", "Tail3", 0, 0.5, -1.0),
+    ("LeftFin", "Body", 0.4, 0.4, 0.3),
+    ("LeftFinTip", "LeftFin", 1.0, 0.3, 0.1),
+)
+LAMP: tuple[Row, ...] = (
+    ("Base", "", 0, 0.04, -0.4),
+    ("LowerArm", "Base", 0, 0.12, -0.4),
+    ("UpperArm", "LowerArm", 0, 0.5, -0.8),
+    ("Shade", "UpperArm", 0, 0.9, 0.2),
+    ("ShadeTip", "Shade", 0, 0.72, 0.8),
+)
+
+TEMPLATES: Mapping[str, Template] = {
+    "biped": Template.of("biped", BIPED),
+    "quadruped": Template.of("quadruped", QUADRUPED),
+    "bird": Template.of("bird", BIRD),
+    "fish": Template.of("fish", FISH),
+    "lamp": Template.of("lamp", LAMP),
+}
+
+
+def template(name: str) -> Template:
+    """The template of that name, or an error that lists what exists."""
+    return TEMPLATES[checks.one_of(name, "template", TEMPLATES)]

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from tests.deform.automatic.shapes import box, joined
+
+from understudy.checks import Array
+from understudy.deform.automatic import automatic_weights
+from understudy.deform.automatic.solid import Solid
+from understudy.deform.rigging import TEMPLATES, automatic_rig
+from understudy.deform.rigging.embedding import _place, _way, boxed, embed
+from understudy.deform.rigging.medial import Medial
+from understudy.deform.rigging.refining import Cost, unfolded
+from understudy.deform.rigging.rig import turned
+from understudy.errors import InvalidInput
+
+
+def person() -> tuple[Array, Array]:
+    """A figure of boxes that overlap: 1.8 m high, arms stretched out, facing +z."""
+    return joined(
+        box([-0.18, 0.85, -0.1], [0.18, 1.45, 0.1]),
+        box([-0.1, 1.4, -0.1], [0.1, 1.8, 0.12]),
+        box([0.1, 1.3, -0.06], [0.85, 1.42, 0.06]),
+        box([-0.85, 1.3, -0.06], [-0.1, 1.42, 0.06]),
+        box([0.04, 0.0, -0.07], [0.17, 0.95, 0.07]),
+        box([-0.17, 0.0, -0.07], [-0.04, 0.95, 0.07]),
+        box([0.04, 0.0, -0.07], [0.17, 0.08, 0.2]),
+        box([-0.17, 0.0, -0.07], [-0.04, 0.08, 0.2]),
+    )
+
+
+@pytest.fixture(scope="module")
+def rig():
+    return automatic_rig(*person(), "biped", "+z")
+
+
+def test_the_joints_of_a_person_are_where_they_should_be(rig) -> None:
+    place = dict(zip(rig.names, rig.places))
+    assert 0.7 < place["Hips"][1] < 1.1 and abs(place["Hips"][0]) < 0.05
+    assert 1.1 < place["Chest"][1] < 1.5
+    assert place["Head"][1] > 1.4
+    for side, sign in (("Left", 1), ("Right", -1)):
+        assert sign * place[side + "Hand"][0] > 0.5 and 1.25 < place[side + "Hand"][1] < 1.47
+        assert place[side + "Foot"][1] < 0.35 and 0.03 < sign * place[side + "Foot"][0] < 0.2
+    assert rig.confidence.overall > 0.6 and rig.confidence.inside > 0.97
+    assert not any(name.endswith("Tip") for name in rig.names)
+
+
+def test_the_sides_are_mirror_images(rig) -> None:
+    place = dict(zip(rig.names, rig.places))
+    for name, where in place.items():
+        other = place[name.replace("Left", "Right")] if name.startswith("Left") else None
+        if other is not None:
+            np.testing.assert_allclose(where * [-1, 1, 1], other, atol=0.02)
+
+
+def test_a_person_who_looks_elsewhere_is_turned_back(rig) -> None:
+    vertices, triangles = person()
+    side = automatic_rig(vertices @ turned(1), triangles, "biped", "+x")
+    np.testing.assert_allclose(side.places, rig.places @ turned(1), atol=0.05)
+
+
+def test_the_skeleton_and_its_weights_fit_together(rig) -> None:
+    vertices, triangles = person()
+    dense = automatic_weights(vertices, triangles, rig.binds, rig.parents, rig.names).dense(len(rig.names))
+    hand = rig.names.index("LeftHand")
+    assert dense[vertices[:, 0] > 0.8, hand].min() > 0.5
+    assert dense[vertices[:, 1] < 0.05].argmax(axis=1).tolist().count(hand) == 0
+
+
+def test_the_embedding_is_the_best_of_all() -> None:
+    """Against every embedding of a template with four key joints, in few spheres."""
+    vertices, triangles = person()
+    medial = Medial.of(Solid.of(vertices, triangles, 24), most=9)
+    template = TEMPLATES["fish"]
+    wanted = boxed(template, vertices)
+    size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
+    keys = [int(key) for key in template.keys]
+    places = {key: _place(template, medial, vertices, wanted, key, size) for key in keys}
+    ways = {key: _way(medial, wanted, template.above(key), key, size) for key in keys if template.above(key) >= 0}
+    best = np.inf
+    for spheres in itertools.product(range(len(medial.centres)), repeat=len(keys)):
+        at = dict(zip(keys, spheres))
+        cost = sum(places[key][at[key]] for key in keys)
+        cost += sum(way[at[template.above(key)], at[key]] for key, way in ways.items())
+        best = min(best, cost)
+    assert embed(template, medial, vertices).cost * len(keys) == pytest.approx(best)
+
+
+def test_the_gradient_of_the_refinement() -> None:
+    vertices, triangles = person()
+    medial = Medial.of(Solid.of(vertices, triangles, 32))
+    template = TEMPLATES["biped"]
+    wanted = boxed(template, vertices)
+    start = unfolded(template, embed(template, medial, vertices), medial, wanted)
+    cost = Cost(template, start, medial, 0.0)
+    random = np.random.default_rng(1)
+    x = (start + random.normal(scale=0.02, size=start.shape)).ravel()
+    value, gradient = cost(x)
+    way = random.normal(size=x.shape)
+    step = 1e-7
+    slope = (cost(x + step * way)[0] - cost(x - step * way)[0]) / (2 * step)
+    assert slope == pytest.approx(gradient @ way, rel=1e-3) and value > 0
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_templates_are_trees_with_two_equal_sides(name: str) -> None:
+    template = TEMPLATES[name]
+    assert (template.parents < np.arange(len(template))).all() and (template.parents < 0).sum() == 1
+    np.testing.assert_allclose(template.places[template.mirror], template.places * [-1, 1, 1])
+    assert (
+        template.parents[template.mirror] == np.where(template.parents < 0, -1, template.mirror[template.parents])
+    ).all()
+    for variant in template.variants:
+        assert variant.places[:, 1].min() >= 0 and variant.places[:, 1].max() <= 1
+
+
+@pytest.mark.parametrize(
+    ("vertices", "triangles", "words"),
+    [
+        (np.zeros((3, 3)), [[0, 1, 2]], "inside"),
+        (np.eye(3), [[0, 1, 2]], "inside"),
+        (np.eye(3), [[0, 1, 7]], "7"),
+        ([[0, 0, np.inf]], np.zeros((0, 3)), "finite"),
+    ],
+)
+def test_a_mesh_without_an_inside_is_refused(vertices, triangles, words: str) -> None:
+    with pytest.raises(InvalidInput, match=words):
+        automatic_rig(vertices, triangles)
+
+
+def test_names_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="there is no template 'dog'; available: 'biped'"):
+        automatic_rig(*person(), "dog")
+    with pytest.raises(InvalidInput, match="facing"):
+        automatic_rig(*person(), "biped", "north")
