@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput, UnderstudyError
+from understudy.opening import ENDING, is_model
 from understudy.studio.messages.shell import Notice, Opened
 from understudy.studio.project import Origin
 from understudy.studio.shell.opening import open_origin
@@ -87,13 +88,14 @@ async def _open_all(session: Session, folder: Path, names: list[str]) -> Opened:
     """Characters first, so that motion without one finds whom it moves; the first failure is told after the rest."""
     from understudy import formats
 
-    main = [name for name in names if formats.readable(name) and not name.lower().endswith(COMPANIONS)]
+    readable = [name for name in names if formats.readable(name) or is_model(name)]
+    main = [name for name in readable if not name.lower().endswith(COMPANIONS)]
     if any(name.lower().endswith(".amc") for name in main):  # an AMC brings its skeleton along
         main = [name for name in main if not name.lower().endswith(".asf")]
     if not main:
         known = ", ".join(sorted({ending for entry in formats.FORMATS for ending in entry.endings}))
         raise InvalidInput(f"{names[0]} cannot be opened; known are {known}")
-    main.sort(key=lambda name: (Path(name).suffix.lower() in (".csv", ".curves.json", ".json"), name))
+    main.sort(key=lambda name: (Path(name).suffix.lower() in (".csv", ".curves.json", ".json", ENDING), name))
     opened: list[Opened] = []
     failures: list[UnderstudyError] = []
     for number, name in enumerate(main):

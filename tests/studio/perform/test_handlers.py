@@ -190,3 +190,23 @@ def test_undo_of_something_else_does_not_disturb_the_performance(learned: Studio
     before = live(learned)
     page.ask("undo")
     assert live(learned) is before
+
+
+def test_a_models_file_is_opened_with_its_character(learned: Studio, page: Page, opened_folder: Path) -> None:
+    model = page.document["models"][0]
+    kept = learned.session.project.place("models", model["file"]).read_bytes()
+    (opened_folder / "acrobat.understudy").write_bytes(kept)
+    (opened_folder / "broken.understudy").write_bytes(kept[:500])
+    found = page.ask("open", path="acrobat.understudy")
+    assert found["characters"] == [model["character"]]  # it is open already
+    assert len(page.document["models"]) == 2 and page.document["stage"]["drives"] == page.document["models"][1]["id"]
+    with pytest.raises(Refused, match=r"^broken\.understudy: "):
+        page.ask("open", path="broken.understudy")
+    page.ask("close", character=model["character"])
+    (brought,) = page.ask("open", path="acrobat.understudy")["characters"]
+    assert brought != model["character"] and page.document["stage"]["driver"] == "model"
+    report(page)
+    page.ask("undo")
+    page.ask("undo")
+    page.ask("undo")  # the character and its first model are back
+    assert model in page.document["models"]

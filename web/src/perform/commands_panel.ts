@@ -47,7 +47,7 @@ export function commandsPanel(performing: Performing, labelOf: LabelsOfClips): {
       ...model.clips.map((clip) => {
         const label = found.get(clip);
         const style = label ? `--hue: ${hueOf(label)}` : undefined;
-        return h("div", { class: "row" }, h("span", { class: "swatch", style }), h("button", { type: "button", class: "quiet small grow nowrap", title: `Play ${clip} as it was made`, onclick: () => performing.tell({ command: "play", clip }) }, clip), label ? h("span", { class: "figure" }, label) : null);
+        return h("div", { class: "row" }, h("span", { class: "swatch", style }), h("button", { type: "button", class: "quiet small grow nowrap", title: `Play ${clip} as it was made`, onclick: () => performing.tell({ command: "play", clip }) }, clip), label && label !== clip ? h("span", { class: "figure" }, label) : null);
       }),
     );
   }

@@ -223,7 +223,10 @@ export function createMapView(actions: MapActions): MapView {
       awake = next;
       draw();
     },
-    resized: draw,
+    resized() {
+      pointer = null; // it is elsewhere on the map now
+      hover();
+    },
     get pictures() {
       return pictures;
     },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { CharacterEntry } from "../protocol/messages";
 import { between } from "./gaze_pointer";
 import { hueColour, hueOf } from "./hues";
-import { labelsOf } from "./learning";
+import { labelsOf } from "./labels_of";
 import { linesOfStep, starter, stepOf } from "./script_text";
 
 function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {

@@ -1,6 +1,8 @@
 /** What the server last said of the performance, and the requests that change it; every panel listens here. */
 import type { Context } from "../context";
 import type { ModelEntry, PerformingEvent, TellRequest } from "../protocol/messages";
+import { hueOf } from "./hues";
+import { labelsOf } from "./labels_of";
 
 export type Telling = Omit<TellRequest, "kind">;
 
@@ -32,7 +34,9 @@ export function createPerforming({ connection, store, notices }: Context): Perfo
     now = event;
     for (const listener of listeners) listener(event);
   });
-  store.onDocument(() => {
+  store.onDocument((document) => {
+    // Hues go to labels in the order of the document, so that a page that is opened again has the same ones.
+    for (const character of document.characters) for (const label of labelsOf(character).keys()) hueOf(label);
     const found = model();
     const id = found?.id ?? "";
     if (id === staged) return;

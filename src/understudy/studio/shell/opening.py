@@ -5,10 +5,12 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.character import Asset, Character, Curves
 from understudy.errors import InvalidInput
+from understudy.opening import is_model
 from understudy.studio.assets import Animation, read
 from understudy.studio.document import CharacterEntry, ClipEntry, Document
 from understudy.studio.messages.shell import Opened
@@ -28,6 +30,11 @@ def new_id(letter: str) -> str:
 
 async def open_origin(session: Session, origin: Origin, name: str, show: bool = True) -> Opened:
     """Read a file beside the stage, add what it holds to the document, and show it."""
+    if is_model(name) and not origin.cast:
+        from understudy.studio.perform.adopting import open_model
+
+        path = Path(origin.path) if origin.path else session.project.folder / origin.file
+        return await open_model(session, path, name, show)
     job = session.jobs.run(f"open {name}", lambda progress, cancelled: _prepared(session, origin))
     asset, rigs = await job.result()
     if asset.characters:
