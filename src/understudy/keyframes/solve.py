@@ -34,6 +34,7 @@ from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
 STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
+LATE, STALLED_LATE = 5, 0.9  # steps after which each has to do more: goals within reach are met by then
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
 BETWEEN = 1.5  # times the drift at the samples: what is more than this between them calls for another sample
@@ -130,7 +131,7 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
             damping = min(10 * max(damping, settings.damping), 1e6)
         elif iterations >= UNDAMPED:
             damping = settings.damping
-        failures = failures + 1 if not after < STALLED * before else 0
+        failures = failures + 1 if not after < (STALLED if iterations <= LATE else STALLED_LATE) * before else 0
         here = trial if after < before else here
         held, here = _watched(problem, held, here, settings)
     if not _within(drift, BEARABLE * settings.drift):
@@ -217,6 +218,11 @@ def _drawn_back(
 
 def outcome(problem: Problem, found: Found) -> Outcome:
     """What a search came to, for a person; one that ended worse than it began gives the animation as it was."""
+    with one_thread():
+        return _told(problem, found)
+
+
+def _told(problem: Problem, found: Found) -> Outcome:
     settings, size = found.settings, problem.size
     reached = _within(found.moves, settings.tolerance) and _within(found.drift, settings.drift)
     if not reached:
