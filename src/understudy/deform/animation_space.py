@@ -69,8 +69,7 @@ class AnimationSpace(Frozen):
         for joints, vertices in members:
             problems.append(_problem(examples, joints))
             residuals.append(np.moveaxis(left[:, vertices], 1, 2).reshape(-1, len(vertices)))
-        folds = np.repeat(ridge.fold_numbers(len(examples)), 3)
-        strength = ridge.best_ridge(problems, residuals, folds) if chosen.ridge is None else chosen.ridge
+        strength = ridge.best_ridge(problems, residuals, 3) if chosen.ridge is None else chosen.ridge
         for done, ((_, vertices), problem, r) in enumerate(zip(members, problems, residuals)):
             change = problem.solve(r, strength).T.reshape(len(vertices), -1, 4)
             points[vertices] += change * (*[examples.size] * 3, 1.0)

@@ -80,7 +80,8 @@ def left_out(k: Array, d: Array, ridge: float) -> float:
 
 
 def choose(trials: Sequence[tuple[float, float]], error: Callable[[float, float], float]) -> tuple[float, float]:
-    """The (width, ridge) of the least error; within 1 % of it the largest ridge, then the largest width."""
+    """The (width, ridge) of the least error; within 1 % of it the smallest ridge, since what was sculpted at an example
+    is wanted there, then the largest width."""
     errors = np.array([error(*trial) for trial in trials])
     good = [trial for trial, e in zip(trials, errors) if e <= 1.01 * errors.min() + 1e-24]
-    return max(good, key=lambda trial: (trial[1], trial[0]))
+    return min(good, key=lambda trial: (trial[1], -trial[0]))

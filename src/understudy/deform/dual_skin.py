@@ -29,6 +29,7 @@ from understudy.maths import linear, quaternion
 
 CHUNK = 200_000  # vertices x examples x influences at a time: some 100 MB
 STEPS = 12
+SMALL = 1e-5  # a vertex whose error falls by less of itself in a step is done
 DAMPING = 1e-4  # of the trace of J'J at first; divided by 4 after a step that helps, times 8 after one that does not
 
 
@@ -147,33 +148,42 @@ def _levenberg(
     motions: Array, scale: Array, rest: Array, target: Array, weights: Array, penalty: Array
 ) -> tuple[Array, float]:
     """Weights (V, K) and the squared error; motions (E, V, K, 8), scale (E, V, K, 3, 3), target (E, V, 3)."""
-    w, count = weights.copy(), weights.shape[1]
-    eye = np.eye(count)
+    result, error = weights.copy(), np.zeros(len(weights))
+    going = np.arange(len(weights))
+    w, damping = weights.copy(), np.full(len(weights), DAMPING)
     at, total, signed, scaled = _blend(motions, scale, rest, w)
     error = np.square(at - target).sum(axis=(0, 2))
-    cost = error + (penalty * w**2).sum(axis=1)
-    damping = np.full(len(w), DAMPING)
     for _ in range(STEPS):
-        jacobian = _jacobian(at, total, signed, scaled, w)
-        x = np.moveaxis(jacobian + (at - target)[:, :, None], (1, 2), (0, 1)).reshape(len(w), count, -1)
-        h = x @ np.swapaxes(x, 1, 2)
-        h[:, range(count), range(count)] += penalty
-        # |w' - w|^2 on the simplex as a quadratic form without a linear term
-        stay = eye - w[:, :, None] - w[:, None] + np.square(w).sum(axis=1)[:, None, None]
-        pull = damping * np.einsum("evka,evka->v", jacobian, jacobian)
-        new = simplex.minimise(h + pull[:, None, None] * stay)
-        there, *inner = _blend(motions, scale, rest, new)
-        new_error = np.square(there - target).sum(axis=(0, 2))
-        new_cost = new_error + (penalty * new**2).sum(axis=1)
-        better = new_cost < cost
+        before = error[going] + (penalty * w**2).sum(axis=1)
+        new = simplex.minimise(_normal(at, total, signed, scaled, target, w, penalty, damping))
+        there = _blend(motions, scale, rest, new)
+        new_error = np.square(there[0] - target).sum(axis=(0, 2))
+        gain = before - new_error - (penalty * new**2).sum(axis=1)
+        better = gain > 0
+        result[going[better]], error[going[better]] = new[better], new_error[better]
         damping = np.where(better, damping / 4, damping * 8)
-        gain = np.where(better, cost - new_cost, 0).max(initial=0)
-        w[better], cost[better], error[better] = new[better], new_cost[better], new_error[better]
-        at[:, better], total[:, better] = there[:, better], inner[0][:, better]
-        signed[:, better] = inner[1][:, better]
-        if gain <= 1e-9 * cost.max(initial=0):
+        on = np.flatnonzero((gain > SMALL * before) | (~better & (damping < 1)))
+        if not on.size:
             break
-    return w, float(error.sum())
+        going, damping, w = going[on], damping[on], result[going[on]]
+        rest, penalty = rest[on], penalty[on]
+        motions, scale, target = (values[:, on] for values in (motions, scale, target))
+        at, total, signed, scaled = _blend(motions, scale, rest, w)
+    return result, float(error.sum())
+
+
+def _normal(
+    at: Array, total: Array, signed: Array, scaled: Array, target: Array, w: Array, penalty: Array, damping: Array
+) -> Array:
+    """H (V, K, K): the linearised error, penalty and damping as one quadratic form on the simplex."""
+    count = w.shape[1]
+    jacobian = _jacobian(at, total, signed, scaled, w)
+    x = np.moveaxis(jacobian + (at - target)[:, :, None], (1, 2), (0, 1)).reshape(len(w), count, -1)
+    h = x @ np.swapaxes(x, 1, 2)
+    h[:, range(count), range(count)] += penalty
+    # |w' - w|^2 on the simplex as a quadratic form without a linear term
+    stay = np.eye(count) - w[:, :, None] - w[:, None] + np.square(w).sum(axis=1)[:, None, None]
+    return h + (damping * np.einsum("evka,evka->v", jacobian, jacobian))[:, None, None] * stay
 
 
 def _jacobian(at: Array, total: Array, signed: Array, scaled: Array, weights: Array) -> Array:

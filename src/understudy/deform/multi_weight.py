@@ -71,7 +71,6 @@ class MultiWeight(Frozen):
         entries = np.tile((weights[..., None] * own[:, None])[:, :, None], (1, 1, 3, 1))  # (V, K, 3, 4)
         seen = transform.apply(transform.invert(examples.transforms[:, home]), examples.vertices)
         members = ridge.groups(np.concatenate((home[:, None], sets), axis=1))
-        folds = ridge.fold_numbers(len(examples))
         problems, residuals = [], []
         for joints, vertices in members:
             n = _relative(examples.transforms, skin.inverse_binds, joints[0], joints[1:])
@@ -79,7 +78,7 @@ class MultiWeight(Frozen):
             for r in range(3):
                 problems.append(_problem(n[:, :, r], r, examples.size))
                 residuals.append(left[..., r] / examples.size)
-        strength = ridge.best_ridge(problems, residuals, folds) if chosen.ridge is None else chosen.ridge
+        strength = ridge.best_ridge(problems, residuals, 1) if chosen.ridge is None else chosen.ridge
         lengths = np.array([examples.size] * 3 + [1.0])
         for g, (_, vertices) in enumerate(members):
             for r in range(3):

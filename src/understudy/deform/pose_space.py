@@ -11,6 +11,7 @@ artist and has no ridge. The weights c are of the order of one, so that float32 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar
 
@@ -24,6 +25,7 @@ from understudy.deform.influences import base_skin
 from understudy.deform.linear import linear_blend
 from understudy.deform.linear_fit import LinearSkin, apply_blended
 from understudy.deform.pose_features import PoseFeatures, squared_distances
+from understudy.deform.shapes import SparseShapes, add_shapes, prepare
 
 CHUNK = 256  # frames at a time: 10,000 corrected vertices of 256 frames are 30 MB
 
@@ -80,6 +82,11 @@ class PoseSpace(Frozen):
         shapes = d.reshape(examples.vertices.shape).astype(np.float32)
         return cls(skin, features, x, mix, shapes, float(width), float(ridge), chosen)
 
+    @cached_property
+    def prepared(self) -> SparseShapes:
+        """The corrections in the form that is evaluated fast."""
+        return prepare(self.shapes)
+
     def shape_weights(self, transforms: Array) -> Array:
         """c (F, E): the dials of the stored corrections in each pose."""
         return rest_kernel(self.features(transforms), self.centres, self.width) @ self.mix
@@ -88,12 +95,10 @@ class PoseSpace(Frozen):
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t).astype(np.float32)
-        rest, shapes = self.skin.rest, self.shapes.reshape(len(self.shapes), -1)
+        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t)
         for first in range(0, len(t), CHUNK):
             part = slice(first, first + CHUNK)
-            corrected = (dials[part] @ shapes).reshape(-1, *rest.shape)
-            corrected += rest
+            corrected = add_shapes(self.skin.rest, self.prepared, dials[part])
             linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
         return out[0] if single else out
 

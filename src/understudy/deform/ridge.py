@@ -8,7 +8,8 @@ answer for each ridge l costs two products, and so does the exact error in rows 
 
     d = Z V (S / (S^2 + l N)) U' r,       e_out = (1 - H_out)^-1 (r - H r)_out,      H = U (S^2 / (S^2 + l N)) U'
 
-(Golub, Heath and Wahba 1979, "Generalized cross-validation", in its leave-several-out form.)
+where the rows held out are those of one pose (the exact form behind Golub, Heath and Wahba 1979, "Generalized
+cross-validation as a method for choosing a good ridge parameter").
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import numpy as np
 from understudy.checks import Array
 
 RIDGES = 10.0 ** np.arange(-9, 2)  # lengths are in sizes of the mesh: from rounding to "keep the linear blend"
-FOLDS = 8
 RISE = 1.01  # the largest ridge whose error is within this of the least: what the examples do not ask for is not done
 
 
@@ -46,28 +46,18 @@ class Problem:
         strength = self.s**2 + ridge * len(self.u)
         return self.back @ ((self.s / np.maximum(strength, 1e-300))[:, None] * (self.u.T @ r))
 
-    def held_out(self, r: Array, folds: Array, ridge: float) -> float:
-        """Squared error of r (N, V) in each fold when it is left out, summed; folds (N,)."""
+    def left_out(self, r: Array, block: int, ridge: float) -> float:
+        """Squared error of r (N, V) at each pose when it is left out, summed; a pose is `block` rows in a run."""
         share = self.s**2 / np.maximum(self.s**2 + ridge * len(self.u), 1e-300)
         left = r - (self.u * share) @ (self.u.T @ r)
-        total = 0.0
-        for f in range(folds.max() + 1):
-            rows = folds == f
-            h = (self.u[rows] * share) @ self.u[rows].T
-            total += float(np.square(np.linalg.solve((1 + 1e-10) * np.eye(len(h)) - h, left[rows])).sum())
-        return total
+        u = self.u.reshape(-1, block, len(self.s))
+        h = (u * share) @ np.swapaxes(u, 1, 2)
+        return float(np.square(np.linalg.solve((1 + 1e-10) * np.eye(block) - h, left.reshape(len(u), block, -1))).sum())
 
 
-def fold_numbers(examples: int) -> Array:
-    """(E,) which part each example is held out with."""
-    return np.arange(examples) % min(FOLDS, examples)
-
-
-def best_ridge(problems: Sequence[Problem], residuals: Sequence[Array], folds: Array) -> float:
-    """The ridge that serves examples held out best, one for all groups; folds (N,)."""
-    if folds.max(initial=0) == 0:
-        return float(RIDGES[-1])
-    error = np.array([sum(p.held_out(r, folds, x) for p, r in zip(problems, residuals)) for x in RIDGES])
+def best_ridge(problems: Sequence[Problem], residuals: Sequence[Array], block: int) -> float:
+    """The ridge that serves poses left out best, one for all groups."""
+    error = np.array([sum(p.left_out(r, block, x) for p, r in zip(problems, residuals)) for x in RIDGES])
     return float(RIDGES[error <= RISE * error.min() + 1e-20][-1])
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from understudy.deform.influences import base_skin
 from understudy.deform.linear import linear_blend
 from understudy.deform.linear_fit import LinearSkin, apply_blended
 from understudy.deform.pose_axes import Axis, PoseAxes
+from understudy.deform.shapes import SparseShapes, add_shapes, prepare
 from understudy.errors import InvalidInput
 
 SAME = 1e-3  # radians: examples nearer than this on every axis are one, their corrections averaged
@@ -104,6 +106,11 @@ class ShapeByExample(Frozen):
         """The axes of joints, then the tags."""
         return (*self.axes.names, *(tag.name for tag in self.settings.tags))
 
+    @cached_property
+    def prepared(self) -> SparseShapes:
+        """The corrections in the form that is evaluated fast."""
+        return prepare(self.shapes)
+
     def shape_weights(self, transforms: Array, values: Mapping[str, ArrayLike] | None = None) -> Array:
         """c (F, N - 1) of world_from_joint (F, B, 4, 4) and the tags' `values` by name: numbers, or (F,)."""
         dials = dict(values or {})
@@ -120,12 +127,10 @@ class ShapeByExample(Frozen):
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4), and of the tags where there are any."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t, values).astype(np.float32)
-        shapes = self.shapes.reshape(len(self.shapes), -1)
+        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t, values)
         for first in range(0, len(t), CHUNK):
             part = slice(first, first + CHUNK)
-            corrected = (dials[part] @ shapes).reshape(-1, *self.skin.rest.shape)
-            corrected += self.skin.rest
+            corrected = add_shapes(self.skin.rest, self.prepared, dials[part])
             linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
         return out[0] if single else out
 

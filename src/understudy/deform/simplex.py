@@ -107,9 +107,10 @@ def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int) 
     if count == m.shape[1]:
         return np.tile(np.arange(count), (len(rest), 1))
     error = np.empty((len(rest), m.shape[1]))
+    points, wanted = np.column_stack((rest, np.ones(len(rest)))), targets.reshape(len(rest), -1)
     for b in range(m.shape[1]):
-        moved = np.einsum("erc,vc->ver", m[:, b, :, :3], rest) + m[:, b, :, 3]
-        error[:, b] = np.square(moved - targets).sum(axis=(1, 2))
+        left = points @ m[:, b].reshape(-1, 4).T - wanted
+        error[:, b] = np.einsum("vi,vi->v", left, left)
     worst = error.max(axis=1, keepdims=True)
     return np.sort(np.argsort(error / np.where(worst > 0, worst, 1) + 1e-3 * away, axis=1, kind="stable")[:, :count])
 
