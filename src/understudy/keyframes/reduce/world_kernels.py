@@ -126,6 +126,20 @@ def apply(world: World, columns: Array, start: int, delta: Array) -> None:
             world.error[columns[i], m] += delta[i, w]
 
 
+@compiled(inline="always")
+def _shift(world: World, c: int, joint: int, m: int, j: int) -> tuple[float, float, float]:
+    """How one unit of column c, which turns and shifts `joint`, moves joint j below it: along + axis x arm."""
+    ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
+    x = world.place[m, j, 0] - world.place[m, joint, 0]
+    y = world.place[m, j, 1] - world.place[m, joint, 1]
+    z = world.place[m, j, 2] - world.place[m, joint, 2]
+    return (
+        world.along[c, m, 0] + ay * z - az * y,
+        world.along[c, m, 1] + az * x - ax * z,
+        world.along[c, m, 2] + ax * y - ay * x,
+    )
+
+
 @compiled()
 def levers(world: World, out: Array) -> None:
     """out (C, M): the error in tolerances that one unit of each column makes at the joint that suffers most."""
@@ -140,12 +154,7 @@ def levers(world: World, out: Array) -> None:
             most = 0.0
             for b in range(world.first[joint], world.first[joint + 1]):
                 j = world.below[b]
-                x = world.place[m, j, 0] - world.place[m, joint, 0]
-                y = world.place[m, j, 1] - world.place[m, joint, 1]
-                z = world.place[m, j, 2] - world.place[m, joint, 2]
-                px = world.along[c, m, 0] + ay * z - az * y
-                py = world.along[c, m, 1] + az * x - ax * z
-                pz = world.along[c, m, 2] + ax * y - ay * x
+                px, py, pz = _shift(world, c, joint, m, j)
                 most = max(most, np.sqrt(px * px + py * py + pz * pz) * world.reach[m, j], turn * world.reach_turn[j])
             out[c, m] = most
 
@@ -170,12 +179,7 @@ def aim(world: World, c: int, bound: Array, target: Array, weight: Array) -> Non
         heaviest = 0.0
         for b in range(world.first[joint], world.first[joint + 1]):
             j = world.below[b]
-            x = world.place[m, j, 0] - world.place[m, joint, 0]
-            y = world.place[m, j, 1] - world.place[m, joint, 1]
-            z = world.place[m, j, 2] - world.place[m, joint, 2]
-            px = world.along[c, m, 0] + ay * z - az * y
-            py = world.along[c, m, 1] + az * x - ax * z
-            pz = world.along[c, m, 2] + ax * y - ay * x
+            px, py, pz = _shift(world, c, joint, m, j)
             ex, ey, ez = world.offset[m, j, 0], world.offset[m, j, 1], world.offset[m, j, 2]
             tx, ty, tz = world.turn[m, j, 0], world.turn[m, j, 1], world.turn[m, j, 2]
             near, turning = world.reach[m, j] ** 2, world.reach_turn[j] ** 2
