@@ -4,6 +4,7 @@ import { labelColour } from "../labels";
 import type { ClipEntry, Document } from "../protocol/messages";
 import { fitted } from "./docks";
 import { progressText } from "./jobs";
+import { lived, type Lived } from "./live_strip";
 import { libraryRows } from "./library_rows";
 import { selectionAfter } from "./picking";
 import { clock, duration, fileSize } from "./time";
@@ -81,6 +82,15 @@ describe("the timeline", () => {
   it("walks its marks in order, each once", () => {
     expect(marks(picture.playing, picture.range)).toEqual([0, 0.5, 1, 3, 4]);
     expect(marks(picture.playing, { start: 0, stop: 4 })).toEqual([0, 1, 4]);
+  });
+});
+
+describe("the live strip", () => {
+  it("joins reports that say the same, forgets old ones, and begins anew with another performance", () => {
+    let spans: Lived[] = [];
+    for (const [time, text] of [[0, "a"], [1, "a"], [2, "b"], [3, "b"], [12, "c"]] as const) spans = lived(spans, time, text, 10);
+    expect(spans).toEqual([{ start: 1, stop: 3, text: "b" }, { start: 3, stop: 12, text: "c" }]);
+    expect(lived(spans, 0.5, "d", 10)).toEqual([{ start: 0.5, stop: 0.5, text: "d" }]);
   });
 });
 

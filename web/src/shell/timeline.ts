@@ -2,6 +2,7 @@
 import type { Context } from "../context";
 import { numberField } from "../controls/number";
 import { h, icon } from "../dom";
+import { createLiveStrip } from "./live_strip";
 import { drawTimeline, GUTTER, hitAt, RULER, type Picture } from "./timeline_picture";
 import { moved, snapped, timeOf, xOf, zoomed, type Span } from "./ruler";
 import { clock } from "./time";
@@ -28,6 +29,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     h("div", { class: "playhead-window" }, head),
   );
   const message = h("div", { class: "timeline-message muted" });
+  const strip = createLiveStrip(context);
   const button = (label: string, path: string, run: () => void, filled = false) =>
     h("button", { class: "quiet square", type: "button", "aria-label": label, title: label, onclick: run }, icon(path, filled));
   const play = h("button", { class: "square play", type: "button", "aria-label": "Play", title: "Play (Space)", onclick: () => transport.toggle() });
@@ -41,6 +43,13 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     unit: "×",
     change: (value) => transport.setRate(value),
   });
+  const scrubbing = [
+    button("To the beginning (Shift ←)", ICONS.first, () => transport.toEnd(-1), true),
+    button("One frame back (←)", ICONS.back, () => transport.step(-1)),
+    button("One frame on (→)", ICONS.forward, () => transport.step(1)),
+    button("To the end (Shift →)", ICONS.last, () => transport.toEnd(1), true),
+    loop,
+  ];
   const now = h("output", { class: "clock", "aria-label": "Time" });
   const whole = h("button", { class: "quiet small", type: "button", onclick: () => transport.wholeRange() }, "Whole range");
   const title = h("span", { class: "timeline-title nowrap" });
@@ -48,19 +57,16 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     h(
       "div",
       { class: "transport", role: "toolbar", "aria-label": "Transport" },
-      button("To the beginning (Shift ←)", ICONS.first, () => transport.toEnd(-1), true),
-      button("One frame back (←)", ICONS.back, () => transport.step(-1)),
+      ...scrubbing.slice(0, 2),
       play,
-      button("One frame on (→)", ICONS.forward, () => transport.step(1)),
-      button("To the end (Shift →)", ICONS.last, () => transport.toEnd(1), true),
-      loop,
+      ...scrubbing.slice(2),
       rate.element,
       now,
       title,
       h("span", { class: "spring" }),
       whole,
     ),
-    h("div", { class: "timeline-body" }, track, message),
+    h("div", { class: "timeline-body" }, track, strip.element, message),
   );
 
   let view: Span = { start: 0, stop: 1 };
@@ -73,6 +79,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     const what = transport.playing();
     const time = store.time;
     const frames = what ? ` · frame ${Math.round(time * what.rate)}` : "";
+    now.classList.toggle("hidden", !what);
     now.textContent = what ? `${clock(time)} / ${clock(what.seconds)}${frames}` : "";
     track.setAttribute("aria-valuenow", time.toFixed(3));
     track.setAttribute("aria-valuetext", `${time.toFixed(2)} seconds`);
@@ -88,13 +95,9 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
       view = wholeSpan();
     }
     const live = stage?.driver === "model";
-    message.textContent = what
-      ? ""
-      : live
-        ? "Live: this performance is made as it plays, so there is nothing to scrub. Record a take to keep it."
-        : store.character()
-          ? "At rest. Choose a clip in the library to play it."
-          : "";
+    strip.show(live);
+    message.textContent = what || live || !store.character() ? "" : "At rest. Choose a clip in the library to play it.";
+    for (const each of scrubbing) each.disabled = !what;
     track.classList.toggle("hidden", !what);
     head.classList.toggle("hidden", !what);
     play.replaceChildren(icon(stage?.playing ? ICONS.pause : ICONS.play, !stage?.playing));
@@ -102,7 +105,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     play.title = stage?.playing ? "Pause (Space)" : "Play (Space)";
     loop.setAttribute("aria-pressed", String(stage?.loop ?? false));
     rate.value = stage?.rate ?? 1;
-    title.textContent = what?.name ?? "";
+    title.textContent = what?.name ?? (live ? "Live: made as it plays. Record a take to keep it." : "");
     const range = transport.range();
     whole.classList.toggle("unseen", !what || (range.start <= 0 && range.stop >= what.seconds - 1e-6));
     track.setAttribute("aria-valuemax", String(what?.seconds ?? 0));

@@ -7,7 +7,7 @@ import type { Playing } from "./transport";
 
 export const RULER = 24; // px
 export const GUTTER = 72; // px at the left, for the rows' names
-const ROW = 24;
+export const ROW = 24;
 const REACH = 6; // px around a mark that still hit it
 
 export interface Picture {
@@ -110,7 +110,8 @@ function drawRuler(paint: Paint, picture: Picture, width: number, height: number
   paint.stroke();
 }
 
-function bar(paint: Paint, x: number, y: number, width: number, colour: string, text: string, strong: boolean): void {
+/** A span with its name; the name is cut where the span ends. */
+export function bar(paint: Paint, x: number, y: number, width: number, colour: string, text: string, strong: boolean): void {
   paint.fillStyle = colour;
   paint.globalAlpha = strong ? 0.3 : 0.16;
   paint.beginPath();

@@ -24,7 +24,7 @@ export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: 
   host.append(line);
   let first: string | null = null; // what was on stage when the page came
   store.onDocument(({ stage }) => {
-    line.classList.toggle("hidden", !store.character()?.cast);
+    line.classList.toggle("hidden", !store.character()?.cast || stage.driver === "model");
     const drives = `${stage.character} ${stage.drives}`;
     if (stage.drives) first ??= drives;
     if (first !== null && drives !== first) close();
