@@ -18,6 +18,7 @@ METHODS: dict[str, str] = {
     "eigenskin": "understudy.deform.eigenskin:EigenSkin",
     "shape-by-example": "understudy.deform.shape_by_example:ShapeByExample",
     "blend-shapes": "understudy.deform.blend_shapes:BlendShapes",
+    "rotational-regression": "understudy.deform.rotational_regression:RotationalRegression",
 }
 """name -> module:class, in the order of the comparison table."""
 

@@ -1,0 +1,223 @@
+"""Rotational regression: how each place of the skin turns and stretches is predicted from the joints, then assembled.
+
+(Wang, Pulli and Popovic 2007, "Real-time enveloping with rotational regression".) Relative to the bone b that a vertex
+follows most, its deformation gradient is G = R S, and both parts are regressed on the turns of the joints near it:
+
+    R = exp(sum_j A_j f_j),     S = 1 + sum_j B_j f_j,     D = Q_b R S
+
+and the mesh that has these gradients best is the solution of a Poisson problem whose matrix is factorised once (see
+`gradient_mesh`). Where the paper regresses on the rotation vector t of each joint, with A a scaled rotation, here
+f = (t, |t| t, |t|^2) and any A, with a ridge chosen by leaving examples out; and gradients live on vertices, not on
+triangles, of which there are twice as many. The paper pins the mesh at a few vertices; here every vertex is drawn to
+its linear blend as strongly as that has been right in the examples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array
+from understudy.deform import gradient_mesh
+from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
+from understudy.deform.gradient_mesh import Edges, Factor
+from understudy.deform.linear_fit import LinearSkin
+from understudy.deform.pose_features import PoseFeatures
+from understudy.maths import accelerate, quaternion, transform
+
+KERNELS = "understudy.deform.rotational_regression_kernels"
+FEATURES = 7  # numbers a joint: t, |t| t, |t|^2
+RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
+TRUSTED = 0.003  # of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
+
+
+@dataclass(frozen=True)
+class RegressionSettings:
+    """`joints`: how many joints may turn a vertex. `trust`: how strongly the mesh is held, 1 as an edge holds it."""
+
+    joints: int = 3
+    trust: float = 0.1
+    influences: int = 4
+
+
+@dataclass(frozen=True, eq=False)
+class RotationalRegression(Frozen):
+    """Gradients from joints, mesh from gradients."""
+
+    name: ClassVar[str] = "rotational-regression"
+    paper: ClassVar[str] = "Wang, Pulli and Popovic 2007"
+    Settings: ClassVar[type] = RegressionSettings
+    gltf: ClassVar[bool] = False
+
+    skin: LinearSkin
+    features: PoseFeatures
+    near: Array  # (V, N) int64, the features' joints that turn a vertex
+    bone: Array  # (V,) int64, the bone it follows
+    coefficients: Array  # (V, N * FEATURES, 9) float32: three of A, six of B
+    edges: Edges
+    trust: Array  # (V,)
+    factor: Factor
+    settings: RegressionSettings = field(default_factory=RegressionSettings)
+
+    @classmethod
+    def fit(
+        cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
+    ) -> RotationalRegression:
+        """From two examples or more; `seed` plays no part."""
+        chosen = settings_of(RegressionSettings, settings)
+        examples.at_least(2, "rotational regression")
+        skin = LinearSkin.fit(examples, {"influences": chosen.influences})
+        features = PoseFeatures.of(examples)
+        near = nearest_joints(skin, features, chosen.joints)
+        bone = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(axis=1)].astype(np.int64)
+        edges = gradient_mesh.edges_of(examples.rest, examples.triangles)
+        D = gradient_mesh.gradients(examples.rest, examples.triangles, edges, examples.vertices)
+        Q = bone_rotations(examples.matrices)
+        G = np.swapaxes(Q[:, bone], -1, -2) @ D
+        R, S = transform.polar(G)
+        wanted = np.concatenate([_log(R), _six(S)], axis=-1)  # (E, V, 9)
+        f = joint_features(features, examples.transforms)
+        coefficients = _regress(f, near, wanted)
+        if progress is not None:
+            progress(1, 2)
+        trust = _trust(skin, examples, edges, chosen.trust)
+        factor = gradient_mesh.factorise(gradient_mesh.poisson_matrix(edges, trust))
+        return cls(skin, features, near, bone, coefficients.astype(np.float32), edges, trust, factor, chosen)
+
+    def deform(self, transforms: ArrayLike) -> Array:
+        """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            return self.deform_reference(transforms).astype(np.float32)
+        t, single = check_transforms(transforms, len(self.skin.inverse_binds))
+        result = self.skin.deform(t)
+        f = joint_features(self.features, t).astype(np.float32)
+        Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32)
+        e, c = self.edges, self.factor
+        mesh = (self.skin.rest, self.near, self.bone, self.coefficients, e.start, e.other, e.weight, self.trust)
+        for k in range(0, len(t), kernels.TOGETHER):
+            part = slice(k, k + kernels.TOGETHER)
+            kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, c.order, result[part])
+        return result[0] if single else result
+
+    def deform_reference(self, transforms: ArrayLike) -> Array:
+        """The formulas, in float64, with SciPy's own factorisation."""
+        from scipy.sparse.linalg import splu
+
+        t, single = check_transforms(transforms, len(self.skin.inverse_binds))
+        if not len(t):
+            return np.zeros((0, len(self.near), 3))
+        y = self.skin.deform_reference(t)
+        f = joint_features(self.features, t)
+        Q = bone_rotations(t @ self.skin.inverse_binds)
+        flat = f[:, self.near].reshape(len(t), len(self.near), -1)
+        predicted = np.einsum("fvk,vko->fvo", flat, self.coefficients.astype(float))
+        D = Q[:, self.bone] @ _exp(predicted[..., :3]) @ _symmetric(predicted[..., 3:])
+        owner, other = self.edges.owner, self.edges.other
+        rest = self.skin.rest.astype(float)
+        apart = self.edges.weight[:, None] * (rest[owner] - rest[other])
+        right = self.trust[:, None] * y
+        for k in range(len(t)):
+            np.add.at(right[k], owner, np.einsum("nij,nj->ni", 0.5 * (D[k, owner] + D[k, other]), apart))
+        solver = splu(gradient_mesh.poisson_matrix(self.edges, self.trust))
+        result = solver.solve(right.transpose(1, 0, 2).reshape(len(rest), -1))
+        result = result.reshape(len(rest), len(t), 3).transpose(1, 0, 2)
+        return result[0] if single else result
+
+    @property
+    def bytes_a_vertex(self) -> float:
+        """The blend, the coefficients, the edges and the factor."""
+        c, e = self.factor, self.edges
+        data = self.coefficients.nbytes + 2 * self.near.shape[1] * len(self.near) + 6 * len(e.other) + 8 * len(c.value)
+        return self.skin.bytes_a_vertex + data / max(len(self.near), 1) + 4 + 1 + 4
+
+
+def bone_rotations(matrices: Array) -> Array:
+    """Q (F, B, 3, 3): the rotations in the bones' matrices (F, B, 4, 4)."""
+    return transform.polar(matrices)[0] if matrices.size else matrices[..., :3, :3]
+
+
+def joint_features(features: PoseFeatures, transforms: Array) -> Array:
+    """(F, M, FEATURES) of the joints that move: t, |t| t, |t|^2."""
+    d = features(transforms)[..., :9].reshape(len(transforms), len(features.joints), 3, 3) * np.sqrt(2) + np.eye(3)
+    t = _log(transform.polar(d)[0] if d.size else d)
+    size = np.linalg.norm(t, axis=-1, keepdims=True)
+    return np.concatenate([t, size * t, size * size], axis=-1)
+
+
+def nearest_joints(skin: LinearSkin, features: PoseFeatures, most: int) -> Array:
+    """(V, N) the moving joints between the bones a vertex hangs on, the weightiest first; N at least 1."""
+    weights = np.zeros((len(skin.rest), len(skin.inverse_binds)))
+    np.add.at(weights, (np.arange(len(skin.rest))[:, None], skin.joints), skin.weights)
+    if not len(features.joints):
+        return np.zeros((len(skin.rest), 0), np.int64)
+    score = weights[:, features.joints] + weights[:, features.above]
+    return np.argsort(-np.round(score, 5), axis=1, kind="stable")[:, :most].astype(np.int64)
+
+
+def _regress(f: Array, near: Array, wanted: Array) -> Array:
+    """(V, N * FEATURES, 9) by ridge regression of wanted (E, V, 9) on f (E, M, FEATURES); one ridge for all."""
+    sets, owner = np.unique(near, axis=0, return_inverse=True)
+    owner = owner.reshape(-1)
+    out = np.zeros((len(near), near.shape[1] * FEATURES, 9))
+    if not near.shape[1]:
+        return out
+    problems = []
+    for s, joints in enumerate(sets):
+        phi = f[:, joints].reshape(len(f), -1)
+        members = np.flatnonzero(owner == s)
+        problems.append((phi, members, wanted[:, members].reshape(len(f), -1)))
+    ridge = min(RIDGES, key=lambda r: sum(_left_out(phi, y, r) for phi, _, y in problems))
+    for phi, members, y in problems:
+        solution = np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T @ y)
+        out[members] = solution.reshape(phi.shape[1], len(members), 9).transpose(1, 0, 2)
+    return out
+
+
+def _left_out(phi: Array, y: Array, ridge: float) -> float:
+    """Squared error of each example when it is left out: e / (1 - h), h the diagonal of the hat matrix."""
+    hat = phi @ np.linalg.solve(phi.T @ phi + ridge * np.eye(phi.shape[1]), phi.T)
+    left = (y - hat @ y) / np.maximum(1.0 - np.diagonal(hat), 1e-6)[:, None]
+    return float(np.square(left).sum())
+
+
+def _trust(skin: LinearSkin, examples: Examples, edges: Edges, strength: float) -> Array:
+    """(V,) how strongly a vertex is drawn to its linear blend."""
+    worst = np.linalg.norm(skin.deform_reference(examples.transforms) - examples.vertices, axis=-1).max(axis=0)
+    degree = np.bincount(edges.owner, edges.weight, minlength=len(worst))
+    mean = float(degree.mean()) or 1.0
+    trust = strength * mean * np.exp(-((worst / (TRUSTED * examples.size)) ** 2)) + 1e-5 * mean
+    return np.where(degree > 0, trust, 1.0)
+
+
+def _log(R: Array) -> Array:
+    """Rotation vectors (..., 3), at most pi long."""
+    q = quaternion.from_matrix(R)
+    q = np.where(q[..., 3:] < 0, -q, q)
+    size = np.linalg.norm(q[..., :3], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(size, q[..., 3:])
+    return q[..., :3] * np.where(size > 1e-12, angle / np.maximum(size, 1e-300), 2.0)
+
+
+def _exp(v: Array) -> Array:
+    """Rotations (..., 3, 3) of rotation vectors."""
+    angle = np.linalg.norm(v, axis=-1, keepdims=True)
+    half = np.where(angle > 1e-6, np.sin(0.5 * angle) / np.maximum(angle, 1e-300), 0.5 - angle**2 / 48)
+    return quaternion.to_matrix(np.concatenate([half * v, np.cos(0.5 * angle)], axis=-1))
+
+
+def _six(S: Array) -> Array:
+    """The six numbers of S - 1, S symmetric: xx, yy, zz, xy, xz, yz."""
+    return np.stack(
+        [S[..., 0, 0] - 1, S[..., 1, 1] - 1, S[..., 2, 2] - 1, S[..., 0, 1], S[..., 0, 2], S[..., 1, 2]], axis=-1
+    )
+
+
+def _symmetric(s: Array) -> Array:
+    """1 + the symmetric matrices of six numbers."""
+    xx, yy, zz, xy, xz, yz = np.moveaxis(s, -1, 0)
+    rows = [1 + xx, xy, xz, xy, 1 + yy, yz, xz, yz, 1 + zz]
+    return np.stack(rows, axis=-1).reshape(*s.shape[:-1], 3, 3)
