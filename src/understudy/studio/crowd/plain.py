@@ -12,13 +12,15 @@ that the lattice sees vertices where shapes and joints have put them: 2 mm on a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
-from understudy.character import Character, Part, Shapes
+from understudy.character import Character, Mesh, Part, Shapes
 from understudy.checks import Array
 from understudy.deform import lattice
+from understudy.maths import transform
 from understudy.rig import DirectRig, LayeredRig, PosedRig
 from understudy.studio.crowd.thinning import Thin, thin_parts
 from understudy.studio.stage.packing import Packer
@@ -66,8 +68,8 @@ class FlatForm:
 
     def __init__(self, rig: LayeredRig, rows: Array, wanted: int) -> None:
         self.rig = rig
-        thin = thin_parts(rig.character, wanted)
-        self.vertices = np.concatenate([each.vertices for each in thin])
+        thin = [_at_rest(rig, part, each) for part, each in zip(rig.character.parts, thin_parts(rig.character, wanted))]
+        self.vertices = np.concatenate([np.zeros(0, np.int64), *(each.vertices for each in thin)])
         rest = rig.vertices(rig.rest[None])[0]
         height = max(float(np.ptp(rest[:, 1])), 1e-9)
         bent, self._coefficients = _lattice_shapes(rig, rest[self.vertices], rows, LATTICE_ERROR * height)
@@ -94,9 +96,13 @@ def _flattened(rig: LayeredRig, thin: list[Thin], bent: Array, least: float) -> 
     shapes = rig.layers.shapes
     names = [*shapes.names, *(f"lattice.{number:02d}" for number in range(len(bent)))]
     starts = np.cumsum([0, *(len(each.vertices) for each in thin)])
-    moved = [_moving(rig, each, bent[:, start:stop], least) for each, start, stop in zip(thin, starts[:-1], starts[1:])]
+    moved = [
+        _moving(rig, part, each, bent[:, start:stop], least)
+        for part, each, start, stop in zip(rig.character.parts, thin, starts[:-1], starts[1:])
+    ]
     columns: list[int] = []
-    parts, known = [], {}
+    parts: list[Part] = []
+    known: dict[str, list[int]] = {}
     for number, each in enumerate(thin):
         # parts of one name share their weights, so they have the same shapes
         same = [deltas for other, deltas in zip(thin, moved) if other.name == each.name]
@@ -110,9 +116,21 @@ def _flattened(rig: LayeredRig, thin: list[Thin], bent: Array, least: float) -> 
     return np.array(columns, np.int64), parts
 
 
-def _moving(rig: LayeredRig, thin: Thin, bent: Array, least: float) -> dict[int, Array]:
+def _at_rest(rig: LayeredRig, part: Part, thin: Thin) -> Thin:
+    """The part in the world at rest, where shapes and the lattice move it."""
+    rest_from_mesh = rig.rest_from_mesh(part)
+    if rest_from_mesh is None:
+        return thin
+    mesh = thin.mesh
+    normals = None if mesh.normals is None else transform.apply_direction(rest_from_mesh, mesh.normals)
+    told = (mesh.triangles, normals, mesh.uvs, mesh.colours, mesh.materials)
+    return replace(thin, mesh=Mesh(mesh.name, transform.apply(rest_from_mesh, mesh.vertices), *told))
+
+
+def _moving(rig: LayeredRig, part: Part, thin: Thin, bent: Array, least: float) -> dict[int, Array]:
     """The deltas (n, 3) of each shape that moves the kept vertices of a part; the lattice's follow the others."""
     shapes, result = rig.layers.shapes, {}
+    turn = rig.rest_from_mesh(part)
     order = np.argsort(thin.vertices, kind="stable")
     first = np.searchsorted(thin.vertices[order], np.arange(rig.character.vertex_count + 1))
     seen = np.abs(shapes.deltas).max(axis=1, initial=0) > least
@@ -125,7 +143,7 @@ def _moving(rig: LayeredRig, thin: Thin, bent: Array, least: float) -> dict[int,
         for copy in range(int(count.max())):
             there = count > copy
             dense[order[at[there] + copy]] = shapes.deltas[own[there]]
-        result[int(shape)] = dense
+        result[int(shape)] = dense if turn is None else transform.apply_direction(turn, dense).astype(np.float32)
     for number, each in enumerate(bent):
         if np.abs(each).max(initial=0) > least:
             result[len(shapes) + number] = each

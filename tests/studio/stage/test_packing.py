@@ -1,0 +1,90 @@
+"""Frames: what is packed is what the rig says, and normals are those of the moved surface."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.rig.layered_character import character as layered_character
+from tests.studio.stage.puppets import puppet, random_rows, tube
+
+from understudy.character import Mesh, Part, Skin
+from understudy.deform.normals import vertex_normals
+from understudy.rig import DirectRig, LayeredRig
+from understudy.studio.frames import JOINTS, VERTICES
+from understudy.studio.stage.bones import Bones
+from understudy.studio.stage.packing import Normals, Packer, weight_offsets
+
+
+def test_joints_and_weights() -> None:
+    direct = DirectRig(puppet())
+    packer = Packer(direct)
+    row = random_rows(direct, 1)[0]
+    a, b, payload = packer.pack(row)
+    values = np.frombuffer(payload, np.float32)
+    assert packer.form == JOINTS and (a, b) == (9, 4) and len(values) == 12 * a + b  # the hat has a bind of its own
+    world = direct.joints(row[None])[0]
+    expected = world[packer.bones.joints] @ packer.bones.inverse_binds
+    np.testing.assert_allclose(values[: 12 * a].reshape(a, 3, 4), expected[:, :3], atol=1e-6)
+    shapes = direct.character.parts[0].mesh.shapes
+    assert shapes is not None
+    np.testing.assert_allclose(values[12 * a :], shapes.target_weights(row[None, -3:])[0], atol=1e-6)
+
+
+def test_many_rows_are_the_single_ones() -> None:
+    direct = DirectRig(puppet(method="dual"))
+    packer = Packer(direct)
+    rows = random_rows(direct, 4)
+    each = [np.frombuffer(packer.pack(row)[2], np.float32) for row in rows]
+    np.testing.assert_array_equal(packer.poses(rows), each)
+
+
+def test_bones_are_told_once() -> None:
+    parts = puppet().parts
+    bones = Bones([*parts, *parts])
+    assert len(bones) == 9
+    np.testing.assert_array_equal(bones.of_part[0], bones.of_part[2])
+
+
+def test_parts_of_one_name_share_their_weights() -> None:
+    body, hat = puppet().parts
+    assert weight_offsets([body, hat, body, Part("other", body.mesh, body.skin)]) == [0, -1, 0, 4]
+
+
+def test_vertices_and_normals_of_layers() -> None:
+    layered = LayeredRig(layered_character())
+    packer = Packer(layered)
+    row = layered.rest + np.random.default_rng(0).uniform(-0.2, 0.2, len(layered.rest))
+    count = layered.character.vertex_count
+    a, b, payload = packer.pack(row)
+    values = np.frombuffer(payload, np.float32).reshape(2, count, 3)
+    assert packer.form == VERTICES and (a, b) == (count, count)
+    np.testing.assert_array_equal(values[0], layered.vertices(row[None])[0])
+    true = vertex_normals(values[0], layered.character.triangles, "area")
+    loose = ~true.any(axis=1)
+    true[loose] = (0, 1, 0)  # of vertices without a triangle
+    np.testing.assert_allclose(values[1], true, atol=2e-5)
+
+
+def test_compiled_normals_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    vertices, triangles = tube()
+    part = Part("tube", Mesh("tube", vertices, triangles), Skin.rigid(0, len(vertices)))
+    points = (vertices + np.random.default_rng(0).normal(0, 0.02, vertices.shape)).astype(np.float32)
+    compiled, plain = np.empty_like(points), np.empty_like(points)
+    Normals([part]).write(points, compiled)
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+    Normals([part]).write(points, plain)
+    np.testing.assert_allclose(compiled, plain, atol=2e-6)
+
+
+def test_a_seam_is_smooth_and_a_hard_edge_is_not() -> None:
+    # two squares that share an edge by copies of its vertices, the second bent down by 90 degrees
+    flat = [(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)]
+    bent = [(1, 0, 0), (1, -1, 0), (1, -1, 1), (1, 0, 1)]
+    vertices, triangles = np.array(flat + bent, np.float32), [(0, 2, 1), (0, 3, 2), (4, 6, 5), (4, 7, 6)]
+    smooth = np.tile([(0.6, 0.8, 0.0)], (8, 1))
+    hard = np.repeat([(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)], 4, axis=0)
+    for normals, shared in ((smooth, True), (hard, False)):
+        part = Part("cloth", Mesh("cloth", vertices, triangles, normals), Skin.rigid(0, 8))
+        out = np.empty_like(vertices)
+        Normals([part]).write(vertices, out)
+        assert np.allclose(out[1], out[4]) == shared
