@@ -30,8 +30,14 @@ export interface Topbar {
 export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) => void, palette: () => void): Topbar {
   const { store, connection, notices } = context;
   const buttons = new Map<Mode, HTMLButtonElement>(
-    modes().map((mode) => [mode, h("button", { type: "button", class: "quiet mode", role: "tab", "aria-selected": "false", tabindex: -1, onclick: () => go(mode) }, mode.title)]),
+    modes().map((mode) => [mode, h("button", { type: "button", class: "quiet mode", role: "tab", "aria-selected": "false", tabindex: -1, onclick: (event: MouseEvent) => choose(mode, event) }, mode.title)]),
   );
+  function choose(mode: Mode, event: MouseEvent): void {
+    go(mode);
+    // A click by hand leaves the keys to the mode; arrows keep the focus in the list.
+    if (event.detail > 0) (event.currentTarget as HTMLElement).blur();
+  }
+
   const tabs = h("nav", { class: "modes", role: "tablist", "aria-label": "Modes" }, ...buttons.values());
   tabs.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
