@@ -60,7 +60,8 @@ class Assets:
         """Let go of everything that is not among these ids."""
         with self._lock:
             self._loaded = {id: loaded for id, loaded in self._loaded.items() if id in kept}
-            used = {replace(self._project.origins[id], number=0) for id in kept if id in self._project.origins}
+            origins = self._project.origins
+            used = {replace(origins[id], number=0) for id in kept if id in origins}
             self._files = {origin: asset for origin, asset in self._files.items() if origin in used}
 
     def file(self, origin: Origin) -> Asset:

@@ -1,4 +1,7 @@
-"""The clock of the stage: 60 times a second while something plays or has changed, and not at all otherwise."""
+"""The clock of the stage: 60 times a second while something plays or has changed, and not at all otherwise.
+
+Where no page looks, time stands still.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,8 @@ class Ticker:
 
     @property
     def _playing(self) -> bool:
-        return self._session.source is not None and self._session.document.stage.playing
+        session = self._session
+        return session.source is not None and session.document.stage.playing and bool(session.clients)
 
     async def _run(self) -> None:
         last = time.perf_counter()

@@ -65,7 +65,9 @@ def pair(document: Document, target: str) -> tuple[str, ClipEntry]:
 
 
 async def settled(session: Session) -> None:
-    """After something was taken out: the stage shows what is left."""
+    """After something was taken out: the stage shows what is left, and memory holds it."""
+    entries = session.document.characters
+    session.assets.forget({entry.id for entry in entries} | {clip.source for entry in entries for clip in entry.clips})
     stage = kept(session.document.stage, session.document)
     if stage != session.document.stage:
         session.adjust(replace(session.document, stage=stage))
