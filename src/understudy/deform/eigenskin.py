@@ -1,6 +1,6 @@
 """EigenSkin: corrections of a linear blend, a few principal displacements for each joint, only where it has effect.
 
-    v' = sum_k w_k M_k (v + sum_j sum_m c_jm(x_j) u_jm,v)
+    v' = sum_k w_k M_k v + M_h sum_j sum_m c_jm(x_j) u_jm,v
 
 (Kry, James and Pai 2002, "EigenSkin: real time large deformation character skinning in hardware"). The paper moves one
 joint at a time to find the displacements of each; examples that move several joints at once are first shared among the
@@ -23,15 +23,13 @@ from understudy.checks import Array
 from understudy.deform import corrections, ridge, simplex
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.influences import base_skin
-from understudy.deform.linear import linear_blend
-from understudy.deform.linear_fit import LinearSkin, apply_blended
+from understudy.deform.linear_fit import LinearSkin
 from understudy.deform.pose_features import PoseFeatures, squared_distances
-from understudy.deform.shapes import SparseShapes, add_shapes, prepare
+from understudy.deform.shapes import SparseShapes, prepare
 from understudy.deform.weighted_pose_space import joint_shares
 
 SUPPORT = 0.02  # weight on a joint's two bones from which on a vertex feels it
 SAMPLE = 1500  # vertices that vote on width and ridge
-CHUNK = 256  # frames at a time
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class EigenSkin(Frozen):
         chosen = settings_of(EigenSkinSettings, settings)
         examples.at_least(2, "EigenSkin")
         skin, features = base_skin(examples, chosen), PoseFeatures.of(examples)
-        d = corrections.rest_corrections(skin, examples)
+        d = corrections.home_corrections(skin, examples)
         x = features(examples.transforms)
         feels = joint_shares(skin, features) > SUPPORT
         unit = corrections.median_distance(squared_distances(x, x))
@@ -107,27 +105,19 @@ class EigenSkin(Frozen):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
-        out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices, dials = t @ self.skin.inverse_binds, self.coordinates(t)
-        for first in range(0, len(t), CHUNK):
-            part = slice(first, first + CHUNK)
-            corrected = add_shapes(self.skin.rest, self.displacements, dials[part])
-            linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+        out = corrections.deform_corrected(self.skin, self.displacements, t, self.coordinates(t))
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         dials, shapes = self.coordinates(t), self.displacements
-        rest = np.zeros((len(shapes.starts) - 1) * shapes.rows.shape[1])
-        rest[: 3 * shapes.vertices] = self.skin.rest.ravel()
-        out = np.empty((len(t), shapes.vertices, 3))
         block = np.repeat(np.arange(len(shapes.starts) - 1), np.diff(shapes.starts))
-        for f, m in enumerate(t @ self.skin.inverse_binds):
-            corrected = rest.copy().reshape(-1, shapes.rows.shape[1])
-            np.add.at(corrected, block, dials[f, shapes.shape_of, None] * shapes.rows)
-            points = corrected.ravel()[: 3 * shapes.vertices].reshape(-1, 3)
-            out[f] = apply_blended(self.skin.blended(m), points)
+        d = np.zeros((len(t), len(shapes.starts) - 1, shapes.rows.shape[1]))
+        for f in range(len(t)):
+            np.add.at(d[f], block, dials[f, shapes.shape_of, None] * shapes.rows)
+        d = d.reshape(len(t), -1)[:, : 3 * shapes.vertices].reshape(len(t), shapes.vertices, 3)
+        out = corrections.reference_corrected(self.skin, t, d)
         return out[0] if single else out
 
     @property

@@ -94,7 +94,10 @@ class LinearSkin(Frozen):
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.inverse_binds))
-        result = np.stack([apply_blended(self.blended(m), self.rest) for m in t @ self.inverse_binds])
+        result = np.empty((len(t), len(self.rest), 3))
+        for f, m in enumerate(t @ self.inverse_binds):
+            blended = self.blended(m)
+            result[f] = np.einsum("vab,vb->va", blended[..., :3], self.rest) + blended[..., 3]
         return result[0] if single else result
 
     def blended(self, matrices: Array) -> Array:
@@ -106,8 +109,3 @@ class LinearSkin(Frozen):
         """A float32 position, and for each influence a float32 weight and a byte (two beyond 256 joints)."""
         number = 1 if len(self.inverse_binds) <= 256 else 2
         return 12.0 + self.joints.shape[1] * (4 + number)
-
-
-def apply_blended(blended: Array, points: Array) -> Array:
-    """Each point (V, 3) by its own matrix (V, 3, 4), float64."""
-    return np.einsum("vab,vb->va", blended[..., :3], points) + blended[..., 3]

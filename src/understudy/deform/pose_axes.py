@@ -3,8 +3,9 @@
     angle = 2 atan2(q . a, q_w)
 
 of the joint's rotation q relative to its rest and a unit direction a in the joint's frame: the twist of a swing-twist
-decomposition. Axes can be named by hand, or found: a joint's `twist` is about its bone, its `bend`s are the directions
-across it in which the examples turn most.
+decomposition. Angles start over in the middle of the widest gap that the examples leave, so that a forearm which twists
+to 180 degrees is not read as one that twists to -180. Axes can be named by hand, or found: a joint's `twist` is about
+its bone, its `bend`s are the directions across it in which the examples turn most.
 """
 
 from __future__ import annotations
@@ -34,11 +35,12 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class PoseAxes(Frozen):
-    """A axes: values (F, A) in radians, from -pi to pi, zero at rest."""
+    """A axes: values (F, A) in radians, from `cut` to a whole turn more, zero at rest."""
 
     names: tuple[str, ...]
     which: Array  # (A,) into the joints of `features`
     directions: Array  # (A, 3) unit
+    cut: Array  # (A,), from -2 pi to 0
     features: PoseFeatures
 
     @classmethod
@@ -52,7 +54,7 @@ class PoseAxes(Frozen):
                 raise InvalidInput(f"axis {axis.name!r} is of joint {axis.joint!r}; joints that move: {known}")
         directions = linear.normalise(np.array([axis.direction for axis in axes], float).reshape(-1, 3))
         which = np.array([moving.index(axis.joint) for axis in axes], np.int64)
-        return cls(tuple(axis.name for axis in axes), which, directions, features)
+        return cls._cut(tuple(axis.name for axis in axes), which, directions, features, examples)
 
     @classmethod
     def found(cls, examples: Examples) -> PoseAxes:
@@ -76,13 +78,25 @@ class PoseAxes(Frozen):
                 names.append(f"{examples.names[j]} {word}")
                 which.append(m)
                 directions.append(a if (v @ a).sum() >= 0 else -a)
-        return cls(tuple(names), np.array(which, np.int64), np.array(directions, float).reshape(-1, 3), features)
+        places = np.array(which, np.int64), np.array(directions, float).reshape(-1, 3)
+        return cls._cut(tuple(names), *places, features, examples)
+
+    @classmethod
+    def _cut(
+        cls, names: tuple[str, ...], which: Array, directions: Array, features: PoseFeatures, examples: Examples
+    ) -> PoseAxes:
+        plain = cls(names, which, directions, np.full(len(which), -np.pi), features)
+        seen = np.sort(np.concatenate((plain(examples.transforms), np.zeros((1, len(which))))), axis=0)
+        gaps = np.diff(np.concatenate((seen, seen[:1] + 2 * np.pi)), axis=0)
+        widest = np.argmax(gaps - 1e-6 * np.abs(seen + gaps / 2 - np.pi), axis=0)[None]  # of equals that nearest to pi
+        middle = np.take_along_axis(seen + gaps / 2, widest, axis=0)[0]
+        return cls(names, which, directions, -(-middle % (2 * np.pi)), features)
 
     def __call__(self, transforms: Array) -> Array:
         """Values (F, A) of world_from_joint (F, B, 4, 4)."""
         q = _rotations(self.features, np.asarray(transforms, float))[:, self.which]
         half = np.arctan2(linear.dot(q[..., :3], self.directions), q[..., 3])
-        return (2 * half + np.pi) % (2 * np.pi) - np.pi
+        return (2 * half - self.cut) % (2 * np.pi) + self.cut
 
 
 def _rotations(features: PoseFeatures, transforms: Array) -> Array:

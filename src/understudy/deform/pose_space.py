@@ -1,11 +1,12 @@
 """Pose space deformation: corrections sculpted at example poses, interpolated by how near a pose is to each.
 
-    v' = sum_k w_k M_k (v + sum_e c_e(x) d_e),        c(x) = K(x, X) (K(X, X) + l 1)^-1
+    v' = sum_k w_k M_k v + M_h sum_e c_e(x) d_e,        c(x) = K(x, X) (K(X, X) + l 1)^-1
 
 (Lewis, Cordner and Fong 2000, "Pose space deformation: a unified approach to shape interpolation and skeleton-driven
-deformation"). d_e (V, 3) are the corrections at the examples X, x is the pose (`pose_features`) and K a Gaussian from
-which the rest is taken away (`corrections`). Width and ridge l are cross-validated; the paper leaves the width to the
-artist and has no ridge. The weights c are of the order of one, so that float32 shapes do.
+deformation"). d_e (V, 3) are the corrections at the examples X, in the frame of the strongest joint h, x is the pose
+(`pose_features`) and K a Gaussian from which the rest is taken away (`corrections`). Width and ridge l are
+cross-validated; the paper leaves the width to the artist and has no ridge. The weights c are of the order of one, so
+that float32 shapes do.
 """
 
 from __future__ import annotations
@@ -22,12 +23,9 @@ from understudy.checks import Array
 from understudy.deform import corrections
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.influences import base_skin
-from understudy.deform.linear import linear_blend
-from understudy.deform.linear_fit import LinearSkin, apply_blended
+from understudy.deform.linear_fit import LinearSkin
 from understudy.deform.pose_features import PoseFeatures, squared_distances
-from understudy.deform.shapes import SparseShapes, add_shapes, prepare
-
-CHUNK = 256  # frames at a time: 10,000 corrected vertices of 256 frames are 30 MB
+from understudy.deform.shapes import SparseShapes, prepare
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class PoseSpace(Frozen):
         chosen = settings_of(PoseSpaceSettings, settings)
         examples.at_least(2, "pose space deformation")
         skin, features = base_skin(examples, chosen), PoseFeatures.of(examples)
-        d = corrections.rest_corrections(skin, examples).reshape(len(examples), -1)
+        d = corrections.home_corrections(skin, examples).reshape(len(examples), -1)
         x = features(examples.transforms)
         between = squared_distances(x, x).sum(axis=0)
         unit = corrections.median_distance(between)
@@ -94,20 +92,14 @@ class PoseSpace(Frozen):
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
-        out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t)
-        for first in range(0, len(t), CHUNK):
-            part = slice(first, first + CHUNK)
-            corrected = add_shapes(self.skin.rest, self.prepared, dials[part])
-            linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+        out = corrections.deform_corrected(self.skin, self.prepared, t, self.shape_weights(t))
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
-        corrected = self.skin.rest + np.einsum("fe,eva->fva", self.shape_weights(t), self.shapes.astype(np.float64))
-        pairs = zip(t @ self.skin.inverse_binds, corrected)
-        out = np.array([apply_blended(self.skin.blended(m), p) for m, p in pairs]).reshape(corrected.shape)
+        d = np.einsum("fe,eva->fva", self.shape_weights(t), self.shapes.astype(np.float64))
+        out = corrections.reference_corrected(self.skin, t, d)
         return out[0] if single else out
 
     @property

@@ -1,6 +1,6 @@
 """Shape by example: corrections in a space whose axes have names, interpolated by a plane and what it leaves.
 
-    v' = sum_k w_k M_k (v + sum_e c_e(x) d_e),      c_e(x) = sum_l A_l(x) a_le + sum_i R_i(x) r_ie
+    v' = sum_k w_k M_k v + M_h sum_e c_e(x) d_e,      c_e(x) = sum_l A_l(x) a_le + sum_i R_i(x) r_ie
 
 (Sloan, Rose and Cohen 2001, "Shape by example"). x holds the values of the axes: angles of joints (`pose_axes`) and,
 for things a pose does not tell ("age", "weight"), tags that were put on the examples and are dials afterwards. The
@@ -24,14 +24,12 @@ from understudy.checks import Array
 from understudy.deform import corrections
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.influences import base_skin
-from understudy.deform.linear import linear_blend
-from understudy.deform.linear_fit import LinearSkin, apply_blended
+from understudy.deform.linear_fit import LinearSkin
 from understudy.deform.pose_axes import Axis, PoseAxes
-from understudy.deform.shapes import SparseShapes, add_shapes, prepare
+from understudy.deform.shapes import SparseShapes, prepare
 from understudy.errors import InvalidInput
 
 SAME = 1e-3  # radians: examples nearer than this on every axis are one, their corrections averaged
-CHUNK = 256  # frames at a time
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ class ShapeByExample(Frozen):
         examples.at_least(2, "shape by example")
         skin = base_skin(examples, chosen)
         axes = PoseAxes.given(chosen.axes, examples) if chosen.axes else PoseAxes.found(examples)
-        d = corrections.rest_corrections(skin, examples)
+        d = corrections.home_corrections(skin, examples)
         x, rest = _with_tags(axes(examples.transforms), chosen.tags)
         scale = np.where(np.ptp(x, axis=0) > SAME, x.std(axis=0), 1.0)
         centres, of = _distinct(np.concatenate((rest[None], x)))
@@ -126,21 +124,14 @@ class ShapeByExample(Frozen):
     def deform(self, transforms: ArrayLike, values: Mapping[str, ArrayLike] | None = None) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4), and of the tags where there are any."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
-        out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices, dials = t @ self.skin.inverse_binds, self.shape_weights(t, values)
-        for first in range(0, len(t), CHUNK):
-            part = slice(first, first + CHUNK)
-            corrected = add_shapes(self.skin.rest, self.prepared, dials[part])
-            linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+        out = corrections.deform_corrected(self.skin, self.prepared, t, self.shape_weights(t, values))
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike, values: Mapping[str, ArrayLike] | None = None) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
-        dials = self.shape_weights(t, values)
-        corrected = self.skin.rest + np.einsum("fe,eva->fva", dials, self.shapes.astype(np.float64))
-        pairs = zip(t @ self.skin.inverse_binds, corrected)
-        out = np.array([apply_blended(self.skin.blended(m), p) for m, p in pairs]).reshape(corrected.shape)
+        d = np.einsum("fe,eva->fva", self.shape_weights(t, values), self.shapes.astype(np.float64))
+        out = corrections.reference_corrected(self.skin, t, d)
         return out[0] if single else out
 
     @property

@@ -1,6 +1,6 @@
 """Weighted pose space deformation: each vertex measures poses by the joints that matter to it.
 
-    v' = sum_k w_k M_k (v + sum_e a_e,v K_v(x, x_e)),        r_v^2(x, y) = sum_j u_v,j | x_j - y_j |^2
+    v' = sum_k w_k M_k v + M_h sum_e a_e,v K_v(x, x_e),        r_v^2(x, y) = sum_j u_v,j | x_j - y_j |^2
 
 (Kurihara and Miyata 2004, "Modeling deformable human hands from medical images"; Rhee, Lewis and Neumann 2006,
 "Real-time weighted pose-space deformation on the GPU"). An elbow's example then corrects the elbow whatever the other
@@ -25,7 +25,7 @@ from understudy.deform import corrections, simplex
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.influences import base_skin
 from understudy.deform.linear import linear_blend
-from understudy.deform.linear_fit import LinearSkin, apply_blended
+from understudy.deform.linear_fit import LinearSkin
 from understudy.deform.pose_features import PoseFeatures, squared_distances
 from understudy.maths import accelerate
 
@@ -33,7 +33,6 @@ KERNELS = "understudy.deform.weighted_pose_space_kernels"
 RIDGES = (1e-3, 1e-2, 1e-1)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
 SAMPLE = 400  # vertices that vote on width and ridge
 ROWS = 4_000_000  # kernel entries solved at a time: 32 MB
-CHUNK = 256  # frames at a time
 MOST = 4  # joints that a vertex listens to
 
 
@@ -74,7 +73,7 @@ class WeightedPoseSpace(Frozen):
         chosen = settings_of(WeightedPoseSpaceSettings, settings)
         examples.at_least(2, "weighted pose space deformation")
         skin, features = base_skin(examples, chosen), PoseFeatures.of(examples)
-        d = np.swapaxes(corrections.rest_corrections(skin, examples), 0, 1)  # (V, E, 3)
+        d = np.swapaxes(corrections.home_corrections(skin, examples), 0, 1)  # (V, E, 3)
         heard, shares = heard_joints(skin, features, MOST)
         centres = np.concatenate((features(examples.transforms), np.zeros((1, len(features.joints), 12))))
         table = squared_distances(centres, centres)
@@ -109,24 +108,25 @@ class WeightedPoseSpace(Frozen):
             result = self.deform_reference(t).astype(np.float32)
             return result[0] if single else result
         out = np.empty((len(t), len(self.skin.rest), 3), np.float32)
-        matrices = t @ self.skin.inverse_binds
+        matrices, home = t @ self.skin.inverse_binds, corrections.home_joints(self.skin)
+        d = np.empty((min(len(t), corrections.CHUNK), len(self.skin.rest), 3), np.float32)
         table = np.ascontiguousarray(np.moveaxis(self._table(t), 1, 0), dtype=np.float32)
-        for first in range(0, len(t), CHUNK):
-            part = slice(first, first + CHUNK)
-            corrected = np.empty(out[part].shape, np.float32)
-            kernels.correct(self.skin.rest, self.heard, self.shares, self.coefficients, table[part], corrected)
-            linear_blend(corrected, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+        for first in range(0, len(t), corrections.CHUNK):
+            part = slice(first, first + corrections.CHUNK)
+            linear_blend(self.skin.rest, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
+            kernels.correct(self.heard, self.shares, self.coefficients, table[part], d[: len(out[part])])
+            corrections.carry(d[: len(out[part])], home, matrices[part], out[part])
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         table, a = self._table(t), self.coefficients.astype(np.float64)
-        out = np.empty((len(t), len(self.skin.rest), 3))
-        for f, m in enumerate(t @ self.skin.inverse_binds):
+        d = np.empty((len(t), len(self.skin.rest), 3))
+        for f in range(len(t)):
             k = corrections.rational(np.einsum("vl,vle->ve", self.shares, table[self.heard, f]), np.sqrt(1 / 8))
-            corrected = self.skin.rest + np.einsum("ve,vae->va", k, a)
-            out[f] = apply_blended(self.skin.blended(m), corrected)
+            d[f] = np.einsum("ve,vae->va", k, a)
+        out = corrections.reference_corrected(self.skin, t, d)
         return out[0] if single else out
 
     def _table(self, transforms: Array) -> Array:

@@ -14,12 +14,12 @@ ONE = np.float32(1)
 
 
 @compiled(fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
-def correct(rest: Array, heard: Array, shares: Array, coefficients: Array, table: Array, out: Array) -> None:
-    """out (F, V, 3) = rest + sum_e a_e k_e, from table (F, M, E), heard and shares (V, L), coefficients (V, 3, E)."""
+def correct(heard: Array, shares: Array, coefficients: Array, table: Array, out: Array) -> None:
+    """out (F, V, 3) = sum_e a_e k_e, from table (F, M, E), heard and shares (V, L), coefficients (V, 3, E)."""
     examples = coefficients.shape[2]
     k = np.empty(examples, np.float32)
     for f in range(len(out)):
-        for i in range(len(rest)):
+        for i in range(len(heard)):
             for e in range(examples):
                 k[e] = ONE
             for place in range(heard.shape[1]):
@@ -35,4 +35,4 @@ def correct(rest: Array, heard: Array, shares: Array, coefficients: Array, table
                 a, total = coefficients[i, c], np.float32(0)
                 for e in range(examples):
                     total += a[e] * k[e]
-                out[f, i, c] = rest[i, c] + total
+                out[f, i, c] = total
