@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
+from understudy.live.legs import Follow
 from understudy.live.performer import Performer
 from understudy.live.planning import ALONE, FULL_CIRCLE, Planner
 
@@ -35,3 +37,24 @@ def test_each_feature_has_a_jolt_of_its_own_and_none_is_nothing(performer: Perfo
     assert jolts.shape == (len(performer.model.encoder),)
     assert jolts.min() >= ALONE * jolts.max() * (1 - 1e-9) > 0
     assert jolts.max() <= jolt * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rate", [60.0, 90.0])
+def test_ways_take_as_long_at_a_higher_rate(rate: float) -> None:
+    """More frames a second show the same motion more often; they do not make it slower.
+
+    Where a way is harsh it takes longer in steps, so that one alone may differ by a third; all together do not.
+    """
+    model = lamp_model()
+    usual, other = Planner(model, model.rate), Planner(model, rate)
+    seconds = np.array(
+        [
+            [
+                sum(len(leg.points) - 1 for leg in planner.way(a, x, b, y) if isinstance(leg, Follow)) / planner.rate
+                for planner in (usual, other)
+            ]
+            for (a, x), (b, y) in itertools.permutations([(s, usual.stages[s].home) for s in model.labels], 2)
+        ]
+    )
+    assert seconds[:, 1].sum() == pytest.approx(seconds[:, 0].sum(), rel=0.06)
+    assert np.abs(np.log(seconds[:, 1] / seconds[:, 0])).max() < np.log(1.4)

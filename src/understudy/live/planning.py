@@ -114,6 +114,7 @@ class Planner:
     def __init__(self, model: Model, rate: float, seed: int = 0) -> None:
         self.model, self.rate, self.seed = model, rate, seed
         self.stages = {label: Stage.of(space) for label, space in model.spaces.items()}
+        self.pace = rate / model.rate  # frames that are performed for each of the clips
         # (G,) the features that are velocities over the ground
         self.travel = np.array([i for i, name in enumerate(model.encoder.names) if name in TRAVEL], np.int64)
 
@@ -260,10 +261,15 @@ class Planner:
         return tuple(legs), harsh
 
     def _harshness(self, poses: Array, label: str, each: bool) -> float:
-        """The largest change of velocity of reduced poses (n, D), and with `each` of any feature; 1 is the clips'."""
-        if len(poses) < 3:
+        """The largest change of velocity of reduced poses (n, D), and with `each` of any feature; 1 is the clips'.
+
+        It is taken over a frame of the clips, however many are performed meanwhile.
+        """
+        step = min(max(1, round(self.pace)), (len(poses) - 1) // 2)
+        if step < 1:
             return 0.0
-        change = np.diff(poses, 2, axis=0) * self.rate
+        change = poses[2 * step :] - 2 * poses[step:-step] + poses[: -2 * step]
+        change *= self.rate * self.pace / step**2
         whole = float(np.linalg.norm(change, axis=1).max()) / self.jolt
         if not each:
             return whole
@@ -280,7 +286,7 @@ class Planner:
         """
         mean = self.stages[label].space.mapping.mean
         rough = self._times(label, points, mean(points))[-1]
-        fine = path.rounded(points, self.frames(max(SHORTEST, rough)))
+        fine = path.rounded(points, max(1, round(max(SHORTEST, rough) * self.model.rate)))  # as round at any rate
         poses = mean(fine)
         return Line(label, fine, poses, self._times(label, fine, poses))
 

@@ -101,7 +101,7 @@ def _blended(planner: Planner, state: State, what: str) -> State:
     features, rate = mixed(state.voices, state.frame, planner.rate)
     gap = float(planner.model.difference(state.features, features))
     kick = float(planner.model.difference(state.rate, rate))
-    needed = max(2 * gap / planner.speed, 6 * kick / (GENTLE * planner.jolt * planner.rate))
+    needed = max(2 * gap / planner.speed, 6 * kick / (GENTLE * planner.jolt * planner.model.rate))
     duration = float(np.clip(needed, SHORTEST_BLEND, LONGEST_BLEND))
     decay = inertial.init(state.features - features, state.rate - rate, duration)
     event = Event(state.frame, what, state.label, float(planner.model.distance(state.features, features)))
