@@ -1,7 +1,8 @@
 /** Elements in one call: `h("button", { class: "quiet", onclick: go }, "Go")`. */
 
 export type Child = Node | string | number | null | undefined | false;
-type Value = string | number | boolean | null | undefined | EventListenerOrEventListenerObject | ((event: never) => void);
+type Value =
+  string | number | boolean | null | undefined | EventListenerOrEventListenerObject | ((event: never) => void);
 export type Attributes = Record<string, Value>;
 
 /**

@@ -70,7 +70,17 @@ function begin(root: HTMLElement): void {
   const library = createLibrary(docks.library, context, dropping.choose);
   const view = createViewing(context, docks.overlay);
   const topbar = createTopbar(docks, context, shown.go, palette.open);
-  addCommands({ context, transport, docks, keymap, go: shown.go, openFiles: dropping.choose, openPalette: palette.open, search: library.focusSearch, view });
+  addCommands({
+    context,
+    transport,
+    docks,
+    keymap,
+    go: shown.go,
+    openFiles: dropping.choose,
+    openPalette: palette.open,
+    search: library.focusSearch,
+    view,
+  });
   for (const mode of modes()) keymap.add(entering(mode, shown), () => shown.current === mode);
   createJobs(docks.messages, context);
   createTimeline(docks.timeline, context, transport);
@@ -89,6 +99,18 @@ try {
 } catch (reason) {
   // Never a blank screen: most often the browser has no WebGL2.
   const why = reason instanceof Error ? reason.message : String(reason);
-  root.replaceChildren(h("div", { class: "fatal", role: "alert" }, h("h1", {}, "The studio could not start"), h("p", {}, why), h("p", { class: "muted" }, "It draws with WebGL2: try a current browser, with hardware acceleration or software rendering switched on.")));
+  root.replaceChildren(
+    h(
+      "div",
+      { class: "fatal", role: "alert" },
+      h("h1", {}, "The studio could not start"),
+      h("p", {}, why),
+      h(
+        "p",
+        { class: "muted" },
+        "It draws with WebGL2: try a current browser, with hardware acceleration or software rendering switched on.",
+      ),
+    ),
+  );
   throw reason;
 }

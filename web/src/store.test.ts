@@ -23,7 +23,11 @@ function fakeConnection() {
 
 const clip = { name: "walk", title: "Walk", seconds: 2 };
 const document = (stage: object) =>
-  ({ characters: [{ id: "a", clips: [clip] }], takes: [{ id: "t" }], stage: { character: "a", driver: "clip", drives: "walk", time: 0, playing: true, ...stage } }) as unknown as Document;
+  ({
+    characters: [{ id: "a", clips: [clip] }],
+    takes: [{ id: "t" }],
+    stage: { character: "a", driver: "clip", drives: "walk", time: 0, playing: true, ...stage },
+  }) as unknown as Document;
 
 describe("store", () => {
   it("knows what is on stage and what drives it", () => {

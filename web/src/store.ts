@@ -58,7 +58,8 @@ export function createStore(connection: Connection): Store {
     document = event.document;
     flags = event;
     for (const listener of documents) listener(document);
-    const moved = !before || before.time !== stage.time || before.character !== stage.character || before.drives !== stage.drives;
+    const moved =
+      !before || before.time !== stage.time || before.character !== stage.character || before.drives !== stage.drives;
     if (moved || !stage.playing) hear(stage.time);
   });
   connection.onFrame((data) => {
@@ -90,8 +91,14 @@ export function createStore(connection: Connection): Store {
       return time;
     },
     character,
-    clip: () => (document?.stage.driver === "clip" ? (character()?.clips.find((each) => each.name === document?.stage.drives) ?? null) : null),
-    take: () => (document?.stage.driver === "take" ? (document.takes.find((each) => each.id === document?.stage.drives) ?? null) : null),
+    clip: () =>
+      document?.stage.driver === "clip"
+        ? (character()?.clips.find((each) => each.name === document?.stage.drives) ?? null)
+        : null,
+    take: () =>
+      document?.stage.driver === "take"
+        ? (document.takes.find((each) => each.id === document?.stage.drives) ?? null)
+        : null,
     onDocument(listener) {
       documents.add(listener);
       if (document) listener(document);

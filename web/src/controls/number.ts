@@ -45,7 +45,13 @@ export function numberField(options: NumberOptions): NumberField {
   const figure = h("span", { class: "figure" });
   const element = h(
     "span",
-    { class: "number", role: "spinbutton", tabindex: 0, "aria-label": options.label, title: `${options.label}: drag, type, or double click to reset` },
+    {
+      class: "number",
+      role: "spinbutton",
+      tabindex: 0,
+      "aria-label": options.label,
+      title: `${options.label}: drag, type, or double click to reset`,
+    },
     figure,
     options.unit ? h("span", { class: "unit" }, options.unit) : null,
   );
@@ -67,7 +73,12 @@ export function numberField(options: NumberOptions): NumberField {
   }
 
   function type(): void {
-    const field = h("input", { type: "text", inputmode: "decimal", "aria-label": options.label, value: value.toFixed(digits) });
+    const field = h("input", {
+      type: "text",
+      inputmode: "decimal",
+      "aria-label": options.label,
+      value: value.toFixed(digits),
+    });
     let ended = false;
     const end = (keep: boolean) => {
       if (ended) return;
@@ -129,7 +140,14 @@ export function numberField(options: NumberOptions): NumberField {
   element.addEventListener("dblclick", () => put(home, true));
   element.addEventListener("keydown", (event) => {
     if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
-    const steps: Record<string, number> = { ArrowUp: 1, ArrowRight: 1, ArrowDown: -1, ArrowLeft: -1, PageUp: 10, PageDown: -10 };
+    const steps: Record<string, number> = {
+      ArrowUp: 1,
+      ArrowRight: 1,
+      ArrowDown: -1,
+      ArrowLeft: -1,
+      PageUp: 10,
+      PageDown: -10,
+    };
     if (event.key in steps) put(value + steps[event.key] * step * (event.shiftKey ? 10 : 1), true);
     else if (event.key === "Home" && options.minimum !== undefined) put(options.minimum, true);
     else if (event.key === "End" && options.maximum !== undefined) put(options.maximum, true);

@@ -12,7 +12,14 @@ export function slider(options: NumberOptions & { about?: string }): Slider {
   const minimum = options.minimum ?? 0;
   const maximum = options.maximum ?? 1;
   const step = options.step ?? 0.01;
-  const track = h("input", { type: "range", min: minimum, max: maximum, step, "aria-label": options.label, title: options.about });
+  const track = h("input", {
+    type: "range",
+    min: minimum,
+    max: maximum,
+    step,
+    "aria-label": options.label,
+    title: options.about,
+  });
   const number = numberField({
     ...options,
     minimum,
@@ -46,7 +53,13 @@ export function slider(options: NumberOptions & { about?: string }): Slider {
   show(number.value);
 
   return {
-    element: h("div", { class: "slider", title: options.about }, h("label", { class: "nowrap" }, options.label), track, number.element),
+    element: h(
+      "div",
+      { class: "slider", title: options.about },
+      h("label", { class: "nowrap" }, options.label),
+      track,
+      number.element,
+    ),
     get value() {
       return number.value;
     },

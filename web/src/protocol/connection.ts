@@ -99,7 +99,12 @@ export function connect(address: string, Socket: typeof WebSocket = WebSocket): 
       if (mine !== socket || closed) return;
       become("lost");
       for (const asked of pending.values()) {
-        asked.reject(new Refused("The connection was lost before the studio answered.", "It comes back by itself; then try again."));
+        asked.reject(
+          new Refused(
+            "The connection was lost before the studio answered.",
+            "It comes back by itself; then try again.",
+          ),
+        );
       }
       pending.clear();
       setTimeout(() => !closed && open(), backoff(attempt++));
@@ -116,7 +121,12 @@ export function connect(address: string, Socket: typeof WebSocket = WebSocket): 
       };
       const timer = setTimeout(() => {
         waiting.delete(go);
-        reject(new Refused("The studio's server does not answer.", "Start it again with `understudy studio`; nothing is lost."));
+        reject(
+          new Refused(
+            "The studio's server does not answer.",
+            "Start it again with `understudy studio`; nothing is lost.",
+          ),
+        );
       }, PATIENCE);
       waiting.add(go);
     });

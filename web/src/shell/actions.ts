@@ -23,11 +23,23 @@ export interface Parts {
 
 function transportCommands({ transport, context }: Parts): Command[] {
   const can = () => transport.playing() !== null;
-  const step = (id: string, title: string, keys: Command["keys"], run: () => void): Command => ({ id: `time.${id}`, title, keys, enabled: can, run });
+  const step = (id: string, title: string, keys: Command["keys"], run: () => void): Command => ({
+    id: `time.${id}`,
+    title,
+    keys,
+    enabled: can,
+    run,
+  });
   const both = (...keys: string[]) => keys;
   const maya = (shared: string[], more: string[]) => ({ blender: shared, maya: [...shared, ...more] });
   return [
-    { id: "time.play", title: "Play or pause", keys: maya(["Space"], ["Alt+v"]), enabled: () => context.store.character() !== null, run: () => transport.toggle() },
+    {
+      id: "time.play",
+      title: "Play or pause",
+      keys: maya(["Space"], ["Alt+v"]),
+      enabled: () => context.store.character() !== null,
+      run: () => transport.toggle(),
+    },
     step("next", "One frame on", maya(["ArrowRight"], ["Alt+."]), () => transport.step(1)),
     step("previous", "One frame back", maya(["ArrowLeft"], ["Alt+,"]), () => transport.step(-1)),
     step("first", "To the beginning", both("Shift+ArrowLeft"), () => transport.toEnd(-1)),
@@ -35,10 +47,16 @@ function transportCommands({ transport, context }: Parts): Command[] {
     step("nextmark", "To the next key or moment", maya(["ArrowUp"], ["."]), () => transport.toMark(1)),
     step("previousmark", "To the previous key or moment", maya(["ArrowDown"], [","]), () => transport.toMark(-1)),
     step("loop", "Loop on or off", both("l"), () => transport.toggleLoop()),
-    step("rangestart", "Begin the range here", both("["), () => transport.setRange(context.store.time, Math.max(transport.range().stop, context.store.time))),
-    step("rangestop", "End the range here", both("]"), () => transport.setRange(Math.min(transport.range().start, context.store.time), context.store.time)),
+    step("rangestart", "Begin the range here", both("["), () =>
+      transport.setRange(context.store.time, Math.max(transport.range().stop, context.store.time)),
+    ),
+    step("rangestop", "End the range here", both("]"), () =>
+      transport.setRange(Math.min(transport.range().start, context.store.time), context.store.time),
+    ),
     step("whole", "Play the whole range", both("\\"), () => transport.wholeRange()),
-    ...[0.25, 0.5, 1, 2].map((rate) => step(`rate${rate}`, `Rate: ${rate} ×`, undefined, () => transport.setRate(rate))),
+    ...[0.25, 0.5, 1, 2].map((rate) =>
+      step(`rate${rate}`, `Rate: ${rate} ×`, undefined, () => transport.setRate(rate)),
+    ),
   ];
 }
 
@@ -51,7 +69,12 @@ function viewCommands({ context: { stage }, view }: Parts): Command[] {
     },
   });
   return [
-    { id: "view.all", title: "Frame all", keys: { blender: ["Home"], maya: ["Home", "a"] }, run: () => stage.frameAll() },
+    {
+      id: "view.all",
+      title: "Frame all",
+      keys: { blender: ["Home"], maya: ["Home", "a"] },
+      run: () => stage.frameAll(),
+    },
     { id: "view.selection", title: "Frame the selection", keys: ["f"], run: () => stage.frameSelection() },
     { id: "view.pan", title: "Move the view", keys: { blender: ["g"], maya: ["w"] }, run: () => view("pan") },
     { id: "view.turn", title: "Turn the view", keys: { blender: ["r"], maya: ["e"] }, run: () => view("turn") },
@@ -66,7 +89,12 @@ function viewCommands({ context: { stage }, view }: Parts): Command[] {
 
 function pageCommands({ docks, keymap, go, openFiles, openPalette, search, context }: Parts): Command[] {
   const { store, connection } = context;
-  const dock = (name: DockName, key: string): Command => ({ id: `dock.${name}`, title: `Show or hide the ${name}`, keys: [key], run: () => docks.toggle(name) });
+  const dock = (name: DockName, key: string): Command => ({
+    id: `dock.${name}`,
+    title: `Show or hide the ${name}`,
+    keys: [key],
+    run: () => docks.toggle(name),
+  });
   const find = (): void => {
     docks.toggle("library", true);
     search();
@@ -75,13 +103,35 @@ function pageCommands({ docks, keymap, go, openFiles, openPalette, search, conte
     { id: "page.palette", title: "Find a command", keys: ["Ctrl+k", "F3"], run: openPalette },
     { id: "page.open", title: "Open files…", keys: ["Ctrl+o"], run: openFiles },
     { id: "page.search", title: "Search the library", keys: ["Ctrl+f", "/"], run: find },
-    { id: "edit.undo", title: "Undo", keys: { blender: ["Ctrl+z"], maya: ["Ctrl+z", "z"] }, enabled: () => store.canUndo, run: async () => void (await connection.request({ kind: "undo" })) },
-    { id: "edit.redo", title: "Redo", keys: { blender: ["Ctrl+Shift+z", "Ctrl+y"], maya: ["Ctrl+Shift+z", "Ctrl+y", "Shift+z"] }, enabled: () => store.canRedo, run: async () => void (await connection.request({ kind: "redo" })) },
+    {
+      id: "edit.undo",
+      title: "Undo",
+      keys: { blender: ["Ctrl+z"], maya: ["Ctrl+z", "z"] },
+      enabled: () => store.canUndo,
+      run: async () => void (await connection.request({ kind: "undo" })),
+    },
+    {
+      id: "edit.redo",
+      title: "Redo",
+      keys: { blender: ["Ctrl+Shift+z", "Ctrl+y"], maya: ["Ctrl+Shift+z", "Ctrl+y", "Shift+z"] },
+      enabled: () => store.canRedo,
+      run: async () => void (await connection.request({ kind: "redo" })),
+    },
     dock("library", "t"),
     dock("panel", "n"),
     dock("timeline", "y"),
-    ...(Object.entries(KEYMAPS) as [KeymapName, string][]).map(([name, title]): Command => ({ id: `keymap.${name}`, title: `Keys: ${title}`, enabled: () => keymap.name !== name, run: () => keymap.use(name) })),
-    ...modes().map((mode, index): Command => ({ id: `mode.${mode.id}`, title: `Mode: ${mode.title}`, keys: [`Alt+${index + 1}`], run: () => go(mode) })),
+    ...(Object.entries(KEYMAPS) as [KeymapName, string][]).map(([name, title]): Command => ({
+      id: `keymap.${name}`,
+      title: `Keys: ${title}`,
+      enabled: () => keymap.name !== name,
+      run: () => keymap.use(name),
+    })),
+    ...modes().map((mode, index): Command => ({
+      id: `mode.${mode.id}`,
+      title: `Mode: ${mode.title}`,
+      keys: [`Alt+${index + 1}`],
+      run: () => go(mode),
+    })),
   ];
 }
 
@@ -90,20 +140,35 @@ function exportCommands(context: Context): Command[] {
   let heading = "";
   return exportsOfStage(context).flatMap((item): Command[] => {
     if (item.heading) heading = item.title;
-    return item.heading ? [] : [{ id: `export.${heading}.${item.title}`, title: `${item.title}: ${heading}`, run: item.run }];
+    return item.heading
+      ? []
+      : [{ id: `export.${heading}.${item.title}`, title: `${item.title}: ${heading}`, run: item.run }];
   });
 }
 
 /** Commands that follow the document: a clip, a character, a format each. */
 function documentCommands({ context }: Parts): Command[] {
   const { store, connection, notices } = context;
-  const show = (character: string, clip: string | null) => () => void connection.request({ kind: "show", character, clip }).catch(notices.failed);
+  const show = (character: string, clip: string | null) => () =>
+    void connection.request({ kind: "show", character, clip }).catch(notices.failed);
   const shown = store.character();
   return [
-    ...(store.document?.characters ?? []).map((each): Command => ({ id: `show.${each.id}`, title: `Character: ${each.name}`, run: show(each.id, each.clips[0]?.name ?? null) })),
-    ...(shown?.clips ?? []).map((clip): Command => ({ id: `clip.${clip.name}`, title: `Clip: ${titleOf(clip)}`, run: show(shown?.id ?? "", clip.name) })),
+    ...(store.document?.characters ?? []).map((each): Command => ({
+      id: `show.${each.id}`,
+      title: `Character: ${each.name}`,
+      run: show(each.id, each.clips[0]?.name ?? null),
+    })),
+    ...(shown?.clips ?? []).map((clip): Command => ({
+      id: `clip.${clip.name}`,
+      title: `Clip: ${titleOf(clip)}`,
+      run: show(shown?.id ?? "", clip.name),
+    })),
     ...exportCommands(context),
-    ...(store.hello?.cast ?? []).map((name): Command => ({ id: `cast.${name}`, title: `Open the built-in ${name}`, run: async () => void (await connection.request({ kind: "open", path: name })) })),
+    ...(store.hello?.cast ?? []).map((name): Command => ({
+      id: `cast.${name}`,
+      title: `Open the built-in ${name}`,
+      run: async () => void (await connection.request({ kind: "open", path: name })),
+    })),
   ];
 }
 

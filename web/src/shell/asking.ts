@@ -3,13 +3,24 @@ import { h } from "../dom";
 
 /** What was answered, or null where it was cancelled or left empty. */
 export function askFor(question: string, answer: string): Promise<string | null> {
-  const field = h("input", { type: "text", value: answer, "aria-label": question, maxlength: 200, spellcheck: "false" });
+  const field = h("input", {
+    type: "text",
+    value: answer,
+    "aria-label": question,
+    maxlength: 200,
+    spellcheck: "false",
+  });
   const form = h(
     "form",
     { method: "dialog" },
     h("h2", {}, question),
     field,
-    h("div", { class: "asking-buttons" }, h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel"), h("button", { type: "submit", class: "primary", value: "yes" }, "Save")),
+    h(
+      "div",
+      { class: "asking-buttons" },
+      h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel"),
+      h("button", { type: "submit", class: "primary", value: "yes" }, "Save"),
+    ),
   );
   const dialog = h("dialog", { class: "asking", "aria-label": question }, form);
   document.body.append(dialog);

@@ -112,7 +112,8 @@ export function createDocks(root: HTMLElement): Docks {
       const before = size[name];
       const from = across ? down.clientY : down.clientX;
       element.setPointerCapture(down.pointerId);
-      const move = (event: PointerEvent) => resize(name, before + sign * ((across ? event.clientY : event.clientX) - from), false);
+      const move = (event: PointerEvent) =>
+        resize(name, before + sign * ((across ? event.clientY : event.clientX) - from), false);
       const end = (restore: boolean) => {
         element.removeEventListener("pointermove", move);
         window.removeEventListener("keydown", escape, true);
@@ -125,7 +126,9 @@ export function createDocks(root: HTMLElement): Docks {
     });
     element.addEventListener("dblclick", () => resize(name, bounds.usual, true));
     element.addEventListener("keydown", (event) => {
-      const keys: Record<string, number> = across ? { ArrowUp: 1, ArrowDown: -1 } : { ArrowRight: sign, ArrowLeft: -sign };
+      const keys: Record<string, number> = across
+        ? { ArrowUp: 1, ArrowDown: -1 }
+        : { ArrowRight: sign, ArrowLeft: -sign };
       if (event.key in keys) resize(name, size[name] + keys[event.key] * KEY_STEP, true);
       else if (event.key === "Home") resize(name, bounds.least, true);
       else if (event.key === "End") resize(name, bounds.most, true);

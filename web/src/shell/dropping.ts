@@ -11,7 +11,13 @@ const SIGNS: Record<FileState, string> = {
   kept: "M3.5 8.5l3 3l6-7",
   failed: "M4.5 4.5l7 7M11.5 4.5l-7 7",
 };
-const WORDS: Record<FileState, string> = { waiting: "waits", sending: "reading", opened: "opened", kept: "goes with the others", failed: "not opened" };
+const WORDS: Record<FileState, string> = {
+  waiting: "waits",
+  sending: "reading",
+  opened: "opened",
+  kept: "goes with the others",
+  failed: "not opened",
+};
 
 export interface Dropping {
   /** Lets the user choose files. */
@@ -19,13 +25,36 @@ export interface Dropping {
 }
 
 export function createDropping(host: HTMLElement, context: Context): Dropping {
-  const target = h("div", { class: "drop-target hidden" }, h("div", { class: "drop-card" }, h("h2", {}, "Drop to open"), h("p", { class: "muted" }, "glTF, BVH, USD, C3D, CSV; several at once, with their .bin and pictures")));
+  const target = h(
+    "div",
+    { class: "drop-target hidden" },
+    h(
+      "div",
+      { class: "drop-card" },
+      h("h2", {}, "Drop to open"),
+      h("p", { class: "muted" }, "glTF, BVH, USD, C3D, CSV; several at once, with their .bin and pictures"),
+    ),
+  );
   const list = h("ul", { class: "arrivals", "aria-label": "Files that came" });
   const head = h("strong", {});
   const card = h(
     "section",
     { class: "arrivals-card hidden", "aria-label": "Files that came", role: "status" },
-    h("div", { class: "job-head" }, head, h("button", { type: "button", class: "quiet small square", "aria-label": "Close this list", onclick: () => card.classList.add("hidden") }, icon("M4 4l8 8M12 4l-8 8"))),
+    h(
+      "div",
+      { class: "job-head" },
+      head,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet small square",
+          "aria-label": "Close this list",
+          onclick: () => card.classList.add("hidden"),
+        },
+        icon("M4 4l8 8M12 4l-8 8"),
+      ),
+    ),
     list,
   );
   document.body.append(target);
@@ -38,7 +67,9 @@ export function createDropping(host: HTMLElement, context: Context): Dropping {
     card.classList.remove("hidden");
     const opened = arrivals.filter((each) => each.state === "opened").length;
     const busy = arrivals.some((each) => each.state === "sending" || each.state === "waiting");
-    head.textContent = busy ? `Opening ${arrivals.length === 1 ? "a file" : `${arrivals.length} files`}…` : `${opened} of ${arrivals.length} opened`;
+    head.textContent = busy
+      ? `Opening ${arrivals.length === 1 ? "a file" : `${arrivals.length} files`}…`
+      : `${opened} of ${arrivals.length} opened`;
     replace(
       list,
       ...arrivals.map((arrival) =>
@@ -46,11 +77,20 @@ export function createDropping(host: HTMLElement, context: Context): Dropping {
           "li",
           { class: arrival.state },
           icon(SIGNS[arrival.state]),
-          h("div", {}, h("span", { class: "arrival-name" }, arrival.name), h("span", { class: "muted" }, ` ${fileSize(arrival.size)}, ${WORDS[arrival.state]}`), arrival.sentence ? h("p", { class: arrival.state === "failed" ? "wrong" : "muted" }, arrival.sentence) : null),
+          h(
+            "div",
+            {},
+            h("span", { class: "arrival-name" }, arrival.name),
+            h("span", { class: "muted" }, ` ${fileSize(arrival.size)}, ${WORDS[arrival.state]}`),
+            arrival.sentence
+              ? h("p", { class: arrival.state === "failed" ? "wrong" : "muted" }, arrival.sentence)
+              : null,
+          ),
         ),
       ),
     );
-    if (!busy && arrivals.every((each) => each.state !== "failed" && !each.sentence)) setTimeout(() => card.classList.add("hidden"), 4000);
+    if (!busy && arrivals.every((each) => each.state !== "failed" && !each.sentence))
+      setTimeout(() => card.classList.add("hidden"), 4000);
   }
 
   async function take(files: readonly File[]): Promise<void> {

@@ -13,11 +13,19 @@ export function writableFormats(formats: readonly FormatEntry[]): FormatEntry[] 
 
 /** What people call a format: "glTF", "USD", "BVH". */
 export function formatName(format: FormatEntry): string {
-  return { glb: "glTF, one file", gltf: "glTF, as text", csv: "Live Link CSV", curves: "keyed curves" }[format.name] ?? format.name.toUpperCase();
+  return (
+    { glb: "glTF, one file", gltf: "glTF, as text", csv: "Live Link CSV", curves: "keyed curves" }[format.name] ??
+    format.name.toUpperCase()
+  );
 }
 
 /** Writes something as a file and hands it to the browser's downloads. */
-export async function exportAs({ connection, notices }: Pick<Context, "connection" | "notices">, what: What, target: string, format: string): Promise<void> {
+export async function exportAs(
+  { connection, notices }: Pick<Context, "connection" | "notices">,
+  what: What,
+  target: string,
+  format: string,
+): Promise<void> {
   try {
     const file = await connection.request({ kind: "export", what, target, format });
     const link = document.createElement("a");

@@ -29,7 +29,12 @@ function characterSection(character: CharacterEntry): HTMLElement {
   ];
   if (character.controls) figures.push(["Controls", character.controls.toLocaleString("en")]);
   const notes = character.notes.length
-    ? h("details", {}, h("summary", {}, counted(character.notes.length, "note on reading", "notes on reading")), h("ul", { class: "notes" }, ...character.notes.map((note) => h("li", {}, note))))
+    ? h(
+        "details",
+        {},
+        h("summary", {}, counted(character.notes.length, "note on reading", "notes on reading")),
+        h("ul", { class: "notes" }, ...character.notes.map((note) => h("li", {}, note))),
+      )
     : null;
   return h("section", { class: "section" }, h("h2", { class: "nowrap" }, character.name), facts(figures), notes);
 }
@@ -44,7 +49,14 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
   }
 
   function labelsOf(clip: ClipEntry): HTMLElement {
-    const field = h("input", { type: "text", class: "label-field", placeholder: "Add a label", "aria-label": "Add a label", list: "known-labels", maxlength: 60 });
+    const field = h("input", {
+      type: "text",
+      class: "label-field",
+      placeholder: "Add a label",
+      "aria-label": "Add a label",
+      list: "known-labels",
+      maxlength: 60,
+    });
     field.addEventListener("change", () => {
       const label = field.value.trim();
       if (label && !clip.labels.includes(label)) setLabels(clip, [...clip.labels, label]);
@@ -52,11 +64,27 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
     const known = new Set(store.character()?.clips.flatMap((each) => each.labels));
     const chips = clip.labels.map((label) => {
       const chip = labelChip(label);
-      const without = () => setLabels(clip, clip.labels.filter((each) => each !== label));
-      chip.append(h("button", { type: "button", class: "chip-cross", "aria-label": `Take the label ${label} off`, onclick: without }, icon(CROSS)));
+      const without = () =>
+        setLabels(
+          clip,
+          clip.labels.filter((each) => each !== label),
+        );
+      chip.append(
+        h(
+          "button",
+          { type: "button", class: "chip-cross", "aria-label": `Take the label ${label} off`, onclick: without },
+          icon(CROSS),
+        ),
+      );
       return chip;
     });
-    return h("div", { class: "wrap" }, ...chips, field, h("datalist", { id: "known-labels" }, ...[...known].map((label) => h("option", { value: label }))));
+    return h(
+      "div",
+      { class: "wrap" },
+      ...chips,
+      field,
+      h("datalist", { id: "known-labels" }, ...[...known].map((label) => h("option", { value: label }))),
+    );
   }
 
   function momentsOf(clip: ClipEntry): HTMLElement | null {
@@ -67,7 +95,13 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
       { class: "moments" },
       h("h3", {}, "Moments"),
       ...moments.map(([name, time]) =>
-        h("button", { type: "button", class: "quiet small moment", onclick: () => transport.seek(time) }, h("span", { class: "diamond", "aria-hidden": "true" }), h("span", {}, name), h("span", { class: "muted" }, clock(time))),
+        h(
+          "button",
+          { type: "button", class: "quiet small moment", onclick: () => transport.seek(time) },
+          h("span", { class: "diamond", "aria-hidden": "true" }),
+          h("span", {}, name),
+          h("span", { class: "muted" }, clock(time)),
+        ),
       ),
     );
   }
@@ -89,8 +123,24 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
         momentsOf(clip),
       );
     }
-    if (take) return h("section", { class: "section" }, h("h2", {}, take.name), facts([["Length", `${duration(take.seconds)}, ${counted(take.frames, "frame", "frames")}`]]));
-    return h("section", { class: "section" }, h("p", { class: "muted" }, store.document?.stage.driver === "model" ? "A live performance is on stage." : "At rest: choose a clip in the library."));
+    if (take)
+      return h(
+        "section",
+        { class: "section" },
+        h("h2", {}, take.name),
+        facts([["Length", `${duration(take.seconds)}, ${counted(take.frames, "frame", "frames")}`]]),
+      );
+    return h(
+      "section",
+      { class: "section" },
+      h(
+        "p",
+        { class: "muted" },
+        store.document?.stage.driver === "model"
+          ? "A live performance is on stage."
+          : "At rest: choose a clip in the library.",
+      ),
+    );
   }
 
   function selectionSection(): HTMLElement {
@@ -99,11 +149,24 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
     return h(
       "section",
       { class: "section" },
-      h("h2", {}, "Selection", h("span", { class: "spring" }), names.length ? h("button", { type: "button", class: "quiet small", onclick: off }, "Clear") : null),
+      h(
+        "h2",
+        {},
+        "Selection",
+        h("span", { class: "spring" }),
+        names.length ? h("button", { type: "button", class: "quiet small", onclick: off }, "Clear") : null,
+      ),
       names.length
         ? h("ul", { class: "selected" }, ...names.slice(0, 40).map((name) => h("li", { class: "nowrap" }, name)))
         : h("p", { class: "muted" }, "Click the character to select a joint; hold Shift for more."),
-      names.length ? h("button", { type: "button", class: "small", onclick: () => stage.frameSelection() }, "Frame it", h("kbd", {}, "F")) : null,
+      names.length
+        ? h(
+            "button",
+            { type: "button", class: "small", onclick: () => stage.frameSelection() },
+            "Frame it",
+            h("kbd", {}, "F"),
+          )
+        : null,
     );
   }
 
@@ -112,11 +175,27 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
     if (!host || !document) return;
     const character = store.character();
     // Drawn anew only when its own content has changed: a label being typed must not lose the focus to a seek.
-    const content = JSON.stringify([character?.id, character?.name, store.clip(), store.take(), document.stage.driver, document.selection, character?.notes.length]);
+    const content = JSON.stringify([
+      character?.id,
+      character?.name,
+      store.clip(),
+      store.take(),
+      document.stage.driver,
+      document.selection,
+      character?.notes.length,
+    ]);
     if (content === drawn) return;
     drawn = content;
     if (!character) {
-      replace(host, h("div", { class: "empty" }, h("strong", {}, "The stage is empty"), "Drop a character anywhere on this page. glTF, USD, BVH, C3D and Live Link CSV are read."));
+      replace(
+        host,
+        h(
+          "div",
+          { class: "empty" },
+          h("strong", {}, "The stage is empty"),
+          "Drop a character anywhere on this page. glTF, USD, BVH, C3D and Live Link CSV are read.",
+        ),
+      );
       return;
     }
     replace(host, characterSection(character), clipSection(), selectionSection());

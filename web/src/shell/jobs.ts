@@ -32,9 +32,19 @@ export function createJobs(host: HTMLElement, { connection, notices }: Pick<Cont
       cancel.textContent = "Stopping…";
       connection.request({ kind: "cancel", job: job.id }).catch(notices.failed);
     });
-    const track = h("div", { class: "bar", role: "progressbar", "aria-label": job.name, "aria-valuemin": 0, "aria-valuemax": 100 }, bar);
+    const track = h(
+      "div",
+      { class: "bar", role: "progressbar", "aria-label": job.name, "aria-valuemin": 0, "aria-valuemax": 100 },
+      bar,
+    );
     const name = job.name.charAt(0).toUpperCase() + job.name.slice(1);
-    const element = h("div", { class: "job" }, h("div", { class: "job-head" }, h("strong", { class: "nowrap" }, name), cancel), track, text);
+    const element = h(
+      "div",
+      { class: "job" },
+      h("div", { class: "job-head" }, h("strong", { class: "nowrap" }, name), cancel),
+      track,
+      text,
+    );
     host.append(element);
     const made = { element, bar: track, text, job, at: performance.now() };
     shown.set(job.id, made);

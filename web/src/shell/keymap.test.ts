@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { Command } from "../modes/mode";
 import { keysOf, nameOfKey, normalised, shownKey } from "./keymap";
 
-const pressed = (key: string, more = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
+const pressed = (key: string, more = {}) => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  ...more,
+});
 
 describe("keymap", () => {
   it("names a key the same however it was written or pressed", () => {

@@ -17,7 +17,11 @@ export interface Pressed {
 /** A key as commands write it: modifiers in one order, letters small, ⌘ the same as Ctrl. */
 export function nameOfKey(event: Pressed): string {
   const key = event.key === " " ? "Space" : event.key.length === 1 ? event.key.toLowerCase() : event.key;
-  const modifiers = [event.ctrlKey || event.metaKey ? "Ctrl" : "", event.altKey ? "Alt" : "", event.shiftKey ? "Shift" : ""];
+  const modifiers = [
+    event.ctrlKey || event.metaKey ? "Ctrl" : "",
+    event.altKey ? "Alt" : "",
+    event.shiftKey ? "Shift" : "",
+  ];
   return [...modifiers.filter(Boolean), key].join("+");
 }
 
@@ -53,7 +57,9 @@ export function keysOf(command: Command, keymap: KeymapName): string[] {
 /** Whether a key goes to the thing that has the focus rather than to a command. */
 export function keptByTarget(target: EventTarget | null, key: string): boolean {
   if (!(target instanceof Element)) return false;
-  const typing = target.closest("input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable=true]");
+  const typing = target.closest(
+    "input:not([type=range]):not([type=checkbox]), textarea, select, [contenteditable=true]",
+  );
   if (typing) return key !== "Ctrl+k";
   // A button that was reached by keys is pressed by them; one that was clicked leaves Space to the transport.
   return (key === "Space" || key === "Enter") && target.matches("button:focus-visible, a:focus-visible, summary");
@@ -107,7 +113,9 @@ export function createKeymap(failed: (reason: unknown) => void): Keymap {
     const pressed = nameOfKey(event);
     if (event.defaultPrevented || event.isComposing || keptByTarget(event.target, pressed)) return;
     // The last one wins: a mode's keys stand before the shell's.
-    const found = fixed.findLast((each) => each.keyed() && keysOf(each.command, name).some((key) => normalised(key) === pressed));
+    const found = fixed.findLast(
+      (each) => each.keyed() && keysOf(each.command, name).some((key) => normalised(key) === pressed),
+    );
     if (!found) return;
     event.preventDefault();
     keymap.run(found.command);

@@ -29,13 +29,19 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   const characterCount = h("span", { class: "muted count" });
   const takeSection = h("section", { class: "library-takes" }, h("h2", {}, "Takes"), takes.element);
   host.append(
-    h("div", { class: "library-head" }, h("span", { class: "search" }, icon(SEARCH), search), h("button", { type: "button", class: "small", onclick: openFiles, title: "Open files (Ctrl+O)" }, "Open")),
+    h(
+      "div",
+      { class: "library-head" },
+      h("span", { class: "search" }, icon(SEARCH), search),
+      h("button", { type: "button", class: "small", onclick: openFiles, title: "Open files (Ctrl+O)" }, "Open"),
+    ),
     h("section", { class: "library-characters" }, h("h2", {}, "Characters", characterCount), characters.element),
     h("section", { class: "library-clips" }, h("h2", {}, "Clips", clipCount), labels, clips.element),
     takeSection,
   );
 
-  const tell = (message: Parameters<typeof connection.request>[0]) => void connection.request(message).catch(notices.failed);
+  const tell = (message: Parameters<typeof connection.request>[0]) =>
+    void connection.request(message).catch(notices.failed);
 
   async function rename(what: "character" | "clip" | "take", target: string, name: string): Promise<void> {
     const answer = await askFor(`Rename this ${what}`, name);
@@ -48,17 +54,24 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       id: entry.id,
       current: entry.id === document.stage.character,
       title: `${entry.name} (${entry.file})`,
-      content: [h("span", { class: "item-name nowrap" }, entry.name), h("span", { class: "item-about" }, entry.clips.length === 1 ? "1 clip" : `${entry.clips.length} clips`)],
+      content: [
+        h("span", { class: "item-name nowrap" }, entry.name),
+        h("span", { class: "item-about" }, entry.clips.length === 1 ? "1 clip" : `${entry.clips.length} clips`),
+      ],
       open: () => entry.id !== document.stage.character && open(),
       rename: () => void rename("character", entry.id, entry.name),
       remove: () => tell({ kind: "close", character: entry.id }),
       menu: (at) =>
-        showMenu(at, [
-          { title: "Show on stage", run: open },
-          { title: "Rename…", about: "F2", run: () => void rename("character", entry.id, entry.name) },
-          ...exportItems(context, "character", entry.id),
-          { title: "Close", about: "Del", run: () => tell({ kind: "close", character: entry.id }) },
-        ], entry.name),
+        showMenu(
+          at,
+          [
+            { title: "Show on stage", run: open },
+            { title: "Rename…", about: "F2", run: () => void rename("character", entry.id, entry.name) },
+            ...exportItems(context, "character", entry.id),
+            { title: "Close", about: "Del", run: () => tell({ kind: "close", character: entry.id }) },
+          ],
+          entry.name,
+        ),
     };
   }
 
@@ -66,7 +79,9 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     const character = document.stage.character;
     const target = `${character}/${clip.name}`;
     const open = () => tell({ kind: "show", character, clip: clip.name });
-    const dots = clip.labels.slice(0, 3).map((label) => h("span", { class: "dot", style: `--hue: ${labelColour(label)}` }));
+    const dots = clip.labels
+      .slice(0, 3)
+      .map((label) => h("span", { class: "dot", style: `--hue: ${labelColour(label)}` }));
     return {
       id: clip.name,
       current: document.stage.driver === "clip" && document.stage.drives === clip.name,
@@ -80,20 +95,31 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       rename: () => void rename("clip", target, titleOf(clip)),
       remove: () => tell({ kind: "delete", what: "clip", target }),
       menu: (at) =>
-        showMenu(at, [
-          { title: "Play", run: open },
-          { title: "Rename…", about: "F2", run: () => void rename("clip", target, titleOf(clip)) },
-          { title: "Labels…", run: () => void relabel(clip, character) },
-          ...exportItems(context, "clip", target),
-          { title: "Remove", about: "Del", run: () => tell({ kind: "delete", what: "clip", target }) },
-        ], titleOf(clip)),
+        showMenu(
+          at,
+          [
+            { title: "Play", run: open },
+            { title: "Rename…", about: "F2", run: () => void rename("clip", target, titleOf(clip)) },
+            { title: "Labels…", run: () => void relabel(clip, character) },
+            ...exportItems(context, "clip", target),
+            { title: "Remove", about: "Del", run: () => tell({ kind: "delete", what: "clip", target }) },
+          ],
+          titleOf(clip),
+        ),
     };
   }
 
   async function relabel(clip: ClipEntry, character: string): Promise<void> {
     const answer = await askFor("Labels of this clip, with commas between", clip.labels.join(", "));
     if (answer === null) return;
-    const names = [...new Set(answer.split(",").map((name) => name.trim()).filter(Boolean))];
+    const names = [
+      ...new Set(
+        answer
+          .split(",")
+          .map((name) => name.trim())
+          .filter(Boolean),
+      ),
+    ];
     tell({ kind: "label", character, clip: clip.name, labels: names });
   }
 
@@ -102,22 +128,34 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     return {
       id: take.id,
       current: document.stage.driver === "take" && document.stage.drives === take.id,
-      content: [h("span", { class: "item-name nowrap" }, take.name), h("span", { class: "item-about" }, duration(take.seconds))],
+      content: [
+        h("span", { class: "item-name nowrap" }, take.name),
+        h("span", { class: "item-about" }, duration(take.seconds)),
+      ],
       open,
       rename: () => void rename("take", take.id, take.name),
       remove: () => tell({ kind: "delete", what: "take", target: take.id }),
       menu: (at) =>
-        showMenu(at, [
-          { title: "Show on stage", run: open },
-          { title: "Rename…", about: "F2", run: () => void rename("take", take.id, take.name) },
-          ...exportItems(context, "take", take.id),
-          { title: "Delete", about: "Del", run: () => tell({ kind: "delete", what: "take", target: take.id }) },
-        ], take.name),
+        showMenu(
+          at,
+          [
+            { title: "Show on stage", run: open },
+            { title: "Rename…", about: "F2", run: () => void rename("take", take.id, take.name) },
+            ...exportItems(context, "take", take.id),
+            { title: "Delete", about: "Del", run: () => tell({ kind: "delete", what: "take", target: take.id }) },
+          ],
+          take.name,
+        ),
     };
   }
 
   function teach(): HTMLElement {
-    return h("li", { class: "empty" }, h("strong", {}, "Nothing is open yet"), "Drop a glTF, BVH or USD here, or press Open.");
+    return h(
+      "li",
+      { class: "empty" },
+      h("strong", {}, "Nothing is open yet"),
+      "Drop a glTF, BVH or USD here, or press Open.",
+    );
   }
 
   let drawn = "";
@@ -127,7 +165,15 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     if (!document) return;
     // A scrub changes the document at the pointer's rate, and nothing of it is listed here.
     const { character, driver, drives } = document.stage;
-    const content = JSON.stringify([document.characters, document.takes, character, driver, drives, search.value, [...chosen]]);
+    const content = JSON.stringify([
+      document.characters,
+      document.takes,
+      character,
+      driver,
+      drives,
+      search.value,
+      [...chosen],
+    ]);
     if (content === drawn) return;
     drawn = content;
     const known = labelsOf(store.character()?.clips ?? []);
@@ -137,13 +183,19 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     const filtered = search.value.trim() !== "" || chosen.size > 0;
     characterCount.textContent = document.characters.length ? String(document.characters.length) : "";
     clipCount.textContent = !total ? "" : filtered ? `${rows.clips.length} of ${total}` : String(total);
-    characters.draw(rows.characters.map((entry) => characterRow(entry, document)), teach());
+    characters.draw(
+      rows.characters.map((entry) => characterRow(entry, document)),
+      teach(),
+    );
     const none = !store.character()
       ? "A character's clips are listed here."
       : total
         ? "No clip is called that. Clear the search, or choose fewer labels."
         : "This character brought no clips. Drop a BVH or another glTF with motion for the same joints.";
-    clips.draw(rows.clips.map((clip) => clipRow(clip, document)), h("li", { class: "empty" }, none));
+    clips.draw(
+      rows.clips.map((clip) => clipRow(clip, document)),
+      h("li", { class: "empty" }, none),
+    );
     takes.draw(rows.takes.map((take) => takeRow(take, document)));
     takeSection.classList.toggle("hidden", rows.takes.length === 0);
     const focus = [...labels.children].findIndex((child) => child === window.document.activeElement);

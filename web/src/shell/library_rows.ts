@@ -24,7 +24,10 @@ export function libraryRows(document: Document, query: string, labels: ReadonlyS
   return {
     // The one on stage is always listed: its clips would otherwise belong to nobody.
     characters: document.characters.filter((each) => each.id === shown?.id || found(each.name, each.file)),
-    clips: clips.filter((clip) => found(titleOf(clip), ...clip.labels) && (!labels.size || clip.labels.some((label) => labels.has(label)))),
+    clips: clips.filter(
+      (clip) =>
+        found(titleOf(clip), ...clip.labels) && (!labels.size || clip.labels.some((label) => labels.has(label))),
+    ),
     takes: document.takes.filter((take) => take.character === shown?.id && found(take.name)),
     labels: labelsOf(clips),
   };

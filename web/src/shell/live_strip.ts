@@ -28,7 +28,11 @@ export interface LiveStrip {
 }
 
 export function createLiveStrip({ connection }: Pick<Context, "connection">): LiveStrip {
-  const canvas = h("canvas", { class: "timeline-canvas", role: "img", "aria-label": "What the performance did in the last half minute" });
+  const canvas = h("canvas", {
+    class: "timeline-canvas",
+    role: "img",
+    "aria-label": "What the performance did in the last half minute",
+  });
   const element = h("div", { class: "timeline-track live-strip hidden" }, canvas);
   let labels: Lived[] = [];
   let doings: Lived[] = [];
@@ -63,8 +67,10 @@ export function createLiveStrip({ connection }: Pick<Context, "connection">): Li
     paint.beginPath();
     paint.rect(GUTTER, 0, width, height);
     paint.clip();
-    for (const span of labels) bar(paint, at(span.start), RULER, at(span.stop) - at(span.start), labelColour(span.text), span.text, true);
-    for (const span of doings) bar(paint, at(span.start), RULER + ROW, at(span.stop) - at(span.start), "#8b919b", span.text, false);
+    for (const span of labels)
+      bar(paint, at(span.start), RULER, at(span.stop) - at(span.start), labelColour(span.text), span.text, true);
+    for (const span of doings)
+      bar(paint, at(span.start), RULER + ROW, at(span.stop) - at(span.start), "#8b919b", span.text, false);
     paint.restore();
   }
 

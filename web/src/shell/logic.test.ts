@@ -13,7 +13,20 @@ import { marks } from "./transport";
 import { viewAfter } from "./viewing";
 
 const clip = (name: string, labels: string[] = []): ClipEntry =>
-  ({ name, title: "", seconds: 2, frames: 60, rate: 30, start: 0, labels, about: "", moments: {}, keyed: false, inside: name, source: "" }) as ClipEntry;
+  ({
+    name,
+    title: "",
+    seconds: 2,
+    frames: 60,
+    rate: 30,
+    start: 0,
+    labels,
+    about: "",
+    moments: {},
+    keyed: false,
+    inside: name,
+    source: "",
+  }) as ClipEntry;
 
 describe("numbers", () => {
   it("reads what people type, and nothing else", () => {
@@ -43,15 +56,25 @@ describe("the library", () => {
   const document = {
     name: "",
     characters: [
-      { id: "a", name: "dragon", file: "dragon", clips: [clip("happy_laugh", ["happy"]), clip("roar_long", ["roar", "happy"]), clip("walk")] },
+      {
+        id: "a",
+        name: "dragon",
+        file: "dragon",
+        clips: [clip("happy_laugh", ["happy"]), clip("roar_long", ["roar", "happy"]), clip("walk")],
+      },
       { id: "b", name: "knight", file: "knight.glb", clips: [clip("Idle")] },
     ],
-    models: [], takes: [], scripts: [], edits: [], selection: [],
+    models: [],
+    takes: [],
+    scripts: [],
+    edits: [],
+    selection: [],
     stage: { character: "a", driver: "clip", drives: "walk" },
   } as unknown as Document;
 
   it("finds clips by name and by label, of the character on stage", () => {
-    const names = (query: string, ...labels: string[]) => libraryRows(document, query, new Set(labels)).clips.map((each) => each.name);
+    const names = (query: string, ...labels: string[]) =>
+      libraryRows(document, query, new Set(labels)).clips.map((each) => each.name);
     expect(names("")).toEqual(["happy_laugh", "roar_long", "walk"]);
     expect(names("happy")).toEqual(["happy_laugh", "roar_long"]);
     expect(names("", "roar")).toEqual(["roar_long"]);
@@ -88,8 +111,18 @@ describe("the timeline", () => {
 describe("the live strip", () => {
   it("joins reports that say the same, forgets old ones, and begins anew with another performance", () => {
     let spans: Lived[] = [];
-    for (const [time, text] of [[0, "a"], [1, "a"], [2, "b"], [3, "b"], [12, "c"]] as const) spans = lived(spans, time, text, 10);
-    expect(spans).toEqual([{ start: 1, stop: 3, text: "b" }, { start: 3, stop: 12, text: "c" }]);
+    for (const [time, text] of [
+      [0, "a"],
+      [1, "a"],
+      [2, "b"],
+      [3, "b"],
+      [12, "c"],
+    ] as const)
+      spans = lived(spans, time, text, 10);
+    expect(spans).toEqual([
+      { start: 1, stop: 3, text: "b" },
+      { start: 3, stop: 12, text: "c" },
+    ]);
     expect(lived(spans, 0.5, "d", 10)).toEqual([{ start: 0.5, stop: 0.5, text: "d" }]);
   });
 });
@@ -116,7 +149,11 @@ describe("the view", () => {
   });
   it("pans across the line of sight only", () => {
     const after = viewAfter(view, "pan", 40, 25, 500);
-    const sight = [Math.sin(view.azimuth) * Math.cos(view.elevation), Math.sin(view.elevation), Math.cos(view.azimuth) * Math.cos(view.elevation)];
+    const sight = [
+      Math.sin(view.azimuth) * Math.cos(view.elevation),
+      Math.sin(view.elevation),
+      Math.cos(view.azimuth) * Math.cos(view.elevation),
+    ];
     const along = sight.reduce((sum, value, axis) => sum + value * (after.target[axis] - view.target[axis]), 0);
     expect(along).toBeCloseTo(0, 12);
   });

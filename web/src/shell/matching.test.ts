@@ -1,7 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { match, ranked } from "./matching";
 
-const titles = ["Play or pause", "Frame all", "Frame the selection", "One frame on", "Clip: happy_laugh", "Undo", "Redo"];
+const titles = [
+  "Play or pause",
+  "Frame all",
+  "Frame the selection",
+  "One frame on",
+  "Clip: happy_laugh",
+  "Undo",
+  "Redo",
+];
 const first = (query: string) => ranked(query, titles, (title) => title)[0]?.item;
 
 describe("matching", () => {

@@ -27,7 +27,10 @@ const CROSS = "M4 4l8 8M12 4l-8 8";
 export function sentenceOf(reason: unknown): { sentence: string; hint: string } {
   if (reason instanceof Refused) return { sentence: reason.sentence, hint: reason.hint };
   const text = reason instanceof Error ? reason.message : String(reason);
-  return { sentence: `Something went wrong in the page: ${text}`, hint: "Reload the page; the project is kept by the server." };
+  return {
+    sentence: `Something went wrong in the page: ${text}`,
+    hint: "Reload the page; the project is kept by the server.",
+  };
 }
 
 export function createNotices(host: HTMLElement): Notices {
@@ -56,9 +59,19 @@ export function createNotices(host: HTMLElement): Notices {
       "div",
       { class: `notice ${level}`, role: level === "error" ? "alert" : "status" },
       icon(SIGNS[level]),
-      h("div", { class: "notice-text" }, h("span", { class: "unseen" }, `${NAMES[level]}: `), h("p", {}, sentence), hint ? h("p", { class: "muted" }, hint) : null),
+      h(
+        "div",
+        { class: "notice-text" },
+        h("span", { class: "unseen" }, `${NAMES[level]}: `),
+        h("p", {}, sentence),
+        hint ? h("p", { class: "muted" }, hint) : null,
+      ),
       badge,
-      h("button", { class: "quiet small square", type: "button", "aria-label": "Close this notice", onclick: () => drop(key) }, icon(CROSS)),
+      h(
+        "button",
+        { class: "quiet small square", type: "button", "aria-label": "Close this notice", onclick: () => drop(key) },
+        icon(CROSS),
+      ),
     );
     host.append(element);
     shown.set(key, { element, count: 1, badge, timer: leave() });

@@ -101,7 +101,8 @@ export function createPalette(keymap: Keymap): Palette {
     event.stopPropagation();
     const to = { ArrowDown: current + 1, ArrowUp: current - 1, PageDown: current + 8, PageUp: current - 8 }[event.key];
     if (event.key === "Enter") choose(current);
-    else if (to !== undefined && shown.length) mark((Math.max(-1, Math.min(shown.length, to)) + shown.length) % shown.length);
+    else if (to !== undefined && shown.length)
+      mark((Math.max(-1, Math.min(shown.length, to)) + shown.length) % shown.length);
     else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) close();
     else return;
     event.preventDefault();

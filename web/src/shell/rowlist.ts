@@ -22,7 +22,8 @@ export function rowList(label: string): RowList {
   let rows: Row[] = [];
   let focused = ""; // the row that Tab reaches
 
-  const items = () => [...element.children].filter((child): child is HTMLElement => child.getAttribute("role") === "option");
+  const items = () =>
+    [...element.children].filter((child): child is HTMLElement => child.getAttribute("role") === "option");
 
   function focusRow(index: number): void {
     const all = items();
@@ -38,12 +39,20 @@ export function rowList(label: string): RowList {
     const index = rows.findIndex((row) => row.id === (event.target as HTMLElement).dataset.id);
     if (index < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     const row = rows[index];
-    const to = { ArrowDown: index + 1, ArrowUp: index - 1, Home: 0, End: rows.length - 1, PageDown: index + 10, PageUp: index - 10 }[event.key];
+    const to = {
+      ArrowDown: index + 1,
+      ArrowUp: index - 1,
+      Home: 0,
+      End: rows.length - 1,
+      PageDown: index + 10,
+      PageUp: index - 10,
+    }[event.key];
     if (to !== undefined && !event.shiftKey) focusRow(to);
     else if (event.key === "Enter") row.open();
     else if (event.key === "F2" && row.rename) row.rename();
     else if (event.key === "Delete" && row.remove) row.remove();
-    else if ((event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) && row.menu) row.menu(event.target as Element);
+    else if ((event.key === "ContextMenu" || (event.key === "F10" && event.shiftKey)) && row.menu)
+      row.menu(event.target as Element);
     else return;
     event.preventDefault();
   });
@@ -83,7 +92,10 @@ export function rowList(label: string): RowList {
       const scroll = element.scrollTop;
       replace(element, ...rows.map(item), rows.length ? null : (empty ?? null));
       element.scrollTop = scroll;
-      if (had) items().find((each) => each.dataset.id === focused)?.focus({ preventScroll: true });
+      if (had)
+        items()
+          .find((each) => each.dataset.id === focused)
+          ?.focus({ preventScroll: true });
     },
   };
 }

@@ -13,7 +13,8 @@ export interface Tick {
 const LABEL_SPACE = 64; // px between labelled ticks, at least
 const SMALL_SPACE = 6; // px between small ones
 
-export const xOf = (time: number, view: Span, width: number) => ((time - view.start) / (view.stop - view.start)) * width;
+export const xOf = (time: number, view: Span, width: number) =>
+  ((time - view.start) / (view.stop - view.start)) * width;
 export const timeOf = (x: number, view: Span, width: number) => view.start + (x / width) * (view.stop - view.start);
 
 /** The nearest frame's time, inside a span. */

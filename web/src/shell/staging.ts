@@ -15,7 +15,12 @@ export async function refusal(answer: Response): Promise<string> {
 }
 
 export function keepStaged({ stage, store, notices, connection }: Context, host: HTMLElement): void {
-  const wait = h("div", { class: "loading hidden", role: "status" }, h("span", { class: "spinner", "aria-hidden": "true" }), h("span", {}));
+  const wait = h(
+    "div",
+    { class: "loading hidden", role: "status" },
+    h("span", { class: "spinner", "aria-hidden": "true" }),
+    h("span", {}),
+  );
   host.append(wait);
   let shown = ""; // the character on stage, or on its way there
   let current: AbortController | null = null;
@@ -39,7 +44,11 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
     } catch (reason) {
       if (mine.signal.aborted) return;
       shown = "";
-      notices.show("error", `${name} could not be put on stage: ${reason instanceof Error ? reason.message : String(reason)}`, "Choose it again in the library, or open another.");
+      notices.show(
+        "error",
+        `${name} could not be put on stage: ${reason instanceof Error ? reason.message : String(reason)}`,
+        "Choose it again in the library, or open another.",
+      );
     } finally {
       clearTimeout(slow);
       if (current === mine) wait.classList.add("hidden");

@@ -24,15 +24,32 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
   const head = h("div", { class: "playhead" });
   const track = h(
     "div",
-    { class: "timeline-track inset", role: "slider", tabindex: 0, "aria-label": "Time", "aria-valuemin": 0, "aria-valuenow": 0 },
+    {
+      class: "timeline-track inset",
+      role: "slider",
+      tabindex: 0,
+      "aria-label": "Time",
+      "aria-valuemin": 0,
+      "aria-valuenow": 0,
+    },
     canvas,
     h("div", { class: "playhead-window" }, head),
   );
   const message = h("div", { class: "timeline-message muted" });
   const strip = createLiveStrip(context);
   const button = (label: string, path: string, run: () => void, filled = false) =>
-    h("button", { class: "quiet square", type: "button", "aria-label": label, title: label, onclick: run }, icon(path, filled));
-  const play = h("button", { class: "square play", type: "button", "aria-label": "Play", title: "Play (Space)", onclick: () => transport.toggle() });
+    h(
+      "button",
+      { class: "quiet square", type: "button", "aria-label": label, title: label, onclick: run },
+      icon(path, filled),
+    );
+  const play = h("button", {
+    class: "square play",
+    type: "button",
+    "aria-label": "Play",
+    title: "Play (Space)",
+    onclick: () => transport.toggle(),
+  });
   const loop = button("Loop", ICONS.loop, () => transport.toggleLoop());
   const rate = numberField({
     label: "Rate",
@@ -51,7 +68,11 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     loop,
   ];
   const now = h("output", { class: "clock", "aria-label": "Time" });
-  const whole = h("button", { class: "quiet small", type: "button", onclick: () => transport.wholeRange() }, "Whole range");
+  const whole = h(
+    "button",
+    { class: "quiet small", type: "button", onclick: () => transport.wholeRange() },
+    "Whole range",
+  );
   const title = h("span", { class: "timeline-title nowrap" });
   host.append(
     h(
@@ -122,7 +143,11 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
   new ResizeObserver(() => requestAnimationFrame(draw)).observe(track);
 
   /** A drag along the ruler that Esc takes back. */
-  function drag(down: PointerEvent, move: (time: number, event: PointerEvent) => void, end: (restore: boolean) => void): void {
+  function drag(
+    down: PointerEvent,
+    move: (time: number, event: PointerEvent) => void,
+    end: (restore: boolean) => void,
+  ): void {
     track.setPointerCapture(down.pointerId);
     const left = track.getBoundingClientRect().left + GUTTER;
     const at = (event: PointerEvent) => timeOf(event.clientX - left, view, width());
@@ -157,7 +182,8 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     track.classList.add("scrubbing");
     drag(
       down,
-      (time, event) => transport.seek(event.shiftKey ? time : snapped(time, what.rate, { start: 0, stop: what.seconds })),
+      (time, event) =>
+        transport.seek(event.shiftKey ? time : snapped(time, what.rate, { start: 0, stop: what.seconds })),
       (restore) => {
         track.classList.remove("scrubbing");
         if (restore) transport.seek(before);
@@ -176,7 +202,10 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
       down,
       (time) => {
         const to = snapped(time, what.rate, { start: 0, stop: what.seconds });
-        range = edge === "start" ? { start: Math.min(to, before.stop - frame), stop: before.stop } : { start: before.start, stop: Math.max(to, before.start + frame) };
+        range =
+          edge === "start"
+            ? { start: Math.min(to, before.stop - frame), stop: before.stop }
+            : { start: before.start, stop: Math.max(to, before.start + frame) };
         picture = { ...(picture as Picture), range };
         drawTimeline(canvas, picture);
       },
@@ -209,7 +238,10 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     if (event.button === 1) pan(event);
     else if (event.button !== 0) return;
     else if (hit.kind === "range") dragRange(event, hit.edge);
-    else if (hit.kind === "take") connection.request({ kind: "show", character: store.document?.stage.character ?? "", take: hit.id }).catch(notices.failed);
+    else if (hit.kind === "take")
+      connection
+        .request({ kind: "show", character: store.document?.stage.character ?? "", take: hit.id })
+        .catch(notices.failed);
     else if (hit.kind === "moment") transport.seek(hit.time);
     else scrub(event);
     event.preventDefault();
@@ -219,7 +251,8 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
     if (!picture || event.buttons) return;
     const box = track.getBoundingClientRect();
     const hit = hitAt(event.clientX - box.left, event.clientY - box.top, picture, track.clientWidth);
-    track.style.cursor = hit.kind === "range" ? "ew-resize" : hit.kind === "take" || hit.kind === "moment" ? "pointer" : "col-resize";
+    track.style.cursor =
+      hit.kind === "range" ? "ew-resize" : hit.kind === "take" || hit.kind === "moment" ? "pointer" : "col-resize";
     track.title = hit.title;
   });
   track.addEventListener(

@@ -24,7 +24,11 @@ export type Hit =
   | { kind: "moment"; time: number; title: string }
   | { kind: "take"; id: string; title: string };
 
-const rows = (picture: Picture) => ({ labels: RULER, moments: RULER + ROW, takes: RULER + (hasMoments(picture) ? 2 : 1) * ROW });
+const rows = (picture: Picture) => ({
+  labels: RULER,
+  moments: RULER + ROW,
+  takes: RULER + (hasMoments(picture) ? 2 : 1) * ROW,
+});
 const hasMoments = (picture: Picture) => Object.keys(picture.playing.moments).length > 0;
 
 /** What lies at a place of the timeline, px from its upper left corner. */
@@ -111,7 +115,15 @@ function drawRuler(paint: Paint, picture: Picture, width: number, height: number
 }
 
 /** A span with its name; the name is cut where the span ends. */
-export function bar(paint: Paint, x: number, y: number, width: number, colour: string, text: string, strong: boolean): void {
+export function bar(
+  paint: Paint,
+  x: number,
+  y: number,
+  width: number,
+  colour: string,
+  text: string,
+  strong: boolean,
+): void {
   paint.fillStyle = colour;
   paint.globalAlpha = strong ? 0.3 : 0.16;
   paint.beginPath();
@@ -132,7 +144,15 @@ function drawLabels(paint: Paint, picture: Picture, at: At): void {
   const { labels, seconds } = picture.playing;
   const x = at(0);
   const y = rows(picture).labels;
-  bar(paint, x, y, at(seconds) - x, labels.length ? labelColour(labels[0]) : "#8b919b", labels.join(", ") || "no label", true);
+  bar(
+    paint,
+    x,
+    y,
+    at(seconds) - x,
+    labels.length ? labelColour(labels[0]) : "#8b919b",
+    labels.join(", ") || "no label",
+    true,
+  );
   labels.forEach((label, index) => {
     paint.fillStyle = labelColour(label);
     paint.fillRect(x + 3 * index, y + 3, 2, ROW - 6);
@@ -162,7 +182,15 @@ function drawTakes(paint: Paint, picture: Picture, at: At): void {
   picture.takes.forEach((take, index) => {
     const x = at(0);
     const shown = take.id === picture.shownTake;
-    bar(paint, x, rows(picture).takes + index * ROW, at(take.seconds) - x, shown ? "#f2a33a" : "#4cc9b0", take.name, shown);
+    bar(
+      paint,
+      x,
+      rows(picture).takes + index * ROW,
+      at(take.seconds) - x,
+      shown ? "#f2a33a" : "#4cc9b0",
+      take.name,
+      shown,
+    );
   });
 }
 
@@ -175,7 +203,10 @@ function drawRange(paint: Paint, picture: Picture, width: number, height: number
   paint.fillStyle = "#8a6a36";
   paint.fillRect(start, RULER - 2, stop - start, 2);
   paint.fillStyle = "#c9ccd2";
-  for (const [x, sign] of [[start, 1], [stop, -1]] as const) {
+  for (const [x, sign] of [
+    [start, 1],
+    [stop, -1],
+  ] as const) {
     paint.beginPath();
     paint.moveTo(x, RULER - 9);
     paint.lineTo(x + sign * 6, RULER - 9);

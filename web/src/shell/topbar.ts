@@ -30,7 +30,21 @@ export interface Topbar {
 export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) => void, palette: () => void): Topbar {
   const { store, connection, notices } = context;
   const buttons = new Map<Mode, HTMLButtonElement>(
-    modes().map((mode) => [mode, h("button", { type: "button", class: "quiet mode", role: "tab", "aria-selected": "false", tabindex: -1, onclick: (event: MouseEvent) => choose(mode, event) }, mode.title)]),
+    modes().map((mode) => [
+      mode,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet mode",
+          role: "tab",
+          "aria-selected": "false",
+          tabindex: -1,
+          onclick: (event: MouseEvent) => choose(mode, event),
+        },
+        mode.title,
+      ),
+    ]),
   );
   function choose(mode: Mode, event: MouseEvent): void {
     go(mode);
@@ -51,20 +65,63 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
   });
 
   const act = (kind: "undo" | "redo") => () => void connection.request({ kind }).catch(notices.failed);
-  const undo = h("button", { type: "button", class: "quiet square", "aria-label": "Undo", onclick: act("undo") }, icon(ICONS.undo));
-  const redo = h("button", { type: "button", class: "quiet square", "aria-label": "Redo", onclick: act("redo") }, icon(ICONS.redo));
-  const exporting = h("button", { type: "button", class: "quiet", "aria-haspopup": "menu", title: "Write what is on stage as a file" }, icon(ICONS.export), h("span", { class: "wide" }, "Export"));
+  const undo = h(
+    "button",
+    { type: "button", class: "quiet square", "aria-label": "Undo", onclick: act("undo") },
+    icon(ICONS.undo),
+  );
+  const redo = h(
+    "button",
+    { type: "button", class: "quiet square", "aria-label": "Redo", onclick: act("redo") },
+    icon(ICONS.redo),
+  );
+  const exporting = h(
+    "button",
+    { type: "button", class: "quiet", "aria-haspopup": "menu", title: "Write what is on stage as a file" },
+    icon(ICONS.export),
+    h("span", { class: "wide" }, "Export"),
+  );
   exporting.addEventListener("click", () => showMenu(exporting, exportsOfStage(context)));
-  const dock = (name: DockName, title: string) => h("button", { type: "button", class: "quiet square", "aria-label": title, title, onclick: () => docks.toggle(name) }, icon(ICONS[name]));
-  const docking = { library: dock("library", "Library"), timeline: dock("timeline", "Timeline"), panel: dock("panel", "Panel") };
+  const dock = (name: DockName, title: string) =>
+    h(
+      "button",
+      { type: "button", class: "quiet square", "aria-label": title, title, onclick: () => docks.toggle(name) },
+      icon(ICONS[name]),
+    );
+  const docking = {
+    library: dock("library", "Library"),
+    timeline: dock("timeline", "Timeline"),
+    panel: dock("panel", "Panel"),
+  };
   const light = h("span", { class: "live-word" });
-  const live = h("span", { class: "live", role: "status" }, h("span", { class: "live-dot", "aria-hidden": "true" }), light);
+  const live = h(
+    "span",
+    { class: "live", role: "status" },
+    h("span", { class: "live-dot", "aria-hidden": "true" }),
+    light,
+  );
   docks.topbar.append(
-    h("span", { class: "brand", "aria-hidden": "true" }, icon("M8 1.5L14.5 8L8 14.5L1.5 8z", true), h("span", { class: "wide" }, "understudy")),
+    h(
+      "span",
+      { class: "brand", "aria-hidden": "true" },
+      icon("M8 1.5L14.5 8L8 14.5L1.5 8z", true),
+      h("span", { class: "wide" }, "understudy"),
+    ),
     h("h1", { class: "unseen" }, "understudy studio"),
     tabs,
     h("span", { class: "spring" }),
-    h("button", { type: "button", class: "quiet", "aria-label": "Commands", title: "Find every command (Ctrl+K)", onclick: palette }, icon(ICONS.command), h("span", { class: "wide keys" }, h("kbd", {}, "Ctrl"), h("kbd", {}, "K"))),
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet",
+        "aria-label": "Commands",
+        title: "Find every command (Ctrl+K)",
+        onclick: palette,
+      },
+      icon(ICONS.command),
+      h("span", { class: "wide keys" }, h("kbd", {}, "Ctrl"), h("kbd", {}, "K")),
+    ),
     undo,
     redo,
     exporting,
@@ -88,7 +145,8 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
     exporting.disabled = !store.character();
   });
   docks.onChange(() => {
-    for (const [name, button] of Object.entries(docking)) button.setAttribute("aria-pressed", String(docks.isOpen(name as DockName)));
+    for (const [name, button] of Object.entries(docking))
+      button.setAttribute("aria-pressed", String(docks.isOpen(name as DockName)));
   });
 
   return {
@@ -107,9 +165,12 @@ export function exportsOfStage(context: Context): Item[] {
   const character = store.character();
   const clip = store.clip();
   const take = store.take();
-  const under = (title: string, items: Item[]): Item[] => (items.length ? [{ title, heading: true, run() {} }, ...items] : []);
+  const under = (title: string, items: Item[]): Item[] =>
+    items.length ? [{ title, heading: true, run() {} }, ...items] : [];
   return [
-    ...(character && clip ? under(`This clip: ${titleOf(clip)}`, exportItems(context, "clip", `${character.id}/${clip.name}`)) : []),
+    ...(character && clip
+      ? under(`This clip: ${titleOf(clip)}`, exportItems(context, "clip", `${character.id}/${clip.name}`))
+      : []),
     ...(take ? under(`This take: ${take.name}`, exportItems(context, "take", take.id)) : []),
     ...(character ? under(`${character.name} with all clips`, exportItems(context, "character", character.id)) : []),
   ];

@@ -78,7 +78,8 @@ export function createTransport({ connection, store, notices }: Context): Transp
     void send();
   }
 
-  const tell = (message: Parameters<typeof connection.request>[0]) => void connection.request(message).catch(notices.failed);
+  const tell = (message: Parameters<typeof connection.request>[0]) =>
+    void connection.request(message).catch(notices.failed);
   return {
     playing,
     range,
@@ -100,7 +101,8 @@ export function createTransport({ connection, store, notices }: Context): Transp
       if (!what) return;
       const near = 1e-3;
       const all = marks(what, range());
-      const next = sign > 0 ? all.find((time) => time > store.time + near) : all.findLast((time) => time < store.time - near);
+      const next =
+        sign > 0 ? all.find((time) => time > store.time + near) : all.findLast((time) => time < store.time - near);
       if (next !== undefined) seek(next);
     },
     setRange: (start, stop) => tell({ kind: "transport", start, stop }),

@@ -5,7 +5,10 @@ const endings = [".glb", ".gltf", ".usda", ".bvh", ".asf", ".amc", ".c3d", ".csv
 const files = (...names: string[]) => names.map((name) => ({ name }));
 const shape = (...names: string[]) => {
   const { groups, unknown } = grouped(files(...names), endings);
-  return { groups: groups.map((group) => [group.main.name, ...group.companions.map((each) => each.name)]), unknown: unknown.map((each) => each.name) };
+  return {
+    groups: groups.map((group) => [group.main.name, ...group.companions.map((each) => each.name)]),
+    unknown: unknown.map((each) => each.name),
+  };
 };
 
 describe("grouped", () => {

@@ -17,7 +17,8 @@ export interface Arrival {
 const REFERRING = [".gltf", ".obj", ".usda", ".usd", ".amc"];
 const COMPANIONS = [".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga", ".asf"];
 
-const ends = (name: string, endings: readonly string[]) => endings.some((ending) => name.toLowerCase().endsWith(ending));
+const ends = (name: string, endings: readonly string[]) =>
+  endings.some((ending) => name.toLowerCase().endsWith(ending));
 
 export interface Group<T> {
   main: T; // the file that is opened
@@ -28,7 +29,10 @@ export interface Group<T> {
  * Which files are opened, each with the others that it may need; and those that nothing here can open.
  * Motion comes after characters, so that it finds whom it moves.
  */
-export function grouped<T extends { name: string }>(files: readonly T[], endings: readonly string[]): { groups: Group<T>[]; unknown: T[] } {
+export function grouped<T extends { name: string }>(
+  files: readonly T[],
+  endings: readonly string[],
+): { groups: Group<T>[]; unknown: T[] } {
   const skeletonAlone = !files.some((file) => ends(file.name, [".amc"]));
   const isCompanion = (file: T) => ends(file.name, COMPANIONS) && !(skeletonAlone && ends(file.name, [".asf"]));
   const companions = files.filter(isCompanion);
@@ -49,11 +53,17 @@ async function post(group: Group<File>): Promise<Opened> {
 }
 
 /** Sends files and tells, after each step, what has become of them. */
-export async function sendFiles(files: readonly File[], { store, notices }: Pick<Context, "store" | "notices">, draw: (arrivals: readonly Arrival[]) => void): Promise<void> {
+export async function sendFiles(
+  files: readonly File[],
+  { store, notices }: Pick<Context, "store" | "notices">,
+  draw: (arrivals: readonly Arrival[]) => void,
+): Promise<void> {
   const formats: readonly FormatEntry[] = store.hello?.formats ?? [];
   const endings = formats.flatMap((format) => format.endings);
   const largest = store.hello?.largestUpload ?? Infinity;
-  const arrivals = new Map<File, Arrival>(files.map((file) => [file, { name: file.name, size: file.size, state: "waiting", sentence: "" }]));
+  const arrivals = new Map<File, Arrival>(
+    files.map((file) => [file, { name: file.name, size: file.size, state: "waiting", sentence: "" }]),
+  );
   const say = (file: File, state: FileState, sentence = "") => {
     arrivals.set(file, { ...(arrivals.get(file) as Arrival), state, sentence });
     draw([...arrivals.values()]);
@@ -65,7 +75,11 @@ export async function sendFiles(files: readonly File[], { store, notices }: Pick
   for (const group of groups) {
     const size = [group.main, ...group.companions].reduce((sum, file) => sum + file.size, 0);
     if (size > largest) {
-      say(group.main, "failed", `This is larger than the ${Math.floor(largest / (1 << 20))} MB that the page may send; open it with \`understudy studio FILE\`.`);
+      say(
+        group.main,
+        "failed",
+        `This is larger than the ${Math.floor(largest / (1 << 20))} MB that the page may send; open it with \`understudy studio FILE\`.`,
+      );
       continue;
     }
     say(group.main, "sending");
@@ -75,8 +89,15 @@ export async function sendFiles(files: readonly File[], { store, notices }: Pick
       say(group.main, "opened", opened.notes.slice(0, 3).join(" "));
     } catch (reason) {
       if (reason instanceof Refused) notices.withdraw(reason.sentence); // the list tells it, where the file stands
-      say(group.main, "failed", reason instanceof Refused ? reason.sentence : "The server did not answer; it comes back by itself, then drop the file again.");
+      say(
+        group.main,
+        "failed",
+        reason instanceof Refused
+          ? reason.sentence
+          : "The server did not answer; it comes back by itself, then drop the file again.",
+      );
     }
   }
-  for (const [file, arrival] of arrivals) if (arrival.state === "waiting") say(file, "failed", "No file here refers to it.");
+  for (const [file, arrival] of arrivals)
+    if (arrival.state === "waiting") say(file, "failed", "No file here refers to it.");
 }

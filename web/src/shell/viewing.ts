@@ -32,12 +32,25 @@ export function createViewing({ stage }: Pick<Context, "stage">, host: HTMLEleme
   return (gesture) => {
     end?.(false);
     const before = stage.view;
-    const line = h("div", { class: "gesture", role: "status" }, h("strong", {}, TITLES[gesture]), " Move the pointer; click to keep it, ", h("kbd", {}, "Esc"), " to go back.");
+    const line = h(
+      "div",
+      { class: "gesture", role: "status" },
+      h("strong", {}, TITLES[gesture]),
+      " Move the pointer; click to keep it, ",
+      h("kbd", {}, "Esc"),
+      " to go back.",
+    );
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[gesture]}` }, line);
     let from: { x: number; y: number } | null = null;
     const move = (event: PointerEvent) => {
       from ??= { x: event.clientX, y: event.clientY };
-      stage.view = viewAfter(before, gesture, event.clientX - from.x, event.clientY - from.y, Math.max(1, stage.canvas.clientHeight));
+      stage.view = viewAfter(
+        before,
+        gesture,
+        event.clientX - from.x,
+        event.clientY - from.y,
+        Math.max(1, stage.canvas.clientHeight),
+      );
     };
     const key = (event: KeyboardEvent) => {
       if (event.key !== "Escape" && event.key !== "Enter") return;

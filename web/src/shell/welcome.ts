@@ -18,8 +18,20 @@ export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: 
   const line = h(
     "div",
     { class: "welcome hidden", role: "note" },
-    h("p", {}, "Choose a mood on the left, ", link("perform", "direct it live"), ", or ", link("play", "play tic-tac-toe against it"), "."),
-    h("button", { type: "button", class: "quiet small square", "aria-label": "Close this line", onclick: close }, icon("M4 4l8 8M12 4l-8 8")),
+    h(
+      "p",
+      {},
+      "Choose a mood on the left, ",
+      link("perform", "direct it live"),
+      ", or ",
+      link("play", "play tic-tac-toe against it"),
+      ".",
+    ),
+    h(
+      "button",
+      { type: "button", class: "quiet small square", "aria-label": "Close this line", onclick: close },
+      icon("M4 4l8 8M12 4l-8 8"),
+    ),
   );
   host.append(line);
   let first: string | null = null; // what was on stage when the page came
