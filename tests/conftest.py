@@ -25,6 +25,7 @@ TOGETHER = {
     "deforming": ("tests/deform/",),
     "dragon": ("tests/cast/dragon/",),
     "batch": ("tests/batch/",),
+    "browser": ("tests/studio/e2e/", "tests/studio/test_web.py"),
 }
 APART = (
     *("tests/test_style.py", "tests/test_examples.py", "tests/test_gltf_validator.py", "tests/test_against_three.py"),
@@ -32,6 +33,7 @@ APART = (
 )
 FIRST = (
     *TOGETHER["learning"],
+    *TOGETHER["browser"],
     *("tests/test_style.py::test_style[types]", "tests/deform/", "tests/cast/dragon/", "tests/batch/"),
     *("tests/test_examples.py", "tests/cli/", "tests/fuzz/", "tests/test_gltf_validator.py", "tests/formats/"),
 )
