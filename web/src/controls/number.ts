@@ -1,5 +1,6 @@
 /** A number that is dragged, typed, stepped by keys, and reset by a double click. */
 import { h } from "../dom";
+import { drag } from "./drag";
 
 export interface NumberOptions {
   label: string; // what it is, for those who cannot see it
@@ -104,7 +105,6 @@ export function numberField(options: NumberOptions): NumberField {
     if (down.button !== 0 || down.target instanceof HTMLInputElement) return;
     const before = value;
     let dragging = false;
-    element.setPointerCapture(down.pointerId);
     const move = (event: PointerEvent) => {
       const distance = event.clientX - down.clientX;
       if (!dragging && Math.abs(distance) < THRESHOLD) return;
@@ -112,30 +112,12 @@ export function numberField(options: NumberOptions): NumberField {
       element.classList.add("dragging");
       put(before + Math.round(distance / PIXELS_A_STEP) * step * (event.shiftKey ? 0.1 : 1), false);
     };
-    const stop = (restore: boolean) => {
-      element.removeEventListener("pointermove", move);
-      element.removeEventListener("pointerup", up);
-      element.removeEventListener("pointercancel", cancel);
-      window.removeEventListener("keydown", escape, true);
+    drag(element, down, move, (restore) => {
       element.classList.remove("dragging");
-      if (!dragging) return;
-      if (restore) put(before, false);
-      else if (value !== before) options.change?.(value);
-    };
-    const up = () => {
-      stop(false);
       if (!dragging) element.focus();
-    };
-    const cancel = () => stop(true);
-    const escape = (event: KeyboardEvent) => {
-      if (event.key !== "Escape") return;
-      event.stopPropagation();
-      stop(true);
-    };
-    element.addEventListener("pointermove", move);
-    element.addEventListener("pointerup", up);
-    element.addEventListener("pointercancel", cancel);
-    window.addEventListener("keydown", escape, true);
+      else if (restore) put(before, false);
+      else if (value !== before) options.change?.(value);
+    });
   });
   element.addEventListener("dblclick", () => put(home, true));
   element.addEventListener("keydown", (event) => {

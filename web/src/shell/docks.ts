@@ -1,4 +1,5 @@
 /** The page's frame: top bar, library, viewport, mode panel, timeline; docks collapse, resize, and remember it. */
+import { drag } from "../controls/drag";
 import { h } from "../dom";
 import { remember, remembered } from "./settings";
 
@@ -111,18 +112,9 @@ export function createDocks(root: HTMLElement): Docks {
       if (down.button !== 0) return;
       const before = size[name];
       const from = across ? down.clientY : down.clientX;
-      element.setPointerCapture(down.pointerId);
       const move = (event: PointerEvent) =>
         resize(name, before + sign * ((across ? event.clientY : event.clientX) - from), false);
-      const end = (restore: boolean) => {
-        element.removeEventListener("pointermove", move);
-        window.removeEventListener("keydown", escape, true);
-        resize(name, restore ? before : size[name], true);
-      };
-      const escape = (event: KeyboardEvent) => event.key === "Escape" && end(true);
-      element.addEventListener("pointermove", move);
-      element.addEventListener("pointerup", () => end(false), { once: true });
-      window.addEventListener("keydown", escape, true);
+      drag(element, down, move, (restore) => resize(name, restore ? before : size[name], true));
     });
     element.addEventListener("dblclick", () => resize(name, bounds.usual, true));
     element.addEventListener("keydown", (event) => {
