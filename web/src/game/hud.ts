@@ -24,6 +24,8 @@ export interface Hud {
   say(sentence: string): void;
   hint(text: string | null): void;
   sound(on: boolean): void;
+  /** Puts the squares of those who do not see the stage where it draws them: CSS pixels of the page. */
+  place(corners: readonly { x: number; y: number }[][]): void;
 }
 
 export function createHud(wanted: Wanted): Hud {
@@ -40,7 +42,7 @@ export function createHud(wanted: Wanted): Hud {
   const bar = h("div", { class: "game-bar" }, chooser, pace, sound, fresh);
   const hint = h("p", { class: "game-hint hidden" });
   const squares = SQUARES.map((square) => h("button", { type: "button", class: "inset", "data-square": square, onclick: () => wanted.take(square), onfocus: () => wanted.at(square), onblur: () => wanted.at(null) }));
-  const grid = h("div", { class: "game-grid unseen", role: "group", "aria-label": "Board" }, ...squares);
+  const grid = h("div", { class: "game-grid", role: "group", "aria-label": "Board" }, ...squares);
   let shownStrengths = "";
 
   function side(name: string, path: string): { element: HTMLElement; count: HTMLElement; who: HTMLElement } {
@@ -87,6 +89,13 @@ export function createHud(wanted: Wanted): Hud {
     hint(text) {
       hint.textContent = text ?? "";
       hint.classList.toggle("hidden", text === null);
+    },
+    place(corners) {
+      corners.forEach((around, square) => {
+        const [xs, ys] = [around.map((each) => each.x), around.map((each) => each.y)];
+        const [left, top] = [Math.min(...xs), Math.min(...ys)];
+        squares[square].style.cssText = `left:${left}px;top:${top}px;width:${Math.max(...xs) - left}px;height:${Math.max(...ys) - top}px`;
+      });
     },
     sound(on) {
       sound.setAttribute("aria-pressed", String(on));

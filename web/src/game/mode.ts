@@ -8,7 +8,7 @@ import { remember, remembered } from "../shell/settings";
 import type { View } from "../stage/stage";
 import { createBoard, type Board } from "./board";
 import { createHud, QUICK } from "./hud";
-import { viewOf } from "./placing";
+import { corners, viewOf } from "./placing";
 import { createPointing } from "./pointing";
 import { mayTake, stepped, SQUARES } from "./reading";
 import { createSounds, type SoundName } from "./sound";
@@ -29,6 +29,7 @@ export function gameMode(context: Context): Mode {
   let board: Board | null = null;
   let before: View | null = null; // the view of the mode that was left
   let own: View | null = null; // the game's, until somebody turns the camera
+  let laid = ""; // the view that the squares of the page were laid out for
   let cursor = 4;
   let seed = seedOf(location.search);
 
@@ -117,9 +118,17 @@ export function gameMode(context: Context): Mode {
     stage.view = own = viewOf(entered.table, clientWidth / Math.max(1, clientHeight));
   }
 
-  // a character that comes on stage is framed by itself: then the board is brought into view again
   stage.onSeen(() => {
-    if (active && own && Math.abs(stage.view.distance - own.distance) > 1e-6) look();
+    if (!active || !entered) return;
+    const view = stage.view;
+    // a character that comes on stage is framed by itself: then the board is brought into view again
+    if (own && Math.abs(view.distance - own.distance) > 1e-6) look();
+    const { clientWidth, clientHeight } = stage.canvas;
+    const key = JSON.stringify([view, clientWidth, clientHeight]);
+    if (key === laid) return;
+    laid = key;
+    const { table } = entered;
+    hud.place(SQUARES.map((square) => corners(table, square).map((point) => stage.project(point))));
   });
   stage.canvas.addEventListener("wheel", () => (own = null), { passive: true });
   stage.canvas.addEventListener("pointermove", (event) => event.buttons && (own = null));
@@ -202,6 +211,6 @@ export function gameMode(context: Context): Mode {
 /** The seed that an address asks for (`?seed=7`): the same clicks make the same game. */
 export function seedOf(search: string): number | null {
   const given = new URLSearchParams(search).get("seed");
-  const number = given === null ? NaN : Number(given);
+  const number = given?.trim() ? Number(given) : NaN;
   return Number.isInteger(number) && number >= 0 && number < 2 ** 31 ? number : null;
 }

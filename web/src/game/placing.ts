@@ -21,6 +21,14 @@ export function squareCentre(square: number): [number, number] {
   return [(square % 3) - 1, 1 - Math.floor(square / 3)];
 }
 
+/** The corners of a square, in the world. */
+export function corners(table: GameTable, square: number): [number, number, number][] {
+  const world = worldFromBoard(table);
+  const [x, y] = squareCentre(square);
+  const around = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]];
+  return around.map(([dx, dy]) => new Vector3(x + dx, y + dy, 0).applyMatrix4(world).toArray());
+}
+
 export interface Hit {
   square: number | null; // null beside the squares
   point: [number, number, number]; // on the board, in the world
@@ -62,8 +70,8 @@ export function viewOf(table: GameTable, aspect: number): View {
   const middle = low + slope * (distance - nearest) * below;
   const sides = (0.75 * width) / (slope * aspect * (1 - 2 * MARGIN.side)) + nearest;
   const away = Math.max(distance, sides);
-  // the target lies on the axis, at the depth of the board's middle
-  const depth = toward([y, z]);
+  // the target lies on the axis between the two, so that neither moves aside when the camera turns
+  const depth = (nearest + farthest) / 2;
   return {
     target: [x, middle * cos + depth * sin, depth * cos - middle * sin],
     azimuth: AZIMUTH,

@@ -153,8 +153,8 @@ class Director:
         return "threatened" if threats else None
 
     def _ponder(self, state: State) -> Told:
-        choice = choose(state.board, EMBER, strength_of(state.strength), state.generator())
-        state = replace(state, choice=choice, decided=False, chances=state.chances + 1)
+        choice = choose(state.board, EMBER, strength_of(state.strength), state.strategist())
+        state = replace(state, choice=choice, decided=False)
         return self._enter(state, "pondering", "pondering")
 
     def _passed(self, state: State, event: Passed) -> Told:

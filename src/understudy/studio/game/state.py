@@ -8,12 +8,13 @@ from typing import Literal
 import numpy as np
 
 from understudy.studio.game import board as rules
-from understudy.studio.game.board import CLAW, EMPTY, Board
+from understudy.studio.game.board import CLAW, EMPTY, FREE, Board
 from understudy.studio.game.moods import Mood
 from understudy.studio.game.opponent import Choice
 
 Phase = Literal["greeting", "waiting", "reacting", "pondering", "placing", "surprised", "won", "lost", "draw"]
 
+STRATEGY = 0x7AC  # keeps draws of moves apart from those of scripts
 OVER: tuple[Phase, ...] = ("surprised", "won", "lost", "draw")  # nobody can move any more
 
 
@@ -65,5 +66,9 @@ class State:
         return rules.line_of(self.board) or ()
 
     def generator(self) -> np.random.Generator:
-        """A random generator of this state's own: the same state draws the same."""
+        """A random generator of this state's own, for acting: the same state draws the same."""
         return np.random.default_rng([self.seed, self.chances])
+
+    def strategist(self) -> np.random.Generator:
+        """A random generator for moves: the same moves are answered alike, however long the player thinks."""
+        return np.random.default_rng([self.seed, STRATEGY, self.round, sum(mark != FREE for mark in self.board)])

@@ -1,0 +1,30 @@
+"""A project in which somebody has learned to act, as a studio finds it when it starts."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from tests.learned import lamp_model
+
+from understudy.studio.perform.models import adopt, with_model
+from understudy.studio.safety import Folders
+from understudy.studio.session import Session
+from understudy.studio.starting import open_all
+
+
+def learned_project(folder: Path) -> Path:
+    """The lamp and its model, in a project folder."""
+    model = folder.parent / "lamp.understudy"
+    lamp_model().save(model)
+
+    async def make() -> None:
+        session = Session(folder, Folders())
+        await session.start()
+        await open_all(session, ["lamp"])
+        entry = adopt(session, model, session.document.characters[0].id)
+        session.change(with_model(session.document, entry), "learn the lamp")
+        await session.stop()
+
+    asyncio.run(make())
+    return folder

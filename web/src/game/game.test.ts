@@ -1,0 +1,108 @@
+import { Raycaster, PerspectiveCamera, Vector2, Vector3 } from "three";
+import { describe, expect, it } from "vitest";
+import type { GameEvent, GameTable } from "../protocol/messages";
+import { eye, FOV } from "../stage/orbit";
+import { seedOf } from "./mode";
+import { corners, hit, squareCentre, viewOf, worldFromBoard } from "./placing";
+import { mayTake, SQUARES, squareLabel, statusLine, stepped } from "./reading";
+
+const TABLE: GameTable = { centre: [0.1, 0.15, 0.55], width: 0.48, lean: 0.42 };
+const GAME: GameEvent = {
+  kind: "game", character: "dragon", board: ["claw", "", "ember", "", "", "", "", "", ""], turn: "claw", phase: "waiting", mood: "waiting", result: "",
+  line: [], last: 2, strength: "drake", pace: 1, round: 0, player: 0, opponent: 0, draws: 0,
+};
+
+function camera(aspect: number): PerspectiveCamera {
+  const view = viewOf(TABLE, aspect);
+  const made = new PerspectiveCamera(FOV, aspect, 0.01, 100);
+  made.position.copy(eye(view));
+  made.lookAt(...view.target);
+  made.updateMatrixWorld();
+  return made;
+}
+
+const middle = (square: number): Vector3 => new Vector3(...squareCentre(square), 0).applyMatrix4(worldFromBoard(TABLE));
+
+describe("the board in the world", () => {
+  it("leans towards the player, its first row away from them", () => {
+    expect(middle(4).toArray()).toEqual(TABLE.centre.map((value) => expect.closeTo(value, 9)));
+    expect(middle(1).y).toBeGreaterThan(middle(7).y);
+    expect(middle(1).z).toBeLessThan(middle(7).z);
+    expect(middle(3).x).toBeLessThan(middle(5).x);
+    expect(middle(0).distanceTo(middle(2))).toBeCloseTo((2 / 3) * TABLE.width, 9);
+  });
+
+  it("is hit where it is pointed at, square by square", () => {
+    const seen = camera(16 / 9);
+    for (const square of SQUARES) {
+      const caster = new Raycaster();
+      const at = middle(square).project(seen);
+      caster.setFromCamera(new Vector2(at.x, at.y), seen);
+      const found = hit(caster.ray, TABLE);
+      expect(found?.square).toBe(square);
+      expect(new Vector3(...(found?.point ?? [0, 0, 0])).distanceTo(middle(square))).toBeLessThan(1e-6);
+    }
+  });
+
+  it("is missed by a ray that passes it, and told apart from its rim", () => {
+    const seen = camera(16 / 9);
+    const caster = new Raycaster();
+    caster.setFromCamera(new Vector2(0, 0.95), seen);
+    expect(hit(caster.ray, TABLE)).toBeNull();
+    const rim = new Vector3(1.7, 0, 0).applyMatrix4(worldFromBoard(TABLE)).project(seen);
+    caster.setFromCamera(new Vector2(rim.x, rim.y), seen);
+    expect(hit(caster.ray, TABLE)?.square).toBeNull();
+  });
+
+  it.each([4 / 3, 16 / 9, 21 / 9, 3 / 4])("is seen whole in a picture of %f", (aspect) => {
+    const seen = camera(aspect);
+    for (const square of SQUARES) {
+      for (const corner of corners(TABLE, square)) {
+        const at = new Vector3(...corner).project(seen);
+        expect(Math.abs(at.x)).toBeLessThan(0.98);
+        expect(Math.abs(at.y)).toBeLessThan(0.98);
+      }
+    }
+  });
+});
+
+describe("the game in words", () => {
+  it("names squares by place and owner", () => {
+    expect(SQUARES.map((square) => squareLabel(GAME, square))).toEqual([
+      "Top left, yours", "Top centre, free", "Top right, the dragon's",
+      "Middle left, free", "Middle centre, free", "Middle right, free",
+      "Bottom left, free", "Bottom centre, free", "Bottom right, free",
+    ]);
+    expect(squareLabel({ ...GAME, line: [0, 4, 8] }, 0)).toContain("winning line");
+  });
+
+  it("says whose turn it is, and how it ended", () => {
+    expect(statusLine(GAME)).toBe("Your turn");
+    expect(statusLine({ ...GAME, turn: "ember" })).toBe("The dragon is thinking");
+    expect(statusLine({ ...GAME, turn: "", result: "won" })).toBe("You win");
+    expect(statusLine({ ...GAME, turn: "", result: "lost" })).toBe("The dragon wins");
+    expect(statusLine({ ...GAME, turn: "", result: "draw" })).toBe("A draw");
+  });
+
+  it("lets the player take free squares in their own turn only", () => {
+    expect(SQUARES.filter((square) => mayTake(GAME, square))).toEqual([1, 3, 4, 5, 6, 7, 8]);
+    expect(SQUARES.some((square) => mayTake({ ...GAME, turn: "ember" }, square))).toBe(false);
+    expect(mayTake(null, 4)).toBe(false);
+  });
+
+  it("moves by arrows and stays at the edges", () => {
+    for (const [key, back] of [["ArrowLeft", "ArrowRight"], ["ArrowUp", "ArrowDown"]]) {
+      expect(stepped(stepped(4, key), back)).toBe(4);
+      const edge = stepped(stepped(4, key), key);
+      expect(stepped(edge, key)).toBe(edge);
+    }
+    expect(stepped(0, "ArrowUp")).toBe(0);
+    expect(stepped(8, "ArrowRight")).toBe(8);
+    expect(stepped(4, "x")).toBe(4);
+  });
+});
+
+it("reads a seed from an address, and nothing else", () => {
+  expect(seedOf("?seed=7")).toBe(7);
+  for (const wrong of ["", "?seed=", "?seed=-1", "?seed=1.5", "?seed=x", "?seed=9999999999"]) expect(seedOf(wrong)).toBeNull();
+});
