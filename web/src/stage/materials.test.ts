@@ -1,0 +1,48 @@
+import { ShaderLib } from "three";
+import { describe, expect, it } from "vitest";
+import { gridStep } from "./ground";
+import { followed, towards } from "./lights";
+import { soften } from "./materials";
+
+describe("soft skin", () => {
+  it("is built into three's own light, wherever that moves", () => {
+    const shader = { fragmentShader: ShaderLib.physical.fragmentShader };
+    soften(shader, 1, 0.4);
+    expect(shader.fragmentShader).toContain("vec3 softIrradiance");
+    expect(shader.fragmentShader).toContain("directDiffuse += softIrradiance");
+    expect(shader.fragmentShader).not.toContain("#include <lights_physical_pars_fragment>");
+  });
+
+  it("leaves hard surfaces alone", () => {
+    const shader = { fragmentShader: ShaderLib.physical.fragmentShader };
+    soften(shader, 0, 0);
+    expect(shader.fragmentShader).toBe(ShaderLib.physical.fragmentShader);
+  });
+});
+
+describe("light", () => {
+  it("comes from the upper left front, wherever the camera is", () => {
+    for (const azimuth of [0, 1, -2, 3]) {
+      const key = towards(azimuth, -35, 38);
+      expect(key.length()).toBeCloseTo(1, 9);
+      expect(key.y).toBeCloseTo(Math.sin((38 * Math.PI) / 180), 9);
+    }
+    expect(towards(0, -35, 38).x).toBeLessThan(0);
+    expect(towards(0, -35, 38).z).toBeGreaterThan(0);
+  });
+
+  it("goes round without a jump", () => {
+    expect(followed(Math.PI) - followed(-Math.PI)).toBeCloseTo(2 * Math.PI, 9);
+  });
+});
+
+describe("the grid", () => {
+  it("has round steps of a fifth to a half of what stands on it", () => {
+    for (const radius of [0.003, 0.5, 1, 7, 120]) {
+      const step = gridStep(radius);
+      expect(step).toBeLessThanOrEqual(0.5 * radius);
+      expect(step).toBeGreaterThanOrEqual(0.19 * radius);
+      expect([1, 2, 5]).toContain(Math.round(step / 10 ** Math.floor(Math.log10(step) + 1e-9)));
+    }
+  });
+});

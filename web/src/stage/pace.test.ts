@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { Pace } from "./pace";
+
+function run(pace: Pace, pictures: number, gap: number, from = 0): number {
+  for (let i = 0; i < pictures; i++) pace.drew((from += gap), 5);
+  return from;
+}
+
+describe("pace", () => {
+  it("gets coarser where pictures come too slowly, step by step, and whole when all rests", () => {
+    const pace = new Pace(1);
+    run(pace, 15, 90);
+    expect(pace.ratioAt(false)).toBe(1);
+    run(pace, 200, 90, 15 * 90);
+    expect(pace.ratioAt(false)).toBe(0.5);
+    expect(pace.ratioAt(true)).toBe(1);
+  });
+
+  it("gets finer again, more slowly", () => {
+    const pace = new Pace(2);
+    const at = run(pace, 30, 90);
+    expect(pace.coarse).toBe(true);
+    run(pace, 400, 10, at);
+    expect(pace.coarse).toBe(false);
+  });
+
+  it("does not count the time in which nothing moved", () => {
+    const pace = new Pace(1);
+    run(pace, 60, 5000);
+    expect(pace.coarse).toBe(false);
+  });
+
+  it("leaves a machine alone that does not want it", () => {
+    const pace = new Pace(1, false);
+    run(pace, 300, 200);
+    expect(pace.coarse).toBe(false);
+  });
+
+  it("counts the pictures of the last second", () => {
+    const pace = new Pace(1);
+    const now = run(pace, 100, 20);
+    expect(pace.stats(now).fps).toBe(50);
+    expect(pace.stats(now).ms).toBe(5);
+    expect(pace.stats(now + 5000).fps).toBe(0);
+  });
+});
