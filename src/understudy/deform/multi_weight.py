@@ -6,7 +6,8 @@ with o the product entry by entry, W_k twelve weights (the homogeneous row 0 0 0
 inverse binds (Wang and Phillips 2002, "Multi-weight enveloping: least-squares approximation techniques for skin
 animation"). The paper weights the entries of the world's matrices, and its result then depends on which way the
 character faces; here they are those of the joints as seen from the vertex's home joint h, its strongest, so that a
-rigid motion of all joints moves the mesh rigidly.
+rigid motion of all joints moves the mesh rigidly. It helps as well: a forearm that bends seen from the upper arm is
+one thing to learn, the same bend seen from the hips of a character that leans is many.
 
 What is stored is c_k,rc = W_k,rc v_h,c, which is linear as well and does not divide by coordinates near zero. The rest
 pose, where all N are 1, is kept exactly by sum_k c_k,rr = v_h,r. The fit is `ridge` around the linear blend.
@@ -20,6 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from understudy import checks
 from understudy.checks import Array
 from understudy.deform import ridge
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
@@ -32,11 +34,15 @@ KERNELS = "understudy.deform.multi_weight_kernels"
 
 @dataclass(frozen=True)
 class MultiWeightSettings:
-    """`ridge` None is cross-validated; `weights` is "fit" or "artist", the linear blend from which the fit starts."""
+    """`ridge` None is cross-validated; `weights` is "fit" or "artist", the linear blend from which the fit starts.
+
+    `frame` "home" looks at the joints from the vertex's strongest, "root" from the root, as the paper does.
+    """
 
     influences: int = 4
     ridge: float | None = None
     weights: str = "fit"
+    frame: str = "home"
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +72,8 @@ class MultiWeight(Frozen):
         skin = base_skin(examples, chosen)
         sets, weights = influence_sets(skin, examples, chosen.influences)
         home = np.take_along_axis(sets, np.argmax(weights, axis=1)[:, None], axis=1)[:, 0]
+        if checks.one_of(chosen.frame, "frame", ("home", "root")) == "root":
+            home = np.full_like(home, np.argmax(examples.parents < 0))
         local = transform.apply(skin.inverse_binds[home], skin.rest)
         own = np.concatenate((local, np.ones((len(local), 1))), axis=1)
         entries = np.tile((weights[..., None] * own[:, None])[:, :, None], (1, 1, 3, 1))  # (V, K, 3, 4)
