@@ -16,7 +16,7 @@ estimator | maths
 character | gp
 formats | deform | features
 rig
-posespace | motiongraph | retarget | keyframes
+posespace | motiongraph | retarget | keyframes | skinning
 live | cast
 render | batch | opening
 studio

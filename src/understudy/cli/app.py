@@ -17,8 +17,8 @@ from understudy import __version__
 from understudy.errors import UnderstudyError
 
 VERBS = (
-    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce", "bench"),
-    "completion",
+    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce"),
+    *("skin", "bench", "completion"),
 )
 
 
