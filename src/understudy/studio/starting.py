@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.errors import UnderstudyError
+from understudy.opening import is_model
 from understudy.studio.messages.shell import Notice
 from understudy.studio.project import Origin
 from understudy.studio.shell.opening import open_origin
@@ -30,9 +31,11 @@ async def open_all(session: Session, names: Iterable[str]) -> None:
         is_cast = name in cast.names() and not path.exists()
         origin = Origin(cast=name) if is_cast else Origin(path=str(path.resolve()))
         known = [id for id, found in session.project.origins.items() if found == origin]
-        open_already = next((id for id in known if session.document.character(id)), None)
+        is_open = any(session.document.character(id) for id in known)
+        if is_model(name):  # a copy of it is kept under its name
+            is_open = path.stem in {entry.name for entry in session.document.models}
         try:
-            if open_already is None:
+            if not is_open:
                 await open_origin(session, origin, name if is_cast else path.name)
         except UnderstudyError as error:
             session.emit(Notice("error", str(error), "The rest is open."))
