@@ -9,6 +9,8 @@ bytes         run-time data a vertex; seconds to fit; microseconds a frame
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +18,12 @@ import numpy as np
 from understudy.checks import Array
 from understudy.deform.deformer import Deformer
 from understudy.deform.examples import Examples
-from understudy.maths import linear
+from understudy.gp.threads import one_thread
+from understudy.maths import accelerate, linear
 
 LEAST_SECONDS = 0.05  # of processor time, for the speed of a frame
-MOST_RUNS = 20
+LEAST_RUNS, MOST_RUNS = 3, 20
+BATCH = 64  # frames: a block of the kernels of linear blending
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +101,29 @@ def edge_stretch(found: Array, truth: Array, triangles: Array) -> float:
 
 
 def speed(deformer: Deformer, transforms: Array) -> float:
-    """Microseconds of processor time a frame, of a batch; the median of several runs after one that loads the code."""
-    deformer.deform(transforms)
+    """Microseconds a frame on one core, of a batch; the median of several runs after one that loads the code."""
+    batch = np.tile(transforms, (-(-BATCH // len(transforms)), 1, 1, 1))[:BATCH]
     runs: list[float] = []
-    while len(runs) < 3 or (sum(runs) < LEAST_SECONDS and len(runs) < MOST_RUNS):
-        began = time.process_time()
-        deformer.deform(transforms)
-        runs.append(time.process_time() - began)
-    return 1e6 * float(np.median(runs)) / len(transforms)
+    with one_thread(), _one_kernel_thread():
+        deformer.deform(batch)
+        while len(runs) < LEAST_RUNS or (sum(runs) < LEAST_SECONDS and len(runs) < MOST_RUNS):
+            began = time.process_time()
+            deformer.deform(batch)
+            runs.append(time.process_time() - began)
+    return 1e6 * float(np.median(runs)) / len(batch)
+
+
+@contextmanager
+def _one_kernel_thread() -> Iterator[None]:
+    """Compiled kernels on one thread, where there are any."""
+    if accelerate.kernels("understudy.deform.linear_kernels") is None:
+        yield
+        return
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
