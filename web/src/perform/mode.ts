@@ -32,7 +32,7 @@ export function performMode(context: Context): Mode {
   const full = h("div", { class: "map-full hidden" });
   const widen = h("button", { type: "button", class: "quiet small square", "aria-label": "Latent map full size", "aria-pressed": "false", title: "Full size (M)", onclick: () => toggleFull() }, icon(WIDEN));
   const legend = h("div", { class: "map-legend" });
-  const away = h("p", { class: "map-away muted" }, "The map is full size. ", h("kbd", {}, "M"), " brings it back.");
+  const away = h("p", { class: "map-away muted hidden" }, "The map is full size. ", h("kbd", {}, "M"), " brings it back.");
   const place = h("div", { class: "map-place" }, away, view.element, legend, h("div", { class: "map-corner" }, widen));
   const doing = h("span", { class: "what nowrap" });
   const cost = h("span", { class: "cost", title: "What a frame of the performance costs the server, without drawing" });
@@ -43,6 +43,7 @@ export function performMode(context: Context): Mode {
   function toggleFull(open = full.classList.contains("hidden")): void {
     if (!performing.model()) return;
     full.classList.toggle("hidden", !open);
+    away.classList.toggle("hidden", !open);
     (open ? full : place).append(view.element);
     widen.setAttribute("aria-pressed", String(open));
     view.resized();
@@ -80,6 +81,7 @@ export function performMode(context: Context): Mode {
       wanted = "";
       view.show(null);
       full.classList.add("hidden");
+      away.classList.add("hidden");
       widen.setAttribute("aria-pressed", "false");
       place.append(view.element);
     }

@@ -1,6 +1,7 @@
 /** What the panels work out by themselves: labels of clips, lines of scripts, where the character looks. */
 import { describe, expect, it } from "vitest";
 import type { CharacterEntry } from "../protocol/messages";
+import { found } from "./finding";
 import { between } from "./gaze_pointer";
 import { hueColour, hueOf } from "./hues";
 import { labelsOf } from "./labels_of";
@@ -50,4 +51,11 @@ it("the character looks at a place between the camera and itself", () => {
   const [, , z] = between([0, 0, 4], [0, 0, 0]);
   expect(z).toBeGreaterThan(0);
   expect(z).toBeLessThan(4);
+});
+
+describe("names", () => {
+  const names = ["eyes.left", "laugh", "happy", "happy_hop", "mouth.happy"];
+  it("are whole poses first", () => expect(found(names, "", 4)).toEqual(["laugh", "happy", "happy_hop", "eyes.left"]));
+  it("are found by a few letters, the best first", () => expect(found(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
+  it("may be none", () => expect(found(names, "zzz", 9)).toEqual([]));
 });

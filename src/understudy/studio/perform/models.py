@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from understudy.posespace import Model
     from understudy.studio.session import Session
 
+CALM = ("neutral", "idle", "calm", "rest", "stand")  # what people call the label that a character comes back to
 LARGEST = 2 << 30  # bytes of a model file
 
 
@@ -64,8 +65,8 @@ class Models:
 
     def live(self, document: Document, id: str, seed: int = 0, label: str | None = None) -> LiveSource:
         """A new performance of a model."""
-        performer = self.performer(document, id)
-        return LiveSource(self.opened(document, id), RATE, seed, label, performer)
+        performer, opened = self.performer(document, id), self.opened(document, id)
+        return LiveSource(opened, RATE, seed, label or calm_label(opened.model), performer)
 
     def map(self, document: Document, id: str) -> bytes:
         """The latent map of a model as the page reads it."""
@@ -102,6 +103,12 @@ def found(document: Document, id: str) -> ModelEntry:
     if entry is None:
         raise InvalidInput(f"there is no model {id!r}")
     return entry
+
+
+def calm_label(model: Model) -> str:
+    """The label in which a performance begins: the one that is called calm, else the first."""
+    named = (label for word in CALM for label in model.labels if word in label.lower())
+    return next(named, model.labels[0])
 
 
 def entry_of(model: Model, id: str, name: str, character: str, file: str) -> ModelEntry:

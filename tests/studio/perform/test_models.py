@@ -1,0 +1,36 @@
+"""Models of a project: where a performance begins, and what the document says of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from understudy.errors import InvalidInput
+from understudy.opening import Opened
+from understudy.studio.document import Document
+from understudy.studio.perform.models import calm_label, entry_of, found, with_model
+
+
+@pytest.mark.parametrize(
+    ("labels", "calm"),
+    [
+        (("roar", "neutral", "idle"), "neutral"),
+        (("Run", "Idle_B", "Walk"), "Idle_B"),
+        (("Run", "Standing"), "Standing"),
+        (("hop", "sad"), "hop"),
+    ],
+)
+def test_a_performance_begins_calmly(lamp: Opened, labels: tuple[str, ...], calm: str) -> None:
+    spaces = dict(zip(labels, lamp.model.spaces.values()))
+    assert calm_label(replace(lamp.model, spaces=spaces)) == calm
+
+
+def test_an_entry_says_what_the_model_has(lamp: Opened) -> None:
+    entry = entry_of(lamp.model, "i", "lamp", "c", "i.understudy")
+    assert entry.labels == lamp.model.labels and entry.frames == sum(map(len, lamp.model.spaces.values()))
+    assert entry.clips == ("hop", "curious", "sad", "happy")
+    document = with_model(Document(), entry)
+    assert found(document, "i") is entry
+    with pytest.raises(InvalidInput, match="there is no model 'j'"):
+        found(document, "j")
