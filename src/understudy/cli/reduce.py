@@ -17,6 +17,10 @@ from understudy.errors import InvalidInput
 if TYPE_CHECKING:
     from understudy.character import Asset
 
+GLTF = (".glb", ".gltf")
+FOR_GLTF = {"rotations": "quaternion", "handles": "thirds"}  # what its cubic splines hold as it is
+FOR_CURVES = {"rotations": "euler"}  # angles need fewer keys
+
 
 @click.command(name="reduce")
 @click.argument("input")
@@ -75,7 +79,8 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        wish = {"tolerance": 1e-3 * tolerance, "keys": keys}
+        kind = suffix(target, ending)
+        wish = {"tolerance": 1e-3 * tolerance, "keys": keys, **(FOR_GLTF if kind in GLTF else FOR_CURVES)}
         if angle is not None:
             wish["angle"] = math.radians(angle)
         reduced, rows = reduced_asset(asset, clips, rate, wish, quiet or as_json)
@@ -84,7 +89,6 @@ def command(
             if not quiet:
                 for row in rows:
                     click.echo(f"  {line(row)}", err=True)
-        kind = suffix(target, ending)
         shown = plain(leading(reduced, rows[0]["clip"], kind), kind, quiet or as_json)
         notes = [*shown.notes, *written(shown, target, ending)]
         told = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
@@ -118,7 +122,7 @@ def reduced_asset(
         source = animation if rate is None else asset.clip(animation.name, rate)
         began = time.perf_counter()
         with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
-            found = reduce(source, rig, rotations="euler", progress=progress, **wish)
+            found = reduce(source, rig, progress=progress, **wish)
         seconds = time.perf_counter() - began
         result = replaced(result, animation, found.curves)
         rows.append(

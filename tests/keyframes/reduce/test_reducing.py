@@ -83,6 +83,18 @@ def test_the_tolerance_is_kept_and_told(rotations: str, keys: str) -> None:
         assert np.array_equal(found.curves.curves[0].times, found.curves.curves[1].times)
 
 
+@pytest.mark.parametrize("loop", [False, True])
+def test_handles_at_thirds_are_what_cubic_splines_hold(loop: bool) -> None:
+    clip, rig = arm()
+    if loop:
+        clip = Clip("there and back", clip.channels, np.concatenate([clip.values, clip.values[-2::-1]]), RATE)
+    found = reduce(clip, rig, 0.002, np.radians(1), handles="thirds", loop=loop)
+    distance, angle = errors(clip, found, rig)
+    assert distance <= 0.002 and angle <= np.radians(1) and distance == pytest.approx(found.error_m, rel=1e-6)
+    assert all(curve.is_hermite for curve in found.curves.curves)
+    assert found.keys <= 2 * reduce(clip, rig, 0.002, np.radians(1), loop=loop).keys
+
+
 def test_a_tighter_tolerance_has_more_keys() -> None:
     clip, rig = arm()
     counts = [reduce(clip, rig, tolerance).keys for tolerance in (0.02, 0.004, 0.0008)]
@@ -234,6 +246,7 @@ def test_progress_runs_to_its_end() -> None:
         ({"angle": -1.0}, "angle"),
         ({"keys": "few"}, "keys"),
         ({"rotations": "matrix"}, "rotations"),
+        ({"handles": "long"}, "handles"),
     ],
 )
 def test_bad_settings_are_refused(change: dict[str, float | str], sentence: str) -> None:

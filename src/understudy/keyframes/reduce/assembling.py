@@ -33,6 +33,10 @@ def _curve(channel: Channel, group: Group, rows: list[int], given: Source, loop:
     count = group.count
     state = group.state[rows, :count].transpose(1, 0, 2)  # (K, n, 5)
     values = state[..., 0].copy()
+    if not group.free_lengths and count > 1:
+        thirds = np.diff(group.keys[:count])[:, None] / 3  # also of keys that were put in and not fitted since
+        state = state.copy()
+        state[1:, :, 2], state[:-1, :, 4] = thirds, thirds
     before, after = handles(state, 1 / (2 * given.rate))
     if channel.kind == "rotation":
         length = np.linalg.norm(values, axis=1)

@@ -217,13 +217,19 @@ def fit_chain(
 ) -> float:
     """Fit the states of keys `first` to `last` in place to target (M,) with weight (M,); returns the cost.
 
-    free (last - first + 1, 5) bool says which slots may move. Slopes of keys that are not `broken` stay equal on both
-    sides: at the ends of the chain that means both or none of them is free. Gives up after three steps that leave more
-    than `enough`.
+    free (last - first + 1, 5) bool says which slots may move; lengths that may not are made a third. Slopes of keys
+    that are not `broken` stay equal on both sides: at the ends of the chain that means both or none of them is free.
+    Gives up after three steps that leave more than `enough`.
     """
     count = last - first + 1
     place = np.empty((count, SLOTS), np.int64)
     n = _number(first, last, broken, free, place)
+    for k in range(first, last):
+        span = float(keys[k + 1] - keys[k])
+        if not free[k - first, LENGTH_OUT]:
+            state[k, LENGTH_OUT] = span / 3.0
+        if not free[k + 1 - first, LENGTH_IN]:
+            state[k + 1, LENGTH_IN] = span / 3.0
     cost = chain_cost(keys, state, first, last, target, weight)
     if n == 0:
         return cost

@@ -43,6 +43,7 @@ class Group:
     weight: Array  # (n, M) tolerances for one unit
     bound: Array  # (n, M) likewise, by which columns are kept from making up for others: see `world_kernels.aim`
     peaks: Array  # (M,) bool, samples at which one of the columns turns around: keys are drawn to them
+    free_lengths: bool = True  # or every handle is as long as a third of its segment
     free_ends: bool = True
     count: int = 0
     merged_at: float = 0.0  # the limit at which merging was last tried
@@ -86,8 +87,9 @@ class Group:
         if loop:
             self._tie()
         self.count = search_kernels.fill(
-            self.keys, self.state, self.broken, self.count, self.target, self.weight, fill, self.free_ends
-        )
+            self.keys, self.state, self.broken, self.count, self.target, self.weight, fill,
+            self.free_ends, self.free_lengths,
+        )  # fmt: skip
 
     def _tie(self) -> None:
         """Ends that a loop runs through: their values and slopes are set here and stay."""
@@ -155,7 +157,7 @@ class Group:
         """Key k taken out (or moved to a sample, and the next to `merged`), and the curves fitted again around it."""
         worst, first, width, inside = search_kernels.attempt(
             self.keys, self.state, self.broken, self.count, k, sample, merged, self.columns, self.target, self.weight,
-            world, limit, self.free_ends, *self.scratch,
+            world, limit, self.free_ends, self.free_lengths, *self.scratch,
         )  # fmt: skip
         return Attempt(worst, k, first, width, inside, sample < 0)
 
@@ -184,7 +186,7 @@ class Group:
         wish, weight, new = np.empty(samples), np.empty(samples), np.empty(samples)
         free = np.ones((self.count, fit_kernels.SLOTS), bool)
         free[[0, -1]] = self.free_ends
-        free[0, fit_kernels.LENGTH_OUT] = free[-1, fit_kernels.LENGTH_IN] = True
+        free[:, fit_kernels.LENGTH_IN] = free[:, fit_kernels.LENGTH_OUT] = self.free_lengths
         for row, column in enumerate(self.columns):
             world_kernels.aim(world, column, self.bound[row], wish, weight)
             weight /= max(float(weight.max()), 1e-300) / self.weight[row].max()

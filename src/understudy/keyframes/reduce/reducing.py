@@ -32,6 +32,7 @@ Progress = Callable[[int, int], None]
 ANGLE = np.radians(2.0)
 WEIGHT = 0.01
 KEYS = ("free", "shared")
+HANDLES = ("free", "thirds")
 FILL = 0.35  # tolerances that a column alone may be off before keys are taken out, where all share them
 ROUNDS = (0.9, 0.985)  # tolerances; the last leaves room for second order
 SHARED_ROUNDS = (0.35, 0.5, 0.65, 0.8, 0.9, 0.985)  # where the keys were not thinned joint by joint before
@@ -52,6 +53,7 @@ def reduce(
     weight: float = WEIGHT,
     keys: str = "free",
     rotations: str = "keep",
+    handles: str = "free",
     loop: bool | None = None,
     extremes: bool = True,
     contacts: bool = True,
@@ -62,7 +64,8 @@ def reduce(
     Both are measured in the world at all frames and midway between them, without a `rig` each joint by itself; shape
     weights and other controls are kept within `weight`. Keys lie on frames; `keys` says whether all columns share them
     or each channel (and each shape weight) has its own. `rotations` turns quaternions into Euler angles or back; angles
-    need fewer keys and less time.
+    need fewer keys and less time. With `handles` at "thirds" only slopes are free: more keys, but glTF's cubic splines
+    hold the curves as they are.
     A `loop` (found, where None) stays seamless in value and slope. With `extremes`, clear peaks of columns keep their
     keys; with `contacts`, joints that stand still near the floor are held to half of the tolerance. `progress` is
     called with the steps done and their number.
@@ -73,9 +76,10 @@ def reduce(
         for value, name in ((tolerance, "tolerance"), (angle, "angle"), (weight, "tolerance on weights"))
     )
     checks.one_of(rotations, "rotations", source.ROTATIONS)
+    checks.one_of(handles, "handles", HANDLES)
 
     def one(part: Clip | Curves, kind: str) -> Reduced:
-        run = _Reduction(source.sampled(part, kind), rig, *limits).run
+        run = _Reduction(source.sampled(part, kind), rig, *limits, handles == "free").run
         return run(keys == "shared", loop, extremes, contacts, progress or _silent)
 
     if isinstance(animation, Clip) and not loop and len(cuts.pieces(animation)) > 1:
@@ -91,8 +95,11 @@ def _silent(done: int, total: int) -> None:
 class _Reduction:
     """One run: the source, the model of the world, and the groups with their keys."""
 
-    def __init__(self, given: Source, rig: PosedRig | None, tolerance: float, angle: float, weight: float) -> None:
+    def __init__(
+        self, given: Source, rig: PosedRig | None, tolerance: float, angle: float, weight: float, free_lengths: bool
+    ) -> None:
         self.given, self.tolerance, self.angle, self.weight = given, tolerance, angle, weight
+        self.free_lengths = free_lengths
         self.measure = Measure(given, rig)
         self.bones = self.measure.bones
         self.notes = list(given.notes)
@@ -169,7 +176,7 @@ class _Reduction:
                     peaks |= own
                     if self.world.joint[column] < 0:
                         self.world.band[column, own] = lever[column, own] / landmarks.PEAK
-            groups.append(Group(columns, values[columns], own_lever[columns], bound[columns], peaks))
+            groups.append(Group(columns, values[columns], own_lever[columns], bound[columns], peaks, self.free_lengths))
         if together:
             for group in groups:
                 group.begin(self.loop, share * FILL)

@@ -21,9 +21,15 @@ _worst = worlds.worst
 
 
 @compiled()
-def _free(count: int, state_free: bool, broken: Array, first_end: bool, last_end: bool, free: Array) -> None:
-    """Which slots of a chain may move: all inside; at its two ends the lengths, and what does not show outside."""
+def _free(
+    count: int, state_free: bool, lengths: bool, broken: Array, first_end: bool, last_end: bool, free: Array
+) -> None:
+    """Which slots of a chain may move: all inside; at its two ends the lengths, and what does not show outside.
+
+    Without `lengths` no length does.
+    """
     free[:] = True
+    free[:, fit.LENGTH_IN] = free[:, fit.LENGTH_OUT] = lengths
     for i, is_end in ((0, first_end), (count - 1, last_end)):
         slope = 3 if i == 0 else 1
         free[i, 0] = free[i, 1] = free[i, 3] = is_end and state_free
@@ -69,6 +75,7 @@ def fill(
     weight: Array,
     limit: float,
     state_free: bool,
+    lengths: bool,
 ) -> int:
     """Add keys until every column of target (n, M) is met within limit / weight (n, M) at every sample.
 
@@ -82,7 +89,7 @@ def fill(
         worst_of[: count - 1] = 0.0
         free = np.empty((count, 5), np.bool_)
         for c in range(n):
-            _free(count, state_free, broken[c], True, True, free)
+            _free(count, state_free, lengths, broken[c], True, True, free)
             _fit_chain(
                 keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 60 if count < 6 else 12, np.inf
             )
@@ -129,6 +136,7 @@ def attempt(
     world: World,
     limit: float,
     state_free: bool,
+    lengths: bool,
     local_keys: Array,
     local: Array,
     local_broken: Array,
@@ -165,7 +173,7 @@ def attempt(
                 local[c, i, 4] = local[c, i + 1, 2] = span / 3.0
             local[c, i, 4] = min(max(local[c, i, 4], fit.SHORTEST * span), fit.longest(span) * span)
             local[c, i + 1, 2] = min(max(local[c, i + 1, 2], fit.SHORTEST * span), fit.longest(span) * span)
-        _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
+        _free(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
         enough = 4.0 * hopeless * hopeless * width
         _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
@@ -180,7 +188,7 @@ def attempt(
     for c in range(len(columns)):
         if most_of[c] < 0.3 * limit:
             continue
-        _free(inside, state_free, local_broken[c], a == 0, b == count - 1, free)
+        _free(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
         _sample_chain(local_keys, local[c], 0, inside - 1, values)
         _heavier(values, start, target[c], weight[c], most_of[c], heavier)
         _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
