@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 
 import httpx
 import pytest
 import websockets.exceptions
-from tests.studio.messages.hostile import hostile
+from tests.studio.messages.hostile import hostile_texts
 from tests.studio.talking import Refused, Studio
 
 from understudy.studio.safety import Door
@@ -73,9 +74,8 @@ def test_a_thousand_hostile_messages(studio: Studio) -> None:
     """All on one connection: each is refused or does no harm, nothing is lost, and the next request is answered."""
     before = studio.session.document.characters
     with studio.page() as page:
-        sent = [text for text in (hostile(seed) for seed in range(1000)) if len(text) < 1 << 20]
-        for number, text in enumerate(sent):
-            page.send(text.encode("utf-8", "replace").decode("utf-8", "replace"))
+        for number, text in enumerate(hostile_texts(1050, 1 << 20)):
+            page.send(text)
             if number % 100 == 99:
                 assert page.ask("ping")["seconds"] > 0
         page.send(b"\x00" * 100_000)  # binary
@@ -107,18 +107,20 @@ def test_two_pages_see_the_same(studio: Studio) -> None:
 
 
 def test_with_a_token_the_address_leaves_a_cookie(tmp_path: Path) -> None:
-    from starlette.testclient import TestClient
-
     from understudy.studio.app import make_app
 
-    door = Door("0.0.0.0", "right")
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "index.html").write_text("the page")
-    app = make_app(Session(tmp_path / "project"), door, tmp_path / "page")
-    with TestClient(app, base_url="http://studio:7860") as client:
-        assert client.get("/").status_code == 403
-        assert client.get("/?token=wrong").status_code == 403
-        answer = client.get("/?token=right", follow_redirects=False)
-        assert answer.status_code == 303 and answer.headers["location"] == "/"
-        assert "HttpOnly" in answer.headers["set-cookie"] and "SameSite=strict" in answer.headers["set-cookie"]
-        assert client.get("/").text == "the page"
+    app = make_app(Session(tmp_path / "project"), Door("0.0.0.0", "right"), tmp_path / "page")
+
+    async def visit() -> None:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://studio:7860") as client:
+            assert (await client.get("/")).status_code == 403
+            assert (await client.get("/?token=wrong")).status_code == 403
+            answer = await client.get("/?token=right")
+            assert answer.status_code == 303 and answer.headers["location"] == "/"
+            assert "HttpOnly" in answer.headers["set-cookie"] and "SameSite=strict" in answer.headers["set-cookie"]
+            assert (await client.get("/")).text == "the page"
+
+    asyncio.run(visit())

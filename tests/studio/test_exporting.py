@@ -56,7 +56,7 @@ def test_a_character_with_all_its_clips(studio: Studio, tmp_path: Path) -> None:
         ("character", "exe", "nothing can be exported as"),
         ("character", "c3d", "nothing can be exported as"),
         ("character", "../../x", "nothing can be exported as"),
-        ("character", "csv", ""),
+        ("character", "csv", "csv"),
         ("script", "toml", "no such script"),
         ("model", "understudy", "cannot be exported"),
         ("edit", "glb", "cannot be exported"),

@@ -159,7 +159,7 @@ def hostile_upload(seed: int) -> tuple[str, bytes]:
     data = bytearray(rng.choice(sound))
     for _ in range(rng.randrange(1, 30)):
         data[rng.randrange(len(data))] = rng.randrange(256)
-    name = "x.usda" if seed % 50 == 0 else rng.choice(names)  # a process each for USD
+    name = "x.usda" if seed % 100 == 0 else rng.choice(names)  # a process each for USD
     return name, bytes(data[: rng.randrange(len(data))] if rng.random() < 0.3 else data)
 
 

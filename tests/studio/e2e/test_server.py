@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 from tests.cli.acrobat import acrobat
 from tests.studio.e2e.running import Studio
-from tests.studio.messages.hostile import hostile
+from tests.studio.messages.hostile import hostile_texts
 
 from understudy import formats
 
@@ -102,9 +102,7 @@ def test_hostile_neighbours_do_not_disturb(studio: Studio, page: Any) -> None:
     """Another connection of the same browser sends nonsense; this page plays on and nothing is lost."""
     opened(page, studio)
     before = page.get_by_role("listbox", name="Characters").inner_text()
-    texts = [text for text in (hostile(seed) for seed in range(300)) if len(text) < 100_000]
-    sound = [text.encode("utf-8", "replace").decode() for text in texts]
-    assert page.evaluate(HOSTILE, sound) > 250
+    assert page.evaluate(HOSTILE, hostile_texts(300, 100_000)) > 250
     moves(page)
     assert page.get_by_role("listbox", name="Characters").inner_text() == before
     assert "Traceback" not in studio.log()

@@ -7,7 +7,9 @@ import json
 import random
 from typing import Any
 
+from understudy.errors import InvalidInput
 from understudy.studio.messages.message import camel, requests
+from understudy.studio.messages.reading import parse
 
 VALUES: tuple[Any, ...] = (
     *(
@@ -63,7 +65,7 @@ TEXTS = (
     "GET / HTTP/1.1\r\n\r\n",
     "<script>alert(1)</script>",
 )
-HARMFUL = ("undo", "redo", "open", "close", "delete", "rename", "label", "select")  # what they do when they are sound
+CHANGES = ("undo", "redo", "open", "close", "delete", "rename", "label")  # what they do when they are sound
 
 
 def hostile(seed: int) -> str:
@@ -92,3 +94,16 @@ def hostile(seed: int) -> str:
         place = rng.randrange(len(text))
         return text[:place] + chr(rng.choice([0, 34, 92, 125, 0x20AC, 0x1F600])) + text[place + 1 :]
     return text
+
+
+def hostile_texts(count: int, longest: int) -> list[str]:
+    """Hostile texts as a socket can carry them, without those that came out as sound requests for a change."""
+    texts = [hostile(seed).encode("utf-8", "replace").decode() for seed in range(count)]
+    return [text for text in texts if len(text) < longest and not _changes(text)]
+
+
+def _changes(text: str) -> bool:
+    try:
+        return parse(text).kind in CHANGES
+    except InvalidInput:
+        return False
