@@ -74,3 +74,34 @@ def standard(weights=True):
     bends = np.radians([0, 20, 40, 60, 80, 100, 120, 30, 60, 90, 0, 0])
     twists = np.radians([0, 0, 0, 0, 0, 0, 0, 60, -60, 30, 90, -90])
     return tube(bends, twists, weights=weights)
+
+
+def two_elbows(angles, seed=0):
+    """Examples of a tube with elbows at x = 2/3 and 4/3 of its length, bent by angles (E, 2) about z.
+
+    Each elbow adds a bump of its own to a linear blend, in the frame of the strongest joint: corrections are sums of
+    one function a joint, which is what EigenSkin assumes.
+    """
+    v, t = rest_tube(19, 6)
+    at = np.array((0, LENGTH / 3, 2 * LENGTH / 3))
+    moves = np.tile(np.eye(4), (len(angles), 3, 1, 1))
+    for e, pair in enumerate(np.asarray(angles, float)):
+        for j in (1, 2):
+            local = np.eye(4)
+            local[:3, :3] = Rotation.from_rotvec((0, 0, pair[j - 1])).as_matrix()
+            local[0, 3] = at[j] - at[j - 1]
+            moves[e, j] = moves[e, j - 1] @ local
+    binds = np.tile(np.eye(4), (3, 1, 1))
+    binds[:, 0, 3] = -at
+    s = np.clip(0.5 + (v[:, :1] - at[1:]) / (2 * SOFT), 0, 1)
+    w = np.stack((1 - s[:, 0], s[:, 0] * (1 - s[:, 1]), s[:, 0] * s[:, 1]), axis=1)
+    matrices = moves @ binds
+    meshes = np.einsum("vb,ebij,vj->evi", w, matrices[:, :, :3, :3], v) + np.einsum(
+        "vb,ebi->evi", w, matrices[:, :, :3, 3]
+    )
+    home = np.argmax(w, axis=1)
+    for j in (1, 2):
+        bump = 0.1 * np.exp(-(((v[:, 0] - at[j]) / 0.2) ** 2))[:, None] * np.array((0, v[0, 1] * 4, 0))
+        grown = (1 - np.cos(np.asarray(angles)[:, j - 1]))[:, None, None] * bump
+        meshes += np.einsum("evij,evj->evi", matrices[:, home, :3, :3], grown)
+    return Examples(v, t, binds, moves, meshes, (-1, 0, 1), w, np.tile(np.arange(3), (len(v), 1)))

@@ -29,6 +29,7 @@ from understudy.deform.shapes import SparseShapes, prepare
 from understudy.deform.weighted_pose_space import joint_shares
 
 SUPPORT = 0.02  # weight on a joint's two bones from which on a vertex feels it
+LITTLE = 5e-3  # of the largest correction: what moves less is not stored
 SAMPLE = 1500  # vertices that vote on width and ridge
 
 
@@ -141,10 +142,20 @@ def _flat(values: Array) -> Array:
     return values.reshape(len(values), -1)
 
 
+def _moved(k: Array, a: Array, feels: Array) -> Array:
+    """(V, M): whether a joint moves a vertex by more than a little in any example."""
+    most = np.zeros(feels.shape)
+    for j in range(feels.shape[1]):
+        part = (k[j] @ _flat(a[:, feels[:, j]])).reshape(len(a), -1, 3)
+        most[feels[:, j], j] = np.sqrt(np.square(part).sum(axis=2).max(axis=0, initial=0))
+    return most > LITTLE * most.max(initial=0)
+
+
 def _principal(k: Array, a: Array, feels: Array, settings: EigenSkinSettings) -> tuple[Array, Array, Array, int]:
     """joint_of (R,), mix (E, R), displacements (R, V, 3), and how many vertices they move in all."""
     joint_of, mixes, shapes, stored = [], [np.zeros((len(a), 0))], [np.zeros((0, *a.shape[1:]))], 0
-    parts = [_flat(k[j] @ _flat(a[:, feels[:, j]])) for j in range(feels.shape[1])]
+    feels = feels & _moved(k, a, feels)
+    parts = [k[j] @ _flat(a[:, feels[:, j]]) for j in range(feels.shape[1])]
     factors = [np.linalg.svd(part, full_matrices=False) if part.size else None for part in parts]
     total = sum(float(np.square(f[1]).sum()) for f in factors if f is not None)
     every = np.sort(

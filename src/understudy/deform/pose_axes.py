@@ -60,20 +60,21 @@ class PoseAxes(Frozen):
     def found(cls, examples: Examples) -> PoseAxes:
         """The axes about which the joints of the examples turn."""
         features = PoseFeatures.of(examples)
-        turns = quaternion.to_rotation_vector(_short(_rotations(features, examples.transforms)))  # (E, M, 3)
+        turns = _short(_rotations(features, examples.transforms))  # (E, M, 4)
         names: list[str] = []
         which, directions = [], []
         for m, j in enumerate(features.joints):
-            v = turns[:, m]
-            total = np.square(v).sum()
-            if total < LEAST**2 * len(v):
-                continue
             bone = _bone(examples, int(j))
-            along = np.outer(v @ bone, bone)
-            _, s, vt = np.linalg.svd(v - along, full_matrices=True)
-            s = np.append(s, np.zeros(3 - len(s))) if len(s) < 3 else s
-            chosen = [("twist", bone)] if np.square(along).sum() > PART * total else []
-            chosen += [(f"bend {i + 1}" if i else "bend", vt[i]) for i in range(2) if s[i] ** 2 > PART * total]
+            swing, twist = _swing_twist(turns[:, m], bone)
+            total = np.square(swing).sum() + np.square(twist).sum()
+            if total < LEAST**2 * len(swing):
+                continue
+            _, s, vt = np.linalg.svd(swing, full_matrices=True)
+            chosen = [("twist", bone)] if np.square(twist).sum() > PART * total else []
+            chosen += [
+                (f"bend {i + 1}" if i else "bend", vt[i]) for i in range(min(2, len(s))) if s[i] ** 2 > PART * total
+            ]
+            v = swing + twist[:, None] * bone
             for word, a in chosen:
                 names.append(f"{examples.names[j]} {word}")
                 which.append(m)
@@ -88,7 +89,8 @@ class PoseAxes(Frozen):
         plain = cls(names, which, directions, np.full(len(which), -np.pi), features)
         seen = np.sort(np.concatenate((plain(examples.transforms), np.zeros((1, len(which))))), axis=0)
         gaps = np.diff(np.concatenate((seen, seen[:1] + 2 * np.pi)), axis=0)
-        widest = np.argmax(gaps - 1e-6 * np.abs(seen + gaps / 2 - np.pi), axis=0)[None]  # of equals that nearest to pi
+        off = np.abs((seen + gaps / 2) % (2 * np.pi) - np.pi)
+        widest = np.argmax(gaps - 1e-3 * off, axis=0)[None]  # of gaps about as wide the one nearest to half a turn
         middle = np.take_along_axis(seen + gaps / 2, widest, axis=0)[0]
         return cls(names, which, directions, -(-middle % (2 * np.pi)), features)
 
@@ -105,6 +107,15 @@ def _rotations(features: PoseFeatures, transforms: Array) -> Array:
     d = (features.rest_back @ transform.invert(t[:, features.above]) @ t[:, features.joints])[..., :3, :3]
     d = d / np.maximum(linear.length(np.swapaxes(d, -1, -2))[..., None, :], 1e-12)
     return quaternion.from_matrix(d)
+
+
+def _swing_twist(q: Array, bone: Array) -> tuple[Array, Array]:
+    """q = swing twist: the rotation vector (E, 3) of the swing, across the bone, and the angle (E,) of the twist."""
+    twist = linear.normalise(
+        np.concatenate((np.outer(q[:, :3] @ bone, bone), q[:, 3:]), axis=1), otherwise=quaternion.IDENTITY
+    )
+    swing = _short(quaternion.multiply(q, quaternion.conjugate(twist)))
+    return quaternion.to_rotation_vector(swing), 2 * np.arctan2(twist[:, :3] @ bone, twist[:, 3])
 
 
 def _short(q: Array) -> Array:

@@ -1,0 +1,50 @@
+"""The fits on a real sequence: an artist's mesh animation with hand weights, frames held out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.data_folder import data
+
+from understudy.deform import registry
+from understudy.deform.deformer import Examples
+from understudy.deform.linear_fit import LinearSkin
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    """(to fit, held out) of bone_meshseq; joints move as the hand weights ask for, by least squares in each frame."""
+    path = data("meshseq_dembones/bone_meshseq.npz")
+    with np.load(path) as file:
+        order = np.argsort(file["joint_parent"], kind="stable")  # roots first; two levels
+        rest, frames, quads = file["rest"].astype(float), file["frames"].astype(float), file["quads"]
+        weights, bind = file["hand_weights"][:, order].astype(float), file["bind_world"][order].astype(float)
+        parents = file["joint_parent"][order]
+    parents = np.where(parents < 0, -1, np.argsort(order)[parents])
+    weights /= weights.sum(axis=1, keepdims=True)
+    terms = (weights[:, :, None] * np.concatenate((rest, np.ones((len(rest), 1))), axis=1)[:, None]).reshape(
+        len(rest), -1
+    )
+    found = np.linalg.lstsq(terms, np.moveaxis(frames, 0, 1).reshape(len(rest), -1), rcond=None)[0]
+    moves = np.zeros((len(frames), len(bind), 4, 4))
+    moves[:, :, :3] = np.moveaxis(found.reshape(len(bind), 4, len(frames), 3), (2, 0, 3, 1), (0, 1, 2, 3))
+    moves[..., 3, 3] = 1
+    triangles = np.concatenate((quads[:, :3], quads[:, [0, 2, 3]]))
+    joints = np.tile(np.arange(len(bind)), (len(rest), 1))
+    whole = Examples(rest, triangles, np.linalg.inv(bind), moves @ bind, frames, parents, weights, joints)
+    return whole.only(np.arange(0, len(frames), 10)), whole.only(np.arange(5, len(frames), 10))
+
+
+def rms(made, e):
+    return np.sqrt(np.square(made.deform(e.transforms) - e.vertices).sum(axis=-1).mean())
+
+
+def test_fitted_weights_are_as_good_as_the_artists(sequence):
+    fit, held = sequence
+    assert rms(LinearSkin.fit(fit, {"influences": 4}), held) < 1.2 * rms(LinearSkin.given(fit), held)
+
+
+@pytest.mark.parametrize("name", ["multi-weight", "animation-space", "added-joints", "pose-space", "eigenskin"])
+def test_richer_methods_come_nearer(sequence, name):
+    fit, held = sequence
+    assert rms(registry.method(name).fit(fit), held) < rms(LinearSkin.fit(fit), held)
