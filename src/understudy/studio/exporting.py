@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from understudy.character import Asset, Character, Clip, Curves
-from understudy.errors import InvalidInput
+from understudy.errors import FileError, InvalidInput
 from understudy.studio.handling import Content
 from understudy.studio.messages.shell import Exported
 from understudy.studio.shell import naming
@@ -112,7 +112,10 @@ def write_asset(
     ending = formats.ending_of(place)
     if character.layers is not None and ending != ".curves.json":
         asset = flatten(asset, shapes=ending != ".bvh", progress=progress)
-    return (*asset.notes, *formats.write(asset, place))
+    try:
+        return (*asset.notes, *formats.write(asset, place))
+    except FileError as error:  # it names the file that was asked for, not where that lies
+        raise type(error)(place.name.partition("-")[2] or place.name, error.reason, error.place) from None
 
 
 def _safe(name: str) -> str:

@@ -210,3 +210,32 @@ def test_a_models_file_is_opened_with_its_character(learned: Studio, page: Page,
     page.ask("undo")
     page.ask("undo")  # the character and its first model are back
     assert model in page.document["models"]
+
+
+def test_a_take_is_exported_to_every_format(learned: Studio, page: Page, tmp_path: Path) -> None:
+    """What holds a motion holds it to the precision of its numbers: float32, or the digits of a text."""
+    if not page.document["takes"]:
+        page.ask("record", recording=True)
+        report(page, lambda event: (event["recorded"] or 0) > 0.3)
+        page.ask("record", recording=False)
+    entry = page.document["takes"][0]
+    here = learned.session.assets.get(entry["character"]).rig
+    rows = takes.read(learned.session.project.place("takes", entry["file"]), "x").rows.astype(np.float64)
+    shown = here.joints(rows)[:, :, :3, 3]
+    held = []
+    for ending in sorted({each.endings[0] for each in formats.FORMATS if each.writes}):
+        try:
+            url = page.ask("export", what="take", target=entry["id"], format=ending)["url"]
+        except Refused as refusal:
+            assert str(refusal).startswith("take 1.csv: Live Link CSV holds ARKit weights"), refusal
+            continue
+        path = tmp_path / f"take{ending}"
+        with urllib.request.urlopen(learned.address + urllib.parse.quote(url)) as answer:
+            path.write_bytes(answer.read())
+        asset = formats.read(path)
+        there = rig.of(asset.character()) if asset.characters else here
+        back = there.pose(asset.animations[0])
+        assert len(back) == len(rows), ending
+        np.testing.assert_allclose(there.joints(back)[:, :, :3, 3], shown, atol=2e-6, err_msg=ending)
+        held.append(ending)
+    assert {".glb", ".gltf", ".bvh", ".usda"} <= set(held)
