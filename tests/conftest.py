@@ -20,7 +20,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 TOGETHER = {
     "learning": (
         *("tests/gp/", "tests/posespace/", "tests/live/"),
-        *("tests/cli/test_demo.py", "tests/cli/test_learn.py", "tests/cli/test_perform.py"),
+        *(
+            "tests/cli/test_demo.py",
+            "tests/cli/test_learn.py",
+            "tests/cli/test_perform.py",
+            "tests/cli/test_showing.py",
+        ),
     ),
     "deforming": ("tests/deform/",),
     "dragon": ("tests/cast/dragon/",),
