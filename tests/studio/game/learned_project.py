@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.learned import lamp_model
@@ -26,5 +27,6 @@ def learned_project(folder: Path) -> Path:
         session.change(with_model(session.document, entry), "learn the lamp")
         await session.stop()
 
-    asyncio.run(make())
+    with ThreadPoolExecutor(1) as thread:  # the one that a browser is driven from has a loop of its own
+        thread.submit(asyncio.run, make()).result()
     return folder
