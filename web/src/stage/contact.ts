@@ -20,7 +20,7 @@ import type { Figure } from "./figure";
 import type { PlacingUniforms } from "./placing";
 import { READ } from "./tables";
 
-const SIZE = 192; // pixels; the blur hides them
+const SIZE = 160; // pixels; the blur hides them
 const REACH = 0.16; // of the figure's size: what hangs higher leaves no shadow
 
 const BLUR = /* glsl */ `
@@ -31,8 +31,8 @@ in vec2 at;
 out vec4 colour;
 void main() {
   float sum = 0.0, weights = 0.0;
-  for (int i = -6; i <= 6; i++) {
-    float w = exp(-0.09 * float(i * i));
+  for (int i = -5; i <= 5; i++) {
+    float w = exp(-0.12 * float(i * i));
     sum += w * texture(picture, at + float(i) * step).r;
     weights += w;
   }

@@ -4,7 +4,7 @@ import { CircleGeometry, Color, Mesh, ShadowMaterial, type Texture, Vector2, Vec
 export const BACKGROUND = "#16181c";
 const NEAR = "#282c33"; // in the pool of light
 const GRID = "#5a616c";
-const EXTENT = 9; // of the ground, in radii of what stands on it
+const EXTENT = 5.5; // of the ground, in radii of what stands on it
 
 export class Ground {
   readonly mesh: Mesh;
@@ -85,13 +85,13 @@ float gridLine() {
 
 const GROUND_COLOUR = /* glsl */ `
   float away = length(onGround - centre) / radius;
-  float pool = exp(-0.32 * away * away);
-  vec3 lit = mix(far, near, pool);
-  lit = mix(lit, gridColour, 0.16 * gridLine() * (1.0 - smoothstep(1.0, 4.5, away)));
-  float dark = 0.62 * (1.0 - getShadowMask());
-  vec2 at = (onGround - contactBox.xy) * contactBox.zw;
-  vec2 inside = step(vec2(0.0), at) * step(at, vec2(1.0));
-  if (contactStrength > 0.0) dark = 1.0 - (1.0 - dark) * (1.0 - contactStrength * inside.x * inside.y * texture2D(contact, at).r);
-  lit *= 1.0 - dark;
-  gl_FragColor = vec4(lit, 1.0 - smoothstep(3.5, ${EXTENT.toFixed(1)}, away));
+  vec3 lit = mix(far, near, exp(-0.32 * away * away));
+  if (away < 4.0) {  // beyond, there is nothing but the fading ground
+    lit = mix(lit, gridColour, 0.16 * gridLine() * (1.0 - smoothstep(0.8, 4.0, away)));
+    float light = 1.0 - 0.62 * (1.0 - getShadowMask());
+    vec2 at = (onGround - contactBox.xy) * contactBox.zw;
+    if (contactStrength > 0.0 && at == clamp(at, 0.0, 1.0)) light *= 1.0 - contactStrength * texture2D(contact, at).r;
+    lit *= light;
+  }
+  gl_FragColor = vec4(lit, 1.0 - smoothstep(1.6, ${EXTENT.toFixed(1)}, away));
 `;

@@ -34,6 +34,11 @@ export class Pace {
     return this.step > 0;
   }
 
+  /** The mean time between two pictures of a motion, ms. */
+  get gap(): number {
+    return this.mean;
+  }
+
   /** A picture was drawn at `now` (ms), which took `cost` ms of this thread. */
   drew(now: number, cost: number): void {
     const gap = now - this.last;

@@ -19,10 +19,18 @@ const STAGE_STREAM = 0;
 const CROWD_STREAM = 1;
 const FRAMING = 240; // ms to frame something
 const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
-const ROOM = 1.12; // around what is framed
+const ROOM = 1.06; // around what is framed
+const CONTACT_EVERY = 250; // ms between contact shadows where the processor draws: they change little
+const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
 
 export function createStage(host: HTMLElement): Stage {
   return new Theatre(host);
+}
+
+/** A view of a box with some room around it. */
+function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = ROOM): View {
+  const found = framed(view, box.low, box.high, aspect);
+  return { ...found, distance: room * found.distance };
 }
 
 class Theatre implements Stage {
@@ -56,6 +64,8 @@ class Theatre implements Stage {
   private width = 1;
   private height = 1;
   private ratio = 0;
+  private pictures = 0;
+  private contactAt = -Infinity;
   private drawn = 0;
   private dropped = 0;
   private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
@@ -121,7 +131,8 @@ class Theatre implements Stage {
     if (this.figure) this.figure.group.visible = !this.extras;
     this.newest.delete(CROWD_STREAM);
     this.fit();
-    this.frameAll();
+    const angles = this.extras ? CROWD_ANGLES : { azimuth: OPENING.azimuth, elevation: OPENING.elevation };
+    this.fly(framedIn({ ...this.current, ...angles }, this.bounds, this.aspect));
   }
 
   crowdRoom(low: readonly number[], high: readonly number[]): void {
@@ -179,7 +190,7 @@ class Theatre implements Stage {
   frameSelection(): void {
     const box = this.selectionBox();
     if (!box) return this.frameAll();
-    this.fly(this.framedBox(box.low, box.high, 1.6 * ROOM));
+    this.fly(framedIn(this.current, box, this.aspect, 1.6 * ROOM));
   }
 
   select(names: readonly string[]): void {
@@ -275,12 +286,7 @@ class Theatre implements Stage {
   }
 
   private home(): View {
-    return this.framedBox(this.bounds.low, this.bounds.high, ROOM);
-  }
-
-  private framedBox(low: Vector3, high: Vector3, room: number): View {
-    const view = framed(this.current, low, high, this.aspect);
-    return { ...view, distance: room * view.distance };
+    return framedIn(this.current, this.bounds, this.aspect);
   }
 
   private fly(to: View): void {
@@ -322,6 +328,8 @@ class Theatre implements Stage {
     this.bounds = { centre, radius, low, high };
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
+    this.contactAt = -Infinity;
+    this.pictures = 1; // the next picture has new shadows
     const touching = on && !this.extras ? on : null;
     this.contact.show(touching, low, high);
     this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
@@ -364,7 +372,7 @@ class Theatre implements Stage {
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
     this.extras?.update(this.renderer);
-    if (!this.extras) this.contact.update(this.renderer);
+    this.drawShadows(now, resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     this.outline.draw(this.renderer, this.camera, this.ratio);
@@ -372,8 +380,19 @@ class Theatre implements Stage {
     if (resting) return;
     this.pace.drew(now, performance.now() - start);
     clearTimeout(this.resting);
-    if (this.pace.coarse) this.resting = setTimeout(() => this.draw(performance.now(), true), 300);
+    if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
     if (this.flight) this.requestRender();
+  }
+
+  /** Contact shadows, and whether the key's shadow is drawn anew: all at once for a graphics card, in turns for others. */
+  private drawShadows(now: number, resting: boolean): void {
+    this.pictures += 1;
+    const { shadowMap } = this.renderer;
+    shadowMap.autoUpdate = !this.ability.software;
+    shadowMap.needsUpdate = resting || this.pictures % 2 === 0;
+    if (this.extras || (this.ability.software && !resting && now - this.contactAt < CONTACT_EVERY)) return;
+    this.contactAt = now;
+    this.contact.update(this.renderer);
   }
 
   private advanceFlight(now: number): void {
