@@ -1,4 +1,4 @@
-"""Heat maps: a number a vertex as colour on the mesh, from dark blue (none) over green to yellow (the most).
+"""Heat maps: a number a vertex as colour on the mesh, from dark violet (none) over green to yellow (the most).
 
 The colours are those of viridis (Smith, van der Walt and Firing 2015): even steps look even, also in grey and to people
 who see fewer colours.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from understudy.errors import InvalidInput, UnderstudyError
 from understudy.skinning.measures import Measures, measure
 
 HELD_OUT = 0.25
+PAINTED = "linear, painted"  # the weights that came with the examples, for comparison
 Report = Callable[[str, int, int], None]
 """Called with the method at work, what is done and how much there is."""
 
@@ -68,10 +69,14 @@ def compare(
     report: Report | None = None,
 ) -> Comparison:
     """Fit each method (all of them by default) and measure it. One that cannot be fitted says why in its entry."""
+    methods = tuple(methods)
     chosen = [checks.one_of(name, "deformer", registry.METHODS) for name in methods] or list(registry.METHODS)
     numbers = held_out(len(examples), share)
     trained, held = examples.split(numbers)
     entries = []
+    if examples.weights is not None and not methods:
+        painted = _entry("linear", trained, held, seed, {"weights": "artist"})
+        entries.append(replace(painted, method=PAINTED))
     for done, name in enumerate(dict.fromkeys(chosen)):
         if report:
             report(name, done, len(chosen))

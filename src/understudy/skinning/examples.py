@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from understudy.character import Mesh
+from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.deform.examples import Examples, sound_triangles
 from understudy.errors import BadFile, InvalidInput, Unsupported
@@ -142,6 +143,16 @@ def _followed(
         raise BadFile(path, f"bind_world should have shape ({bones}, 4, 4), but has shape {binds.shape}")
     moves = follow(rest, weights, meshes.astype(float))
     notes.append("the motion of the joints is the one that comes closest to the sequence with the painted weights")
+    parents = np.asarray(kept.get("joint_parent", np.full(bones, -1)), np.int64)
+    names = [str(name) for name in kept.get("joint_names", range(bones))]
+    if parents.shape != (bones,) or len(names) != bones:
+        raise BadFile(
+            path, f"weights are of {bones} joints, but there are {parents.size} parents and {len(names)} names"
+        )
+    order = depth_first(parents)  # files may have a child before its parent
+    rank = np.argsort(order)
+    parents = np.where(parents[order] < 0, -1, rank[parents[order]])
+    weights, binds, moves, names = weights[:, order], binds[order], moves[:, order], [names[j] for j in order]
     most = int((weights > 0).sum(axis=1).max())
     joints = np.argsort(-weights, axis=1, kind="stable")[:, :most]
     return (
@@ -151,10 +162,10 @@ def _followed(
             np.linalg.inv(binds),
             moves @ binds,
             meshes,
-            kept.get("joint_parent", np.full(bones, -1)),
+            parents,
             np.take_along_axis(weights, joints, axis=1),
             joints,
-            [str(name) for name in kept.get("joint_names", ())],
+            names,
         ),
         notes,
     )

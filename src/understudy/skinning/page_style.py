@@ -15,8 +15,9 @@ h2{font-size:1.2rem;margin:2em 0 .5em}p,li{color:var(--soft);max-width:75ch}
 .wide{overflow-x:auto;border:1px solid var(--line);border-radius:8px;background:var(--card)}
 .wide:focus-visible{outline:3px solid var(--mark)}
 table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums;font-size:.87rem}
-th,td{padding:7px 10px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
-th{font-weight:600}tbody th,thead th:first-child{text-align:left;position:sticky;left:0;background:var(--card)}
+th,td{padding:7px 8px;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}
+th{font-weight:600}thead th{white-space:normal;vertical-align:bottom}
+tbody th,thead th:first-child{text-align:left;position:sticky;left:0;background:var(--card)}
 tbody tr:last-child>*{border-bottom:0}td.best{color:var(--mark);font-weight:700}
 td.problem{text-align:left;color:var(--soft);white-space:normal}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(260px,1fr));gap:14px}

@@ -27,6 +27,7 @@ from understudy.maths import linear, transform
 MOST_SHAPES = 32
 TOLERANCE = 1e-4  # of the size: a tenth of a pixel of a figure as high as the screen
 RATE = 24.0  # poses a second
+FLAT = 0.3  # of the longest axis of a blend: a bend of 145 degrees, half and half
 SHEARED = 1e-4  # of a transform that glTF's joints cannot have
 
 
@@ -48,16 +49,21 @@ def playable(
     wanted = deformer.deform(examples.transforms).astype(np.float64)
     skin = deformer if isinstance(deformer, LinearSkin) else LinearSkin.fit(_seen(examples, wanted))
     matrices = examples.matrices
-    plain = linear_blend(examples.rest, skin.joints, skin.weights, matrices)
+    weights_of, firm = skin.weights, 0
+    if not isinstance(deformer, LinearSkin):
+        weights_of, firm = firmed(skin, matrices)
+    plain = linear_blend(examples.rest, skin.joints, weights_of, matrices)
     shapes, weights = np.zeros((0, len(examples.rest), 3)), np.zeros((len(examples), 0))
     if not isinstance(deformer, LinearSkin):
-        lacking = _lacking(skin, matrices, wanted - plain)
+        lacking = _lacking(skin.joints, weights_of, matrices, wanted - plain)
         shapes, weights = few(lacking, most, tolerance * examples.size)
     skeleton, clip, notes = _motion(examples, name)
+    if firm:
+        notes.append(f"{firm} vertices that blending would flatten hang on one joint, and on the shapes")
     found = plain
     if len(shapes):
         moved = examples.rest + np.einsum("es,svc->evc", weights, shapes)
-        found = linear_blend(moved, skin.joints, skin.weights, matrices)
+        found = linear_blend(moved, skin.joints, weights_of, matrices)
         clip = _with_weights(clip, name, weights)
     distance = linear.length(found - wanted)
     mesh = Mesh(
@@ -66,7 +72,7 @@ def playable(
         examples.triangles,
         shapes=Shapes([f"corrective{s:02d}" for s in range(len(shapes))], shapes) if len(shapes) else None,
     )
-    part = Part(name, mesh, Skin(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, skin.weights))
+    part = Part(name, mesh, Skin(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, weights_of))
     asset = Asset([Character(name, skeleton, [part])], [clip])
     return Played(asset, len(shapes), float(np.sqrt((distance**2).mean())), float(distance.max()), tuple(notes))
 
@@ -86,18 +92,32 @@ def _seen(examples: Examples, vertices: Array) -> Examples:
     )
 
 
-def _lacking(skin: LinearSkin, matrices: Array, error: Array) -> Array:
-    """(E, V, 3) the errors (E, V, 3) in the space of the rest mesh, by each vertex's own blended matrix.
+def blends(joints: Array, weights: Array, matrices: Array) -> Array:
+    """(V, 3, 3) the blended matrix of each vertex in one pose (B, 4, 4), without its translation."""
+    return np.einsum("vk,vkab->vab", weights.astype(float), matrices[joints][..., :3, :3])
 
-    Where blending has flattened the matrix, least squares keep the correction small instead of infinite.
+
+def firmed(skin: LinearSkin, matrices: Array) -> tuple[Array, int]:
+    """The weights (V, K), those of vertices whose blend is flattened in some pose all on the strongest joint.
+
+    A twist of 180 degrees makes a plane of a blend, and no shape could get a vertex out of it again.
     """
+    least = np.full(len(skin.weights), np.inf)
+    for m in matrices:
+        values = np.linalg.svd(blends(skin.joints, skin.weights, m), compute_uv=False)
+        least = np.minimum(least, values[:, -1] / np.maximum(values[:, 0], 1e-12))
+    flat = least < FLAT
+    weights = skin.weights.copy()
+    strongest = skin.weights[flat].argmax(axis=1)
+    weights[flat] = np.eye(skin.weights.shape[1], dtype=weights.dtype)[strongest]
+    return weights, int(flat.sum())
+
+
+def _lacking(joints: Array, weights: Array, matrices: Array, error: Array) -> Array:
+    """(E, V, 3) the errors (E, V, 3) in the space of the rest mesh, by each vertex's own blended matrix."""
     result = np.empty(error.shape)
     for e, m in enumerate(matrices):
-        blended = np.einsum("vk,vkab->vab", skin.weights.astype(float), m[skin.joints][..., :3, :3])
-        square = np.swapaxes(blended, 1, 2) @ blended
-        damping = 1e-3 * np.trace(square, axis1=1, axis2=2)[:, None, None] * np.eye(3) + 1e-12 * np.eye(3)
-        target = np.einsum("vba,vb->va", blended, error[e])
-        result[e] = np.linalg.solve(square + damping, target[..., None])[..., 0]
+        result[e] = np.linalg.solve(blends(joints, weights, m), error[e][..., None])[..., 0]
     return result
 
 

@@ -76,7 +76,7 @@ def scatter(
         x = left + (WIDTH - left - right) * (h - low[0]) / span[0]
         y = top + (height - top - bottom) * (1 - (v - low[1]) / span[1])
         text = y + 4
-        while any(abs(text - other) < 13 and abs(x - place) < 130 for place, other in used):
+        while any(abs(text - other) < 13 and abs(x - place) < 150 for place, other in used):
             text -= 13
         used.append((x, text))
         parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')

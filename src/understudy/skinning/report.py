@@ -165,7 +165,7 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     if not cards:
         return ""
     return (
-        "<h2 id=worst>Each method at its worst pose</h2><p>Dark blue is no error; yellow is the largest error of the "
+        "<h2 id=worst>Each method at its worst pose</h2><p>Dark violet is no error; yellow is the largest error of the "
         "best two thirds of the methods, or more. The first picture is the truth.</p>"
         f'<div class="cards">{_truth(pictures)}{"".join(cards)}</div>'
     )

@@ -28,9 +28,10 @@ class Template:
     names: tuple[str, ...]
     parents: Array  # (J,)
     places: Array  # (J, 3) of the box
+    depth: float  # of a typical one, in heights
 
     @classmethod
-    def of(cls, name: str, rows: tuple[Row, ...]) -> Template:
+    def of(cls, name: str, rows: tuple[Row, ...], depth: float) -> Template:
         """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
         full: list[Row] = []
         for joint, parent, x, y, z in rows:
@@ -39,7 +40,7 @@ class Template:
                 full.append((_other(joint), _other(parent), -x, y, z))
         number = {row[0]: i for i, row in enumerate(full)}
         parents = np.array([number.get(row[1], -1) for row in full])
-        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]))
+        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), depth)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -170,11 +171,11 @@ LAMP: tuple[Row, ...] = (
 )
 
 TEMPLATES: Mapping[str, Template] = {
-    "biped": Template.of("biped", BIPED),
-    "quadruped": Template.of("quadruped", QUADRUPED),
-    "bird": Template.of("bird", BIRD),
-    "fish": Template.of("fish", FISH),
-    "lamp": Template.of("lamp", LAMP),
+    "biped": Template.of("biped", BIPED, 0.3),
+    "quadruped": Template.of("quadruped", QUADRUPED, 1.2),
+    "bird": Template.of("bird", BIRD, 1.2),
+    "fish": Template.of("fish", FISH, 2.5),
+    "lamp": Template.of("lamp", LAMP, 0.8),
 }
 
 
