@@ -19,6 +19,9 @@ METHODS: dict[str, str] = {
     "shape-by-example": "understudy.deform.shape_by_example:ShapeByExample",
     "blend-shapes": "understudy.deform.blend_shapes:BlendShapes",
     "rotational-regression": "understudy.deform.rotational_regression:RotationalRegression",
+    "deformation-styles": "understudy.deform.deformation_styles:DeformationStyles",
+    "centres-of-rotation": "understudy.deform.centres_of_rotation:CentresOfRotation",
+    "neuro-enveloping": "understudy.deform.neuro_enveloping:NeuroEnveloping",
 }
 """name -> module:class, in the order of the comparison table."""
 

@@ -10,40 +10,38 @@ from understudy.maths.accelerate import FAST, compiled
 TOGETHER = 8  # frames
 
 
-@compiled(fastmath=FAST, error_model="numpy")
-def gradient(f: Array, Q: Array, near: Array, coefficients: Array, D: Array) -> None:
-    """D (9) of one vertex in one frame, times one half: Q exp(A f) (1 + B f) / 2."""
-    r = np.zeros(9, np.float32)
+@compiled(fastmath=FAST, error_model="numpy", inline="always")
+def gradient(f: Array, Q: Array, near: Array, coefficients: Array, v: int, D: Array) -> None:
+    """D[v] (9) in one frame, times one half: Q exp(A f) (1 + B f) / 2."""
+    x = y = z = xx = yy = zz = xy = xz = yz = np.float32(0.0)
+    rows = coefficients[v]
     k = 0
-    for n in range(near.shape[0]):
-        g = f[near[n]]
+    for n in range(near.shape[1]):
+        g = f[near[v, n]]
         for i in range(g.shape[0]):
-            row, x = coefficients[k], g[i]
-            for o in range(9):
-                r[o] += row[o] * x
+            c, t = rows[k], g[i]
+            x, y, z = x + c[0] * t, y + c[1] * t, z + c[2] * t
+            xx, yy, zz = xx + c[3] * t, yy + c[4] * t, zz + c[5] * t
+            xy, xz, yz = xy + c[6] * t, xz + c[7] * t, yz + c[8] * t
             k += 1
-    x, y, z = r[0], r[1], r[2]
     square = x * x + y * y + z * z
     half = np.float32(0.5) * np.sqrt(square)
-    if square > 1e-8:
+    if square > np.float32(1e-8):
         s = np.sin(half) / (np.float32(2.0) * half)
     else:
         s = np.float32(0.5) - square / np.float32(48.0)
     x, y, z, w = x * s, y * s, z * s, np.cos(half)
-    one, two = np.float32(1.0), np.float32(2.0)
-    R = (
-        one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w),
-        two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w),
-        two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y),
-    )  # fmt: skip
-    S = (one + r[3], r[6], r[7], r[6], one + r[4], r[8], r[7], r[8], one + r[5])
+    one, two, d = np.float32(1.0), np.float32(2.0), D[v]
+    r0, r1, r2 = one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w)
+    r3, r4, r5 = two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w)
+    r6, r7, r8 = two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y)
+    xx, yy, zz = one + xx, one + yy, one + zz
     for i in range(3):
-        a, b, c = Q[i, 0], Q[i, 1], Q[i, 2]
-        u = a * R[0] + b * R[3] + c * R[6]
-        v = a * R[1] + b * R[4] + c * R[7]
-        t = a * R[2] + b * R[5] + c * R[8]
-        for j in range(3):
-            D[3 * i + j] = np.float32(0.5) * (u * S[j] + v * S[3 + j] + t * S[6 + j])
+        a, b, c0 = np.float32(0.5) * Q[i, 0], np.float32(0.5) * Q[i, 1], np.float32(0.5) * Q[i, 2]
+        u, t, e = a * r0 + b * r3 + c0 * r6, a * r1 + b * r4 + c0 * r7, a * r2 + b * r5 + c0 * r8
+        d[3 * i] = u * xx + t * xy + e * xz
+        d[3 * i + 1] = u * xy + t * yy + e * yz
+        d[3 * i + 2] = u * xz + t * yz + e * zz
 
 
 @compiled(fastmath=FAST, error_model="numpy")
@@ -75,7 +73,7 @@ def solve(
     D = np.empty((count, 9), np.float32)
     for m in range(frames):
         for v in range(count):
-            gradient(f[m], Q[m, bone[v]], near[v], coefficients[v], D[v])
+            gradient(f[m], Q[m, bone[v]], near, coefficients, v, D)
         for v in range(count):
             a, b, c = np.float32(0.0), np.float32(0.0), np.float32(0.0)
             d = D[v]

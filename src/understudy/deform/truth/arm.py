@@ -188,7 +188,7 @@ def _spindle(points: Array, centre: tuple[float, ...], half: tuple[float, ...]) 
 
 
 def _bones(shape: Tube) -> Array:
-    """(N,) the bone of each node: shafts that taper to the elbow, its tip, the forearm's axis, and both ends."""
+    """(N,) the bone of each node: shafts that taper to the elbow, its tip, the ulna, the forearm's axis, the ends."""
     bone = np.full(len(shape.nodes), -1)
     x = shape.nodes[:, 0]
     centre, ring = shape.grid()
@@ -202,6 +202,7 @@ def _bones(shape: Tube) -> Array:
     second = np.zeros(len(shape.nodes), bool)
     second[ring[:, 1]] = True
     bone[second & behind & (x > -0.016) & (x < 0.012)] = FOREARM
+    bone[second & (shape.nodes[:, 1] < -0.008) & (x > 0.02) & (x < 0.09)] = FOREARM
     bone[x <= x.min() + 1e-9] = UPPER
     bone[x >= 0.24] = HAND
     return bone
