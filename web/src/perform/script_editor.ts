@@ -27,8 +27,8 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     h("summary", {}, "Script", h("span", { class: "aside" }, "what it does, and when")),
     h("div", { class: "row" }, chosen, keep),
     editor,
-    verdict,
     h("div", { class: "spread" }, run, stop, h("label", { class: "check", title: "Perform it anew after each change" }, preview, "live preview")),
+    verdict,
   );
   let lines: number[] = [];
   let bad = 0; // the line of the mistake, 0 where there is none
@@ -106,6 +106,14 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     place(wrong, bad ? { first: bad, last: bad } : null);
   }
 
+  /** Brings the step that runs into view, unless somebody writes. */
+  function follow(): void {
+    const at = linesOfStep(lines, stepOf(step), count());
+    if (!at || document.activeElement === text) return;
+    const [top, bottom] = [(at.first - 1) * LINE, at.last * LINE + 2 * TOP];
+    if (top < text.scrollTop || bottom > text.scrollTop + text.clientHeight) text.scrollTop = Math.max(0, top - LINE);
+  }
+
   function place(mark: HTMLElement, at: { first: number; last: number } | null): void {
     mark.classList.toggle("hidden", !at);
     if (!at) return;
@@ -130,6 +138,7 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     if (event.step === step) return;
     step = event.step;
     stop.toggleAttribute("disabled", !step);
+    follow();
     draw();
   });
   store.onDocument(() => list());

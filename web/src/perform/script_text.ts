@@ -5,10 +5,10 @@ const quoted = (name: string): string => JSON.stringify(name);
 /** A first script of what a model can do: it runs as it is, and shows how the next one is written. */
 export function starter(labels: readonly string[], clips: readonly string[]): string {
   const [first, second] = [labels[0] ?? "idle", labels[1] ?? labels[0] ?? "idle"];
-  const lines = ["# Steps follow each other; a time `at` interrupts what runs then.", "", "[[do]]", 'command = "transition"', `label = ${quoted(first)}`, "", "[[do]]", 'command = "idle"', "seconds = 1.5"];
+  const lines = ["# One step after the other.", "", "[[do]]", 'command = "transition"', `label = ${quoted(first)}`, "", "[[do]]", 'command = "idle"', "seconds = 1.5"];
   if (second !== first) lines.push("", "[[do]]", 'command = "transition"', `label = ${quoted(second)}`);
   if (clips.length) lines.push("", "[[do]]", 'command = "play"', `clip = ${quoted(clips[clips.length - 1])}`);
-  lines.push("", "[[do]]", 'command = "idle"', "seconds = 2", "liveliness = 1.5", "");
+  lines.push("", "[[do]]", 'command = "idle"', "seconds = 2", "");
   return lines.join("\n");
 }
 

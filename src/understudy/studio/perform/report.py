@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from understudy.studio.messages.perform import Happening, Performing, VoicePlace
+from understudy.studio.messages.shell import Notice
+from understudy.studio.perform.recording import LONGEST, Recording
 
 if TYPE_CHECKING:
     from understudy.live.script import Beat
@@ -21,10 +23,15 @@ class Reporter:
     def __init__(self, session: Session, model: str) -> None:
         self.model = model
         self._session = session
+        self._full: Recording | None = None  # the recording of which it was said that it is full
 
     def __call__(self, source: LiveSource) -> None:
         if source.state.frame % EVERY == 0:
             self._session.emit(report(source, self.model))
+        recording = source.recording
+        if recording is not None and recording.full and recording is not self._full:
+            self._full = recording
+            self._session.emit(Notice("warning", f"A take has at most {LONGEST / 60:g} minutes.", "Stop and keep it."))
 
 
 def report(source: LiveSource, model: str) -> Performing:
