@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.data_folder import data
+from tests.data_folder import data_file
 
 from understudy.deform import registry
 from understudy.deform.deformer import Examples
@@ -14,7 +14,7 @@ from understudy.deform.linear_fit import LinearSkin
 @pytest.fixture(scope="module")
 def sequence():
     """(to fit, held out) of bone_meshseq; joints move as the hand weights ask for, by least squares in each frame."""
-    path = data("meshseq_dembones/bone_meshseq.npz")
+    path = data_file("meshseq_dembones/bone_meshseq.npz")
     with np.load(path) as file:
         order = np.argsort(file["joint_parent"], kind="stable")  # roots first; two levels
         rest, frames, quads = file["rest"].astype(float), file["frames"].astype(float), file["quads"]
@@ -44,7 +44,7 @@ def test_fitted_weights_are_as_good_as_the_artists(sequence):
     assert rms(LinearSkin.fit(fit, {"influences": 4}), held) < 1.2 * rms(LinearSkin.given(fit), held)
 
 
-@pytest.mark.parametrize("name", ["multi-weight", "animation-space", "added-joints", "pose-space", "eigenskin"])
+@pytest.mark.parametrize("name", ["multi-weight", "animation-space", "eigenskin"])
 def test_richer_methods_come_nearer(sequence, name):
     fit, held = sequence
     assert rms(registry.method(name).fit(fit), held) < rms(LinearSkin.fit(fit), held)

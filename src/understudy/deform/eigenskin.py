@@ -156,23 +156,18 @@ def _principal(k: Array, a: Array, feels: Array, settings: EigenSkinSettings) ->
     joint_of, mixes, shapes, stored = [], [np.zeros((len(a), 0))], [np.zeros((0, *a.shape[1:]))], 0
     feels = feels & _moved(k, a, feels)
     parts = [k[j] @ _flat(a[:, feels[:, j]]) for j in range(feels.shape[1])]
-    factors = [np.linalg.svd(part, full_matrices=False) if part.size else None for part in parts]
-    total = sum(float(np.square(f[1]).sum()) for f in factors if f is not None)
-    every = np.sort(
-        np.concatenate([f[1][: settings.components] ** 2 for f in factors if f is not None] or [np.zeros(0)])
-    )
+    spectra = [np.linalg.eigh(part @ part.T) for part in parts]  # the SVD of wide matrices, by their rows
+    every = np.sort(np.concatenate([np.maximum(values, 0) for values, _ in spectra] or [np.zeros(1)]))
     lost = np.cumsum(every)
-    floor = every[np.searchsorted(lost, (1 - settings.energy) * total)] if total > 0 and lost[-1] > 0 else np.inf
-    for j, found in enumerate(factors):
-        if found is None:
-            continue
-        _, s, vt = found
-        kept = np.flatnonzero(s[: settings.components] ** 2 >= floor)
+    floor = every[min(np.searchsorted(lost, (1 - settings.energy) * lost[-1]), len(every) - 1)]
+    for j, (part, (values, vectors)) in enumerate(zip(parts, spectra)):
+        kept = np.flatnonzero((values >= floor) & (values > 1e-12 * lost[-1]))[-settings.components :]
+        vt = (vectors[:, kept] / np.sqrt(values[kept])).T @ part
         where = np.flatnonzero(feels[:, j])
         full = np.zeros((len(kept), *a.shape[1:]))
-        full[:, where] = vt[kept].reshape(len(kept), len(where), 3)
+        full[:, where] = vt.reshape(len(kept), len(where), 3)
         joint_of += [j] * len(kept)
-        mixes.append(_flat(a[:, where]) @ vt[kept].T)
+        mixes.append(_flat(a[:, where]) @ vt.T)
         shapes.append(full)
         stored += len(kept) * len(where)
     return np.array(joint_of, np.int64), np.concatenate(mixes, axis=1), np.concatenate(shapes), stored

@@ -33,6 +33,7 @@ KERNELS = "understudy.deform.weighted_pose_space_kernels"
 RIDGES = (1e-3, 1e-2, 1e-1)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
 SAMPLE = 400  # vertices that vote on width and ridge
 ROWS = 4_000_000  # kernel entries solved at a time: 32 MB
+EIGHT = 8  # numbers in a vector: what is left over takes as long as four times as many
 MOST = 4  # joints that a vertex listens to
 
 
@@ -57,10 +58,10 @@ class WeightedPoseSpace(Frozen):
 
     skin: LinearSkin
     features: PoseFeatures
-    centres: Array  # (E + 1, M, 12), the last one the rest
+    centres: Array  # (N, M, 12): the examples, the rest, and the rest again until N is a multiple of EIGHT
     heard: Array  # (V, L) int32, into the M joints that move
     shares: Array  # (V, L) float32, u / (8 s^2)
-    coefficients: Array  # (V, 3, E + 1) float32, a
+    coefficients: Array  # (V, 3, N) float32, a
     width: float
     ridge: float
     settings: WeightedPoseSpaceSettings
@@ -87,17 +88,20 @@ class WeightedPoseSpace(Frozen):
             return corrections.left_out(corrections.without_rest(k, rest, rest), d[some], ridge)
 
         width, ridge = corrections.choose(list(product(widths, ridges)), error)
-        a = np.empty((len(d), 3, len(centres)), np.float32)
+        count = len(examples)
+        filled = -(-(count + 1) // EIGHT) * EIGHT
+        a = np.zeros((len(d), 3, filled), np.float32)
         rows = max(1, ROWS // len(centres) ** 2)
         for first in range(0, len(d), rows):
             part = slice(first, first + rows)
             k, rest = _kernels(table, heard[part], shares[part], width)
             found = corrections.solve(corrections.without_rest(k, rest, rest), d[part], ridge)
-            a[part, :, :-1] = np.swapaxes(found, 1, 2)
-            a[part, :, -1] = -np.einsum("vea,ve->va", found, rest)
+            a[part, :, :count] = np.swapaxes(found, 1, 2)
+            a[part, :, count] = -np.einsum("vea,ve->va", found, rest)
             if progress is not None:
                 progress(min(first + rows, len(d)), len(d))
         u = (shares / (8 * width**2)).astype(np.float32)
+        centres = np.concatenate((centres, np.zeros((filled - count - 1, *centres.shape[1:]))))
         return cls(skin, features, centres, heard.astype(np.int32), u, a, float(width), float(ridge), chosen)
 
     def deform(self, transforms: ArrayLike) -> Array:
@@ -130,7 +134,7 @@ class WeightedPoseSpace(Frozen):
         return out[0] if single else out
 
     def _table(self, transforms: Array) -> Array:
-        """Squared distances (M, F, E + 1) of each joint from its poses in the examples."""
+        """Squared distances (M, F, N) of each joint from its poses in the examples."""
         return squared_distances(self.features(transforms), self.centres)
 
     @property
