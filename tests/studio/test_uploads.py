@@ -183,6 +183,20 @@ def test_two_hundred_hostile_uploads(studio: Studio) -> None:
 
 
 @pytest.mark.parametrize(
+    "uri", ["../../project.json", "/etc/passwd", "file:///etc/passwd", "%2e%2e/%2e%2e/project.json"]
+)
+def test_a_file_cannot_reach_beyond_its_folder(studio: Studio, tmp_path: Path, uri: str) -> None:
+    import json
+
+    (name, text), _ = separate(tmp_path)
+    document = json.loads(text)
+    document["buffers"][0]["uri"] = uri
+    answer = post(studio, (name, json.dumps(document).encode()))
+    assert answer.status_code == 400 and "small.gltf" in answer.json()["sentence"]
+    assert any(words in answer.json()["sentence"] for words in ("beside", "outside its own folder"))
+
+
+@pytest.mark.parametrize(
     ("given", "kept"),
     [
         ("walk.bvh", "walk.bvh"),

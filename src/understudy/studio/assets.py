@@ -34,21 +34,25 @@ class Assets:
         self._project = project
         self._files: dict[Origin, Asset] = {}
         self._loaded: dict[str, Loaded] = {}
-        self._lock = threading.RLock()
+        self._turns: dict[Origin, threading.Lock] = {}  # to read a file
+        self._lock = threading.Lock()  # held for a moment only: the server's loop takes it too
 
     def get(self, id: str) -> Loaded:
         """The character of that id."""
         with self._lock:
-            if id not in self._loaded:
-                from understudy import rig
+            found = self._loaded.get(id)
+        if found is not None:
+            return found
+        from understudy import rig
 
-                origin = self._origin(id)
-                asset = self.file(origin)
-                if origin.number >= len(asset.characters):
-                    raise InvalidInput(f"{_name(origin)} has changed: it no longer has this character")
-                character = asset.characters[origin.number]
-                self._loaded[id] = Loaded(asset, character, rig.of(character))
-            return self._loaded[id]
+        origin = self._origin(id)
+        asset = self.file(origin)
+        if origin.number >= len(asset.characters):
+            raise InvalidInput(f"{_name(origin)} has changed: it no longer has this character")
+        character = asset.characters[origin.number]
+        made = Loaded(asset, character, rig.of(character))
+        with self._lock:
+            return self._loaded.setdefault(id, made)
 
     def keep(self, id: str, origin: Origin, asset: Asset) -> None:
         """A file that has just been read, so that it is not read again."""
@@ -65,12 +69,18 @@ class Assets:
             self._files = {origin: asset for origin, asset in self._files.items() if origin in used}
 
     def file(self, origin: Origin) -> Asset:
-        """The file of an origin."""
+        """The file of an origin. Who wants the same file waits for it, others do not."""
         key = replace(origin, number=0)
         with self._lock:
-            if key not in self._files:
-                self._files[key] = read(origin, self._project)
-            return self._files[key]
+            turn = self._turns.setdefault(key, threading.Lock())
+        with turn:
+            with self._lock:
+                found = self._files.get(key)
+            if found is None:
+                found = read(origin, self._project)
+                with self._lock:
+                    self._files[key] = found
+            return found
 
     def animation(self, character: CharacterEntry, clip: ClipEntry) -> Animation:
         """A clip of a character, with the labels that the document gives it."""

@@ -16,12 +16,20 @@ import os
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
+from typing import TextIO
 
 from understudy import files
 from understudy.errors import BadFile, InvalidInput
 from understudy.studio.document import Document
 from understudy.studio.messages.message import plain
 from understudy.studio.messages.reading import read_plain
+
+fcntl: ModuleType | None
+try:
+    import fcntl
+except ImportError:  # Windows: there two studios of one project are not kept apart
+    fcntl = None
 
 VERSION = 1
 NAME = "project.json"
@@ -59,6 +67,24 @@ class Project:
         except OSError as error:
             raise InvalidInput(f"cannot make the project {self.folder}: {error.strerror or error}") from None
         self.origins: dict[str, Origin] = {}
+        self._held: TextIO | None = None
+
+    def hold(self) -> None:
+        """Keep others from serving this project as long as this process lives; refused where another does."""
+        if fcntl is None:
+            return
+        self._held = (self.folder / ".lock").open("w")
+        try:
+            fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self.release()
+            raise InvalidInput(f"the project {self.folder} is open in another studio; end that one first") from None
+
+    def release(self) -> None:
+        """Let others have it."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     def open(self) -> Document:
         """The document as it was saved last; an empty one in a new folder. What nothing names is cleared away."""

@@ -34,6 +34,7 @@ class Server:
         import uvicorn
 
         self.session, self.door = session, Door.of(host)
+        session.project.hold()
         self.socket = listening(host, port)
         self.port = int(self.socket.getsockname()[1])
         self._begin = begin

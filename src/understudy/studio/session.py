@@ -78,17 +78,12 @@ class Session:
             await asyncio.gather(self._reviving, return_exceptions=True)
         await self.ticker.stop()
         self.save()
+        self.project.release()
 
     def change(self, document: Document, note: str) -> None:
         """One undo step: saved before anybody hears of it. `note` says what was done: `open walk.glb`."""
-        before = self.document
+        self._write(document)
         self.history.change(document, note)
-        try:
-            self.save()
-        except UnderstudyError:
-            self.history.now = before
-            self.history.past.pop()
-            raise
         self._emit_document()
 
     def adjust(self, document: Document) -> None:
@@ -97,7 +92,7 @@ class Session:
             return
         self.history.adjust(document)
         if self._saving is None and self._loop is not None:
-            self._saving = self._loop.call_later(SAVE_AFTER, self.save)
+            self._saving = self._loop.call_later(SAVE_AFTER, self._save_later)
         self._emit_document()
 
     async def undo(self) -> str | None:
@@ -117,10 +112,19 @@ class Session:
 
     def save(self) -> None:
         """Write the document now."""
+        self._write(self.document)
+
+    def _write(self, document: Document) -> None:
         if self._saving is not None:
             self._saving.cancel()
             self._saving = None
-        self.project.save(self.document)
+        self.project.save(document)
+
+    def _save_later(self) -> None:
+        try:
+            self.save()
+        except UnderstudyError as error:
+            self.emit(Notice("error", str(error), "The project goes on, but is not saved until that is put right."))
 
     def emit(self, event: Event) -> None:
         """Tell every page; from any thread."""
@@ -171,12 +175,11 @@ class Session:
         """Put a character on stage: driven by a clip (its name), a take or a model (their ids), or at rest."""
         if self.document.character(character) is None:
             raise InvalidInput(f"there is no character {character!r}")
-        before = self.document
         plays = driver != "rest" if playing is None else playing
-        stage = {"character": character, "driver": driver, "drives": drives, "playing": plays}
-        document = before.staged(**stage, time=0.0, start=0.0, stop=None)
-        await self._stage(document)
-        self.adjust(document)
+        stage: dict[str, object] = {"character": character, "driver": driver, "drives": drives, "playing": plays}
+        stage |= {"time": 0.0, "start": 0.0, "stop": None}
+        await self._stage(self.document.staged(**stage))
+        self.adjust(self.document.staged(**stage))  # of the document of now: others may have changed it meanwhile
 
     async def restage(self) -> None:
         """Make the source that the document's stage asks for."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Iterable
 from dataclasses import replace
@@ -74,11 +75,12 @@ async def _add_motion(session: Session, origin: Origin, name: str, asset: Asset)
     if not asset.animations:
         raise InvalidInput(f"{name} holds neither a character nor a clip")
     id = new_id("f")
+    known = [entry.id for entry in session.document.characters]
+    rigs = await asyncio.to_thread(lambda: {each: session.assets.get(each).rig for each in known})
     session.assets.keep(id, origin, asset)
     characters, moved = [], []
     for entry in session.document.characters:
-        rig = session.assets.get(entry.id).rig
-        clips = [each for each in asset.animations if rig.is_moved_by(each)]
+        clips = [each for each in asset.animations if entry.id in rigs and rigs[entry.id].is_moved_by(each)]
         if clips:
             moved.append(entry.id)
             entry = replace(entry, clips=(*entry.clips, *clip_entries(clips, entry.clips, id)))
