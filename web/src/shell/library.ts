@@ -159,6 +159,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   }
 
   let drawn = "";
+  host.classList.add("waiting"); // nothing is seen before it is known: lists that fill would push each other about
 
   function draw(): void {
     const document = store.document;
@@ -176,6 +177,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     ]);
     if (content === drawn) return;
     drawn = content;
+    host.classList.remove("waiting");
     const known = labelsOf(store.character()?.clips ?? []);
     for (const label of chosen) if (!known.includes(label)) chosen.delete(label);
     const rows = libraryRows(document, search.value, chosen);
