@@ -94,6 +94,8 @@ function begin(root: HTMLElement): void {
 }
 
 const root = document.getElementById("studio") as HTMLElement;
+// What index.html holds is seen first: making the stage may take a second where no graphics card helps.
+await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
 try {
   begin(root);
 } catch (reason) {

@@ -64,7 +64,7 @@ export function createDocks(root: HTMLElement): Docks {
   const corner = h("div", { class: "corner" });
   const viewport = part("viewport", "main", "Stage");
   viewport.append(stage, overlay, corner, messages);
-  root.append(topbar, docks.library, viewport, docks.panel, docks.timeline);
+  root.replaceChildren(topbar, docks.library, viewport, docks.panel, docks.timeline);
 
   const narrow = () => innerWidth < NARROW;
   const isOpen = (name: DockName) => !bare && (narrow() && name !== "timeline" ? drawer === name : open[name]);
