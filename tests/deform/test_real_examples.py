@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.data_folder import data_file
+from tests.deform.cases import rigid_matrices
 
 from understudy.deform import registry
+from understudy.deform.blend_shapes import BlendShapes
 from understudy.deform.deformer import Examples
 from understudy.deform.linear_fit import LinearSkin
 
@@ -48,3 +50,19 @@ def test_fitted_weights_are_as_good_as_the_artists(sequence):
 def test_richer_methods_come_nearer(sequence, name):
     fit, held = sequence
     assert rms(registry.method(name).fit(fit), held) < rms(LinearSkin.fit(fit), held)
+
+
+def test_shapes_of_a_real_face_are_found_from_its_dials():
+    """Some vertices of ICT's expressions, mixed at random on a head that turns: the shapes come back."""
+    with np.load(data_file("face_ict/ict_expressions.npz")) as file:
+        scale, some = float(file["scale"]), slice(0, None, 61)
+        shapes = file["delta_q"][:8, some].astype(float) * scale
+        rest = file["neutral"][some].astype(float)
+    rng = np.random.default_rng(0)
+    dials, head = rng.random((20, 8)), rigid_matrices(rng, 20, 1)
+    meshes = rest + np.einsum("es,sva->eva", dials, shapes)
+    meshes = np.einsum("eab,evb->eva", head[:, 0, :3, :3], meshes) + head[:, :, :3, 3]
+    e = Examples(rest, np.zeros((0, 3)), np.eye(4)[None], head, meshes, [-1], shape_weights=dials)
+    made = BlendShapes.fit(e)
+    assert np.abs(made.shapes.deltas - shapes).max() < 1e-5 * e.size
+    assert np.abs(made.deform(head, dials) - meshes).max() < 1e-5 * e.size
