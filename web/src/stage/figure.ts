@@ -13,7 +13,7 @@ import {
 import { Skinned, Streamed, type Deformation } from "./deformation";
 import { leadingJoints, type Description, type PartEntry } from "./description";
 import { type Frame, FORM } from "./frames";
-import { materialOf, Pictures, shadowMaterial } from "./materials";
+import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials";
 import { placingUniforms, pointAt } from "./placing";
 
 export class Figure {
@@ -48,7 +48,7 @@ export class Figure {
   static async build(
     description: Description,
     urlOfTexture: (picture: number) => string,
-    anisotropy: number,
+    finesse: Finesse,
     count = 1,
   ): Promise<Figure> {
     const figure = new Figure(description, urlOfTexture, count);
@@ -58,7 +58,7 @@ export class Figure {
     figure.materials.push(
       ...(await Promise.all(
         description.materials.map((entry, i) =>
-          materialOf(entry, figure.pictures, figure.uniforms, painted.get(i) ?? false, anisotropy),
+          materialOf(entry, figure.pictures, figure.uniforms, painted.get(i) ?? false, finesse),
         ),
       )),
     );
@@ -130,6 +130,24 @@ export class Figure {
     geometry.setIndex(new BufferAttribute(index, 1));
     this.prepare(geometry);
     return geometry;
+  }
+
+  /** The corners of the room that these parts and joints take now; null where there are none. */
+  box(names: ReadonlySet<string>, renderer: WebGLRenderer): { low: Vector3; high: Vector3 } | null {
+    const geometry = this.selected(names);
+    const index = geometry?.getIndex();
+    if (!geometry || !index) return null;
+    const places = this.deformation.read(renderer);
+    const low = new Vector3(Infinity, Infinity, Infinity);
+    const high = low.clone().negate();
+    const point = new Vector3();
+    for (let i = 0; i < index.count; i++) {
+      point.fromArray(places, 3 * this.deformation.sources[index.getX(i)]);
+      low.min(point);
+      high.max(point);
+    }
+    geometry.dispose();
+    return { low, high };
   }
 
   dispose(): void {

@@ -6,17 +6,19 @@ import {
   Object3D,
   PMREMGenerator,
   type Scene,
+  type Texture,
   Vector3,
   type WebGLRenderer,
 } from "three";
 import { RoomEnvironment } from "three/examples/jsm/environments/RoomEnvironment.js";
+import { ROOM_LIGHT } from "./materials";
 
 const DEGREE = Math.PI / 180;
 /** Turn from the camera, height (degrees), colour (sRGB) and strength of each. */
 const LIGHTS = {
   key: { turn: -35, height: 38, colour: "#ffeedb", strength: 2.9 },
-  fill: { turn: 50, height: 10, colour: "#c8dcff", strength: 0.5 },
-  rim: { turn: 150, height: 35, colour: "#ffd9b0", strength: 2.8 },
+  fill: { turn: 50, height: 10, colour: "#c8dcff", strength: 0.75 },
+  rim: { turn: 150, height: 35, colour: "#ffd9b0", strength: 3.2 },
   back: { turn: -150, height: 15, colour: "#9cc8ff", strength: 1.3 },
 } as const;
 type Name = keyof typeof LIGHTS;
@@ -44,15 +46,17 @@ export class Lights {
     private readonly scene: Scene,
     renderer: WebGLRenderer,
     private readonly shadowSize: number,
+    frugal: boolean,
   ) {
     const room = new RoomEnvironment();
     const generator = new PMREMGenerator(renderer);
     this.environment = generator.fromScene(room, 0.04);
     generator.dispose();
     room.dispose();
-    scene.environment = this.environment.texture;
-    scene.environmentIntensity = 0.25;
-    scene.add(new HemisphereLight("#dce8ff", "#8a7a78", 0.6), this.target);
+    scene.environment = frugal ? null : this.environment.texture;
+    scene.environmentIntensity = ROOM_LIGHT;
+    // without the room its light comes from the sky, and its reflections only from what is wet
+    scene.add(new HemisphereLight("#dce8ff", "#8a7a78", frugal ? 0.95 : 0.6), this.target);
     const made = Object.entries(LIGHTS).map(([name, each]) => {
       const light = new DirectionalLight(new Color(each.colour), each.strength);
       light.target = this.target;
@@ -65,6 +69,11 @@ export class Lights {
     shadow.mapSize.set(shadowSize, shadowSize);
     shadow.radius = 3;
     shadow.intensity = 0.9;
+  }
+
+  /** The light of the room, for what reflects it. */
+  get room(): Texture {
+    return this.environment.texture;
   }
 
   /** Fits the key's shadow to what stands on stage. */

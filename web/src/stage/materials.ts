@@ -6,6 +6,7 @@ import {
   FrontSide,
   LinearFilter,
   LinearMipmapLinearFilter,
+  LinearMipmapNearestFilter,
   type Material,
   MeshBasicMaterial,
   MeshDepthMaterial,
@@ -29,6 +30,16 @@ const WRAPS: Record<number, Wrapping> = {
   10497: RepeatWrapping,
 };
 
+/** How much a picture may cost. */
+export interface Finesse {
+  anisotropy: number;
+  /** Drawn on the processor: fewer texels a pixel, and the room is reflected only by what is wet. */
+  frugal: boolean;
+  room: Texture; // the light of a room
+}
+
+export const ROOM_LIGHT = 0.25; // of the room, beside the lights
+
 /** Loads pictures once each; a picture is uploaded anew for each way it is used (colours or plain numbers). */
 export class Pictures {
   private readonly loaded = new Map<number, Promise<ImageBitmap | null>>();
@@ -36,7 +47,7 @@ export class Pictures {
 
   constructor(private readonly urlOf: (picture: number) => string) {}
 
-  async texture(use: TextureUse, colours: boolean, anisotropy: number): Promise<Texture | null> {
+  async texture(use: TextureUse, colours: boolean, finesse: Finesse): Promise<Texture | null> {
     const key = JSON.stringify([use, colours]);
     const known = this.textures.get(key);
     if (known) return known;
@@ -48,9 +59,10 @@ export class Pictures {
     texture.wrapS = WRAPS[use.wrap[0]] ?? RepeatWrapping;
     texture.wrapT = WRAPS[use.wrap[1]] ?? RepeatWrapping;
     texture.magFilter = use.nearest ? NearestFilter : LinearFilter;
-    texture.minFilter = use.nearest ? NearestFilter : LinearMipmapLinearFilter;
+    const smooth = finesse.frugal ? LinearMipmapNearestFilter : LinearMipmapLinearFilter;
+    texture.minFilter = use.nearest ? NearestFilter : smooth;
     texture.generateMipmaps = !use.nearest;
-    texture.anisotropy = anisotropy;
+    texture.anisotropy = finesse.anisotropy;
     texture.channel = use.uv;
     texture.offset.fromArray(use.offset);
     texture.repeat.fromArray(use.stretch);
@@ -92,15 +104,15 @@ export async function materialOf(
   pictures: Pictures,
   uniforms: PlacingUniforms,
   vertexColors: boolean,
-  anisotropy: number,
+  finesse: Finesse,
 ): Promise<Material> {
   const use = entry.textures;
   const [map, normalMap, roughnessMap, aoMap, emissiveMap] = await Promise.all([
-    use.colour ? pictures.texture(use.colour, true, anisotropy) : null,
-    use.normal ? pictures.texture(use.normal, false, anisotropy) : null,
-    use.metallic_roughness ? pictures.texture(use.metallic_roughness, false, anisotropy) : null,
-    use.occlusion ? pictures.texture(use.occlusion, false, anisotropy) : null,
-    use.emissive ? pictures.texture(use.emissive, true, anisotropy) : null,
+    use.colour ? pictures.texture(use.colour, true, finesse) : null,
+    use.normal ? pictures.texture(use.normal, false, finesse) : null,
+    use.metallic_roughness ? pictures.texture(use.metallic_roughness, false, finesse) : null,
+    use.occlusion ? pictures.texture(use.occlusion, false, finesse) : null,
+    use.emissive ? pictures.texture(use.emissive, true, finesse) : null,
   ]);
   const common = {
     name: entry.name,
@@ -119,7 +131,7 @@ export async function materialOf(
     metalness: entry.metallic,
     roughness: entry.roughness,
     roughnessMap,
-    metalnessMap: roughnessMap,
+    metalnessMap: entry.metallic > 0 ? roughnessMap : null, // times nothing it says nothing
     aoMap,
     aoMapIntensity: use.occlusion?.scale ?? 1,
     normalMap,
@@ -138,6 +150,10 @@ export async function materialOf(
         sheenRoughness: 0.6,
       })
     : new MeshStandardMaterial(standard);
+  if (finesse.frugal && entry.clearcoat > 0) {
+    material.envMap = finesse.room;
+    material.envMapIntensity = ROOM_LIGHT;
+  }
   if (normalMap) material.normalScale.setScalar(use.normal?.scale ?? 1);
   const softness = entry.softness;
   const through = entry.translucency;

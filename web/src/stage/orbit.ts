@@ -3,6 +3,7 @@ import { Vector3 } from "three";
 import type { View } from "./stage";
 
 export const FOV = 26; // degrees, vertical: long enough for faces
+const ROOM = 1.06; // around what is framed
 const STEEPEST = Math.PI / 2 - 0.01;
 
 export interface Limits {
@@ -63,6 +64,12 @@ export function framed(view: View, low: Vector3, high: Vector3, aspect: number):
     distance = Math.max(distance, near + Math.abs(x) / (slope * aspect), near + Math.abs(y) / slope);
   }
   return { ...view, target: [centre.x, centre.y, centre.z], distance: Math.max(distance, 1e-4) };
+}
+
+/** The same, with some room around the box. */
+export function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = 1): View {
+  const found = framed(view, box.low, box.high, aspect);
+  return { ...found, distance: ROOM * room * found.distance };
 }
 
 /** Between two views: angles the short way round. */

@@ -8,7 +8,8 @@ import { type Frame, isNewer, parseFrame } from "./frames";
 import { listen } from "./gestures";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
-import { between, eye, FOV, framed, moved, turned, zoomed } from "./orbit";
+import type { Finesse } from "./materials";
+import { between, eye, FOV, framedIn, moved, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
 import { Pace } from "./pace";
 import { Picker } from "./picking";
@@ -19,18 +20,11 @@ const STAGE_STREAM = 0;
 const CROWD_STREAM = 1;
 const FRAMING = 240; // ms to frame something
 const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
-const ROOM = 1.06; // around what is framed
 const CONTACT_EVERY = 250; // ms between contact shadows where the processor draws: they change little
 const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
 
 export function createStage(host: HTMLElement): Stage {
   return new Theatre(host);
-}
-
-/** A view of a box with some room around it. */
-function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = ROOM): View {
-  const found = framed(view, box.low, box.high, aspect);
-  return { ...found, distance: room * found.distance };
 }
 
 class Theatre implements Stage {
@@ -83,7 +77,7 @@ class Theatre implements Stage {
     Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
     host.append(this.canvas);
     this.pace = new Pace(ability.ratio, ability.software);
-    this.lights = new Lights(this.scene, renderer, ability.shadowSize);
+    this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
     this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests);
     this.fit();
     this.stopListening = listen(this.canvas, {
@@ -99,7 +93,7 @@ class Theatre implements Stage {
 
   async show(description: ArrayBuffer, urlOfTexture: (texture: number) => string): Promise<void> {
     const turn = ++this.showing;
-    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.ability.anisotropy);
+    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.finesse);
     if (turn !== this.showing || this.disposed) return figure.dispose();
     const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
     this.removeFigure();
@@ -124,7 +118,7 @@ class Theatre implements Stage {
   }
 
   async crowd(description: ArrayBuffer | null, urlOfTexture: (texture: number) => string): Promise<void> {
-    const built = description && (await Figure.build(parseDescription(description), urlOfTexture, this.ability.anisotropy, 0));
+    const built = description && (await Figure.build(parseDescription(description), urlOfTexture, this.finesse, 0));
     if (this.extras) this.leave(this.extras);
     this.extras = null;
     if (built && !this.disposed) this.extras = this.enter(built);
@@ -188,9 +182,9 @@ class Theatre implements Stage {
   }
 
   frameSelection(): void {
-    const box = this.selectionBox();
+    const box = this.names.size ? this.figure?.box(this.names, this.renderer) : null;
     if (!box) return this.frameAll();
-    this.fly(framedIn(this.current, box, this.aspect, 1.6 * ROOM));
+    this.fly(framedIn(this.current, box, this.aspect, 1.6));
   }
 
   select(names: readonly string[]): void {
@@ -269,6 +263,11 @@ class Theatre implements Stage {
     this.canvas.remove();
   }
 
+  private get finesse(): Finesse {
+    const { anisotropy, software } = this.ability;
+    return { anisotropy, frugal: software, room: this.lights.room };
+  }
+
   private get aspect(): number {
     return this.width / this.height;
   }
@@ -299,26 +298,6 @@ class Theatre implements Stage {
     return (stream === CROWD_STREAM) === (this.extras !== null);
   }
 
-  /** What the selected joints' bones, or the selected parts, take up. */
-  private selectionBox(): { low: Vector3; high: Vector3 } | null {
-    const figure = this.figure;
-    if (!figure || !this.names.size) return null;
-    const geometry = figure.selected(this.names);
-    const index = geometry?.getIndex();
-    if (!geometry || !index) return null;
-    const places = figure.deformation.read(this.renderer);
-    const low = new Vector3(Infinity, Infinity, Infinity);
-    const high = low.clone().negate();
-    const point = new Vector3();
-    for (let i = 0; i < index.count; i++) {
-      point.fromArray(places, 3 * figure.deformation.sources[index.getX(i)]);
-      low.min(point);
-      high.max(point);
-    }
-    geometry.dispose();
-    return { low, high };
-  }
-
   /** Ground, lights and shadows around what is on stage. */
   private fit(): void {
     const on = this.extras ?? this.figure;
@@ -329,7 +308,7 @@ class Theatre implements Stage {
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
     this.contactAt = -Infinity;
-    this.pictures = 1; // the next picture has new shadows
+    this.pictures = 3; // the next picture has new shadows
     const touching = on && !this.extras ? on : null;
     this.contact.show(touching, low, high);
     this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
@@ -389,7 +368,7 @@ class Theatre implements Stage {
     this.pictures += 1;
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
-    shadowMap.needsUpdate = resting || this.pictures % 2 === 0;
+    shadowMap.needsUpdate = resting || this.pictures % (this.extras ? 4 : 2) === 0;
     if (this.extras || (this.ability.software && !resting && now - this.contactAt < CONTACT_EVERY)) return;
     this.contactAt = now;
     this.contact.update(this.renderer);
