@@ -62,11 +62,14 @@ def test_learn_and_be_told(robot: Studio, page: Any, shot: Callable[..., Path]) 
     doing(page, "mix Idle, Wave at 0.5")
     assert re.fullmatch(r"\d+\.\d\d ms a frame", page.locator(".perform .cost").inner_text())
     page.get_by_role("slider", name="Stillness").fill("0.5")
+    page.locator(".map").scroll_into_view_if_needed()
     shot(page, "perform_robot")
+    click_on_the_map(page)  # MOVE
+    map_full_size(page, shot)
 
 
-def test_a_click_on_the_map_moves_there(robot: Studio, page: Any, shot: Callable[..., Path]) -> None:
-    performing(page, robot)
+def click_on_the_map(page: Any) -> None:
+    """A moment is told while the pointer is over it, and a click moves there."""
     box = page.locator(".map").bounding_box()
     tip = page.locator(".map-tip")
     for number in range(400):  # outwards on a spiral until a curve is met
@@ -85,10 +88,13 @@ def test_a_click_on_the_map_moves_there(robot: Studio, page: Any, shot: Callable
     page.wait_for_function(
         "words => document.querySelector('.doing .what').textContent.startsWith(words)", arg=f"move {clip}@{seconds}"
     )
-    page.keyboard.press("m")  # full size
+
+
+def map_full_size(page: Any, shot: Callable[..., Path]) -> None:
+    before = page.locator(".map").bounding_box()
+    page.keyboard.press("m")
     page.locator(".map-full .map").wait_for()
-    full = page.locator(".map").bounding_box()
-    assert full["width"] > 1.5 * box["width"]
+    assert page.locator(".map").bounding_box()["width"] > 1.5 * before["width"]
     shot(page, "perform_map")
     page.keyboard.press("m")
     page.locator(".map-place .map").wait_for()
@@ -126,7 +132,7 @@ def test_a_take_is_recorded_scrubbed_and_exported_as_it_was_shown(robot: Studio,
     page.locator(".perform .doing:not(.hidden)").wait_for()
 
 
-def test_a_script_is_checked_as_it_is_written_and_seen_at_once(robot: Studio, page: Any) -> None:
+def test_a_script_is_seen_as_it_is_written_and_learning_can_be_cancelled(robot: Studio, page: Any) -> None:
     performing(page, robot)
     page.get_by_text("what it does, and when").click()
     editor = page.get_by_role("textbox", name="Script")
@@ -145,10 +151,10 @@ def test_a_script_is_checked_as_it_is_written_and_seen_at_once(robot: Studio, pa
     page.get_by_role("textbox", name="What is this script called?").fill("hello")
     page.get_by_role("button", name="Save", exact=True).click()
     page.get_by_role("combobox", name="Kept scripts").get_by_role("option", name="hello").wait_for(state="attached")
+    learning_is_cancelled(page, robot)
 
 
-def test_learning_can_be_cancelled(robot: Studio, page: Any) -> None:
-    performing(page, robot)
+def learning_is_cancelled(page: Any, robot: Studio) -> None:
     page.locator("summary", has_text="Model").click()
     page.get_by_role("button", name=re.compile("Learn again")).click()
     page.get_by_role("button", name="Learning…").wait_for()

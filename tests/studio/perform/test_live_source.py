@@ -103,7 +103,7 @@ def test_random_commands_at_random_moments_make_no_jolt(source: LiveSource) -> N
             velocity = np.diff(space.features[segment.start : segment.stop].astype(float), axis=0) * space.rate
             most = max(most, float(model.difference(velocity[1:], velocity[:-1]).max()))
     features = [source.state.features]
-    while len(features) < 20 * RATE:
+    while len(features) < 12 * RATE:
         source.tell(random_command(source, random))
         for _ in range(random.integers(1, 120)):
             source.advance(TICK)
