@@ -57,7 +57,7 @@ def held_out(count: int, share: float = HELD_OUT) -> Array:
     if not 0 < share < 1:
         raise InvalidInput(f"the share of poses held out should lie between 0 and 1, but is {share}")
     wanted = min(max(round(share * count), 1), count - 1)
-    return np.unique(np.floor((np.arange(wanted) + 0.5) * count / wanted).astype(int).clip(1, count - 1))
+    return 1 + np.floor((np.arange(wanted) + 0.5) * (count - 1) / wanted).astype(int)
 
 
 def compare(

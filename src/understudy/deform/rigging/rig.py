@@ -132,13 +132,13 @@ class _Candidate:
 
     @property
     def score(self) -> float:
-        """By which candidates are compared: files that keep to the convention of glTF face +z; some are long, some high.
+        """By which candidates are compared: files that keep to the convention of glTF face +z; some kinds are long.
 
-        Both are beliefs about meshes in general, and no part of the confidence in this one.
+        These are beliefs about meshes in general, and no part of the confidence in this one.
         """
-        forward = FORWARD if self.mesh.facing == "+z" else 1.0
+        belief = self.template.belief * (FORWARD if self.mesh.facing == "+z" else 1.0)
         _, height, depth = np.maximum(np.ptp(self.mesh.points, axis=0), 1e-9)
-        return float(self.trust.overall * forward * np.exp(-0.5 * np.log(depth / height / self.template.depth) ** 2))
+        return float(self.trust.overall * belief * np.exp(-0.5 * np.log(depth / height / self.template.depth) ** 2))
 
     def __str__(self) -> str:
         return f"{self.template.name} facing {self.mesh.facing} ({self.trust.overall:.2f})"

@@ -29,9 +29,10 @@ class Template:
     parents: Array  # (J,)
     places: Array  # (J, 3) of the box
     depth: float  # of a typical one, in heights
+    belief: float  # how likely it is before looking: few bones fit nearly anywhere
 
     @classmethod
-    def of(cls, name: str, rows: tuple[Row, ...], depth: float) -> Template:
+    def of(cls, name: str, rows: tuple[Row, ...], depth: float, belief: float) -> Template:
         """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
         full: list[Row] = []
         for joint, parent, x, y, z in rows:
@@ -40,7 +41,7 @@ class Template:
                 full.append((_other(joint), _other(parent), -x, y, z))
         number = {row[0]: i for i, row in enumerate(full)}
         parents = np.array([number.get(row[1], -1) for row in full])
-        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), depth)
+        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), depth, belief)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -171,11 +172,11 @@ LAMP: tuple[Row, ...] = (
 )
 
 TEMPLATES: Mapping[str, Template] = {
-    "biped": Template.of("biped", BIPED, 0.3),
-    "quadruped": Template.of("quadruped", QUADRUPED, 1.2),
-    "bird": Template.of("bird", BIRD, 1.2),
-    "fish": Template.of("fish", FISH, 2.5),
-    "lamp": Template.of("lamp", LAMP, 0.8),
+    "biped": Template.of("biped", BIPED, 0.3, 1.0),
+    "quadruped": Template.of("quadruped", QUADRUPED, 1.2, 1.0),
+    "bird": Template.of("bird", BIRD, 1.2, 0.75),
+    "fish": Template.of("fish", FISH, 2.5, 0.65),
+    "lamp": Template.of("lamp", LAMP, 0.8, 0.6),
 }
 
 
