@@ -79,12 +79,14 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         connection = WebRequest(scope) if scope["type"] == "http" else WebSocket(scope, receive, send)
         given = connection.query_params.get("token", "")
-        reason = self._door.refuses(headers, scope["type"] == "websocket", given or connection.cookies.get(COOKIE, ""))
+        cookie = f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"  # browsers do not keep the ports of a host apart
+        known = given or connection.cookies.get(cookie, "")
+        reason = self._door.refuses(headers, scope["type"] == "websocket", known)
         if reason:
             await self._refuse(scope, receive, send, reason)
         elif given and self._door.token and scope["type"] == "http":
             answer = RedirectResponse(scope["path"] or "/", status_code=303)  # the token leaves the address bar
-            answer.set_cookie(COOKIE, self._door.token, httponly=True, samesite="strict")
+            answer.set_cookie(cookie, self._door.token, httponly=True, samesite="strict")
             await answer(scope, receive, send)
         else:
             await self._app(scope, receive, _with_headers(send))

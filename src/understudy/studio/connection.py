@@ -16,7 +16,7 @@ from understudy.studio import handling, uploads
 from understudy.studio.client import Client
 from understudy.studio.messages.message import Event, Request, plain, wire
 from understudy.studio.messages.reading import id_of, parse
-from understudy.studio.messages.shell import Done, Failed, FormatEntry, Hello, Seen
+from understudy.studio.messages.shell import DocumentChanged, Done, Failed, FormatEntry, Hello, Seen
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
@@ -32,8 +32,8 @@ async def converse(session: Session, socket: WebSocket) -> None:
     if len(session.clients) >= MOST_CLIENTS:
         await socket.close(1013, "too many pages are open")
         return
-    for event in (hello(session), session.document_event()):
-        client.tell(event.kind, wire(event))
+    tell(client, hello(session))
+    client.tell(DocumentChanged.kind, session.document_text())
     for job in session.jobs.running():
         job.tell()
     session.clients.add(client)

@@ -22,8 +22,8 @@ from typing import TextIO
 from understudy import files
 from understudy.errors import BadFile, InvalidInput
 from understudy.studio.document import Document
-from understudy.studio.messages.message import plain
 from understudy.studio.messages.reading import read_plain
+from understudy.studio.telling import DocumentText, text_of
 
 fcntl: ModuleType | None
 try:
@@ -67,6 +67,7 @@ class Project:
         except OSError as error:
             raise InvalidInput(f"cannot make the project {self.folder}: {error.strerror or error}") from None
         self.origins: dict[str, Origin] = {}
+        self._text = DocumentText()
         self._held: TextIO | None = None
 
     def hold(self) -> None:
@@ -106,11 +107,14 @@ class Project:
 
     def save(self, document: Document) -> None:
         """Write the document, whole or not at all."""
-        saved = Saved(VERSION, document, self.origins)
-        text = json.dumps(plain(saved), ensure_ascii=False, indent=1)
-        with files.written_whole(self.folder / NAME) as temporary, temporary.open("w", encoding="utf-8") as handle:
-            handle.write(text)
-            handle.flush()
+        origins = text_of(self.origins)
+        text = f'{{"version":{VERSION},\n"document":{self._text.of(document)},\n"origins":{origins}}}\n'
+        with files.written_whole(self.folder / NAME) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+
+    def settle(self) -> None:
+        """Wait until what was saved would survive a power cut too; takes some milliseconds, so not in the loop."""
+        with (self.folder / NAME).open("rb") as handle:
             os.fsync(handle.fileno())
 
     def place(self, kind: str, name: str) -> Path:

@@ -21,6 +21,7 @@ from understudy.studio.messages.message import Event, wire
 from understudy.studio.messages.shell import DocumentChanged, Notice
 from understudy.studio.project import Project
 from understudy.studio.source import Source
+from understudy.studio.telling import DocumentText, text_of
 from understudy.studio.ticker import Ticker
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ class Session:
         self.loaded: Loaded | None = None  # the character on stage
         self.ticker = Ticker(self)
         self._sequences: dict[int, int] = {}
+        self._text = DocumentText()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._saving: asyncio.TimerHandle | None = None
         self._staging = asyncio.Lock()
@@ -64,7 +66,10 @@ class Session:
         self._reviving = self._loop.create_task(self._revive())
 
     async def _revive(self) -> None:
+        """The stage of the document; who performs takes seconds to get ready, and stands there meanwhile."""
         try:
+            if self.document.stage.driver == "model":
+                await self._stage(self.document.staged(driver="rest", drives=""))
             await self.restage()
         except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
             self.history.adjust(self.document.staged(character="", driver="rest", drives="", playing=False))
@@ -119,6 +124,8 @@ class Session:
             self._saving.cancel()
             self._saving = None
         self.project.save(document)
+        if self._loop is not None:
+            self._loop.run_in_executor(None, self.project.settle)
 
     def _save_later(self) -> None:
         try:
@@ -145,14 +152,15 @@ class Session:
         for client in self.clients:
             client.tell(kind, text)
 
-    def document_event(self) -> DocumentChanged:
-        """The document as pages hear of it."""
+    def document_text(self) -> str:
+        """The event `DocumentChanged` of now, as pages hear of it."""
         past, future = self.history.past, self.history.future
         undoes, redoes = past[-1][1] if past else "", future[-1][1] if future else ""
-        return DocumentChanged(self.document, bool(past), bool(future), undoes, redoes)
+        rest = {"canUndo": bool(past), "canRedo": bool(future), "undoes": undoes, "redoes": redoes}
+        return f'{{"kind":"{DocumentChanged.kind}","document":{self._text.of(self.document)},{text_of(rest)[1:]}'
 
     def _emit_document(self) -> None:
-        self.emit(self.document_event())
+        self._tell_all(DocumentChanged.kind, self.document_text())
 
     def wanted(self, stream: int = frames.STAGE_STREAM) -> bool:
         """Whether some page would take a frame at once; if not, it need not be made."""
