@@ -31,6 +31,8 @@ export interface Deformation {
   accept(frame: Frame): boolean;
   /** Brings the tables up to date, before anything is drawn of them. */
   update(renderer: WebGLRenderer): void;
+  /** What the graphics card had is lost: all of it is made anew. */
+  refresh(): void;
   /** The places as the graphics card has them, three numbers a row: for measuring, not for every frame. */
   read(renderer: WebGLRenderer): Float32Array;
   dispose(): void;
@@ -65,6 +67,10 @@ export class Streamed implements Deformation {
   }
 
   update(): void {}
+
+  refresh(): void {
+    this.place.needsUpdate = this.normal.needsUpdate = true;
+  }
 
   read(): Float32Array {
     return numbersOf(this.place).slice(0, 3 * this.vertices);
@@ -202,6 +208,10 @@ export class Skinned implements Deformation {
     renderer.render(this.scene, this.camera);
     renderer.setRenderTarget(before);
     renderer.autoClear = clears;
+  }
+
+  refresh(): void {
+    this.stale = true;
   }
 
   read(renderer: WebGLRenderer): Float32Array {

@@ -86,6 +86,10 @@ class Theatre implements Stage {
       zoom: (factor, x, y) => this.zoom(factor, x, y),
       taken: (x, y) => this.dragsCharacter && this.pick(x, y) !== null,
     });
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      for (const each of [this.figure, this.extras]) each?.deformation.refresh();
+      this.requestRender();
+    });
     this.resizing = new ResizeObserver(() => this.resize());
     this.resizing.observe(host);
     this.resize();
