@@ -8,6 +8,7 @@ import type { Playing } from "./transport";
 export const RULER = 24; // px
 export const GUTTER = 72; // px at the left, for the rows' names
 export const ROW = 24;
+const SHORTEST_NAME = 36; // px of a span that has room for a name
 const REACH = 6; // px around a mark that still hit it
 
 export interface Picture {
@@ -131,6 +132,7 @@ export function bar(
   paint.fill();
   paint.globalAlpha = 1;
   paint.fillRect(x, y + 3, 2, ROW - 6);
+  if (width < SHORTEST_NAME) return;
   paint.save();
   paint.beginPath();
   paint.rect(x, y, width, ROW);
