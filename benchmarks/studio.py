@@ -30,9 +30,11 @@ ASKED_SHARE, ASKED_MS, ASKED_KB, ASKED_START = 30.0, 100.0, 1000.0, 20.0
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     with Server() as server, Page(server.address) as page:
-        page.frame()
+        first = page.frame().vertices
+        while np.array_equal(page.frame().vertices, first):
+            pass
         started = time.perf_counter() - server.began
-        yield Row("start to the first frame", started, "s", "asked for: 20 s", ASKED_START / started, 1.0)
+        yield Row("start until the dragon moves", started, "s", "asked for: 20 s", ASKED_START / started, 1.0)
         _settle(page)
         yield from stream(server, page)
         yield from latency(page)
