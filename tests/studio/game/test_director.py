@@ -18,6 +18,7 @@ from understudy.studio.game.director import (
     Director,
     Glance,
     NewGame,
+    Paced,
     Passed,
     Played,
     refusal,
@@ -68,7 +69,7 @@ class Stage:
         if not self.phases or self.phases[-1] != self.state.phase:
             self.phases.append(self.state.phase)
 
-    def tell(self, event: NewGame | Played | Passed) -> None:
+    def tell(self, event: NewGame | Paced | Played | Passed) -> None:
         self.state, cues = DIRECTOR.step(self.state, event)
         self.take(cues)
 
@@ -226,7 +227,10 @@ def test_who_did_not_begin_begins_the_next_game() -> None:
     stage.tell(NewGame())
     assert stage.state.turn == CLAW and stage.state.round == 0  # nobody had moved
     stage.play(careful)
-    stage.tell(NewGame(strength="hatchling", pace=0.5))
+    stage.tell(NewGame(strength="hatchling"))
+    board = stage.state.board
+    stage.tell(Paced(0.5))
+    assert stage.state.board == board
     assert stage.state.turn == EMBER and stage.state.board == EMPTY
     assert (stage.state.strength, stage.state.pace, stage.state.score.draws) == ("hatchling", 0.5, 1)
     while stage.state.turn == EMBER:

@@ -13,7 +13,7 @@ const GAME: GameEvent = {
 };
 
 function camera(aspect: number): PerspectiveCamera {
-  const view = viewOf(TABLE, aspect);
+  const view = viewOf(TABLE, 680 * aspect, 680);
   const made = new PerspectiveCamera(FOV, aspect, 0.01, 100);
   made.position.copy(eye(view));
   made.lookAt(...view.target);

@@ -41,7 +41,7 @@ export function gameMode(context: Context): Mode {
     },
     pace(pace) {
       remember("game.quick", pace < 1);
-      ask({ kind: "newGame", pace });
+      ask({ kind: "paceGame", pace });
     },
     sound(on) {
       sounds.on = on;
@@ -114,8 +114,7 @@ export function gameMode(context: Context): Mode {
   /** The game's own view; whoever turns the camera keeps theirs. */
   function look(): void {
     if (!entered) return;
-    const { clientWidth, clientHeight } = stage.canvas;
-    stage.view = own = viewOf(entered.table, clientWidth / Math.max(1, clientHeight));
+    stage.view = own = viewOf(entered.table, stage.canvas.clientWidth, stage.canvas.clientHeight);
   }
 
   stage.onSeen(() => {

@@ -7,7 +7,7 @@ import type { GameTable } from "../protocol/messages";
 const AZIMUTH = 0.16; // radians: a little from the side there is more depth
 const ELEVATION = 0.33; // radians: the board is seen, and so is the face
 const TALL = 1 / 0.7; // of the character, in widths of the board; the server's table says so
-const MARGIN = { top: 0.085, bottom: 0.15, side: 0.08 }; // of the picture, left free for what is written there
+const MARGIN = { top: 58, bottom: 92, most: 0.22, side: 0.08 }; // pixels left free for what is written there, and shares
 
 /** world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle. */
 export function worldFromBoard(table: GameTable): Matrix4 {
@@ -49,8 +49,8 @@ export function hit(ray: Ray, table: GameTable): Hit | null {
   return { square: inside ? 3 * row + column : null, point: [point.x, point.y, point.z] };
 }
 
-/** The nearest view from the front that shows the character and the board, with room for what is written. */
-export function viewOf(table: GameTable, aspect: number): View {
+/** The nearest view that shows the character and the board in a picture of so many pixels, with room for what is written. */
+export function viewOf(table: GameTable, across: number, down: number): View {
   const [x, y, z] = table.centre;
   const { width, lean } = table;
   const ground = y - width * (0.12 + 0.5 * Math.sin(lean));
@@ -64,11 +64,11 @@ export function viewOf(table: GameTable, aspect: number): View {
   // u grows upwards in the picture; the two ends fill what the margins leave of its height
   const [low, high] = [up(near), up(top)];
   const [nearest, farthest] = [toward(near), toward(top)];
-  const [below, above] = [1 - 2 * MARGIN.bottom, 1 - 2 * MARGIN.top];
+  const [below, above] = [MARGIN.bottom, MARGIN.top].map((pixels) => 1 - 2 * Math.min(pixels / Math.max(1, down), MARGIN.most));
   // low + slope (D - nearest) below = middle = high - slope (D - farthest) above, D being where the camera stands
   const distance = ((high - low) / slope + nearest * below + farthest * above) / (below + above);
   const middle = low + slope * (distance - nearest) * below;
-  const sides = (0.75 * width) / (slope * aspect * (1 - 2 * MARGIN.side)) + nearest;
+  const sides = (0.75 * width) / (slope * (across / Math.max(1, down)) * (1 - 2 * MARGIN.side)) + nearest;
   const away = Math.max(distance, sides);
   // the target lies on the axis between the two, so that neither moves aside when the camera turns
   const depth = (nearest + farthest) / 2;

@@ -322,17 +322,22 @@ export interface LookRequest {
   point: [number, number, number] | null;
 }
 
-/** Another round; what is None stays. */
+/** Another round; the strength stays where it is None. */
 export interface NewGameRequest {
   kind: "newGame";
   strength?: "hatchling" | "fledgling" | "drake" | "elder" | null;
-  pace?: number | null;
 }
 
 /** Open a file below one of the opened folders, or a member of the built-in cast (`dragon`). */
 export interface OpenRequest {
   kind: "open";
   path: string;
+}
+
+/** How long the character thinks and reacts: 1 as it likes to, below that shorter. The game goes on. */
+export interface PaceGameRequest {
+  kind: "paceGame";
+  pace: number;
 }
 
 /** Put a model's character on stage, live. */
@@ -588,6 +593,7 @@ export type StudioRequest =
   | LookRequest
   | NewGameRequest
   | OpenRequest
+  | PaceGameRequest
   | PerformRequest
   | PingRequest
   | PlaceMarkRequest
@@ -637,6 +643,7 @@ export interface Results {
   "look": null;
   "newGame": null;
   "open": Opened;
+  "paceGame": null;
   "perform": null;
   "ping": Pong;
   "placeMark": null;

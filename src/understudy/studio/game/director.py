@@ -39,10 +39,16 @@ SHOWN: dict[Mood, float] = {"cornered": 1.0, "amused": 1.0, "blocked": 0.75, "th
 
 @dataclass(frozen=True)
 class NewGame:
-    """A game begins; None keeps strength and pace."""
+    """A game begins; None keeps the strength."""
 
     strength: str | None = None
-    pace: float | None = None
+
+
+@dataclass(frozen=True)
+class Paced:
+    """It shall think and react for a longer or a shorter while, from its next thought on."""
+
+    pace: float
 
 
 @dataclass(frozen=True)
@@ -76,7 +82,7 @@ class Glance:
     at: str
 
 
-GameEvent = NewGame | Played | Passed
+GameEvent = NewGame | Paced | Played | Passed
 Told = tuple[State, tuple[Act | Glance, ...]]
 
 
@@ -105,6 +111,8 @@ class Director:
         """What follows from an event."""
         if isinstance(event, NewGame):
             return self._next_game(state, event)
+        if isinstance(event, Paced):
+            return replace(state, pace=event.pace), ()
         if isinstance(event, Played):
             return self._played(state, event.square)
         return self._passed(state, event)
@@ -112,9 +120,8 @@ class Director:
     def _next_game(self, state: State, event: NewGame) -> Told:
         """Who did not begin the last game begins this one; a game that nobody has moved in does not count."""
         strength = state.strength if event.strength is None else strength_of(event.strength).name
-        pace = state.pace if event.pace is None else event.pace
         count = state.round + (state.board != EMPTY)
-        fresh = State(state.seed, strength, pace, score=state.score, round=count)
+        fresh = State(state.seed, strength, state.pace, score=state.score, round=count)
         return self._opened(replace(fresh, chances=state.chances, drawn=state.drawn))
 
     def _opened(self, state: State) -> Told:

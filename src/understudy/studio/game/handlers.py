@@ -62,7 +62,9 @@ async def enter(session: Session, request: messages.EnterGame) -> messages.GameE
     else:
         playing.match.rejoin(source)
         if request.strength not in (None, playing.match.state.strength):
-            playing.match.new_game(request.strength, request.pace)
+            playing.match.new_game(request.strength)
+        if request.pace is not None:
+            playing.match.pace(request.pace)
     if playing.task is None or playing.task.done():
         playing.task = asyncio.get_running_loop().create_task(_go_on(session, playing))
     table = playing.match.table
@@ -86,7 +88,13 @@ async def leave(session: Session, request: messages.LeaveGame) -> None:
 @handles(messages.NewGame)
 async def new_game(session: Session, request: messages.NewGame) -> None:
     """Another round."""
-    _match_of(session).new_game(request.strength, request.pace)
+    _match_of(session).new_game(request.strength)
+
+
+@handles(messages.PaceGame)
+async def pace(session: Session, request: messages.PaceGame) -> None:
+    """It thinks for a longer or a shorter while."""
+    _match_of(session).pace(request.pace)
 
 
 @handles(messages.PlaceMark)

@@ -13,7 +13,7 @@ from understudy.live.schedule import Schedule
 from understudy.live.script import OneOf
 from understudy.live.script_sets import Cue
 from understudy.studio.game.casting import Cast, cast_for
-from understudy.studio.game.director import Act, Director, GameEvent, Glance, NewGame, Passed, Played, Told
+from understudy.studio.game.director import Act, Director, GameEvent, Glance, NewGame, Paced, Passed, Played, Told
 from understudy.studio.game.state import State
 from understudy.studio.game.table import Place, Table
 from understudy.studio.perform.live_source import LiveSource
@@ -57,9 +57,13 @@ class Match:
         if source is not self.source:
             self._join(source)
 
-    def new_game(self, strength: str | None = None, pace: float | None = None) -> None:
+    def new_game(self, strength: str | None = None) -> None:
         """Another round."""
-        self._happened(NewGame(strength, pace))
+        self._happened(NewGame(strength))
+
+    def pace(self, pace: float) -> None:
+        """Think for a longer or a shorter while."""
+        self._happened(Paced(pace))
 
     def play(self, square: int) -> None:
         """The player wants a square."""

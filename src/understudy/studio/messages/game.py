@@ -82,11 +82,18 @@ class LeaveGame(Request):
 
 @dataclass(frozen=True)
 class NewGame(Request):
-    """Another round; what is None stays."""
+    """Another round; the strength stays where it is None."""
 
     kind: ClassVar[str] = "newGame"
     strength: StrengthName | None = None
-    pace: Pace | None = None
+
+
+@dataclass(frozen=True)
+class PaceGame(Request):
+    """How long the character thinks and reacts: 1 as it likes to, below that shorter. The game goes on."""
+
+    kind: ClassVar[str] = "paceGame"
+    pace: Pace
 
 
 @dataclass(frozen=True)
