@@ -78,6 +78,7 @@ def test_nobody_stands_in_anothers_way(count: int) -> None:
     at = placements(count, box)[:, :3, 3]
     apart = np.linalg.norm(at[:, None] - at, axis=2) + 10 * np.eye(count)
     assert apart.min() > 0.5
+    np.testing.assert_allclose(placements(count + 20, box)[:count], placements(count, box))  # who stays, stays there
     low, high = room(count, box)
     assert (at >= np.array(low) - 1e-9).all() and (at <= np.array(high) + 1e-9).all()
 

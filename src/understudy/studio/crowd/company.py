@@ -1,6 +1,6 @@
 """A company: many performers of one model on one stage, each with its own place, mood and moment.
 
-They stand in rows, the nearer ones in the gaps of those behind, and each does something else every few seconds:
+They stand in rows, the nearer ones in the gaps of those behind, and each does something else every few seconds: it
 goes over to another label, or idles. Who looks where is one command for all, told to each in its own space.
 """
 
@@ -20,7 +20,8 @@ from understudy.studio.crowd.plain import PlainForm
 
 RATE = 24.0  # frames a second, as films have
 MOMENTS = (2.0, 9.0)  # seconds between two things that one character does
-SPACING = 1.25  # of the width of one
+SPACING = 1.08  # of the width of one
+DEEPER = 0.75  # rows count as this far apart: the half circle is seen from above its edge, and deeper than wide
 
 
 class Company:
@@ -97,17 +98,19 @@ def room(count: int, box: Array) -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def placements(count: int, box: Array) -> Array:
-    """(N, 4, 4) places in rows on the ground, wider than deep, the front row at the origin; always the same ones."""
-    random = np.random.default_rng(count)
-    width, depth = (SPACING * float(box[1, axis] - box[0, axis]) for axis in (0, 2))
-    step = max(width, depth, 1e-3)
-    columns = max(1, round(np.sqrt(1.8 * count)))
-    row, column = np.divmod(np.arange(count), columns)
-    in_row = np.minimum(columns, count - row * columns)
-    x = (column - (in_row - 1) / 2 + 0.5 * (row % 2)) * step + random.uniform(-0.12, 0.12, count) * step
-    z = -row * step + random.uniform(-0.12, 0.12, count) * step
+    """(N, 4, 4) places in rows on the ground, in a half circle around the middle of the front row.
+
+    The places of more are those of fewer and others behind them: who stays does not move when a crowd grows.
+    """
+    step = SPACING * max(float(box[1, 0] - box[0, 0]), float(box[1, 2] - box[0, 2]), 1e-3)
+    reach = int(np.ceil(np.sqrt(count))) + 2
+    row, column = (each.reshape(-1) for each in np.mgrid[0:reach, -reach : reach + 1])
+    x, z = column + 0.5 * (row % 2), -row.astype(np.float64)
+    nearest = np.argsort(np.hypot(x, DEEPER * z) + 1e-6 * x, kind="stable")[:count]
+    shaken = np.random.default_rng(1).uniform(-0.12, 0.12, (count, 3))  # as nobody stands on a grid
+    x, z = (x[nearest] + shaken[:, 0]) * step, (z[nearest] + shaken[:, 1]) * step
     # those at the sides turn a little to the middle, as an audience does
-    angle = -0.25 * x / max(step * columns / 2, 1e-9) + random.uniform(-0.12, 0.12, count)
+    angle = np.arctan2(-0.06 * x, step) + shaken[:, 2]
     result = np.tile(np.eye(4), (count, 1, 1))
     result[:, 0, 0] = result[:, 2, 2] = np.cos(angle)
     result[:, 0, 2], result[:, 2, 0] = np.sin(angle), -np.sin(angle)
