@@ -9,7 +9,7 @@ import pytest
 from understudy.errors import InvalidInput
 from understudy.opening import Opened
 from understudy.studio.document import Document
-from understudy.studio.perform.models import calm_label, entry_of, found, with_model
+from understudy.studio.perform.models import calm_label, entry_of, found, label_for, pose_gaps, with_model
 
 
 @pytest.mark.parametrize(
@@ -34,3 +34,27 @@ def test_an_entry_says_what_the_model_has(lamp: Opened) -> None:
     assert found(document, "i") is entry
     with pytest.raises(InvalidInput, match="there is no model 'j'"):
         found(document, "j")
+
+
+def test_a_pose_is_best_shown_where_it_comes_from(lamp: Opened) -> None:
+    spaces = lamp.model.spaces
+    poses = {f"a {label} face": space.features[space.home].astype(float) for label, space in spaces.items()}
+    for pose, label in zip(poses, spaces):
+        gaps = pose_gaps(replace(lamp.model, poses=poses), pose)
+        assert min(gaps, key=gaps.__getitem__) == label
+
+
+@pytest.mark.parametrize(
+    ("pose", "current", "label"),
+    [
+        ("Grumpy_2", "calm", "grumpy"),  # it is called so
+        ("shocked", "calm", "happy"),  # nothing else comes near
+        ("thinking", "calm", "calm"),  # near enough where it is
+        ("thinking", "grumpy", "happy"),  # else the first that can
+    ],
+)
+def test_the_label_of_a_pose(pose: str, current: str, label: str) -> None:
+    gaps = (
+        {"happy": 0.4, "calm": 0.5, "grumpy": 1.0} if pose == "thinking" else {"happy": 0.4, "calm": 0.8, "grumpy": 1.0}
+    )
+    assert label_for(pose, gaps, current) == label

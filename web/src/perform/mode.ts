@@ -89,7 +89,7 @@ export function performMode(context: Context): Mode {
   performing.on((event) => {
     view.report(event.voices, event.label);
     swatch.style.setProperty("--hue", hueOf(event.label));
-    doing.textContent = event.doing && !event.done ? event.doing : `${event.label}, idling`;
+    doing.textContent = event.doing && (!event.done || event.voices.length > 1) ? event.doing : `${event.label}, idling`;
     cost.textContent = `${event.ms.toFixed(2)} ms a frame`;
   });
 

@@ -86,11 +86,17 @@ async def taken(session: Session, stage: StageState) -> ClipSource:
 
 @handles(perform.Tell)
 async def tell(session: Session, request: perform.Tell) -> None:
-    """A command, made of what was given."""
+    """A command, made of what was given. A named pose without a label is had in the label that shows it best."""
+    source = _live(session)
     given: dict[str, Any] = {
         name: value for name, value in vars(request).items() if name not in ("id", "command") and value is not None
     }
     kind = KINDS[request.command]
+    if request.pose is not None and request.label is None and request.command in ("move", "idle"):
+        document, models = session.document, models_of(session)
+        where = document, document.stage.drives, request.pose, source.label
+        label = await asyncio.to_thread(models.label_of_pose, *where)
+        given |= {} if label is None else {"label": label}
     if request.command == "idle" and "pose" in given:
         given["poses"] = (given.pop("pose"),)
     unknown = [name for name in given if name not in kind.__dataclass_fields__]
@@ -100,7 +106,7 @@ async def tell(session: Session, request: perform.Tell) -> None:
         command = kind(**given)
     except TypeError:
         raise InvalidInput(f"{request.command} was told too little") from None
-    _live(session).tell(command)
+    source.tell(command)
     _go_on(session)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 CALM = ("neutral", "idle", "calm", "rest", "stand")  # what people call the label that a character comes back to
+AS_GOOD = 0.15  # of what a pose differs from the mean on average: a difference between two matches that is not seen
 LARGEST = 2 << 30  # bytes of a model file
 
 
@@ -37,6 +39,7 @@ class Models:
         self._opened: dict[str, Opened] = {}
         self._performers: dict[str, Performer] = {}
         self._maps: dict[str, bytes] = {}
+        self._gaps: dict[tuple[str, str], dict[str, float]] = {}  # of a model and a pose, by label
         self._lock = threading.RLock()
 
     def opened(self, document: Document, id: str) -> Opened:
@@ -79,12 +82,23 @@ class Models:
                 self._maps[id] = map_bytes(self.opened(document, id).model, densities)
             return self._maps[id]
 
+    def label_of_pose(self, document: Document, id: str, pose: str, current: str) -> str | None:
+        """The label in which a named pose is shown; None for what is no name of a pose."""
+        model = self.opened(document, id).model
+        if pose not in model.poses:
+            return None
+        with self._lock:
+            if (id, pose) not in self._gaps:
+                self._gaps[id, pose] = pose_gaps(model, pose)
+            return label_for(pose, self._gaps[id, pose], current)
+
     def forget(self, kept: set[str]) -> None:
         """Let go of every model that is not among these ids."""
         with self._lock:
             for known in (self._opened, self._performers, self._maps):
                 for id in set(known) - kept:
                     del known[id]
+            self._gaps = {key: gaps for key, gaps in self._gaps.items() if key[0] in kept}
 
 
 _OF_SESSION: WeakKeyDictionary[Session, Models] = WeakKeyDictionary()
@@ -109,6 +123,29 @@ def calm_label(model: Model) -> str:
     """The label in which a performance begins: the one that is called calm, else the first."""
     named = (label for word in CALM for label in model.labels if word in label.lower())
     return next(named, model.labels[0])
+
+
+def pose_gaps(model: Model, pose: str) -> dict[str, float]:
+    """How unlike a named pose each label's best match is; 1 is what one pose differs from the mean, on average."""
+    wanted = model.poses[pose]
+    gaps = {}
+    for label, space in model.spaces.items():
+        latent, _ = space.latent_of(wanted[None])
+        gaps[label] = float(model.difference(space.features_of(latent)[0], wanted))
+    return gaps
+
+
+def label_for(pose: str, gaps: Mapping[str, float], current: str) -> str:
+    """The label in which to show a pose: the one it is named after, else one that shows it nearly as well as any can.
+
+    Of those the current one stays, else it is the first: a furious face is hardly to be had while somebody is bored,
+    but a thoughtful one needs no other mood.
+    """
+    named = next((label for label in gaps if label.lower() in pose.lower()), None)
+    if named is not None:
+        return named
+    able = [label for label, gap in gaps.items() if gap <= min(gaps.values()) + AS_GOOD]
+    return current if current in able else able[0]
 
 
 def entry_of(model: Model, id: str, name: str, character: str, file: str) -> ModelEntry:
