@@ -14,6 +14,7 @@ examples; they do not know the mesh, so that a style can be given to another lim
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -130,14 +131,18 @@ class DeformationStyles(Frozen):
             return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.inverse_binds))
         corners, turns, g = (a.astype(np.float32) for a in self.frames(t))
-        along, across = (a.astype(np.float32) for a in self.split())
-        styles = (
-            self._texels() @ self.texture.reshape(len(self.joint), STYLES, -1).transpose(0, 2, 1).reshape(-1, STYLES)
-        ).astype(np.float32)
+        along, across, styles = self._ready
         out = np.empty((len(t), len(self.rest), 3), np.float32)
         with accelerate.LOCK:
             kernels.bend(self.curve, self.u, self.share, along, across, styles, corners, turns, g, out)
         return out[0] if single else out
+
+    @cached_property
+    def _ready(self) -> tuple[Array, Array, Array]:
+        """What every frame needs: o along and across the curve (V, 3), and the textures as each vertex reads them."""
+        flat = self.texture.reshape(len(self.joint), STYLES, -1).transpose(0, 2, 1).reshape(-1, STYLES)
+        along, across = self.split()
+        return along.astype(np.float32), across.astype(np.float32), (self._texels() @ flat).astype(np.float32)
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formula, in float64."""

@@ -78,9 +78,8 @@ class NeuroEnveloping(Frozen):
         scale = 1.0 / np.maximum(np.abs(f).max(axis=0, initial=0.0), 1e-6)
         size = float(np.sqrt(np.mean(np.square(o)))) or 1.0 if o.size else 1.0
         x, y = f * scale, np.round(o / size, 7)  # so that the order of the vertices' sums leaves no trace
-        with one_thread():
-            decay = chosen.decay if chosen.decay is not None else _best_decay(x, y, chosen, seed)
-            first, offset, second = train(x, y, chosen.hidden, decay, chosen.iterations, seed)
+        decay = chosen.decay if chosen.decay is not None else _best_decay(x, y, chosen, seed)
+        first, offset, second = train(x, y, chosen.hidden, decay, chosen.iterations, seed)
         if progress is not None:
             progress(1, 1)
         directions = U.reshape(len(U), -1, 3).astype(np.float32)
@@ -160,7 +159,8 @@ def train(f: Array, o: Array, hidden: int, decay: float, iterations: int, seed: 
     def loss(x: Array) -> tuple[float, Array]:
         return network_loss(x, f, o, hidden, decay)
 
-    found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20})
+    with one_thread():
+        found = minimize(loss, begin, jac=True, method="L-BFGS-B", options={"maxiter": iterations, "maxcor": 20})
     return _parts(found.x, inputs, hidden, outputs)
 
 

@@ -15,6 +15,7 @@ its linear blend as strongly as that has been right in the examples.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -97,11 +98,17 @@ class RotationalRegression(Frozen):
         f = joint_features(self.features, t).astype(np.float32)
         Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32)
         e, c = self.edges, self.factor
-        mesh = (self.skin.rest, self.near, self.bone, self.coefficients, e.start, e.other, e.weight, self.trust)
+        weight, trust, place = self._ready
+        mesh = (self.skin.rest, self.near, self.bone, self.coefficients, e.start, e.other, weight, trust)
         for k in range(0, len(t), kernels.TOGETHER):
             part = slice(k, k + kernels.TOGETHER)
-            kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, c.order, result[part])
+            kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, place, result[part])
         return result[0] if single else result
+
+    @cached_property
+    def _ready(self) -> tuple[Array, Array, Array]:
+        """Weights of the edges and trust in float32, and where each vertex comes in the factor's order."""
+        return self.edges.weight.astype(np.float32), self.trust.astype(np.float32), np.argsort(self.factor.order)
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formulas, in float64, with SciPy's own factorisation."""

@@ -60,15 +60,12 @@ def solve(
     row: Array,
     value: Array,
     diagonal: Array,
-    order: Array,
+    place: Array,
     out: Array,
 ) -> None:
     """out (F, V, 3), which comes with the linear blend, F at most TOGETHER."""
     frames, count = out.shape[0], out.shape[1]
     width = 3 * frames
-    place = np.empty(count, np.int64)
-    for k in range(count):
-        place[order[k]] = k
     x = np.zeros((count, width), np.float32)
     D = np.empty((count, 9), np.float32)
     for m in range(frames):
@@ -79,12 +76,12 @@ def solve(
             d = D[v]
             for n in range(start[v], start[v + 1]):
                 o = other[n]
-                w, e = np.float32(weight[n]), D[o]
+                w, e = weight[n], D[o]
                 px, py, pz = w * (rest[v, 0] - rest[o, 0]), w * (rest[v, 1] - rest[o, 1]), w * (rest[v, 2] - rest[o, 2])
                 a += (d[0] + e[0]) * px + (d[1] + e[1]) * py + (d[2] + e[2]) * pz
                 b += (d[3] + e[3]) * px + (d[4] + e[4]) * py + (d[5] + e[5]) * pz
                 c += (d[6] + e[6]) * px + (d[7] + e[7]) * py + (d[8] + e[8]) * pz
-            t, y = np.float32(trust[v]), x[place[v]]
+            t, y = trust[v], x[place[v]]
             y[3 * m], y[3 * m + 1], y[3 * m + 2] = a + t * out[m, v, 0], b + t * out[m, v, 1], c + t * out[m, v, 2]
     back_and_forth(column, row, value, diagonal, x)
     for m in range(frames):
