@@ -29,6 +29,7 @@ from understudy.studio.perform.map_layout import Placement, layout
 THROWN, KEPT = 6_000, 1_400  # points of dust for each label, before and after
 MOST_DUST = 40_000  # of all labels: what software GL draws in a few milliseconds
 MOST_BRIDGES = 12  # drawn between two labels; all fifty would be a fog
+ALL_BRIDGES = 1_500  # drawn in all, so that seventy labels are no fog either: fewer of each pair, then fewer pairs
 
 
 def map_bytes(model: Model, densities: Mapping[str, Density] | None = None) -> bytes:
@@ -85,10 +86,10 @@ def _bridges(model: Model, placed: dict[str, Placement]) -> tuple[Array, list[di
     """(B, 6) the narrowest bridges of each pair of labels that are near anywhere, and what they join."""
     number = {label: i for i, label in enumerate(model.labels)}
     found, pairs, first = [np.empty((0, 6))], [], 0
-    for pair in model.bridges:
-        if pair.wide:
-            continue
-        kept = np.argsort(pair.gaps, kind="stable")[:MOST_BRIDGES]
+    near = sorted((pair for pair in model.bridges if not pair.wide), key=lambda pair: float(pair.gaps.min()))
+    most = int(np.clip(ALL_BRIDGES // max(len(near), 1), 1, MOST_BRIDGES))
+    for pair in near[:ALL_BRIDGES]:
+        kept = np.argsort(pair.gaps, kind="stable")[:most]
         ends = placed[pair.first](pair.first_latents[kept]), placed[pair.second](pair.second_latents[kept])
         found.append(np.concatenate(ends, axis=1))
         narrow = float(np.clip(1 - pair.gaps[kept].mean() / max(pair.threshold, 1e-12), 0, 1))
