@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -92,7 +93,7 @@ def test_killed_and_back(studio: Studio, page: Any) -> None:
     assert studio.address == address
     page.wait_for_selector("canvas[data-staged]")
     moves(page)
-    assert '"name": "The long way"' in (studio.project / "project.json").read_text()
+    assert json.loads((studio.project / "project.json").read_text())["document"]["name"] == "The long way"
     expect(clips.get_by_role("option", name="sway")).to_have_attribute("aria-selected", "true")
     assert clips.get_by_role("option").count() == 3
     assert len(list((studio.project / "exports").iterdir())) == 0
