@@ -1,0 +1,215 @@
+"""Deformers: automatic weights beside Blender's, every method at 10,000 vertices and more, and their errors.
+
+Automatic weights: every skinned glTF character of the real data, its weights hidden. Ours and Blender's ("With Automatic
+Weights", vertices at one place merged as an artist would, the bones as either of its two importers' heuristics has
+them) move the mesh through up to 60 frames of the character's own clips; the error is the root mean square distance to
+where the artist's weights put it, in per cent of the size. Vertices that Blender leaves empty are given to the root.
+
+Methods: fitted to the cylinder's training poses on its mesh with every triangle cut in four; the time is that of a
+frame on one core, in a batch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import HERE, Row
+
+from understudy import formats
+from understudy.character import Asset, Character, kinematics
+from understudy.checks import Array
+from understudy.deform import registry
+from understudy.deform.automatic import automatic_weights
+from understudy.deform.examples import Examples
+from understudy.deform.linear import linear_blend
+from understudy.deform.truth.cylinder import cylinder
+from understudy.errors import UnderstudyError
+from understudy.maths import quaternion
+from understudy.rig import of
+from understudy.skinning.bound import Bound, bound
+from understudy.skinning.comparison import compare, held_out
+from understudy.skinning.measures import speed
+
+DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
+BLENDER = Path(os.environ.get("UNDERSTUDY_BLENDER_VENV", HERE.parent / ".venv-blender")) / "bin" / "python"
+PEERS = False  # Blender has an environment of its own: python tests/blender/blender.py makes it
+HEURISTICS = ("BLENDER", "TEMPERANCE")
+FRAMES = 60
+LEAST_VERTICES = 13  # the two smallest files are a strip of ten vertices
+SLOWEST = 2000.0  # microseconds a frame
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A character of which the weights are hidden, and the poses that judge them."""
+
+    path: Path
+    whole: Bound
+    matrices: Array  # (F, B, 4, 4) world from the bound space
+    truth: Array  # (F, V, 3)
+
+    def error(self, joints: Array, weights: Array) -> float:
+        """Root mean square distance to the artist's, in per cent of the size."""
+        moved = linear_blend(self.whole.vertices, joints, weights, self.matrices)
+        size = np.linalg.norm(np.ptp(self.truth[0], axis=0))
+        return 100 * float(np.sqrt(((moved - self.truth) ** 2).sum(axis=-1).mean()) / size)
+
+    def dense_error(self, weights: Array) -> float:
+        """The same, of weights (V, B)."""
+        joints = np.broadcast_to(np.arange(weights.shape[1]), weights.shape)
+        return self.error(joints, weights)
+
+
+def rows() -> Iterator[Row]:
+    """All of it."""
+    yield from automatic()
+    yield from speeds()
+    for name in ("cylinder", "arm"):
+        yield from errors(name)
+
+
+def automatic() -> Iterator[Row]:
+    """Ours, then the medians, ours beside Blender's."""
+    found = cases()
+    with tempfile.TemporaryDirectory() as folder:
+        theirs = blender(found, Path(folder))
+    ours = []
+    for case, peer in zip(found, theirs):
+        whole = case.whole
+        weights = automatic_weights(whole.vertices, whole.triangles, whole.binds, whole.parents, whole.names)
+        ours.append(case.error(weights.joints, weights.weights))
+        told = ", ".join(f"{name} {value:.3f}" for name, value in zip(HEURISTICS, peer))
+        yield Row(f"weights of {case.path.stem}"[:36], ours[-1], "%", f"Blender: {told}", None, None)
+    median = float(np.median(ours))
+    for name, values in [*zip(HEURISTICS, np.transpose(theirs)), ("the better for each", np.min(theirs, axis=1))]:
+        other = float(np.median(values))
+        yield Row("weights, median", median, "%", f"Blender, {name}: {other:.3f} %", other / median, 1.0)
+
+
+def cases() -> list[Case]:
+    """The skinned glTF characters of the real data."""
+    found = []
+    for path in sorted(DATA.glob("gltf_*/*.gl*")):
+        asset = formats.read(path)
+        for character in asset.characters:
+            skinned = [part for part in character.parts if not part.skin.is_rigid]
+            if sum(len(part.mesh.vertices) for part in skinned) >= LEAST_VERTICES:
+                found.append(_case(path, asset, character))
+    return found
+
+
+def _case(path: Path, asset: Asset, character: Character) -> Case:
+    whole = bound(character)
+    rig = of(character)
+    poses = [rig.pose(asset.clip(a.name)) for a in asset.animations if rig.is_moved_by(a)]
+    if poses:
+        rows = np.concatenate([pose[np.unique(np.linspace(0, len(pose) - 1, 6).astype(int))] for pose in poses])
+        rows = rows[np.unique(np.linspace(0, len(rows) - 1, FRAMES).astype(int))]
+        world = rig.joints(rows)[:, whole.joints]
+    else:
+        world = _any_poses(character)[:, whole.joints]
+    matrices = world @ np.linalg.inv(whole.binds)
+    return Case(path, whole, matrices, linear_blend(whole.vertices, *whole.artist(), matrices))
+
+
+def _any_poses(character: Character) -> Array:
+    """(F, J, 4, 4) for a character without clips: every joint turned at random by 20 degrees or so."""
+    skeleton = character.skeleton
+    turns = np.random.default_rng(0).normal(scale=0.35, size=(40, len(skeleton), 3))
+    rotations = quaternion.multiply(skeleton.rotations, quaternion.exp(turns))
+    return kinematics.world_transforms(skeleton.parents, skeleton.translations, rotations, skeleton.scales)
+
+
+def blender(found: list[Case], folder: Path) -> Array:
+    """(cases, heuristics) errors of Blender's automatic weights."""
+    orders = [
+        {
+            "file": str(case.path),
+            "output": str(folder / f"{i}.{heuristic}.npz"),
+            "joints": list(case.whole.names),
+            "heuristic": heuristic,
+        }
+        for i, case in enumerate(found)
+        for heuristic in HEURISTICS
+    ]
+    (folder / "order.json").write_text(json.dumps(orders))
+    clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    script = HERE.parent / "tests" / "blender" / "automatic.py"
+    command = [str(BLENDER), str(script), str(folder / "order.json")]
+    done = subprocess.run(command, capture_output=True, text=True, env=clean, check=False)
+    if done.returncode:
+        raise RuntimeError(f"Blender failed: {done.stderr.strip().splitlines()[-1:]}")
+    weights = [[_stored(case, folder / f"{i}.{h}.npz") for h in HEURISTICS] for i, case in enumerate(found)]
+    return np.array([[case.dense_error(each) for each in both] for case, both in zip(found, weights)])
+
+
+def _stored(case: Case, path: Path) -> Array:
+    """(V, B) of what Blender wrote, vertex by vertex of the parts of each object's name; rows sum to 1."""
+    whole = case.whole
+    number = {name: i for i, name in enumerate(whole.names)}
+    result = np.zeros((len(whole.vertices), len(whole.names)))
+    counts = np.diff(whole.starts)
+    owner = np.repeat([part.name for part in whole.parts], counts)
+    with np.load(path) as stored:
+        for i, name in enumerate(stored["names"]):
+            mine = np.flatnonzero((owner == name) | (owner == f"{name}_1"))  # distinct names of ours end in _1
+            weights = stored[f"weights_{i}"]
+            if len(mine) != len(weights):
+                raise RuntimeError(f"{case.path.name}: Blender has {len(weights)} vertices in {name}, we {len(mine)}")
+            for column, bone in enumerate(stored[f"bones_{i}"]):
+                if bone in number:
+                    result[mine, number[bone]] = weights[:, column]
+    total = result.sum(axis=1, keepdims=True)
+    root = np.zeros(len(number))
+    root[int(np.argmin(whole.parents))] = 1
+    return np.where(total > 0, result / np.where(total > 0, total, 1), root)
+
+
+def finer(examples: Examples) -> Examples:
+    """The same poses with every triangle cut in four."""
+    t = examples.triangles
+    edges = np.sort(np.concatenate([t[:, [0, 1]], t[:, [1, 2]], t[:, [2, 0]]]), axis=1)
+    pairs, number = np.unique(edges, axis=0, return_inverse=True)
+    ab, bc, ca = len(examples.rest) + number.reshape(3, -1)
+    corners = np.concatenate(
+        [np.stack(c, 1) for c in ((t[:, 0], ab, ca), (ab, t[:, 1], bc), (ca, bc, t[:, 2]), (ab, bc, ca))]
+    )
+
+    def cut(points: Array) -> Array:
+        return np.concatenate([points, 0.5 * (points[..., pairs[:, 0], :] + points[..., pairs[:, 1], :])], axis=-2)
+
+    moved = (examples.inverse_binds, examples.transforms, cut(examples.vertices), examples.parents)
+    return Examples(cut(examples.rest), corners, *moved, names=examples.names)
+
+
+def speeds() -> Iterator[Row]:
+    """Microseconds a frame of every method."""
+    fine = finer(cylinder())
+    trained, held = fine.split(held_out(len(fine)))
+    for name in registry.METHODS:
+        try:
+            value = speed(registry.method(name).fit(trained), held.transforms)
+        except UnderstudyError as error:
+            yield Row(f"{name}, a frame", float("nan"), "us", str(error), None, None)
+            continue
+        told = f"{len(fine.rest):,} vertices; at most {SLOWEST:g} us"
+        yield Row(f"{name}, a frame", value, "us", told, SLOWEST / value, 1.0)
+
+
+def errors(name: str) -> Iterator[Row]:
+    """Errors on held-out poses of the ground truth, beside linear blending."""
+    from understudy.skinning.examples import read
+
+    result = compare(read(name)[0])
+    plain = next(entry.measures.rms for entry in result.measured if entry.method == "linear" and entry.measures)
+    for entry in result.measured:
+        assert entry.measures is not None  # `measured` has only these
+        rms = entry.measures.rms
+        yield Row(f"{name}, {entry.method}", 1000 * rms, "mm", f"linear {1000 * plain:.3f} mm", plain / rms, None)
