@@ -33,6 +33,11 @@ def test_another_machine_needs_a_token(host: str) -> None:
         (Door(), {"host": "evil.org"}, "", False),  # a name that was pointed at this machine
         (Door(), {"host": "evil.org", "origin": "http://evil.org"}, "", False),
         (Door(), {}, "", False),
+        (Door(), {"host": "[::1]:7860", "origin": "http://[::1]:7860"}, "", True),
+        (Door(), {"host": "[::1"}, "", False),
+        (Door(), {"host": "127.0.0.1@evil.org"}, "", False),
+        (Door(), {**HERE, "origin": "http://["}, "", False),
+        (Door(), {**HERE, "origin": "file://127.0.0.1:7860"}, "", False),
         (Door(), {**HERE, "origin": "http://evil.org"}, "", False),
         (Door(), {**HERE, "origin": "http://127.0.0.1:9999"}, "", False),
         (Door(), {**HERE, "origin": "null"}, "", False),
@@ -45,13 +50,16 @@ def test_another_machine_needs_a_token(host: str) -> None:
         (TOKEN, {"host": "studio:7860", "origin": "http://studio:7860"}, "right", True),
     ],
 )
-@pytest.mark.parametrize("socket", [False, True])
-def test_the_door(door: Door, headers: dict[str, str], given: str, lets: bool, socket: bool) -> None:
-    assert (door.refuses(headers, socket, given) == "") == lets
+@pytest.mark.parametrize("acts", [False, True])
+def test_the_door(door: Door, headers: dict[str, str], given: str, lets: bool, acts: bool) -> None:
+    assert (door.refuses(headers, acts, given) == "") == lets
 
 
-def test_a_socket_of_another_site_without_an_origin() -> None:
-    assert Door().refuses({**HERE, "sec-fetch-site": "cross-site"}, True, "")
+@pytest.mark.parametrize(
+    ("site", "lets"), [("cross-site", False), ("same-site", False), ("same-origin", True), ("none", True)]
+)
+def test_another_site_without_an_origin(site: str, lets: bool) -> None:
+    assert (Door().refuses({**HERE, "sec-fetch-site": site}, True, "") == "") == lets
 
 
 @pytest.fixture

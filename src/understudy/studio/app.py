@@ -81,7 +81,8 @@ class Guard:
         given = connection.query_params.get("token", "")
         cookie = f"{COOKIE}_{(scope.get('server') or ('', 0))[1]}"  # browsers do not keep the ports of a host apart
         known = given or connection.cookies.get(cookie, "")
-        reason = self._door.refuses(headers, scope["type"] == "websocket", known)
+        acts = scope["type"] == "websocket" or scope["method"] not in ("GET", "HEAD")
+        reason = self._door.refuses(headers, acts, known)
         if reason:
             await self._refuse(scope, receive, send, reason)
         elif given and self._door.token and scope["type"] == "http":

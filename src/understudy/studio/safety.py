@@ -40,19 +40,26 @@ class Door:
         """The door of a server that listens at a host."""
         return cls(host, "" if is_loopback(host) else secrets.token_urlsafe(24))
 
-    def refuses(self, headers: dict[str, str], socket: bool, given: str) -> str:
-        """Why a request is refused, or nothing. `given` is the token that it brought."""
+    def refuses(self, headers: dict[str, str], acts: bool, given: str) -> str:
+        """Why a request is refused, or nothing. `acts`: it does more than look; `given`: the token that it brought."""
         host = headers.get("host", "")
-        name = urlsplit(f"//{host}").hostname or ""
-        if not self.token and not is_loopback(name):
+        if not self.token and not is_loopback(_name(host)):
             return "This server answers to localhost only."
-        if self.token and not hmac.compare_digest(given.encode(), self.token.encode()):
+        if self.token and not hmac.compare_digest(given.encode(errors="replace"), self.token.encode()):
             return "This address needs the token that the server printed when it started."
         origin = headers.get("origin", "")
-        if origin and urlsplit(origin).netloc.lower() != host.lower():
+        if origin and origin.lower() not in (f"http://{host}".lower(), f"https://{host}".lower()):
             return "This page is of another site."
-        if socket and not origin and headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        if acts and headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return "This page is of another site."
+        return ""
+
+
+def _name(host: str) -> str:
+    """The name in a Host header, without the port; nothing where it cannot be read."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:  # a bracket that is not closed
         return ""
 
 
