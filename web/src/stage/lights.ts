@@ -64,6 +64,7 @@ export class Lights {
       return [name, light] as const;
     });
     this.lights = Object.fromEntries(made) as Record<Name, DirectionalLight>;
+    this.lights.back.visible = !frugal; // each light costs a quarter of a picture
     const { shadow } = this.lights.key;
     this.lights.key.castShadow = true;
     shadow.mapSize.set(shadowSize, shadowSize);

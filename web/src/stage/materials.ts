@@ -138,14 +138,15 @@ export async function materialOf(
     emissive: new Color().setRGB(...entry.emissive),
     emissiveMap,
   };
-  const fancy = entry.clearcoat > 0 || entry.specular < 1 || entry.sheen.some((x) => x > 0);
+  const sheen = entry.sheen.some((x) => x > 0);
+  const fancy = entry.clearcoat > 0 || (!finesse.frugal && (entry.specular < 1 || sheen));
   const material = fancy
     ? new MeshPhysicalMaterial({
         ...standard,
         specularIntensity: entry.specular,
         clearcoat: entry.clearcoat,
         clearcoatRoughness: entry.clearcoatRoughness,
-        sheen: entry.sheen.some((x) => x > 0) ? 1 : 0,
+        sheen: sheen && !finesse.frugal ? 1 : 0,
         sheenColor: new Color().setRGB(...entry.sheen),
         sheenRoughness: 0.6,
       })
@@ -155,10 +156,12 @@ export async function materialOf(
     material.envMapIntensity = ROOM_LIGHT;
   }
   if (normalMap) material.normalScale.setScalar(use.normal?.scale ?? 1);
-  const softness = entry.softness;
-  const through = entry.translucency;
-  const key = `soft ${softness.toFixed(3)} ${through.toFixed(3)}`;
-  return placed(material, uniforms, key, (shader) => soften(shader, softness, through));
+  if (entry.softness <= 0 && entry.translucency <= 0) return placed(material, uniforms, "hard");
+  const own = { softness: { value: entry.softness }, through: { value: entry.translucency } };
+  return placed(material, uniforms, "soft", (shader) => {
+    Object.assign(shader.uniforms, own); // numbers, not text: soft materials share their programs
+    soften(shader);
+  });
 }
 
 /**
@@ -166,18 +169,18 @@ export async function materialOf(
  *
  *     irradiance = (n.l + w) / (1 + w)^2,  w = 0.3 softness;      green and blue reach less far than red
  */
-export function soften(shader: { fragmentShader: string }, softness: number, through: number): void {
-  if (softness <= 0 && through <= 0) return;
+export function soften(shader: { fragmentShader: string }): void {
   const soft = /* glsl */ `vec3 irradiance = dotNL * directLight.color;
 	float rawNL = dot( geometryNormal, directLight.direction );
-	vec3 wrap = ${(0.3 * softness).toFixed(4)} * vec3( 1.0, 0.45, 0.3 );
+	vec3 wrap = 0.3 * softness * vec3( 1.0, 0.45, 0.3 );
 	vec3 softNL = saturate( ( rawNL + wrap ) / ( ( 1.0 + wrap ) * ( 1.0 + wrap ) ) );
-	softNL += ${through.toFixed(4)} * saturate( - rawNL );
+	softNL += through * saturate( - rawNL );
 	vec3 softIrradiance = softNL * directLight.color;`;
   const lights = ShaderChunk.lights_physical_pars_fragment
     .replace("vec3 irradiance = dotNL * directLight.color;", soft)
     .replace("directDiffuse += irradiance * diffuseBRDF", "directDiffuse += softIrradiance * diffuseBRDF");
-  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", lights);
+  const pars = `uniform float softness, through;\n${lights}`;
+  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", pars);
 }
 
 /** What shadows are drawn with. */

@@ -20,7 +20,7 @@ const STAGE_STREAM = 0;
 const CROWD_STREAM = 1;
 const FRAMING = 240; // ms to frame something
 const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
-const CONTACT_EVERY = 250; // ms between contact shadows where the processor draws: they change little
+const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
 const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
 
 export function createStage(host: HTMLElement): Stage {
@@ -59,7 +59,6 @@ class Theatre implements Stage {
   private height = 1;
   private ratio = 0;
   private pictures = 0;
-  private contactAt = -Infinity;
   private drawn = 0;
   private dropped = 0;
   private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
@@ -311,8 +310,7 @@ class Theatre implements Stage {
     this.bounds = { centre, radius, low, high };
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
-    this.contactAt = -Infinity;
-    this.pictures = 3; // the next picture has new shadows
+    this.pictures = CONTACT_EVERY - 1; // the next picture has new shadows
     const touching = on && !this.extras ? on : null;
     this.contact.show(touching, low, high);
     this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
@@ -355,7 +353,7 @@ class Theatre implements Stage {
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
     this.extras?.update(this.renderer);
-    this.drawShadows(now, resting);
+    this.drawShadows(resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     this.outline.draw(this.renderer, this.camera, this.ratio);
@@ -368,13 +366,12 @@ class Theatre implements Stage {
   }
 
   /** Contact shadows, and whether the key's shadow is drawn anew: all at once for a graphics card, in turns for others. */
-  private drawShadows(now: number, resting: boolean): void {
+  private drawShadows(resting: boolean): void {
     this.pictures += 1;
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
     shadowMap.needsUpdate = resting || this.pictures % (this.extras ? 4 : 2) === 0;
-    if (this.extras || (this.ability.software && !resting && now - this.contactAt < CONTACT_EVERY)) return;
-    this.contactAt = now;
+    if (this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
 

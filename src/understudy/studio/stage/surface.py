@@ -17,6 +17,7 @@ from understudy.deform.normals import vertex_normals
 from understudy.render.normals import smooth_normals
 from understudy.studio.stage.bones import Bones
 
+MOVED = 2e-7  # of a mesh's size: single precision has no more digits than that
 TURNED = 0.02  # of a unit normal, about a degree: what a shape turns by less is left out
 
 
@@ -98,7 +99,9 @@ def targets_of(pieces: Sequence[Piece], offsets: Sequence[int]) -> Lists:
         if shapes is None or offset < 0:
             counts.append(np.zeros(piece.count, np.int64))
             continue
-        moves = np.concatenate([shapes.deltas, _turns(piece, shapes)], axis=2)  # (P, V', 6)
+        least = MOVED * float(np.ptp(piece.mesh.vertices, axis=0).max(initial=0))
+        seen = np.abs(shapes.deltas).max(axis=2, keepdims=True) > least
+        moves = np.concatenate([np.where(seen, shapes.deltas, 0), _turns(piece, shapes)], axis=2)  # (P, V', 6)
         vertex, target = np.nonzero(moves.any(axis=2).T)
         counts.append(np.bincount(vertex, minlength=piece.count))
         numbers.append(target + offset)
