@@ -132,6 +132,22 @@ def test_bone_sequence_not_above_the_plain_decomposition_nor_the_artist():
     ours = skin_animation(rest, triangles, frames[4::9], {"bones": 6, "influences": 5})
     again = ours.play(ours.follow(frames[held]))
     assert np.sqrt(np.mean(np.sum((again - frames[held]) ** 2, axis=-1))) <= 1.2 * artist
+    bones = mesh_animation.follow(rest, hand, frames[4::9])
+    fitted = mesh_animation_solve.dense(*mesh_animation_solve.solve_weights(rest, bones, frames[4::9], 4), 6)
+    again = mesh_animation_solve.played(rest, fitted, mesh_animation.follow(rest, fitted, frames[held]))
+    assert np.sqrt(np.mean(np.sum((again - frames[held]) ** 2, axis=-1))) <= 1.2 * artist
+
+
+def test_morph_sequence_not_above_the_plain_decomposition():
+    from understudy.formats import registry
+
+    character = registry.read(data_file("gltf_khronos/MorphStressTest.glb")).characters[0]
+    mesh = max((part.mesh for part in character.parts if part.mesh.shapes), key=lambda m: len(m.vertices))
+    amount = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(6)[:, None] / 6 + np.arange(len(mesh.shapes.deltas)) / 8))
+    rest = mesh.vertices.astype(float)
+    frames = rest + np.einsum("fs,svc->fvc", amount, mesh.shapes.deltas)
+    plain = ssdr_reference.decompose(rest, frames, 5, 4, 2)
+    assert skin_animation(rest, mesh.triangles, frames, {"bones": 5, "iterations": 8}).rms <= plain
 
 
 def test_same_every_time_and_playable(sequence):

@@ -4,8 +4,8 @@
 
 (Guo and Wong 2004, "NeuroEnveloping: a transferable character skin deformation technique".) f are the turns of the
 joints that move, Q_b the rotation of the bone that a vertex follows most, U the principal directions of what is left
-over in the examples. The network is trained here, by limited-memory BFGS on analytic gradients, its decay chosen on examples
-left out; it is small and its cost does not grow with the number of examples.
+over in the examples. The network is trained here, by limited-memory BFGS on analytic gradients, its decay chosen on
+examples left out; it is small and its cost does not grow with the number of examples.
 """
 
 from __future__ import annotations
