@@ -82,8 +82,10 @@ export function addGestures(track: Track, { store, connection, notices }: Contex
       tell({ kind: "show", character: store.document?.stage.character ?? "", take: found.id });
     } else scrub(event);
     event.preventDefault();
+    element.classList.add("pointed"); // whoever points sees where; the ring is for keys
     element.focus({ preventScroll: true });
   });
+  for (const kind of ["keydown", "blur"]) element.addEventListener(kind, () => element.classList.remove("pointed"));
   element.addEventListener("pointermove", (event) => {
     const found = event.buttons ? null : hit(event);
     if (!found) return;
