@@ -1,0 +1,46 @@
+"""Building the page: only what has changed, and a clear word where there is nothing to build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools import build_page
+
+
+def test_without_a_page_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert build_page.build(tmp_path, tmp_path / "static") is False
+    assert "not built" in capsys.readouterr().err and not (tmp_path / "static").exists()
+
+
+def test_it_knows_when_something_has_changed(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.ts").write_text("1")
+    before = build_page.fingerprint(tmp_path)
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "x.js").write_text("x")
+    (tmp_path / ".install.lock").write_text("")
+    assert build_page.fingerprint(tmp_path) == before
+    (tmp_path / "src" / "main.ts").write_text("2")
+    assert build_page.fingerprint(tmp_path) != before
+    (tmp_path / "src" / "main.ts").write_text("1")
+    (tmp_path / "src" / "main.ts").rename(tmp_path / "src" / "other.ts")
+    assert build_page.fingerprint(tmp_path) != before
+
+
+def test_what_is_up_to_date_is_not_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    web, static = tmp_path / "web", tmp_path / "static"
+    web.mkdir()
+    (web / "package-lock.json").write_text("{}")
+    built: list[list[str]] = []
+
+    def node(place: Path, arguments: list[str]) -> None:
+        static.mkdir(exist_ok=True)
+        built.append(arguments)
+
+    monkeypatch.setattr(build_page, "install", lambda place: None)
+    monkeypatch.setattr(build_page, "_node", node)
+    assert [build_page.build(web, static) for _ in range(2)] == [True, False]
+    (web / "index.html").write_text("new")
+    assert build_page.build(web, static) and len(built) == 2
