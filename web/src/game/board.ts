@@ -36,9 +36,9 @@ export function createBoard(stage: Stage, table: GameTable, still: boolean): Boa
   root.matrix.copy(worldFromBoard(table));
   root.matrixWorldNeedsUpdate = true;
   const size = table.width / 3;
-  const drop = 0.36 + 1.5 * Math.sin(table.lean);
+  const drop = (table.centre[1] - table.ground) / size;
   const slab = makeSlab(table.lean, drop);
-  slab.shadow.position.set(table.centre[0], table.centre[1] - drop * size + 0.002 * size, table.centre[2]);
+  slab.shadow.position.set(table.centre[0], table.ground + 0.002 * size, table.centre[2]);
   slab.shadow.scale.setScalar(size);
   const ghost = laid(makeMark("claw", 3), 0);
   const frame = laid(makeMark("frame", 0), 0);

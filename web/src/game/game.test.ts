@@ -6,7 +6,7 @@ import { seedOf } from "./mode";
 import { corners, hit, squareCentre, viewOf, worldFromBoard } from "./placing";
 import { mayTake, SQUARES, squareLabel, statusLine, stepped } from "./reading";
 
-const TABLE: GameTable = { centre: [0.1, 0.15, 0.55], width: 0.48, lean: 0.42 };
+const TABLE: GameTable = { centre: [0.1, 0.12, 0.55], width: 0.48, lean: 0.26, ground: 0.03, tall: 0.68 };
 const GAME: GameEvent = {
   kind: "game", character: "dragon", board: ["claw", "", "ember", "", "", "", "", "", ""], turn: "claw", phase: "waiting", mood: "waiting", result: "",
   line: [], last: 2, strength: "drake", pace: 1, round: 0, player: 0, opponent: 0, draws: 0,

@@ -5,8 +5,7 @@ import type { View } from "../stage/stage";
 import type { GameTable } from "../protocol/messages";
 
 const AZIMUTH = 0.16; // radians: a little from the side there is more depth
-const ELEVATION = 0.33; // radians: the board is seen, and so is the face
-const TALL = 1 / 0.7; // of the character, in widths of the board; the server's table says so
+const ELEVATION = 0.38; // radians: the board is seen, and so is the face
 const MARGIN = { top: 58, bottom: 92, most: 0.22, side: 0.08 }; // pixels left free for what is written there, and shares
 
 /** world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle. */
@@ -53,10 +52,9 @@ export function hit(ray: Ray, table: GameTable): Hit | null {
 export function viewOf(table: GameTable, across: number, down: number): View {
   const [x, y, z] = table.centre;
   const { width, lean } = table;
-  const ground = y - width * (0.12 + 0.5 * Math.sin(lean));
   const edge = 0.62 * width;
   const near: [number, number] = [y - edge * Math.sin(lean), z + edge * Math.cos(lean)];
-  const top: [number, number] = [ground + 1.08 * TALL * width, z - 0.85 * width];
+  const top: [number, number] = [table.ground + 1.08 * table.tall, z - 0.85 * width];
   const [sin, cos] = [Math.sin(ELEVATION), Math.cos(ELEVATION)];
   const up = ([h, d]: [number, number]): number => h * cos - d * sin;
   const toward = ([h, d]: [number, number]): number => h * sin + d * cos;

@@ -122,11 +122,13 @@ export interface GameStrength {
   about: string;
 }
 
-/** Where the board stands: its middle, the width of its nine squares together (metres), its lean (radians). */
+/** Where the board stands: its middle, the width of its nine squares together, its lean (radians); metres. `ground` is the height that it stands on, `tall` how tall the character is that sits behind it. */
 export interface GameTable {
   centre: [number, number, number];
   width: number;
   lean: number;
+  ground: number;
+  tall: number;
 }
 
 /** Something that happened: a command, a bridge that was crossed, a clip that began. */

@@ -70,7 +70,7 @@ async def enter(session: Session, request: messages.EnterGame) -> messages.GameE
     table = playing.match.table
     return messages.GameEntered(
         game=described(session, playing.match.state),
-        table=messages.GameTable(table.centre, table.width, table.lean),
+        table=messages.GameTable(table.centre, table.width, table.lean, table.ground, table.tall),
         strengths=tuple(messages.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
     )
 

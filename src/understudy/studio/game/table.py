@@ -17,19 +17,25 @@ from understudy.rig import PosedRig
 
 Place = tuple[float, float, float]
 
-LEAN = math.radians(24.0)
+LEAN = math.radians(15.0)
 WIDTH = 0.7  # of the character's height
 GAP = 0.13  # of its height, between it and the board
+FOOT = 0.06  # of the board's width: its near edge stands that high
 LEAST = 1e-3  # metres
 
 
 @dataclass(frozen=True)
 class Table:
-    """The middle of the board, the width of its nine squares together (metres), and how far it leans (radians)."""
+    """The middle of the board, the width of its nine squares together, how far it leans (radians); metres.
+
+    `ground` is the height that it stands on, `tall` how tall the character is that sits behind it.
+    """
 
     centre: Place
     width: float
     lean: float = LEAN
+    ground: float = 0.0
+    tall: float = 1.0
 
     def square(self, number: int) -> Place:
         """The middle of a square."""
@@ -51,7 +57,6 @@ def table_for(rig: PosedRig) -> Table:
     width = WIDTH * height
     half = 0.5 * width
     middle = float(low[0] + high[0]) / 2
-    foot = 0.12 * width  # under the near edge, so that it does not lie on the ground
-    y = float(low[1]) + foot + half * math.sin(LEAN)
+    y = float(low[1]) + FOOT * width + half * math.sin(LEAN)
     z = float(high[2]) + GAP * height + half * math.cos(LEAN)
-    return Table((middle, y, z), width)
+    return Table((middle, y, z), width, LEAN, float(low[1]), height)

@@ -25,11 +25,16 @@ class GameStrength:
 
 @dataclass(frozen=True)
 class GameTable:
-    """Where the board stands: its middle, the width of its nine squares together (metres), its lean (radians)."""
+    """Where the board stands: its middle, the width of its nine squares together, its lean (radians); metres.
+
+    `ground` is the height that it stands on, `tall` how tall the character is that sits behind it.
+    """
 
     centre: Place
     width: float
     lean: float
+    ground: float
+    tall: float
 
 
 @dataclass(frozen=True)
