@@ -79,7 +79,7 @@ def reduce(
     checks.one_of(handles, "handles", HANDLES)
 
     def one(part: Clip | Curves, kind: str) -> Reduced:
-        run = _Reduction(source.sampled(part, kind), rig, *limits, handles == "free").run
+        run = _Reduction(source.sampled(part, kind), rig, *limits, free_lengths=handles == "free").run
         return run(keys == "shared", loop, extremes, contacts, progress or _silent)
 
     if isinstance(animation, Clip) and not loop and len(cuts.pieces(animation)) > 1:
