@@ -239,3 +239,25 @@ def test_a_take_is_exported_to_every_format(learned: Studio, page: Page, tmp_pat
         np.testing.assert_allclose(there.joints(back)[:, :, :3, 3], shown, atol=2e-6, err_msg=ending)
         held.append(ending)
     assert {".glb", ".gltf", ".bvh", ".usda"} <= set(held)
+
+
+def test_a_model_that_is_deleted_leaves_the_stage_and_comes_back(learned: Studio, page: Page) -> None:
+    model = page.document["models"][0]
+    page.ask("delete", what="model", target=model["id"])
+    assert page.document["stage"]["driver"] != "model"
+    with pytest.raises(Refused, match="nobody performs"):
+        page.ask("tell", command="idle")
+    page.ask("undo")
+    page.ask("perform", model=model["id"])
+    report(page)
+
+
+def test_one_character_is_learned_once_at_a_time(page: Page) -> None:
+    character = page.document["stage"]["character"]
+    job = page.ask("learn", character=character)["job"]
+    with pytest.raises(Refused, match="is being learned already"):
+        page.ask("learn", character=character)
+    page.ask("cancel", job=job)
+    ended = page.until(lambda event: event["kind"] == "job" and event["id"] == job and event["state"] != "running")
+    assert ended["state"] == "cancelled"
+    report(page)  # it performs all the while

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.live.commands import KINDS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 MODE = "perform"
 MOST_SCRIPTS = 500
 _TASKS: set[asyncio.Task[None]] = set()
+_LEARNING: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # ids of characters that are being learned
 
 
 @handles(perform.Learn)
@@ -34,10 +36,13 @@ async def learn(session: Session, request: perform.Learn) -> perform.Learned:
     if entry is None:
         raise InvalidInput(f"there is no character {request.character!r}")
     name = request.name.strip() or entry.name
+    if entry.id in _LEARNING.setdefault(session, set()):
+        raise InvalidInput(f"{entry.name} is being learned already; wait for it, or cancel it first")
     task = learning_job.task_of(session, entry, request.labels)
     job = session.jobs.run(
         f"learn {name}", lambda progress, cancelled: learning_job.learned(task, name, progress, cancelled)
     )
+    _LEARNING[session].add(entry.id)
     after = asyncio.get_running_loop().create_task(_adopt(session, job, entry.id))
     _TASKS.add(after)  # the loop itself keeps no hold of it
     after.add_done_callback(_TASKS.discard)
@@ -55,6 +60,8 @@ async def _adopt(session: Session, job: Job, character: str) -> None:
     except UnderstudyError as error:
         if job.state == "done":
             session.emit(Notice("error", str(error), "The model is in the project; perform it from the library."))
+    finally:
+        _LEARNING[session].discard(character)
 
 
 @handles(perform.Perform)
