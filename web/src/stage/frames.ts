@@ -27,9 +27,3 @@ export function parseFrame(data: ArrayBuffer): Frame | null {
   if (values.length !== expected) return null;
   return { stream, sequence, form, time: view.getFloat64(16, true), a, b, values };
 }
-
-/** Whether sequence `a` is newer than `b`; numbers begin again at 2^32. */
-export function isNewer(a: number, b: number): boolean {
-  const ahead = (a - b) >>> 0;
-  return ahead > 0 && ahead < 0x80000000;
-}

@@ -1,8 +1,9 @@
-import { ShaderLib } from "three";
+import { ShaderChunk, ShaderLib } from "three";
 import { describe, expect, it } from "vitest";
 import { gridStep } from "./ground";
 import { followed, towards } from "./lights";
 import { soften } from "./materials";
+import { singleTap } from "./renderer";
 
 describe("soft skin", () => {
   it("is built into three's own light, wherever that moves", () => {
@@ -11,6 +12,15 @@ describe("soft skin", () => {
     expect(shader.fragmentShader).toContain("vec3 softIrradiance");
     expect(shader.fragmentShader).toContain("directDiffuse += softIrradiance");
     expect(shader.fragmentShader).not.toContain("#include <lights_physical_pars_fragment>");
+  });
+});
+
+describe("shadows", () => {
+  it("look once where three looks five times", () => {
+    const chunk = singleTap(ShaderChunk.shadowmap_pars_fragment);
+    expect(chunk).toContain("shadow = texture( shadowMap, shadowCoord.xyz );");
+    expect(chunk.length).toBeLessThan(ShaderChunk.shadowmap_pars_fragment.length - 500);
+    expect(chunk).toContain("return mix( 1.0, shadow, shadowIntensity );");
   });
 });
 

@@ -4,7 +4,7 @@ import { Backdrop } from "./backdrop";
 import { ContactShadow } from "./contact";
 import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
-import { type Frame, isNewer, parseFrame } from "./frames";
+import { type Frame, parseFrame } from "./frames";
 import { listen } from "./gestures";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
@@ -48,7 +48,6 @@ class Theatre implements Stage {
   private figure: Figure | null = null;
   private extras: Figure | null = null; // the crowd
   private readonly pending = new Map<number, Frame>();
-  private readonly newest = new Map<number, number>();
   private names: ReadonlySet<string> = new Set();
   private current: View = { ...OPENING };
   private flight: { from: View; to: View; start: number } | null = null;
@@ -126,7 +125,6 @@ class Theatre implements Stage {
     this.extras = null;
     if (built && !this.disposed) this.extras = this.enter(built);
     if (this.figure) this.figure.group.visible = !this.extras;
-    this.newest.delete(CROWD_STREAM);
     this.fit();
     const angles = this.extras ? CROWD_ANGLES : { azimuth: OPENING.azimuth, elevation: OPENING.elevation };
     this.fly(framedIn({ ...this.current, ...angles }, this.bounds, this.aspect));
@@ -166,10 +164,7 @@ class Theatre implements Stage {
   frame(data: ArrayBuffer): void {
     const frame = parseFrame(data);
     if (!frame) return;
-    const last = this.newest.get(frame.stream);
-    // a server that was started anew counts from the beginning: far behind is new as well
-    if (last !== undefined && !isNewer(frame.sequence, last) && last - frame.sequence < 1000) return;
-    this.newest.set(frame.stream, frame.sequence);
+    // what comes later is newer: one socket keeps the order, and a server that was started anew counts from one again
     if (this.pending.has(frame.stream)) this.dropped += 1;
     this.pending.set(frame.stream, frame);
     if (this.shows(frame.stream)) this.requestRender();
