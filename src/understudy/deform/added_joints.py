@@ -24,6 +24,7 @@ from understudy.checks import Array
 from understudy.deform import simplex
 from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
 from understudy.deform.linear import linear_blend
+from understudy.deform.linear_fit import LinearSettings, LinearSkin
 from understudy.maths import linear, quaternion, transform
 
 HALF, BEFORE, AFTER = 0, 1, 2
@@ -71,15 +72,18 @@ class AddedJoints(Frozen):
         matrices = np.concatenate((examples.matrices, added.transforms(examples.transforms) @ binds), axis=1)
         away = simplex.bone_distances(examples)
         away = np.concatenate((away, away[:, np.where(added.kind == BEFORE, added.parent, added.joint)]), axis=1)
-        found = simplex.fit_weights(matrices, examples, away, chosen.influences, chosen.ridge, chosen.candidates)
+        plain = LinearSkin.fit(examples, LinearSettings(influences=chosen.influences, ridge=chosen.ridge))
+        found = simplex.fit_weights(
+            matrices, examples, away, chosen.influences, chosen.ridge, chosen.candidates, also=plain.joints
+        )
         j, w = simplex.top(found.bones, found.weights, chosen.influences)
+        j, w, rms = _better(matrices, examples, (j, w), (plain.joints, plain.weights))
         bones = len(examples.inverse_binds)
         used = np.unique(j[(w > 0) & (j >= bones)]) - bones
         number = np.concatenate((np.arange(bones), np.full(len(added.kind), 0)))
         number[bones + used] = bones + np.arange(len(used))
         if progress is not None:
             progress(1, 1)
-        errors = (found.ridge, found.rms_unlimited, found.rms)
         j = np.where(w > 0, number[j], 0).astype(np.int32)
         return cls(
             examples.rest.astype(np.float32),
@@ -89,7 +93,9 @@ class AddedJoints(Frozen):
             j,
             w,
             chosen,
-            *errors,
+            found.ridge,
+            found.rms_unlimited,
+            rms,
         )
 
     def extended(self, transforms: ArrayLike) -> Array:
@@ -185,6 +191,25 @@ class Added(Frozen):
             bone = np.where(self.kind[swell] == BEFORE, self.parent[swell], self.joint[swell])
             out[:, swell] = transforms[:, bone] @ self.centre[swell] @ stretch
         return out
+
+
+def _better(
+    matrices: Array, examples: Examples, one: tuple[Array, Array], other: tuple[Array, Array]
+) -> tuple[Array, Array, float]:
+    """Joints and weights of each vertex from whichever comes nearer, and the error: few of many may be chosen badly."""
+    width = max(one[0].shape[1], other[0].shape[1])
+    padded = [[np.pad(a, ((0, 0), (0, width - a.shape[1]))) for a in pair] for pair in (one, other)]
+    errors = []
+    for j, w in padded:
+        left = np.zeros(len(w))
+        for m, wanted in zip(matrices, examples.vertices):
+            blended = np.einsum("vk,vkab->vab", w, m[j, :3])
+            moved = np.einsum("vab,vb->va", blended[..., :3], examples.rest) + blended[..., 3]
+            left += np.square(moved - wanted).sum(axis=1)
+        errors.append(left)
+    first = (errors[0] <= errors[1])[:, None]
+    rms = float(np.sqrt(np.minimum(*errors).sum() / max(1, len(examples) * len(first))))
+    return np.where(first, padded[0][0], padded[1][0]), np.where(first, padded[0][1], padded[1][1]), rms
 
 
 def _turn(local: Array, now: Array) -> Array:

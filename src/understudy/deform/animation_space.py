@@ -70,9 +70,11 @@ class AnimationSpace(Frozen):
             problems.append(_problem(examples, joints))
             residuals.append(np.moveaxis(left[:, vertices], 1, 2).reshape(-1, len(vertices)))
         strength = ridge.best_ridge(problems, residuals, 3) if chosen.ridge is None else chosen.ridge
-        for done, ((_, vertices), problem, r) in enumerate(zip(members, problems, residuals)):
+        for done, ((joints, vertices), problem, r) in enumerate(zip(members, problems, residuals)):
             change = problem.solve(r, strength).T.reshape(len(vertices), -1, 4)
-            points[vertices] += change * (*[examples.size] * 3, 1.0)
+            lengths = np.repeat(examples.joint_sizes[joints, None], 4, axis=1)
+            lengths[:, 3] = 1
+            points[vertices] += change * lengths
             if progress is not None:
                 progress(done + 1, len(members))
         return cls(sets.astype(np.int32), points.astype(np.float32), len(skin.inverse_binds), chosen, float(strength))
@@ -102,16 +104,18 @@ class AnimationSpace(Frozen):
 
 
 def _problem(examples: Examples, joints: Array) -> Problem:
-    """A (3E, 4K) = the columns of T, with lengths in sizes of the mesh; C = the columns of the rest pose's T.
+    """A (3E, 4K) = the columns of T; C (4, 4K) = those of the rest pose. Lengths are in sizes of the mesh.
 
     Since the last components of the changes sum to zero, each pose may be moved to its own middle.
     """
-    t = examples.transforms[:, joints, :3].copy()
+    lengths = examples.joint_sizes[joints, None, None]
+    t = examples.transforms[:, joints, :3] / examples.size
     t[..., 3] -= t[..., 3].mean(axis=1, keepdims=True)
-    t[..., 3] /= examples.size
-    rest = examples.rest_transforms[joints].copy()
+    t[..., :3] *= lengths
+    rest = examples.rest_transforms[joints]
+    rest[:, :3] /= examples.rest_size
     rest[:, :3, 3] -= rest[:, :3, 3].mean(axis=0)
-    rest[:, :3, 3] /= examples.size
+    rest[:, :3, :3] *= lengths
     return Problem.of(np.swapaxes(t, 1, 2).reshape(3 * len(t), -1), np.swapaxes(rest, 0, 1).reshape(4, -1))
 
 

@@ -68,8 +68,8 @@ class DualSkin(Frozen):
             return cls(skin.rest, skin.inverse_binds, skin.joints, skin.weights, chosen)
         sets, weights = influence_sets(skin, examples, chosen.influences)
         strength = skin.ridge if chosen.ridge is None else chosen.ridge
-        away = np.take_along_axis(simplex.bone_distances(examples), sets, axis=1)
-        penalty = strength * len(examples) * (1e-2 * examples.size**2 + away**2)
+        away = np.take_along_axis(simplex.bone_distances(examples), sets, axis=1) / examples.rest_size
+        penalty = strength * len(examples) * examples.size**2 * (1e-2 + away**2)
         motions, scale, _ = rigid_and_scale(examples.matrices)
         rows = max(1, CHUNK // (len(examples) * sets.shape[1]))
         found, error = np.empty(weights.shape), 0.0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -102,10 +103,23 @@ class Examples:
         """(B, 4, 4) world_from_joint in the rest pose."""
         return transform.invert(self.inverse_binds)
 
-    @property
-    def size(self) -> float:
-        """The diagonal of the rest mesh's box, by which lengths become comparable."""
+    @cached_property
+    def rest_size(self) -> float:
+        """The diagonal of the rest mesh's box, in the units of the rest mesh."""
         return float(np.linalg.norm(np.ptp(self.rest, axis=0))) or 1.0 if len(self.rest) else 1.0
+
+    @cached_property
+    def size(self) -> float:
+        """The diagonal of the mesh in the world, in metres: files often hold a rest mesh in centimetres or worse, and
+        the joints scale it."""
+        grown = np.cbrt(np.abs(transform.determinant(self.matrices)))
+        typical = float(np.median(grown)) if grown.size else 1.0
+        return self.rest_size * (typical if typical > 1e-9 else 1.0)
+
+    @cached_property
+    def joint_sizes(self) -> Array:
+        """(B,) the diagonal of the rest mesh in the units of each joint's own frame."""
+        return self.rest_size * np.cbrt(np.abs(transform.determinant(self.inverse_binds)))
 
     def only(self, which: Any) -> Examples:
         """The examples of those numbers, or those of a mask (E,)."""

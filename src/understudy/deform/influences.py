@@ -28,7 +28,7 @@ def influence_sets(skin: LinearSkin, examples: Examples, most: int) -> tuple[Arr
     bones = len(skin.inverse_binds)
     full = np.zeros((len(skin.rest), bones))
     np.add.at(full, (np.arange(len(full))[:, None], skin.joints), skin.weights)
-    away = simplex.bone_distances(examples) / examples.size
+    away = simplex.bone_distances(examples) / examples.rest_size
     score = full + NEARNESS / (1 + away)
     sets = np.sort(np.argsort(-score, axis=1, kind="stable")[:, : min(most, bones)], axis=1)
     weights = np.take_along_axis(full, sets, axis=1)

@@ -79,16 +79,16 @@ class MultiWeight(Frozen):
         entries = np.tile((weights[..., None] * own[:, None])[:, :, None], (1, 1, 3, 1))  # (V, K, 3, 4)
         seen = transform.apply(transform.invert(examples.transforms[:, home]), examples.vertices)
         members = ridge.groups(np.concatenate((home[:, None], sets), axis=1))
-        problems, residuals = [], []
+        problems, residuals, sizes = [], [], examples.joint_sizes
         for joints, vertices in members:
             n = _relative(examples.transforms, skin.inverse_binds, joints[0], joints[1:])
             left = seen[:, vertices] - np.einsum("ekrc,vkrc->evr", n, entries[vertices])
             for r in range(3):
-                problems.append(_problem(n[:, :, r], r, examples.size))
-                residuals.append(left[..., r] / examples.size)
+                problems.append(_problem(n[:, :, r], r, sizes[joints[0]]))
+                residuals.append(left[..., r] / sizes[joints[0]])
         strength = ridge.best_ridge(problems, residuals, 1) if chosen.ridge is None else chosen.ridge
-        lengths = np.array([examples.size] * 3 + [1.0])
-        for g, (_, vertices) in enumerate(members):
+        for g, (joints, vertices) in enumerate(members):
+            lengths = np.array([sizes[joints[0]]] * 3 + [1.0])
             for r in range(3):
                 change = problems[3 * g + r].solve(residuals[3 * g + r], strength).T
                 entries[vertices, :, r] += change.reshape(len(vertices), -1, 4) * lengths

@@ -28,7 +28,7 @@ class PoseFeatures(Frozen):
     joints: Array  # (M,) int
     above: Array  # (M,) int, the joint from which each is seen
     rest_back: Array  # (M, 4, 4) L_j^-1
-    size: float
+    sizes: Array  # (M,) of the mesh, in the units of each joint
 
     @classmethod
     def of(cls, examples: Examples) -> PoseFeatures:
@@ -38,17 +38,17 @@ class PoseFeatures(Frozen):
         joints = np.setdiff1d(np.arange(len(above)), roots[:1])
         rest = examples.rest_transforms
         back = transform.invert(transform.invert(rest[above[joints]]) @ rest[joints])
-        every = cls(joints, above[joints], back, examples.size)
+        every = cls(joints, above[joints], back, examples.joint_sizes[joints])
         x = every(examples.transforms)
         moves = np.abs(x).max(axis=(0, 2), initial=0) > STILL
-        return cls(joints[moves], above[joints[moves]], back[moves], examples.size)
+        return cls(joints[moves], above[joints[moves]], back[moves], every.sizes[moves])
 
     def __call__(self, transforms: Array) -> Array:
         """x (F, M, 12) of world_from_joint (F, B, 4, 4); zero at rest."""
         t = np.asarray(transforms, dtype=np.float64)
         d = self.rest_back @ transform.invert(t[:, self.above]) @ t[:, self.joints]
         turn = (d[..., :3, :3] - np.eye(3)) / np.sqrt(2)
-        return np.concatenate((turn.reshape(*turn.shape[:2], 9), d[..., :3, 3] / self.size), axis=-1)
+        return np.concatenate((turn.reshape(*turn.shape[:2], 9), d[..., :3, 3] / self.sizes[:, None]), axis=-1)
 
 
 def squared_distances(a: Array, b: Array) -> Array:

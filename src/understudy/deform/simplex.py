@@ -7,7 +7,8 @@ origin lies does not matter. The penalty p_b grows with the distance from the bo
 examples cannot tell apart the near one is taken; r, the ridge, is chosen by cross-validation over the examples.
 
 More influences than allowed are taken away one by one, each time the one whose loss costs least when the others are
-solved again, and both errors are handed back: what a limit costs is said, not hidden.
+solved again; then those that are left are exchanged for others while that helps (in compiled code; NumPy leaves that
+out). Both errors are handed back: what a limit costs is said, not hidden.
 """
 
 from __future__ import annotations
@@ -38,17 +39,24 @@ class Fitted:
 
 
 def fit_weights(
-    matrices: Array, examples: Examples, away: Array, most: int, ridge: float | None = None, candidates: int = 24
+    matrices: Array,
+    examples: Examples,
+    away: Array,
+    most: int,
+    ridge: float | None = None,
+    candidates: int = 24,
+    also: Array | None = None,
 ) -> Fitted:
-    """Weights on the bones of `matrices` (E, B, 4, 4), at most `most` a vertex; `away` (V, B) are distances in metres.
+    """Weights on the bones of `matrices` (E, B, 4, 4), at most `most` a vertex; `away` (V, B) are distances.
 
-    Of many bones only `candidates` are tried at each vertex: those that alone come nearest to the examples.
+    `away` is in the units of the rest mesh. Of many bones only `candidates` are tried at each vertex: those that alone
+    come nearest to the examples, those that are near, and before them `also` (V, K).
     """
     m, rest = np.array(matrices[..., :3, :]), np.array(examples.rest)  # not frozen: kernels are compiled for either
     targets = np.ascontiguousarray(np.swapaxes(examples.vertices, 0, 1))
-    size = examples.size
-    bones = _candidates(m, rest, targets, away / size, min(candidates, m.shape[1]))
-    penalty = np.take_along_axis(size**2 * (1e-2 + (away / size) ** 2), bones, axis=1)
+    size, away = examples.size, away / examples.rest_size
+    bones = _candidates(m, rest, targets, away, min(candidates, m.shape[1]), also)
+    penalty = np.take_along_axis(size**2 * (1e-2 + away**2), bones, axis=1)
     if ridge is None:
         some = spread(rest, SAMPLE)
         ridge = _best_ridge(m, rest[some], targets[some], bones[some], penalty[some])
@@ -83,7 +91,7 @@ def bone_distances(examples: Examples) -> Array:
     at, parents, v = examples.rest_transforms[:, :3, 3], examples.parents, examples.rest
     result = np.full((len(v), len(at)), np.inf)
     leaf = np.setdiff1d(np.arange(len(at)), parents)
-    tips = at[leaf] + examples.size * linear.normalise(at[leaf] - at[np.maximum(parents[leaf], 0)])
+    tips = at[leaf] + examples.rest_size * linear.normalise(at[leaf] - at[np.maximum(parents[leaf], 0)])
     child = np.flatnonzero(parents >= 0)
     owners, ends = np.concatenate((parents[child], leaf)), np.concatenate((at[child], tips))
     for owner, end in zip(owners, ends):
@@ -102,8 +110,8 @@ def top(bones: Array, weights: Array, most: int) -> tuple[Array, Array]:
     return j.astype(np.int32), (w / w.sum(axis=1, keepdims=True)).astype(np.float32)
 
 
-def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int) -> Array:
-    """(V, C) int64: the bones that alone come nearest to the examples; at a tie the near ones."""
+def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int, also: Array | None) -> Array:
+    """(V, C) int64: in turn the bone that alone comes nearest to the examples, and the one that is nearest at rest."""
     if count == m.shape[1]:
         return np.tile(np.arange(count), (len(rest), 1))
     error = np.empty((len(rest), m.shape[1]))
@@ -111,8 +119,12 @@ def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int) 
     for b in range(m.shape[1]):
         left = points @ m[:, b].reshape(-1, 4).T - wanted
         error[:, b] = np.einsum("vi,vi->v", left, left)
-    worst = error.max(axis=1, keepdims=True)
-    return np.sort(np.argsort(error / np.where(worst > 0, worst, 1) + 1e-3 * away, axis=1, kind="stable")[:, :count])
+    # a place in either order: what carries a small weight may be far off alone, but it is near
+    ranks = [np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1) for values in (error, away)]
+    place = np.minimum(2 * ranks[0], 2 * ranks[1] + 1)
+    if also is not None:
+        np.put_along_axis(place, also.astype(np.int64), -1, axis=1)
+    return np.sort(np.argsort(place, axis=1, kind="stable")[:, :count])
 
 
 def _best_ridge(m: Array, rest: Array, targets: Array, bones: Array, penalty: Array) -> float:
@@ -159,11 +171,12 @@ def _fit_numpy(
             break
         rank = np.argsort(np.where(allowed[many], w[many], np.inf), axis=1, kind="stable")
         trials, costs = [], []
-        for place in range(3):
+        for place in range(int(allowed[many].sum(axis=1).max())):
             without = allowed[many].copy()
             np.put_along_axis(without, rank[:, place : place + 1], False, axis=1)
+            fewer = without.sum(axis=1) < allowed[many].sum(axis=1)
             trials.append(_minimise(h[many], without))
-            costs.append(np.einsum("va,vab,vb->v", trials[-1], h[many], trials[-1]))
+            costs.append(np.where(fewer, np.einsum("va,vab,vb->v", trials[-1], h[many], trials[-1]), np.inf))
         w[many] = np.array(trials)[np.argmin(costs, axis=0), np.arange(len(many))]
     return w, before, float(np.einsum("va,vab,vb->", w, g, w))
 

@@ -39,6 +39,17 @@ def _solve_passive(h: Array, passive: Array, n: int, factor: Array, y: Array) ->
 
 
 @compiled()
+def form(h: Array, w: Array) -> float:
+    """w' H w."""
+    total = 0.0
+    for a in range(len(w)):
+        if w[a] != 0:
+            for b in range(len(w)):
+                total += w[a] * h[a, b] * w[b]
+    return total
+
+
+@compiled()
 def minimise(h: Array, allowed: Array, w: Array, passive: Array, factor: Array, y: Array) -> None:
     """w (C,) = argmin w' H w with w >= 0, sum w = 1 and w = 0 where not `allowed` (C,)."""
     count = len(w)
@@ -49,11 +60,7 @@ def minimise(h: Array, allowed: Array, w: Array, passive: Array, factor: Array, 
             best = i
     w[best] = 1.0
     for _ in range(6 * count):
-        lowest, entering, value = 0.0, -1, 0.0
-        for i in range(count):
-            if w[i] > 0:
-                for j in range(count):
-                    value += w[i] * h[i, j] * w[j]
+        lowest, entering, value = 0.0, -1, form(h, w)
         for i in range(count):
             if allowed[i] and w[i] == 0:
                 slope = -value
@@ -93,7 +100,7 @@ def minimise(h: Array, allowed: Array, w: Array, passive: Array, factor: Array, 
 def reduce(h: Array, most: int, allowed: Array, w: Array, passive: Array, factor: Array, y: Array) -> None:
     """Forbid influences of `w` one by one until `most` are left: each time the one whose loss costs least.
 
-    The cost is found by solving without it. With many influences only the three smallest weights are tried.
+    The cost is found by solving without it.
     """
     count = len(w)
     trial, best = np.empty(count), np.empty(count)
@@ -107,16 +114,10 @@ def reduce(h: Array, most: int, allowed: Array, w: Array, passive: Array, factor
             return
         cheapest, out = np.inf, -1
         for i in range(count):
-            smaller = 0
-            for k in range(count):
-                smaller += 0 < w[k] < w[i]
-            if w[i] > 0 and smaller < 3:
+            if w[i] > 0:
                 allowed[i] = False
                 minimise(h, allowed, trial, passive, factor, y)
-                cost = 0.0
-                for a in range(count):
-                    for b in range(count):
-                        cost += trial[a] * h[a, b] * trial[b]
+                cost = form(h, trial)
                 allowed[i] = True
                 if cost < cheapest:
                     cheapest, out = cost, i
@@ -125,6 +126,39 @@ def reduce(h: Array, most: int, allowed: Array, w: Array, passive: Array, factor
         for i in range(count):
             w[i] = best[i]
         allowed[out] = False
+
+
+@compiled()
+def trade(h: Array, allowed: Array, w: Array, passive: Array, factor: Array, y: Array) -> None:
+    """Exchange one influence of `w` for one that it lacks while that helps; taking away one by one can end badly.
+
+    Only influences that would help if they were added to all the others (a negative slope) can help in another's place.
+    """
+    count = len(w)
+    trial, best = np.empty(count), np.empty(count)
+    for _ in range(4):
+        cost = form(h, w)
+        cheapest = (1 - 1e-9) * cost
+        for j in range(count):
+            slope = -cost
+            for i in range(count):
+                slope += h[j, i] * w[i]
+            if w[j] > 0 or slope >= 0:
+                continue
+            for i in range(count):
+                if w[i] > 0:
+                    for k in range(count):
+                        allowed[k] = (w[k] > 0 and k != i) or k == j
+                    minimise(h, allowed, trial, passive, factor, y)
+                    value = form(h, trial)
+                    if value < cheapest:
+                        cheapest = value
+                        for k in range(count):
+                            best[k] = trial[k]
+        if cheapest >= (1 - 1e-9) * cost:
+            return
+        for k in range(count):
+            w[k] = best[k]
 
 
 @compiled()
@@ -176,9 +210,7 @@ def held_out(
                             h[a, b] += g[other, a, b]
                     h[a, a] += ridges[r] * (len(folds) - size[f]) * penalty[v, a]
                 minimise(h, allowed, w, passive, factor, y)
-                for a in range(count):
-                    for b in range(count):
-                        result[r] += w[a] * g[f, a, b] * w[b]
+                result[r] += form(g[f], w)
     return result
 
 
@@ -203,13 +235,14 @@ def fit(
             h[a, a] += ridge * len(matrices) * penalty[v, a]
             allowed[a] = True
         minimise(h, allowed, w, passive, factor, y)
+        n = 0
         for a in range(count):
-            for b in range(count):
-                before += w[a] * g[0, a, b] * w[b]
-        reduce(h, most, allowed, w, passive, factor, y)
-        for a in range(count):
-            for b in range(count):
-                after += w[a] * g[0, a, b] * w[b]
+            n += w[a] > 0
+        before += form(g[0], w)
+        if n > most:
+            reduce(h, most, allowed, w, passive, factor, y)
+            trade(h, allowed, w, passive, factor, y)
+        after += form(g[0], w)
     return before, after
 
 
