@@ -23,7 +23,14 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array
 from understudy.deform import gradient_mesh
-from understudy.deform.deformer import Examples, Frozen, Progress, check_transforms, settings_of
+from understudy.deform.deformer import (
+    Examples,
+    Frozen,
+    Progress,
+    check_transforms,
+    settings_of,
+    sound_triangles,
+)
 from understudy.deform.gradient_mesh import Edges, Factor
 from understudy.deform.linear_fit import LinearSkin
 from understudy.deform.pose_features import PoseFeatures
@@ -32,6 +39,7 @@ from understudy.maths import accelerate, quaternion, transform
 KERNELS = "understudy.deform.rotational_regression_kernels"
 FEATURES = 7  # numbers a joint: t, |t| t, |t|^2
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
+SAME = 1e-5  # of the size: vertices that stay nearer than this in all examples are one
 TRUSTED = 0.003  # of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
 
 
@@ -61,6 +69,7 @@ class RotationalRegression(Frozen):
     edges: Edges
     trust: Array  # (V,)
     factor: Factor
+    copies: Array  # (W,) int64, which of the V vertices each vertex outside is; empty where they are the same
     settings: RegressionSettings = field(default_factory=RegressionSettings)
 
     @classmethod
@@ -70,6 +79,7 @@ class RotationalRegression(Frozen):
         """From two examples or more; `seed` plays no part."""
         chosen = settings_of(RegressionSettings, settings)
         examples.at_least(2, "rotational regression")
+        examples, copies = welded(examples)
         skin = LinearSkin.fit(examples, {"influences": chosen.influences})
         features = PoseFeatures.of(examples)
         near = nearest_joints(skin, features, chosen.joints)
@@ -86,7 +96,7 @@ class RotationalRegression(Frozen):
             progress(1, 2)
         trust = _trust(skin, examples, edges, chosen.trust)
         factor = gradient_mesh.factorise(gradient_mesh.poisson_matrix(edges, trust))
-        return cls(skin, features, near, bone, coefficients.astype(np.float32), edges, trust, factor, chosen)
+        return cls(skin, features, near, bone, coefficients.astype(np.float32), edges, trust, factor, copies, chosen)
 
     def deform(self, transforms: ArrayLike) -> Array:
         """Vertices (F, V, 3) float32 of world_from_joint (F, B, 4, 4)."""
@@ -103,6 +113,8 @@ class RotationalRegression(Frozen):
         for k in range(0, len(t), kernels.TOGETHER):
             part = slice(k, k + kernels.TOGETHER)
             kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, place, result[part])
+        if len(self.copies):
+            result = result[:, self.copies]
         return result[0] if single else result
 
     @cached_property
@@ -116,7 +128,7 @@ class RotationalRegression(Frozen):
 
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         if not len(t):
-            return np.zeros((0, len(self.near), 3))
+            return np.zeros((0, len(self.copies) or len(self.near), 3))
         y = self.skin.deform_reference(t)
         f = joint_features(self.features, t)
         Q = bone_rotations(t @ self.skin.inverse_binds)
@@ -132,6 +144,8 @@ class RotationalRegression(Frozen):
         solver = splu(gradient_mesh.poisson_matrix(self.edges, self.trust))
         result = solver.solve(right.transpose(1, 0, 2).reshape(len(rest), -1))
         result = result.reshape(len(rest), len(t), 3).transpose(1, 0, 2)
+        if len(self.copies):
+            result = result[:, self.copies]
         return result[0] if single else result
 
     @property
@@ -139,7 +153,35 @@ class RotationalRegression(Frozen):
         """The blend, the coefficients, the edges and the factor."""
         c, e = self.factor, self.edges
         data = self.coefficients.nbytes + 2 * self.near.shape[1] * len(self.near) + 6 * len(e.other) + 8 * len(c.value)
-        return self.skin.bytes_a_vertex + data / max(len(self.near), 1) + 4 + 1 + 4
+        outside = max(len(self.copies) or len(self.near), 1)
+        data += (self.skin.bytes_a_vertex + 4 + 1 + 4) * len(self.near) + 4 * len(self.copies)
+        return data / outside
+
+
+def welded(examples: Examples) -> tuple[Examples, Array]:
+    """The examples with vertices that are always in the same place taken as one (hard edges and seams split them, and
+    a mesh in pieces has no gradients), and which one each of them is; nothing, where all are different."""
+    paths = np.concatenate([examples.rest[None], examples.vertices]).transpose(1, 0, 2).reshape(len(examples.rest), -1)
+    _, first, copies = np.unique(
+        np.round(paths / (SAME * examples.size)), axis=0, return_index=True, return_inverse=True
+    )
+    if len(first) == len(paths):
+        return examples, np.zeros(0, np.int64)
+    copies = copies.reshape(-1)
+    triangles = sound_triangles(copies[examples.triangles])[0]
+    w, j = examples.weights, examples.joints
+    one = Examples(
+        examples.rest[first],
+        triangles,
+        examples.inverse_binds,
+        examples.transforms,
+        examples.vertices[:, first],
+        examples.parents,
+        None if w is None else w[first],
+        None if j is None else j[first],
+        examples.names,
+    )
+    return one, copies.astype(np.int64)
 
 
 def bone_rotations(matrices: Array) -> Array:
