@@ -1,7 +1,7 @@
 """Deformers: automatic weights beside Blender's, every method at 10,000 vertices and more, and their errors.
 
-Automatic weights: every skinned glTF character of the real data, its weights hidden. Ours and Blender's ("With Automatic
-Weights", vertices at one place merged as an artist would, the bones as either of its two importers' heuristics has
+Automatic weights: every skinned glTF character of the real data, its weights hidden. Ours and Blender's ("Automatic
+Weights": vertices at one place merged as an artist would, the bones as either of its two importers' heuristics has
 them) move the mesh through up to 60 frames of the character's own clips; the error is the root mean square distance to
 where the artist's weights put it, in per cent of the size. Vertices that Blender leaves empty are given to the root.
 
