@@ -54,7 +54,7 @@ export function viewOf(table: GameTable, across: number, down: number): View {
   const { width, lean } = table;
   const edge = 0.62 * width;
   const near: [number, number] = [y - edge * Math.sin(lean), z + edge * Math.cos(lean)];
-  const top: [number, number] = [table.ground + 1.08 * table.tall, z - 0.85 * width];
+  const top: [number, number] = [table.ground + 1.15 * table.tall, z - 0.85 * width];
   const [sin, cos] = [Math.sin(ELEVATION), Math.cos(ELEVATION)];
   const up = ([h, d]: [number, number]): number => h * cos - d * sin;
   const toward = ([h, d]: [number, number]): number => h * sin + d * cos;
