@@ -71,15 +71,14 @@ def reduce(
     called with the steps done and their number.
     """
     checks.one_of(keys, "keys", KEYS)
-    limits = tuple(
-        checks.positive(value, name)
-        for value, name in ((tolerance, "tolerance"), (angle, "angle"), (weight, "tolerance on weights"))
-    )
+    tolerance = checks.positive(tolerance, "tolerance")
+    angle = checks.positive(angle, "angle")
+    weight = checks.positive(weight, "tolerance on weights")
     checks.one_of(rotations, "rotations", source.ROTATIONS)
     checks.one_of(handles, "handles", HANDLES)
 
     def one(part: Clip | Curves, kind: str) -> Reduced:
-        run = _Reduction(source.sampled(part, kind), rig, *limits, free_lengths=handles == "free").run
+        run = _Reduction(source.sampled(part, kind), rig, tolerance, angle, weight, handles == "free").run
         return run(keys == "shared", loop, extremes, contacts, progress or _silent)
 
     if isinstance(animation, Clip) and not loop and len(cuts.pieces(animation)) > 1:
