@@ -99,3 +99,31 @@ def test_a_real_face_falls_into_brows_eyes_and_mouth():
     assert len({main[n] for n in apart}) == len(apart)
     whole = np.einsum("nvc->vc", learned.deltas[learned.shape == 0].astype(float))
     np.testing.assert_allclose(whole, deltas[few[0]], atol=1e-5)
+
+
+def test_local_controls_come_nearer_to_a_real_expression_left_out():
+    """MakeHuman's expressions: one that is not in the set is met better by local controls than by whole shapes."""
+    base = data_file("makehuman/3dobjs/base.obj")
+    files = sorted(data_file("makehuman/targets/caucasian").glob("*.target"))
+    lines = [line.split() for line in base.read_text().splitlines()]
+    points = np.array([[float(x) for x in line[1:4]] for line in lines if line[:1] == ["v"]])
+    quads = [[int(c.split("/")[0]) - 1 for c in line[1:5]] for line in lines if line[:1] == ["f"]]
+    deltas = np.zeros((len(files), *points.shape))
+    for delta, path in zip(deltas, files):
+        rows = np.array([line.split() for line in path.read_text().splitlines() if line and line[0] != "#"], float)
+        delta[rows[:, 0].astype(int)] = rows[:, 1:4]
+    moved = np.flatnonzero(np.abs(deltas).max(axis=(0, 2)) > 0)
+    place = np.full(len(points), -1)
+    place[moved] = np.arange(len(moved))
+    corners = place[np.array([q for q in quads if len(q) == 4])]
+    corners = corners[(corners >= 0).all(axis=1)]
+    triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+    rest, deltas = points[moved], deltas[:, moved]
+    kept = np.arange(len(deltas)) != 10
+    local = learn_controls(rest, triangles, deltas[kept])
+    np.testing.assert_allclose(local.blend(rest, local.spread(np.eye(kept.sum()))), rest + deltas[kept], atol=1e-6)
+    names = tuple(f"shape{i}" for i in range(kept.sum()))
+    whole = dataclasses.replace(local, names=names, deltas=deltas[kept].astype(np.float32))
+    wanted = (rest + deltas[10])[None]
+    near, far = (np.square(c.blend(rest, c.follow(rest, wanted)) - wanted).sum() for c in (local, whole))
+    assert near < far

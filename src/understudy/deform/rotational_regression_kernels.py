@@ -67,10 +67,12 @@ def solve(
     frames, count = out.shape[0], out.shape[1]
     width = 3 * frames
     x = np.zeros((count, width), np.float32)
-    D = np.empty((count, 9), np.float32)
+    every = np.empty((frames, count, 9), np.float32)
+    for v in range(count):
+        for m in range(frames):
+            gradient(f[m], Q[m, bone[v]], near, coefficients, v, every[m])
     for m in range(frames):
-        for v in range(count):
-            gradient(f[m], Q[m, bone[v]], near, coefficients, v, D)
+        D = every[m]
         for v in range(count):
             a, b, c = np.float32(0.0), np.float32(0.0), np.float32(0.0)
             d = D[v]
