@@ -16,6 +16,9 @@ from understudy.errors import InvalidInput
 NEAR = 2e-5  # of size: float32 positions, and sums of some ten of them
 SAME = 1e-4  # of size: two fits that differ only in the order of sums, for methods that iterate
 
+ANY_UNITS = ["linear", "dual", "multi-weight", "animation-space", "added-joints", "pose-space", "weighted-pose-space"]
+ANY_UNITS += ["eigenskin", "shape-by-example", "blend-shapes"]  # those that hold for a rest mesh in other units
+
 every_method = pytest.mark.parametrize("name", list(registry.METHODS))
 
 
@@ -103,6 +106,19 @@ def test_order_of_vertices_is_kept(name):
     )
     other = registry.method(name).fit(mixed, seed=3).deform_reference(poses())
     assert np.abs(other - fitted(name).deform_reference(poses())[:, order]).max() < SAME * e.size
+
+
+@pytest.mark.parametrize("name", ANY_UNITS)
+def test_units_of_the_rest_mesh_do_not_matter(name):
+    """A file may hold its mesh in centimetres and let the joints scale it: the world is the same, and so is the fit."""
+    e = examples()
+    smaller = e.inverse_binds @ np.diag((0.01, 0.01, 0.01, 1))
+    other = Examples(
+        100 * e.rest, e.triangles, smaller, e.transforms, e.vertices, e.parents, e.weights, e.joints, e.names
+    )
+    assert abs(other.size - e.size) < 1e-9
+    found = registry.method(name).fit(other, seed=3).deform_reference(poses())
+    assert np.abs(found - fitted(name).deform_reference(poses())).max() < SAME * e.size
 
 
 @every_method

@@ -29,15 +29,10 @@ from understudy.deform.shapes import SparseShapes, add_shapes
 from understudy.maths import accelerate
 
 KERNELS = "understudy.deform.corrections_kernels"
-SOFT = (
-    1e-3  # of a joint's scale: corrections are short by 1e-6 of themselves, and a joint scaled to nothing is no trouble
-)
+SOFT = 1e-3  # of the usual scale: short by 1e-6, and a joint scaled to nothing is no trouble
 CHUNK = 256  # frames at a time: 10,000 corrections of 256 frames are 30 MB
 WIDTHS = (0.5, 1.0, 2.0, 4.0)  # of the median distance between examples
 RIDGES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-
-Kernel = Callable[[Array, float], Array]
-"""k of squared distances and a width: 1 at distance 0."""
 
 
 def gaussian(squared: Array, width: float) -> Array:
@@ -55,7 +50,8 @@ def home_corrections(skin: LinearSkin, examples: Examples) -> Array:
     """d (E, V, 3)."""
     m = examples.matrices[..., :3, :3]
     mt = np.swapaxes(m, -1, -2)
-    back = np.linalg.solve(mt @ m + SOFT**2 * np.eye(3), mt)[:, home_joints(skin)]
+    soft = SOFT * examples.size / examples.rest_size
+    back = np.linalg.solve(mt @ m + soft**2 * np.eye(3), mt)[:, home_joints(skin)]
     left = examples.vertices - skin.deform_reference(examples.transforms)
     return np.einsum("evab,evb->eva", back, left)
 
