@@ -83,10 +83,10 @@ def arm(angles: ArrayLike | None = None, fineness: Fineness | None = None) -> Ex
     def bones_at(t: float) -> Array:
         return transforms(t * given) @ _inverse_binds()
 
-    def load_at(t: float, fixed: Array) -> elastic.Load:
+    def load_at(t: float) -> elastic.Load:
         half = 0.5 * t * given[:, 0]
         normals = np.stack([np.cos(half), np.sin(half), 0 * half])
-        return elastic.Load(fixed, muscle_lengths(t * given[:, 0]), normals, np.repeat(ELBOW[:, None], len(given), 1))
+        return elastic.Load(muscle_lengths(t * given[:, 0]), normals, np.repeat(ELBOW[:, None], len(given), 1))
 
     with one_thread():
         x, _ = relax(solid, bones_at, load_at, fine.steps, fine.short, fine.long, fine.tolerance)

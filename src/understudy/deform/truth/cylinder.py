@@ -44,9 +44,9 @@ def cylinder(angles: ArrayLike | None = None, fineness: Fineness | None = None) 
     def bones_at(t: float) -> Array:
         return transforms(t * given) @ binds
 
-    def load_at(t: float, fixed: Array) -> elastic.Load:
+    def load_at(t: float) -> elastic.Load:
         still = np.zeros((3, len(given)))
-        return elastic.Load(fixed, np.zeros((0, len(given))), still, still)
+        return elastic.Load(np.zeros((0, len(given))), still, still)
 
     with one_thread():
         x, _ = relax(solid, bones_at, load_at, fine.steps, fine.short, fine.long, fine.tolerance)

@@ -30,14 +30,13 @@ KERNELS = "understudy.deform.truth.elastic_kernels"
 class Load:
     """What acts on the body in P poses."""
 
-    fixed: Array  # (X, 3, P) where the nodes that are part of bones are
     muscle: Array  # (M, P) length s of each muscle's fibres, 1 at rest
     normals: Array  # (3, P) of the contact plane
     points: Array  # (3, P) on it
 
     def only(self, which: Array) -> Load:
         """The load of some of the poses."""
-        return Load(self.fixed[..., which], self.muscle[:, which], self.normals[:, which], self.points[:, which])
+        return Load(self.muscle[:, which], self.normals[:, which], self.points[:, which])
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,7 @@ def harmonic_weights(solid: Body, solver: BlockSolver, bones: int) -> Array:
 def relax(
     solid: Body,
     bones_at: Callable[[float], Array],
-    load_at: Callable[[float, Array], Load],
+    load_at: Callable[[float], Load],
     steps: int,
     short: int,
     long: int,
@@ -93,7 +93,7 @@ def relax(
     """Nodes (N, 3, P) of the body at rest and the largest remaining step (P,), metres.
 
     bones_at: a fraction t of the way from rest to the pose -> (P, B, 4, 4) world from rest of each bone.
-    load_at: t and the bones' nodes (X, 3, P) -> the load. `short` iterations at each of `steps`, `long` at the last.
+    load_at: t -> the load. `short` iterations at each of `steps`, `long` at the last.
     """
     solver = preconditioner(solid)
     before = bones_at(0.0)
@@ -109,7 +109,7 @@ def relax(
         x[fixed] = np.einsum("pxij,xj->xip", moved[..., :3, :3], solid.tube.nodes[fixed]) + moved[..., :3, 3].transpose(
             1, 2, 0
         )
-        load = load_at(step / steps, x[fixed])
+        load = load_at(step / steps)
         x, left = minimise(solid, solver, x, load, long if step == steps else short, tolerance)
         before = now
     return x, left
