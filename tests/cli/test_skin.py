@@ -82,6 +82,18 @@ def test_auto_keeps_a_skeleton_and_its_animations(understudy, flag_file: Path, t
     assert {a.name for a in after.animations} == {a.name for a in before.animations}
 
 
+def test_an_interrupted_comparison_leaves_nothing(understudy, tube_file: Path, tmp_path: Path, monkeypatch) -> None:
+    from understudy.skinning import report
+
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "_csv", interrupt)
+    words = ["--method", "linear", "--no-pictures"]
+    code, _, err = understudy("skin", "compare", tube_file, "-o", tmp_path / "r", *words)
+    assert code == 130 and err.endswith("interrupted\n") and list(tmp_path.iterdir()) == []
+
+
 def test_methods_are_listed(understudy) -> None:
     code, out, _ = understudy("skin", "methods")
     assert code == 0 and b"linear" in out and b"Kavan" in out
@@ -99,6 +111,7 @@ def test_methods_are_listed(understudy) -> None:
             "there is no setting 'colour'",
         ),
         (("auto", "{tube}", "-o", "{}/x.glb"), "tube.npz"),
+        (("auto", "dragon", "-o", "{}/x.glb"), "layers of controls"),
         (("auto", "lamp", "-o", "{}/x.glb", "--template", "horse"), "there is no template 'horse'"),
     ],
 )

@@ -40,6 +40,10 @@ def automatic_skin(
     """
     if not character.vertex_count:
         raise InvalidInput(f"character {character.name!r} has no mesh to skin")
+    if character.layers is not None:
+        raise InvalidInput(
+            f"{character.name!r} is moved by layers of controls; convert it to glTF first, then bind that"
+        )
     if template is not None or len(character.joints) < 2:
         return _rigged(character, template, facing, influences, progress)
     whole = bound(character, rigid)
