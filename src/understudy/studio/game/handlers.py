@@ -11,7 +11,7 @@ from understudy.errors import InvalidInput
 from understudy.studio.game.board import FREE
 from understudy.studio.game.director import refusal
 from understudy.studio.game.match import Match
-from understudy.studio.game.opponent import STRENGTHS
+from understudy.studio.game.opponent import STRENGTHS, prepare
 from understudy.studio.game.state import State
 from understudy.studio.game.table import table_for
 from understudy.studio.handling import handles
@@ -147,6 +147,7 @@ def described(session: Session, state: State) -> messages.Game:
 
 async def _match(session: Session, source: LiveSource, request: messages.EnterGame) -> Match:
     table = await asyncio.to_thread(table_for, source.opened.rig)
+    await asyncio.to_thread(prepare)  # beside the loop: the first move would hold up the stage
     seed = secrets.randbits(31) if request.seed is None else request.seed
 
     def changed(state: State) -> None:
