@@ -243,7 +243,7 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
             assert measures is not None and deformer is not None  # `measured` has only these
             truth = result.held.vertices[measures.worst_pose]
             found = deformer.deform(result.held.transforms[measures.worst_pose])
-            camera, stage = view_of([truth], SIZE[0] / SIZE[1], azimuth, math.radians(14.0))
+            camera, stage = view_of([truth, found], SIZE[0] / SIZE[1], azimuth, math.radians(14.0))
             if not done:
                 draw("", truth, np.zeros(len(truth)), camera, stage)
             draw(entry.method, found, np.linalg.norm(found - truth, axis=1), camera, stage)

@@ -167,17 +167,19 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     return (
         "<h2 id=worst>Each method at its worst pose</h2><p>Dark violet is no error; yellow is the largest error of the "
         "best two thirds of the methods, or more. The first picture is the truth.</p>"
-        f'<div class="cards">{_truth(pictures)}{"".join(cards)}</div>'
+        f'<div class="cards">{_truth(comparison, pictures)}{"".join(cards)}</div>'
     )
 
 
-def _truth(pictures: Mapping[str, bytes]) -> str:
-    if "" not in pictures:
+def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
+    """The true mesh in the pose that the first method has most trouble with."""
+    first = comparison.measured[0].measures
+    if "" not in pictures or first is None:
         return ""
+    words = f"truth, pose {int(comparison.held_numbers[first.worst_pose])}"
     data = base64.b64encode(pictures[""]).decode()
-    return (
-        f'<figure><img alt="The true mesh" src="data:image/png;base64,{data}"><figcaption>truth</figcaption></figure>'
-    )
+    image = f'<img alt="The true mesh, {words}" src="data:image/png;base64,{data}">'
+    return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
 def _plots(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> str:
