@@ -105,6 +105,7 @@ def test_play_step_and_scrub(fox: Studio, page: Any) -> None:
     page.mouse.up()
     page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 12)
     assert time_of(page) == pytest.approx(scrubbed, abs=frame)
+    page.wait_for_timeout(1000)  # the seek is on its way
     page.reload()  # the server knows where it stood
     page.wait_for_selector("canvas[data-staged]")
     assert time_of(page) == pytest.approx(scrubbed, abs=frame)
