@@ -108,8 +108,8 @@ class RotationalRegression(Frozen):
         f = joint_features(self.features, t).astype(np.float32)
         Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32)
         e, c = self.edges, self.factor
-        weight, trust, place = self._ready
-        mesh = (self.skin.rest, self.near, self.bone, self.coefficients, e.start, e.other, weight, trust)
+        apart, own, trust, place = self._ready
+        mesh = (self.near, self.bone, self.coefficients, e.start, e.other, apart, own, trust)
         for k in range(0, len(t), kernels.TOGETHER):
             part = slice(k, k + kernels.TOGETHER)
             kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, place, result[part])
@@ -118,9 +118,14 @@ class RotationalRegression(Frozen):
         return result[0] if single else result
 
     @cached_property
-    def _ready(self) -> tuple[Array, Array, Array]:
-        """Weights of the edges and trust in float32, and where each vertex comes in the factor's order."""
-        return self.edges.weight.astype(np.float32), self.trust.astype(np.float32), np.argsort(self.factor.order)
+    def _ready(self) -> tuple[Array, Array, Array, Array]:
+        """w_ij (p_i - p_j) (N, 3) and their sums (V, 3), trust, all float32, and each vertex's place in the factor."""
+        e, rest = self.edges, self.skin.rest.astype(np.float64)
+        apart = e.weight[:, None] * (rest[e.owner] - rest[e.other])
+        own = np.zeros_like(rest)
+        np.add.at(own, e.owner, apart)
+        parts = (a.astype(np.float32) for a in (apart, own, self.trust))
+        return (*parts, np.argsort(self.factor.order))  # type: ignore[return-value]
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formulas, in float64, with SciPy's own factorisation."""

@@ -46,13 +46,13 @@ def gradient(f: Array, Q: Array, near: Array, coefficients: Array, v: int, D: Ar
 
 @compiled(fastmath=FAST, error_model="numpy")
 def solve(
-    rest: Array,
     near: Array,
     bone: Array,
     coefficients: Array,
     start: Array,
     other: Array,
-    weight: Array,
+    apart: Array,
+    own: Array,
     trust: Array,
     f: Array,
     Q: Array,
@@ -74,15 +74,15 @@ def solve(
     for m in range(frames):
         D = every[m]
         for v in range(count):
-            a, b, c = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-            d = D[v]
+            d, px, py, pz = D[v], own[v, 0], own[v, 1], own[v, 2]
+            a = d[0] * px + d[1] * py + d[2] * pz
+            b = d[3] * px + d[4] * py + d[5] * pz
+            c = d[6] * px + d[7] * py + d[8] * pz
             for n in range(start[v], start[v + 1]):
-                o = other[n]
-                w, e = weight[n], D[o]
-                px, py, pz = w * (rest[v, 0] - rest[o, 0]), w * (rest[v, 1] - rest[o, 1]), w * (rest[v, 2] - rest[o, 2])
-                a += (d[0] + e[0]) * px + (d[1] + e[1]) * py + (d[2] + e[2]) * pz
-                b += (d[3] + e[3]) * px + (d[4] + e[4]) * py + (d[5] + e[5]) * pz
-                c += (d[6] + e[6]) * px + (d[7] + e[7]) * py + (d[8] + e[8]) * pz
+                e, px, py, pz = D[other[n]], apart[n, 0], apart[n, 1], apart[n, 2]
+                a += e[0] * px + e[1] * py + e[2] * pz
+                b += e[3] * px + e[4] * py + e[5] * pz
+                c += e[6] * px + e[7] * py + e[8] * pz
             t, y = trust[v], x[place[v]]
             y[3 * m], y[3 * m + 1], y[3 * m + 2] = a + t * out[m, v, 0], b + t * out[m, v, 1], c + t * out[m, v, 2]
     back_and_forth(column, row, value, diagonal, x)
