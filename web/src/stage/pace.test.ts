@@ -28,6 +28,10 @@ describe("pace", () => {
     const pace = new Pace(1);
     run(pace, 60, 5000);
     expect(pace.coarse).toBe(false);
+    for (let i = 0; i < 60; i++) pace.drew(400_000 + 500 * i, 5, 12); // asked for now and then, and drawn at once
+    expect(pace.coarse).toBe(false);
+    for (let i = 0; i < 60; i++) pace.drew(500_000 + 500 * i, 5, 490); // asked for all the time
+    expect(pace.coarse).toBe(true);
   });
 
   it("leaves a machine alone that does not want it", () => {

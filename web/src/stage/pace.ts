@@ -9,7 +9,7 @@ const STEPS = [1, 0.8, 0.65, 0.5];
 const SLOW = 42; // ms between pictures, above which the picture gets coarser: below 24 a second motion is seen to stutter
 const FAST = 20; // ms, below which it may get finer
 const PATIENCE = 20; // pictures before a step: one slow picture says nothing
-const REST = 250; // ms without a picture after which all has come to rest
+const REST = 2000; // ms without a picture after which all has come to rest
 
 export class Pace {
   private readonly times: number[] = [];
@@ -39,9 +39,12 @@ export class Pace {
     return this.mean;
   }
 
-  /** A picture was drawn at `now` (ms), which took `cost` ms of this thread. */
-  drew(now: number, cost: number): void {
-    const gap = now - this.last;
+  /**
+   * A picture was drawn at `now` (ms), which took `cost` ms of this thread; it had been asked for `waited` ms before.
+   * Where nothing asks, time may pass: only what a picture keeps waiting counts as slow.
+   */
+  drew(now: number, cost: number, waited = Infinity): void {
+    const gap = Math.min(now - this.last, waited);
     this.last = now;
     this.times.push(now);
     this.costs.push(cost);

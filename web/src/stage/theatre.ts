@@ -53,6 +53,7 @@ class Theatre implements Stage {
   private flight: { from: View; to: View; start: number } | null = null;
   private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
   private asked = 0; // the number of the animation frame that will draw
+  private askedAt = 0; // ms
   private resting: ReturnType<typeof setTimeout> | undefined;
   private width = 1;
   private height = 1;
@@ -245,7 +246,9 @@ class Theatre implements Stage {
   }
 
   requestRender(): void {
-    if (!this.asked && !this.disposed) this.asked = requestAnimationFrame((now) => this.draw(now, false));
+    if (this.asked || this.disposed) return;
+    this.askedAt = performance.now();
+    this.asked = requestAnimationFrame((now) => this.draw(now, false));
   }
 
   dispose(): void {
@@ -354,7 +357,7 @@ class Theatre implements Stage {
     this.outline.draw(this.renderer, this.camera, this.ratio);
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
     if (resting) return;
-    this.pace.drew(now, performance.now() - start);
+    this.pace.drew(now, performance.now() - start, start - this.askedAt);
     clearTimeout(this.resting);
     if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
     if (this.flight) this.requestRender();
