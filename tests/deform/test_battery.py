@@ -16,9 +16,6 @@ from understudy.errors import InvalidInput
 NEAR = 2e-5  # of size: float32 positions, and sums of some ten of them
 SAME = 1e-4  # of size: two fits that differ only in the order of sums, for methods that iterate
 
-ANY_UNITS = ["linear", "dual", "multi-weight", "animation-space", "added-joints", "pose-space", "weighted-pose-space"]
-ANY_UNITS += ["eigenskin", "shape-by-example", "blend-shapes"]  # those that hold for a rest mesh in other units
-
 every_method = pytest.mark.parametrize("name", list(registry.METHODS))
 
 
@@ -108,7 +105,7 @@ def test_order_of_vertices_is_kept(name):
     assert np.abs(other - fitted(name).deform_reference(poses())[:, order]).max() < SAME * e.size
 
 
-@pytest.mark.parametrize("name", ANY_UNITS)
+@every_method
 def test_units_of_the_rest_mesh_do_not_matter(name):
     """A file may hold its mesh in centimetres and let the joints scale it: the world is the same, and so is the fit."""
     e = examples()

@@ -66,6 +66,7 @@ class CentresOfRotation(Frozen):
     ) -> CentresOfRotation:
         """Weights from examples, centres from the weights; `seed` plays no part."""
         chosen = settings_of(CentresSettings, settings)
+        examples = examples.in_metres()
         asked = {"influences": chosen.influences, "weights": chosen.weights}
         skins: list[Any] = [LinearSkin.fit(examples, asked)]
         if chosen.weights == "fit":

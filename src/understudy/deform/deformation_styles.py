@@ -69,6 +69,7 @@ class DeformationStyles(Frozen):
         """Reaches of the curves and textures from examples; `seed` plays no part."""
         chosen = settings_of(StyleSettings, settings)
         examples.at_least(2, "deformation styles")
+        examples = examples.in_metres()
         bones = LinearSkin.fit(examples, {"influences": chosen.influences})
         owner = bones.joints[np.arange(len(bones.joints)), bones.weights.argmax(axis=1)].astype(np.int64)
         joint, above = _pairs(examples)

@@ -121,6 +121,20 @@ class Examples:
         """(B,) the diagonal of the rest mesh in the units of each joint's own frame."""
         return self.rest_size * np.cbrt(np.abs(transform.determinant(self.inverse_binds)))
 
+    def in_metres(self) -> Examples:
+        """The same examples with a rest mesh as large as it is in the world; the joints scale it no longer.
+
+        What a method says of lengths of the rest mesh then holds in the world as well.
+        """
+        grown = self.size / self.rest_size
+        if abs(grown - 1) < 1e-6:
+            return self
+        binds = self.inverse_binds @ np.diag((1 / grown, 1 / grown, 1 / grown, 1.0))
+        return Examples(
+            grown * self.rest, self.triangles, binds, self.transforms, self.vertices, self.parents, self.weights,
+            self.joints, self.names, self.shape_weights,
+        )  # fmt: skip
+
     def only(self, which: Any) -> Examples:
         """The examples of those numbers, or those of a mask (E,)."""
         which = np.asarray(which)

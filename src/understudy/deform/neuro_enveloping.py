@@ -67,6 +67,7 @@ class NeuroEnveloping(Frozen):
         """The network is the same for the same seed."""
         chosen = settings_of(NeuroSettings, settings)
         examples.at_least(2, "neuro-enveloping")
+        examples = examples.in_metres()
         skin = LinearSkin.fit(examples, {"influences": chosen.influences})
         features = PoseFeatures.of(examples)
         bone = skin.joints[np.arange(len(skin.joints)), skin.weights.argmax(axis=1)].astype(np.int64)

@@ -79,7 +79,7 @@ class RotationalRegression(Frozen):
         """From two examples or more; `seed` plays no part."""
         chosen = settings_of(RegressionSettings, settings)
         examples.at_least(2, "rotational regression")
-        examples, copies = welded(examples)
+        examples, copies = welded(examples.in_metres())
         skin = LinearSkin.fit(examples, {"influences": chosen.influences})
         features = PoseFeatures.of(examples)
         near = nearest_joints(skin, features, chosen.joints)
