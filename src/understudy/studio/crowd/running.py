@@ -14,6 +14,7 @@ import numpy as np
 from understudy.character import Image
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
+from understudy.gp.threads import one_thread
 from understudy.studio import frames
 from understudy.studio.crowd.company import RATE, Company, room
 from understudy.studio.crowd.plain import PlainForm, plain_form
@@ -145,9 +146,11 @@ class Crowd:
         """The next frame, and the processor time that it took."""
         began = time.thread_time()
         wishes, self._wishes = self._wishes, []
-        for wish in wishes:
-            wish()
-        return company.step(), time.thread_time() - began
+        with one_thread():  # a second thread of BLAS would only wait, and burn a quarter of a core at that
+            for wish in wishes:
+                wish()
+            poses = company.step()
+        return poses, time.thread_time() - began
 
 
 class _Look:
