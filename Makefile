@@ -3,19 +3,19 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon test types setup setup-test system system-test judges test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon test types setup setup-test system browser judges test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
 
 test: setup-test judges
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/studio/e2e
 
 types: setup-test
 	$(BIN)/python -m mypy --no-error-summary
 
 setup: system .venv/installed
-setup-test: system system-test .venv/installed-test
+setup-test: system .venv/installed-test
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -38,13 +38,16 @@ PAGE := $(shell find web -name node_modules -prune -o -type f ! -name '.install*
 system:
 	@requirements/system.sh libEGL.so.1:libegl1 libEGL_mesa.so.0:libegl-mesa0 dri/swrast_dri.so:libgl1-mesa-dri
 
-# A browser, for the tests of the studio; without it they are skipped.
-system-test:
+browser:
 	@requirements/system.sh chromium/chromium:chromium
 
 # three.js and the glTF validator, for Node from a wheel.
 judges: .venv/installed-test
 	@$(BIN)/python -m tests.judges.node
+
+# The studio from end to end in a real browser, which draws on the processor here and so wants it for itself.
+test-browser: setup-test browser judges
+	$(BIN)/python -m pytest tests/studio/e2e
 
 # Blender as a Python module, in an environment of its own (1 GB).
 test-blender: setup-test
@@ -58,7 +61,7 @@ test-numpy1: judges
 	$(PYTHON) -m venv .venv-numpy1
 	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install -r requirements/numpy1.txt
 	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install --no-deps -e .
-	.venv-numpy1/bin/python -m pytest -n 2 --dist loadgroup --ignore tests/test_style.py --ignore tests/fuzz
+	.venv-numpy1/bin/python -m pytest -n 2 --dist loadgroup --ignore tests/test_style.py --ignore tests/fuzz --ignore tests/studio/e2e
 
 # Other people's programs, which the benchmarks run beside ours.
 peers: .venv-peers/installed
