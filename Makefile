@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon test types setup setup-test system browser judges test-browser test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon test types setup setup-test system browser judges test-fuzz test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
 
 test: setup-test judges
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/studio/e2e
+
+# All twenty thousand damaged files, of which the tests try every fifth.
+test-fuzz: setup-test
+	UNDERSTUDY_FUZZ=all $(BIN)/python -m pytest -n 2 --dist loadgroup tests/fuzz
 
 types: setup-test
 	$(BIN)/python -m mypy --no-error-summary
