@@ -148,7 +148,7 @@ def step(problem: Problem, moves: tuple[Move, ...]) -> tuple[float, float, qp.Pr
         start = process_time()
         here = solve.look(problem, asked, found.held, v)
         between = process_time()
-        weight, _ = solve.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
+        weight, _, _ = solve.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
         measuring.append(between - start)
         solving.append(process_time() - between)
     made = solve.program(problem, here, weight, SETTINGS.stride, SETTINGS)

@@ -17,7 +17,7 @@ from understudy.keyframes.outcome import Block
 from understudy.keyframes.problem import Constraint, Problem, limits_of, parts_of
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.states import SkeletalStates
-from understudy.keyframes.tangents import owners
+from understudy.keyframes.tangents import Range, owners
 from understudy.keyframes.unreachable import chain_too_short
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def blocks_of(problem: Problem, found: Found) -> tuple[Block, ...]:
 
 def _entries(problem: Problem, now: Forces, way: str) -> list[tuple[float, str, str, str]]:
     """Push, kind, what and sentence of each thing that pushes back; handles of a joint count together."""
-    moved = _moved(problem)
+    moved, limits = _moved(problem), limits_of(problem.tangents.curves.channels, problem.edit.limits)
     found: dict[tuple[str, str], tuple[float, str]] = {}
 
     def add(push: float, kind: str, what: str, said: str) -> None:
@@ -61,11 +61,11 @@ def _entries(problem: Problem, now: Forces, way: str) -> list[tuple[float, str, 
     for pin, push in now.frozen:
         add(push, "pin", pin.point.name, f"{called(pin)} holds {moved} back: {way}")
     for bound, push in now.bounds:
-        add(push, *_bound(problem, bound, way))
+        add(push, *_bound(problem, bound, limits, way))
     return [(push, kind, what, said) for (kind, what), (push, said) in found.items()]
 
 
-def _bound(problem: Problem, bound: Bound, way: str) -> tuple[str, str, str]:
+def _bound(problem: Problem, bound: Bound, limits: dict[int, Range], way: str) -> tuple[str, str, str]:
     """Kind, what and sentence of a handle at its end."""
     t = problem.tangents
     number = int(t.columns[t.column[bound.piece]])
@@ -76,7 +76,6 @@ def _bound(problem: Problem, bound: Bound, way: str) -> tuple[str, str, str]:
     if bound.handle % 2 == 0:
         how = "as long as they may be" if bound.high else "as short as they may be"
         return "handle", joint, f"the time handles of {joint!r} are {how} {span}: {way}"
-    limits = limits_of(t.curves.channels, problem.edit.limits)
     if number not in limits:
         return "handle", joint, f"the tangents of {joint!r} are as steep as they may be {span}: {way}"
     up = bound.high == (bound.handle == 1)  # the handle that arrives points backwards

@@ -29,6 +29,8 @@ from understudy.rig import PosedRig
 
 Result = Outcome | Posed
 
+PATIENT = Settings(programs=48)  # a script may take longer than a pointer
+
 
 class Done(NamedTuple):
     """The curves after one edit, what was done in words, and how it went where something had to be reached.
@@ -65,7 +67,7 @@ def act(rig: PosedRig, curves: Curves, action: Action, settings: Settings | None
 
 
 def _gesture(rig: PosedRig, curves: Curves, action: Gesture, settings: Settings | None, ask: bool) -> Done:
-    what = _moved(action)
+    what, settings = _moved(action), settings or PATIENT
     edit = replace(action.edit, moves=_turned(rig, curves, action.edit.moves, action.turns))
     outcome = solve(rig, curves, edit, settings)
     if outcome.reached:

@@ -29,7 +29,7 @@ from understudy.keyframes.stroke import POINTS, Line, Screen, Stroke, even, pull
 from understudy.keyframes.wishes import gap_of
 from understudy.rig import PosedRig
 
-SETTINGS = Settings(tolerance=1e-3, iterations=30)
+SETTINGS = Settings(tolerance=1e-3, iterations=30, programs=120)
 PHASES = ((1.0, 100.0), (0.1, 300.0), (0.02, 1000.0), (0.01, 3000.0))
 """How much the way along the stroke counts, and how much all of it, one after the other. A stroke has more points than
 a path has freedom, so it is a soft wish: with these weights a path that tangents can draw is followed to less than a

@@ -60,6 +60,7 @@ class Settings:
     tolerance: float = 3e-4  # of the goals
     drift: float = 5e-4  # of what is held
     iterations: int = 12
+    programs: int = 20  # of all iterations: what a pointer can wait for
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
     damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
@@ -102,12 +103,12 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
     here = look(problem, moves, held, v)
-    iterations, failures = 0, 0
+    iterations, failures, programs = 0, 0, 0
     stride, damping = settings.stride, 0.0
     best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
     while True:
         done = _within(here.now, settings.tolerance) and _within(here.kept, settings.drift)
-        over = iterations >= settings.iterations or not len(v)
+        over = iterations >= settings.iterations or programs >= settings.programs or not len(v)
         if (done and not len(here.soft.weight)) or failures == FAILURES or over:
             here, drift, held, seen = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
             if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
@@ -117,8 +118,8 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
             if over or _within(drift, asked) or seen:
                 break
             failures = 0
-        weight, solution = aimed_step(problem, here, stride, iterations, settings, damping)
-        iterations += 1
+        weight, solution, solved = aimed_step(problem, here, stride, iterations, settings, damping)
+        iterations, programs = iterations + 1, programs + solved
         if solution is None:
             failures = FAILURES
             continue
@@ -312,8 +313,8 @@ def _weight(now: Measured, stride: float, iterations: int, settings: Settings) -
 
 def aimed_step(
     problem: Problem, here: Here, stride: float, iterations: int, settings: Settings, damping: float
-) -> tuple[float, qp.Solution | None]:
-    """The program's minimum, and the w_m with which it was found.
+) -> tuple[float, qp.Solution | None, int]:
+    """The program's minimum, the w_m with which it was found, and how many programs that took.
 
     Where a good part of the way is left while what is held does not slip, it is the cost of the tangents that keeps the
     point back, and the goals pull harder: a first guess has to be low enough for goals out of reach.
@@ -321,8 +322,9 @@ def aimed_step(
     weight = _weight(here.now, stride, iterations, settings)
     own = slice(problem.moves.rows)  # drawn paths and the like, which are goals as well, are met on the whole only
     way = _strided(problem, here.now, stride)[own]
-    before = np.inf
-    for _ in range(HARDER):
+    before, solved = np.inf, 0
+    while solved < HARDER:
+        solved += 1
         solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
         if solution is None:
             break
@@ -332,7 +334,7 @@ def aimed_step(
         if left <= LEFT * float(np.linalg.norm(way)) or left > VAIN * before or slip > settings.epsilon:
             break
         weight, before = 30.0 * weight, left
-    return weight, solution
+    return weight, solution, solved
 
 
 def _bounds(problem: Problem, v: Array, settings: Settings) -> tuple[Array, Array]:

@@ -44,7 +44,7 @@ VALUE_COST = 3.0  # how much dearer value handles are than time handles while ti
 SHORT = 0.12  # of a segment: the shortest time handle; shorter ones make a jerk of what is left of the way
 PATH = 3  # weight of the path that is kept
 PLACES = 129  # of that path
-SETTINGS = Settings(iterations=30)
+SETTINGS = Settings(iterations=30, programs=120)
 CHANGE, STEPS = 0.25, 3  # how much a factor changes at once, and how many steps that takes
 
 
