@@ -42,6 +42,7 @@ HARDER = 4  # programs at most of one step, each with goals that pull harder
 VAIN = 0.9  # of what was left: pulling harder that leaves more than this is in vain
 LEFT = 0.05  # of the way: what a step may leave without pulling harder
 UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
+STILL = 1e-12  # sizes for a unit of any tangent
 RESTORING = 2  # steps at most that bring back what is held, and rounds of adding times at the end
 
 
@@ -105,17 +106,19 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
     here = look(problem, moves, held, v)
     iterations, failures, programs = 0, 0, 0
     stride, damping = settings.stride, 0.0
+    asked = len(here.now.matrix) and not len(here.soft.weight)
+    fixed = not len(v) or (asked and np.abs(here.now.matrix).max() <= STILL)  # as at a key: no tangent moves the point
     best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
     while True:
         done = _within(here.now, settings.tolerance) and _within(here.kept, settings.drift)
-        over = iterations >= settings.iterations or programs >= settings.programs or not len(v)
+        over = iterations >= settings.iterations or programs >= settings.programs or fixed
         if (done and not len(here.soft.weight)) or failures == FAILURES or over:
             here, drift, held, seen = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
             if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
                 best = (here, drift)
             # A goal that is not getting nearer may leave what is held a little more loose than one that is reached.
-            asked = settings.drift if done else BEARABLE * settings.drift
-            if over or _within(drift, asked) or seen:
+            allowed = settings.drift if done else BEARABLE * settings.drift
+            if over or _within(drift, allowed) or seen:
                 break
             failures = 0
         weight, solution, solved = aimed_step(problem, here, stride, iterations, settings, damping)
