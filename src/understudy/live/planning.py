@@ -78,7 +78,8 @@ class Stage:
         """
         near = np.square(x[:, None] - self.space.latents).sum(axis=-1) / np.square(self.space.mapping.kernel.length)
         weights = np.exp(-2 * (near - near.min(axis=1, keepdims=True)))
-        ahead = velocity @ self.flow.T / (np.square(self.flow).sum(axis=1) + np.square(0.1 * self.forces.speed))
+        along = np.einsum("mq,nq->mn", velocity, self.flow)  # the sums of a product of matrices change with M
+        ahead = along / (np.square(self.flow).sum(axis=1) + np.square(0.1 * self.forces.speed))
         return np.clip((weights * ahead).sum(axis=1) / weights.sum(axis=1), -1.0, 1.5)
 
     @property
