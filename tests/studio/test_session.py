@@ -14,8 +14,9 @@ from tests.cli.acrobat import acrobat
 
 from understudy import formats
 from understudy.errors import InvalidInput
+from understudy.studio.connection import handled
 from understudy.studio.document import Document
-from understudy.studio.messages.shell import Notice
+from understudy.studio.messages.shell import Notice, Play
 from understudy.studio.project import Origin, Project
 from understudy.studio.server import Server
 from understudy.studio.session import Session
@@ -37,15 +38,20 @@ def run(folder: Path, script: Callable[[Session], Coroutine[Any, Any, None]]) ->
     return asyncio.run(whole())
 
 
+def slowed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on it takes a while until a character is there."""
+    get = session.assets.get
+
+    def slow(id: str) -> Any:
+        time.sleep(0.2)
+        return get(id)
+
+    monkeypatch.setattr(session.assets, "get", slow)
+
+
 def test_a_change_while_the_stage_is_set_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def script(session: Session) -> None:
-        get = session.assets.get
-
-        def slow(id: str) -> Any:
-            time.sleep(0.2)
-            return get(id)
-
-        monkeypatch.setattr(session.assets, "get", slow)
+        slowed(session, monkeypatch)
         showing = asyncio.create_task(session.show(session.document.characters[0].id, "clip", "sway"))
         await asyncio.sleep(0.05)
         session.change(replace(session.document, name="meanwhile"), "rename")
@@ -53,6 +59,31 @@ def test_a_change_while_the_stage_is_set_is_kept(tmp_path: Path, monkeypatch: py
         assert session.document.name == "meanwhile" and session.document.stage.drives == "sway"
 
     assert Project(run(tmp_path, script).folder).open().name == "meanwhile"
+
+
+def test_a_pause_while_the_stage_is_set_pauses_what_comes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(session: Session) -> None:
+        slowed(session, monkeypatch)
+        showing = asyncio.create_task(session.show(session.document.characters[0].id, "clip", "sway"))
+        await asyncio.sleep(0.05)
+        await handled(session, Play(playing=False))
+        await showing
+        assert session.document.stage.drives == "sway" and not session.document.stage.playing
+
+    run(tmp_path, script)
+
+
+def test_what_is_closed_while_the_stage_is_set_stays_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def script(session: Session) -> None:
+        slowed(session, monkeypatch)
+        showing = asyncio.create_task(session.show(session.document.characters[0].id, "clip", "sway"))
+        await asyncio.sleep(0.05)
+        await session.undo()  # of its opening
+        with pytest.raises(InvalidInput, match="there is no character"):
+            await showing
+        assert session.document.stage.character == "" and session.source is None
+
+    run(tmp_path, script)
 
 
 def test_what_cannot_be_shown_leaves_the_stage_as_it_was(tmp_path: Path) -> None:

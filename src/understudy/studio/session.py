@@ -187,7 +187,13 @@ class Session:
         stage: dict[str, object] = {"character": character, "driver": driver, "drives": drives, "playing": plays}
         stage |= {"time": 0.0, "start": 0.0, "stop": None}
         await self._stage(self.document.staged(**stage))
-        self.adjust(self.document.staged(**stage))  # of the document of now: others may have changed it meanwhile
+        if self.document.character(character) is not None:  # it may have been closed meanwhile
+            self.adjust(self.document.staged(**stage))  # of the document of now: others may have changed it
+
+    async def staged(self) -> None:
+        """Wait until what is being put on stage is there: what is asked of the stage afterwards is asked of that."""
+        async with self._staging:
+            pass
 
     async def restage(self) -> None:
         """Make the source that the document's stage asks for."""

@@ -125,7 +125,7 @@ def test_files_are_dropped(fox: Studio, page: Any, shot: Callable[..., Path]) ->
     shot(page, "dropped")
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("listbox", name="Characters").get_by_role("option")).to_have_count(1)
-    assert page.get_by_role("alert").count() == 0
+    assert page.get_by_role("alert").all_inner_texts() == []
 
 
 def test_palette_finds_commands_and_shows_keys(fox: Studio, page: Any, shot: Callable[..., Path]) -> None:

@@ -9,8 +9,8 @@ export interface Notices {
   show(level: Level, sentence: string, hint?: string): void;
   /** Shows why something failed; anything thrown may be given. */
   failed(reason: unknown): void;
-  /** Takes a sentence back that is now told elsewhere. */
-  withdraw(sentence: string): void;
+  /** A sentence is told elsewhere: it is taken back here, and not shown should it still be on its way. */
+  toldElsewhere(sentence: string): void;
 }
 
 const STAY = 6000; // ms: long enough to read two sentences
@@ -36,6 +36,8 @@ export function sentenceOf(reason: unknown): { sentence: string; hint: string } 
 export function createNotices(host: HTMLElement): Notices {
   const shown = new Map<string, { element: HTMLElement; count: number; badge: HTMLElement; timer: number }>();
 
+  const told = new Set<string>(); // elsewhere, a moment ago
+
   function drop(key: string): void {
     const notice = shown.get(key);
     if (!notice) return;
@@ -45,6 +47,7 @@ export function createNotices(host: HTMLElement): Notices {
   }
 
   function show(level: Level, sentence: string, hint = ""): void {
+    if (told.has(sentence)) return;
     const key = `${level} ${sentence}`;
     const again = shown.get(key);
     const leave = () => (level === "error" ? 0 : window.setTimeout(() => drop(key), STAY));
@@ -84,7 +87,9 @@ export function createNotices(host: HTMLElement): Notices {
       const { sentence, hint } = sentenceOf(reason);
       show("error", sentence, hint);
     },
-    withdraw(sentence) {
+    toldElsewhere(sentence) {
+      told.add(sentence);
+      window.setTimeout(() => told.delete(sentence), STAY);
       for (const key of [...shown.keys()]) if (key.endsWith(` ${sentence}`)) drop(key);
     },
   };

@@ -42,6 +42,8 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
       await stage.show(description, (texture) => `${address}/texture/${texture}`);
       stage.canvas.dataset.staged = id;
     } catch (reason) {
+      // A character that has been closed meanwhile: the document that says so may still be on its way.
+      await connection.request({ kind: "ping" }).catch(() => undefined);
       if (mine.signal.aborted) return;
       shown = "";
       notices.show(

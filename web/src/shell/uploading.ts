@@ -88,7 +88,7 @@ export async function sendFiles(
       for (const file of group.companions) say(file, "kept");
       say(group.main, "opened", opened.notes.slice(0, 3).join(" "));
     } catch (reason) {
-      if (reason instanceof Refused) notices.withdraw(reason.sentence); // the list tells it, where the file stands
+      if (reason instanceof Refused) notices.toldElsewhere(reason.sentence); // the list tells it, where the file stands
       say(
         group.main,
         "failed",

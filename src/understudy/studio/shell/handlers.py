@@ -59,6 +59,7 @@ async def show(session: Session, request: shell.Show) -> None:
 @handles(shell.Play)
 async def play(session: Session, request: shell.Play) -> None:
     """Play or pause; what has ended begins again."""
+    await session.staged()
     source, stage = session.source, session.document.stage
     if source is None:
         raise InvalidInput("there is nothing on stage to play")
@@ -71,6 +72,7 @@ async def play(session: Session, request: shell.Play) -> None:
 @handles(shell.Seek)
 async def seek(session: Session, request: shell.Seek) -> None:
     """Scrub: the frame is shown at once, playing or not."""
+    await session.staged()
     source = session.source
     if source is None or source.live:
         raise InvalidInput("there is nothing on stage that can be scrubbed")
@@ -83,6 +85,7 @@ async def seek(session: Session, request: shell.Seek) -> None:
 @handles(shell.Transport)
 async def transport(session: Session, request: shell.Transport) -> None:
     """How it plays."""
+    await session.staged()
     stage = session.document.stage
     start = stage.start if request.start is None else request.start
     stop = stage.stop if request.stop is None else request.stop
