@@ -16,7 +16,7 @@ estimator | maths
 character | gp
 formats | deform | features
 rig
-posespace | motiongraph | retarget | keyframes | skinning
+posespace | motiongraph | retarget | keyframes | skinning | expression
 live | cast
 render | batch | opening
 studio
