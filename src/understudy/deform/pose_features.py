@@ -45,10 +45,14 @@ class PoseFeatures(Frozen):
 
     def __call__(self, transforms: Array) -> Array:
         """x (F, M, 12) of world_from_joint (F, B, 4, 4); zero at rest."""
-        t = np.asarray(transforms, dtype=np.float64)
-        d = self.rest_back @ transform.invert(t[:, self.above]) @ t[:, self.joints]
+        d = self.relative(transforms)
         turn = (d[..., :3, :3] - np.eye(3)) / np.sqrt(2)
         return np.concatenate((turn.reshape(*turn.shape[:2], 9), d[..., :3, 3] / self.sizes[:, None]), axis=-1)
+
+    def relative(self, transforms: Array) -> Array:
+        """D (F, M, 4, 4): how each joint differs from its rest, as its parent sees it."""
+        t = np.asarray(transforms, dtype=np.float64)
+        return np.asarray(self.rest_back @ transform.invert(t[:, self.above]) @ t[:, self.joints])
 
 
 def squared_distances(a: Array, b: Array) -> Array:

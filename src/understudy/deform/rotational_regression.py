@@ -40,6 +40,7 @@ KERNELS = "understudy.deform.rotational_regression_kernels"
 FEATURES = 7  # numbers a joint: t, |t| t, |t|^2
 RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
 SAME = 1e-5  # of the size: vertices that stay nearer than this in all examples are one
+RIGID = 1e-9  # matrices this near to rotations are taken as such
 TRUSTED = 0.003  # of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
 
 
@@ -106,26 +107,55 @@ class RotationalRegression(Frozen):
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         result = self.skin.deform(t)
         f = joint_features(self.features, t).astype(np.float32)
-        Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32)
+        Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32).reshape(len(t), t.shape[1], 9)
         e, c = self.edges, self.factor
-        apart, own, trust, place = self._ready
-        mesh = (self.near, self.bone, self.coefficients, e.start, e.other, apart, own, trust)
+        near, bone, coefficients = self._blocks
+        apart, own, trust = self._ready
+        mesh = (near, bone, coefficients, e.start, e.other, apart, own, trust)
+        factor = (self._panels, c.start, c.row.view(np.uint32), c.value, 1 / c.diagonal, self._place)
         for k in range(0, len(t), kernels.TOGETHER):
             part = slice(k, k + kernels.TOGETHER)
-            kernels.solve(*mesh, f[part], Q[part], c.start, c.row, c.value, c.diagonal, place, result[part])
+            kernels.solve(*mesh, f[part], Q[part], *factor, result[part])
         if len(self.copies):
             result = result[:, self.copies]
         return result[0] if single else result
 
     @cached_property
-    def _ready(self) -> tuple[Array, Array, Array, Array]:
-        """w_ij (p_i - p_j) (N, 3) and their sums (V, 3), trust, all float32, and each vertex's place in the factor."""
+    def _blocks(self) -> tuple[Array, Array, Array]:
+        """The joints (blocks, N, BLOCK), bones (blocks, BLOCK) and coefficients (blocks, N * FEATURES, 9, BLOCK) of
+        vertices block by block, the last filled up with nothing."""
+        kernels = accelerate.kernels(KERNELS)
+        assert kernels is not None  # asked for by the compiled path only
+        size: int = kernels.BLOCK
+        short = -len(self.near) % size
+
+        def blocks(a: Array) -> Array:
+            full = np.concatenate([a, np.zeros((short, *a.shape[1:]), a.dtype)])
+            return np.ascontiguousarray(np.moveaxis(full.reshape(-1, size, *a.shape[1:]), 1, -1))
+
+        return blocks(self.near), blocks(self.bone), blocks(self.coefficients)
+
+    @cached_property
+    def _panels(self) -> Array:
+        """Which columns of the factor are worked on together."""
+        kernels = accelerate.kernels("understudy.deform.triangular_kernels")
+        assert kernels is not None  # asked for by the compiled path only
+        panels: Array = kernels.panels(self.factor.start, self.factor.row)
+        return panels
+
+    @cached_property
+    def _place(self) -> Array:
+        """(V,) each vertex's place in the factor."""
+        return np.argsort(self.factor.order)
+
+    @cached_property
+    def _ready(self) -> tuple[Array, Array, Array]:
+        """w_ij (p_i - p_j) (N, 3) and their sums (V, 3), and trust, all float32."""
         e, rest = self.edges, self.skin.rest.astype(np.float64)
         apart = e.weight[:, None] * (rest[e.owner] - rest[e.other])
         own = np.zeros_like(rest)
         np.add.at(own, e.owner, apart)
-        parts = (a.astype(np.float32) for a in (apart, own, self.trust))
-        return (*parts, np.argsort(self.factor.order))  # type: ignore[return-value]
+        return apart.astype(np.float32), own.astype(np.float32), self.trust.astype(np.float32)
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
         """The formulas, in float64, with SciPy's own factorisation."""
@@ -191,13 +221,21 @@ def welded(examples: Examples) -> tuple[Examples, Array]:
 
 def bone_rotations(matrices: Array) -> Array:
     """Q (F, B, 3, 3): the rotations in the bones' matrices (F, B, 4, 4)."""
-    return transform.polar(matrices)[0] if matrices.size else matrices[..., :3, :3]
+    return nearest_rotations(matrices[..., :3, :3])
+
+
+def nearest_rotations(m: Array) -> Array:
+    """Those to m (..., 3, 3). Singular values cost more than all else in a single frame, and are asked for only where
+    some m is no rotation already."""
+    apart = np.abs(np.swapaxes(m, -1, -2) @ m - np.eye(3)).max(initial=0.0)
+    if apart < RIGID and (transform.determinant(m) > 0).all():
+        return m
+    return transform.polar(m)[0]
 
 
 def joint_features(features: PoseFeatures, transforms: Array) -> Array:
     """(F, M, FEATURES) of the joints that move: t, |t| t, |t|^2."""
-    d = features(transforms)[..., :9].reshape(len(transforms), len(features.joints), 3, 3) * np.sqrt(2) + np.eye(3)
-    t = _log(transform.polar(d)[0] if d.size else d)
+    t = _log(nearest_rotations(features.relative(transforms)[..., :3, :3]))
     size = np.linalg.norm(t, axis=-1, keepdims=True)
     return np.concatenate([t, size * t, size * size], axis=-1)
 

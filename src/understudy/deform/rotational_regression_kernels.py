@@ -1,47 +1,87 @@
-"""Compiled twin of `RotationalRegression.deform_reference`: a few frames at once, so that the factor is read once."""
+"""Compiled twin of `RotationalRegression.deform_reference`: a few frames at once, so that the factor is read once.
+
+Vertices are taken in blocks, number by number, so that the processor works on eight of them at a time.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.deform.triangular_kernels import solve_one, solve_several
 from understudy.maths.accelerate import FAST, compiled
 
 TOGETHER = 8  # frames
+BLOCK = 64  # vertices: what is known of them and their coefficients of one joint stay in the nearest cache
+F32 = np.float32
 
 
 @compiled(fastmath=FAST, error_model="numpy", inline="always")
-def gradient(f: Array, Q: Array, near: Array, coefficients: Array, v: int, D: Array) -> None:
-    """D[v] (9) in one frame, times one half: Q exp(A f) (1 + B f) / 2."""
-    x = y = z = xx = yy = zz = xy = xz = yz = np.float32(0.0)
-    rows = coefficients[v]
+def predict(coefficients: Array, near: Array, f: Array, known: Array, of_joint: Array) -> None:
+    """known (9, BLOCK) := A f and B f of one block."""
+    known[:] = F32(0)
     k = 0
-    for n in range(near.shape[1]):
-        g = f[near[v, n]]
-        for i in range(g.shape[0]):
-            c, t = rows[k], g[i]
-            x, y, z = x + c[0] * t, y + c[1] * t, z + c[2] * t
-            xx, yy, zz = xx + c[3] * t, yy + c[4] * t, zz + c[5] * t
-            xy, xz, yz = xy + c[6] * t, xz + c[7] * t, yz + c[8] * t
+    for n in range(near.shape[0]):
+        for i in range(f.shape[1]):
+            for v in range(BLOCK):
+                of_joint[v] = f[near[n, v], i]
+            for o in range(9):
+                c, total = coefficients[k, o], known[o]
+                for v in range(BLOCK):
+                    total[v] += c[v] * of_joint[v]
             k += 1
-    square = x * x + y * y + z * z
-    half = np.float32(0.5) * np.sqrt(square)
-    if square > np.float32(1e-8):
-        s = np.sin(half) / (np.float32(2.0) * half)
-    else:
-        s = np.float32(0.5) - square / np.float32(48.0)
-    x, y, z, w = x * s, y * s, z * s, np.cos(half)
-    one, two, d = np.float32(1.0), np.float32(2.0), D[v]
-    r0, r1, r2 = one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w)
-    r3, r4, r5 = two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w)
-    r6, r7, r8 = two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y)
-    xx, yy, zz = one + xx, one + yy, one + zz
-    for i in range(3):
-        a, b, c0 = np.float32(0.5) * Q[i, 0], np.float32(0.5) * Q[i, 1], np.float32(0.5) * Q[i, 2]
-        u, t, e = a * r0 + b * r3 + c0 * r6, a * r1 + b * r4 + c0 * r7, a * r2 + b * r5 + c0 * r8
-        d[3 * i] = u * xx + t * xy + e * xz
-        d[3 * i + 1] = u * xy + t * yy + e * yz
-        d[3 * i + 2] = u * xz + t * yz + e * zz
+
+
+@compiled(fastmath=FAST, error_model="numpy", inline="always")
+def gradients(known: Array, q: Array, d: Array) -> None:
+    """d (9, BLOCK) := q exp(A f) (1 + B f).
+
+    The sign of a quaternion does not matter, so whole half turns are taken from the half angle (in two parts, the first
+    of which has few digits and is subtracted exactly), and series to the 12th power give sine and cosine to 1e-7.
+    """
+    one, two, half = F32(1), F32(2), F32(0.5)
+    for v in range(BLOCK):
+        x, y, z = known[0, v], known[1, v], known[2, v]
+        h = half * np.sqrt(x * x + y * y + z * z)
+        turns = np.rint(h * F32(0.3183098861837907))
+        r = h - turns * F32(3.140625)
+        r = r - turns * F32(0.0009676535897932)
+        s = r * r
+        w = s * (F32(1 / 40320) + s * (F32(-1 / 3628800) + s * F32(1 / 479001600)))
+        w = one + s * (F32(-0.5) + s * (F32(1 / 24) + s * (F32(-1 / 720) + w)))
+        k = s * (F32(-1 / 5040) + s * (F32(1 / 362880) - s * F32(1 / 39916800)))
+        k = one + s * (F32(-1 / 6) + s * (F32(1 / 120) + k))
+        k = half * k * r / h if h > F32(1e-4) else half
+        x, y, z = x * k, y * k, z * k
+        r0, r1, r2 = one - two * (y * y + z * z), two * (x * y - z * w), two * (x * z + y * w)
+        r3, r4, r5 = two * (x * y + z * w), one - two * (x * x + z * z), two * (y * z - x * w)
+        r6, r7, r8 = two * (x * z - y * w), two * (y * z + x * w), one - two * (x * x + y * y)
+        xx, yy, zz = one + known[3, v], one + known[4, v], one + known[5, v]
+        xy, xz, yz = known[6, v], known[7, v], known[8, v]
+        for i in range(3):
+            a, b, c = q[3 * i, v], q[3 * i + 1, v], q[3 * i + 2, v]
+            u, t, e = a * r0 + b * r3 + c * r6, a * r1 + b * r4 + c * r7, a * r2 + b * r5 + c * r8
+            d[3 * i, v] = u * xx + t * xy + e * xz
+            d[3 * i + 1, v] = u * xy + t * yy + e * yz
+            d[3 * i + 2, v] = u * xz + t * yz + e * zz
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def every_gradient(near: Array, bone: Array, coefficients: Array, f: Array, Q: Array, out: Array) -> None:
+    """out (F, blocks * BLOCK, 9), times one half, of f (F, M, FEATURES) and Q (F, B, 9)."""
+    known, of_joint = np.empty((9, BLOCK), F32), np.empty(BLOCK, F32)
+    q, d = np.empty((9, BLOCK), F32), np.empty((9, BLOCK), F32)
+    for b in range(len(coefficients)):
+        for m in range(len(f)):
+            predict(coefficients[b], near[b], f[m], known, of_joint)
+            for v in range(BLOCK):
+                turn = Q[m, bone[b, v]]
+                for i in range(9):
+                    q[i, v] = F32(0.5) * turn[i]
+            gradients(known, q, d)
+            for v in range(BLOCK):
+                for i in range(9):
+                    out[m, b * BLOCK + v, i] = d[i, v]
 
 
 @compiled(fastmath=FAST, error_model="numpy")
@@ -56,21 +96,19 @@ def solve(
     trust: Array,
     f: Array,
     Q: Array,
+    first: Array,
     column: Array,
     row: Array,
     value: Array,
-    diagonal: Array,
+    inverse: Array,
     place: Array,
     out: Array,
 ) -> None:
     """out (F, V, 3), which comes with the linear blend, F at most TOGETHER."""
     frames, count = out.shape[0], out.shape[1]
-    width = 3 * frames
-    x = np.zeros((count, width), np.float32)
-    every = np.empty((frames, count, 9), np.float32)
-    for v in range(count):
-        for m in range(frames):
-            gradient(f[m], Q[m, bone[v]], near, coefficients, v, every[m])
+    x = np.empty((count, 3 * frames), F32)
+    every = np.empty((frames, bone.size, 9), F32)
+    every_gradient(near, bone, coefficients, f, Q, every)
     for m in range(frames):
         D = every[m]
         for v in range(count):
@@ -85,45 +123,11 @@ def solve(
                 c += e[6] * px + e[7] * py + e[8] * pz
             t, y = trust[v], x[place[v]]
             y[3 * m], y[3 * m + 1], y[3 * m + 2] = a + t * out[m, v, 0], b + t * out[m, v, 1], c + t * out[m, v, 2]
-    back_and_forth(column, row, value, diagonal, x)
+    if frames == 1:
+        solve_one(first, column, row, value, inverse, x)
+    else:
+        solve_several(first, column, row, value, inverse, x)
     for m in range(frames):
         for v in range(count):
             y = x[place[v]]
             out[m, v, 0], out[m, v, 1], out[m, v, 2] = y[3 * m], y[3 * m + 1], y[3 * m + 2]
-
-
-@compiled(fastmath=FAST, error_model="numpy")
-def back_and_forth(column: Array, row: Array, value: Array, diagonal: Array, x: Array) -> None:
-    """x := (L D L^T)^-1 x, of x (V, width)."""
-    count, width = x.shape
-    if width == 3:
-        for j in range(count):
-            a, b, c = x[j, 0], x[j, 1], x[j, 2]
-            for n in range(column[j], column[j + 1]):
-                y, v = x[row[n]], value[n]
-                y[0] -= v * a
-                y[1] -= v * b
-                y[2] -= v * c
-        for j in range(count - 1, -1, -1):
-            a, b, c = x[j, 0] / diagonal[j], x[j, 1] / diagonal[j], x[j, 2] / diagonal[j]
-            for n in range(column[j], column[j + 1]):
-                y, v = x[row[n]], value[n]
-                a -= v * y[0]
-                b -= v * y[1]
-                c -= v * y[2]
-            x[j, 0], x[j, 1], x[j, 2] = a, b, c
-        return
-    for j in range(count):
-        from_here = x[j]
-        for n in range(column[j], column[j + 1]):
-            y, v = x[row[n]], value[n]
-            for k in range(width):
-                y[k] -= v * from_here[k]
-    for j in range(count - 1, -1, -1):
-        here, scale = x[j], np.float32(1.0) / diagonal[j]
-        for k in range(width):
-            here[k] *= scale
-        for n in range(column[j], column[j + 1]):
-            y, v = x[row[n]], value[n]
-            for k in range(width):
-                here[k] -= v * y[k]
