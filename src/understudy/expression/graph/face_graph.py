@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class RegionGraph:
     """N nodes and E edges of one region of L_r landmarks in D dimensions; Q labels.
 
-    A node's poses came in `merged / runs` visits. `velocities` are the mean displacement a frame over its poses.
+    A node's poses came in `merged / runs` visits. `velocities` are the mean displacement a frame over its poses, taken
+    towards the peak: they give a line and a speed, and which way along it is for the path to say. The displacement of
+    a node that holds peaks is the mean of these peaks, so that an expression does not fade as its node grows.
     """
 
     name: str
@@ -39,12 +41,18 @@ class RegionGraph:
     sources: Array  # (E,) int32, sorted, ties by target
     targets: Array  # (E,) int32
     costs: Array  # (E,) similarity of eq. 3
+    # (N,) mean frames from that peak back to neutral, NaN elsewhere; its standard deviation; empty where not known
+    offset: Array = field(default_factory=lambda: np.zeros(0))
+    offset_deviation: Array = field(default_factory=lambda: np.zeros(0))
     arrivals: Array = field(default_factory=lambda: np.zeros(0, np.int32))  # (N,) number of peaks in it
     spread: float = 1.0  # the region's unit of similarity: that of a mean pose to the base pose
 
     def __post_init__(self) -> None:
         if not len(self.arrivals):
             object.__setattr__(self, "arrivals", np.asarray(self.peaks).any(axis=1).astype(np.int32))
+        if not len(self.offset):  # as long as the onset, which is what a reversed copy has
+            object.__setattr__(self, "offset", np.array(self.onset))
+            object.__setattr__(self, "offset_deviation", np.array(self.onset_deviation))
         for each in fields(self):
             value = getattr(self, each.name)
             if isinstance(value, np.ndarray):
@@ -76,6 +84,8 @@ class FaceGraph:
     regions: tuple[RegionGraph, ...]
     coupling: Coupling | None = None
     takes: int = 1  # sequences that it was built from
+    # compression and tolerance of a take's own nodes, and of its merging: what the next take is merged with
+    asked: tuple[float, float, float, float] = (0.7, 0.1, 0.7, 0.2)
 
     def __post_init__(self) -> None:
         checks.freeze(self.base)

@@ -1,0 +1,145 @@
+"""A region's graph while it grows: means that take in one take after another [Serra 2018, section 4.4].
+
+A node keeps the mean of what was merged in it and how many that were, so a finished graph can grow on: `Growing.of`
+picks up where `finished` left off. Nothing else of the takes is kept.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.expression.graph import similarity
+from understudy.expression.graph.face_graph import RegionGraph
+from understudy.expression.graph.merging import Merging, Standing
+from understudy.expression.graph.sample_graph import SampleGraph, edges_of
+
+# Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
+COUNTS = ("merged", "visits", "arrivals")
+
+
+class Growing:
+    """One region of L landmarks with Q labels. Node 0 is there from the start."""
+
+    def __init__(self, name: str, members: Array, base: Array, labels: int, spread: float) -> None:
+        self.name, self.members, self.base = name, members, base  # base (L, D) of the region
+        self.spread = spread
+        self.displacements = np.zeros((1, *base.shape))
+        self.velocities = np.zeros((1, *base.shape))
+        self.merged, self.visits, self.arrivals = (np.zeros(1) for _ in COUNTS)
+        self.labels, self.peaks = np.zeros((1, labels), bool), np.zeros((1, labels), bool)
+        self.spans = np.zeros((1, 2, 2))  # onset and offset: mean, and sum of squares about it
+        self.edges = np.zeros((0, 2), np.int64)  # sorted
+
+    @classmethod
+    def of(cls, region: RegionGraph, base: Array, columns: Array, labels: int) -> Growing:
+        """A finished graph that is to grow on. Its labels become those numbered `columns` among `labels`."""
+        self = cls(region.name, region.members, base, labels, region.spread)
+        self.displacements, self.velocities = np.array(region.displacements), np.array(region.velocities)
+        self.merged, self.arrivals = region.merged.astype(float), region.arrivals.astype(float)
+        self.visits = np.round(self.merged / region.runs)
+        self.labels, self.peaks = np.zeros((region.nodes, labels), bool), np.zeros((region.nodes, labels), bool)
+        self.labels[:, columns], self.peaks[:, columns] = region.labels, region.peaks
+        means = np.stack([region.onset, region.offset], axis=1)
+        deviations = np.stack([region.onset_deviation, region.offset_deviation], axis=1)
+        self.spans = np.nan_to_num(np.stack([means, deviations**2 * self.arrivals[:, None]], axis=2))
+        self.edges = np.stack([region.sources, region.targets], axis=1).astype(np.int64)
+        return self
+
+    @property
+    def still(self) -> float:
+        """Below this length a step has no direction."""
+        return similarity.STILL * self.spread / len(self.members)
+
+    def standing(self) -> Standing:
+        """What the next sample is compared with."""
+        edges = self.edges[np.lexsort((self.edges[:, 0], self.edges[:, 1]))]
+        units = similarity.units_of(self.displacements[edges[:, 1]] - self.displacements[edges[:, 0]], self.still)
+        starts = np.searchsorted(edges[:, 1], np.arange(len(self.displacements) + 1))
+        peaks = np.where(self.peaks.any(axis=1), self.peaks.argmax(axis=1), -1)
+        return Standing(self.base, self.displacements, starts, units, peaks)
+
+    def take(self, sample: SampleGraph, label: int, merging: Merging, spans: tuple[int, int], home: bool) -> Array:
+        """Take a sample in: (F,) the node of each of its frames. `spans` are its frames to the peak and back."""
+        self._make_room(int(merging.nodes.max()) + 1)
+        self._take_means(sample, merging)
+        visits = np.asarray(merging.nodes[sample.visits])
+        entered = np.append(True, visits[1:] != visits[:-1])
+        np.add.at(self.visits, visits[entered], 1)
+        self.labels[visits, label] = True
+        peak = int(merging.nodes[sample.peak])
+        self.peaks[peak, label] = True
+        self.arrivals[peak] += 1
+        off = np.array(spans) - self.spans[peak, :, 0]
+        self.spans[peak, :, 0] += off / self.arrivals[peak]
+        self.spans[peak, :, 1] += off * (np.array(spans) - self.spans[peak, :, 0])
+        # a take that ends away from neutral is led back, or its last node would be a dead end
+        steps = visits if home else np.append(visits, 0)
+        self.edges = np.unique(np.concatenate([self.edges, edges_of(steps)]), axis=0)
+        return visits
+
+    def _make_room(self, nodes: int) -> None:
+        more = nodes - len(self.displacements)
+        if more > 0:
+            for name in ("displacements", "velocities", "labels", "peaks", "spans", *COUNTS):
+                value = getattr(self, name)
+                setattr(self, name, np.concatenate([value, np.zeros((more, *value.shape[1:]), value.dtype)]))
+
+    def _take_means(self, sample: SampleGraph, merging: Merging) -> None:
+        for k, (node, count) in enumerate(zip(merging.nodes, sample.counts)):
+            is_peak, weight = k == sample.peak, float(count)
+            self.merged[node] += weight
+            # the sign of a velocity is that of the node's first: opposite ways are the same line, and must not cancel
+            way = -1.0 if np.vdot(self.velocities[node], merging.velocities[k]) < 0.0 else 1.0
+            self.velocities[node] += (way * merging.velocities[k] - self.velocities[node]) * (
+                weight / self.merged[node]
+            )
+            if node == 0:
+                continue
+            if is_peak:  # a peak node is the mean of its peaks
+                share = 1.0 / (self.arrivals[node] + 1.0)
+            elif self.arrivals[node]:
+                continue
+            else:
+                share = weight / self.merged[node]
+            self.displacements[node] += (merging.displacements[k] - self.displacements[node]) * share
+
+    def finished(self) -> RegionGraph:
+        """The graph, with the costs of its edges, which need all velocities and so come last."""
+        standing = self.standing()
+        holds = self.arrivals > 0
+        means, squares = self.spans[:, :, 0], self.spans[:, :, 1]
+        deviations = np.sqrt(squares / np.maximum(self.arrivals, 1)[:, None])
+        means, deviations = (np.where(holds[:, None], each, np.nan) for each in (means, deviations))
+        return RegionGraph(
+            name=self.name,
+            members=np.asarray(self.members, np.int32),
+            displacements=self.displacements.copy(),
+            merged=self.merged.astype(np.int32),
+            runs=self.merged / np.maximum(self.visits, 1.0),
+            velocities=self.velocities.copy(),
+            labels=self.labels.copy(),
+            peaks=self.peaks.copy(),
+            onset=means[:, 0].copy(),
+            onset_deviation=deviations[:, 0].copy(),
+            sources=self.edges[:, 0].astype(np.int32),
+            targets=self.edges[:, 1].astype(np.int32),
+            costs=edge_costs(self.edges, standing),
+            offset=means[:, 1].copy(),
+            offset_deviation=deviations[:, 1].copy(),
+            arrivals=self.arrivals.astype(np.int32),
+            spread=self.spread,
+        )
+
+
+def edge_costs(edges: Array, standing: Standing) -> Array:
+    """(E,) eq. 3 between the ends of each edge, the lowest over the edges into both."""
+    costs = np.empty(len(edges))
+    for number, (source, target) in enumerate(edges):
+        incoming = standing.units[standing.starts[source] : standing.starts[source + 1]]
+        others = standing.units[standing.starts[target] : standing.starts[target + 1]]
+        one = standing.displacements[target][None]
+        starts = np.array([0, len(others)])
+        found = similarity.node_similarities(standing.displacements[source], incoming, one, starts, others)
+        costs[number] = found[0]
+    return costs
