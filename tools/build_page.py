@@ -1,7 +1,8 @@
 """Builds the studio's page: `web/` into `src/understudy/studio/static/`, with Node from a wheel.
 
 Run by the build hook of the package (`hatch_build.py`), also for an editable install; or by hand, as
-`python tools/build_page.py`. What is up to date is not built again.
+`python tools/build_page.py`. What is up to date is not built again. A build that fails or is killed leaves the page
+that was there: it is built beside it, and `index.html`, which names all other files, takes the old one's place last.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import contextlib
 import hashlib
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WEB, STATIC = ROOT / "web", ROOT / "src" / "understudy" / "studio" / "static"
+FIRST = "index.html"
 IGNORED = ("node_modules", "coverage")
 
 
@@ -28,9 +31,24 @@ def build(web: Path = WEB, static: Path = STATIC) -> bool:
         if stamp.is_file() and stamp.read_text() == wanted:
             return False
         install(web)
-        _node(web, ["node_modules/vite/bin/vite.js", "build", "--outDir", str(static), "--emptyOutDir"])
+        static.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".page-", dir=static.parent) as made:
+            _node(web, ["node_modules/vite/bin/vite.js", "build", "--outDir", made, "--emptyOutDir"])
+            place(Path(made), static)
         stamp.write_text(wanted)
     return True
+
+
+def place(made: Path, static: Path) -> None:
+    """Move a page that was made into its folder: files whose names are new first, then the one that names them."""
+    if not (made / FIRST).is_file():
+        raise RuntimeError(f"the studio's page cannot be built: vite has written no {FIRST}")
+    new = sorted(path.relative_to(made) for path in made.rglob("*") if path.is_file())
+    for inside in sorted(new, key=lambda each: each == Path(FIRST)):
+        (static / inside).parent.mkdir(parents=True, exist_ok=True)
+        (made / inside).replace(static / inside)
+    for path in [path for path in static.rglob("*") if path.is_file() and path.relative_to(static) not in new]:
+        path.unlink()
 
 
 def install(web: Path = WEB) -> None:

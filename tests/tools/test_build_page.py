@@ -36,7 +36,7 @@ def test_what_is_up_to_date_is_not_built_again(tmp_path: Path, monkeypatch: pyte
     built: list[list[str]] = []
 
     def node(place: Path, arguments: list[str]) -> None:
-        static.mkdir(exist_ok=True)
+        made(Path(arguments[arguments.index("--outDir") + 1]), "page")
         built.append(arguments)
 
     monkeypatch.setattr(build_page, "install", lambda place: None)
@@ -44,3 +44,45 @@ def test_what_is_up_to_date_is_not_built_again(tmp_path: Path, monkeypatch: pyte
     assert [build_page.build(web, static) for _ in range(2)] == [True, False]
     (web / "index.html").write_text("new")
     assert build_page.build(web, static) and len(built) == 2
+
+
+def made(folder: Path, name: str) -> Path:
+    """A page of two files, as vite leaves one."""
+    (folder / "assets").mkdir(parents=True)
+    (folder / "assets" / f"{name}.js").write_text(name)
+    (folder / "index.html").write_text(f"{name}.js")
+    return folder
+
+
+def test_a_new_page_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    static = made(tmp_path / "static", "old")
+    build_page.place(made(tmp_path / "made", "new"), static)
+    assert (static / "index.html").read_text() == "new.js"
+    assert [path.name for path in (static / "assets").iterdir()] == ["new.js"]
+
+
+@pytest.mark.parametrize("moved", range(2))
+def test_a_build_that_is_killed_leaves_a_whole_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moved: int
+) -> None:
+    static, left = made(tmp_path / "static", "old"), [moved]
+
+    def replace(source: Path, target: Path) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        source.rename(target)
+
+    monkeypatch.setattr(Path, "replace", replace)
+    with pytest.raises(KeyboardInterrupt):
+        build_page.place(made(tmp_path / "made", "new"), static)
+    name = (static / "index.html").read_text()
+    assert name == "old.js" and (static / "assets" / name).read_text() == "old"
+
+
+def test_a_build_that_makes_nothing_changes_nothing(tmp_path: Path) -> None:
+    static, empty = made(tmp_path / "static", "old"), tmp_path / "made"
+    empty.mkdir()
+    with pytest.raises(RuntimeError, match=r"index\.html"):
+        build_page.place(empty, static)
+    assert (static / "assets" / "old.js").is_file()

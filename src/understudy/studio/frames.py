@@ -5,7 +5,7 @@
 | form | a | b | payload |
 |---|---|---|---|
 | 1 joints | B | S | B matrices (3 rows of 4) world_from_joint, then S shape weights |
-| 2 vertices | V | 0 or V | V positions, then as many normals as b says |
+| 2 vertices | V | 0 | V positions, of which the page makes the normals |
 | 3 crowd | characters | floats of each | rows |
 """
 

@@ -63,7 +63,9 @@ def test_a_layered_character_is_streamed() -> None:
     layered = LayeredRig(layered_character())
     found = Described(describe(layered))
     assert found.header["form"] == VERTICES and found.header["vertices"] == layered.character.vertex_count
-    assert len(found["rest"]) == 6 * layered.character.vertex_count
+    assert len(found["rest"]) == 3 * layered.character.vertex_count
+    np.testing.assert_array_equal(found["corners"], layered.character.triangles)
+    assert len(found["seams"]) == layered.character.vertex_count
 
 
 def test_motion_without_a_mesh_is_a_stick_figure() -> None:

@@ -1,18 +1,16 @@
-"""Frames: what is packed is what the rig says, and normals are those of the moved surface."""
+"""Frames: what is packed is what the rig says, and what normals are made of is told with the character."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from tests.rig.layered_character import character as layered_character
-from tests.studio.stage.puppets import puppet, random_rows, tube
+from tests.studio.stage.puppets import puppet, random_rows
 
 from understudy.character import Mesh, Part, Skin
-from understudy.deform.normals import vertex_normals
 from understudy.rig import DirectRig, LayeredRig
 from understudy.studio.frames import JOINTS, VERTICES
 from understudy.studio.stage.bones import Bones
-from understudy.studio.stage.packing import Normals, Packer, weight_offsets
+from understudy.studio.stage.packing import Packer, corners_and_seams, weight_offsets
 
 
 def test_joints_and_weights() -> None:
@@ -50,30 +48,18 @@ def test_parts_of_one_name_share_their_weights() -> None:
     assert weight_offsets([body, hat, body, Part("other", body.mesh, body.skin)]) == [0, -1, 0, 4]
 
 
-def test_vertices_and_normals_of_layers() -> None:
+def test_vertices_of_layers() -> None:
     layered = LayeredRig(layered_character())
     packer = Packer(layered)
     row = layered.rest + np.random.default_rng(0).uniform(-0.2, 0.2, len(layered.rest))
     count = layered.character.vertex_count
     a, b, payload = packer.pack(row)
-    values = np.frombuffer(payload, np.float32).reshape(2, count, 3)
-    assert packer.form == VERTICES and (a, b) == (count, count)
-    np.testing.assert_array_equal(values[0], layered.vertices(row[None])[0])
-    true = vertex_normals(values[0], layered.character.triangles, "area")
-    loose = ~true.any(axis=1)
-    true[loose] = (0, 1, 0)  # of vertices without a triangle
-    np.testing.assert_allclose(values[1], true, atol=2e-5)
-
-
-def test_compiled_normals_are_those_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
-    vertices, triangles = tube()
-    part = Part("tube", Mesh("tube", vertices, triangles), Skin.rigid(0, len(vertices)))
-    points = (vertices + np.random.default_rng(0).normal(0, 0.02, vertices.shape)).astype(np.float32)
-    compiled, plain = np.empty_like(points), np.empty_like(points)
-    Normals([part]).write(points, compiled)
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
-    Normals([part]).write(points, plain)
-    np.testing.assert_allclose(compiled, plain, atol=2e-6)
+    assert packer.form == VERTICES and (a, b) == (count, 0)
+    values = np.frombuffer(payload, np.float32).reshape(count, 3)
+    np.testing.assert_array_equal(values, layered.vertices(row[None])[0])
+    corners, seams = corners_and_seams(layered.character.parts)
+    np.testing.assert_array_equal(corners, layered.character.triangles)
+    assert seams.shape == (count,)
 
 
 def test_a_seam_is_smooth_and_a_hard_edge_is_not() -> None:
@@ -85,6 +71,6 @@ def test_a_seam_is_smooth_and_a_hard_edge_is_not() -> None:
     hard = np.repeat([(0.0, 1.0, 0.0), (1.0, 0.0, 0.0)], 4, axis=0)
     for normals, shared in ((smooth, True), (hard, False)):
         part = Part("cloth", Mesh("cloth", vertices, triangles, normals), Skin.rigid(0, 8))
-        out = np.empty_like(vertices)
-        Normals([part]).write(vertices, out)
-        assert np.allclose(out[1], out[4]) == shared
+        _, seams = corners_and_seams([part, part])
+        assert (seams[1] == seams[4]) == (seams[2] == seams[7]) == shared
+        assert not set(seams[:8]) & set(seams[8:])  # parts do not share

@@ -18,6 +18,7 @@ import { DEFORM_FRAGMENT, DEFORM_VERTEX } from "./deform_shader";
 import type { Description } from "./description";
 import { DUAL_FLOATS, writeDual } from "./dual";
 import { type Frame, FORM } from "./frames";
+import { Shading } from "./shading";
 import { filled, LINE, lines, numbersOf, table } from "./tables";
 
 export interface Deformation {
@@ -38,35 +39,42 @@ export interface Deformation {
   dispose(): void;
 }
 
-/** What the server streams: its vertices and normals go straight into the tables. */
+/** What the server streams: its vertices go straight into the tables, their normals are made of what is drawn. */
 export class Streamed implements Deformation {
   readonly place: DataTexture;
   readonly normal: DataTexture;
   readonly vertices: number;
   readonly count = 1;
   readonly sources: Uint32Array;
+  private readonly shading: Shading;
+  private stale = true;
 
   constructor(description: Description) {
     this.vertices = description.vertices;
     this.sources = description.origins;
+    this.shading = new Shading(description.corners, description.seams);
     this.place = table(this.vertices, 3);
     this.normal = table(this.vertices, 3);
     this.set(description.rest);
   }
 
   accept(frame: Frame): boolean {
-    if (frame.form !== FORM.vertices || frame.a !== this.vertices || frame.b !== this.vertices) return false;
+    if (frame.form !== FORM.vertices || frame.a !== this.vertices || frame.b !== 0) return false;
     this.set(frame.values);
     return true;
   }
 
   private set(values: Float32Array): void {
-    numbersOf(this.place).set(values.subarray(0, 3 * this.vertices));
-    numbersOf(this.normal).set(values.subarray(3 * this.vertices));
-    this.place.needsUpdate = this.normal.needsUpdate = true;
+    numbersOf(this.place).set(values);
+    this.stale = this.place.needsUpdate = true;
   }
 
-  update(): void {}
+  update(): void {
+    if (!this.stale) return;
+    this.stale = false;
+    this.shading.write(numbersOf(this.place), numbersOf(this.normal));
+    this.normal.needsUpdate = true;
+  }
 
   refresh(): void {
     this.place.needsUpdate = this.normal.needsUpdate = true;

@@ -17,7 +17,7 @@ function description(change: Record<string, unknown> = {}): ArrayBuffer {
   };
   const part = (start: number, dual: boolean) => ({ name: `part${start}`, start, count: 1, dual, uvs: [], colours: null, draws: [] });
   const header = {
-    version: 1,
+    version: 2,
     name: "two",
     form: 1,
     vertices: 2,
@@ -38,6 +38,8 @@ function description(change: Record<string, unknown> = {}): ArrayBuffer {
     targetFirst: add([0, 0, 1], 1, "u"),
     targetNumber: add([0], 1, "u"),
     targetValue: add([1, 0, 0, 0, 0, 0], 6, "f"),
+    corners: add([], 3, "u"),
+    seams: add([], 1, "u"),
     rest: add(new Array(37).fill(0), 1, "f"),
     ...change,
   };

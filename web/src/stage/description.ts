@@ -65,6 +65,8 @@ interface Header {
   targetFirst: Place;
   targetNumber: Place;
   targetValue: Place;
+  corners: Place;
+  seams: Place;
   rest: Place;
 }
 
@@ -75,20 +77,22 @@ export interface Lists {
   value: Float32Array; // one row an entry
 }
 
-export interface Description extends Omit<Header, "positions" | "normals" | "origins" | "rest" | "binds"> {
+export interface Description extends Omit<Header, "positions" | "normals" | "origins" | "corners" | "seams" | "rest" | "binds"> {
   drawn: number; // vertices after seams were split
   positions: Float32Array;
   normals: Float32Array;
   origins: Uint32Array; // the character's own vertex of each drawn one
   influences: Lists;
   targets: Lists;
+  corners: Uint32Array; // triangles of streamed vertices
+  seams: Uint32Array; // a number for each of them; vertices of one number share their normal
   rest: Float32Array; // the payload of a frame at rest
   binds: Float32Array; // 12 numbers a bone
   floats(place: Place): Float32Array;
   numbers(place: Place): Uint32Array;
 }
 
-const VERSION = 1;
+const VERSION = 2;
 
 /** Reads a description; throws a sentence where it is not one. */
 export function parseDescription(data: ArrayBuffer): Description {
@@ -123,6 +127,8 @@ export function parseDescription(data: ArrayBuffer): Description {
     origins: numbers(header.origins),
     influences: lists(header.influenceFirst, header.influenceNumber, header.influenceValue),
     targets: lists(header.targetFirst, header.targetNumber, header.targetValue),
+    corners: numbers(header.corners),
+    seams: numbers(header.seams),
     rest: floats(header.rest),
     binds: floats(header.binds),
     floats,

@@ -6,6 +6,7 @@ The header names each buffer by `[offset, length, width, type]`: bytes from the 
 numbers a row, and "f" or "u". Drawn vertices (V') are those of all parts after seams were split, numbered through.
 Lists of influences and of shape targets have as many entries as a vertex needs: row v of `influenceFirst` and
 `targetFirst` is where those of vertex v begin, and the row after where they end. Textures are fetched apart, by number.
+Of a character whose vertices are streamed come `corners` and `seams`, of which the page makes the normals of a frame.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ import numpy as np
 from understudy.character import Clip, Curves, Image
 from understudy.checks import Array
 from understudy.rig import PosedRig
-from understudy.studio.frames import JOINTS
+from understudy.studio.frames import JOINTS, VERTICES
 from understudy.studio.stage.materials import PLAIN, Palette
-from understudy.studio.stage.packing import Packer
+from understudy.studio.stage.packing import Packer, corners_and_seams
 from understudy.studio.stage.surface import Lists, Piece, influences_of, normals_of, pieces_of, targets_of
 
-VERSION = 1
+VERSION = 2
 WHITEST_PAINT = 0.85  # of vertex colours, linear: room for light and form where nothing else gives a colour
 MOMENTS = 12  # of an animation that are looked at for the room it takes
 
@@ -61,6 +62,7 @@ def describe(
     packer = packer or Packer(rig)
     pieces, palette, buffers = pieces_of(packer.parts), Palette(packer.parts), Buffers()
     skeleton = rig.character.skeleton
+    corners, seams = corners_and_seams(rig.character.parts if packer.form == VERTICES else ())
     header = {
         "version": VERSION,
         "name": rig.character.name,
@@ -77,6 +79,8 @@ def describe(
         **_surface(pieces, palette, buffers),
         **_lists("influence", influences_of(pieces, packer.bones), buffers),
         **_lists("target", targets_of(pieces, packer.offsets), buffers),
+        "corners": buffers.add(corners, "u"),
+        "seams": buffers.add(seams, "u"),
         "rest": buffers.add(np.frombuffer(packer.pack(rig.rest)[2], np.float32)),
     }
     return buffers.after(header)

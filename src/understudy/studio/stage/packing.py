@@ -1,8 +1,9 @@
 """Packing: a row of a rig as the numbers of one frame.
 
 A character whose controls are its joints and shape weights goes over the wire as those (form 1), and the page skins it:
-a few kilobytes a frame. A rig with layers cannot be told in such terms, so its vertices go, with their normals
-(form 2): half a megabyte a frame for the dragon, which costs less than any packing of them would.
+a few kilobytes a frame. A rig with layers cannot be told in such terms, so its vertices go (form 2): a quarter of a
+megabyte a frame for the dragon, which costs less than any packing of them would. Their normals follow from them, so the
+page makes those itself, of the frames that it draws; which triangles and seams that takes it is told once.
 """
 
 from __future__ import annotations
@@ -14,13 +15,10 @@ import numpy as np
 
 from understudy.character import Part
 from understudy.checks import Array
-from understudy.maths import accelerate
 from understudy.rig import LayeredRig, PosedRig
 from understudy.studio.frames import JOINTS, VERTICES
 from understudy.studio.stage.bones import Bones
 from understudy.studio.stage.stick import visible
-
-KERNELS = "understudy.studio.stage.packing_kernels"
 
 
 class Packer:
@@ -33,18 +31,10 @@ class Packer:
     def pack(self, row: Array) -> tuple[int, int, memoryview]:
         """a, b and the payload of a frame (see `studio.frames`) for a row (C,)."""
         if self.form == VERTICES:
-            count = self.rig.character.vertex_count
-            return count, count, self.vertices(row).reshape(-1).data.cast("B")
+            points = np.ascontiguousarray(self.rig.vertices(np.asarray(row)[None])[0], np.float32)
+            return len(points), 0, points.reshape(-1).data.cast("B")
         rows = self.poses(np.asarray(row)[None])
         return len(self.bones), self.weight_count, rows.reshape(-1).data.cast("B")
-
-    def vertices(self, row: Array) -> Array:
-        """(2 V, 3) float32: the vertices of a row (C,), then their normals."""
-        points = self.rig.vertices(np.asarray(row)[None])[0]
-        result = np.empty((2 * len(points), 3), np.float32)
-        result[: len(points)] = points
-        self._normals.write(points, result[len(points) :])
-        return result
 
     def poses(self, rows: Array) -> Array:
         """(F, 12 B + W) float32: matrices (3 rows of 4) of the bones, then weights of the targets, for (F, C) rows."""
@@ -82,10 +72,6 @@ class Packer:
                 ends.append(offset + len(part.mesh.shapes.deltas))
         return max(ends)
 
-    @cached_property
-    def _normals(self) -> Normals:
-        return Normals(self.rig.character.parts)
-
 
 def weight_offsets(parts: Sequence[Part]) -> list[int]:
     """Parts of one name share their weights, unless their in-betweens differ."""
@@ -104,37 +90,19 @@ def weight_offsets(parts: Sequence[Part]) -> list[int]:
     return result
 
 
-class Normals:
-    """Normals of streamed vertices: the unit sum of the normals of the triangles around, weighted by area.
+def corners_and_seams(parts: Sequence[Part]) -> tuple[Array, Array]:
+    """Triangles (T, 3) of the streamed vertices, and (V,) a number for each vertex: those of one share their normal.
 
-    Vertices in one place with one normal at rest are a seam, and share their normal in every frame.
+    A normal is the unit sum of the normals of the triangles around, weighted by area. Vertices in one place with one
+    normal at rest are a seam, and share theirs in every frame.
     """
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        triangles, places, start, welded = [np.zeros((0, 3), np.int32)], [np.zeros(0, np.int32)], 0, 0
-        for part in parts:
-            triangles.append(part.mesh.triangles + np.int32(start))
-            own = _seams(part)
-            places.append((own + welded).astype(np.int32))
-            start, welded = start + len(own), welded + int(own.max(initial=-1)) + 1
-        self.triangles = np.concatenate(triangles)  # (T, 3) int32
-        self.place = np.concatenate(places)  # (V,) int32, vertices of one number share their normal
-        self._total = np.empty((welded, 3), np.float32)
-
-    def write(self, points: Array, out: Array) -> None:
-        """Normals of points (V, 3) float32 into `out` (V, 3); up where there is no area around a vertex."""
-        kernels = accelerate.kernels(KERNELS)
-        if kernels is not None:
-            kernels.normals(points, self.triangles, self.place, self._total, out)
-            return
-        a, b, c = (points[self.triangles[:, k]] for k in range(3))
-        face = np.cross(b - a, c - a)
-        self._total[:] = 0
-        for k in range(3):
-            np.add.at(self._total, self.place[self.triangles[:, k]], face)
-        length = np.linalg.norm(self._total, axis=1, keepdims=True)
-        self._total[length[:, 0] == 0] = (0, 1, 0)
-        out[:] = (self._total / np.where(length > 0, length, 1))[self.place]
+    triangles, places, start, welded = [np.zeros((0, 3), np.int64)], [np.zeros(0, np.int64)], 0, 0
+    for part in parts:
+        triangles.append(part.mesh.triangles + start)
+        own = _seams(part)
+        places.append(own + welded)
+        start, welded = start + len(own), welded + int(own.max(initial=-1)) + 1
+    return np.concatenate(triangles), np.concatenate(places)
 
 
 def _seams(part: Part) -> Array:

@@ -1,0 +1,67 @@
+/** Normals of a moving surface: the unit sum of the normals of the triangles around a vertex, weighted by area. */
+export class Shading {
+  private readonly total: Float32Array;
+
+  /** `corners` are three vertices a triangle; vertices with one number in `seams` share their normal. */
+  constructor(
+    private readonly corners: Uint32Array,
+    private readonly seams: Uint32Array,
+  ) {
+    this.total = new Float32Array(3 * (seams.reduce((most, seam) => Math.max(most, seam), -1) + 1));
+  }
+
+  /** Normals of `points` into `out`, three numbers a vertex; up where there is no area around one. */
+  write(points: Float32Array, out: Float32Array): void {
+    this.gather(points);
+    const { seams, total } = this;
+    for (let i = 0; i < total.length; i += 3) {
+      const length = Math.hypot(total[i], total[i + 1], total[i + 2]);
+      if (length > 0) {
+        total[i] /= length;
+        total[i + 1] /= length;
+        total[i + 2] /= length;
+      } else total[i + 1] = 1;
+    }
+    for (let v = 0, to = 0; v < seams.length; v++) {
+      const from = 3 * seams[v];
+      out[to++] = total[from];
+      out[to++] = total[from + 1];
+      out[to++] = total[from + 2];
+    }
+  }
+
+  /** The sums: a triangle's cross product is as long as twice its area. */
+  private gather(points: Float32Array): void {
+    const { corners, seams, total } = this;
+    total.fill(0);
+    for (let t = 0; t < corners.length; t += 3) {
+      const a = corners[t];
+      const b = corners[t + 1];
+      const c = corners[t + 2];
+      const px = points[3 * a];
+      const py = points[3 * a + 1];
+      const pz = points[3 * a + 2];
+      const ux = points[3 * b] - px;
+      const uy = points[3 * b + 1] - py;
+      const uz = points[3 * b + 2] - pz;
+      const vx = points[3 * c] - px;
+      const vy = points[3 * c + 1] - py;
+      const vz = points[3 * c + 2] - pz;
+      const x = uy * vz - uz * vy;
+      const y = uz * vx - ux * vz;
+      const z = ux * vy - uy * vx;
+      const i = 3 * seams[a];
+      const j = 3 * seams[b];
+      const k = 3 * seams[c];
+      total[i] += x;
+      total[i + 1] += y;
+      total[i + 2] += z;
+      total[j] += x;
+      total[j + 1] += y;
+      total[j + 2] += z;
+      total[k] += x;
+      total[k + 1] += y;
+      total[k + 2] += z;
+    }
+  }
+}
