@@ -1,1 +1,6 @@
 """Acting: from labels to motion that a face graph makes, never twice the same [Serra 2018, section 5]."""
+
+from understudy.expression.acting.performance import Performance
+from understudy.expression.acting.synthesis import Settings, act
+
+__all__ = ["Performance", "Settings", "act"]

@@ -1,0 +1,71 @@
+"""Variation: the same labels, never the same motion [Serra 2018, section 5.2].
+
+Some nodes of a path give way to their neighbours, and durations vary as they do in the takes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.expression.acting.paths import Routes
+
+FURTHEST_DRAW = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
+SHORTEST, LONGEST = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
+
+
+class PathNoise(NamedTuple):
+    """The share of a path's nodes that may change, and how many edges away a substitute may lie.
+
+    Beyond two hops neighbours no longer resemble the node, and noise is no longer coherent.
+    """
+
+    share: float = 0.2
+    hops: int = 1
+
+    @classmethod
+    def checked(cls, given: tuple[float, int]) -> PathNoise:
+        """From what a caller gave."""
+        share, hops = given
+        if not 0.0 <= share <= 1.0 or hops != int(hops) or not 1 <= hops <= 8:
+            raise InvalidInput(f"path noise should be a share of 0 to 1 and 1 to 8 hops, but is {share:g} and {hops:g}")
+        return cls(float(share), int(hops))
+
+
+def varied(routes: Routes, path: Array, noise: PathNoise, rng: np.random.Generator) -> Array:
+    """(n,) the path with about `share` of its nodes replaced by neighbours that share a label with source or sink.
+
+    Source and sink stay. No substitute is a peak, neutral, or on the path already.
+    """
+    inner = len(path) - 2
+    if noise.share == 0.0 or inner < 1:
+        return path
+    count = min(int(noise.share * len(path) + rng.random()), inner)
+    if count == 0:
+        return path
+    region, result = routes.region, path.copy()
+    known = region.labels[path[0]] | region.labels[path[-1]]
+    taken = set(path.tolist())
+    neighbours = routes.neighbours(noise.hops)
+    for place in 1 + rng.permutation(inner)[:count]:
+        found = neighbours[path[place]]
+        fitting = found[(region.labels[found] & known).any(axis=1) & ~region.peaks[found].any(axis=1)]
+        options = [node for node in fitting.tolist() if node and node not in taken]
+        if options:
+            result[place] = options[int(rng.random() * len(options))]
+            taken.add(int(result[place]))
+    return result
+
+
+def varied_length(mean: Array, deviation: Array, shared: float, own: Array, coupling: float, amount: float) -> Array:
+    """(R,) durations about `mean` (R,) with a standard deviation of `amount` times `deviation` (R,).
+
+    The draw of a region is a mixture of the `shared` and its `own` (R,) standard normal one; the squares of their
+    weights sum to 1, so that the spread is the same whatever the coupling.
+    """
+    drawn = np.clip(coupling * shared + np.sqrt(1.0 - coupling**2) * own, -FURTHEST_DRAW, FURTHEST_DRAW)
+    result: Array = np.clip(mean + amount * deviation * drawn, SHORTEST * mean, LONGEST * mean)
+    return result
