@@ -8,7 +8,6 @@ and lids shut when the eyes jump far, never while they are at their widest. All 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import radians
 from typing import NamedTuple
 
 import numpy as np
@@ -159,8 +158,3 @@ def _ease(x: Array) -> Array:
     """From 0 to 1 with the least jerk."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * x * (10.0 - x * (15.0 - 6.0 * x))
-
-
-def degrees_of_full_look() -> tuple[float, float]:
-    """Radians that ARKit's eyeLook weights mean at 1: across, and up or down."""
-    return radians(30.0), radians(25.0)

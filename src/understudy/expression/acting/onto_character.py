@@ -1,0 +1,176 @@
+"""Onto a character: a performance as a clip of its shape weights, controls and joints.
+
+Weights and controls are taken as they are, landmarks are solved for the weights that move the character's own landmarks
+the same way (`onto_model`). Blinks, gaze, the head and speech are laid on top where the takes do not move them already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import radians
+
+import numpy as np
+
+from understudy.character import Channel, Character, Clip, kinematics
+from understudy.checks import Array
+from understudy.errors import InvalidInput, listed
+from understudy.expression.acting.performance import Performance
+from understudy.expression.acting.speech import Sound, speaking
+from understudy.expression.from_clips import units_of
+from understudy.expression.regions import landmark_number
+from understudy.formats.arkit_names import canonical
+from understudy.maths import quaternion
+from understudy.rig import LayeredRig, of
+
+FULL_LOOK = (radians(30.0), radians(25.0))  # what ARKit's eyeLook weights mean at 1: across, and up or down
+MOVED = 0.05  # of a weight: takes that move the eyes more than this bring a gaze of their own
+HEADS, NECKS = ("head", "Head"), ("neck", "Neck")  # joints that turn with the head, and their shares of it
+SHARES = (0.6, 0.4)
+
+
+def clip_of(
+    performance: Performance,
+    character: Character,
+    name: str = "express",
+    landmarks: Sequence[int] | Array | None = None,
+    sounds: Iterable[Sound | tuple[float, str]] = (),
+    priority: float = 0.85,
+) -> Clip:
+    """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks."""
+    sounds = list(sounds)
+    if landmark_number(performance.names[0]) is not None:
+        names, values = _solved(performance, character, landmarks)
+    else:
+        names, values = performance.names, performance.points[:, :, 0]
+    if isinstance(of(character), LayeredRig):
+        channels, columns = _of_controls(performance, character, names, values)
+    else:
+        channels, columns = _of_shapes(performance, character, names, values, sounds, priority)
+    labels = dict.fromkeys(
+        label for cue in performance.cues for label in (part.partition(":")[0] for part in cue.split("+"))
+    )
+    return Clip(name, channels, columns, performance.rate, 0.0, tuple(labels), "", performance.moments)
+
+
+def _solved(
+    performance: Performance, character: Character, landmarks: Sequence[int] | Array | None
+) -> tuple[tuple[str, ...], Array]:
+    """Names (S,) and weights (F, S) of the shapes that follow the performance's landmarks."""
+    from understudy.expression.onto_model import weights_of
+
+    if landmarks is None:
+        raise InvalidInput(
+            f"a graph of landmarks needs the vertices of character {character.name!r} that they stand for; "
+            "give landmarks, or build the graph of weights"
+        )
+    numbers = [landmark_number(each) or 0 for each in performance.names]
+    clip = weights_of(character, performance.points, np.asarray(landmarks)[numbers], performance.rate)
+    columns = [column for channel in clip.channels for column in channel.columns]
+    return tuple(columns), np.array(clip.values)
+
+
+def _of_controls(
+    performance: Performance, character: Character, names: Sequence[str], values: Array
+) -> tuple[list[Channel], Array]:
+    rig = of(character)
+    assert isinstance(rig, LayeredRig)
+    controls = rig.controls
+    missing = [name for name in names if name not in controls]
+    if missing:
+        raise InvalidInput(f"character {character.name!r} has no control {listed(missing)}, which the graph moves")
+    found = {name: values[:, i] * unit for i, (name, unit) in enumerate(zip(names, units_of(rig, names)))}
+    for side in ("L", "R"):
+        lid = f"lids.blink.{side}"
+        if lid in controls:
+            found[lid] = _shut(found.get(lid, np.zeros(len(values))), performance.blink)
+    for control, angle in (("eyes.x", performance.gaze[:, 0]), ("eyes.y", performance.gaze[:, 1])):
+        if control in controls and control not in found:
+            found[control] = np.degrees(angle)
+    for control, angle in zip(("head.turn", "head.nod", "head.roll"), performance.head.T * [[1.0], [-1.0], [1.0]]):
+        if control in controls and control not in found:
+            found[control] = np.degrees(angle)
+    low, high = controls.low, controls.high
+    columns = [np.clip(v, low[controls.index(n)], high[controls.index(n)]) for n, v in found.items()]
+    return [Channel(name, "controls", ("value",)) for name in found], np.stack(columns, axis=1)
+
+
+def _of_shapes(
+    performance: Performance,
+    character: Character,
+    names: Sequence[str],
+    values: Array,
+    sounds: list[Sound | tuple[float, str]],
+    priority: float,
+) -> tuple[list[Channel], Array]:
+    known = {canonical(shape) or shape for shapes in character.shapes.values() for shape in shapes}
+    fitting = [i for i, name in enumerate(names) if name in known]
+    if not fitting:
+        raise InvalidInput(
+            f"character {character.name!r} has none of the shapes that the graph moves: "
+            f"it has {listed(sorted(known))}, the graph {listed(names)}"
+        )
+    found = {names[i]: values[:, i] for i in fitting}
+    for name, added in _eyes(performance, found).items():
+        if name in known:
+            found[name] = added
+    for name in sorted(known) if sounds else ():
+        if name.startswith(("mouth", "jaw", "tongue")):
+            found.setdefault(name, np.zeros(len(values)))
+    columns = np.clip(np.stack(list(found.values()), axis=1), 0.0, 1.0)
+    if sounds:
+        columns = speaking(columns, list(found), sounds, performance.rate, priority)
+    spelt = {canonical(shape) or shape: shape for shapes in character.shapes.values() for shape in shapes}
+    weights = Channel("", "weights", tuple(spelt[name] for name in found))
+    turns = _turns(performance, character)
+    channels = [Channel(joint, "rotation") for joint in turns]
+    return [*channels, weights], np.concatenate([*turns.values(), columns], axis=1)
+
+
+def _eyes(performance: Performance, found: dict[str, Array]) -> dict[str, Array]:
+    """ARKit weights of lids and eyes with blinks and gaze laid over what the takes have."""
+    still = np.zeros(len(performance))
+    result = {}
+    for side in ("Left", "Right"):
+        result[f"eyeBlink{side}"] = _shut(found.get(f"eyeBlink{side}", still), performance.blink)
+        if f"eyeWide{side}" in found:
+            result[f"eyeWide{side}"] = found[f"eyeWide{side}"] * (1.0 - performance.blink)
+    looks = [value for name, value in found.items() if name.startswith("eyeLook")]
+    if any(np.ptp(value) > MOVED for value in looks):
+        return result
+    left, up = performance.gaze[:, 0] / FULL_LOOK[0], performance.gaze[:, 1] / FULL_LOOK[1]
+    for side, outwards in (("Left", left), ("Right", -left)):
+        result[f"eyeLookOut{side}"], result[f"eyeLookIn{side}"] = np.maximum(outwards, 0), np.maximum(-outwards, 0)
+        result[f"eyeLookUp{side}"], result[f"eyeLookDown{side}"] = np.maximum(up, 0), np.maximum(-up, 0)
+    return result
+
+
+def _shut(own: Array, blink: Array) -> Array:
+    """A lid that is `own` shut already, and shuts the rest of the way."""
+    shut: Array = own + (1.0 - own) * blink
+    return shut
+
+
+def _turns(performance: Performance, character: Character) -> dict[str, Array]:
+    """Joint -> (F, 4) rotations of neck and head, where the character has such joints and the takes move no head."""
+    skeleton = character.skeleton
+    if not np.any(performance.head):
+        return {}
+    head = next((name for name in HEADS if name in skeleton), None)
+    neck = next((name for name in NECKS if name in skeleton), None)
+    joints = [joint for joint in (head, neck) if joint is not None]
+    shares = (1.0,) if len(joints) == 1 else SHARES
+    worlds = kinematics.world_transforms(
+        skeleton.parents, skeleton.translations[None], skeleton.rotations[None], skeleton.scales[None]
+    )[0]
+    result = {}
+    for joint, share in zip(joints, shares):
+        number = skeleton.index(joint)
+        axes = worlds[number, :3, :3] / np.linalg.norm(worlds[number, :3, :3], axis=0)
+        turn = performance.head * share
+        world = quaternion.identity((len(turn),))
+        for angle, axis in zip(turn.T, ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0])):
+            local = np.asarray(axis) @ axes  # the world's axis as the joint sees it
+            half = 0.5 * angle[:, None]
+            world = quaternion.multiply(world, np.concatenate([np.sin(half) * local, np.cos(half)], axis=1))
+        result[joint] = quaternion.multiply(np.broadcast_to(skeleton.rotations[number], world.shape), world)
+    return result
