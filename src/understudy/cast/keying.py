@@ -45,11 +45,11 @@ def curves(sheet: Sheet, skeleton: Skeleton) -> Curves:
         keyed = {name.partition(".")[2][0] for name in found if name.partition(".")[0] == joint}
         if "r" in keyed:
             own = [found.get(f"{joint}.r{axis}", rest) for axis in sheet.order]
-            result.append(_curve(Channel(joint, "euler", tuple(sheet.order)), own, np.radians(1.0)))
+            result.append(columns_curve(Channel(joint, "euler", tuple(sheet.order)), own, np.radians(1.0)))
         if "t" in keyed:
             own = [found.get(f"{joint}.t{axis}", rest) for axis in "xyz"]
             place = skeleton.translations[skeleton.index(joint)]
-            result.append(_curve(Channel(joint, "translation"), own, 1.0, place))
+            result.append(columns_curve(Channel(joint, "translation"), own, 1.0, place))
     return _named(sheet, result)
 
 
@@ -77,7 +77,8 @@ def _resting(sheet: Sheet) -> Column:
     return spline.column(spline.nodes([], sheet.frames, True, sheet.path), sheet.rate)
 
 
-def _curve(channel: Channel, own: list[Column], unit: float, offset: object = 0.0) -> Curve:
+def columns_curve(channel: Channel, own: list[Column], unit: float, offset: object = 0.0) -> Curve:
+    """One curve of several columns, which get common key times; values become `unit` times theirs, plus `offset`."""
     times = np.unique(np.concatenate([c.times for c in own]))
     split = [c.split(times) for c in own]
     scale = np.array([1.0, unit])  # a handle's time stays in seconds

@@ -157,11 +157,11 @@ def assemble(
         material = replace(MATERIALS[label], textures=textures.get(label, {}))
         painted = [] if uvs is None else [uvs]
         mesh = Mesh(label, places, triangles, normals=normals, uvs=painted, colours=colours, materials=[material])
-        parts.append(Part(label, mesh, Skin(held_by, binds, *_influences(group, column))))
+        parts.append(Part(label, mesh, Skin(held_by, binds, *influences(group, column))))
     return Character("dragon", joints, parts)
 
 
-def _influences(group: Sequence[Patch], column: Mapping[str, int]) -> tuple[Array, Array]:
+def influences(group: Sequence[Patch], column: Mapping[str, int]) -> tuple[Array, Array]:
     """(V, K) columns and weights, heaviest first, K the most that any vertex of the part needs."""
     blocks = []
     for patch in group:

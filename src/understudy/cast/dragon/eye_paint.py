@@ -7,6 +7,7 @@ top. In the picture the ring's distance from the middle grows faster inside the 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 
 import numpy as np
 
@@ -27,18 +28,18 @@ def uvs(ring: Array, azimuth: Array) -> Array:
     return np.stack([0.5 + radius * np.cos(azimuth), 0.5 - radius * np.sin(azimuth)], axis=-1)
 
 
-def picture() -> Image:
-    """The eye as PNG; JPEG would fray the crisp edges of pupil and iris."""
+def picture(name: str = "dragon_eye", paint: Callable[[Array, Array], Array] | None = None) -> Image:
+    """An eye as PNG; JPEG would fray the crisp edges of pupil and iris. `paint` is `colours`, or another's."""
     from PIL import Image as pillow
 
     fine = SIZE * FINER
     across = (np.arange(fine) + 0.5) / fine - 0.5
     x, y = np.meshgrid(across, -across)
     ring, azimuth = np.interp(np.hypot(x, y), _RADII, _RINGS), np.arctan2(y, x)
-    painted = colours(ring.ravel(), azimuth.ravel()).reshape(SIZE, FINER, SIZE, FINER, 3).mean(axis=(1, 3))
+    painted = (paint or colours)(ring.ravel(), azimuth.ravel()).reshape(SIZE, FINER, SIZE, FINER, 3).mean(axis=(1, 3))
     data = io.BytesIO()
     pillow.fromarray(np.round(255 * np.clip(painted, 0, 1)).astype(np.uint8)).save(data, "PNG", optimize=True)
-    return Image("dragon_eye", "image/png", data.getvalue())
+    return Image(name, "image/png", data.getvalue())
 
 
 def fibres(azimuth: Array, across: Array) -> Array:

@@ -73,12 +73,12 @@ def _half() -> tuple[Array, Array]:
         planarweight=0.002,
     )
     length = LENGTHS[0]
-    _remesh(work, length)
+    remesh(work, length)
     while length < 0.999 * LENGTHS[-1]:
         length = min(1.4 * length, LENGTHS[-1])
         for zone in range(len(LENGTHS) - 1, 0, -1):
             if length <= 1.3 * LENGTHS[zone]:
-                _remesh(work, min(length, LENGTHS[zone]), _zones(work) == zone)
+                remesh(work, min(length, LENGTHS[zone]), _zones(work) == zone)
     mesh = work.current_mesh()
     vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
     corners = vertices[triangles]
@@ -103,7 +103,7 @@ def _zones(work: Any) -> Array:
     return np.select([eyes, lips, face], [0, 1, 2], 3)
 
 
-def _remesh(work: Any, length: float, where: Array | None = None) -> None:
+def remesh(work: Any, length: float, where: Array | None = None) -> None:
     """Isotropic remeshing to that edge length, of all faces or of those that touch the vertices `where` (V,)."""
     import pymeshlab
 

@@ -1,7 +1,8 @@
 """The dragon's file: a character as arrays and a JSON header in one compressed NumPy archive, without pickle.
 
 Rest vertices, weights and UVs are kept to the last bit. Deltas of shapes become 16-bit steps of their shape's largest
-(`STEPS`): an error below a hundredth of a millimetre where a shape moves 30 cm, and the same for left and right.
+(`STEPS`): an error below a hundredth of a millimetre where a shape moves 30 cm, and the same for left and right. That
+holds for shapes of layers and for those of a mesh.
 Normals are computed anew.
 """
 
@@ -17,7 +18,7 @@ import numpy as np
 from understudy import files
 from understudy.cast import geometry
 from understudy.cast.dragon import store_layers
-from understudy.character import Character, Image, Material, Mesh, Part, Skeleton, Skin, Texture
+from understudy.character import Character, Image, Material, Mesh, Part, Shapes, Skeleton, Skin, SparseShapes, Texture
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats.npz_archive import Archive
@@ -83,7 +84,13 @@ def _pack_part(part: Part, key: str, arrays: dict[str, Array]) -> dict[str, Any]
     for number, uv in enumerate(mesh.uvs):
         arrays[f"{key}.uv{number}"] = uv
     materials = [_pack_material(m, arrays) for m in mesh.materials]
-    return {"name": part.name, "mesh": mesh.name, "method": skin.method, "uvs": len(mesh.uvs), "materials": materials}
+    entry = {"name": part.name, "mesh": mesh.name, "method": skin.method, "uvs": len(mesh.uvs), "materials": materials}
+    if mesh.shapes is not None:
+        entry["shapes"] = list(mesh.shapes.names)
+        moved = [np.flatnonzero(delta.any(axis=1)) for delta in mesh.shapes.deltas]
+        sparse = {name: (at, delta[at]) for name, at, delta in zip(mesh.shapes.names, moved, mesh.shapes.deltas)}
+        store_layers.pack_shapes(SparseShapes.gathered(sparse), arrays, f"{key}.shapes")
+    return entry
 
 
 def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]) -> Part:
@@ -96,6 +103,7 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
         uvs=[arrays[f"{key}.uv{number}"] for number in range(entry["uvs"])],
         colours=arrays.get(f"{key}.colours"),
         materials=[_unpack_material(m, arrays) for m in entry["materials"]],
+        shapes=_unpack_shapes(entry["shapes"], f"{key}.shapes", arrays, len(vertices)) if "shapes" in entry else None,
     )
     skin = Skin(
         arrays[f"{key}.skin_joints"],
@@ -105,6 +113,11 @@ def _unpack_part(entry: Mapping[str, Any], key: str, arrays: Mapping[str, Array]
         entry["method"],
     )
     return Part(entry["name"], mesh, skin)
+
+
+def _unpack_shapes(names: list[str], key: str, arrays: Mapping[str, Array], vertices: int) -> Shapes:
+    sparse = store_layers.unpack_shapes(names, arrays, key)
+    return Shapes(names, [sparse.dense(shape, vertices) for shape in range(len(names))])
 
 
 def _pack_material(material: Material, arrays: dict[str, Array]) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def pack(layers: Layers, arrays: dict[str, Array]) -> dict[str, Any]:
         arrays[f"layers.{name}"] = getattr(layers, name)
     for number, mask in enumerate(layers.masks.values()):
         arrays[f"mask{number}"] = np.round(255 * mask).astype(np.uint8)
-    _pack_shapes(layers.shapes, arrays)
+    pack_shapes(layers.shapes, arrays)
     if layers.lattice is not None:
         header["lattice"] = {"joint": layers.lattice.joint, "counts": list(layers.lattice.counts)}
         for name in LATTICE_NUMBERS:
@@ -69,7 +69,7 @@ def unpack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layers:
     return Layers(
         controls,
         [(joint, component) for joint, component in header["components"]],
-        _unpack_shapes(header["shapes"], arrays),
+        unpack_shapes(header["shapes"], arrays),
         **{name: arrays[f"layers.{name}"] for name in NUMBERS},
         lattice=lattice,
         masks={name: arrays[f"mask{n}"].astype(np.float32) / 255 for n, name in enumerate(header["masks"])},
@@ -77,19 +77,21 @@ def unpack(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layers:
     )
 
 
-def _pack_shapes(shapes: SparseShapes, arrays: dict[str, Array]) -> None:
+def pack_shapes(shapes: SparseShapes, arrays: dict[str, Array], key: str = "shapes") -> None:
+    """Add the arrays of shapes to `arrays`, under names that begin with `key`."""
     largest = np.zeros(len(shapes))
     of = shapes.shape_of
     np.maximum.at(largest, of, np.abs(shapes.deltas).max(axis=1, initial=0))
     scale = np.where(largest > 0, largest / STEPS, 1.0)
-    arrays["shapes.first"] = shapes.first
-    arrays["shapes.differences"] = np.diff(shapes.vertices, prepend=np.int32(0)).astype(np.int32)
-    arrays["shapes.scale"] = scale
-    arrays["shapes.steps"] = np.round(shapes.deltas / scale[of][:, None]).astype(np.int16).T
+    arrays[f"{key}.first"] = shapes.first
+    arrays[f"{key}.differences"] = np.diff(shapes.vertices, prepend=np.int32(0)).astype(np.int32)
+    arrays[f"{key}.scale"] = scale
+    arrays[f"{key}.steps"] = np.round(shapes.deltas / scale[of][:, None]).astype(np.int16).T
 
 
-def _unpack_shapes(names: list[str], arrays: Mapping[str, Array]) -> SparseShapes:
-    first = arrays["shapes.first"]
-    scale = np.repeat(arrays["shapes.scale"], np.diff(first))
-    vertices = np.cumsum(arrays["shapes.differences"], dtype=np.int64)
-    return SparseShapes(names, first, vertices, arrays["shapes.steps"].T * scale[:, None])
+def unpack_shapes(names: list[str], arrays: Mapping[str, Array], key: str = "shapes") -> SparseShapes:
+    """The shapes that `pack_shapes` took apart."""
+    first = arrays[f"{key}.first"]
+    scale = np.repeat(arrays[f"{key}.scale"], np.diff(first))
+    vertices = np.cumsum(arrays[f"{key}.differences"], dtype=np.int64)
+    return SparseShapes(names, first, vertices, arrays[f"{key}.steps"].T * scale[:, None])
