@@ -10,7 +10,7 @@ from understudy.character import Asset
 from understudy.checks import Array
 
 # name: module below understudy.cast, which has a function of the same name that builds the asset
-CAST = {"dragon": "dragon", "lamp": "lamp"}
+CAST = {"dragon": "dragon", "face": "face", "lamp": "lamp"}
 
 
 def names() -> tuple[str, ...]:
