@@ -1,0 +1,40 @@
+"""The way back: appended where it is missing, noted, without a jump; left alone where it was recorded."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.expression.takes import smile
+
+from understudy.errors import InvalidInput
+from understudy.expression.preparing.reversing import returned
+
+
+def test_an_onset_is_played_backwards_and_noted() -> None:
+    take = smile(frames=11, peak=10)
+    result = returned(take)
+    assert len(result) == 21 and result.peak == 10
+    np.testing.assert_allclose(result.points, result.points[::-1], atol=1e-12)
+    assert result.notes == ("sequence 'smile' ends at its peak: 10 frames of its onset, reversed, were appended",)
+
+
+def test_what_comes_back_is_left_alone() -> None:
+    take = smile(frames=24, peak=10)
+    assert returned(take) is take
+    assert returned(returned(smile(frames=11, peak=10))).notes == returned(smile(frames=11, peak=10)).notes
+
+
+@pytest.mark.parametrize("last", [12, 15, 18])
+def test_a_way_back_that_was_cut_is_finished(last: int) -> None:
+    whole = smile(frames=24, peak=10)
+    result = returned(whole.changed(points=whole.points[: last + 1]))
+    assert "before it is neutral again" in result.notes[0] or last == 11
+    np.testing.assert_allclose(result.points[-1], whole.points[0], atol=1e-9)
+    np.testing.assert_array_equal(result.points[: last + 1], whole.points[: last + 1])
+    step = np.abs(np.diff(whole.points, axis=0)).max()
+    assert np.abs(np.diff(result.points, axis=0)).max() < 1.6 * step
+
+
+def test_what_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="should lie between 0 and 1, but is 2"):
+        returned(smile(), 2)
