@@ -8,7 +8,8 @@ from tests.learned import lamp_model, lamp_rig
 
 from understudy import cast, rig
 from understudy.errors import BadFile, InvalidInput
-from understudy.posespace import Model, archive
+from understudy.formats import archive
+from understudy.posespace import Model
 from understudy.posespace.model import check_character
 
 

@@ -22,8 +22,9 @@ from understudy.errors import InvalidInput
 from understudy.features.balance import Balance, balance
 from understudy.features.encoder import Encoder
 from understudy.features.reduction import Reduction
+from understudy.formats import archive
 from understudy.gp import GPLVM, SparseGPLVM
-from understudy.posespace import archive, bridges
+from understudy.posespace import bridges
 from understudy.posespace.library import Library
 from understudy.posespace.model import Model
 from understudy.posespace.space import PoseSpace, Segment

@@ -19,7 +19,8 @@ from understudy.character import Channels
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, UnderstudyError, listed
 from understudy.features.encoder import Encoder
-from understudy.posespace import archive, routes
+from understudy.formats import archive
+from understudy.posespace import routes
 from understudy.posespace.bridges import Bridges
 from understudy.posespace.space import PoseSpace, Segment
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.posespace import archive
-from understudy.posespace.archive import Field
+from understudy.formats import archive
+from understudy.formats.archive import Field
 
 ARRAYS = {
     "space0.latents": np.random.default_rng(1).normal(size=(40, 3)),
