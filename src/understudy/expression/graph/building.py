@@ -54,7 +54,7 @@ def build(
     merge_compression: float | None = None,
     merge_tolerance: float | None = None,
     regions: Mapping[str, Iterable[str]] | None = None,
-    align: bool = True,
+    align: bool = False,
     seed: int = 0,
 ) -> FaceGraph:
     """The face graph of labelled takes.
@@ -62,6 +62,7 @@ def build(
     With `merge_compression` the two stages are searched as in the paper: `compression` is the share of a take's own
     poses that is merged away, `merge_compression` the share of its nodes that nodes of other takes then take in, each
     within its tolerance. Without it, `compression` is what the user sees: the share of the takes' bytes to be saved.
+    `align` aligns what is merged (see `merging`).
     """
     return traced(
         sequences,
@@ -83,7 +84,7 @@ def traced(
     merge_compression: float | None = None,
     merge_tolerance: float | None = None,
     regions: Mapping[str, Iterable[str]] | None = None,
-    align: bool = True,
+    align: bool = False,
     seed: int = 0,
 ) -> Traced:
     """`build`, and the node of every frame of every take beside it."""
@@ -96,7 +97,7 @@ def traced(
     return _built(takes, found, goals, seed)
 
 
-def added(graph: FaceGraph, sequence: Sequence, *, align: bool = True) -> FaceGraph:
+def added(graph: FaceGraph, sequence: Sequence, *, align: bool = False) -> FaceGraph:
     """The graph with one more take in it, merged as those before it were; its label may be new.
 
     The costs of all edges are found again; everything else is touched only where the take passes.
@@ -203,4 +204,3 @@ def _spread(takes: list[Sequence], members: Array) -> float:
     moved = [np.linalg.norm(take.displacements[:, members], axis=2).sum(axis=1) for take in takes]
     # a region that never moves still needs a unit; it has one node beside the peaks whatever that is
     return max(float(np.concatenate(moved).mean()), 1e-12)
-

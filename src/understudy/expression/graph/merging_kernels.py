@@ -33,7 +33,7 @@ def _extended(array: Array, room: int) -> Array:
 def merged(
     displacements: Array, velocities: Array, own_starts: Array, own_units: Array, peak: int, label: int,
     base: Array, nodes: Array, centres: Array, starts: Array, units: Array, peaks: Array,
-    influence: float, threshold: float, align: bool,
+    influence: float, threshold: float, peak_share: float, align: bool,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
     """The node, the aligned displacement and the turned velocity of every node of the sample."""
     count, landmarks, dimensions = displacements.shape
@@ -64,8 +64,9 @@ def merged(
         if k == peak:
             for n in range(standing):
                 allowed[n] = n > 0 and (new_peaks[n] < 0 or new_peaks[n] == label)
+        limit = threshold * peak_share if k == peak else threshold
         best, bound = lowest(
-            pose, incoming[:edges], nodes, centres, starts, units, allowed, influence, threshold, distance, still
+            pose, incoming[:edges], nodes, centres, starts, units, allowed, influence, limit, distance, still
         )
         newer, _ = lowest(
             pose, incoming[:edges], added[:number], added_centres, added_starts, added_units, added_allowed,
