@@ -19,7 +19,8 @@ from understudy.checks import Array
 from understudy.features.encoder import Ground
 from understudy.live import motion, switching
 from understudy.live.commands import Command, Idle, Look
-from understudy.live.layers.layer import Layer, Moment
+from understudy.live.layers.layer import Layer
+from understudy.live.laying import lay_over
 from understudy.live.legs import Cross, Follow, Hold, Replay
 from understudy.live.planning import Planner
 from understudy.live.state import Dials, Event, State, Voice, changed, mixed
@@ -92,10 +93,7 @@ class Performer:
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
         features = np.array([state.features for state in after]).reshape(-1, len(encoder))  # also of nobody
         rows = encoder.place(features, grounds.reshape(-1, 3))
-        if self.layers:
-            for number, state in enumerate(after):
-                after[number], rows[number] = self._lay_over(state, rows[number])
-        return after, rows
+        return lay_over(self.layers, after, rows, self.rate) if self.layers else after, rows
 
     def tell(self, state: State, command: Command) -> State:
         """The state with a command planned, whatever it was doing; nothing moves yet."""
@@ -165,25 +163,6 @@ class Performer:
                 )
             )
         return result
-
-    def _lay_over(self, state: State, row: Array) -> tuple[State, Array]:
-        """The layers on top, in their order."""
-        look = None if state.look_until is not None and state.frame >= state.look_until else state.look
-        moment = Moment(
-            time=state.frame / self.rate,
-            dt=1 / self.rate,
-            look=look,
-            liveliness=state.dials.liveliness,
-            stillness=state.dials.stillness,
-            played=state.voice.replaying,
-            label=state.label,
-            places=tuple((voice.label, voice.x, voice.weight(state.frame, self.rate)) for voice in state.voices),
-            blending=state.blend is not None,
-        )
-        layers = list(state.layers)
-        for number, layer in enumerate(self.layers):
-            layers[number], row = layer.step(layers[number], row, moment)
-        return changed(state, layers=tuple(layers), look=look), row
 
 
 def _stays(command: Command) -> bool:

@@ -93,7 +93,7 @@ def test_a_body_lifts_its_chest_and_keeps_its_head(seed: int | None, turned: boo
     found = Breathing.of(rig)
     assert found is not None
     row = rig.rest.copy()
-    found.drive.add(row, 1.0, 0.0)
+    found.drive.add_all(row[None], [1.0], [0.0])
     rest, full = rig.joints(np.stack([rig.rest, row]))
     index = rig.character.skeleton.index
     forward = np.array([0, 0, -1.0 if turned else 1.0])
@@ -117,7 +117,7 @@ def test_four_legs_keep_their_feet_on_the_ground() -> None:
         if found is None:
             continue
         row = rig.rest.copy()
-        found.drive.add(row, 1.0, 1.0)
+        found.drive.add_all(row[None], [1.0], [1.0])
         rest, full = rig.joints(np.stack([rig.rest, row]))[:, :, :3, 3]
         low = rest[:, 1] < rest[:, 1].min() + 0.1 * np.ptp(rest[:, 1])
         np.testing.assert_allclose(full[low], rest[low], atol=1e-9)
@@ -129,7 +129,7 @@ def test_real_bodies_breathe_and_stand(name: str) -> None:
     found = Breathing.of(rig)
     assert found is not None
     row = rig.rest.copy()
-    found.drive.add(row, 1.0, 1.0)
+    found.drive.add_all(row[None], [1.0], [1.0])
     rest, full = rig.joints(np.stack([rig.rest, row]))[:, :, :3, 3]
     legs = [
         i for i, joint in enumerate(rig.character.skeleton.names) if "leg" in joint.lower() or "foot" in joint.lower()

@@ -6,12 +6,16 @@ pose has shut do not blink, and a clip that is played as it is blinks by itself.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, hypot, radians
 from typing import NamedTuple
 
+import numpy as np
+
 from understudy.checks import Array
 from understudy.live.layers import chance
+from understudy.live.layers.eye_drives import Angles, read_all
 from understudy.live.layers.eyes import Eyes
 from understudy.live.layers.layer import Moment
 from understudy.live.layers.lids import Lid, lids_of
@@ -82,13 +86,39 @@ class Blinks:
 
     def step(self, state: BlinkState, row: Array, moment: Moment) -> tuple[BlinkState, Array]:
         """The next state, and the row (C,) with its lids as far down as the blink has them, or as they were."""
+        held = min(lid.closed(row) for lid in self.lids) > CLOSED
+        gaze = None if self.eyes is None else self.eyes.drive.read(row)
+        state = self._next(state, gaze, held, moment)
+        amount = state.amount(moment.time)
+        if amount > 0.0:
+            row = row.copy()
+            self._shut(row, amount)
+        return state, row
+
+    def step_all(self, states: Sequence[BlinkState], rows: Array, moments: Sequence[Moment]) -> list[BlinkState]:
+        """`step` of many, over their rows (M, C) in place."""
+        closed = np.min([lid.closed_all(rows) for lid in self.lids], axis=0).tolist()
+        gazes = [None] * len(rows) if self.eyes is None else read_all(self.eyes.drive, rows)
+        after = []
+        for m, (state, gaze, shut, moment) in enumerate(zip(states, gazes, closed, moments)):
+            state = self._next(state, gaze, shut > CLOSED, moment)
+            if moment.time < state.over:
+                self._shut(rows[m], state.amount(moment.time))
+            after.append(state)
+        return after
+
+    def _shut(self, row: Array, amount: float) -> None:
+        for lid in self.lids:
+            lid.shut_to(row, amount)
+
+    def _next(self, state: BlinkState, gaze: Angles | None, held: bool, moment: Moment) -> BlinkState:
+        """The state a frame on, of eyes that stand like this, shut by the pose itself or not."""
         time, life = moment.time, moment.life
-        state = self._watched(state, row, moment)
+        state = _watched(state, gaze, moment)
         if not state.started:
             state = state._replace(started=True)
             # in the middle of an interval: a crowd that starts together does not blink together
             state = _waiting(state, time, life, chance.uniform(state.seed, state.draws + 1))
-        held = min(lid.closed(row) for lid in self.lids) > CLOSED
         if held and time >= state.over:
             state = state._replace(shut_at=time)
         if life == 0.0 or moment.played or state.shut_at == time:
@@ -99,20 +129,15 @@ class Blinks:
                 state = _begun(state, moment)
             elif state.moved > STEP:  # let pass, with the rest of the same jump; the next is asked anew
                 state = state._replace(draws=state.draws + 1, moved=-2.0 * STEP)
-        amount = state.amount(time)
-        if amount > 0.0:
-            row = row.copy()
-            for lid in self.lids:
-                lid.shut_to(row, amount)
-        return state, row
+        return state
 
-    def _watched(self, state: BlinkState, row: Array, moment: Moment) -> BlinkState:
-        """The state with what the eyes did since the frame before."""
-        if self.eyes is None:
-            return state
-        yaw, pitch, _, _ = self.eyes.drive.read(row)
-        jumped = hypot(yaw - state.gaze[0], pitch - state.gaze[1]) if state.started else 0.0
-        return state._replace(gaze=(yaw, pitch), moved=state.moved * exp(-moment.dt / JUMP_MEMORY) + jumped)
+
+def _watched(state: BlinkState, gaze: Angles | None, moment: Moment) -> BlinkState:
+    """The state with what the eyes did since the frame before."""
+    if gaze is None:
+        return state
+    jumped = hypot(gaze[0] - state.gaze[0], gaze[1] - state.gaze[1]) if state.started else 0.0
+    return state._replace(gaze=gaze[:2], moved=state.moved * exp(-moment.dt / JUMP_MEMORY) + jumped)
 
 
 def _waiting(state: BlinkState, time: float, life: float, share: float = 1.0) -> BlinkState:

@@ -6,6 +6,7 @@ four-legged animal carries its front legs, and would drag the feet.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import radians
 from typing import NamedTuple, Protocol
 
@@ -26,10 +27,11 @@ UPRIGHT = 0.8  # cosine of the angle between the way from hips to head and the v
 
 
 class BreathDrive(Protocol):
-    """Lays a breath over a row."""
+    """Lays a breath over rows."""
 
-    def add(self, row: Array, air: float, flare: float) -> None:
-        """`air` is how full the lungs are, 0 to 1 in a usual breath, `flare` how fast they fill; in place."""
+    def add_all(self, rows: Array, air: Sequence[float], flare: Sequence[float]) -> None:
+        """In each of rows (M, C) `air` is how full the lungs are, 0 to 1 in a usual breath, `flare` how fast they fill;
+        in place."""
 
 
 class ControlBreath(NamedTuple):
@@ -37,11 +39,13 @@ class ControlBreath(NamedTuple):
 
     controls: tuple[tuple[int, float, float, float, float], ...]
 
-    def add(self, row: Array, air: float, flare: float) -> None:
-        """Lay a breath over a row (C,), in place."""
+    def add_all(self, rows: Array, air: Sequence[float], flare: Sequence[float]) -> None:
+        """Lay a breath over each of rows (M, C), in place."""
+        airs, flares = np.array(air), np.array(flare)
         for column, of_air, of_flare, low, high in self.controls:
-            value = float(row[column])
-            row[column] = min(max(value + of_air * air + of_flare * flare, min(low, value)), max(high, value))
+            values = rows[:, column]
+            filled = values + of_air * airs + of_flare * flares
+            rows[:, column] = np.minimum(np.maximum(filled, np.minimum(low, values)), np.maximum(high, values))
 
 
 class JointBreath(NamedTuple):
@@ -49,12 +53,13 @@ class JointBreath(NamedTuple):
 
     joints: tuple[tuple[int, tuple[float, float, float], float], ...]
 
-    def add(self, row: Array, air: float, flare: float) -> None:
-        """Lay a breath over a row (C,), in place."""
-        for column, (x, y, z), angle in self.joints:
-            half = 0.5 * angle * air  # small: the sine is the angle to 1e-6
-            turned: Quaternion = (half * x, half * y, half * z, (1.0 - half * half) ** 0.5)
-            row[column : column + 4] = product(plain(row[column : column + 4]), turned)
+    def add_all(self, rows: Array, air: Sequence[float], flare: Sequence[float]) -> None:
+        """Lay a breath over each of rows (M, C), in place."""
+        for row, full in zip(rows, air):
+            for column, (x, y, z), angle in self.joints:
+                half = 0.5 * angle * full  # small: the sine is the angle to 1e-6
+                turned: Quaternion = (half * x, half * y, half * z, (1.0 - half * half) ** 0.5)
+                row[column : column + 4] = product(plain(row[column : column + 4]), turned)
 
 
 def breath_drive(rig: PosedRig) -> BreathDrive | None:

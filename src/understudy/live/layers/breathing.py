@@ -12,6 +12,7 @@ the chest with the neck turning back, so that the head stays level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,25 +62,43 @@ class Breathing:
 
     def step(self, state: BreathState, row: Array, moment: Moment) -> tuple[BreathState, Array]:
         """The next state, and the row (C,) with the breath on top."""
-        goal = 0.0 if moment.played else min(moment.life, 2.0) ** 0.5
-        if state.started:
-            most = moment.dt / EASE
-            amount = min(max(goal, state.amount - most), state.amount + most)
-        else:
-            amount = goal
-        pace = min(max(0.6 + 0.4 * moment.liveliness, SLOWEST), FASTEST)
-        phase = state.phase + (moment.dt * pace / state.length if state.started else 0.0)
-        draws, length, depth = state.draws, state.length, state.depth
-        if phase >= 1.0:
-            phase -= int(phase)
-            length, depth = _breath(state.seed, draws)
-            draws += 2
-        after = BreathState(state.seed, draws, True, phase, length, depth, amount)
-        if amount == 0.0:
+        after = _next(state, moment)
+        if after.amount == 0.0:
             return after, row
-        row = row.copy()
-        self.drive.add(row, amount * depth * air(phase), amount * depth * flow(phase))
-        return after, row
+        row = row[None].copy()
+        self.drive.add_all(row, *([each] for each in _shown(after)))
+        return after, row[0]
+
+    def step_all(self, states: Sequence[BreathState], rows: Array, moments: Sequence[Moment]) -> list[BreathState]:
+        """`step` of many, over their rows (M, C) in place."""
+        after = [_next(state, moment) for state, moment in zip(states, moments)]
+        if after:
+            self.drive.add_all(rows, *zip(*map(_shown, after)))
+        return after
+
+
+def _next(state: BreathState, moment: Moment) -> BreathState:
+    """The state a frame on."""
+    goal = 0.0 if moment.played else min(moment.life, 2.0) ** 0.5
+    if state.started:
+        most = moment.dt / EASE
+        amount = min(max(goal, state.amount - most), state.amount + most)
+    else:
+        amount = goal
+    pace = min(max(0.6 + 0.4 * moment.liveliness, SLOWEST), FASTEST)
+    phase = state.phase + (moment.dt * pace / state.length if state.started else 0.0)
+    draws, length, depth = state.draws, state.length, state.depth
+    if phase >= 1.0:
+        phase -= int(phase)
+        length, depth = _breath(state.seed, draws)
+        draws += 2
+    return BreathState(state.seed, draws, True, phase, length, depth, amount)
+
+
+def _shown(state: BreathState) -> tuple[float, float]:
+    """How full the lungs look, and how fast they fill."""
+    much = state.amount * state.depth
+    return much * air(state.phase), much * flow(state.phase)
 
 
 def _breath(seed: int, draw: int) -> tuple[float, float]:

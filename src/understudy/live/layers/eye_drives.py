@@ -21,6 +21,7 @@ from understudy.maths import accelerate
 Quaternion = tuple[float, float, float, float]
 
 KERNELS = "understudy.live.layers.eye_drives_kernels"
+EVERY = np.zeros(1, np.int64)  # the rows of a single one
 
 PER_EYE = np.array([[1.0, 0, -1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, -1]])
 """Left yaw, left pitch, right yaw, right pitch of yaw, pitch, verge, skew."""
@@ -63,28 +64,29 @@ class ControlDrive:
     ranges: Array  # (3, k) low, rest and high
     both: Array = field(init=False)  # (k, 4) the inverse of G for the controls of both eyes, zero for the others
     single: Array = field(init=False)  # (k, 4) and for the controls of one eye
-    _kernels: ModuleType | None = field(init=False, repr=False)
+    kernels: ModuleType | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "both", _inverse(self.gains, self.is_both))
         object.__setattr__(self, "single", _inverse(self.gains, ~self.is_both))
-        object.__setattr__(self, "_kernels", accelerate.kernels(KERNELS))
+        object.__setattr__(self, "kernels", accelerate.kernels(KERNELS))
 
     def read(self, row: Array) -> Angles:
         """How the eyes stand in a row (C,)."""
-        if self._kernels is None:
+        if self.kernels is None:
             return Angles(*(self.gains @ (row[self.columns] - self.ranges[1])).tolist())
-        return Angles(*self._kernels.read(row, self.columns, self.gains, self.ranges))
+        return Angles(*self.kernels.read(row[None], self.columns, self.gains, self.ranges)[0].tolist())
 
     def write(self, row: Array, angles: Angles) -> None:
         """Turn the eyes of a row (C,), in place."""
-        if self._kernels is None:
+        if self.kernels is None:
             low, rest, high = self.ranges
             values = np.clip(rest + self.both @ angles, low, high)
             left_over = angles - self.gains @ (values - rest)
             row[self.columns] = np.clip(values + self.single @ left_over, low, high)
         else:
-            self._kernels.write(row, self.columns, self.gains, self.both, self.single, self.ranges, *angles)
+            wanted = np.array([angles])
+            self.kernels.write(row[None], EVERY, self.columns, self.gains, self.both, self.single, self.ranges, wanted)
 
 
 def _inverse(gains: Array, kept: Array) -> Array:
@@ -93,6 +95,24 @@ def _inverse(gains: Array, kept: Array) -> Array:
     if kept.any():
         result[kept] = np.linalg.pinv(gains[:, kept])
     return result
+
+
+def read_all(drive: EyeDrive, rows: Array) -> list[Angles]:
+    """How the eyes stand in each of rows (M, C)."""
+    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+        return [drive.read(row) for row in rows]
+    found = drive.kernels.read(rows, drive.columns, drive.gains, drive.ranges)
+    return [Angles(*each) for each in found.tolist()]
+
+
+def write_all(drive: EyeDrive, rows: Array, which: list[int], angles: list[Angles]) -> None:
+    """Turn the eyes of some of rows (M, C), in place."""
+    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+        for m, wanted in zip(which, angles):
+            drive.write(rows[m], wanted)
+    elif which:
+        told = (drive.columns, drive.gains, drive.both, drive.single, drive.ranges)
+        drive.kernels.write(rows, np.array(which), *told, np.array(angles))
 
 
 class EyeJoint(NamedTuple):

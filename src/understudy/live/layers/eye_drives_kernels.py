@@ -9,41 +9,36 @@ from understudy.maths.accelerate import FAST, compiled
 
 
 @compiled(fastmath=FAST, error_model="numpy")
-def read(row: Array, columns: Array, gains: Array, ranges: Array) -> tuple[float, float, float, float]:
-    """G (c - rest), `ranges` (3, k) being low, rest and high of the controls."""
-    total = np.zeros(4)
-    for k in range(columns.shape[0]):
-        offset = row[columns[k]] - ranges[1, k]
-        for i in range(4):
-            total[i] += gains[i, k] * offset
-    return total[0], total[1], total[2], total[3]
+def read(rows: Array, columns: Array, gains: Array, ranges: Array) -> Array:
+    """(M, 4) G (c - rest) of rows (M, C), `ranges` (3, k) being low, rest and high of the controls."""
+    result = np.zeros((rows.shape[0], 4))
+    for m in range(rows.shape[0]):
+        for k in range(columns.shape[0]):
+            offset = rows[m, columns[k]] - ranges[1, k]
+            for i in range(4):
+                result[m, i] += gains[i, k] * offset
+    return result
 
 
 @compiled(fastmath=FAST, error_model="numpy")
 def write(
-    row: Array,
-    columns: Array,
-    gains: Array,
-    both: Array,
-    single: Array,
-    ranges: Array,
-    a: float,
-    b: float,
-    c: float,
-    d: float,
+    rows: Array, which: Array, columns: Array, gains: Array, both: Array, single: Array, ranges: Array, angles: Array
 ) -> None:
-    """The controls of both eyes take the angles a, b, c, d as far as they reach, those of one eye what is left over."""
-    wanted = np.array((a, b, c, d))
+    """In the rows `which` (N,), the controls of both eyes take the angles (N, 4) as far as they reach, those of one eye
+    what is left over."""
     count = columns.shape[0]
-    offsets, left = np.zeros(count), wanted.copy()
-    for inverse in (both, single):
-        for k in range(count):
-            for i in range(4):
-                offsets[k] += inverse[k, i] * left[i]
-            offsets[k] = min(max(offsets[k], ranges[0, k] - ranges[1, k]), ranges[2, k] - ranges[1, k])
-        for i in range(4):
-            left[i] = wanted[i]
+    offsets, left = np.zeros(count), np.zeros(4)
+    for n in range(which.shape[0]):
+        offsets[:] = 0.0
+        left[:] = angles[n]
+        for inverse in (both, single):
             for k in range(count):
-                left[i] -= gains[i, k] * offsets[k]
-    for k in range(count):
-        row[columns[k]] = ranges[1, k] + offsets[k]
+                for i in range(4):
+                    offsets[k] += inverse[k, i] * left[i]
+                offsets[k] = min(max(offsets[k], ranges[0, k] - ranges[1, k]), ranges[2, k] - ranges[1, k])
+            for i in range(4):
+                left[i] = angles[n, i]
+                for k in range(count):
+                    left[i] -= gains[i, k] * offsets[k]
+        for k in range(count):
+            rows[which[n], columns[k]] = ranges[1, k] + offsets[k]

@@ -61,12 +61,15 @@ class Eyes:
     middle: Point = field(init=False)  # between the eyes, in the frame of the head
     separation: float = field(init=False)  # metres between the eyes at rest
     _in_face: tuple[float, ...] = field(init=False, repr=False)  # left and right eye in the axes of the face
+    arrays: tuple[Array, Array, Array, Array] = field(init=False, repr=False)  # axes, both eyes, their middle, reach
 
     def __post_init__(self) -> None:
         # Plain numbers, made once: the gaze asks for these in every frame.
         left, right, axes = np.array(self.left), np.array(self.right), np.array(self.axes)
         object.__setattr__(self, "middle", _point(0.5 * (left + right)))
         object.__setattr__(self, "_in_face", (*(axes @ left).tolist(), *(axes @ right).tolist()))
+        in_face = np.array(self._in_face)
+        object.__setattr__(self, "arrays", (axes, in_face, axes @ (0.5 * (left + right)), np.array(self.reach)))
         frame = np.array(self.head.of(self.rig.rest)).reshape(3, 4)
         object.__setattr__(self, "separation", float(np.linalg.norm(frame[:, :3] @ (left - right))))
 

@@ -76,6 +76,19 @@ class Fixations(NamedTuple):
         way = (x + lead * dx, y + lead * dy, z + lead * dz)
         return _from_now(seed, before.draws, mode, self._far(frame, way), (0.0, 0.0), moment)
 
+    def stays(self, before: Fixation, point: Point | None, off: float, moment: Moment) -> bool:
+        """Whether the fixation is that of the frame before, and does not move: what `told` and `free` mostly find.
+
+        `point` is the one that was told, and `off` how far from the middle (radians) the one of before is seen.
+        """
+        time = moment.time
+        if moment.life == 0.0 or time >= before.until:
+            return False
+        if point is not None:
+            return before.mode == "point" and before.point == point
+        mode = "wander" if moment.look is None else "ahead"
+        return before.mode == mode and (off <= DRAGGED or time - before.since < SHORTEST)
+
     def _lets_go(self, before: Fixation, frame: Frame, time: float) -> bool:
         """Whether eyes that wander leave their point: its time is over, or the head has turned away from it."""
         if time >= before.until:

@@ -8,6 +8,7 @@ is more than a sum, the rig is asked.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -34,22 +35,27 @@ class HeadFrame:
         """The frame of a row (C,)."""
         if self._quick is None:
             return self.asked(row)
-        return self._quick(row)
+        return tuple(self._quick(np.ascontiguousarray(row, np.float64)[None])[0].tolist())
+
+    def of_all(self, rows: Array) -> Array:
+        """(M, 12) the frames of rows (M, C)."""
+        if self._quick is None:
+            return np.ascontiguousarray(self.rig.joints(rows)[:, self.joint, :3]).reshape(-1, 12)
+        return self._quick(np.ascontiguousarray(rows, np.float64))
 
     def asked(self, row: Array) -> Frame:
         """The same by way of the rig."""
         return tuple(self.rig.joints(row[None])[0, self.joint, :3].ravel().tolist())
 
 
-def _direct(rig: DirectRig, chain: list[int]) -> Callable[[Array], Frame] | None:
+def _direct(rig: DirectRig, chain: list[int]) -> Callable[[Array], Array] | None:
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         return None
-    starts = 10 * np.array(chain, np.int64)
-    return lambda row: kernels.direct(np.ascontiguousarray(row, np.float64), starts)
+    return partial(kernels.direct, starts=10 * np.array(chain, np.int64))
 
 
-def _layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Frame] | None:
+def _layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Array] | None:
     kernels = accelerate.kernels(KERNELS)
     if kernels is None or not isinstance(rig, LayeredRig):
         return None
@@ -73,4 +79,4 @@ def _layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Frame] | None
     controls = rig.controls
     ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
     rest = tuple(np.ascontiguousarray(a[chain]) for a in (skeleton.translations, skeleton.rotations, skeleton.scales))
-    return lambda row: kernels.layered(np.ascontiguousarray(row, np.float64), columns, ranges, gains, limits, *rest)
+    return lambda rows: kernels.layered(rows, columns, ranges, gains, limits, *rest)

@@ -1,4 +1,4 @@
-"""Compiled twins of `head_frame`: where one joint stands, down the chain of its ancestors alone."""
+"""Compiled twins of `head_frame`: where one joint stands in each of many rows, down the chain of its ancestors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
-
-Twelve = tuple[float, float, float, float, float, float, float, float, float, float, float, float]
 
 
 @compiled(fastmath=FAST, error_model="numpy", inline="always")
@@ -26,28 +24,22 @@ def _below(world: Array, t: Array, x: float, y: float, z: float, w: float, s: Ar
         world[a, 2] = g0 * m02 + g1 * m12 + g2 * m22
 
 
-@compiled(fastmath=FAST, error_model="numpy", inline="always")
-def _flat(m: Array) -> Twelve:
-    return (
-        *(m[0, 0], m[0, 1], m[0, 2], m[0, 3]),
-        *(m[1, 0], m[1, 1], m[1, 2], m[1, 3]),
-        *(m[2, 0], m[2, 1], m[2, 2], m[2, 3]),
-    )
-
-
 @compiled(fastmath=FAST, error_model="numpy")
-def direct(row: Array, starts: Array) -> Twelve:
-    """world_from_joint, its upper three rows, of a row whose joints have translation, rotation, scale from `starts`."""
-    world = np.zeros((3, 4))
-    world[0, 0] = world[1, 1] = world[2, 2] = 1.0
-    for a in starts:
-        _below(world, row[a : a + 3], row[a + 3], row[a + 4], row[a + 5], row[a + 6], row[a + 7 : a + 10])
-    return _flat(world)
+def direct(rows: Array, starts: Array) -> Array:
+    """(M, 12) world_from_joint, its upper three rows, of rows whose joints have translation, rotation and scale from
+    `starts` on."""
+    result = np.zeros((rows.shape[0], 12))
+    for m in range(rows.shape[0]):
+        row, world = rows[m], result[m].reshape(3, 4)
+        world[0, 0] = world[1, 1] = world[2, 2] = 1.0
+        for a in starts:
+            _below(world, row[a : a + 3], row[a + 3], row[a + 4], row[a + 5], row[a + 6], row[a + 7 : a + 10])
+    return result
 
 
 @compiled(fastmath=FAST, error_model="numpy")
 def layered(
-    row: Array,
+    rows: Array,
     columns: Array,
     ranges: Array,  # (3, k) low, rest, high of the controls
     gains: Array,  # (n, 9, k)
@@ -55,30 +47,32 @@ def layered(
     translations: Array,
     rotations: Array,
     scales: Array,
-) -> Twelve:
+) -> Array:
     """The same for controls that move the components of n joints, each a sum."""
-    world = np.zeros((3, 4))
-    world[0, 0] = world[1, 1] = world[2, 2] = 1.0
+    result = np.zeros((rows.shape[0], 12))
     part, t, s = np.zeros(9), np.zeros(3), np.zeros(3)
     offsets = np.zeros(columns.shape[0])
-    for k in range(columns.shape[0]):
-        offsets[k] = min(max(row[columns[k]], ranges[0, k]), ranges[2, k]) - ranges[1, k]
-    for n in range(gains.shape[0]):
-        for i in range(9):
-            total = 0.0
-            for k in range(columns.shape[0]):
-                total += gains[n, i, k] * offsets[k]
-            part[i] = min(max(total, limits[0, n, i]), limits[1, n, i])
-        for i in range(3):
-            t[i] = translations[n, i] + part[i]
-            s[i] = scales[n, i] * (1.0 + part[6 + i])
-        cx, sx = cos(0.5 * part[3]), sin(0.5 * part[3])
-        cy, sy = cos(0.5 * part[4]), sin(0.5 * part[4])
-        cz, sz = cos(0.5 * part[5]), sin(0.5 * part[5])
-        bx, by = cy * sx * cz + sy * cx * sz, sy * cx * cz - cy * sx * sz  # Ry Rx Rz
-        bz, bw = cy * cx * sz - sy * sx * cz, cy * cx * cz + sy * sx * sz
-        ax, ay, az, aw = rotations[n, 0], rotations[n, 1], rotations[n, 2], rotations[n, 3]
-        x, y = aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx
-        z, w = aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz
-        _below(world, t, x, y, z, w, s)
-    return _flat(world)
+    for m in range(rows.shape[0]):
+        world = result[m].reshape(3, 4)
+        world[0, 0] = world[1, 1] = world[2, 2] = 1.0
+        for k in range(columns.shape[0]):
+            offsets[k] = min(max(rows[m, columns[k]], ranges[0, k]), ranges[2, k]) - ranges[1, k]
+        for n in range(gains.shape[0]):
+            for i in range(9):
+                total = 0.0
+                for k in range(columns.shape[0]):
+                    total += gains[n, i, k] * offsets[k]
+                part[i] = min(max(total, limits[0, n, i]), limits[1, n, i])
+            for i in range(3):
+                t[i] = translations[n, i] + part[i]
+                s[i] = scales[n, i] * (1.0 + part[6 + i])
+            cx, sx = cos(0.5 * part[3]), sin(0.5 * part[3])
+            cy, sy = cos(0.5 * part[4]), sin(0.5 * part[4])
+            cz, sz = cos(0.5 * part[5]), sin(0.5 * part[5])
+            bx, by = cy * sx * cz + sy * cx * sz, sy * cx * cz - cy * sx * sz  # Ry Rx Rz
+            bz, bw = cy * cx * sz - sy * sx * cz, cy * cx * cz + sy * sx * sz
+            ax, ay, az, aw = rotations[n, 0], rotations[n, 1], rotations[n, 2], rotations[n, 3]
+            x, y = aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx
+            z, w = aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz
+            _below(world, t, x, y, z, w, s)
+    return result

@@ -45,3 +45,29 @@ class Layer(Protocol):
 
     def step(self, state: Any, row: Array, moment: Moment) -> tuple[Any, Array]:
         """The next state, and the row (C,) with this layer on top."""
+
+
+@runtime_checkable
+class Together(Layer, Protocol):
+    """A layer that many characters share: what it costs to begin is paid once for all of them."""
+
+    def step_all(self, states: Sequence[Any], rows: Array, moments: Sequence[Moment]) -> list[Any]:
+        """The next states; the layer is laid over their rows (M, C) in place. No character depends on another."""
+
+
+def lay(layer: Layer, states: Sequence[Any], rows: Array, moments: Sequence[Moment]) -> list[Any]:
+    """The next states of a layer for many characters, laid over their rows (M, C) in place."""
+    together = getattr(layer, "step_all", None)  # asking for `Together` costs more than some layers do
+    if together is None:
+        return one_by_one(layer, states, rows, moments)
+    found: list[Any] = together(states, rows, moments)
+    return found
+
+
+def one_by_one(layer: Layer, states: Sequence[Any], rows: Array, moments: Sequence[Moment]) -> list[Any]:
+    """The same by `step` alone."""
+    after = []
+    for m, (state, moment) in enumerate(zip(states, moments)):
+        state, rows[m] = layer.step(state, rows[m], moment)
+        after.append(state)
+    return after

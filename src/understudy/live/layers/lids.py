@@ -44,6 +44,15 @@ class Lid:
         lowered = float(self.gains @ (row[self.others] - self.rest))
         return 1.0 - (1.0 - blink) * (1.0 - min(max(lowered, 0.0), 1.0))
 
+    def closed_all(self, rows: Array) -> Array:
+        """(M,) `closed` of each of rows (M, C)."""
+        blink = ((rows[:, self.columns[0]] - self.open) / (self.shut - self.open)).clip(0.0, 1.0)
+        # summed column by column: a product's order, and so its last bit, would depend on the number of rows
+        lowered = np.zeros(len(rows))
+        for column, gain, rest in zip(self.others.tolist(), self.gains.tolist(), self.rest.tolist()):
+            lowered += gain * (rows[:, column] - rest)
+        return np.asarray(1.0 - (1.0 - blink) * (1.0 - lowered.clip(0.0, 1.0)))
+
     def shut_to(self, row: Array, amount: float) -> None:
         """Shut the eye of a row (C,) at least so far, in place; one that is shut further stays."""
         for column in self.columns:
