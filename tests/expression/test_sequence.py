@@ -31,7 +31,8 @@ def test_a_peak_that_nobody_named_is_the_farthest_frame_and_is_noted() -> None:
     sequence = Sequence("a", "joy", points, 30, None, NAMES)
     distance = [np.linalg.norm(frame - points[0], axis=1).sum() for frame in points]
     assert sequence.peak == int(np.argmax(distance)) == farthest_frame(points)
-    assert "names no peak" in sequence.notes[0]
+    assert "names no peak" in sequence.notes[0] and sequence.guessed
+    assert sequence.changed(name="b").guessed
     assert Sequence("a", "joy", points, 30, 5, NAMES).notes == ()
 
 

@@ -27,6 +27,7 @@ class Sequence:
     rate: float  # frames a second
     peak: int  # frame of the most intense pose
     names: tuple[str, ...]  # (L,) of landmarks ("lm00" to "lm67") or of weights
+    guessed: bool  # whether nobody named the peak
     notes: tuple[str, ...]  # one line for each thing that reading or preparing had to change
 
     def __init__(
@@ -38,6 +39,7 @@ class Sequence:
         peak: int | None,
         names: Iterable[str],
         notes: Iterable[str] = (),
+        guessed: bool = False,
     ) -> None:
         what = f"sequence {name!r}"
         names = checks.unique_names(names, f"names of {what}")
@@ -47,7 +49,8 @@ class Sequence:
             raise InvalidInput(f"{what} should have a label such as 'happiness', but has {label!r}")
         if peak is None:
             peak = farthest_frame(points, what)
-            notes = (*notes, f"{what} names no peak: frame {peak}, the farthest from the first, is taken")
+            notes = (*notes, f"{what} names no peak: the frame farthest from the first is taken")
+            guessed = True
         if not isinstance(peak, (int, np.integer)) or not 1 <= peak < len(points):
             raise InvalidInput(f"the peak of {what} should be a frame from 1 to {len(points) - 1}, but is {peak}")
         fields = {
@@ -57,6 +60,7 @@ class Sequence:
             "rate": checks.positive(rate, f"rate of {what}"),
             "peak": int(peak),
             "names": names,
+            "guessed": bool(guessed),
             "notes": notes,
         }
         for key, value in fields.items():

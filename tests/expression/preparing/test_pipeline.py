@@ -37,6 +37,14 @@ def test_all_at_once() -> None:
     np.testing.assert_allclose(corners, np.broadcast_to(np.mean(corners, axis=0), (3, 3)), atol=1)
 
 
+def test_a_peak_that_nobody_named_is_the_faces_not_the_heads() -> None:
+    take = smile(peak=10)
+    nods = np.array([frame @ turned(0.03 * i, 3, 0).T for i, frame in enumerate(take.points)])
+    guessed = Sequence("nod", "happiness", nods, 30, None, take.names)
+    assert guessed.peak == 23
+    assert prepared([guessed])[0].peak == 10
+
+
 def test_the_same_again() -> None:
     for one, two in zip(prepared(people()), prepared(people())):
         np.testing.assert_array_equal(one.points, two.points)

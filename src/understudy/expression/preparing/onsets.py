@@ -44,9 +44,12 @@ def _drawn(curves: Array, share: float | None) -> Array:
     way = curves - curves[:, :1]
     _, values = fitted(way)
     values = values + (way - values).mean(axis=1, keepdims=True)  # the first frame is rest and noise, not rest alone
+    part: Array | float
     if share is None:
         variation = ((way - way.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         left = ((way - values) ** 2).sum(axis=1)
-        part = np.where(variation > 0, 1 - left / np.where(variation > 0, variation, 1), 0.0)
-        share = np.clip(part, 0, 1)[:, None]
-    return curves + share * (values - way)
+        explained = np.where(variation > 0, 1 - left / np.where(variation > 0, variation, 1), 0.0)
+        part = np.clip(explained, 0, 1)[:, None]
+    else:
+        part = share
+    return curves + part * (values - way)

@@ -15,7 +15,7 @@ from understudy.expression.preparing.procrustes import alignment_groups, likened
 from understudy.expression.preparing.reduction import reduced
 from understudy.expression.preparing.reversing import NEUTRAL, returned
 from understudy.expression.sequence import Sequence as Take
-from understudy.expression.sequence import alike
+from understudy.expression.sequence import alike, farthest_frame
 from understudy.maths import resample
 
 
@@ -42,7 +42,7 @@ def prepared(
     """
     takes = at_one_rate(sequences, rate)
     if steady:
-        takes = [steadied(take, anchors) for take in takes]
+        takes = [_with_peak(steadied(take, anchors)) for take in takes]
     takes = alike(takes)
     if liken and takes[0].dimensions > 1:
         takes = likened(takes, alignment_groups(takes[0].names, regions))
@@ -54,6 +54,12 @@ def prepared(
         checks.one_of(landmarks, "set of landmarks", ("reduced",))
         return reduced(takes)
     return takes if landmarks is None else reduced(takes, landmarks)
+
+
+def _with_peak(take: Take) -> Take:
+    """The take with the peak that nobody named found again, now that the head no longer moves."""
+    what = f"sequence {take.name!r}, without its head's movement,"
+    return take.changed(peak=farthest_frame(take.points, what)) if take.guessed else take
 
 
 def at_one_rate(sequences: Iterable[Take], rate: float | None = None) -> list[Take]:
