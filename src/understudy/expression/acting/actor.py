@@ -66,12 +66,47 @@ class Actor:
             highest[region.members] = region.displacements.max(axis=0)
         return lowest, highest, np.full(len(graph.regions), np.inf)
 
+    @cached_property
+    def _deviations(self) -> tuple[list[Array], dict[str | None, float]]:
+        """(R,) of (N,) seconds of each node's onset, 0 where there is but one; the same of each label and of all."""
+        rate, learned = self.graph.rate, self.graph.coupling
+        own = [np.nan_to_num(np.asarray(r.onset_deviation, np.float64)) / rate for r in self.graph.regions]
+        usual: dict[str | None, float] = dict.fromkeys((None, *self.graph.labels), 0.0)
+        if learned is not None:
+            for label in usual:
+                takes = learned.takes_of(label) if label is not None else np.arange(len(learned.onsets))
+                usual[label] = float(learned.onsets[takes].std()) if len(takes) else 0.0
+        return own, usual
+
+    def deviations(self, nodes: Array, label: str | None) -> Array:
+        """(R,) deviation in seconds of the onset of each peak; that of the label's takes where a node has but one."""
+        own, usual = self._deviations
+        found = [deviations[node] for deviations, node in zip(own, nodes.tolist())]
+        return np.array([each if each > 0.0 else usual[label] for each in found])
+
+    @cached_property
+    def _takes(self) -> dict[str | None, list[int]]:
+        learned = self.graph.coupling
+        if learned is None:
+            return {}
+        return {label: learned.takes_of(label).tolist() for label in self.graph.labels}
+
     def take(self, label: str | None, rng: np.random.Generator) -> int | None:
         """A take of the label to be like; None of neutral, or where nothing is known of takes."""
         draw = rng.random()
-        coupling = self.graph.coupling
-        takes = coupling.takes_of(label) if coupling is not None and label is not None else np.zeros(0, int)
-        return int(takes[int(draw * len(takes))]) if len(takes) else None
+        takes = self._takes.get(label, [])
+        return takes[int(draw * len(takes))] if takes else None
+
+    @cached_property
+    def _likeness(self) -> dict[str, list[Array]]:
+        """Label -> (R,) of (P, n): squared distances, in spreads, of every take's apex from the label's n peaks."""
+        learned = self.graph.coupling
+        found: dict[str, list[Array]] = {}
+        for label, nodes in self.candidates.items() if learned is not None else ():
+            assert learned is not None
+            gaps = [self.codes[r][each][None] - learned.codes[:, r, None] for r, each in enumerate(nodes)]
+            found[label] = [(gap**2).sum(axis=2) / self.spreads[r] ** 2 for r, gap in enumerate(gaps)]
+        return found
 
     def sinks(
         self, label: str | None, take: int | None, coupling: float, here: Array, rng: np.random.Generator
@@ -81,24 +116,22 @@ class Actor:
         A peak whose code lies d spreads from the take's is chosen with a weight exp(-d^2 / 2h^2), h = (1 - c) / c: any
         peak at coupling c = 0, the most alike at 1. The peak that a region is at (`here`) is left if there is another.
         """
-        draws = rng.random(len(self.routes))
-        if label is None:
-            return np.zeros(len(self.routes), np.int64)
+        draws = rng.random(len(self.routes)).tolist()
         result = np.zeros(len(self.routes), np.int64)
-        learned = self.graph.coupling
+        if label is None:
+            return result
+        likeness = self._likeness[label] if take is not None and coupling > 0.0 else None
+        sharpness = 0.5 / max((1.0 - coupling) / max(coupling, 1e-9), 1e-3) ** 2
         for r, nodes in enumerate(self.candidates[label]):
-            others = nodes[nodes != here[r]]
-            nodes = others if len(others) else nodes
             if len(nodes) == 1:
                 result[r] = nodes[0]
                 continue
-            weights = np.ones(len(nodes))
-            if take is not None and learned is not None and coupling > 0.0:
-                d2 = ((self.codes[r][nodes] - learned.codes[take, r]) ** 2).sum(axis=1) / self.spreads[r] ** 2
-                h = max((1.0 - coupling) / coupling, 1e-3)
-                weights = np.exp(-(d2 - d2.min()) / (2.0 * h * h))
-            chosen = np.searchsorted(np.cumsum(weights), draws[r] * weights.sum(), side="right")
-            result[r] = nodes[min(int(chosen), len(nodes) - 1)]
+            d2 = likeness[r][take] if likeness is not None else np.zeros(len(nodes))
+            others = nodes != here[r]
+            least = d2[others].min() if len(nodes) > 1 else 0.0
+            weights = np.exp(-sharpness * np.maximum(d2 - least, 0.0)) * others
+            sums = np.cumsum(weights)
+            result[r] = nodes[min(int(np.searchsorted(sums, draws[r] * sums[-1], side="right")), len(nodes) - 1)]
         return result
 
 

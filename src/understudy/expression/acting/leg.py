@@ -12,10 +12,9 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.expression.acting.actor import Actor
-from understudy.expression.acting.coupling import ARRIVES, SETS_OFF, Coupling
-from understudy.expression.acting.rising import crossing
-from understudy.expression.acting.timing import expanded, natural_length, nearest_to_neutral
-from understudy.expression.acting.variation import PathNoise, varied, varied_length
+from understudy.expression.acting.coupling import Coupling
+from understudy.expression.acting.variation import DRAWS, PathNoise, varied_length
+from understudy.expression.acting.way import Way, way
 from understudy.maths import accelerate
 
 SHORTEST_OWN = 0.3  # of the leg: a region that moves in less than this looks like a twitch
@@ -60,60 +59,34 @@ def leg(
     take = actor.take(label, rng)
     drawn = actor.sinks(label, take, coupling, here, rng)
     sinks = drawn if sinks is None else sinks
-    shared, own = rng.standard_normal(), rng.standard_normal(len(sinks))
-    paths = [
-        varied(routes, routes.path(int(a), int(b)), style.path_noise, rng)
-        for routes, a, b in zip(actor.routes, here, sinks)
-    ]
-    poses = [_poses(actor, r, path) for r, path in enumerate(paths)]
-    rate = actor.graph.rate
-    natural = np.array([natural_length(each.region, path) / rate for each, path in zip(actor.routes, paths)])
-    spread = _deviations(actor, sinks if label is not None else here, label) / rate
-    lengths = varied_length(natural, spread, shared, own, coupling, style.length_noise)
+    normals, draws = rng.standard_normal(1 + len(sinks)), rng.random((len(sinks), DRAWS))
+    kernels = accelerate.kernels("understudy.expression.acting.timing_kernels")
+    stops = zip(here.tolist(), sinks.tolist())
+    ways = [way(actor, r, a, b, style.path_noise, draws[r], kernels) for r, (a, b) in enumerate(stops)]
+    poses = [each.poses for each in ways]
+    natural = np.array([each.length for each in ways]) / actor.graph.rate
+    spread = actor.deviations(sinks if label is not None else here, label)
+    lengths = varied_length(natural, spread, normals[0], normals[1:], coupling, style.length_noise)
     hold = style.hold if label is not None else 0.0
     if style.coupling is None:  # the paper's own: every region stretched to the longest
         seconds = float(lengths.max())
         return Leg(poses, seconds, hold, np.zeros(len(sinks)), np.full(len(sinks), seconds), sinks, take)
-    moving = np.array([len(path) > 1 for path in paths])
-    longest = float(lengths[moving].max() if moving.any() else lengths.max())
-    together = _shared_seconds(actor, paths, label, take, before)
+    moving = [i for i, each in enumerate(ways) if len(each.path) > 1]
+    longest = float(lengths[moving].max() if moving else lengths.max())
+    together = _shared_seconds(actor.graph.coupling, ways, label, take, before)
     if together is None:
         seconds = longest
     else:
         factor = float((lengths / natural).mean())  # the noise of the durations, so that takes vary as well
         seconds = (1.0 - coupling) * longest + coupling * together * factor
-    begins, ends = _times(actor, poses, lengths, seconds, hold, take, coupling)
+    begins, ends = _times(actor.graph.coupling, ways, lengths, seconds, hold, take, coupling)
     return Leg(poses, seconds, hold, begins, ends, sinks, take)
 
 
-def _poses(actor: Actor, r: int, path: Array) -> Array:
-    """(m, n) of a path of the region numbered r."""
-    displacements, velocities, runs, _ = actor.flat[r]
-    kernels = accelerate.kernels("understudy.expression.acting.timing_kernels")
-    if kernels is not None:
-        poses: Array = kernels.expand(displacements, velocities, runs, path)
-        return poses
-    region = actor.graph.regions[r]
-    poses = expanded(region.displacements[path], region.velocities[path], region.runs[path])
-    return poses.reshape(len(poses), -1)
-
-
-def _deviations(actor: Actor, nodes: Array, label: str | None) -> Array:
-    """(R,) deviation in frames of the onset of each peak; that of the label's takes where a node has but one."""
-    found = np.array([region.onset_deviation[node] for region, node in zip(actor.graph.regions, nodes)], np.float64)
-    learned = actor.graph.coupling
-    takes = learned.takes_of(label) if learned is not None and label is not None else np.zeros(0, int)
-    if learned is not None and not len(takes):
-        takes = np.arange(len(learned.onsets))
-    usual = float(learned.onsets[takes].std()) * actor.graph.rate if learned is not None else 0.0
-    return np.where(np.nan_to_num(found) > 0.0, np.nan_to_num(found), usual)
-
-
 def _shared_seconds(
-    actor: Actor, paths: list[Array], label: str | None, take: int | None, before: int | None
+    learned: Coupling | None, ways: list[Way], label: str | None, take: int | None, before: int | None
 ) -> float | None:
     """What the takes that are imitated need together; None where nothing is known of takes."""
-    learned: Coupling | None = actor.graph.coupling
     if learned is None:
         return None
     if label is None:
@@ -126,44 +99,34 @@ def _shared_seconds(
     onset = float(learned.onsets[take])
     if before is None:
         return onset
-    shares = [
-        (1 + nearest_to_neutral(each.region.displacements[path])) / len(path)
-        for each, path in zip(actor.routes, paths)
-        if len(path) > 1
-    ]
-    share = float(np.mean(shares)) if shares else 0.5
+    shares = [each.share for each in ways if len(each.path) > 1]
+    share = sum(shares) / len(shares) if shares else 0.5
     return share * float(learned.onsets[before]) + (1.0 - share) * onset
 
 
 def _times(
-    actor: Actor, poses: list[Array], lengths: Array, seconds: float, hold: float, take: int | None, coupling: float
+    learned: Coupling | None,
+    ways: list[Way],
+    lengths: Array,
+    seconds: float,
+    hold: float,
+    take: int | None,
+    coupling: float,
 ) -> tuple[Array, Array]:
     """(R,) seconds at which each region's motion begins and ends.
 
     A region's curve passes a tenth and nine tenths of its way at u_1 and u_2 of its own time. On its own these lie at
     u_1 and u_2 of its own length; coupled, where the take's region set off and arrived.
     """
-    learned = actor.graph.coupling
-    crossings = np.array([_crossings(each) for each in poses])
-    own = crossings * lengths[:, None]
-    if learned is not None and take is not None:
-        wanted = np.stack([learned.begins[take], learned.arrives[take]], axis=1) * seconds
-    else:
-        wanted = crossings * seconds
-    at = (1.0 - coupling) * own + coupling * wanted
-    slope = np.maximum(at[:, 1] - at[:, 0], 1e-3) / np.maximum(crossings[:, 1] - crossings[:, 0], 1e-3)
+    early, late = np.array([each.crossings for each in ways]).T
+    first, second = early * lengths, late * lengths
+    if coupling > 0.0:
+        known = learned is not None and take is not None
+        begins, arrives = (learned.begins[take], learned.arrives[take]) if known else (early, late)  # type: ignore[union-attr]
+        first = (1.0 - coupling) * first + coupling * seconds * begins
+        second = (1.0 - coupling) * second + coupling * seconds * arrives
+    slope = np.maximum(second - first, 1e-3) / np.maximum(late - early, 1e-3)
     shortest, latest = SHORTEST_OWN * seconds, seconds + LAST * hold
-    begins = np.clip(at[:, 0] - crossings[:, 0] * slope, 0.0, seconds - shortest)
-    ends = np.clip(at[:, 1] + (1.0 - crossings[:, 1]) * slope, begins + shortest, latest)
-    return begins, ends
-
-
-def _crossings(poses: Array) -> tuple[float, float]:
-    """When poses (m, n) have gone a tenth and nine tenths of their way, as shares of their own time."""
-    kernels = accelerate.kernels("understudy.expression.acting.timing_kernels")
-    far = kernels.progress(poses) if kernels is not None else np.sqrt(((poses - poses[0]) ** 2).sum(axis=1))
-    if len(far) < 2 or far[-1] <= 0.0:
-        return SETS_OFF, ARRIVES
-    last = len(far) - 1
-    first, second = crossing(far, SETS_OFF * far[-1]) / last, crossing(far, ARRIVES * far[-1]) / last
-    return (first, second) if second > first else (SETS_OFF, ARRIVES)
+    begin = np.minimum(np.maximum(first - early * slope, 0.0), seconds - shortest)
+    end = np.minimum(np.maximum(second + (1.0 - late) * slope, begin + shortest), latest)
+    return begin, end

@@ -21,7 +21,7 @@ NONE = -9999  # SciPy's mark for a node without a way
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """The ways of one region's graph, and the neighbours of its nodes."""
+    """The ways of one region's graph, and what may stand in for its nodes."""
 
     region: RegionGraph
 
@@ -56,9 +56,7 @@ class Routes:
 
     def path(self, source: int, sink: int) -> Array:
         """(n,) the nodes from `source` to `sink`, both included; refused where there is no way."""
-        row = self._row.get(sink)
-        following = self.following[row] if row is not None else self._next_nodes(np.array([sink]))[0]
-        nodes = [source]
+        following, nodes = self.row(sink), [source]
         while nodes[-1] != sink:
             step = int(following[nodes[-1]])
             if step == NONE:
@@ -72,9 +70,17 @@ class Routes:
         rows[np.arange(len(self.sinks)), self.sinks] = 0
         return bool((rows != NONE).all())
 
-    def neighbours(self, hops: int) -> tuple[Array, ...]:
-        """For each node the others that lie up to `hops` edges away, either way along them."""
-        known = self._neighbours
+    def row(self, sink: int) -> Array:
+        """(N,) int32: the node after each on its way to a sink, of the table or found for this once."""
+        number = self._row.get(sink)
+        return self.following[number] if number is not None else self._next_nodes(np.array([sink]))[0]
+
+    def substitutes(self, hops: int) -> tuple[Array, Array]:
+        """Starts (N + 1,) and nodes: for each node those that lie up to `hops` edges away, either way along them.
+
+        Neither the node itself is among them, nor neutral, nor a peak.
+        """
+        known = self._substitutes
         if hops not in known:
             from scipy.sparse import csr_matrix, identity
 
@@ -85,11 +91,15 @@ class Routes:
             reached = identity(count, dtype=bool, format="csr")
             for _ in range(hops):
                 reached = reached @ step
-            reached = reached.tocsr()
-            rows = (np.sort(reached.indices[a:b]) for a, b in zip(reached.indptr[:-1], reached.indptr[1:]))
-            known[hops] = tuple(row[row != node] for node, row in enumerate(rows))
+            rows, columns = reached.nonzero()
+            order = np.lexsort((columns, rows))
+            rows, columns = rows[order], columns[order]
+            peaks = np.flatnonzero(region.peaks.any(axis=1))
+            kept = (rows != columns) & (columns != 0) & ~np.isin(columns, peaks)
+            starts = np.searchsorted(rows[kept], np.arange(count + 1))
+            known[hops] = starts.astype(np.int64), columns[kept].astype(np.int64)
         return known[hops]
 
     @cached_property
-    def _neighbours(self) -> dict[int, tuple[Array, ...]]:
+    def _substitutes(self) -> dict[int, tuple[Array, Array]]:
         return {}

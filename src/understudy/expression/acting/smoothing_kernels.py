@@ -1,4 +1,7 @@
-"""Compiled twin of the sigmoids of `smoothing`: one column of one leg after the other."""
+"""Compiled twin of the sigmoids of `smoothing`: one column of one leg after the other.
+
+Frames are equally spaced, so that the exponentials of a sigmoid are powers of one number.
+"""
 
 from __future__ import annotations
 
@@ -51,15 +54,18 @@ def fit(way: Array, g: Array, steps: int, flattest: float, steepest: float) -> f
         end = 1.0 / (1.0 + np.exp(-steep * (1.0 - middle)))
         slope0, slope1, span = start * (1.0 - start), end * (1.0 - end), end - start
         a, b, d, p, q = 1e-12, 0.0, 1e-12, 0.0, 0.0
+        tail, ratio = np.exp(steep * middle), np.exp(-steep / (n - 1))
+        each = 1.0 / span
         for i in range(n):
             u = i / (n - 1)
-            here = 1.0 / (1.0 + np.exp(-steep * (u - middle)))
+            here = 1.0 / (1.0 + tail)
+            tail *= ratio
             slope = here * (1.0 - here)
-            value = (here - start) / span
+            value = (here - start) * each
             by_steep = (
                 (u - middle) * slope + middle * slope0 - value * ((1.0 - middle) * slope1 + middle * slope0)
-            ) / span
-            by_middle = -steep * (slope - slope0 - value * (slope1 - slope0)) / span
+            ) * each
+            by_middle = -steep * (slope - slope0 - value * (slope1 - slope0)) * each
             r = way[i] - value
             g[i] = value
             a += by_steep * by_steep

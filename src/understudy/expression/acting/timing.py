@@ -7,6 +7,7 @@ along its mean velocity; the whole gets the duration that takes need for this pe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
@@ -42,11 +43,15 @@ def natural_length(region: RegionGraph, path: Array) -> float:
 
     From peak to peak both onsets count. Where the node nearest to neutral is the k-th of n, the source's counts k / n.
     """
+    return length_by_share(region, path, (1 + nearest_to_neutral(region.displacements[path])) / len(path))
+
+
+def length_by_share(region: RegionGraph, path: Array, share: float) -> float:
+    """As `natural_length`, with k / n given."""
     source, sink = float(region.onset[path[0]]), float(region.onset[path[-1]])
-    known = [frames for frames in (source, sink) if np.isfinite(frames)]
+    known = [frames for frames in (source, sink) if isfinite(frames)]
     if len(known) < 2:
         return known[0] if known else float(max(region.runs[path].sum() - 1.0, 1.0))
-    share = (1 + nearest_to_neutral(region.displacements[path])) / len(path)
     return share * source + (1 - share) * sink
 
 

@@ -8,6 +8,53 @@ from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
 
 
+@compiled(nogil=True, error_model="numpy")
+def way(following: Array, source: int, sink: int) -> Array:
+    """(n,) the nodes from source to sink by a table (N,) of next nodes; none where there is no way."""
+    count, node = 1, source
+    while node != sink:
+        node = following[node]
+        count += 1
+        if node < 0:
+            return np.empty(0, np.int64)
+    path = np.empty(count, np.int64)
+    path[0] = source
+    for i in range(1, count):
+        path[i] = following[path[i - 1]]
+    return path
+
+
+@compiled(nogil=True, error_model="numpy")
+def vary(path: Array, labels: Array, starts: Array, others: Array, share: float, draws: Array) -> None:
+    """As `variation.varied`, in place."""
+    inner = len(path) - 2
+    count = min(int(share * len(path) + draws[0]), inner, (len(draws) - 1) // 2)
+    if share == 0.0 or count < 1:
+        return
+    first, last = path[0], path[-1]
+    before = path.copy()
+    left = np.arange(1, inner + 1)
+    options = np.empty(len(labels), np.int64)
+    for number in range(count):
+        remaining = inner - number
+        pick = int(draws[2 * number + 1] * remaining)
+        place = left[pick]
+        for i in range(pick, remaining - 1):
+            left[i] = left[i + 1]
+        many = 0
+        for node in others[starts[before[place]] : starts[before[place] + 1]]:
+            fits = False
+            for q in range(labels.shape[1]):
+                fits = fits or (labels[node, q] and (labels[first, q] or labels[last, q]))
+            for other in path:
+                fits = fits and other != node
+            if fits:
+                options[many] = node
+                many += 1
+        if many:
+            path[place] = options[int(draws[2 * number + 2] * many)]
+
+
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def expand(displacements: Array, velocities: Array, runs: Array, path: Array) -> Array:
     """(m, n) the poses of a path of nodes; displacements and velocities (N, n), runs (N,)."""
@@ -35,16 +82,42 @@ def expand(displacements: Array, velocities: Array, runs: Array, path: Array) ->
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
-def progress(poses: Array) -> Array:
-    """(m,) how far each pose (m, n) is from the first."""
-    result = np.zeros(len(poses))
-    for i in range(1, len(poses)):
+def crossings(poses: Array, first: float, second: float) -> tuple[float, float]:
+    """When poses (m, n) have gone the shares `first` and `second` of their way, as shares of their own time."""
+    last = len(poses) - 1
+    far = np.zeros(last + 1)
+    for i in range(1, last + 1):
         total = 0.0
         for c in range(poses.shape[1]):
             step = poses[i, c] - poses[0, c]
             total += step * step
-        result[i] = np.sqrt(total)
-    return result
+        far[i] = np.sqrt(total)
+    if last < 1 or far[last] <= 0.0:
+        return first, second
+    early, late = crossing(far, first * far[last]) / last, crossing(far, second * far[last]) / last
+    return (early, late) if late > early else (first, second)
+
+
+@compiled(nogil=True, error_model="numpy")
+def crossing(values: Array, level: float) -> float:
+    """As `rising.crossing`."""
+    for i in range(len(values)):
+        if values[i] >= level:
+            return 0.0 if i == 0 else i - 1 + (level - values[i - 1]) / (values[i] - values[i - 1])
+    return len(values) - 1.0
+
+
+@compiled(fastmath=FAST, nogil=True, error_model="numpy")
+def nearest_to_neutral(displacements: Array, path: Array) -> int:
+    """Which node of a path is nearest to the base pose."""
+    best, found = np.inf, 0
+    for i in range(len(path)):
+        total = 0.0
+        for c in range(displacements.shape[1]):
+            total += displacements[path[i], c] ** 2
+        if total < best:
+            best, found = total, i
+    return found
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")

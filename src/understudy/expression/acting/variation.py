@@ -14,6 +14,7 @@ from understudy.errors import InvalidInput
 from understudy.expression.acting.paths import Routes
 
 FURTHEST_DRAW = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
+DRAWS = 49  # uniform numbers for one path: whether one more node changes, and two for each of the 24 that may
 SHORTEST, LONGEST = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
 
 
@@ -35,28 +36,25 @@ class PathNoise(NamedTuple):
         return cls(float(share), int(hops))
 
 
-def varied(routes: Routes, path: Array, noise: PathNoise, rng: np.random.Generator) -> Array:
+def varied(routes: Routes, path: Array, noise: PathNoise, draws: Array) -> Array:
     """(n,) the path with about `share` of its nodes replaced by neighbours that share a label with source or sink.
 
-    Source and sink stay. No substitute is a peak, neutral, or on the path already.
+    Source and sink stay. No substitute is a peak, neutral, or on the path already. `draws` (DRAWS,) are uniform.
     """
     inner = len(path) - 2
-    if noise.share == 0.0 or inner < 1:
+    count = min(int(noise.share * len(path) + draws[0]), inner, (DRAWS - 1) // 2)
+    if noise.share == 0.0 or count < 1:
         return path
-    count = min(int(noise.share * len(path) + rng.random()), inner)
-    if count == 0:
-        return path
-    region, result = routes.region, path.copy()
-    known = region.labels[path[0]] | region.labels[path[-1]]
-    taken = set(path.tolist())
-    neighbours = routes.neighbours(noise.hops)
-    for place in 1 + rng.permutation(inner)[:count]:
-        found = neighbours[path[place]]
-        fitting = found[(region.labels[found] & known).any(axis=1) & ~region.peaks[found].any(axis=1)]
-        options = [node for node in fitting.tolist() if node and node not in taken]
+    labels, result = routes.region.labels, path.copy()
+    known = labels[path[0]] | labels[path[-1]]
+    starts, others = routes.substitutes(noise.hops)
+    left = list(range(1, inner + 1))
+    for number in range(count):
+        place = left.pop(int(draws[2 * number + 1] * len(left)))
+        found = others[starts[path[place]] : starts[path[place] + 1]].tolist()
+        options = [node for node in found if (labels[node] & known).any() and node not in result]
         if options:
-            result[place] = options[int(rng.random() * len(options))]
-            taken.add(int(result[place]))
+            result[place] = options[int(draws[2 * number + 2] * len(options))]
     return result
 
 
