@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
@@ -15,6 +17,8 @@ from understudy.character import Image
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
 from understudy.gp.threads import one_thread
+from understudy.live.particle import KERNELS
+from understudy.maths import accelerate
 from understudy.studio import frames
 from understudy.studio.crowd.company import RATE, Company, room
 from understudy.studio.crowd.plain import PlainForm, plain_form
@@ -146,11 +150,27 @@ class Crowd:
         """The next frame, and the processor time that it took."""
         began = time.thread_time()
         wishes, self._wishes = self._wishes, []
-        with one_thread():  # a second thread of BLAS would only wait, and burn a quarter of a core at that
+        with one_thread(), _one_core():  # a second thread would mostly wait, and burn a quarter of a core at that
             for wish in wishes:
                 wish()
             poses = company.step()
         return poses, time.thread_time() - began
+
+
+@contextmanager
+def _one_core() -> Iterator[None]:
+    """Compiled code on this thread alone: a page is being drawn on the others."""
+    if accelerate.kernels(KERNELS) is None:
+        yield
+        return
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)
 
 
 class _Look:
