@@ -39,16 +39,18 @@ def expanded(displacements: Array, velocities: Array, runs: Array) -> Array:
 
 
 def natural_length(region: RegionGraph, path: Array) -> float:
-    """Frames that a path (n,) of nodes takes (step 2): the mean onset of its peak, both ways.
+    """Frames that a path (n,) of nodes takes (step 2): the mean onset of the peak it goes to, or the mean offset of the
+    peak it comes from.
 
-    From peak to peak both onsets count. Where the node nearest to neutral is the k-th of n, the source's counts k / n.
+    From peak to peak both count. Where the node nearest to neutral is the k-th of n, the source's offset counts k / n.
+    The paper, whose takes end at their peaks, has the source's onset there.
     """
     return length_by_share(region, path, (1 + nearest_to_neutral(region.displacements[path])) / len(path))
 
 
 def length_by_share(region: RegionGraph, path: Array, share: float) -> float:
     """As `natural_length`, with k / n given."""
-    source, sink = float(region.onset[path[0]]), float(region.onset[path[-1]])
+    source, sink = float(region.offset[path[0]]), float(region.onset[path[-1]])
     known = [frames for frames in (source, sink) if isfinite(frames)]
     if len(known) < 2:
         return known[0] if known else float(max(region.runs[path].sum() - 1.0, 1.0))
