@@ -55,7 +55,10 @@ def takes(people: int = 10, labels: tuple[str, ...] = LABELS, dimensions: int = 
     regions = regions_of(landmark_names())
     size = {"eyes": 4.0, "brows": 9.0, "nose": 3.0, "mouth": 14.0, "cheeks_jaw": 8.0}
     looks = {
-        label: {name: smooth_field(rng, face[members], size[name] * rng.uniform(0.4, 1.2)) for name, members in regions.items()}
+        label: {
+            name: smooth_field(rng, face[members], size[name] * rng.uniform(0.4, 1.2))
+            for name, members in regions.items()
+        }
         for label in labels
     }
     lengths = rng.integers(10, 17, size=(people * len(labels), 2))

@@ -121,7 +121,9 @@ def added(graph: FaceGraph, sequence: Sequence, *, align: bool = False) -> FaceG
         _take(growing, sequence, labels.index(sequence.label), goals)
         grown.append(growing.finished())
     base = graph.base + (sequence.points[0] - graph.base) / (graph.takes + 1)
-    return replace(graph, base=base, labels=labels, regions=tuple(grown), takes=graph.takes + 1)
+    members = {region.name: region.members for region in graph.regions}
+    coupling = None if graph.coupling is None else graph.coupling.added(sequence, members)
+    return replace(graph, base=base, labels=labels, regions=tuple(grown), coupling=coupling, takes=graph.takes + 1)
 
 
 def raw_bytes(sequences: Iterable[Sequence]) -> int:

@@ -12,7 +12,8 @@ from understudy.checks import Array
 from understudy.expression.graph import similarity
 from understudy.expression.graph.face_graph import RegionGraph
 from understudy.expression.graph.merging import Merging, Standing
-from understudy.expression.graph.sample_graph import SampleGraph, edges_of
+from understudy.expression.graph.sample_graph import SampleGraph, distinct, edges_of
+from understudy.maths import accelerate
 
 # Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
 COUNTS = ("merged", "visits", "arrivals")
@@ -69,13 +70,12 @@ class Growing:
         self.labels[visits, label] = True
         peak = int(merging.nodes[sample.peak])
         self.peaks[peak, label] = True
-        self.arrivals[peak] += 1
         off = np.array(spans) - self.spans[peak, :, 0]
         self.spans[peak, :, 0] += off / self.arrivals[peak]
         self.spans[peak, :, 1] += off * (np.array(spans) - self.spans[peak, :, 0])
         # a take that ends away from neutral is led back, or its last node would be a dead end
         steps = visits if home else np.append(visits, 0)
-        self.edges = np.unique(np.concatenate([self.edges, edges_of(steps)]), axis=0)
+        self.edges = distinct(np.concatenate([self.edges, edges_of(steps)]))
         return visits
 
     def _make_room(self, nodes: int) -> None:
@@ -97,7 +97,8 @@ class Growing:
             if node == 0:
                 continue
             if is_peak:  # a peak node is the mean of its peaks
-                share = 1.0 / (self.arrivals[node] + 1.0)
+                self.arrivals[node] += 1
+                share = 1.0 / self.arrivals[node]
             elif self.arrivals[node]:
                 continue
             else:
@@ -134,6 +135,11 @@ class Growing:
 
 def edge_costs(edges: Array, standing: Standing) -> Array:
     """(E,) eq. 3 between the ends of each edge, the lowest over the edges into both."""
+    kernels = accelerate.kernels("understudy.expression.graph.similarity_kernels")
+    if kernels is not None:
+        return np.asarray(
+            kernels.edge_costs(edges, standing.displacements, standing.starts, standing.units, similarity.INFLUENCE)
+        )
     costs = np.empty(len(edges))
     for number, (source, target) in enumerate(edges):
         incoming = standing.units[standing.starts[source] : standing.starts[source + 1]]

@@ -18,6 +18,7 @@ the durations of takes to 0.06 frames, where they would be off by 1.4.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Standing:
     units: Array  # (E, L, D) unit velocities of the edges into each node, sorted by target
     peaks: Array  # (N,) number of the label whose peak it holds, -1 for none
 
-    @property
+    @cached_property
     def centres(self) -> Array:
         """(N, D) sums of the displacements of each node, by which most nodes are passed over."""
         return np.asarray(self.displacements.sum(axis=1))

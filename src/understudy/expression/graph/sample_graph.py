@@ -37,6 +37,7 @@ def visited(poses: Array, units: Array, threshold: float, still: float, peak: in
     """
     kernels = accelerate.kernels("understudy.expression.graph.sample_graph_kernels")
     if kernels is not None:
+        poses, units = np.ascontiguousarray(poses), np.ascontiguousarray(units)
         return np.asarray(kernels.visited(poses, units, similarity.INFLUENCE, threshold, still, peak, home))
     frames = len(poses)
     nodes, counts, edges = [poses[0] * 0.0], [1], set[tuple[int, int]]()
@@ -69,10 +70,9 @@ def visited(poses: Array, units: Array, threshold: float, still: float, peak: in
 def sample_graph(poses: Array, visits: Array, peak: int, still: float) -> SampleGraph:
     """The graph that the visits (F,) of displacements (F, L, D) make."""
     nodes = int(visits.max()) + 1
+    poses = np.ascontiguousarray(poses)
     counts = np.bincount(visits, minlength=nodes)
-    displacements = np.zeros((nodes, *poses.shape[1:]))
-    np.add.at(displacements, visits, poses)
-    displacements /= counts[:, None, None]
+    displacements = _means(poses, visits, nodes)
     displacements[visits[peak]] = poses[peak]
     displacements[0] = 0.0
     edges = edges_of(visits)
@@ -91,7 +91,13 @@ def sample_graph(poses: Array, visits: Array, peak: int, still: float) -> Sample
 def edges_of(visits: Array) -> Array:
     """(E, 2) the distinct steps from one node to another that the visits (F,) make, sorted."""
     steps = np.stack([visits[:-1], visits[1:]], axis=1)
-    return np.unique(steps[steps[:, 0] != steps[:, 1]], axis=0).reshape(-1, 2)
+    return distinct(steps[steps[:, 0] != steps[:, 1]])
+
+
+def distinct(edges: Array) -> Array:
+    """(E, 2) the rows of `edges`, each once, sorted; a number a row, since rows of numbers are slow to sort."""
+    many = int(edges.max(initial=0)) + 1
+    return np.stack(np.divmod(np.unique(edges[:, 0] * many + edges[:, 1]), many), axis=1)
 
 
 def mean_velocities(poses: Array, visits: Array, nodes: int, peak: int) -> Array:
@@ -101,6 +107,11 @@ def mean_velocities(poses: Array, visits: Array, nodes: int, peak: int) -> Array
     """
     central = np.gradient(poses, axis=0)
     central[peak + 1 :] *= -1.0
-    velocities = np.zeros((nodes, *poses.shape[1:]))
-    np.add.at(velocities, visits, central)
-    return np.asarray(velocities / np.bincount(visits, minlength=nodes)[:, None, None])
+    return _means(central, visits, nodes)
+
+
+def _means(rows: Array, visits: Array, nodes: int) -> Array:
+    """(n, L, D) the mean of the rows (F, L, D) of each node."""
+    sums = np.zeros((nodes, *rows.shape[1:]))
+    np.add.at(sums, visits, rows)
+    return np.asarray(sums / np.bincount(visits, minlength=nodes)[:, None, None])

@@ -93,3 +93,21 @@ def lowest(
                 if value < bound:
                     best, bound = n, value
     return best, bound
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def edge_costs(edges: Array, nodes: Array, starts: Array, units: Array, influence: float) -> Array:
+    """(E,) eq. 3 between the ends of each edge (E, 2), the lowest over the edges into both."""
+    costs = np.zeros(edges.shape[0])
+    distance, still = np.zeros(nodes.shape[1]), np.zeros(nodes.shape[1:])
+    for k in range(edges.shape[0]):
+        a, b = edges[k, 0], edges[k, 1]
+        distances(nodes[a], nodes[b], distance)
+        best = np.inf
+        for e in range(max(starts[a + 1] - starts[a], 1)):
+            u = units[starts[a] + e] if starts[a + 1] > starts[a] else still
+            for g in range(max(starts[b + 1] - starts[b], 1)):
+                w = units[starts[b] + g] if starts[b + 1] > starts[b] else still
+                best = min(best, weighed(distance, u, w, influence, best))
+        costs[k] = best
+    return costs
