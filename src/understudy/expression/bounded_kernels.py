@@ -1,0 +1,81 @@
+"""Compiled twin of `bounded`: one right side after the other, with nothing allocated inside."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.maths.accelerate import compiled
+
+
+@compiled()
+def _newton(h: Array, gradient: Array, free: Array, n: int, factor: Array, step: Array) -> None:
+    """step (n,) = -H_FF^-1 g_F by Cholesky; free (n,) are the numbers of F."""
+    for i in range(n):
+        for j in range(i + 1):
+            s = h[free[i], free[j]]
+            for k in range(j):
+                s -= factor[i, k] * factor[j, k]
+            factor[i, j] = s / factor[j, j] if j < i else np.sqrt(max(s, 1e-14 * h[free[i], free[i]] + 1e-300))
+    for i in range(n):
+        s = -gradient[free[i]]
+        for k in range(i):
+            s -= factor[i, k] * step[k]
+        step[i] = s / factor[i, i]
+    for i in range(n - 1, -1, -1):
+        s = step[i]
+        for k in range(i + 1, n):
+            s -= factor[k, i] * step[k]
+        step[i] = s / factor[i, i]
+
+
+@compiled()
+def _gradient(h: Array, b: Array, w: Array, gradient: Array) -> float:
+    """gradient (S,) = H w - b; returns the value 1/2 w'Hw - b'w."""
+    value = 0.0
+    for i in range(len(b)):
+        s = -b[i]
+        for j in range(len(b)):
+            s += h[i, j] * w[j]
+        gradient[i] = s
+        value += 0.5 * w[i] * (s - b[i])
+    return value
+
+
+@compiled(nogil=True)
+def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int, tight: float, result: Array) -> None:
+    """Fills result (F, S) for right sides b (F, S)."""
+    count = len(h)
+    w, tried = start.copy(), np.empty(count)
+    gradient, other, step = np.empty(count), np.empty(count), np.empty(count)
+    free, factor = np.empty(count, np.int64), np.empty((count, count))
+    for frame in range(len(b)):
+        right = b[frame]
+        enough = tight * max(np.abs(right).max(), 1e-300)
+        value = _gradient(h, right, w, gradient)
+        for _ in range(steps):
+            n, most = 0, 0.0
+            for i in range(count):
+                if not ((w[i] <= low[i] and gradient[i] > 0) or (w[i] >= high[i] and gradient[i] < 0)):
+                    free[n] = i
+                    n += 1
+                    most = max(most, abs(gradient[i]))
+            if most <= enough:
+                break
+            _newton(h, gradient, free, n, factor, step)
+            share, better = 1.0, False
+            for _ in range(30):
+                tried[:] = w
+                for i in range(n):
+                    tried[free[i]] = min(max(w[free[i]] + share * step[i], low[free[i]]), high[free[i]])
+                lower = _gradient(h, right, tried, other)
+                if lower < value:
+                    better = True
+                    break
+                share *= 0.5
+            if not better:
+                break
+            w, tried = tried, w
+            gradient, other = other, gradient
+            value = lower
+        result[frame] = w
