@@ -17,7 +17,7 @@ from understudy import __version__
 from understudy.errors import UnderstudyError
 
 VERBS = (
-    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "edit", "reduce"),
+    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "edit", "reduce"),
     *("skin", "bench", "completion"),
 )
 

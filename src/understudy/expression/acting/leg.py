@@ -28,6 +28,7 @@ class Style(NamedTuple):
     path_noise: PathNoise
     length_noise: float
     hold: float  # seconds
+    pace: float = 1.0
 
 
 class Leg(NamedTuple):
@@ -64,8 +65,8 @@ def leg(
     stops = zip(here.tolist(), sinks.tolist())
     ways = [way(actor, r, a, b, style.path_noise, draws[r], kernels) for r, (a, b) in enumerate(stops)]
     poses = [each.poses for each in ways]
-    natural = np.array([each.length for each in ways]) / actor.graph.rate
-    spread = actor.deviations(sinks if label is not None else here, label)
+    natural = np.array([each.length for each in ways]) / (actor.graph.rate * style.pace)
+    spread = actor.deviations(sinks if label is not None else here, label) / style.pace
     lengths = varied_length(natural, spread, normals[0], normals[1:], coupling, style.length_noise)
     hold = style.hold if label is not None else 0.0
     if style.coupling is None:  # the paper's own: every region stretched to the longest
@@ -78,7 +79,7 @@ def leg(
         seconds = longest
     else:
         factor = float((lengths / natural).mean())  # the noise of the durations, so that takes vary as well
-        seconds = (1.0 - coupling) * longest + coupling * together * factor
+        seconds = (1.0 - coupling) * longest + coupling * together / style.pace * factor
     begins, ends = _times(actor.graph.coupling, ways, lengths, seconds, hold, take, coupling)
     return Leg(poses, seconds, hold, begins, ends, sinks, take)
 

@@ -64,7 +64,9 @@ def _solved(
             "give landmarks, or build the graph of weights"
         )
     numbers = [landmark_number(each) or 0 for each in performance.names]
-    clip = weights_of(character, performance.points, np.asarray(landmarks)[numbers], performance.rate)
+    clip = weights_of(
+        character, performance.points, np.asarray(landmarks)[numbers], performance.rate, neutral=performance.base
+    )
     columns = [column for channel in clip.channels for column in channel.columns]
     return tuple(columns), np.array(clip.values)
 

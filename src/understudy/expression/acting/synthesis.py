@@ -42,6 +42,7 @@ class Settings(NamedTuple):
     hold: float = 0.4
     back: bool = True
     life: float = 1.0
+    pace: float = 1.0
     rate: float | None = None
 
     def checked(self) -> Settings:
@@ -53,6 +54,7 @@ class Settings(NamedTuple):
             "intensity": (self.intensity, 0.0, 2.0),
             "hold": (self.hold, 0.0, 60.0),
             "life": (self.life, 0.0, 2.0),
+            "pace": (self.pace, 0.1, 5.0),
             "rate": (self.rate, 1.0, 1000.0),
         }
         for name, (value, low, high) in ranges.items():
@@ -74,6 +76,7 @@ def act(
     hold: float = 0.4,
     back: bool = True,
     life: float = 1.0,
+    pace: float = 1.0,
     rate: float | None = None,
 ) -> Performance:
     """Act labels one after the other, from neutral; the same seed gives the same performance.
@@ -83,9 +86,12 @@ def act(
     longest. `smoothing` goes from the raw motion (0) to sigmoids (1). `path_noise` is the share of nodes that give way
     to neighbours and how many edges away those may lie; `length_noise` scales the deviation of durations. `intensity`
     scales everything, `hold` is the usual rest at an apex in seconds, `back` says whether the face ends in neutral.
-    `life` scales blinks, gaze and head. `rate` is in frames a second, the graph's own by default.
+    `life` scales blinks, gaze and head. `pace` 2 is twice as quick, as far as the data's greatest speed allows.
+    `rate` is in frames a second, the graph's own by default.
     """
-    settings = Settings(coupling, smoothing, path_noise, length_noise, intensity, hold, back, life, rate).checked()
+    settings = Settings(
+        coupling, smoothing, path_noise, length_noise, intensity, hold, back, life, pace, rate
+    ).checked()
     return perform(actor_of(graph), cue_reading.read(graph, labels), settings, seed)
 
 
@@ -94,7 +100,8 @@ def perform(actor: Actor, cues: Sequence[Cue], settings: Settings, seed: int | S
     rng = np.random.default_rng(seed)
     plan = [*cues, Cue((), ())] if settings.back and cues[-1].labels else list(cues)
     tracks = max(1, *(len(cue.labels) for cue in plan))
-    style = Style(settings.coupling, PathNoise(*settings.path_noise), settings.length_noise, settings.hold)
+    noise = PathNoise(*settings.path_noise)
+    style = Style(settings.coupling, noise, settings.length_noise, settings.hold, settings.pace)
     count = len(actor.routes)
     here = [np.zeros(count, np.int64)] * tracks
     before: list[int | None] = [None] * tracks

@@ -1,0 +1,317 @@
+"""`understudy express`: from labelled takes to a face graph, and from labels to a face that acts."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy.cli import options
+from understudy.cli.express_output import character_of, check_target, view_of, write, write_crowd
+from understudy.cli.jobs import suffix
+from understudy.cli.render import Size
+from understudy.errors import BadFile, InvalidInput
+from understudy.opening import ENDING
+
+if TYPE_CHECKING:
+    from understudy.checks import Array
+    from understudy.expression.acting.speech import Sound
+    from understudy.expression.graph.face_graph import FaceGraph
+    from understudy.expression.sequence import Sequence
+
+share = options.Finite(0.0, 1.0)
+
+
+@click.group(name="express")
+def command() -> None:
+    """From a word (fear, surprise, happiness) to a face that acts it, never twice the same.
+
+    `build` makes a small graph of labelled takes, `act` makes new animation of a list of labels, `capture` takes
+    weights from a video, `picture` draws a graph.
+    """
+
+
+@command.command(name="build")
+@click.argument("input")
+@options.output(help=f"GRAPH{ENDING}, for `express act`.")
+@click.option(
+    "--compression",
+    type=share,
+    default=0.85,
+    show_default=True,
+    metavar="SHARE",
+    help="Of the takes' bytes, what the graph saves.",
+)
+@click.option("--tolerance", type=share, default=0.1, show_default=True, metavar="SHARE", help="How near to that.")
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(["weights", "landmarks"]),
+    default="weights",
+    show_default=True,
+    help="What takes of a character hold: its weights and controls, or its 68 landmarks.",
+)
+@options.rate
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="The order of merging.")
+@options.as_json
+@options.quiet
+def build_command(
+    input: str,
+    output: str,
+    compression: float,
+    tolerance: float,
+    kind: str,
+    rate: float | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Build the graph of labelled takes.
+
+    INPUT is a MANIFEST.toml that names files, labels and peaks, a file with a character and labelled clips, or the name
+    of a built-in character: face or dragon.
+    """
+    from understudy.expression.graph import building, stored
+
+    if output != "-" and not Path(output).parent.is_dir():
+        raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
+    takes, regions, notes = open_takes(input, kind, rate)
+    began = time.perf_counter()
+    with options.progress(f"building a graph of {len(takes)} takes", quiet or as_json):
+        graph = building.build(takes, compression=compression, tolerance=tolerance, regions=regions, seed=seed)
+    with options.output_file(output, ENDING) as place:
+        stored.save(graph, place)
+    row = facts(graph) | {"output": output, "built_in": round(time.perf_counter() - began, 3), "notes": notes}
+    row["data_compression"] = round(1.0 - graph.bytes / building.raw_bytes(takes), 4)
+    if as_json and output != "-":
+        options.echo_json(row)
+    elif not as_json:
+        options.echo_notes(_few(notes), quiet)
+        if not quiet:
+            for line in table(row):
+                click.echo(line, err=True)
+
+
+@command.command(name="act")
+@click.argument("graph")
+@click.argument("labels", nargs=-1, required=True)
+@options.output(
+    help="A file (.glb, .gltf, .usd, .csv, .npz), a video (.mp4, .webm, .gif) or a contact sheet (.png); "
+    "- for standard output, with --to."
+)
+@click.option("--to", "ending", metavar="FORMAT", help="The format of standard output, as in: -o - --to glb")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Another seed, another take."
+)
+@click.option("--crowd", type=click.IntRange(1, 100_000), metavar="N", help="N faces, each its own take, in one file.")
+@click.option(
+    "--noise",
+    type=share,
+    default=0.2,
+    show_default=True,
+    metavar="SHARE",
+    help="Of the nodes on a way, how many may give way to neighbours.",
+)
+@click.option(
+    "--hops", type=click.IntRange(1, 8), default=1, show_default=True, help="How far those neighbours may be."
+)
+@click.option(
+    "--length-noise",
+    type=options.Finite(0, 5),
+    default=1.0,
+    show_default=True,
+    metavar="FACTOR",
+    help="Of the spread of durations in the takes.",
+)
+@click.option(
+    "--coupling",
+    type=share,
+    default=0.5,
+    show_default=True,
+    help="From regions that go their own ways (0) to regions that move as in one take (1).",
+)
+@click.option("--smoothing", type=share, default=0.5, show_default=True, help="From the raw motion to sigmoids.")
+@click.option("--intensity", type=options.Finite(0, 2), default=1.0, show_default=True, help="Of all expressions.")
+@click.option("--hold", type=options.Finite(0, 60), default=0.4, show_default=True, metavar="S", help="At each apex.")
+@click.option("--pace", type=options.Finite(0.1, 5), default=1.0, show_default=True, help="2 is twice as quick.")
+@click.option("--back/--no-back", default=True, help="End in neutral, or in the last expression.")
+@click.option(
+    "--life", type=options.Finite(0, 2), default=1.0, show_default=True, help="Of blinks, gaze and head; 0 is none."
+)
+@options.rate
+@click.option("--character", metavar="FILE|NAME", help="Whose face; by default face or dragon, whichever fits.")
+@click.option(
+    "--landmarks",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="For a graph of landmarks on a character of your own: a line a landmark, as `lm00 1234`, its vertex.",
+)
+@click.option(
+    "--visemes",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Speech over the mouth: a line a sound, as `0.25 PP`, seconds and viseme.",
+)
+@click.option("--priority", type=share, default=0.85, show_default=True, help="Of speech over the expression.")
+@click.option(
+    "--size", type=Size(), default="720x720", show_default=True, help="Pixels of a video, or of a sheet's pictures."
+)
+@click.option("--azimuth", type=options.Finite(), metavar="DEGREES", default=12.0, show_default=True)
+@click.option("--target", metavar="NAME", help="Frame only this: a named point, a region, a part or a joint.")
+@click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="Pictures of a contact sheet; 24 by default.")
+@options.as_json
+@options.quiet
+def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) -> None:
+    """Act LABELS one after the other with the graph GRAPH, from neutral.
+
+    A label may be faint, as fear:0.5, or several at once, as fear:0.5+surprise:0.5. GRAPH is a file that `express
+    build` has made.
+    """
+    from understudy.expression.acting import Settings, cues
+    from understudy.expression.acting.crowd import performances
+
+    if output == "-" and not given["ending"]:
+        raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
+    kind = suffix(output, given["ending"])
+    check_target(output, kind, given["crowd"])
+    found = open_graph(graph)
+    dials = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "rate")
+    settings = Settings(**{dial: given[dial] for dial in dials}, path_noise=(given["noise"], given["hops"]))
+    asked = [cues.parse(label) for label in labels]
+    count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]
+    began, faces = time.perf_counter(), []
+    with options.progress("acting", quiet) as report:
+        for face in performances(found, asked, count, seed=given["seed"], settings=settings):
+            faces.append(face)
+            report(len(faces), count)
+    seconds = time.perf_counter() - began
+    who = None if kind == ".npz" else character_of(found, given["character"], given["landmarks"])
+    view = view_of(given)
+    sounds = read_sounds(given["visemes"]) if given["visemes"] else []
+    extra = {"sounds": sounds, "priority": given["priority"]}
+    name = "_".join(labels)
+    if given["crowd"] is None:
+        notes = write(faces[0], who, output, kind, name, view, given["sheet"], extra, quiet)
+    else:
+        notes = write_crowd(faces, who, output, kind, name, view, extra, quiet)
+    row = {
+        "output": output,
+        "faces": count,
+        "labels": list(faces[0].cues),
+        "frames": len(faces[0]),
+        "seconds": round(faces[0].duration, 4),
+        "rate": faces[0].rate,
+        "moments": {cue: round(at, 4) for cue, at in faces[0].moments.items()},
+        "seed": given["seed"],
+        "acted_in": round(seconds, 4),
+        "notes": list(notes),
+    }
+    if given["as_json"] and output != "-":
+        options.echo_json(row)
+    elif not given["as_json"]:
+        options.echo_notes(notes, given["quiet"])
+        if not given["quiet"]:
+            many = f"{count:,} faces, " if count > 1 else ""
+            click.echo(f"{output}: {many}{row['frames']} frames, {row['seconds']:.1f} s, in {seconds:.2f} s", err=True)
+
+
+def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Sequence], Any, list[str]]:
+    """The prepared takes of a manifest or of a character's clips, regions where a manifest names any, and notes."""
+    from understudy.expression.preparing import prepared
+
+    if Path(name).suffix.lower() == ".toml":
+        from understudy.expression.reading import read_manifest
+
+        manifest = read_manifest(name)
+        takes = prepared(manifest.sequences, rate=rate, regions=manifest.regions)
+        return takes, manifest.regions, list(dict.fromkeys(note for take in takes for note in take.notes))
+    from understudy import cast, rig
+    from understudy.expression.from_clips import sequences_of
+
+    asset = options.open_input(name)
+    if not asset.characters or not asset.animations:
+        raise BadFile(name, "a character with labelled clips, or a manifest (.toml), was expected")
+    if all(not animation.labels for animation in asset.animations):
+        raise BadFile(name, "its clips carry no labels; name them in a manifest (.toml) instead")
+    if kind == "landmarks" and (name != "face" or name not in cast.names()):
+        raise InvalidInput(f"landmarks are known of the built-in face only, not of {name!r}; build it as weights")
+    vertices = _face_landmarks() if kind == "landmarks" else None
+    takes = sequences_of(rig.of(asset.character()), asset.animations, vertices, rate)
+    notes = [note for take in takes for note in take.notes]
+    # hand animation neither trembles nor lacks its way back; landmarks still carry the head's movement
+    found = prepared(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
+    return found, None, list(dict.fromkeys([*asset.notes, *notes]))
+
+
+def _face_landmarks() -> Array:
+    from understudy.cast.face import LANDMARKS
+
+    return LANDMARKS
+
+
+def open_graph(path: str) -> FaceGraph:
+    """The graph of a file."""
+    from understudy.expression.graph import stored
+
+    if Path(path).suffix.lower() != ENDING:
+        raise BadFile(path, f"is not a face graph: a file that `understudy express build` has made ends in {ENDING}")
+    return stored.load(path)
+
+
+def read_sounds(path: str) -> list[Sound]:
+    """The visemes of a text: seconds and a name on each line, `#` begins a remark."""
+    from understudy import files
+    from understudy.expression.acting.speech import VISEMES, Sound
+
+    sounds = []
+    for number, line in enumerate(files.read_text(path, 1 << 22).splitlines(), 1):
+        words = line.partition("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        try:
+            sound = Sound(float(words[0]), words[1], float(words[2]) if len(words) > 2 else 1.0)
+        except (ValueError, IndexError):
+            reason = f"seconds and a viseme were expected, but {line.strip()!r} found"
+            raise BadFile(path, reason, f"line {number}") from None
+        if sound.viseme not in VISEMES:
+            known = ", ".join(VISEMES)
+            raise BadFile(path, f"there is no viseme {sound.viseme!r}; available: {known}", f"line {number}")
+        sounds.append(sound)
+    if not sounds:
+        raise BadFile(path, "it names no sound")
+    return sounds
+
+
+def facts(graph: FaceGraph) -> dict[str, Any]:
+    """The facts of a graph, ready for JSON."""
+    return {
+        "labels": list(graph.labels),
+        "takes": graph.takes,
+        "points": len(graph.names),
+        "dimensions": int(graph.base.shape[1]),
+        "rate": graph.rate,
+        "bytes": graph.bytes,
+        "nodes": graph.nodes,
+        "regions": [
+            {"name": r.name, "points": len(r.members), "nodes": r.nodes, "edges": len(r.sources)} for r in graph.regions
+        ],
+    }
+
+
+def table(row: dict[str, Any]) -> list[str]:
+    """The lines that `build` says."""
+    lines = ["  region       points  nodes  edges"]
+    lines += [f"  {r['name']:<12} {r['points']:6d} {r['nodes']:6d} {r['edges']:6d}" for r in row["regions"]]
+    saved = f"{100 * row['data_compression']:.1f} % smaller than the takes"
+    lines.append(f"  labels: {', '.join(row['labels'])}")
+    size = f"{row['bytes'] / 1024:.0f} KB"
+    lines.append(f"{row['output']}: {row['takes']} takes, {size}, {saved}, in {row['built_in']:.1f} s")
+    return lines
+
+
+def _few(notes: list[str], most: int = 3) -> list[str]:
+    return (
+        [*notes[:most], f"and {len(notes) - most} more like these (--json tells all)"] if len(notes) > most else notes
+    )

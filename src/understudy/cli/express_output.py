@@ -1,0 +1,225 @@
+"""Where a performance of `understudy express` goes: an animation file, a video, a sheet, arrays; one or many."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from understudy.cli import options
+from understudy.cli.convert import plain, written
+from understudy.errors import BadFile, InvalidInput, Unsupported
+
+if TYPE_CHECKING:
+    from understudy.character import Character, Clip
+    from understudy.checks import Array
+    from understudy.expression.acting import Performance
+    from understudy.expression.graph.face_graph import FaceGraph
+
+VIDEOS = (".mp4", ".webm", ".gif")
+PICTURES = (".png", *VIDEOS)
+SHEET, CROWD_SHEET = 24, 8  # pictures of a sheet: of one face; of each face of a crowd
+MOST_ROWS = 24  # faces on a crowd's sheet
+
+
+class Who(NamedTuple):
+    """A character, and its landmarks where they are known."""
+
+    character: Character
+    landmarks: Array | None
+
+
+def check_target(target: str, kind: str, crowd: int | None) -> None:
+    """Refuse what cannot be written before the work is done, not after."""
+    from understudy import formats
+
+    able = [*PICTURES, ".npz", *(ending for entry in formats.FORMATS if entry.writes for ending in entry.endings)]
+    if kind not in able:
+        raise Unsupported(target, f"a performance is not written as {kind or 'this'}; written are: {', '.join(able)}")
+    if crowd is not None and (kind in VIDEOS or kind == ".csv"):
+        shown = "a video shows" if kind in VIDEOS else "Live Link CSV holds"
+        raise Unsupported(target, f"{shown} one face; a crowd goes into .npz, .glb, .gltf, .usd or a sheet (.png)")
+    if crowd is not None and kind == ".png" and crowd > MOST_ROWS:
+        raise Unsupported(target, f"a sheet shows {MOST_ROWS} faces at most, but the crowd has {crowd:,}")
+    if target != "-" and not Path(target).parent.is_dir():
+        raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
+
+
+def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> Who:
+    """Who acts: the character that was asked for, or the one of the cast that has what the graph moves."""
+    from understudy import cast
+    from understudy.expression.regions import landmark_number
+    from understudy.formats.arkit_names import canonical
+
+    human = all(landmark_number(name) is not None or canonical(name) is not None for name in graph.names)
+    name = given or ("face" if human else "dragon")
+    vertices = None if landmarks is None else _read_landmarks(landmarks)
+    if name == "face" and vertices is None and name in cast.names():
+        from understudy.cast.face import LANDMARKS as vertices
+    return Who(options.open_input(name).character(), vertices)
+
+
+def view_of(given: dict[str, Any]) -> dict[str, Any]:
+    """How it is looked at."""
+    return {"size": given["size"], "azimuth": math.radians(given["azimuth"]), "target": given["target"]}
+
+
+def write(
+    face: Performance,
+    who: Who | None,
+    target: str,
+    kind: str,
+    name: str,
+    view: dict[str, Any],
+    sheet: int | None,
+    extra: dict[str, Any],
+    quiet: bool,
+) -> tuple[str, ...]:
+    """One performance; returns what its format could not hold."""
+    if who is None:
+        return _write_arrays(target, _arrays(face))
+    from understudy.character import Asset
+    from understudy.expression.acting import clip_of
+
+    clip = clip_of(face, who.character, name, who.landmarks, **extra)
+    if kind not in PICTURES:
+        asset = plain(Asset([who.character], [clip]), kind, quiet)
+        return (*asset.notes, *written(asset, target, kind if target == "-" else None))
+    from understudy.render import show
+
+    take = _take(who, clip)
+    with options.output_file(target, kind) as place, options.progress(f"rendering {name}", quiet) as progress:
+        if kind == ".png":
+            show.contact_sheet(take, place, show.View(**view, supersample=_fine(view)), sheet or SHEET, progress)
+        else:
+            show.video(take, place, show.View(**view), progress)
+    return ()
+
+
+def write_crowd(
+    faces: Sequence[Performance],
+    who: Who | None,
+    target: str,
+    kind: str,
+    name: str,
+    view: dict[str, Any],
+    extra: dict[str, Any],
+    quiet: bool,
+) -> tuple[str, ...]:
+    """Many performances in one file: arrays (N, F, L, D), a clip a face, or a row a face of a sheet."""
+    if who is None:
+        return _write_arrays(target, _crowd_arrays(faces))
+    from understudy.character import Asset
+    from understudy.expression.acting import clip_of
+
+    clips = []
+    with options.progress(f"laying {len(faces)} faces on {who.character.name}", quiet) as progress:
+        for number, face in enumerate(faces, 1):
+            clips.append(clip_of(face, who.character, f"{name} {number}", who.landmarks, **extra))
+            progress(number, len(faces))
+    if kind == ".png":
+        _write_rows(clips, who, target, view, quiet)
+        return ()
+    asset = plain(Asset([who.character], clips), kind, quiet)
+    return (*asset.notes, *written(asset, target, kind if target == "-" else None))
+
+
+def _take(who: Who, clip: Clip) -> Any:
+    from understudy import rig
+    from understudy.render import show
+
+    found = rig.of(who.character)
+    take = show.Take.of_rows(found, found.pose(clip), rate=clip.rate)
+    take.name = clip.name
+    return take
+
+
+def _fine(view: dict[str, Any]) -> int:
+    return 2 if max(view["size"]) <= 480 else 1
+
+
+def _write_rows(clips: Sequence[Clip], who: Who, target: str, view: dict[str, Any], quiet: bool) -> None:
+    """A sheet with a row a face, the same moments in each; one camera sees them all."""
+    import numpy as np
+
+    from understudy import rig
+    from understudy.render import show
+
+    found = rig.of(who.character)
+    rows, captions = [], []
+    for number, clip in enumerate(clips, 1):
+        posed = found.pose(clip)
+        chosen = np.linspace(0, len(posed) - 1, CROWD_SHEET).round().astype(int)
+        rows.append(posed[chosen])
+        captions += [f"{number}: {frame / clip.rate:.2f} s" for frame in chosen]
+    take = show.Take.of_rows(found, np.concatenate(rows), captions, rate=clips[0].rate)
+    take.name = f"{len(clips)} faces"
+    with options.output_file(target, ".png") as place, options.progress("rendering", quiet) as progress:
+        look = show.View(**view, supersample=_fine(view))
+        show.contact_sheet(take, place, look, len(take), progress, columns=CROWD_SHEET)
+
+
+def _arrays(face: Performance) -> dict[str, Any]:
+    """What `understudy express build` reads again, and what goes with it on the same clock."""
+    import numpy as np
+
+    return {
+        "points": face.points,
+        "rate": np.float64(face.rate),
+        "names": np.array(face.names),
+        "cues": np.array(face.cues),
+        "peaks": face.peaks,
+        "blink": face.blink,
+        "gaze": face.gaze,
+        "head": face.head,
+    }
+
+
+def _crowd_arrays(faces: Sequence[Performance]) -> dict[str, Any]:
+    import numpy as np
+
+    from understudy.expression.acting.crowd import padded
+
+    points, lengths = padded(faces)
+    return {
+        "points": points,
+        "lengths": lengths,
+        "rate": np.float64(faces[0].rate),
+        "names": np.array(faces[0].names),
+        "cues": np.array(faces[0].cues),
+        "peaks": np.stack([face.peaks for face in faces]),
+    }
+
+
+def _write_arrays(target: str, arrays: dict[str, Any]) -> tuple[str, ...]:
+    import numpy as np
+
+    from understudy import files
+
+    with options.output_file(target, ".npz") as place, files.written_whole(place) as part, part.open("wb") as file:
+        np.savez(file, **arrays)
+    return ()
+
+
+def _read_landmarks(path: str) -> Array:
+    """(68,) vertices, in the order of the landmarks; a line each, name and vertex."""
+    import numpy as np
+
+    from understudy import files
+    from understudy.expression.regions import landmark_number
+
+    found: dict[int, int] = {}
+    for number, line in enumerate(files.read_text(path, 1 << 20).splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        landmark = landmark_number(words[0])
+        if len(words) != 2 or landmark is None or not words[1].isdigit():
+            reason = f"a landmark and its vertex were expected, as `lm00 1234`, but {line.strip()!r} found"
+            raise BadFile(path, reason, f"line {number}")
+        found[landmark] = int(words[1])
+    missing = [number for number in range(68) if number not in found]
+    if missing:
+        raise BadFile(path, f"all 68 landmarks were expected, but lm{missing[0]:02d} is missing")
+    return np.array([found[number] for number in range(68)])
