@@ -156,7 +156,7 @@ def test_adding_takes_one_by_one_is_building(made):
         np.testing.assert_array_equal(one.peaks, two.peaks)
         np.testing.assert_array_equal(one.merged, two.merged)
         for name in ("displacements", "velocities", "runs", "onset", "offset_deviation", "costs"):
-            np.testing.assert_allclose(getattr(one, name), getattr(two, name), atol=1e-9)
+            np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=1e-5, atol=1e-6)
 
 
 def _with(growing, take, graph):

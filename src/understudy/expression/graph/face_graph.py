@@ -33,7 +33,7 @@ class RegionGraph:
     displacements: Array  # (N, L_r, D) mean of the poses merged in a node; node 0 is the base pose (zero)
     merged: Array  # (N,) number of poses in it
     runs: Array  # (N,) mean number of consecutive poses that a sequence spends in it
-    velocities: Array  # (N, L_r, D) their mean displacement a frame
+    velocities: Array  # (N, L_r, D) float32: their mean displacement a frame
     labels: Array  # (N, Q) bool: labels of the sequences that pass
     peaks: Array  # (N, Q) bool: holds a peak of that label
     onset: Array  # (N,) mean frames from neutral to that peak, NaN elsewhere

@@ -36,7 +36,7 @@ class Growing:
     def of(cls, region: RegionGraph, base: Array, columns: Array, labels: int) -> Growing:
         """A finished graph that is to grow on. Its labels become those numbered `columns` among `labels`."""
         self = cls(region.name, region.members, base, labels, region.spread)
-        self.displacements, self.velocities = np.array(region.displacements), np.array(region.velocities)
+        self.displacements, self.velocities = np.array(region.displacements), region.velocities.astype(float)
         self.merged, self.arrivals = region.merged.astype(float), region.arrivals.astype(float)
         self.visits = np.round(self.merged / region.runs)
         self.labels, self.peaks = np.zeros((region.nodes, labels), bool), np.zeros((region.nodes, labels), bool)
@@ -118,7 +118,7 @@ class Growing:
             displacements=self.displacements.copy(),
             merged=self.merged.astype(np.int32),
             runs=self.merged / np.maximum(self.visits, 1.0),
-            velocities=self.velocities.copy(),
+            velocities=self.velocities.astype(np.float32),
             labels=self.labels.copy(),
             peaks=self.peaks.copy(),
             onset=means[:, 0].copy(),
