@@ -23,7 +23,7 @@ INFLUENCE = 1.0  # lambda, as in the paper
 STILL = 0.01
 
 
-def units_of(steps: Array, still: float) -> Array:
+def units_of(steps: Array, still: float | Array) -> Array:
     """(..., D) unit vectors of the steps (..., D), zero where a step is not longer than `still`."""
     length = np.linalg.norm(steps, axis=-1, keepdims=True)
     moving = length > still
