@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon test types setup setup-test system browser judges test-fuzz test-browser test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon face test types setup setup-test system browser judges test-fuzz test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
@@ -79,6 +79,11 @@ peers: .venv-peers/installed
 dragon: setup
 	$(PIP) install -r requirements/sculpt.txt
 	$(BIN)/python -m understudy.cast.dragon.build
+
+# The built-in face, as the dragon.
+face: setup
+	$(PIP) install -r requirements/sculpt.txt
+	$(BIN)/python -m understudy.cast.face.build
 
 bench: setup peers
 	$(BIN)/understudy bench

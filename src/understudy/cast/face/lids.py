@@ -23,7 +23,7 @@ from understudy.checks import Array
 
 COLUMNS, ROWS = 41, 10
 SPAN = 82.0  # degrees of longitude to each side
-MARGIN = ((-1.0, 0.075), (1.8, 0.040), (2.0, 0.015))  # three rows that roll inwards: degrees past the edge, depth
+MARGIN = ((-1.0, 0.060), (1.8, 0.040), (2.0, 0.015))  # three rows that roll inwards: degrees past the edge, depth
 EDGE = 2  # the row that stands out furthest: landmarks live there
 RADIUS = {"Upper": 1.095, "Lower": 1.072}  # of the eye's; the upper lid closes over the lower one
 SHUT = {"Upper": 1.165, "Lower": 1.100}

@@ -64,6 +64,10 @@ def _zones(work: Any) -> Array:
     eye = (np.abs(np.linalg.norm(p - EYE, axis=1) - 0.140) < 0.030) & (z > 0.14)
     lip = (np.abs(y - sculpt.lip_line(p)) < 0.050) & (x < 0.150) & (z > 0.22)
     nose = np.linalg.norm(p - [0.03, -0.14, 0.40], axis=1) < 0.070
+    nose |= (x < 0.065) & (y > -0.07) & (y < 0.17) & (z > 0.25)  # where a frown folds
+    along = np.clip(((x - 0.068) * 0.104 - (y + 0.135) * 0.127) / (0.104**2 + 0.127**2), 0, 1)
+    cheek = np.hypot(x - 0.068 - 0.104 * along, y + 0.135 + 0.127 * along)
+    nose |= (cheek < 0.026) & (z > 0.15)  # from the nose's wing past the mouth's corner
     face = ((z > 0.06) & (y > -0.42)) | (x > 0.33)
     return np.select([eye | lip | nose, face], [0, 1], 2)
 

@@ -88,7 +88,7 @@ def _mouth(place: Place, c: Array) -> Array:
     """Lips, the line between them, and what lies behind."""
     x, _, z = place.points.T
     lip = place.lip()
-    c = mix(c, PALETTE["lip"], 0.66 * lip)
+    c = mix(c, PALETTE["lip"], 0.78 * lip)
     c = mix(c, PALETTE["lip_light"], 0.4 * place.near([0.028, -0.288, 0.378], [0.03, 0.010, 0.05]) * lip)
     inner = (np.abs(place.above_lips) < 0.03) & (x < CORNER_X + 0.01) & (z > 0.2)
     c = mix(c, PALETTE["lip_inside"], 0.8 * ramp(-0.004, -0.016, place.depth) * inner)

@@ -33,9 +33,9 @@ EDGES: Mapping[str, Edges] = {
     "mouthSmile": _moved((0, 0, 0), (6, 0, -5)),
     "browDown": _moved((-5, 9, 0), (0, 0, 0)),
     "browInnerUp": _moved((0, -4, 0), (0, 0, 0)),
-    # the upper lid follows the gaze by 55 %, the lower one by 30 %
+    # the upper lid follows the gaze by 55 % up and 80 % down, the lower one by 30 %
     "eyeLookUp": _moved((0.55 * eyes.UP, 0, 0), (0.30 * eyes.UP, 0, 0)),
-    "eyeLookDown": _moved((-0.55 * eyes.DOWN, 0, 0), (-0.30 * eyes.DOWN, 0, 0)),
+    "eyeLookDown": _moved((-0.80 * eyes.DOWN, 0, 4), (-0.30 * eyes.DOWN, 0, 0)),
 }
 GAZES = {
     "eyeLookIn": (-eyes.YAW, 0.0),

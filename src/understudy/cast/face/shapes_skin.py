@@ -14,6 +14,8 @@ from understudy.checks import Array
 CORNER = (CORNER_X, LIP_Y + 0.016, 0.295)
 CHEEK = (0.195, -0.130, 0.265)
 BROW_IN, BROW_MID, BROW_OUT = (0.075, 0.130, 0.315), (0.160, 0.170, 0.29), (0.262, 0.120, 0.215)
+FOLD = ((0.068, -0.135), (0.172, -0.262))  # x, y of the fold from the nose's wing past the mouth's corner
+FOLD_WAY = np.array([FOLD[1][0] - FOLD[0][0], FOLD[1][1] - FOLD[0][1]])
 OVER_LIDS = 1.135  # of the eye's radius: skin slides over the lids and does not come nearer
 SHARP = frozenset(
     {
@@ -32,10 +34,13 @@ SIDED = frozenset(
 def shapes(p: FacePlaces) -> dict[str, Array]:
     """ARKit's name -> (V, 3) deltas of the skin, for those that move it."""
     both = {**_corners(p), **_round(p), **_lips(p), **_jaws(p), **_upper_face(p)}
+    folds = _folds(p)
     result = {}
     for name, delta in both.items():
         smooth = delta if name in SHARP else p.smooth(delta, 8 if name.startswith("brow") else 4)
         smooth = _over_lids(p, smooth)
+        if name in folds:
+            smooth = smooth + p.normals * folds[name][:, None]
         if name in SIDED:
             result[f"{name}Left"] = smooth * p.left[:, None]
             result[f"{name}Right"] = smooth * (1 - p.left)[:, None]
@@ -54,20 +59,43 @@ def _over_lids(p: FacePlaces, delta: Array) -> Array:
     return delta + away * push[:, None]
 
 
+def _folds(p: FacePlaces) -> dict[str, Array]:
+    """(V,) how far skin goes out along its normal where it folds: furrows of a frown, lines of forehead and nose."""
+    x, y, _ = p.folded.T
+    outside = p.depth > -0.004
+    between = p.blob((0.02, 0.110, 0.33), (0.06, 0.08, 0.10)) * outside
+    furrow = 0.006 * np.exp(-(((x - 0.040) / 0.012) ** 2)) - 0.009 * np.exp(-(((x - 0.020) / 0.008) ** 2))
+    bridge = p.blob((0.015, 0.010, 0.34), (0.07, 0.07, 0.10)) * outside
+    forehead = p.blob((0.03, 0.225, 0.33), (0.16, 0.075, 0.14)) * outside
+    on_fold = np.clip(((x - FOLD[0][0]) * FOLD_WAY[0] + (y - FOLD[0][1]) * FOLD_WAY[1]) / (FOLD_WAY @ FOLD_WAY), 0, 1)
+    off = np.hypot(x - FOLD[0][0] - on_fold * FOLD_WAY[0], y - FOLD[0][1] - on_fold * FOLD_WAY[1])
+    off = np.where(p.points[:, 2] > 0.1, off, 1.0)
+    crease = -0.007 * np.exp(-((off / 0.011) ** 2)) * ramp(0.0, 0.25, on_fold) * ramp(1.0, 0.7, on_fold) * outside
+    return {
+        "browDown": between * furrow,
+        "noseSneer": 0.0035 * bridge * np.cos(2 * np.pi * (y - 0.4 * x) / 0.032) + 0.5 * crease,
+        "browInnerUp": -0.0028 * forehead * np.cos(2 * np.pi * (y - 0.225) / 0.046),
+        "mouthSmile": crease,
+    }
+
+
 def _corners(p: FacePlaces) -> dict[str, Array]:
     low, up = p.lower_half, 1 - p.lower_half
     smile = p.push(p.blob(CORNER, (0.125, 0.105, 0.15)), 0.036, 0.050, -0.030)
     smile += p.push(p.blob(CHEEK, (0.125, 0.11, 0.14)), 0.012, 0.026, 0.014)
     smile += p.push(p.blob((0.065, -0.262, 0.34), (0.085, 0.07, 0.10)), 0.010, 0.006, -0.010)
     smile += p.push(p.blob((0.175, -0.205, 0.24), (0.07, 0.07, 0.1)), 0.012, 0.0, 0.010)
-    frown = p.push(p.blob(CORNER, (0.105, 0.095, 0.14)), 0.006, -0.042, -0.006)
+    smile += p.push(p.blob((0.0, -0.245, 0.36), (0.11, 0.07, 0.1)), 0.0, 0.011, -0.006)
+    frown = p.push(p.blob(CORNER, (0.115, 0.105, 0.14)), 0.008, -0.058, -0.006)
     frown += p.push(p.blob((0.06, -0.275, 0.34), (0.08, 0.06, 0.1)), 0.004, -0.010, 0.0)
-    frown += p.push(p.blob((0, -0.262, 0.36), (0.06, 0.05, 0.1)), 0, 0.012, 0.004)
+    frown += p.push(p.blob((0, -0.262, 0.36), (0.06, 0.05, 0.1)), 0, 0.015, 0.004)
     frown += p.push(p.blob((0.05, -0.35, 0.28), (0.10, 0.06, 0.1)), 0, 0.008, 0.004)
     stretch = p.push(p.blob(CORNER, (0.125, 0.10, 0.15)), 0.044, -0.018, -0.034)
     stretch += p.push(p.blob((0.06, -0.28, 0.34), (0.08, 0.06, 0.1)) * low, 0.012, -0.012, -0.004)
-    press = p.push(p.lips * p.height / 0.04, 0, -0.026, -0.006)
-    press += p.push(p.blob(CORNER, (0.07, 0.06, 0.12)), 0.010, 0.002, -0.012)
+    # what lies at the line already stays there, or the lips go through each other
+    thick = np.sign(p.height) * np.maximum(np.abs(p.height) - 0.009, 0.0)
+    press = p.push(p.lips * thick / 0.04, 0, -0.030, -0.006)
+    press += p.push(p.blob(CORNER, (0.08, 0.07, 0.12)), 0.010, -0.009, -0.012)  # the resting line smiles a little
     raised = p.push(p.blob((0.045, -0.232, 0.355), (0.085, 0.08, 0.12)) * up, 0.002, 0.038, 0.0)
     raised += p.push(p.blob((0.095, -0.175, 0.32), (0.07, 0.07, 0.10)) * up, 0.006, 0.014, 0.006)
     return {
@@ -166,8 +194,8 @@ def _upper_face(p: FacePlaces) -> dict[str, Array]:
     sneer += p.push(p.blob(BROW_IN, (0.09, 0.08, 0.14)), -0.006, -0.014, 0.004)
     return {
         "browDown": down,
-        "browInnerUp": p.push(p.blob(BROW_IN, (0.125, 0.13, 0.18)) * over_rim, -0.006, 0.076, -0.002),
-        "browOuterUp": p.push(outer * over_rim, 0.0, 0.066, -0.004),
+        "browInnerUp": p.push(p.blob(BROW_IN, (0.125, 0.13, 0.18)) * over_rim, -0.006, 0.098, -0.002),
+        "browOuterUp": p.push(outer * over_rim, 0.0, 0.084, -0.004),
         "cheekPuff": puff,
         "cheekSquint": p.push(p.blob(CHEEK, (0.135, 0.105, 0.15)), 0.004, 0.042, 0.014),
         "noseSneer": sneer,
