@@ -28,8 +28,9 @@ def recovered(
     for routes, source, sink in zip(actor.routes, starts, sinks):
         region, path = routes.region, routes.path(int(source), int(sink))
         poses = expanded(region.displacements[path], region.velocities[path], region.runs[path])  # step 1
-        motions.append(stretched(poses, max(round(natural_length(region, path)) + 1, 2)))  # step 2
-    motions = normalised(motions) if frames is None else [stretched(each, frames) for each in motions]  # step 3
+        length = max(round(natural_length(region, path)) + 1, 2) if frames is None else frames
+        motions.append(stretched(poses, length))  # step 2
+    motions = normalised(motions)  # step 3
     points = np.zeros((len(motions[0]), *graph.base.shape))
     for routes, motion in zip(actor.routes, motions):
         points[:, routes.region.members] = motion
