@@ -1,0 +1,90 @@
+"""The landmark detector on a real photograph, which scikit-image ships: where a person sees eyes, nose and mouth."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from understudy import cast
+from understudy.cast import face
+from understudy.errors import MissingExtra
+from understudy.expression.capture import Camera, Detector, available, solved
+from understudy.expression.onto_model import basis_of
+from understudy.expression.regions import landmark_names
+
+# Places in the photograph, by eye.
+PLACES = {
+    "right pupil": (range(36, 42), (204, 101)),
+    "left pupil": (range(42, 48), (247, 103)),
+    "tip of the nose": ([30], (225, 127)),
+    "right corner of the mouth": ([48], (202.5, 139.5)),
+    "left corner of the mouth": ([54], (247.5, 139.5)),
+    "chin": ([8], (222, 178)),
+}
+
+
+@pytest.fixture(scope="module")
+def photograph() -> np.ndarray:
+    found = importlib.util.find_spec("skimage")
+    path = Path(found.origin).parent / "data" / "astronaut.png" if found and found.origin else None
+    if path is None or not path.is_file():
+        pytest.skip("the photograph comes with scikit-image, which is not installed")
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        return np.array(picture.convert("RGB"))
+
+
+@pytest.fixture(scope="module")
+def detector() -> Detector:
+    if not available():
+        pytest.skip("the extra 'capture' (dlib-bin, face_recognition_models) is not installed")
+    return Detector()
+
+
+def test_landmarks_lie_where_a_person_sees_them(photograph: np.ndarray, detector: Detector) -> None:
+    found = detector.landmarks(photograph)
+    assert found is not None and found.shape == (68, 2)
+    for what, (rows, place) in PLACES.items():
+        assert np.linalg.norm(found[list(rows)].mean(axis=0) - place) < 5, f"{what}, of a face 85 pixels wide"
+
+
+def test_landmarks_follow_the_picture(photograph: np.ndarray, detector: Detector) -> None:
+    here = detector.landmarks(photograph)
+    moved = detector.landmarks(np.roll(photograph, (16, 24), axis=(0, 1)))
+    assert here is not None and moved is not None
+    assert np.abs(moved - here - [24, 16]).mean() < 1
+    mirrored = detector.landmarks(photograph[:, ::-1])
+    assert mirrored is not None
+    assert abs((511 - mirrored[27:31, 0]).mean() - here[27:31, 0].mean()) < 2
+
+
+def test_a_picture_without_a_face(detector: Detector) -> None:
+    assert detector.landmarks(np.full((120, 160, 3), 90, np.uint8)) is None
+
+
+def test_her_smile_is_a_smile(photograph: np.ndarray, detector: Detector) -> None:
+    """One picture, no neutral of hers, a face that is no likeness: she smiles, looks ahead, and has her eyes open."""
+    found = detector.landmarks(photograph)
+    assert found is not None
+    basis = basis_of(cast.load("face").characters[0], face.LANDMARKS)
+    solution = solved(basis, found[None], Camera.of_picture(512, 512), 30.0, names=landmark_names(), neutral=None)
+    weights = dict(zip(solution.names, solution.weights[0]))
+    assert weights["mouthSmileLeft"] + weights["mouthSmileRight"] > 0.5
+    assert (
+        weights["mouthSmileLeft"] + weights["mouthSmileRight"] > weights["mouthFrownLeft"] + weights["mouthFrownRight"]
+    )
+    assert solution.errors[0] < 7, "pixels: the face of the cast has other proportions"
+    assert np.abs(np.degrees(solution.clip().values[0, -3:])).max() < 20, "degrees"
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "dlib", None)
+    with pytest.raises(
+        MissingExtra, match=r"finding landmarks in pictures needs .* pip install 'understudy\[capture\]'"
+    ):
+        Detector()

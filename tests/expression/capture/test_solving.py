@@ -1,0 +1,92 @@
+"""Films of landmarks: a synthetic take comes back, noise is averaged away, a lost face is found again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.expression.capture.synthetic import CAMERA, MOVING, face_basis, take
+
+from understudy.errors import InvalidInput
+from understudy.expression.capture.fit import Subject
+from understudy.expression.capture.solving import Solution, head_angles, moving_average, solved, step
+from understudy.expression.regions import landmark_names
+from understudy.maths import quaternion
+
+
+@pytest.fixture(scope="module")
+def solution() -> Solution:
+    return solved(face_basis(), take()[2], CAMERA, 30.0, names=landmark_names(), window=0)
+
+
+def test_a_synthetic_take_comes_back(solution: Solution) -> None:
+    weights, rotations, _ = take()
+    assert solution.errors.max() < 0.3, "pixels, of a face of 170"
+    columns = [face_basis().names.index(name) for name in MOVING]
+    assert np.abs(solution.weights - weights)[:, columns].mean() < 0.03
+    assert np.abs(solution.weights - weights).mean() < 0.02
+    off = quaternion.log(quaternion.from_matrix(solution.rotations.transpose(0, 2, 1) @ rotations))
+    assert np.degrees(np.linalg.norm(off, axis=1)).max() < 0.5
+
+
+def test_noise_is_averaged_away() -> None:
+    weights, _, pixels = take()
+    noisy = pixels + np.random.default_rng(0).normal(scale=0.5, size=pixels.shape)
+    rough = solved(face_basis(), noisy, CAMERA, 30.0, neutral=None, window=0)
+    smooth = solved(face_basis(), noisy, CAMERA, 30.0, neutral=None, window=0.17)
+    assert np.abs(np.diff(smooth.weights, 2, axis=0)).mean() < 0.5 * np.abs(np.diff(rough.weights, 2, axis=0)).mean()
+    assert np.abs(smooth.weights - weights).mean() < 0.06
+
+
+def test_the_clip_is_one_of_live_link(solution: Solution) -> None:
+    clip = solution.clip("film")
+    assert [channel.kind for channel in clip.channels] == ["weights", "controls"]
+    assert clip.channels[1].columns == ("HeadYaw", "HeadPitch", "HeadRoll")
+    assert len(solution.clip(head=False).channels) == 1 and clip.rate == 30
+
+
+def test_angles_make_the_rotation_again() -> None:
+    rng = np.random.default_rng(0)
+    yaw, pitch, roll = angles = rng.uniform(-1, 1, size=(3, 8))
+
+    def about(axis: int, angle: np.ndarray) -> np.ndarray:
+        return quaternion.to_matrix(quaternion.exp(angle[:, None] * np.eye(3)[axis]))
+
+    np.testing.assert_allclose(head_angles(about(1, yaw) @ about(0, pitch) @ about(2, roll)), angles.T, atol=1e-9)
+
+
+def test_a_lost_face_is_found_again() -> None:
+    """Live, one frame after the other: the face jumps across the picture, as when a film is cut."""
+    basis, pixels = face_basis(), take()[2]
+    subject = Subject(CAMERA, basis.rest, basis.deltas, np.ones(68))
+    pose = step(subject, pixels[0], None)
+    far = step(subject, 0.4 * pixels[30] + [300, 200], pose)
+    assert far.error < 1.0
+
+
+@pytest.mark.parametrize("window", [0, 1, 3, 5, 8, 99])
+def test_the_moving_average(window: int) -> None:
+    rng = np.random.default_rng(0)
+    values, line = rng.uniform(size=(20, 3)), np.linspace(0, 1, 20)[:, None]
+    np.testing.assert_allclose(moving_average(line, window), line, atol=1e-12)
+    result = moving_average(values, window)
+    np.testing.assert_allclose(result[[0, -1]], values[[0, -1]])
+    assert result.min() >= 0 and result.max() <= 1
+    half = min(window // 2, 9)
+    np.testing.assert_allclose(result[10], values[10 - half : 11 + half].mean(axis=0))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"pixels": np.zeros((2, 5, 2))}, r"pixels should have shape \(F, 68, 2\), but has shape \(2, 5, 2\)"),
+        ({"pixels": np.full((2, 68, 2), np.nan)}, "pixels should be finite"),
+        ({"pixels": np.zeros((0, 68, 2))}, "at least one frame, but have none"),
+        ({"neutral": 40}, "the neutral frame should lie between 0 and 39, but is 40"),
+        ({"window": -1.0}, "should be 0 seconds or more, but is -1"),
+        ({"rate": 0}, "rate should be a finite number above zero"),
+    ],
+)
+def test_what_is_refused(options: dict[str, object], sentence: str) -> None:
+    given = {"pixels": take()[2], "camera": CAMERA, "rate": 30.0} | options
+    with pytest.raises(InvalidInput, match=sentence):
+        solved(face_basis(), **given)
