@@ -82,7 +82,7 @@ def write(
     from understudy.character import Asset
     from understudy.expression.acting import clip_of
 
-    clip = clip_of(face, who.character, name, who.landmarks, **extra)
+    clip = clip_of(face, who.character, name, who.landmarks, angles=kind == ".csv", **extra)
     if kind not in PICTURES:
         asset = plain(Asset([who.character], [clip]), kind, quiet)
         return (*asset.notes, *written(asset, target, kind if target == "-" else None))

@@ -1,7 +1,8 @@
 """From clips to takes: a character's own animation as labelled sequences.
 
 Landmarks are vertices of the character, wherever its clips move them. Without landmarks the takes hold its shape
-weights as they are, and its controls as shares of their ranges, so that degrees and weights compare.
+weights as they are, and its controls as shares of their ranges, so that degrees and weights compare. A head that a
+skeleton turns goes with the weights, as three angles.
 
 A clip that marks its peak is taken whole. One that does not, as an animator's usual clip with several beats, is cut
 about the frame that lies farthest from rest, and led from rest into that piece and out of it: a take begins in neutral.
@@ -19,11 +20,14 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.expression.sequence import Sequence as Take
 from understudy.formats.arkit_names import canonical
+from understudy.maths import euler, quaternion
 from understudy.rig import LayeredRig, PosedRig
 
 PEAK = "peak"  # the moment of a clip that marks it
 BEFORE, AFTER = 1.1, 1.4  # seconds of a clip without a peak that are kept on both sides of the one found
 LEAD_IN, LEAD_OUT = 0.7, 0.9  # seconds in which that piece is faded from rest and to rest
+HEAD = ("HeadYaw", "HeadPitch", "HeadRoll")  # as Live Link calls them
+HEAD_JOINTS = ("Head", "head")
 MOVES = 1e-4  # of a weight or of a control's range: less is a column that rests
 
 
@@ -48,13 +52,18 @@ def sequences_of(
     apexes = [_marked(clip, len(each), rate) for clip, each in zip(animations, rows)]
     names, columns, units = _columns(rig, rows)
     rest = rig.rest[columns] * units
+    heads = _head_turns(rig, rows)
+    if heads:
+        names, rest = (*names, *HEAD), np.concatenate([rest, np.zeros(len(HEAD))])
     found = []
-    for clip, each, apex in zip(animations, rows, apexes):
+    for number, (clip, each, apex) in enumerate(zip(animations, rows, apexes)):
         values, peak = each[:, columns] * units, apex
+        if heads:
+            values = np.concatenate([values, heads[number]], axis=1)
         if peak is None:
             values, peak, within = _cut(values, rest, rate)
             each = np.tile(rig.rest, (len(values), 1))
-            each[:, columns] = values / units
+            each[:, columns] = values[:, : len(columns)] / units
             note = f"clip {clip.name!r} marks no peak: {within} about the farthest frame was taken"
         if landmarks is not None:
             points = np.asarray(rig.points(each, [int(i) for i in landmarks]), np.float64)
@@ -105,6 +114,23 @@ def _columns(rig: PosedRig, rows: list[Array]) -> tuple[tuple[str, ...], Array, 
         )
     kept = np.flatnonzero(moved)
     return tuple(name for name, moves in zip(names, moved) if moves), columns[kept], units[kept]
+
+
+def _head_turns(rig: PosedRig, rows: list[Array]) -> list[Array]:
+    """For each clip (F, 3) radians that the head is turned to the left, nodded down and rolled to the left from rest.
+
+    Nothing where no clip turns it, where there is no such joint, or where controls turn it.
+    """
+    skeleton = rig.character.skeleton
+    joint = next((skeleton.index(name) for name in HEAD_JOINTS if name in skeleton), None)
+    if joint is None or isinstance(rig, LayeredRig):
+        return []
+    rest = rig.joints(rig.rest[None])[0, joint, :3, :3]
+    found = []
+    for each in rows:
+        turned = rig.joints(each)[:, joint, :3, :3] @ np.linalg.inv(rest)
+        found.append(euler.to_euler(quaternion.from_matrix(turned), "yxz") * [1.0, 1.0, -1.0])
+    return found if max(float(np.ptp(each, axis=0).max()) for each in found) > MOVES else []
 
 
 def _cut(values: Array, rest: Array, rate: float) -> tuple[Array, int, str]:

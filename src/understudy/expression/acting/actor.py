@@ -113,8 +113,9 @@ class Actor:
     ) -> Array:
         """(R,) a peak of the label in each region, or neutral.
 
-        A peak whose code lies d spreads from the take's is chosen with a weight exp(-d^2 / 2h^2), h = (1 - c) / c: any
-        peak at coupling c = 0, the most alike at 1. The peak that a region is at (`here`) is left if there is another.
+        A node that holds n peaks whose code lies d spreads from the take's is chosen with a weight n exp(-d^2 / 2h^2),
+        h = (1 - c) / c: any peak at coupling c = 0, the most alike at 1. The node that a region is at (`here`) is left
+        if there is another.
         """
         draws = rng.random(len(self.routes)).tolist()
         result = np.zeros(len(self.routes), np.int64)
@@ -129,7 +130,8 @@ class Actor:
             d2 = likeness[r][take] if likeness is not None else np.zeros(len(nodes))
             others = nodes != here[r]
             least = d2[others].min() if len(nodes) > 1 else 0.0
-            weights = np.exp(-sharpness * np.maximum(d2 - least, 0.0)) * others
+            many = self.graph.regions[r].arrivals[nodes]
+            weights = np.exp(-sharpness * np.maximum(d2 - least, 0.0)) * others * many
             sums = np.cumsum(weights)
             result[r] = nodes[min(int(np.searchsorted(sums, draws[r] * sums[-1], side="right")), len(nodes) - 1)]
         return result

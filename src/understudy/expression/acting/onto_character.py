@@ -16,7 +16,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
 from understudy.expression.acting.performance import Performance
 from understudy.expression.acting.speech import Sound, speaking
-from understudy.expression.from_clips import units_of
+from understudy.expression.from_clips import HEAD, HEAD_JOINTS, units_of
 from understudy.expression.regions import landmark_number
 from understudy.formats.arkit_names import canonical
 from understudy.maths import quaternion
@@ -24,8 +24,9 @@ from understudy.rig import LayeredRig, of
 
 FULL_LOOK = (radians(30.0), radians(25.0))  # what ARKit's eyeLook weights mean at 1: across, and up or down
 MOVED = 0.05  # of a weight: takes that move the eyes more than this bring a gaze of their own
-HEADS, NECKS = ("head", "Head"), ("neck", "Neck")  # joints that turn with the head, and their shares of it
-SHARES = (0.6, 0.4)
+BESIDE = 0.35  # of the gaze that is laid over the takes' own: small jumps about where they look
+NECKS = ("Neck", "neck")
+SHARES = (0.6, 0.4)  # of a turn, of head and neck
 
 
 def clip_of(
@@ -35,8 +36,12 @@ def clip_of(
     landmarks: Sequence[int] | Array | None = None,
     sounds: Iterable[Sound | tuple[float, str]] = (),
     priority: float = 0.85,
+    angles: bool = False,
 ) -> Clip:
-    """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks."""
+    """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks.
+
+    `sounds` are laid over the mouth with `priority`. With `angles` the head is also there as Live Link's three angles.
+    """
     sounds = list(sounds)
     if landmark_number(performance.names[0]) is not None:
         names, values = _solved(performance, character, landmarks)
@@ -45,7 +50,13 @@ def clip_of(
     if isinstance(of(character), LayeredRig):
         channels, columns = _of_controls(performance, character, names, values)
     else:
+        head = _head(performance, names, values)
         channels, columns = _of_shapes(performance, character, names, values, sounds, priority)
+        turns = _turns(head, character)
+        channels = [*(Channel(joint, "rotation") for joint in turns), *channels]
+        columns = np.concatenate([*turns.values(), columns], axis=1)
+        if angles:
+            channels, columns = [*channels, Channel("", "controls", HEAD)], np.concatenate([columns, head], axis=1)
     labels = dict.fromkeys(
         label for cue in performance.cues for label in (part.partition(":")[0] for part in cue.split("+"))
     )
@@ -123,9 +134,13 @@ def _of_shapes(
         columns = speaking(columns, list(found), sounds, performance.rate, priority)
     spelt = {canonical(shape) or shape: shape for shapes in character.shapes.values() for shape in shapes}
     weights = Channel("", "weights", tuple(spelt[name] for name in found))
-    turns = _turns(performance, character)
-    channels = [Channel(joint, "rotation") for joint in turns]
-    return [*channels, weights], np.concatenate([*turns.values(), columns], axis=1)
+    return [weights], columns
+
+
+def _head(performance: Performance, names: Sequence[str], values: Array) -> Array:
+    """(F, 3) radians: the takes' own head, or the one that was made up."""
+    places = {name: i for i, name in enumerate(names)}
+    return values[:, [places[name] for name in HEAD]] if set(HEAD) <= places.keys() else performance.head
 
 
 def _eyes(performance: Performance, found: dict[str, Array]) -> dict[str, Array]:
@@ -136,13 +151,13 @@ def _eyes(performance: Performance, found: dict[str, Array]) -> dict[str, Array]
         result[f"eyeBlink{side}"] = _shut(found.get(f"eyeBlink{side}", still), performance.blink)
         if f"eyeWide{side}" in found:
             result[f"eyeWide{side}"] = found[f"eyeWide{side}"] * (1.0 - performance.blink)
-    looks = [value for name, value in found.items() if name.startswith("eyeLook")]
-    if any(np.ptp(value) > MOVED for value in looks):
-        return result
-    left, up = performance.gaze[:, 0] / FULL_LOOK[0], performance.gaze[:, 1] / FULL_LOOK[1]
+    own = any(np.ptp(value) > MOVED for name, value in found.items() if name.startswith("eyeLook"))
+    left, up = (BESIDE if own else 1.0) * performance.gaze.T / np.array(FULL_LOOK)[:, None]
     for side, outwards in (("Left", left), ("Right", -left)):
-        result[f"eyeLookOut{side}"], result[f"eyeLookIn{side}"] = np.maximum(outwards, 0), np.maximum(-outwards, 0)
-        result[f"eyeLookUp{side}"], result[f"eyeLookDown{side}"] = np.maximum(up, 0), np.maximum(-up, 0)
+        for plus, minus, added in (("Out", "In", outwards), ("Up", "Down", up)):
+            names = f"eyeLook{plus}{side}", f"eyeLook{minus}{side}"
+            looks = found.get(names[0], still) - found.get(names[1], still) + added
+            result[names[0]], result[names[1]] = np.maximum(looks, 0), np.maximum(-looks, 0)
     return result
 
 
@@ -152,12 +167,12 @@ def _shut(own: Array, blink: Array) -> Array:
     return shut
 
 
-def _turns(performance: Performance, character: Character) -> dict[str, Array]:
-    """Joint -> (F, 4) rotations of neck and head, where the character has such joints and the takes move no head."""
+def _turns(turned: Array, character: Character) -> dict[str, Array]:
+    """Joint -> (F, 4) rotations of head and neck for angles (F, 3), where the character has such joints."""
     skeleton = character.skeleton
-    if not np.any(performance.head):
+    if not np.any(turned):
         return {}
-    head = next((name for name in HEADS if name in skeleton), None)
+    head = next((name for name in HEAD_JOINTS if name in skeleton), None)
     neck = next((name for name in NECKS if name in skeleton), None)
     joints = [joint for joint in (head, neck) if joint is not None]
     shares = (1.0,) if len(joints) == 1 else SHARES
@@ -168,7 +183,7 @@ def _turns(performance: Performance, character: Character) -> dict[str, Array]:
     for joint, share in zip(joints, shares):
         number = skeleton.index(joint)
         axes = worlds[number, :3, :3] / np.linalg.norm(worlds[number, :3, :3], axis=0)
-        turn = performance.head * share
+        turn = turned * share
         world = quaternion.identity((len(turn),))
         for angle, axis in zip(turn.T, ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0])):
             local = np.asarray(axis) @ axes  # the world's axis as the joint sees it
