@@ -13,14 +13,15 @@ from understudy.errors import InvalidInput
 from understudy.expression.preparing.sigmoid import fitted
 from understudy.expression.sequence import Sequence
 
+LEAST, MOST = 0.9, 0.99  # of a curve's variation that its sigmoid explains: from none of it taken to all
 FEWEST = 4  # frames: a sigmoid has three parameters, and fewer would be met exactly
 
 
 def smoothed(sequence: Sequence, share: float | None = None) -> Sequence:
     """The sequence with its curves moved towards their sigmoids by `share`: 0 leaves them, 1 is [Serra 2018].
 
-    Without `share` each curve takes as much as it is a sigmoid: the part of its variation that the fit explains. What
-    rises and comes to rest is cleaned; what hesitates, holds or overshoots keeps its character.
+    Without `share` each curve takes as much as it is a sigmoid: nothing where the fit explains 90 % of its variation,
+    all from 99 % on. What rises and comes to rest is cleaned; what hesitates, holds or overshoots keeps its character.
     """
     if share is not None and not 0 <= share <= 1:
         raise InvalidInput(f"the share of the sigmoids should lie between 0 and 1, but is {share}")
@@ -49,7 +50,7 @@ def _drawn(curves: Array, share: float | None) -> Array:
         variation = ((way - way.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         left = ((way - values) ** 2).sum(axis=1)
         explained = np.where(variation > 0, 1 - left / np.where(variation > 0, variation, 1), 0.0)
-        part = np.clip(explained, 0, 1)[:, None]
+        part = np.clip((explained - LEAST) / (MOST - LEAST), 0, 1)[:, None]
     else:
         part = share
     return curves + part * (values - way)

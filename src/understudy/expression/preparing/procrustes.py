@@ -98,12 +98,16 @@ def likened(sequences: Sequence[Take], groups: Mapping[str, Array] | None = None
     firsts = np.stack([sequence.points[0] for sequence in sequences])
     mean = mean_shape(firsts)
     whole = transforms(firsts, mean, scaled=True)
+    laid = moved(firsts, *whole)
+    parts = [
+        (rows, transforms(laid[:, rows], mean[rows], scaled=len(rows) > 1, restraint=RESTRAINT))
+        for rows in groups.values()
+    ]
     result = []
     for number, sequence in enumerate(sequences):
-        points = moved(sequence.points, *(part[number] for part in whole))
-        for rows in groups.values():
-            found = transforms(points[0, rows], mean[rows], scaled=len(rows) > 1, restraint=RESTRAINT)
-            points[:, rows] = moved(points[:, rows], *found)
+        points = moved(sequence.points, *(each[number] for each in whole))
+        for rows, found in parts:
+            points[:, rows] = moved(points[:, rows], *(each[number] for each in found))
         result.append(sequence.changed(points=points))
     return result
 

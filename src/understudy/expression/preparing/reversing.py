@@ -11,12 +11,14 @@ import numpy as np
 from understudy.errors import InvalidInput
 from understudy.expression.sequence import Sequence
 
+EASE = 0.5  # of the highest speed, at which a difference fades at most; a smooth fade is 1.5 times its mean speed
 NEUTRAL = 0.05  # of the peak's distance: an end nearer to the first pose than this has come back
 
 
 def returned(sequence: Sequence, neutral: float = NEUTRAL) -> Sequence:
     """The sequence as it is where it ends near neutral; else with its onset appended backwards, from the frame of the
-    onset that is nearest to the last pose. What differs between the two fades on the way.
+    onset that is nearest to the last pose. What differs between the two fades on the way, slowly enough that it adds no
+    more than half of the sequence's own highest speed.
     """
     if not 0 < neutral < 1:
         raise InvalidInput(f"the distance that counts as neutral should lie between 0 and 1, but is {neutral}")
@@ -26,10 +28,15 @@ def returned(sequence: Sequence, neutral: float = NEUTRAL) -> Sequence:
         return sequence
     onset = points[: sequence.peak + 1]
     nearest = max(int(np.argmin(np.linalg.norm(onset - points[-1], axis=2).sum(axis=1))), 1)
-    way = onset[nearest - 1 :: -1] if nearest else onset[:1]
+    fastest = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=1).max()
     gap = points[-1] - onset[nearest]
-    fade = np.linspace(1, 0, len(way) + 1)[1:]
-    back = way + fade[:, None, None] * gap
+    frames = max(nearest, int(np.ceil(1.5 * np.linalg.norm(gap, axis=1).sum() / (EASE * fastest))))
+    left = np.linspace(1, 0, frames + 1)[1:]  # of the way back
+    place = left * nearest
+    below = np.minimum(place.astype(int), nearest - 1)
+    part = (place - below)[:, None, None]
+    way = (1 - part) * onset[below] + part * onset[below + 1]
+    back = way + (left * left * (3 - 2 * left))[:, None, None] * gap
     where = "at its peak" if sequence.peak >= len(points) - 2 else "before it is neutral again"
-    note = f"sequence {sequence.name!r} ends {where}: {len(back)} frames of its onset, reversed, were appended"
+    note = f"sequence {sequence.name!r} ends {where}: its onset, reversed, was appended ({frames} frames)"
     return sequence.changed(points=np.concatenate([points, back]), notes=(*sequence.notes, note))

@@ -53,9 +53,8 @@ def fitted(curves: Any) -> tuple[Array, Array]:
             parameters[block] = _refined(curves[block], _starts(curves[block], *table), bounds)
             values[block] = sigmoids(parameters[block], curves.shape[1])
         else:
-            along = curves[block] @ table[1].T
             parts = (parameters[block], values[block])
-            kernels.fit(curves[block], along, *table, *bounds, STEPS, SETTLED, EXACT, NOTHING, *parts)
+            kernels.fit(curves[block], *table, *bounds, STEPS, SETTLED, EXACT, NOTHING, *parts)
     return parameters, values
 
 

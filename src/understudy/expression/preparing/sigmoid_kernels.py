@@ -70,12 +70,15 @@ def _step(n: Array, damping: float) -> tuple[float, float]:
     return (z_2 - l_32 * d_3) / l_22, d_3
 
 
-@compiled()
-def _start(along: Array, squares: Array) -> int:
-    """The row of the table of which most lies along the curve: (y's)^2 / s's with y's = along (N,), s's = squares."""
+@compiled(fastmath=SUMS)
+def _start(y: Array, table: Array, squares: Array) -> int:
+    """The row of the table of which most lies along the curve: the largest (y's)^2 / s's, with s's = squares (N,)."""
     best, most = 0, -1.0
-    for n in range(len(along)):
-        score = along[n] * along[n] / squares[n]
+    for n in range(len(table)):
+        along = 0.0
+        for x in range(len(y)):
+            along += y[x] * table[n, x]
+        score = along * along / squares[n]
         if score > most:
             best, most = n, score
     return best
@@ -103,7 +106,6 @@ def _cost(y: Array, b_1: float, s: Array) -> float:
 @compiled(nogil=True)
 def fit(
     curves: Array,
-    along: Array,
     pairs: Array,
     table: Array,
     flattest: float,
@@ -119,15 +121,15 @@ def fit(
 ) -> None:
     """Fills parameters (M, 3) and values (M, F) for curves (M, F).
 
-    They start from a table (N, F) of sigmoids for b_1 = 1 with b_2 and b_3 `pairs` (N, 2); `along` (M, N) is y's.
+    They start from a table (N, F) of sigmoids for b_1 = 1 with b_2 and b_3 `pairs` (N, 2).
     """
     frames = curves.shape[1]
     s, tried, n = np.empty(frames), np.empty(frames), np.empty(9)
     squares = (table**2).sum(axis=1)
     for m in range(len(curves)):
         y = curves[m]
-        row = _start(along[m], squares)
-        b_1 = along[m, row] / squares[row]
+        row = _start(y, table, squares)
+        b_1 = _level(y, table[row], nothing)
         b_2, b_3 = pairs[row]
         _unit_sigmoid(b_2, b_3, s)
         cost = _cost(y, b_1, s)
