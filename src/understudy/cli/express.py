@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
+from understudy.cli.express_capture import capture_command
 from understudy.cli.express_output import character_of, check_target, view_of, write, write_crowd
+from understudy.cli.express_picture import picture_command
 from understudy.cli.jobs import suffix
 from understudy.cli.render import Size
 from understudy.errors import BadFile, InvalidInput
@@ -31,6 +33,10 @@ def command() -> None:
     `build` makes a small graph of labelled takes, `act` makes new animation of a list of labels, `capture` takes
     weights from a video, `picture` draws a graph.
     """
+
+
+command.add_command(capture_command)
+command.add_command(picture_command)
 
 
 @command.command(name="build")

@@ -48,12 +48,17 @@ def check_target(target: str, kind: str, crowd: int | None) -> None:
 
 def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> Who:
     """Who acts: the character that was asked for, or the one of the cast that has what the graph moves."""
-    from understudy import cast
     from understudy.expression.regions import landmark_number
     from understudy.formats.arkit_names import canonical
 
     human = all(landmark_number(name) is not None or canonical(name) is not None for name in graph.names)
-    name = given or ("face" if human else "dragon")
+    return who_is(given or ("face" if human else "dragon"), landmarks)
+
+
+def who_is(name: str, landmarks: str | None) -> Who:
+    """A character by file or name, with the landmarks of a file, or those that the built-in face has."""
+    from understudy import cast
+
     vertices = None if landmarks is None else _read_landmarks(landmarks)
     if name == "face" and vertices is None and name in cast.names():
         from understudy.cast.face import LANDMARKS as vertices
@@ -84,7 +89,7 @@ def write(
 
     clip = clip_of(face, who.character, name, who.landmarks, angles=kind == ".csv", **extra)
     if kind not in PICTURES:
-        asset = plain(Asset([who.character], [clip]), kind, quiet)
+        asset = plain(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet)
         return (*asset.notes, *written(asset, target, kind if target == "-" else None))
     from understudy.render import show
 

@@ -117,7 +117,7 @@ def _columns(rig: PosedRig, rows: list[Array]) -> tuple[tuple[str, ...], Array, 
 
 
 def _head_turns(rig: PosedRig, rows: list[Array]) -> list[Array]:
-    """For each clip (F, 3) radians that the head is turned to the left, nodded down and rolled to the left from rest.
+    """For each clip (F, 3) radians of the head from rest: yaw about y, then pitch about its x, then roll about its z.
 
     Nothing where no clip turns it, where there is no such joint, or where controls turn it.
     """
@@ -129,7 +129,7 @@ def _head_turns(rig: PosedRig, rows: list[Array]) -> list[Array]:
     found = []
     for each in rows:
         turned = rig.joints(each)[:, joint, :3, :3] @ np.linalg.inv(rest)
-        found.append(euler.to_euler(quaternion.from_matrix(turned), "yxz") * [1.0, 1.0, -1.0])
+        found.append(euler.to_euler(quaternion.from_matrix(turned), "yxz"))
     return found if max(float(np.ptp(each, axis=0).max()) for each in found) > MOVES else []
 
 

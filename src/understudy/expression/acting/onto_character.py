@@ -25,6 +25,7 @@ from understudy.rig import LayeredRig, of
 FULL_LOOK = (radians(30.0), radians(25.0))  # what ARKit's eyeLook weights mean at 1: across, and up or down
 MOVED = 0.05  # of a weight: takes that move the eyes more than this bring a gaze of their own
 BESIDE = 0.35  # of the gaze that is laid over the takes' own: small jumps about where they look
+TO_ROLL = np.array([1.0, 1.0, -1.0])  # from rolls about z to rolls to the left, and back
 NECKS = ("Neck", "neck")
 SHARES = (0.6, 0.4)  # of a turn, of head and neck
 
@@ -40,7 +41,8 @@ def clip_of(
 ) -> Clip:
     """The performance as a clip of the character; `landmarks` (68,) are its vertices, for graphs of landmarks.
 
-    `sounds` are laid over the mouth with `priority`. With `angles` the head is also there as Live Link's three angles.
+    `sounds` are laid over the mouth with `priority`. With `angles` the head is there as Live Link's three angles,
+    and not as joints.
     """
     sounds = list(sounds)
     if landmark_number(performance.names[0]) is not None:
@@ -52,11 +54,12 @@ def clip_of(
     else:
         head = _head(performance, names, values)
         channels, columns = _of_shapes(performance, character, names, values, sounds, priority)
-        turns = _turns(head, character)
+        turns = {} if angles else _turns(head, character)
         channels = [*(Channel(joint, "rotation") for joint in turns), *channels]
         columns = np.concatenate([*turns.values(), columns], axis=1)
         if angles:
-            channels, columns = [*channels, Channel("", "controls", HEAD)], np.concatenate([columns, head], axis=1)
+            channels = [*channels, Channel("", "controls", HEAD)]
+            columns = np.concatenate([columns, head * TO_ROLL], axis=1)
     labels = dict.fromkeys(
         label for cue in performance.cues for label in (part.partition(":")[0] for part in cue.split("+"))
     )
@@ -140,7 +143,9 @@ def _of_shapes(
 def _head(performance: Performance, names: Sequence[str], values: Array) -> Array:
     """(F, 3) radians: the takes' own head, or the one that was made up."""
     places = {name: i for i, name in enumerate(names)}
-    return values[:, [places[name] for name in HEAD]] if set(HEAD) <= places.keys() else performance.head
+    if not set(HEAD) <= places.keys():
+        return performance.head
+    return values[:, [places[name] for name in HEAD]] * TO_ROLL
 
 
 def _eyes(performance: Performance, found: dict[str, Array]) -> dict[str, Array]:
