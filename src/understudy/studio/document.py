@@ -118,6 +118,18 @@ class StageState:
 
 
 @dataclass(frozen=True)
+class GameRecord:
+    """How the games of this project ended so far, and how they are played."""
+
+    player: int = 0  # games that the player has won
+    character: int = 0
+    draws: int = 0
+    rounds: int = 0  # that were begun: who begins takes turns
+    strength: str = ""  # none was chosen yet
+    pace: float = 1.0
+
+
+@dataclass(frozen=True)
 class Document:
     """The whole."""
 
@@ -129,6 +141,7 @@ class Document:
     edits: tuple[EditEntry, ...] = ()
     stage: StageState = field(default_factory=StageState)
     selection: tuple[str, ...] = ()
+    game: GameRecord = field(default_factory=GameRecord)
 
     def character(self, id: str) -> CharacterEntry | None:
         """The character of that id."""

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field, replace
 from understudy.studio.document import Document, StageState
 
 DEEPEST = 200  # documents share what they have in common, so a step costs some kilobytes
+LEFT_ALONE = ("stage", "selection", "game")  # fields of a document that undo does not take back
+
+Step = tuple[Document, str]
+"""A document, and a note of what was changed."""
 
 
 @dataclass
@@ -14,15 +18,17 @@ class History:
     """The document of now, and those that undo and redo lead to, each with a note of what was changed."""
 
     now: Document
-    past: list[tuple[Document, str]] = field(default_factory=list)
-    future: list[tuple[Document, str]] = field(default_factory=list)
+    past: list[Step] = field(default_factory=list)
+    future: list[Step] = field(default_factory=list)
+
+    def changed(self, document: Document, note: str) -> History:
+        """The history after a change."""
+        return History(document, [*self.past, (self.now, note)][-DEEPEST:])
 
     def change(self, document: Document, note: str) -> None:
         """One step on; what could be made again is forgotten."""
-        self.past.append((self.now, note))
-        del self.past[:-DEEPEST]
-        self.future.clear()
-        self.now = document
+        after = self.changed(document, note)
+        self.now, self.past, self.future = after.now, after.past, after.future
 
     def adjust(self, document: Document) -> None:
         """A change that is no step: what is on stage, where the playhead is, what is selected."""
@@ -36,12 +42,13 @@ class History:
         """Forward again."""
         return self._go(self.future, self.past)
 
-    def _go(self, source: list[tuple[Document, str]], target: list[tuple[Document, str]]) -> str | None:
+    def _go(self, source: list[Step], target: list[Step]) -> str | None:
         if not source:
             return None
         document, note = source.pop()
         target.append((self.now, note))
-        self.now = replace(document, stage=kept(self.now.stage, document), selection=self.now.selection)
+        now = self.now
+        self.now = replace(document, stage=kept(now.stage, document), selection=now.selection, game=now.game)
         return note
 
 

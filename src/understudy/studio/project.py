@@ -1,6 +1,7 @@
 """The project on disk: a folder that a killed server leaves whole.
 
     project.json        the document, and where its characters come from; written last, whole or not at all
+    history.json        what undo and redo lead to
     files/ID/NAME       what was dropped onto the page
     models/ takes/      what was learned and recorded
     exports/            files that the page has fetched or is about to; emptied at each start
@@ -22,6 +23,8 @@ from typing import TextIO
 from understudy import files
 from understudy.errors import BadFile, InvalidInput
 from understudy.studio.document import Document
+from understudy.studio.history import History
+from understudy.studio.history_file import HistoryFile
 from understudy.studio.messages.reading import read_plain
 from understudy.studio.telling import DocumentText, text_of
 
@@ -68,6 +71,7 @@ class Project:
             raise InvalidInput(f"cannot make the project {self.folder}: {error.strerror or error}") from None
         self.origins: dict[str, Origin] = {}
         self._text = DocumentText()
+        self._history = HistoryFile(self.folder)
         self._held: TextIO | None = None
 
     def hold(self) -> None:
@@ -88,10 +92,14 @@ class Project:
             self._held = None
 
     def open(self) -> Document:
-        """The document as it was saved last; an empty one in a new folder. What nothing names is cleared away."""
+        """The document as it was saved last; an empty one in a new folder."""
+        return self.reopen().now
+
+    def reopen(self) -> History:
+        """The document as it was saved last, and its history. What nothing in either names is cleared away."""
         place = self.folder / NAME
         if not place.exists():
-            return Document()
+            return History(Document())
         try:
             found = json.loads(files.read_text(place, LARGEST_PROJECT))
             if not isinstance(found, dict) or found.get("version") != VERSION:
@@ -99,11 +107,13 @@ class Project:
             saved: Saved = read_plain(Saved, found, "project")
         except (InvalidInput, ValueError, RecursionError) as error:
             raise BadFile(place, f"cannot be read as a project: {error}") from None
-        used = {entry.id for entry in saved.document.characters}
-        used |= {clip.source for entry in saved.document.characters for clip in entry.clips}
+        history = self._history.read(saved.document)
+        documents = [history.now, *(document for document, _ in (*history.past, *history.future))]
+        characters = [entry for document in documents for entry in document.characters]
+        used = {entry.id for entry in characters} | {clip.source for entry in characters for clip in entry.clips}
         self.origins = {id: origin for id, origin in saved.origins.items() if id in used}
-        self._clear(saved.document)
-        return saved.document
+        self._clear(documents)
+        return history
 
     def save(self, document: Document) -> None:
         """Write the document, whole or not at all."""
@@ -111,6 +121,10 @@ class Project:
         text = f'{{"version":{VERSION},\n"document":{self._text.of(document)},\n"origins":{origins}}}\n'
         with files.written_whole(self.folder / NAME) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+    def save_history(self, history: History) -> None:
+        """Write what undo and redo lead to from a document, before that is saved."""
+        self._history.save(history)
 
     def settle(self) -> None:
         """Wait until what was saved would survive a power cut too; takes some milliseconds, so not in the loop."""
@@ -123,11 +137,12 @@ class Project:
             raise InvalidInput(f"there is no place for {name!r} among the {kind}")
         return self.folder / kind / name
 
-    def _clear(self, document: Document) -> None:
+    def _clear(self, documents: list[Document]) -> None:
         """Remove what a killed server left: temporary files, exports, content that no document names."""
         for place in (*self.folder.glob(".*.part*"), *(self.folder / "exports").iterdir()):
             _remove(place)
-        used = {f"models/{each.file}" for each in document.models} | {f"takes/{each.file}" for each in document.takes}
+        used = {f"models/{each.file}" for document in documents for each in document.models}
+        used |= {f"takes/{each.file}" for document in documents for each in document.takes}
         used |= {"/".join(Path(each.file).parts[:2]) for each in self.origins.values() if each.file}
         for kind in CONTENT:
             for place in (self.folder / kind).iterdir():

@@ -15,7 +15,6 @@ from understudy.studio import frames, handling
 from understudy.studio.assets import Assets, Loaded
 from understudy.studio.client import Client
 from understudy.studio.document import Document, Driver
-from understudy.studio.history import History
 from understudy.studio.jobs import Jobs
 from understudy.studio.messages.message import Event, wire
 from understudy.studio.messages.shell import DocumentChanged, Notice
@@ -40,7 +39,7 @@ class Session:
         self.project = Project(folder)
         self.folder = self.project.folder
         self.folders = folders or Folders()
-        self.history = History(self.project.open())
+        self.history = self.project.reopen()
         self.assets = Assets(self.project)
         self.jobs = Jobs(self.emit)
         self.clients: set[Client] = set()
@@ -87,6 +86,7 @@ class Session:
 
     def change(self, document: Document, note: str) -> None:
         """One undo step: saved before anybody hears of it. `note` says what was done: `open walk.glb`."""
+        self.project.save_history(self.history.changed(document, note))
         self._write(document)
         self.history.change(document, note)
         self._emit_document()
@@ -110,6 +110,7 @@ class Session:
 
     async def _travelled(self, note: str | None) -> str | None:
         if note is not None:
+            self.project.save_history(self.history)
             self.save()
             self._emit_document()
             await self.restage()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -112,6 +113,22 @@ def test_a_game_that_was_left_waits(page: Page, playing: Studio) -> None:
     with playing.page() as other:
         found = other.ask("enterGame", strength="elder")
         assert found["game"]["board"] == game["board"]
+
+
+def test_the_score_is_saved_with_the_project(tmp_path: Path) -> None:
+    folder = learned_project(tmp_path / "project")
+    with Studio(Session(folder, Folders())) as studio, studio.page() as page:
+        game = finished(page, entered(page, strength="elder", seed=None)["game"])
+        score = [game[name] for name in ("player", "opponent", "draws")]
+        assert sum(score) == 1
+        page.ask("undo")  # takes the model back, not the score
+        page.ask("redo")
+        entered(page, strength="hatchling")  # a game by its seed does not count
+    with Studio(Session(folder, Folders())) as studio, studio.page() as page:
+        game = page.ask("enterGame")["game"]
+        assert [game[name] for name in ("player", "opponent", "draws")] == score
+        assert (game["strength"], game["pace"], game["round"]) == ("elder", QUICK, 1)
+        assert game["turn"] == "ember"  # who did not begin the last one begins this one
 
 
 def test_nobody_plays_without_having_learned(studio: Studio) -> None:

@@ -62,6 +62,7 @@ export interface Document {
   edits: EditEntry[];
   stage: StageState;
   selection: string[];
+  game: GameRecord;
 }
 
 /** An edit of a clip, as its script. */
@@ -113,6 +114,16 @@ export interface GameEntered {
   game: Game;
   table: GameTable;
   strengths: GameStrength[];
+}
+
+/** How the games of this project ended so far, and how they are played. */
+export interface GameRecord {
+  player: number;
+  character: number;
+  draws: number;
+  rounds: number;
+  strength: string;
+  pace: number;
 }
 
 /** How well the character may play. */

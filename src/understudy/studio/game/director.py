@@ -21,7 +21,7 @@ from understudy.studio.game import board as rules
 from understudy.studio.game.board import CLAW, EMBER, EMPTY
 from understudy.studio.game.moods import Mood
 from understudy.studio.game.opponent import choose, strength_of
-from understudy.studio.game.state import Phase, State
+from understudy.studio.game.state import Phase, Score, State
 
 # Seconds of a phase: it ends with its script, but not before the first and not after the second.
 SECONDS: dict[Phase, tuple[float, float]] = {
@@ -103,9 +103,16 @@ class Director:
 
     scripts: Mapping[Mood, tuple[Variant, ...]]
 
-    def init(self, seed: int = 0, strength: str = "fledgling", pace: float = 1.0) -> Told:
-        """The first game begins."""
-        return self._opened(State(seed, strength_of(strength).name, pace))
+    def init(
+        self,
+        seed: int = 0,
+        strength: str = "fledgling",
+        pace: float = 1.0,
+        score: Score | None = None,
+        rounds: int = 0,
+    ) -> Told:
+        """The first game begins, or another after those of which there is a score."""
+        return self._opened(State(seed, strength_of(strength).name, pace, score=score or Score(), round=rounds))
 
     def step(self, state: State, event: GameEvent) -> Told:
         """What follows from an event."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from understudy.errors import InvalidInput
-from understudy.studio.game.board import FREE
+from understudy.studio.document import GameRecord
+from understudy.studio.game.board import EMPTY, FREE
 from understudy.studio.game.director import refusal
 from understudy.studio.game.match import Match
 from understudy.studio.game.opponent import STRENGTHS, prepare
-from understudy.studio.game.state import State
+from understudy.studio.game.state import Score, State
 from understudy.studio.game.table import table_for
 from understudy.studio.handling import handles
 from understudy.studio.messages import game as messages
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 MODE = "play"
 EVERY = 1 / 30  # seconds between two looks at the clock
+NAMES = tuple(each.name for each in STRENGTHS)
 RESULTS = {"won": "lost", "lost": "won", "surprised": "won", "draw": "draw"}  # the character's end -> the player's
 
 
@@ -148,12 +151,28 @@ def described(session: Session, state: State) -> messages.Game:
 async def _match(session: Session, source: LiveSource, request: messages.EnterGame) -> Match:
     table = await asyncio.to_thread(table_for, source.opened.rig)
     await asyncio.to_thread(prepare)  # beside the loop: the first move would hold up the stage
+    # a seed asks for the same game again: it begins like the first one, and does not count
+    record = GameRecord() if request.seed is not None else session.document.game
     seed = secrets.randbits(31) if request.seed is None else request.seed
 
     def changed(state: State) -> None:
         session.emit(described(session, state))
+        if request.seed is None:
+            _remember(session, state)
 
-    return Match(source, table, changed, seed, request.strength or "fledgling", request.pace or 1.0)
+    strength = request.strength or (record.strength if record.strength in NAMES else "fledgling")
+    score = Score(record.player, record.character, record.draws)
+    return Match(source, table, changed, seed, strength, request.pace or record.pace, score, record.rounds)
+
+
+def _remember(session: Session, state: State) -> None:
+    """What is kept of a game with the project; a score is saved before anything else happens."""
+    score, before = state.score, session.document.game
+    rounds = state.round + (state.board != EMPTY)
+    record = GameRecord(score.player, score.character, score.draws, rounds, state.strength, state.pace)
+    session.adjust(replace(session.document, game=record))
+    if (record.player, record.character, record.draws) != (before.player, before.character, before.draws):
+        session.save()
 
 
 async def _go_on(session: Session, playing: Playing) -> None:

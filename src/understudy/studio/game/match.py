@@ -14,7 +14,7 @@ from understudy.live.script import OneOf
 from understudy.live.script_sets import Cue
 from understudy.studio.game.casting import Cast, cast_for
 from understudy.studio.game.director import Act, Director, GameEvent, Glance, NewGame, Paced, Passed, Played, Told
-from understudy.studio.game.state import State
+from understudy.studio.game.state import Score, State
 from understudy.studio.game.table import Place, Table
 from understudy.studio.perform.live_source import LiveSource
 
@@ -32,12 +32,14 @@ class Match:
         seed: int = 0,
         strength: str = "fledgling",
         pace: float = 1.0,
+        score: Score | None = None,
+        rounds: int = 0,
     ) -> None:
         self.table, self.changed = table, changed
         self.pointer: Place | None = None  # where the player points, in the world
         self.looking = ""  # the name of what it looks at
         self._join(source)
-        self.state, told = self._director.init(seed, strength, pace)
+        self.state, told = self._director.init(seed, strength, pace, score, rounds)
         self._follow((self.state, told))
 
     @property
