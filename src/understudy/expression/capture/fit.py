@@ -17,6 +17,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.expression import bounded
 from understudy.expression.capture.camera import Camera
+from understudy.expression.proportions import proportions
 from understudy.expression.regions import landmark_number
 from understudy.maths import quaternion
 
@@ -126,11 +127,15 @@ def _step(subject: Subject, pixels: Array, pose: Pose, seen: Array, rigid: bool)
     return Pose(turn @ pose.rotation, pose.shift + found[3:6], weights)
 
 
-def made_neutral(subject: Subject, pixels: Array) -> tuple[Subject, Pose]:
+def made_neutral(subject: Subject, pixels: Array, names: tuple[str, ...] = ()) -> tuple[Subject, Pose]:
     """The subject with its neutral landmarks moved so that they fall onto those (L, 2) of a neutral picture, and the
     head's pose there: what differs is the person's own proportions, of which a picture does not tell the depth.
+
+    With the `names` of the landmarks the shapes are brought to the same proportions, region by region.
     """
     pose = fitted(subject, pixels, start(subject, pixels), rigid=True)
     places = subject.neutral @ pose.rotation.T + pose.shift
     own = subject.camera.at_depth(pixels, -places[:, 2])
-    return replace(subject, neutral=(own - pose.shift) @ pose.rotation), pose
+    neutral = (own - pose.shift) @ pose.rotation
+    deltas = subject.deltas * proportions(neutral, subject.neutral, names) if names else subject.deltas
+    return replace(subject, neutral=neutral, deltas=deltas), pose

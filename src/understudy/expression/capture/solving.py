@@ -58,9 +58,9 @@ def solved(
 ) -> Solution:
     """Weights and head of the landmarks pixels (F, L, 2), x right and y down as in the picture.
 
-    `names` (L,) tell which landmarks are the sliding outline of the cheeks ("lm00" to "lm16"). The frame `neutral`
-    shows the person's own neutral face; None says that person and model have the same proportions. `window` seconds
-    of moving average, 0 for none.
+    `names` (L,), "lm00" to "lm67", tell the sliding outline of the cheeks, and the regions whose proportions may
+    differ. The frame `neutral` shows the person's own neutral face; None says that person and model have the same
+    proportions. `window` seconds of moving average, 0 for none.
     """
     pixels = checks.array(pixels, "pixels", ("F", len(basis.rest), 2))
     rate = checks.positive(rate, "rate")
@@ -74,7 +74,7 @@ def solved(
     if neutral is not None:
         if not 0 <= neutral < len(pixels):
             raise InvalidInput(f"the neutral frame should lie between 0 and {len(pixels) - 1}, but is {neutral}")
-        subject, pose = made_neutral(subject, pixels[neutral])
+        subject, pose = made_neutral(subject, pixels[neutral], tuple(names or ()))
     poses = followed(subject, pixels, pose)
     weights = moving_average(np.stack([each.weights for each in poses]), round(window * rate))
     return Solution(
