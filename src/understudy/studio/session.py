@@ -193,6 +193,8 @@ class Session:
 
     async def staged(self) -> None:
         """Wait until what is being put on stage is there: what is asked of the stage afterwards is asked of that."""
+        if self._reviving is not None:
+            await asyncio.wait([self._reviving])  # the stage of last time, which comes in two steps
         async with self._staging:
             pass
 

@@ -51,6 +51,7 @@ _PLAYING: WeakKeyDictionary[Session, Playing] = WeakKeyDictionary()
 @handles(messages.EnterGame)
 async def enter(session: Session, request: messages.EnterGame) -> messages.GameEntered:
     """Whoever is on stage plays, or else somebody who has learned to perform."""
+    await session.staged()
     entry = playable(session.document)
     if entry is None:
         raise InvalidInput("Nobody here has learned to act yet; learn a character first")
