@@ -58,6 +58,7 @@ def test_what_nodes_tell_is_what_takes_did(made, whole):
         onsets: dict[int, list[int]] = {}
         for take, nodes in zip(made, visits):
             changed = np.append(True, np.diff(nodes) != 0)
+            changed[take.peak + 1] = True  # a stay at the apex counts as two, one each way
             np.add.at(entries, nodes[changed], 1)
             steps |= {(int(a), int(b)) for a, b in itertools.pairwise(nodes) if a != b}
             onsets.setdefault(int(nodes[take.peak]), []).append(take.peak)
@@ -65,7 +66,7 @@ def test_what_nodes_tell_is_what_takes_did(made, whole):
             assert region.labels[nodes, label].all()
             assert region.peaks[nodes[take.peak], label]
             assert nodes[0] == nodes[-1] == 0
-        np.testing.assert_allclose(region.runs, region.merged / entries)
+        np.testing.assert_allclose(region.runs, region.merged / entries, rtol=1e-6)
         assert sorted(steps) == list(zip(region.sources.tolist(), region.targets.tolist()))
         assert set(onsets) == set(np.flatnonzero(np.isfinite(region.onset)).tolist())
         for node, frames in onsets.items():
@@ -115,7 +116,8 @@ def test_more_compression_leaves_less(made):
 
 def test_bytes_are_saved_as_asked(made):
     few = made[:10]
-    assert 1 - build(few, compression=0.6).bytes / raw_bytes(few) == pytest.approx(0.6, abs=0.05)
+    saved = 1 - build(few, compression=0.6).bytes / raw_bytes(few)
+    assert 0.6 <= saved <= 0.66
 
 
 def test_one_more_take_without_a_rebuild(made):

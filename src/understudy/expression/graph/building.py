@@ -24,11 +24,12 @@ from understudy.expression.graph.sample_graph import sample_graph, visited
 from understudy.expression.regions import regions_of
 from understudy.expression.sequence import Sequence, alike
 
+STRICTER = 0.3  # the part of the tolerance that is left to each take: what takes are off by adds up
 # A take comes home where its last pose is within this part of its peak. Hand-made and prepared takes end within 0.02;
 # recorded ones, cut where the face is calm, within 0.2; a take that stops at its peak is at 1.
 HOME = 0.3
 
-HALVINGS = 8  # of the share that both stages are asked for: to 0.004
+FINEST = 0.008  # how near to the wanted compression a graph is brought, of the bytes and of what its stages are asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,8 @@ def build(
 
     With `merge_compression` the two stages are searched as in the paper: `compression` is the share of a take's own
     poses that is merged away, `merge_compression` the share of its nodes that nodes of other takes then take in, each
-    within its tolerance. Without it, `compression` is what the user sees: the share of the takes' bytes to be saved.
+    within its tolerance. Without it, `compression` is what a user sees: the share of the takes' bytes to be saved, or a
+    little more.
     `align` aligns what is merged (see `merging`).
     """
     return traced(
@@ -132,20 +134,36 @@ def raw_bytes(sequences: Iterable[Sequence]) -> int:
 
 
 def _of_bytes(takes: list[Sequence], regions: Mapping[str, Array], goal: Goal, align: bool, seed: int) -> Traced:
-    """The graph that keeps the most while it saves `goal.compression` of the bytes, both stages asked for the same."""
+    """The graph that keeps the most while it saves `goal.compression` of the bytes or a little more.
+
+    Where that cannot be had, as from takes of a few frames, it is the one that saves the most.
+    """
     raw = raw_bytes(takes)
     low, high = 0.0, 1.0
-    best: tuple[float, Traced] | None = None
-    for _ in range(HALVINGS):
+    found: list[tuple[float, Traced]] = []
+    while high - low > FINEST:
         share = (low + high) / 2
-        stage = Goal(share, min(goal.tolerance, share, 1.0 - share))
-        found = _built(takes, regions, _Goals(stage, stage, align), seed)
-        saved = 1.0 - found.graph.bytes / raw
-        if best is None or abs(saved - goal.compression) < abs(best[0] - goal.compression):
-            best = saved, found
+        stages = Goal(share, STRICTER * goal.tolerance), Goal(_merging_share(share), STRICTER * goal.tolerance)
+        made = _built(takes, regions, _Goals(*stages, align), seed)
+        saved = 1.0 - made.graph.bytes / raw
+        found.append((saved, made))
+        if 0.0 <= saved - goal.compression <= FINEST:
+            break
         low, high = (share, high) if saved < goal.compression else (low, share)
-    assert best is not None
-    return best[1]
+    enough = [each for each in found if each[0] >= goal.compression]
+    if enough:
+        return min(enough, key=lambda each: each[0])[1]
+    return max(found, key=lambda each: each[0])[1]
+
+
+def _merging_share(share: float) -> float:
+    """What merging is asked for where takes are to lose `share` of their own poses.
+
+    Half of it: a take's neighbouring poses are more alike than those of two takes. For the same 86 % of the bytes of
+    the face's takes, the landmarks are 0.87 px off with 0.88 and 0.5, and 1.03 px with 0.7 and 0.8. Beyond nine tenths
+    there is little left in a take, and takes have to share.
+    """
+    return share / 2 if share < 0.9 else 0.45 + 5.5 * (share - 0.9)
 
 
 def _built(takes: list[Sequence], regions: Mapping[str, Array], goals: _Goals, seed: int) -> Traced:

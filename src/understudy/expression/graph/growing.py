@@ -38,11 +38,11 @@ class Growing:
         self = cls(region.name, region.members, base, labels, region.spread)
         self.displacements, self.velocities = np.array(region.displacements), region.velocities.astype(float)
         self.merged, self.arrivals = region.merged.astype(float), region.arrivals.astype(float)
-        self.visits = np.round(self.merged / region.runs)
+        self.visits = np.round(self.merged / region.runs.astype(float))
         self.labels, self.peaks = np.zeros((region.nodes, labels), bool), np.zeros((region.nodes, labels), bool)
         self.labels[:, columns], self.peaks[:, columns] = region.labels, region.peaks
-        means = np.stack([region.onset, region.offset], axis=1)
-        deviations = np.stack([region.onset_deviation, region.offset_deviation], axis=1)
+        means = np.stack([region.onset, region.offset], axis=1).astype(float)
+        deviations = np.stack([region.onset_deviation, region.offset_deviation], axis=1).astype(float)
         self.spans = np.nan_to_num(np.stack([means, deviations**2 * self.arrivals[:, None]], axis=2))
         self.edges = np.stack([region.sources, region.targets], axis=1).astype(np.int64)
         return self
@@ -66,6 +66,8 @@ class Growing:
         self._take_means(sample, merging)
         visits = np.asarray(merging.nodes[sample.visits])
         entered = np.append(True, visits[1:] != visits[:-1])
+        # a stay at the apex ends one way and begins the other, and counts as two
+        entered[min(spans[0] + 1, len(visits) - 1)] = True
         np.add.at(self.visits, visits[entered], 1)
         self.labels[visits, label] = True
         peak = int(merging.nodes[sample.peak])
@@ -117,17 +119,17 @@ class Growing:
             members=np.asarray(self.members, np.int32),
             displacements=self.displacements.copy(),
             merged=self.merged.astype(np.int32),
-            runs=self.merged / np.maximum(self.visits, 1.0),
+            runs=(self.merged / np.maximum(self.visits, 1.0)).astype(np.float32),
             velocities=self.velocities.astype(np.float32),
             labels=self.labels.copy(),
             peaks=self.peaks.copy(),
-            onset=means[:, 0].copy(),
-            onset_deviation=deviations[:, 0].copy(),
+            onset=means[:, 0].astype(np.float32),
+            onset_deviation=deviations[:, 0].astype(np.float32),
             sources=self.edges[:, 0].astype(np.int32),
             targets=self.edges[:, 1].astype(np.int32),
-            costs=edge_costs(self.edges, standing),
-            offset=means[:, 1].copy(),
-            offset_deviation=deviations[:, 1].copy(),
+            costs=edge_costs(self.edges, standing).astype(np.float32),
+            offset=means[:, 1].astype(np.float32),
+            offset_deviation=deviations[:, 1].astype(np.float32),
             arrivals=self.arrivals.astype(np.int32),
             spread=self.spread,
         )
