@@ -94,7 +94,7 @@ async def taken(session: Session, stage: StageState) -> ClipSource:
 @handles(perform.Tell)
 async def tell(session: Session, request: perform.Tell) -> None:
     """A command, made of what was given. A named pose without a label is had in the label that shows it best."""
-    source = _live(session)
+    source = await _live(session)
     given: dict[str, Any] = {
         name: value for name, value in vars(request).items() if name not in ("id", "command") and value is not None
     }
@@ -120,7 +120,7 @@ async def tell(session: Session, request: perform.Tell) -> None:
 @handles(perform.Dial)
 async def dial(session: Session, request: perform.Dial) -> None:
     """Turn the dials."""
-    _live(session).dial(request.liveliness, request.stillness, request.gaze)
+    (await _live(session)).dial(request.liveliness, request.stillness, request.gaze)
 
 
 @handles(perform.CheckScript)
@@ -135,14 +135,14 @@ async def check_script(session: Session, request: perform.CheckScript) -> perfor
 @handles(perform.RunScript)
 async def run_script(session: Session, request: perform.RunScript) -> None:
     """Perform it from here on."""
-    _live(session).run_script(request.text, request.name)
+    (await _live(session)).run_script(request.text, request.name)
     _go_on(session)
 
 
 @handles(perform.StopScript)
 async def stop_script(session: Session, request: perform.StopScript) -> None:
     """The command that runs goes on to its end."""
-    _live(session).stop_script()
+    (await _live(session)).stop_script()
 
 
 @handles(perform.KeepScript)
@@ -168,7 +168,7 @@ async def keep_script(session: Session, request: perform.KeepScript) -> perform.
 @handles(perform.Record)
 async def record(session: Session, request: perform.Record) -> perform.Taken:
     """Begin a take, or end it and keep it."""
-    source = _live(session)
+    source = await _live(session)
     if request.recording:
         source.start_recording()
         _go_on(session)
@@ -196,7 +196,10 @@ async def latent_map(session: Session, model: str) -> Content:
     return Content(data, kept=True)
 
 
-def _live(session: Session) -> LiveSource:
+async def _live(session: Session) -> LiveSource:
+    """Who performs; somebody who is just coming on stage is waited for."""
+    if not isinstance(session.source, LiveSource):
+        await session.staged()
     if not isinstance(session.source, LiveSource):
         raise InvalidInput("nobody performs; learn a character, or choose a model from the library")
     return session.source
