@@ -17,6 +17,7 @@ from understudy.rig import flatten
 ENDINGS = (".glb", ".gltf")
 # glTF has viewers make the tangents of a normal map themselves where a mesh has none, as most meshes do.
 GENERATED_TANGENTS = "MESH_PRIMITIVE_GENERATED_TANGENT_SPACE"
+FEW = 4  # clips of a cast member that are written; the validator looks at each alike
 MADE = {"small": small_asset, "motion": motion_asset}
 SOURCES = [
     *data_files("gltf_*/*.glb"),
@@ -47,6 +48,8 @@ def test_our_own_characters_are_valid(name, tmp_path):
 @pytest.mark.parametrize("name", cast.names())
 def test_the_cast_is_valid(name, tmp_path):
     asset = cast.load(name)
+    if len(asset.curves) > FEW:
+        asset = Asset(asset.characters, curves=asset.curves[:FEW])  # all seventy takes of the face take a minute
     if any(character.layers is not None for character in asset.characters):
         asset = flatten(Asset(asset.characters, curves=asset.curves[:2]))  # two clips: baking all takes half a minute
     assert_valid(asset, tmp_path)
