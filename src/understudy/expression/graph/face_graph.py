@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 class RegionGraph:
     """N nodes and E edges of one region of L_r landmarks in D dimensions; Q labels.
 
-    A node's poses came in `merged / runs` visits, where a stay at the apex counts as two, one each way. `velocities` are the mean displacement a frame over its poses, taken
-    towards the peak: they give a line and a speed, and which way along it is for the path to say. The displacement of
-    a node that holds peaks is the mean of these peaks, so that an expression does not fade as its node grows.
+    A node's poses came in `merged / runs` visits, where a stay at the apex counts as two, one each way. `velocities`
+    are the mean displacement a frame over its poses, taken towards the peak: they give a line and a speed, and which
+    way along it is for the path to say. The displacement of a node that holds peaks is the mean of these peaks, so that
+    an expression does not fade as its node grows.
     """
 
     name: str

@@ -1,0 +1,56 @@
+"""The takes that face graphs are measured on: the cast's face, and a recorded face."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from benchmarks.measure import HERE
+
+from understudy import cast
+from understudy.cast import face
+from understudy.expression import Sequence
+from understudy.expression.from_clips import sequences_of
+from understudy.expression.preparing import prepared
+from understudy.expression.regions import landmark_names
+from understudy.rig import of
+
+DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
+WIDTH, HEIGHT = 270, 380  # pixels of the paper's faces
+
+
+@cache
+def face_takes(rate: float) -> tuple[Sequence, ...]:
+    """The face's 70 clips as prepared takes of 68 landmarks in the picture plane, in pixels."""
+    asset = cast.load("face")
+    clips = [*asset.clips, *asset.curves]
+    takes = prepared(sequences_of(of(asset.characters[0]), clips, face.LANDMARKS, rate=rate))
+    return tuple(in_pixels(takes))
+
+
+def real_takes(rate: float | None = None) -> list[Sequence]:
+    """The segments of a recorded take, named by their strongest shape; empty where the data is not at hand."""
+    home = DATA / "derived_face"
+    if not home.is_dir():
+        return []
+    with np.load(home / "alex_rom_3_lm68_on_ICT.npz") as file:
+        points = file["landmarks"].astype(float)
+    takes = []
+    with (home / "alex_rom_3_events.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            start, peak, end = (int(row[f"{name}_frame"]) for name in ("onset", "peak", "offset"))
+            label = re.sub("(Left|Right)?=.*", "", row["top_shapes"])
+            name = f"{label} {row['peak_s']}"
+            takes.append(Sequence(name, label, points[start : end + 1], 30.0, peak - start, landmark_names()))
+    return in_pixels(prepared(takes, rate=rate))
+
+
+def in_pixels(takes: list[Sequence]) -> list[Sequence]:
+    """Seen from the front, the mean neutral face as large as the paper's: of the same area."""
+    base = np.mean([take.points[0] for take in takes], axis=0)[:, :2]
+    scale = np.sqrt(WIDTH * HEIGHT / np.prod(np.ptp(base, axis=0)))
+    return [take.changed(points=take.points[:, :, :2] * scale) for take in takes]
