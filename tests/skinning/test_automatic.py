@@ -11,7 +11,7 @@ from understudy import formats
 from understudy.character import Asset, Character, Mesh, Part, Skeleton, Skin
 from understudy.errors import InvalidInput
 from understudy.rig import of
-from understudy.skinning.automatic import automatic_asset, automatic_skin
+from understudy.skinning.automatic import _at_rest, automatic_asset, automatic_skin
 from understudy.skinning.bound import bound
 
 SKINNED = [
@@ -52,6 +52,22 @@ def test_new_weights_keep_the_rest_and_bend_the_tube(offset: float) -> None:
     dense = found.weights.dense(2)
     assert dense[0, 0] > 0.95 and dense[24 * 16, 1] > 0.95
     assert not automatic_skin(source, rigid=True).character.parts[1].skin.is_rigid
+
+
+def test_parts_are_rigged_as_they_were_bound_however_the_skeleton_stands() -> None:
+    """Two halves of a tube hang on two joints, of which one has moved away since: they are one tube still."""
+    vertices = tube()[0]
+    binds = np.tile(np.eye(4), (2, 1, 1))
+    binds[1, 0, 3] = -1
+    skeleton = Skeleton(["upper", "lower"], [-1, 0], [[0, 0, 0], [1, 2, 0]])
+    halves = [np.flatnonzero((vertices[:, 0] > 1) == far) for far in (False, True)]
+    parts = []
+    for joint, half in enumerate(halves):
+        skin = Skin([0, 1], binds, np.full((len(half), 1), joint), np.ones((len(half), 1)))
+        parts.append(Part(f"half {joint}", Mesh("half", vertices[half], [[0, 1, 2]]), skin))
+    _, placed, _ = _at_rest(Character("tube", skeleton, parts))
+    whole = vertices[np.concatenate(halves)]
+    np.testing.assert_allclose(placed - placed[0], whole - whole[0], atol=1e-6)
 
 
 def test_a_mesh_without_a_skeleton_is_rigged() -> None:

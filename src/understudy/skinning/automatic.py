@@ -85,17 +85,18 @@ def _rigged(
 def _at_rest(character: Character) -> tuple[list[Array], Array, Array]:
     """world_from_mesh (4, 4) of each part, and all vertices (V, 3) and triangles (T, 3) in the world.
 
-    A skinned part is taken as it was bound: the pose of its skeleton is forgotten with the skeleton.
+    Skinned parts are taken as they were bound, all in one pose: that of the skeleton is forgotten with the skeleton.
+    Where that was in the world, joints that have moved since do not agree; the one that is nearest to all is believed.
     """
+    whole = bound(character, rigid=True)
     skeleton = character.skeleton
     rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
-    spaces = []
-    for part in character.parts:
-        skin = part.skin
-        heaviest = int(np.bincount(skin.influences.ravel(), skin.weights.ravel(), len(skin.joints)).argmax())
-        spaces.append(rest[skin.joints[heaviest]] @ skin.inverse_binds[heaviest])
-    vertices = [transform.apply(s, part.mesh.vertices.astype(float)) for s, part in zip(spaces, character.parts)]
-    return spaces, np.concatenate(vertices), character.triangles.astype(np.int64)
+    joints, weights = whole.artist()
+    carried = np.bincount(joints.ravel(), weights.ravel(), len(whole.joints))
+    told = rest[whole.joints] @ transform.invert(whole.binds)  # world_from_bound, if its joint has not moved
+    apart = np.abs(told[:, None, :3] - told[None, :, :3]).sum(axis=(2, 3)) @ carried
+    world = told[int(np.where(carried > 0, apart, np.inf).argmin())]
+    return [world @ space for space in whole.spaces], transform.apply(world, whole.vertices), whole.triangles
 
 
 def automatic_asset(asset: Asset, found: AutomaticSkin, source: Character) -> Asset:

@@ -10,20 +10,27 @@ from understudy.checks import Array
 from understudy.deform.automatic import automatic_weights
 from understudy.deform.automatic.solid import Solid
 from understudy.deform.rigging import TEMPLATES, automatic_rig
-from understudy.deform.rigging.embedding import _place, _way, boxed, embed
+from understudy.deform.rigging.confidence import distinctness, stance
+from understudy.deform.rigging.embedding import Ways, _place, boxed, embed
 from understudy.deform.rigging.medial import Medial
 from understudy.deform.rigging.refining import Cost, unfolded
 from understudy.deform.rigging.rig import turned
 from understudy.errors import InvalidInput
 
+ARMS_OUT = (box([0.1, 1.3, -0.06], [0.85, 1.42, 0.06]), box([-0.85, 1.3, -0.06], [-0.1, 1.42, 0.06]))
+ARMS_DOWN = (
+    box([-0.3, 1.3, -0.06], [0.3, 1.42, 0.06]),
+    box([0.26, 0.72, -0.06], [0.37, 1.42, 0.06]),
+    box([-0.37, 0.72, -0.06], [-0.26, 1.42, 0.06]),
+)
 
-def person() -> tuple[Array, Array]:
-    """A figure of boxes that overlap: 1.8 m high, arms stretched out, facing +z."""
+
+def person(arms: tuple[tuple[Array, Array], ...] = ARMS_OUT) -> tuple[Array, Array]:
+    """A figure of boxes that overlap: 1.8 m high, facing +z."""
     return joined(
         box([-0.18, 0.85, -0.1], [0.18, 1.45, 0.1]),
         box([-0.1, 1.4, -0.1], [0.1, 1.8, 0.12]),
-        box([0.1, 1.3, -0.06], [0.85, 1.42, 0.06]),
-        box([-0.85, 1.3, -0.06], [-0.1, 1.42, 0.06]),
+        *arms,
         box([0.04, 0.0, -0.07], [0.17, 0.95, 0.07]),
         box([-0.17, 0.0, -0.07], [-0.04, 0.95, 0.07]),
         box([0.04, 0.0, -0.07], [0.17, 0.08, 0.2]),
@@ -46,6 +53,24 @@ def test_the_joints_of_a_person_are_where_they_should_be(rig) -> None:
         assert place[side + "Foot"][1] < 0.35 and 0.03 < sign * place[side + "Foot"][0] < 0.2
     assert rig.confidence.overall > 0.6 and rig.confidence.inside > 0.97
     assert not any(name.endswith("Tip") for name in rig.names)
+
+
+def test_arms_that_hang_are_found() -> None:
+    rig = automatic_rig(*person(ARMS_DOWN), "biped", "+z")
+    place = dict(zip(rig.names, rig.places))
+    for side, sign in (("Left", 1), ("Right", -1)):
+        assert 0.2 < sign * place[side + "Hand"][0] < 0.4 and 0.7 < place[side + "Hand"][1] < 1.0
+        assert place[side + "Arm"][1] > 1.1
+
+
+def test_two_legs_in_one_are_not_believed() -> None:
+    """A biped has no four legs, so a quadruped's go where there are others already, or not down to the ground."""
+    vertices, triangles = person()
+    medial = Medial.of(Solid.of(vertices, triangles, 32))
+    biped, quadruped = TEMPLATES["biped"], TEMPLATES["quadruped"]
+    own, other = (unfolded(t, embed(t, medial, vertices), medial, boxed(t, vertices)) for t in (biped, quadruped))
+    assert distinctness(biped, own, medial) == 1.0 and stance(biped, own, medial) == 1.0
+    assert distinctness(quadruped, other, medial) * stance(quadruped, other, medial) < 0.75
 
 
 def test_the_sides_are_mirror_images(rig) -> None:
@@ -79,7 +104,8 @@ def test_the_embedding_is_the_best_of_all() -> None:
     size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     keys = [int(key) for key in template.keys]
     places = {key: _place(template, medial, vertices, wanted, key, size) for key in keys}
-    ways = {key: _way(medial, wanted, template.above(key), key, size) for key in keys if template.above(key) >= 0}
+    every = Ways.of(medial, size)
+    ways = {key: every.cost(wanted, template.above(key), key) for key in keys if template.above(key) >= 0}
     best = np.inf
     for spheres in itertools.product(range(len(medial.centres)), repeat=len(keys)):
         at = dict(zip(keys, spheres))

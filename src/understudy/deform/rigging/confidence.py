@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.checks import Array
+from understudy.deform.rigging.embedding import STANDING
 from understudy.deform.rigging.medial import Medial
 from understudy.deform.rigging.template import Template
 from understudy.maths import linear
 
 SAMPLES = 12  # along a bone
 DOUBTFUL = 0.5  # below this a joint is named
+GROUNDED = 0.1  # of the height: the middle of a foot that stands is below
 COVERED = 1.6  # radii of the limb within which a bone moves it
 
 
@@ -25,6 +27,8 @@ class Confidence:
     inside: float  # share of the bones' length that is inside the mesh
     covered: float  # share of the mesh that has a bone in its middle
     likeness: float  # how like the template's its directions and lengths are
+    distinct: float  # share of the limbs that have a part of the mesh for themselves
+    standing: float  # how far feet are on the ground
     notes: tuple[str, ...] = ()
 
     def only(self, which: Array) -> Confidence:
@@ -51,7 +55,9 @@ def confidence_of(template: Template, places: Array, medial: Medial, wanted: Arr
     inside = float((within * length).sum() / length.sum())
     covered = coverage(medial, samples.reshape(-1, 3))
     likeness = float((alike * usual).sum() / usual.sum())
-    overall = float(np.clip(inside**2 * covered**1.5 * likeness * np.exp(-max(cost - 0.5, 0.0)), 0, 1))
+    distinct, standing = distinctness(template, places, medial), stance(template, places, medial)
+    like = likeness * distinct * standing * np.exp(-max(cost - 0.5, 0.0))
+    overall = float(np.clip(inside**2 * covered**1.5 * like, 0, 1))
     notes = []
     doubtful = [template.names[j] for j in np.flatnonzero(joints < DOUBTFUL) if not template.tips[j]]
     if doubtful:
@@ -59,7 +65,44 @@ def confidence_of(template: Template, places: Array, medial: Medial, wanted: Arr
         notes.append(f"look at {shown}: unlike the template, or not inside the mesh")
     if overall < DOUBTFUL:
         notes.append(f"confidence {overall:.2f} is low; another template or facing may fit better")
-    return Confidence(overall, joints, inside, covered, likeness, tuple(notes))
+    return Confidence(overall, joints, inside, covered, likeness, distinct, standing, tuple(notes))
+
+
+def distinctness(template: Template, places: Array, medial: Medial) -> float:
+    """The share of the limbs' outer halves that no other limb runs through: two legs in one are no two legs."""
+    from scipy.spatial import cKDTree
+
+    limbs = []
+    for tip in np.flatnonzero([not len(children) for children in template.children]):
+        chain = [int(tip)]
+        while chain[-1] != template.above(int(tip)):
+            chain.append(int(template.parents[chain[-1]]))
+        limbs.append(polyline(places[chain], np.linspace(0, 0.5, SAMPLES)))
+    if len(limbs) < 2:
+        return 1.0
+    alone = []
+    for i, limb in enumerate(limbs):
+        others = np.concatenate([other for k, other in enumerate(limbs) if k != i])
+        depth, _ = medial.depth_and_slope(limb)
+        alone.append((cKDTree(others).query(limb)[0] > depth + medial.solid.step).mean())
+    return float(np.mean(alone))
+
+
+def polyline(corners: Array, shares: Array) -> Array:
+    """(n, 3) the places at shares (n,) of the length of a line through corners (k, 3)."""
+    gone = np.concatenate([[0], np.cumsum(linear.length(np.diff(corners, axis=0)))])
+    return np.stack([np.interp(shares * gone[-1], gone, corners[:, i]) for i in range(3)], axis=1)
+
+
+def stance(template: Template, places: Array, medial: Medial) -> float:
+    """1 where all feet are on the ground, less by how much of the height they miss it; 1 for what has no feet."""
+    feet = np.flatnonzero([not len(c) and template.places[j, 1] < STANDING for j, c in enumerate(template.children)])
+    if not len(feet):
+        return 1.0
+    low, high = (medial.centres[:, 1] + sign * medial.radii for sign in (-1, 1))
+    height = max(float(high.max() - low.min()), 1e-12)
+    missed = np.maximum((places[feet, 1] - low.min()) / height - GROUNDED, 0)
+    return float(np.exp(-((missed / GROUNDED) ** 2)).mean())
 
 
 def coverage(medial: Medial, samples: Array) -> float:

@@ -31,7 +31,7 @@ CENTRED = 6.0  # for a middle joint as far off the middle as the box is wide
 END = 1.0  # for an end from which one could go on by a tenth of the size
 GROUND = 8.0  # for a foot as high as the head
 STANDING = 0.05  # of the height: ends below it are feet
-DEEP = 0.6  # for a fork in a limb of no width at all; nothing from half the deepest on: that may be the head
+DEEP = 0.2  # for a fork in a limb of no width at all; nothing from half the deepest on: that may be the head
 DIRECTION = 1.0  # for opposite directions (1 - cos) / 2
 LENGTH = 0.35  # for a way that is e times as long or short
 DETOUR = 0.6  # for a way twice as long as the straight line
@@ -56,10 +56,11 @@ def boxed(template: Template, points: Array) -> Array:
     )
 
 
-def embed(template: Template, medial: Medial, points: Array) -> Embedding:
-    """The cheapest embedding into the spheres of a mesh with vertices `points` (N, 3)."""
+def embed(template: Template, medial: Medial, points: Array, ways: Ways | None = None) -> Embedding:
+    """The cheapest embedding into the spheres of a mesh with vertices `points` (N, 3), of which `ways` are known."""
     wanted = boxed(template, points)
     size = float(np.linalg.norm(np.ptp(points, axis=0)))
+    ways = ways or Ways.of(medial, size)
     keys = template.keys
     best: dict[int, Array] = {}
     choice: dict[int, Array] = {}
@@ -67,7 +68,7 @@ def embed(template: Template, medial: Medial, points: Array) -> Embedding:
         best[joint] = _place(template, medial, points, wanted, int(joint), size)
         for child in keys:
             if template.above(child) == joint:
-                total = _way(medial, wanted, int(joint), int(child), size) + best[child]
+                total = ways.cost(wanted, int(joint), int(child)) + best[child]
                 choice[child] = total.argmin(axis=1)
                 best[joint] = best[joint] + total.min(axis=1)
     sphere_of: dict[int, int] = {}
@@ -103,13 +104,29 @@ def _place(template: Template, medial: Medial, points: Array, wanted: Array, joi
     return cost + END * (further / span) ** 2
 
 
-def _way(medial: Medial, wanted: Array, joint: int, child: int, size: float) -> Array:
-    """(N, N) the cost of the way from a joint at u to its key child at v."""
-    ideal = wanted[child] - wanted[joint]
-    offset = medial.centres[None] - medial.centres[:, None]
-    straight = np.maximum(linear.length(offset), SHORTEST * size)
-    cosine = offset @ linear.normalise(ideal) / straight
-    way = np.maximum(np.where(np.isfinite(medial.ways), medial.ways, 10 * size), straight)
-    stretch = np.log(way / max(float(linear.length(ideal)), SHORTEST * size))
-    weight = min(1.0, float(linear.length(ideal)) / (0.2 * size))  # the direction of a short way says little
-    return weight * DIRECTION * (1 - cosine) / 2 + LENGTH * stretch**2 + DETOUR * (way / straight - 1)
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """What the cost of ways needs of a mesh, whatever the template: for all pairs of its spheres."""
+
+    straight: Array  # (N, N) lengths of straight lines, at least SHORTEST
+    log: Array  # (N, N) logarithms of the ways' lengths
+    detour: Array  # (N, N) their cost
+    centres: Array  # (N, 3)
+    size: float
+
+    @classmethod
+    def of(cls, medial: Medial, size: float) -> Ways:
+        """Of a mesh of this size."""
+        straight = np.maximum(linear.length(medial.centres[None] - medial.centres[:, None]), SHORTEST * size)
+        way = np.maximum(np.where(np.isfinite(medial.ways), medial.ways, 10 * size), straight)
+        return cls(straight, np.log(way), DETOUR * (way / straight - 1), medial.centres, size)
+
+    def cost(self, wanted: Array, joint: int, child: int) -> Array:
+        """(N, N) that of the way from a joint at u to its key child at v, where the template has them at `wanted`."""
+        ideal = wanted[child] - wanted[joint]
+        length = float(linear.length(ideal))
+        along = self.centres @ linear.normalise(ideal)
+        cosine = (along[None] - along[:, None]) / self.straight
+        stretch = self.log - np.log(max(length, SHORTEST * self.size))
+        weight = min(1.0, length / (0.2 * self.size))  # the direction of a short way says little
+        return 0.5 * weight * DIRECTION * (1 - cosine) + LENGTH * stretch * stretch + self.detour

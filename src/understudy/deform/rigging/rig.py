@@ -6,7 +6,7 @@ A mesh stands upright (Y up). Which way it faces is found by trying four ways, o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from understudy.checks import Array
 from understudy.deform.automatic.solid import Solid
 from understudy.deform.automatic.surface import Surface
 from understudy.deform.rigging.confidence import Confidence, confidence_of
-from understudy.deform.rigging.embedding import boxed, embed
+from understudy.deform.rigging.embedding import Ways, boxed, embed
 from understudy.deform.rigging.medial import Medial
 from understudy.deform.rigging.refining import refined, unfolded
 from understudy.deform.rigging.template import TEMPLATES, Template, template
@@ -29,7 +29,10 @@ CLOSINGS = (1, 2, 4)  # cubes, tried until the mesh has an inside
 HOLLOW = 1.3  # inside cubes for each of the shell, below which a mesh counts as open
 TRIED = ("+z", "-z", "+x", "-x")
 RESOLUTION = 48  # cubes along the longest side: the limbs of a person are three cubes wide
-FORWARD = 1.25  # front and back of a person differ little in shape: the convention decides
+FORWARD = 1.4  # front and back of a person differ little in shape: the convention decides
+SHAPE = np.array([0.25, 0.5])  # what a score loses for a width or depth e times the typical one; some sprawl
+DEAR = 3.0  # what a cost of embedding takes from a score: 0.1 takes a quarter
+FINALISTS = 4
 FEWEST = 4  # spheres, below which a mesh has no limbs to speak of
 
 
@@ -78,14 +81,19 @@ def automatic_rig(
             progress(done, len(ways) + 1)
         meshes.append(_Turned.of(surface, way))
         found += [_Candidate.of(meshes[-1], variant) for each in chosen for variant in template(each).variants]
-    best = max(found, key=lambda each: each.score)
     if progress:
         progress(len(ways), len(ways) + 1)
-    words = []
-    if len(found) > 1:
-        ranked = sorted(found, key=lambda each: -each.score)[1:4]
-        words = [f"{best} fits best, then {', '.join(map(str, ranked))}"]
-    return best.refined(words)
+    ranked = sorted((each.refined() for each in _best(found)), key=lambda each: -each.score)
+    words = [f"{ranked[0]} fits best, then {', '.join(map(str, ranked[1:4]))}"] if len(ranked) > 1 else []
+    return ranked[0].rig(words)
+
+
+def _best(found: list[_Candidate]) -> list[_Candidate]:
+    """The best of each template and facing that may still win once they are refined."""
+    best: dict[tuple[str, str], _Candidate] = {}
+    for each in sorted(found, key=lambda each: each.score):
+        best[each.template.name, each.mesh.facing] = each
+    return sorted(best.values(), key=lambda each: -each.score)[:FINALISTS]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +103,8 @@ class _Turned:
     facing: str
     points: Array  # (N, 3)
     medial: Medial
+    ways: Ways
+    bulk: Array  # (3,) width, height and depth of nine tenths of it: swords and whiskers do not count
     plane: float | None  # the x of its plane of symmetry, if it has one
     notes: tuple[str, ...]
 
@@ -109,7 +119,10 @@ class _Turned:
             notes.append(f"{medial.pieces} pieces stand apart and were linked over the gaps between them")
         middle = 0.5 * float(points[:, 0].min() + points[:, 0].max())
         plane = middle if symmetry(medial.solid, middle) > SYMMETRIC else None
-        return cls(facing, points, medial, plane, tuple(notes))
+        ways = Ways.of(medial, float(np.linalg.norm(np.ptp(points, axis=0))))
+        cubes = np.argwhere(medial.solid.inside) * medial.solid.step
+        bulk = np.ptp(np.percentile(cubes, [5, 95], axis=0), axis=0)
+        return cls(facing, points, medial, ways, bulk, plane, tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +137,7 @@ class _Candidate:
 
     @classmethod
     def of(cls, mesh: _Turned, chosen: Template) -> _Candidate:
-        embedding = embed(chosen, mesh.medial, mesh.points)
+        embedding = embed(chosen, mesh.medial, mesh.points, mesh.ways)
         wanted = boxed(chosen, mesh.points)
         places = unfolded(chosen, embedding, mesh.medial, wanted)
         trust = confidence_of(chosen, places, mesh.medial, wanted, embedding.cost)
@@ -137,17 +150,36 @@ class _Candidate:
         These are beliefs about meshes in general, and no part of the confidence in this one.
         """
         belief = self.template.belief * (FORWARD if self.mesh.facing == "+z" else 1.0)
-        _, height, depth = np.maximum(np.ptp(self.mesh.points, axis=0), 1e-9)
-        return float(self.trust.overall * belief * np.exp(-0.5 * np.log(depth / height / self.template.depth) ** 2))
+        width, height, depth = np.maximum(self.mesh.bulk, 1e-9)
+        belief *= self.tapering
+        unlike = np.log([width / height / self.template.width, depth / height / self.template.depth])
+        return float(self.trust.overall * belief * np.exp(-(SHAPE @ unlike**2) - DEAR * self.cost))
+
+    @property
+    def tapering(self) -> float:
+        """1, or less where a tail ends thicker than the head: then it may be the head."""
+        names = self.template.names
+        if "TailTip" not in names:
+            return 1.0
+        ends = self.places[[names.index("HeadTip"), names.index("TailTip")]]
+        medial = self.mesh.medial
+        nearest = np.linalg.norm(medial.centres[None] - ends[:, None], axis=-1).argmin(axis=1)
+        head, tail = medial.radii[nearest]
+        return float(min(1.0, head / tail)) ** 0.5
 
     def __str__(self) -> str:
         return f"{self.template.name} facing {self.mesh.facing} ({self.trust.overall:.2f})"
 
-    def refined(self, words: list[str]) -> AutomaticRig:
+    def refined(self) -> _Candidate:
+        """The same with its joints where they fit best."""
+        places = refined(self.template, self.places, self.mesh.medial, self.mesh.plane)
+        wanted = boxed(self.template, self.mesh.points)
+        trust = confidence_of(self.template, places, self.mesh.medial, wanted, self.cost)
+        return replace(self, places=places, trust=trust)
+
+    def rig(self, words: list[str]) -> AutomaticRig:
         """The finished rig, in the space of the mesh as it was given."""
         chosen, mesh = self.template, self.mesh
-        places = refined(chosen, self.places, mesh.medial, mesh.plane)
-        trust = confidence_of(chosen, places, mesh.medial, boxed(chosen, mesh.points), self.cost)
         kept = np.flatnonzero(~chosen.tips)
         number = {int(joint): i for i, joint in enumerate(kept)}
         return AutomaticRig(
@@ -155,9 +187,9 @@ class _Candidate:
             mesh.facing,
             tuple(chosen.names[j] for j in kept),
             checks.freeze(np.array([number.get(int(chosen.parents[j]), -1) for j in kept])),
-            checks.freeze(places[kept] @ turned(TURNS[mesh.facing])),
-            trust.only(kept),
-            (*words, *mesh.notes, *trust.notes),
+            checks.freeze(self.places[kept] @ turned(TURNS[mesh.facing])),
+            self.trust.only(kept),
+            (*words, *mesh.notes, *self.trust.notes),
         )
 
 

@@ -17,7 +17,19 @@ from understudy import checks
 from understudy.checks import Array
 
 Row = tuple[str, str, float, float, float]
-HEADS = (0.3, 0.42, 0.55)  # of the height; the template's own is 0.18
+HEADS = (0.3, 0.42, 0.55, 0.62)  # of the height; the template's own is 0.18
+HANGING: Mapping[str, tuple[float, float]] = {
+    "Arm": (0.55, 0.78),
+    "ForeArm": (0.8, 0.63),
+    "Hand": (0.88, 0.47),
+    "HandTip": (0.92, 0.38),
+    "UpLeg": (0.25, 0.5),
+    "Leg": (0.27, 0.28),
+    "Foot": (0.27, 0.05),
+    "ToeTip": (0.28, 0.01),
+}
+"""x and y of a biped's limbs whose arms hang: its box is narrow."""
+RARER = 0.85  # such meshes than those with arms stretched out, which are made to be rigged
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +40,12 @@ class Template:
     names: tuple[str, ...]
     parents: Array  # (J,)
     places: Array  # (J, 3) of the box
-    depth: float  # of a typical one, in heights
+    width: float  # of a typical one, in heights
+    depth: float  # likewise
     belief: float  # how likely it is before looking: few bones fit nearly anywhere
 
     @classmethod
-    def of(cls, name: str, rows: tuple[Row, ...], depth: float, belief: float) -> Template:
+    def of(cls, name: str, rows: tuple[Row, ...], width: float, depth: float, belief: float) -> Template:
         """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
         full: list[Row] = []
         for joint, parent, x, y, z in rows:
@@ -41,7 +54,7 @@ class Template:
                 full.append((_other(joint), _other(parent), -x, y, z))
         number = {row[0]: i for i, row in enumerate(full)}
         parents = np.array([number.get(row[1], -1) for row in full])
-        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), depth, belief)
+        return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), width, depth, belief)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -88,10 +101,22 @@ class Template:
         places[:, 1] = np.where(y <= neck, lower, upper)
         return replace(self, places=places)
 
+    def with_arms_down(self) -> Template:
+        """The same biped at ease instead of with its arms stretched out."""
+        places = self.places.copy()
+        for j, side in enumerate(self.side):
+            if side:
+                x, y = HANGING[self.names[j].removeprefix("Left").removeprefix("Right")]
+                places[j, :2] = side * x, y
+        return replace(self, places=places, belief=RARER * self.belief)
+
     @property
     def variants(self) -> tuple[Template, ...]:
-        """The proportions that are tried: of people, and of figures in games with heads up to half their height."""
-        return (self, *(self.with_head(share) for share in HEADS)) if self.name == "biped" else (self,)
+        """The poses and proportions that are tried: arms out or down; heads of people, and of figures in games, up to
+        half their height."""
+        if self.name != "biped":
+            return (self,)
+        return tuple(v for pose in (self, self.with_arms_down()) for v in (pose, *map(pose.with_head, HEADS)))
 
 
 def _other(name: str) -> str:
@@ -172,11 +197,11 @@ LAMP: tuple[Row, ...] = (
 )
 
 TEMPLATES: Mapping[str, Template] = {
-    "biped": Template.of("biped", BIPED, 0.3, 1.0),
-    "quadruped": Template.of("quadruped", QUADRUPED, 1.2, 1.0),
-    "bird": Template.of("bird", BIRD, 1.2, 0.75),
-    "fish": Template.of("fish", FISH, 2.5, 0.65),
-    "lamp": Template.of("lamp", LAMP, 0.8, 0.6),
+    "biped": Template.of("biped", BIPED, 0.7, 0.4, 1.0),
+    "quadruped": Template.of("quadruped", QUADRUPED, 0.45, 1.7, 1.0),
+    "bird": Template.of("bird", BIRD, 0.5, 1.5, 0.75),
+    "fish": Template.of("fish", FISH, 1.0, 3.5, 0.65),
+    "lamp": Template.of("lamp", LAMP, 0.4, 0.7, 0.6),
 }
 
 
