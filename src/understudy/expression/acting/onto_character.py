@@ -25,6 +25,7 @@ from understudy.rig import LayeredRig, of
 FULL_LOOK = (radians(30.0), radians(25.0))  # what ARKit's eyeLook weights mean at 1: across, and up or down
 MOVED = 0.05  # of a weight: takes that move the eyes more than this bring a gaze of their own
 BESIDE = 0.35  # of the gaze that is laid over the takes' own: small jumps about where they look
+UNSEEN = ("eyeLook", "tongue")
 TO_ROLL = np.array([1.0, 1.0, -1.0])  # from rolls about z to rolls to the left, and back
 NECKS = ("Neck", "neck")
 SHARES = (0.6, 0.4)  # of a turn, of head and neck
@@ -77,12 +78,23 @@ def _solved(
             f"a graph of landmarks needs the vertices of character {character.name!r} that they stand for; "
             "give landmarks, or build the graph of weights"
         )
+    told = [shape for shapes in character.shapes.values() for shape in shapes if not _unseen(shape)]
     numbers = [landmark_number(each) or 0 for each in performance.names]
     clip = weights_of(
-        character, performance.points, np.asarray(landmarks)[numbers], performance.rate, neutral=performance.base
+        character,
+        performance.points,
+        np.asarray(landmarks)[numbers],
+        performance.rate,
+        neutral=performance.base,
+        shapes=list(dict.fromkeys(told)),
     )
     columns = [column for channel in clip.channels for column in channel.columns]
     return tuple(columns), np.array(clip.values)
+
+
+def _unseen(shape: str) -> bool:
+    """Whether landmarks tell nothing of a shape: eyes that turn and a tongue move lids and lips only a little."""
+    return (canonical(shape) or shape).startswith(UNSEEN)
 
 
 def _of_controls(
