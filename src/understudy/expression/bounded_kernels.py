@@ -46,12 +46,17 @@ def _gradient(h: Array, b: Array, w: Array, gradient: Array) -> float:
 def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int, tight: float, result: Array) -> None:
     """Fills result (F, S) for right sides b (F, S)."""
     count = len(h)
-    w, tried = start.copy(), np.empty(count)
+    w, tried = np.empty(count), np.empty(count)
+    for i in range(count):
+        w[i] = start[i]
     gradient, other, step = np.empty(count), np.empty(count), np.empty(count)
     free, factor = np.empty(count, np.int64), np.empty((count, count))
     for frame in range(len(b)):
         right = b[frame]
-        enough = tight * max(np.abs(right).max(), 1e-300)
+        most = 1e-300
+        for i in range(count):
+            most = max(most, abs(right[i]))
+        enough = tight * most
         value = _gradient(h, right, w, gradient)
         for _ in range(steps):
             n, most = 0, 0.0
@@ -65,7 +70,8 @@ def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int,
             _newton(h, gradient, free, n, factor, step)
             share, better = 1.0, False
             for _ in range(30):
-                tried[:] = w
+                for i in range(count):
+                    tried[i] = w[i]
                 for i in range(n):
                     tried[free[i]] = min(max(w[free[i]] + share * step[i], low[free[i]]), high[free[i]])
                 lower = _gradient(h, right, tried, other)
@@ -78,4 +84,5 @@ def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int,
             w, tried = tried, w
             gradient, other = other, gradient
             value = lower
-        result[frame] = w
+        for i in range(count):
+            result[frame, i] = w[i]

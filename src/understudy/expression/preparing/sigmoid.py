@@ -71,18 +71,18 @@ def limits(frames: int) -> tuple[float, float, float, float]:
     return min(1.0 / span, STEEPEST), STEEPEST, -BEYOND * span, (1 + BEYOND) * span
 
 
-def _table(frames: int) -> tuple[Array, Array]:
-    """(N, 2) b_2 and b_3 of sigmoids to start from, and (N, F) their values for b_1 = 1."""
+def _table(frames: int) -> tuple[Array, Array, Array]:
+    """(N, 2) b_2 and b_3 of sigmoids to start from, (N, F) their values s for b_1 = 1, and (N,) s's."""
     flattest, steepest, _, _ = limits(frames)
     steepnesses = np.geomspace(min(2 * flattest, steepest), steepest, STEEPNESSES)
     b_2, b_3 = (grid.ravel() for grid in np.meshgrid(steepnesses, np.linspace(0, frames - 1, MIDDLES)))
     pairs = np.stack([np.concatenate([b_2, -b_2]), np.concatenate([b_3, b_3])], axis=1)
-    return pairs, sigmoids(np.concatenate([np.ones((len(pairs), 1)), pairs], axis=1), frames)
+    table = sigmoids(np.concatenate([np.ones((len(pairs), 1)), pairs], axis=1), frames)
+    return pairs, table, np.einsum("nf,nf->n", table, table)
 
 
-def _starts(curves: Array, pairs: Array, table: Array) -> Array:
+def _starts(curves: Array, pairs: Array, table: Array, squares: Array) -> Array:
     """(M, 3) the best sigmoid of the table for each of the curves (M, F)."""
-    squares = np.einsum("nf,nf->n", table, table)
     along = curves @ table.T
     best = np.argmax(along**2 / squares, axis=1)
     b_1 = along[np.arange(len(curves)), best] / squares[best]

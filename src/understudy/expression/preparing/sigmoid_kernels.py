@@ -35,7 +35,8 @@ def _unit_sigmoid(b_2: float, b_3: float, s: Array) -> None:
 @compiled(fastmath=SUMS)
 def _normal_equations(y: Array, b_1: float, b_2: float, b_3: float, s: Array, n: Array) -> None:
     """n (9,) = the upper half of J'J by rows, then J'(y - g); for b_1, b_1 b_2, b_1 b_3: free of the curve's scale."""
-    n[:] = 0.0
+    for i in range(9):
+        n[i] = 0.0
     for x in range(len(y)):
         g = s[x]
         along = g * (1.0 - g)
@@ -108,6 +109,7 @@ def fit(
     curves: Array,
     pairs: Array,
     table: Array,
+    squares: Array,
     flattest: float,
     steepest: float,
     first: float,
@@ -121,16 +123,15 @@ def fit(
 ) -> None:
     """Fills parameters (M, 3) and values (M, F) for curves (M, F).
 
-    They start from a table (N, F) of sigmoids for b_1 = 1 with b_2 and b_3 `pairs` (N, 2).
+    They start from a table (N, F) of sigmoids s for b_1 = 1 with b_2 and b_3 `pairs` (N, 2); `squares` (N,) are s's.
     """
     frames = curves.shape[1]
     s, tried, n = np.empty(frames), np.empty(frames), np.empty(9)
-    squares = (table**2).sum(axis=1)
     for m in range(len(curves)):
         y = curves[m]
         row = _start(y, table, squares)
         b_1 = _level(y, table[row], nothing)
-        b_2, b_3 = pairs[row]
+        b_2, b_3 = pairs[row, 0], pairs[row, 1]
         _unit_sigmoid(b_2, b_3, s)
         cost = _cost(y, b_1, s)
         enough = exact * _cost(y, 0.0, s)
