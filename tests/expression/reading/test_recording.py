@@ -20,6 +20,7 @@ def test_a_part_becomes_a_sequence() -> None:
     assert (found.name, found.label, len(found), found.peak) == ("part", "joy", 31, 15)
     np.testing.assert_array_equal(found.points, recording().points[15:46])
     assert recording().sequence("joy", peak_frame=20).peak == 20
+    assert recording().sequence("joy", start=0.5, end=0.9, peak_frame=-1).peak == 12
     whole = recording().sequence("joy")
     assert whole.peak == 20 and whole.guessed
 

@@ -1,6 +1,7 @@
 """The landmark detector: dlib's, with the model that `face_recognition_models` carries; nothing is downloaded.
 
-Both are optional: `pip install 'understudy[capture]'`.
+Both are optional: `pip install 'understudy[capture]'`. dlib and the package are free for any use, but the model was
+trained on 300-W, whose owners allow research only: ask them before commercial use.
 """
 
 from __future__ import annotations

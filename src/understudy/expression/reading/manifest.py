@@ -1,18 +1,20 @@
 """Manifests: which file, or which part of it, is which expression, and where it is strongest. Written in TOML.
 
-labels = ["happiness", "fear"]      # optional: any other label is then a mistake
-rate = 30                           # optional: frames a second of files, before their own clocks
+    labels = ["happiness", "fear"]      # optional: any other label is then a mistake
+    rate = 30                           # optional: frames a second of files, before their own clocks
 
-[regions]                           # optional: other regions than eyes, brows, nose, mouth, cheeks_jaw
-top = ["brow*", "eye*"]
+    [regions]                           # optional: other regions than eyes, brows, nose, mouth, cheeks_jaw
+    top = ["brow*", "eye*"]
 
-[[sequence]]
-file = "takes/joy.csv"              # beside the manifest; a pattern such as joy_*.csv for many
-label = "happiness"
-peak = 0.8                          # seconds of the file; or peak_frame = 24; without either it is found
-start = 0.2                         # optional, seconds: a part of the file
-end = 2.4
-name = "joy"                        # optional; also kind, dimensions, clip and rate, as for reading a file
+    [[sequence]]
+    file = "takes/joy.csv"              # beside the manifest; a pattern such as joy_*.csv for many
+    label = "happiness"
+    peak = 0.8                          # seconds of the file; or peak_frame = 24, -1 the last; else it is found
+    start = 0.2                         # optional, seconds: a part of the file
+    end = 2.4
+    name = "joy"                        # optional; also kind, dimensions, clip and rate, as for reading a file
+
+Paths are relative to the manifest. `file` may also be a folder with a file of landmarks for each picture.
 """
 
 from __future__ import annotations

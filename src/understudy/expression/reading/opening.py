@@ -6,7 +6,7 @@ from pathlib import Path
 
 from understudy import checks
 from understudy.errors import BadFile, FileError, InvalidInput
-from understudy.expression.reading import animation, landmark_archive, landmark_table, table
+from understudy.expression.reading import animation, landmark_archive, landmark_folder, landmark_table, table
 from understudy.expression.reading.recording import Recording
 from understudy.formats import registry
 
@@ -21,7 +21,8 @@ def read(
     rate: float | None = None,
     clip: str | None = None,
 ) -> Recording:
-    """The recording in a file: a table (.csv) or archive (.npz) of landmarks, or any animation file with weights.
+    """The recording in a file: a table (.csv) or archive (.npz) of landmarks, a folder with a file of landmarks for
+    each picture, or any animation file with weights.
 
     A table that has both, as py-feat's, gives its landmarks unless `kind` is "weights". `dimensions` picks the 2 of
     the picture where a tracker gives 3, `clip` one of several, `rate` goes before the file's own.
@@ -43,6 +44,8 @@ def read(
 
 
 def _read(path: Path, kind: str | None, dimensions: int | None, rate: float | None, clip: str | None) -> Recording:
+    if path.is_dir():
+        return landmark_folder.read(path, rate)
     ending = path.suffix.lower()
     if ending == ".npz":
         return landmark_archive.read(path, rate)

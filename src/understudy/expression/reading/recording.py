@@ -53,7 +53,8 @@ class Recording:
         end: float | None = None,
         name: str | None = None,
     ) -> Sequence:
-        """The part from `start` to `end` under a label. Times are seconds of the recording, frames those of it too.
+        """The part from `start` to `end` under a label. Times are seconds of the recording, frames those of it too, and
+        -1 the last one of the part.
 
         Gaps of up to a quarter of a second are filled in between their neighbours and noted; longer ones are refused.
         """
@@ -67,6 +68,8 @@ class Recording:
             raise InvalidInput(f"sequence {name!r} should have a peak or a peak_frame, but has both")
         if peak is not None:
             peak_frame = self._frame(peak, "peak", name)
+        if peak_frame is not None and peak_frame < 0:
+            peak_frame += last + 1
         if peak_frame is not None and not first < peak_frame <= last:
             raise InvalidInput(
                 f"the peak of sequence {name!r} should lie in frames {first + 1} to {last}, but is frame {peak_frame}"
