@@ -10,6 +10,7 @@ itself in per cent of 90 degrees, which also sees motion the wrong way round.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from time import perf_counter, process_time
 
 import numpy as np
@@ -152,6 +153,7 @@ def baselines() -> Iterator[Row]:
     yield Row("one graph, data saved", saved, "%", "row 14 asked", None, None)
 
 
+@cache
 def used_graph() -> FaceGraph:
     """The default graph of all takes at their own rate."""
     return build(face_takes(FULL), compression=DATA / 100)

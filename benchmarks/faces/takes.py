@@ -21,6 +21,7 @@ from understudy.rig import of
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 WIDTH, HEIGHT = 270, 380  # pixels of the paper's faces
+CALM = 0.15  # of a peak's displacement
 
 
 @cache
@@ -44,9 +45,21 @@ def real_takes(rate: float | None = None) -> list[Sequence]:
         for row in csv.DictReader(stream):
             start, peak, end = (int(row[f"{name}_frame"]) for name in ("onset", "peak", "offset"))
             label = re.sub("(Left|Right)?=.*", "", row["top_shapes"])
+            start, end = _about(points, start, peak, end)
             name = f"{label} {row['peak_s']}"
             takes.append(Sequence(name, label, points[start : end + 1], 30.0, peak - start, landmark_names()))
     return in_pixels(prepared(takes, rate=rate))
+
+
+def _about(points: np.ndarray, start: int, peak: int, end: int) -> tuple[int, int]:
+    """The piece of a segment that rises to its peak and falls from it, without what else the face does before or after.
+
+    A range-of-motion take strings movements together; a take of a graph is one of them.
+    """
+    calm = points[start]
+    active = np.linalg.norm(points[start : end + 1] - calm, axis=2).sum(axis=1)
+    low = np.flatnonzero(active < CALM * active[peak - start]) + start
+    return int(low[low < peak].max(initial=start)), int(low[low > peak].min(initial=end))
 
 
 def in_pixels(takes: list[Sequence]) -> list[Sequence]:
