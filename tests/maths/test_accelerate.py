@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,14 @@ def test_switch_and_absence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert accelerate.kernels(name) is None
     with pytest.raises(ImportError):
         accelerate.kernels("understudy.maths.no_such_kernels")
+
+
+def test_no_thread_gets_half_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_kernels.py").write_text("import time\ntime.sleep(0.3)\nready = True\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: getattr(accelerate.kernels("slow_kernels"), "ready", False), range(4)))
+    assert found == [True] * 4
 
 
 def test_kernels_are_cached_where_package_and_home_cannot_be_written(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -34,7 +33,7 @@ def kernels(module: str) -> ModuleType | None:
     if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
         return None
     try:
-        return sys.modules.get(module) or importlib.import_module(module)
+        return importlib.import_module(module)  # which, unlike `sys.modules`, waits for a thread in the midst of it
     except ImportError as error:
         if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
             return None
