@@ -12,7 +12,7 @@ import pytest
 from understudy import cast
 from understudy.cast import face
 from understudy.errors import MissingExtra
-from understudy.expression.capture import Camera, Detector, available, solved
+from understudy.expression.capture import Camera, Detector, available, solved, tracked
 from understudy.expression.onto_model import basis_of
 from understudy.expression.regions import landmark_names
 
@@ -80,6 +80,26 @@ def test_her_smile_is_a_smile(photograph: np.ndarray, detector: Detector) -> Non
     )
     assert solution.errors[0] < 7, "pixels: the face of the cast has other proportions"
     assert np.abs(np.degrees(solution.clip().values[0, -3:])).max() < 20, "degrees"
+
+
+def test_a_film_that_pans_over_the_photograph(photograph: np.ndarray, detector: Detector, tmp_path: Path) -> None:
+    """Her face does not change while the camera moves: the landmarks follow it, and the weights hardly move."""
+    import av
+
+    with av.open(str(tmp_path / "pan.mp4"), "w") as container:
+        stream = container.add_stream("mpeg4", rate=25)
+        stream.width, stream.height, stream.pix_fmt, stream.bit_rate = 256, 256, "yuv420p", 4_000_000
+        for number in range(10):
+            piece = np.ascontiguousarray(photograph[4 * number : 4 * number + 256, 60 + 6 * number : 316 + 6 * number])
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(piece, format="rgb24")))
+        container.mux(stream.encode(None))
+    recording, size = tracked(tmp_path / "pan.mp4", detector)
+    assert size == (256, 256) and len(recording) == 10 and not recording.notes
+    panned = recording.points + np.arange(10)[:, None, None] * [6, 4]
+    assert np.abs(panned - panned[0]).mean() < 1.5, "pixels"
+    basis = basis_of(cast.load("face").characters[0], face.LANDMARKS)
+    solution = solved(basis, recording.points, Camera.of_picture(*size), recording.rate, names=recording.names)
+    assert solution.weights.max() < 0.5 and solution.weights.mean() < 0.05, "the first picture is her neutral"
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
