@@ -115,7 +115,7 @@ def test_sheets(understudy: Command, graph_file: Path, folder: Path, tmp_path: P
     code, out, _ = understudy(*asked, "--sheet", 3, "-o", "-", "--to", "png", "-q")
     assert code == 0 and Image.open(io.BytesIO(out)).size[0] > 3 * 48
     code, _, _ = understudy(*asked, "--crowd", 2, "-o", tmp_path / "crowd.png")
-    assert code == 0 and Image.open(tmp_path / "crowd.png").size[0] > 8 * 48
+    assert code == 0 and Image.open(tmp_path / "crowd.png").size[0] > 5 * 48
 
 
 def test_speech(understudy: Command, graph_file: Path, folder: Path, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 VIDEOS = (".mp4", ".webm", ".gif")
 PICTURES = (".png", *VIDEOS)
-SHEET, CROWD_SHEET = 24, 8  # pictures of a sheet: of one face; of each face of a crowd
+SHEET = 24  # pictures of a sheet of one face
+MOST_STOPS = 7  # start, apexes and end of a face that its row of a crowd's sheet shows, with as many less one between
 MOST_ROWS = 24  # faces on a crowd's sheet
 
 
@@ -145,7 +146,7 @@ def _fine(view: dict[str, Any]) -> int:
 
 
 def _write_rows(clips: Sequence[Clip], who: Who, target: str, view: dict[str, Any], quiet: bool) -> None:
-    """A sheet with a row a face, the same moments in each; one camera sees them all."""
+    """A sheet with a row a face: its start, its apexes, its end, and halfway between; one camera sees them all."""
     import numpy as np
 
     from understudy import rig
@@ -155,14 +156,25 @@ def _write_rows(clips: Sequence[Clip], who: Who, target: str, view: dict[str, An
     rows, captions = [], []
     for number, clip in enumerate(clips, 1):
         posed = found.pose(clip)
-        chosen = np.linspace(0, len(posed) - 1, CROWD_SHEET).round().astype(int)
+        chosen = _moments(clip)
         rows.append(posed[chosen])
         captions += [f"{number}: {frame / clip.rate:.2f} s" for frame in chosen]
     take = show.Take.of_rows(found, np.concatenate(rows), captions, rate=clips[0].rate)
     take.name = f"{len(clips)} faces"
     with options.output_file(target, ".png") as place, options.progress("rendering", quiet) as progress:
         look = show.View(**view, supersample=_fine(view))
-        show.contact_sheet(take, place, look, len(take), progress, columns=CROWD_SHEET)
+        show.contact_sheet(take, place, look, len(take), progress, columns=len(take) // len(clips))
+
+
+def _moments(clip: Clip) -> list[int]:
+    """The frames of a crowd's row: those that matter where there are few, else evenly spread."""
+    import numpy as np
+
+    stops = np.array([0.0, *(time * clip.rate for time in clip.moments.values()), len(clip) - 1.0])
+    if len(stops) > MOST_STOPS:
+        return [round(float(at)) for at in np.linspace(0, len(clip) - 1, 2 * MOST_STOPS - 1)]
+    halfway = (stops[:-1] + stops[1:]) / 2
+    return [round(float(at)) for at in np.insert(stops, np.arange(1, len(stops)), halfway)]
 
 
 def _arrays(face: Performance) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from understudy import checks
 from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.expression.blinking import lid_columns, without_blinks
 from understudy.expression.sequence import Sequence as Take
 from understudy.formats.arkit_names import canonical
 from understudy.maths import euler, quaternion
@@ -36,10 +37,12 @@ def sequences_of(
     clips: Iterable[Clip | Curves],
     landmarks: Sequence[int] | Array | None = None,
     rate: float | None = None,
+    blinks: bool = False,
 ) -> list[Take]:
     """Takes of labelled clips: of the vertices `landmarks` (68,), or of the weights and controls that any clip moves.
 
     The label of a clip is the first that it carries. `rate` is in frames a second, that of the first clip by default.
+    Short blinks are taken out unless `blinks` (see `blinking`).
     """
     animations = [clip for clip in clips if rig.is_moved_by(clip)]
     if not animations:
@@ -49,6 +52,9 @@ def sequences_of(
         raise InvalidInput(f"each clip should have a label such as 'happiness', but {unlabelled[0]!r} has none")
     rate = checks.positive(rate or animations[0].rate, "rate")
     rows = [rig.pose(clip, clip.frame_times(rate)) for clip in animations]
+    lids = lid_columns(rig.channels)
+    for each in rows if not blinks else ():
+        each[:, lids] = without_blinks(each[:, lids], rate)
     apexes = [_marked(clip, len(each), rate) for clip, each in zip(animations, rows)]
     names, columns, units = _columns(rig, rows)
     rest = rig.rest[columns] * units
