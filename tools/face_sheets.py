@@ -1,11 +1,11 @@
 """Draw the face: its 52 shapes, its expressions, its landmarks, or a clip, as contact sheets.
 
     tools/face_sheets.py shapes -o shapes.png
-    tools/face_sheets.py expressions -o expressions.jpg      the peak of one clip a label, and others
-    tools/face_sheets.py peaks -o peaks.png                  the peak of every clip
-    tools/face_sheets.py landmarks -o landmarks.png
-    tools/face_sheets.py views -o views.png
-    tools/face_sheets.py happiness_grin -o grin.png          every third frame of a clip
+    tools/face_sheets.py views -o views.png                  neutral, from four sides
+    tools/face_sheets.py expressions -o expressions.jpg      the peaks of two takes a label
+    tools/face_sheets.py peaks -o peaks.png                  the peak of every take; --only fear for some
+    tools/face_sheets.py landmarks -o landmarks.png          the 68 landmarks at rest and at two peaks
+    tools/face_sheets.py happiness_grin -o grin.png          every third frame of a take
 
 Run it with the environment's Python: .venv/bin/python tools/face_sheets.py ...
 """
@@ -21,124 +21,120 @@ import numpy as np
 from understudy import cast, rig
 from understudy.cast.face import LANDMARKS
 from understudy.cast.face.measures import SCALE, metres
-from understudy.character import Asset, Channels, Clip
+from understudy.character import Asset, Clip
 from understudy.checks import Array
 from understudy.formats.arkit_names import WEIGHTS
 from understudy.render import Camera, contact_sheet, open_renderer, stage_of, write_png
 from understudy.render.take import Take
 
 FIELD_OF_VIEW = radians(22)
-Row = dict[str, float]
+QUALITY = 82  # of a JPEG
+FACE, CLOSE, FIGURE = (2.5, (0.0, -0.10, 0.1)), (2.7, (0.0, -0.10, 0.1)), (4.0, (0.0, -0.05, 0.0))
+EXPRESSIONS = (
+    *("happiness_grin", "happiness_laugh", "sadness_grief", "sadness_hurt", "disgust_smell", "disgust_taste"),
+    *("surprise_gasp", "surprise_oh", "anger_glare", "anger_snarl", "fear_gasp", "fear_freeze"),
+    *("contempt_smirk", "contempt_curl"),
+)
 
 
-def _camera(azimuth: float, distance: float, centre: tuple[float, float, float], elevation: float = 4.0) -> Camera:
-    a, e = radians(azimuth), radians(elevation)
+@click.command()
+@click.argument("what")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="A PNG or JPEG to write.")
+@click.option("--size", default=0, help="Pixels a side of each picture.")
+@click.option("--columns", default=0, help="Pictures in a row.")
+@click.option("--azimuth", default=10.0, show_default=True, help="Degrees; + looks from its left.")
+@click.option("--every", default=3, show_default=True, help="Frames from picture to picture of a take.")
+@click.option("--only", default="", help="Shapes or takes whose names hold this.")
+def main(what: str, output: Path, size: int, columns: int, azimuth: float, every: int, only: str) -> None:
+    """Draw a sheet of the face."""
+    asset = cast.load("face")
+    if what == "shapes":
+        names = [name for name in WEIGHTS if only in name]
+        pictures = _draw(asset, _rows(asset, [_example(name) for name in names]), _camera(14.0, *CLOSE), size or 160)
+        _write(output, contact_sheet(pictures, names, columns or 9, ""))
+    elif what == "views":
+        views = [_draw(asset, _rows(asset, [{}]), _camera(a, *FIGURE), size or 448)[0] for a in (0, 35, 90, 180)]
+        _write(output, contact_sheet(views, [""] * 4, 4, ""))
+    elif what == "landmarks":
+        names = ["surprise_gasp", "happiness_crooked"]
+        rows = np.concatenate([_rows(asset, [{}]), _peaks(asset, names)])
+        pictures = _draw(asset, rows, _camera(azimuth, *CLOSE), size or 400, marks=True)
+        _write(output, contact_sheet(pictures, ["neutral", *names], 3, ""))
+    elif what in ("peaks", "expressions"):
+        found = EXPRESSIONS if what == "expressions" else [take.name for take in asset.curves]
+        names = [name for name in found if only in name]
+        pictures = _draw(asset, _peaks(asset, names), _camera(azimuth, *FACE), size or 200)
+        _write(output, contact_sheet(pictures, names, columns or 7, ""))
+    else:
+        take = asset.animation(what)
+        times = take.frame_times()[::every]
+        pictures = _draw(asset, rig.of(asset.character()).pose(take, times), _camera(azimuth, *FACE), size or 200)
+        _write(output, contact_sheet(pictures, [str(round(t * take.rate)) for t in times], columns or 8, ""))
+
+
+def _camera(azimuth: float, distance: float, centre: tuple[float, float, float]) -> Camera:
+    a, e = radians(azimuth), radians(4.0)
     target = metres(np.array(centre))
     eye = target + SCALE * distance * np.array([sin(a) * cos(e), sin(e), cos(a) * cos(e)])
     return Camera(tuple(eye), tuple(target), FIELD_OF_VIEW, aspect=1.0)
 
 
-def _take(asset: Asset, rows: list[Row]) -> Take:
-    """A take with a row of weights a frame."""
+def _example(name: str) -> dict[str, float]:
+    """Weights that show a shape; two of them need an open jaw."""
+    return {"jawOpen": {"mouthClose": 1.0, "tongueOut": 0.35}.get(name, 0.0)} | {name: 1.0}
+
+
+def _rows(asset: Asset, weights: list[dict[str, float]]) -> Array:
+    """(F, C) rows of the rig, one for each set of weights."""
     found = rig.of(asset.character())
     place = found.channels.slice("Face", "weights")
-    assert place is not None
-    values = np.tile(found.rest, (len(rows), 1))
-    for frame, row in enumerate(rows):
-        for name, weight in row.items():
-            values[frame, place.start + WEIGHTS.index(name)] = weight
-    return Take.of(Asset(asset.characters, clips=[Clip("rows", found.channels, values, 24.0)]))
+    assert place is not None  # the face has shapes
+    rows = np.tile(found.rest, (len(weights), 1))
+    for frame, own in enumerate(weights):
+        for name, weight in own.items():
+            rows[frame, place.start + WEIGHTS.index(name)] = weight
+    return rows
 
 
-def _sampled(asset: Asset, clip: str, times: Array) -> tuple[Channels, Array]:
-    animation = asset.animation(clip)
+def _peaks(asset: Asset, names: list[str]) -> Array:
+    """(F, C) rows of the rig at the peaks of takes."""
+    found, takes = rig.of(asset.character()), [asset.animation(name) for name in names]
+    return np.concatenate([found.pose(take, [take.moments["peak"]]) for take in takes])
+
+
+def _draw(asset: Asset, rows: Array, camera: Camera, size: int, marks: bool = False) -> list[Array]:
     found = rig.of(asset.character())
-    return found.channels, found.pose(animation, times)
-
-
-def _draw(take: Take, camera: Camera, size: int, marks: bool = False) -> list[Array]:
+    take = Take.of(Asset(asset.characters, clips=[Clip("rows", found.channels, rows, 24.0)]))
     stage = stage_of(take.outlines(), ground=0.0)
-    pictures = []
     with open_renderer(size, size) as renderer:
-        for frame in range(len(take)):
-            drawn = take.draw(frame)
-            picture = renderer.draw(camera, take.surfaces, drawn.vertices, drawn.normals, stage=stage)
-            pictures.append(_marked(picture, camera, take, frame) if marks else picture)
-    return pictures
+        drawings = [take.draw(frame) for frame in range(len(take))]
+        pictures = [renderer.draw(camera, take.surfaces, d.vertices, d.normals, stage=stage) for d in drawings]
+    if not marks:
+        return pictures
+    return [_marked(picture, camera, own) for picture, own in zip(pictures, found.points(rows, LANDMARKS.tolist()))]
 
 
-def _marked(picture: Array, camera: Camera, take: Take, frame: int) -> Array:
-    """The picture with a dot for each landmark."""
+def _marked(picture: Array, camera: Camera, points: Array) -> Array:
+    """The picture with a dot for each landmark (68, 3)."""
     from PIL import Image, ImageDraw
 
     image = Image.fromarray(picture)
-    pen = ImageDraw.Draw(image)
-    size = picture.shape[0]
-    eye, target = np.array(camera.eye), np.array(camera.target)
-    forward = (target - eye) / np.linalg.norm(target - eye)
-    right = np.cross(forward, [0.0, 1.0, 0.0])
-    right /= np.linalg.norm(right)
-    up = np.cross(right, forward)
-    points = _vertices(take, frame)[LANDMARKS] - eye
-    scale = 0.5 * size / np.tan(0.5 * FIELD_OF_VIEW) / (points @ forward)
-    for number, (x, y) in enumerate(zip(size / 2 + scale * (points @ right), size / 2 - scale * (points @ up))):
-        radius = size / 110
-        pen.ellipse((x - radius, y - radius, x + radius, y + radius), fill="#19e0c8" if number % 2 else "#fff04a")
+    pen, size = ImageDraw.Draw(image), picture.shape[0]
+    local = (camera.view @ np.concatenate([points, np.ones((len(points), 1))], axis=1).T)[:3]
+    x, y = size / 2 + 0.5 * size / np.tan(0.5 * FIELD_OF_VIEW) * local[:2] * [[1.0], [-1.0]] / -local[2]
+    radius = size / 110
+    for number, (a, b) in enumerate(zip(x, y)):
+        pen.ellipse((a - radius, b - radius, a + radius, b + radius), fill="#19e0c8" if number % 2 else "#fff04a")
     return np.asarray(image)
 
 
-def _vertices(take: Take, frame: int) -> Array:
-    return np.asarray(take.vertices(frame))
+def _write(path: Path, picture: Array) -> None:
+    if path.suffix.lower() in (".jpg", ".jpeg"):
+        from PIL import Image
 
-
-@click.command()
-@click.argument("what")
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True)
-@click.option("--size", default=0, help="Pixels a side of each picture.")
-@click.option("--columns", default=0)
-@click.option("--azimuth", default=10.0)
-@click.option("--every", default=3, help="Frames from picture to picture of a clip.")
-@click.option("--near", is_flag=True, help="From nearer.")
-@click.option("--only", default="", help="Shapes or clips whose names hold this.")
-def main(what: str, output: Path, size: int, columns: int, azimuth: float, every: int, near: bool, only: str) -> None:
-    """Draw a sheet of the face."""
-    asset = cast.load("face")
-    distance, centre = (2.5, (0.0, -0.10, 0.1)) if near else (3.6, (0.0, -0.05, 0.0))
-    if what == "shapes":
-        names = [name for name in WEIGHTS if only in name]
-        rows = [_example(name) for name in names]
-        pictures = _draw(_take(asset, rows), _camera(14.0, 2.7, (0.0, -0.10, 0.1)), size or 160)
-        write_png(output, contact_sheet(pictures, names, columns or 9, ""))
-    elif what == "views":
-        take = _take(asset, [{}])
-        pictures = [_draw(take, _camera(a, 4.0, (0.0, -0.05, 0.0)), size or 448)[0] for a in (0, 35, 90, 180)]
-        write_png(output, contact_sheet(pictures, ["", "", "", ""], 4, ""))
+        Image.fromarray(picture).save(path, "JPEG", quality=QUALITY, optimize=True)
     else:
-        _animations(asset, what, output, size, columns, _camera(azimuth, distance, centre), every, only)
-
-
-def _example(name: str) -> Row:
-    if name == "mouthClose":
-        return {"jawOpen": 1.0, name: 1.0}
-    return {name: 1.0, "jawOpen": 0.35} if name == "tongueOut" else {name: 1.0}
-
-
-def _animations(
-    asset: Asset, what: str, output: Path, size: int, columns: int, camera: Camera, every: int, only: str
-) -> None:
-    found = rig.of(asset.character())
-    if what in ("peaks", "landmarks"):
-        chosen = [a for a in asset.curves if only in a.name]
-        rows = np.concatenate([found.pose(a, [a.moments["peak"]]) for a in chosen])
-        captions = [a.name for a in chosen]
-    else:
-        animation = asset.animation(what)
-        times = animation.frame_times()[::every]
-        rows = found.pose(animation, times)
-        captions = [str(round(t * animation.rate)) for t in times]
-    take = Take.of(Asset(asset.characters, clips=[Clip("rows", found.channels, rows, 24.0)]))
-    pictures = _draw(take, camera, size or 200, what == "landmarks")
-    write_png(output, contact_sheet(pictures, captions, columns or 8, ""))
+        write_png(path, picture)
 
 
 if __name__ == "__main__":

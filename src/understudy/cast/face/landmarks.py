@@ -24,7 +24,7 @@ UPPER_LIP = ((0.0, -0.218), (0.026, -0.213), (0.072, -0.226), (CORNER_X, LIP_Y +
 LOWER_LIP = ((0.0, -0.305), (0.030, -0.303), (0.070, -0.290))
 INNER = (0.0, 0.055, CORNER_X - 0.012)
 RINGS = (2, 8, 15, 21, 28)  # of a brow, from the nose outwards
-LONGITUDES = (-62.0, -24.0, 24.0, 62.0)  # of the lids' edges
+LONGITUDES = (-52.0, -24.0, 24.0, 62.0)  # of the lids' edges: nearer the nose they are under the skin
 
 
 def read(path: Path = PATH) -> Array:

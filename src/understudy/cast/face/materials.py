@@ -32,7 +32,7 @@ MATERIALS = {
         ),
     ),
     "LidShadow": Material("lid shadow", roughness=1.0, alpha_mode="BLEND", extra=_extra(0.0, False, unlit={})),
-    "Teeth": Material("teeth", roughness=0.3, emissive=(0.10, 0.095, 0.085), extra=_extra(0.5, False)),
+    "Teeth": Material("teeth", roughness=0.3, emissive=(0.06, 0.056, 0.05), extra=_extra(0.5, False)),
     "Tongue": Material("tongue", roughness=0.35, extra=_extra(0.8, clearcoat={"clearcoatFactor": 0.4})),
     "Highlights": Material("highlights", extra=_extra(0.0, False, unlit={})),
     "Hair": Material("hair", roughness=0.42, extra=_extra(0.25)),

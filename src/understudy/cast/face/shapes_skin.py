@@ -92,9 +92,7 @@ def _corners(p: FacePlaces) -> dict[str, Array]:
     frown += p.push(p.blob((0.05, -0.35, 0.28), (0.10, 0.06, 0.1)), 0, 0.008, 0.004)
     stretch = p.push(p.blob(CORNER, (0.125, 0.10, 0.15)), 0.044, -0.018, -0.034)
     stretch += p.push(p.blob((0.06, -0.28, 0.34), (0.08, 0.06, 0.1)) * low, 0.012, -0.012, -0.004)
-    # what lies at the line already stays there, or the lips go through each other
-    thick = np.sign(p.height) * np.maximum(np.abs(p.height) - 0.009, 0.0)
-    press = p.push(p.lips * thick / 0.04, 0, -0.030, -0.006)
+    press = p.push(p.lips * p.fullness / 0.04, 0, -0.030, -0.006)
     press += p.push(p.blob(CORNER, (0.08, 0.07, 0.12)), 0.010, -0.009, -0.012)  # the resting line smiles a little
     raised = p.push(p.blob((0.045, -0.232, 0.355), (0.085, 0.08, 0.12)) * up, 0.002, 0.038, 0.0)
     raised += p.push(p.blob((0.095, -0.175, 0.32), (0.07, 0.07, 0.10)) * up, 0.006, 0.014, 0.006)
@@ -118,12 +116,14 @@ def _round(p: FacePlaces) -> dict[str, Array]:
     lower = ramp(0, 0.5, p.blob((0, -0.280, 0.36), (0.16, 0.090, 0.17))) * low
     pucker = p.push(flat * x, -0.50) + p.push(corner, 0, 0, 0.026)
     pucker += p.push(p.blob((0, -0.256, 0.36), (0.145, 0.10, 0.16)), 0, 0, 0.046)
-    pucker += p.push(p.lips * p.height, 0, 0.35)
-    funnel = p.push(flat * x, -0.40) + p.push(corner, 0, 0, 0.020)
+    pucker += p.push(p.lips * p.fullness, 0, 0.40)
+    line = 0.016 * np.minimum(x / CORNER_X, 1.0) ** 2  # the resting line smiles, and an O of it would be a heart
+    pucker += p.push(flat * line, 0, -0.8)
+    funnel = p.push(flat * x, -0.46) + p.push(corner, 0, 0, 0.026) + p.push(flat * line, 0, -1.5)
     funnel += p.push(p.blob((0, -0.256, 0.36), (0.145, 0.11, 0.16)), 0, 0, 0.036)
     # an ellipse's own power would make a diamond: a lower one lets the sides of the O stand up
-    o = p.arch**0.55
-    funnel += p.push(upper * o, 0, 0.026, 0.006) + p.push(lower * o, 0, -0.034, 0.004)
+    o = p.arch**0.75
+    funnel += p.push(upper * o, 0, 0.030, 0.010) + p.push(lower * o, 0, -0.042, 0.008)
     out = p.push(ramp(0, 0.5, p.blob((0, -0.235, 0.37), (0.13, 0.07, 0.15))) * up * p.arch, 0, 0.012)
     out += p.push(ramp(0, 0.5, p.blob((0, -0.280, 0.36), (0.13, 0.08, 0.15))) * low * p.arch, 0, -0.016)
     return {"mouthPucker": pucker, "mouthFunnel": funnel, "tongueOut": out}

@@ -34,6 +34,8 @@ class FacePlaces(Places):
         x, z = self.folded[:, 0], self.folded[:, 2]
         band = ramp(0.045, 0.010, np.abs(self.height)) * ramp(0.20, 0.26, z)
         self.lips = band * ramp(CORNER_X + 0.03, CORNER_X - 0.02, x)
+        # how far from the line in what is seen of a lip: at the line itself shapes that thin or swell must not move it
+        self.fullness = np.sign(self.height) * np.maximum(np.abs(self.height) - 0.009, 0.0)
         self.arch = np.sqrt(np.clip(1 - (x / (CORNER_X + 0.002)) ** 2, 0, 1))
         self.left = ramp(-MIDDLE, MIDDLE, self.points[:, 0])
 
