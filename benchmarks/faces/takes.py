@@ -33,6 +33,13 @@ def face_takes(rate: float) -> tuple[Sequence, ...]:
     return tuple(in_pixels(takes))
 
 
+@cache
+def weight_takes(rate: float) -> tuple[Sequence, ...]:
+    """The same clips as takes of the ARKit weights that they move."""
+    asset = cast.load("face")
+    return tuple(prepared(sequences_of(of(asset.characters[0]), [*asset.clips, *asset.curves], rate=rate)))
+
+
 def real_takes(rate: float | None = None) -> list[Sequence]:
     """The segments of a recorded take, named by their strongest shape; empty where the data is not at hand."""
     home = DATA / "derived_face"
