@@ -363,12 +363,15 @@ class Theatre implements Stage {
     if (this.flight) this.requestRender();
   }
 
-  /** Contact shadows, and whether the key's shadow is drawn anew: all at once for a graphics card, in turns for others. */
+  /**
+   * Contact shadows, and whether the key's shadow is drawn anew: all at once for a graphics card, in turns for others.
+   * A single figure's own shadow falls on its face: that of another pose would be seen there as a stain.
+   */
   private drawShadows(resting: boolean): void {
     this.pictures += 1;
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
-    shadowMap.needsUpdate = resting || this.pictures % (this.extras ? 4 : 2) === 0;
+    shadowMap.needsUpdate = resting || !this.extras || this.pictures % 4 === 0;
     if (this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
