@@ -142,6 +142,13 @@ def build_command(
 @click.option("--intensity", type=options.Finite(0, 2), default=1.0, show_default=True, help="Of all expressions.")
 @click.option("--hold", type=options.Finite(0, 60), default=0.4, show_default=True, metavar="S", help="At each apex.")
 @click.option("--pace", type=options.Finite(0.1, 5), default=1.0, show_default=True, help="2 is twice as quick.")
+@click.option(
+    "--direct",
+    type=share,
+    default=0.6,
+    show_default=True,
+    help="From the graph's own way between expressions, often over neutral (0), to a straight one (1).",
+)
 @click.option("--back/--no-back", default=True, help="End in neutral, or in the last expression.")
 @click.option(
     "--life", type=options.Finite(0, 2), default=1.0, show_default=True, help="Of blinks, gaze and head; 0 is none."
@@ -183,7 +190,7 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     kind = suffix(output, given["ending"])
     check_target(output, kind, given["crowd"])
     found = open_graph(graph)
-    dials = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "rate")
+    dials = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
     settings = Settings(**{dial: given[dial] for dial in dials}, path_noise=(given["noise"], given["hops"]))
     asked = [cues.parse(label) for label in labels]
     count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]

@@ -6,7 +6,7 @@ import pytest
 from understudy.errors import InvalidInput
 from understudy.expression.acting import timing_kernels
 from understudy.expression.acting.paths import Routes
-from understudy.expression.acting.variation import DRAWS, PathNoise, varied, varied_length
+from understudy.expression.acting.variation import DETOUR, DRAWS, PathNoise, varied, varied_length
 from understudy.expression.graph.face_graph import FaceGraph
 
 
@@ -32,6 +32,10 @@ def test_noise_changes_some_of_the_inner_nodes_to_ones_that_share_a_label(merged
         changed += int(new.sum())
         assert not new[0] and not new[-1] and len(set(found.tolist())) == len(found)
         assert new.sum() <= 0.5 * len(path) + 1
+        poses = routes.region.displacements
+        for place in np.flatnonzero(new):
+            old, over = (np.linalg.norm(poses[nodes[place]] - poses[found[place - 1]]) for nodes in (path, found))
+            assert over <= 2 * DETOUR * (old + np.linalg.norm(poses[path[place]] - poses[path[place + 1]]))
         assert (labels[found[new]] & (labels[path[0]] | labels[path[-1]])).any(axis=1).all()
     assert changed > 10
 
@@ -40,7 +44,8 @@ def test_compiled_noise_is_the_same(merged: FaceGraph) -> None:
     for number, (routes, path) in enumerate(some_paths(merged)):
         draws = np.random.default_rng(number).random(DRAWS)
         found = path.copy()
-        timing_kernels.vary(found, routes.region.labels, *routes.substitutes(2), 0.6, draws)
+        poses = routes.region.displacements.reshape(routes.region.nodes, -1)
+        timing_kernels.vary(found, routes.region.labels, poses, *routes.substitutes(2), 0.6, DETOUR, draws)
         assert np.array_equal(found, varied(routes, path, PathNoise(0.6, 2), draws))
 
 

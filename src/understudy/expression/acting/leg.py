@@ -29,6 +29,7 @@ class Style(NamedTuple):
     length_noise: float
     hold: float  # seconds
     pace: float = 1.0
+    direct: float = 0.0
 
 
 class Leg(NamedTuple):
@@ -63,7 +64,7 @@ def leg(
     normals, draws = rng.standard_normal(1 + len(sinks)), rng.random((len(sinks), DRAWS))
     kernels = accelerate.kernels("understudy.expression.acting.timing_kernels")
     stops = zip(here.tolist(), sinks.tolist())
-    ways = [way(actor, r, a, b, style.path_noise, draws[r], kernels) for r, (a, b) in enumerate(stops)]
+    ways = [way(actor, r, a, b, style.path_noise, style.direct, draws[r], kernels) for r, (a, b) in enumerate(stops)]
     poses = [each.poses for each in ways]
     natural = np.array([each.length for each in ways]) / (actor.graph.rate * style.pace)
     spread = actor.deviations(sinks if label is not None else here, label) / style.pace

@@ -43,6 +43,7 @@ class Settings(NamedTuple):
     back: bool = True
     life: float = 1.0
     pace: float = 1.0
+    direct: float = 0.6
     rate: float | None = None
 
     def checked(self) -> Settings:
@@ -55,6 +56,7 @@ class Settings(NamedTuple):
             "hold": (self.hold, 0.0, 60.0),
             "life": (self.life, 0.0, 2.0),
             "pace": (self.pace, 0.1, 5.0),
+            "direct": (self.direct, 0.0, 1.0),
             "rate": (self.rate, 1.0, 1000.0),
         }
         for name, (value, low, high) in ranges.items():
@@ -77,6 +79,7 @@ def act(
     back: bool = True,
     life: float = 1.0,
     pace: float = 1.0,
+    direct: float = 0.6,
     rate: float | None = None,
 ) -> Performance:
     """Act labels one after the other, from neutral; the same seed gives the same performance.
@@ -87,10 +90,11 @@ def act(
     to neighbours and how many edges away those may lie; `length_noise` scales the deviation of durations. `intensity`
     scales everything, `hold` is the usual rest at an apex in seconds, `back` says whether the face ends in neutral.
     `life` scales blinks, gaze and head. `pace` 2 is twice as quick, as far as the data's greatest speed allows.
+    `direct` goes from the graph's own way between two peaks (0), which often empties the face, to a straight one (1).
     `rate` is in frames a second, the graph's own by default.
     """
     settings = Settings(
-        coupling, smoothing, path_noise, length_noise, intensity, hold, back, life, pace, rate
+        coupling, smoothing, path_noise, length_noise, intensity, hold, back, life, pace, direct, rate
     ).checked()
     return perform(actor_of(graph), cue_reading.read(graph, labels), settings, seed)
 
@@ -101,7 +105,7 @@ def perform(actor: Actor, cues: Sequence[Cue], settings: Settings, seed: int | S
     plan = [*cues, Cue((), ())] if settings.back and cues[-1].labels else list(cues)
     tracks = max(1, *(len(cue.labels) for cue in plan))
     noise = PathNoise(*settings.path_noise)
-    style = Style(settings.coupling, noise, settings.length_noise, settings.hold, settings.pace)
+    style = Style(settings.coupling, noise, settings.length_noise, settings.hold, settings.pace, settings.direct)
     count = len(actor.routes)
     here = [np.zeros(count, np.int64)] * tracks
     before: list[int | None] = [None] * tracks

@@ -25,8 +25,20 @@ def way(following: Array, source: int, sink: int) -> Array:
 
 
 @compiled(nogil=True, error_model="numpy")
-def vary(path: Array, labels: Array, starts: Array, others: Array, share: float, draws: Array) -> None:
-    """As `variation.varied`, in place."""
+def detour(poses: Array, over: int, before: int, after: int) -> float:
+    """How long the way over a node is, of poses (N, n)."""
+    first, second = 0.0, 0.0
+    for c in range(poses.shape[1]):
+        first += (poses[over, c] - poses[before, c]) ** 2
+        second += (poses[over, c] - poses[after, c]) ** 2
+    return np.sqrt(first) + np.sqrt(second)
+
+
+@compiled(nogil=True, error_model="numpy")
+def vary(
+    path: Array, labels: Array, poses: Array, starts: Array, others: Array, share: float, longest: float, draws: Array
+) -> None:
+    """As `variation.varied`, in place; poses (N, n)."""
     inner = len(path) - 2
     count = min(int(share * len(path) + draws[0]), inner, (len(draws) - 1) // 2)
     if share == 0.0 or count < 1:
@@ -42,13 +54,14 @@ def vary(path: Array, labels: Array, starts: Array, others: Array, share: float,
         for i in range(pick, remaining - 1):
             left[i] = left[i + 1]
         many = 0
+        most = longest * detour(poses, before[place], path[place - 1], path[place + 1])
         for node in others[starts[before[place]] : starts[before[place] + 1]]:
             fits = False
             for q in range(labels.shape[1]):
                 fits = fits or (labels[node, q] and (labels[first, q] or labels[last, q]))
             for other in path:
                 fits = fits and other != node
-            if fits:
+            if fits and detour(poses, node, path[place - 1], path[place + 1]) <= most:
                 options[many] = node
                 many += 1
         if many:

@@ -15,6 +15,7 @@ from understudy.expression.acting.paths import Routes
 
 FURTHEST_DRAW = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
 DRAWS = 49  # uniform numbers for one path: whether one more node changes, and two for each of the 24 that may
+DETOUR = 1.25  # of the way over the node that was there
 SHORTEST, LONGEST = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
 
 
@@ -39,20 +40,34 @@ class PathNoise(NamedTuple):
 def varied(routes: Routes, path: Array, noise: PathNoise, draws: Array) -> Array:
     """(n,) the path with about `share` of its nodes replaced by neighbours that share a label with source or sink.
 
-    Source and sink stay. No substitute is a peak, neutral, or on the path already. `draws` (DRAWS,) are uniform.
+    Source and sink stay. No substitute is a peak, neutral, or on the path already, and none makes the way between the
+    nodes before and after it longer by more than `DETOUR`: a face that turns back and forth is not another person, but
+    a trembling one. `draws` (DRAWS,) are uniform.
     """
     inner = len(path) - 2
     count = min(int(noise.share * len(path) + draws[0]), inner, (DRAWS - 1) // 2)
     if noise.share == 0.0 or count < 1:
         return path
     labels, result = routes.region.labels, path.copy()
+    poses = routes.region.displacements.reshape(routes.region.nodes, -1)
+
+    def detour(over: int, before: int, after: int) -> float:
+        return float(np.linalg.norm(poses[over] - poses[before]) + np.linalg.norm(poses[over] - poses[after]))
+
     known = labels[path[0]] | labels[path[-1]]
     starts, others = routes.substitutes(noise.hops)
     left = list(range(1, inner + 1))
     for number in range(count):
         place = left.pop(int(draws[2 * number + 1] * len(left)))
         found = others[starts[path[place]] : starts[path[place] + 1]].tolist()
-        options = [node for node in found if (labels[node] & known).any() and node not in result]
+        most = DETOUR * detour(path[place], result[place - 1], result[place + 1])
+        options = [
+            node
+            for node in found
+            if (labels[node] & known).any()
+            and node not in result
+            and detour(node, result[place - 1], result[place + 1]) <= most
+        ]
         if options:
             result[place] = options[int(draws[2 * number + 2] * len(options))]
     return result

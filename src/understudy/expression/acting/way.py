@@ -13,7 +13,7 @@ from understudy.expression.acting.actor import Actor
 from understudy.expression.acting.coupling import ARRIVES, SETS_OFF
 from understudy.expression.acting.rising import crossing
 from understudy.expression.acting.timing import expanded, length_by_share, nearest_to_neutral
-from understudy.expression.acting.variation import PathNoise, varied
+from understudy.expression.acting.variation import DETOUR, PathNoise, varied
 
 
 class Way(NamedTuple):
@@ -27,9 +27,16 @@ class Way(NamedTuple):
 
 
 def way(
-    actor: Actor, r: int, source: int, sink: int, noise: PathNoise, draws: Array, kernels: ModuleType | None
+    actor: Actor,
+    r: int,
+    source: int,
+    sink: int,
+    noise: PathNoise,
+    direct: float,
+    draws: Array,
+    kernels: ModuleType | None,
 ) -> Way:
-    """From `source` to `sink` in the region numbered r; `draws` (DRAWS,) are uniform."""
+    """From `source` to `sink` in the region numbered r, `direct` as in `straightened`; `draws` (DRAWS,) are uniform."""
     routes = actor.routes[r]
     region = routes.region
     if kernels is None:
@@ -37,18 +44,34 @@ def way(
         moved = region.displacements[path]
         poses = expanded(moved, region.velocities[path], region.runs[path])
         poses = poses.reshape(len(poses), -1)
+        poses = straightened(poses, direct) if source and sink else poses
         nearest, crossings = nearest_to_neutral(moved), _crossings(poses)
     else:
         displacements, velocities, runs, _ = actor.flat[r]
         path = kernels.way(routes.row(sink), source, sink)
         if not len(path):
             raise InvalidInput(f"region {region.name!r} has no way from node {source} to node {sink}")
-        kernels.vary(path, region.labels, *routes.substitutes(noise.hops), noise.share, draws)
+        starts, others = routes.substitutes(noise.hops)
+        kernels.vary(path, region.labels, displacements, starts, others, noise.share, DETOUR, draws)
         poses = kernels.expand(displacements, velocities, runs, path)
+        poses = straightened(poses, direct) if source and sink else poses
         nearest = kernels.nearest_to_neutral(displacements, path)
         crossings = kernels.crossings(poses, SETS_OFF, ARRIVES)
     share = (1 + nearest) / len(path)
     return Way(path, poses, crossings, share, length_by_share(region, path, share))
+
+
+def straightened(poses: Array, direct: float) -> Array:
+    """(m, n) poses from peak to peak, brought `direct` of the way to the straight line between them.
+
+    Takes cross in neutral, and so do paths; a face that changes its expression does not empty on the way.
+    """
+    if direct == 0.0 or len(poses) < 3:
+        return poses
+    u = np.linspace(0.0, 1.0, len(poses))[:, None]
+    line = poses[0] + (u * u * (3.0 - 2.0 * u)) * (poses[-1] - poses[0])
+    straight: Array = (1.0 - direct) * poses + direct * line
+    return straight
 
 
 def _crossings(poses: Array) -> tuple[float, float]:
