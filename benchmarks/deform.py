@@ -6,8 +6,11 @@ them) move the mesh through up to 60 frames of the character's own clips; the er
 where the artist's weights put it, in per cent of the size. The medians are of those on which our constants were chosen;
 MakeHuman's body was not among them. Vertices that Blender leaves empty are given to the root.
 
+Rigs: the kind of creature that each character is taken for, its skeleton forgotten.
+
 Methods: fitted to the cylinder's training poses on its mesh with every triangle cut in four; the time is that of a
-frame on one core, in a batch.
+frame on one core, in a batch and alone. Skins without a skeleton: all 400 frames of a sequence, and a morph sequence,
+beside a plain decomposition of the same number of bones.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,22 +27,28 @@ from pathlib import Path
 import numpy as np
 from benchmarks.measure import HERE, Row
 from benchmarks.real.makehuman import makehuman
+from tests.deform import ssdr_reference
 
 from understudy import formats
 from understudy.character import Asset, Character, kinematics
 from understudy.checks import Array
 from understudy.deform import registry
 from understudy.deform.automatic import automatic_weights
+from understudy.deform.deformer import Deformer
 from understudy.deform.examples import Examples
 from understudy.deform.linear import linear_blend
+from understudy.deform.mesh_animation import skin_animation
+from understudy.deform.rigging import automatic_rig
 from understudy.deform.truth.arm import Fineness
 from understudy.deform.truth.cylinder import cylinder
-from understudy.errors import UnderstudyError
+from understudy.gp.threads import one_thread
 from understudy.maths import quaternion
 from understudy.rig import of
+from understudy.skinning.automatic import at_rest
 from understudy.skinning.bound import Bound, bound
 from understudy.skinning.comparison import compare, held_out
-from understudy.skinning.measures import speed
+from understudy.skinning.examples import read
+from understudy.skinning.measures import one_kernel_thread, speed
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 BLENDER = Path(os.environ.get("UNDERSTUDY_BLENDER_VENV", HERE.parent / ".venv-blender")) / "bin" / "python"
@@ -48,6 +58,26 @@ FRAMES = 60
 LEAST_VERTICES = 13  # the two smallest files are a strip of ten vertices
 COARSE = Fineness(stations=29, steps=4, long=60)  # 10,000 vertices when cut
 SLOWEST = 2000.0  # microseconds a frame
+SEQUENCE = DATA / "meshseq_dembones" / "bone_meshseq.npz"
+LONGEST = 10.0  # seconds for a skin without a skeleton
+KINDS = {
+    "Knight": "biped",
+    "manny_med_mod": "biped",
+    "character": "biped",
+    "RiggedFigure": "biped",
+    "platformer_game_pack_Character": "biped",
+    "RobotExpressive": "biped",
+    "Fox": "quadruped",
+    "animals_pack_Fox": "quadruped",
+    "animals_pack_Horse": "quadruped",
+    "animals_pack_Husky": "quadruped",
+    "dinosaurs_pack_Stegosaurus": "quadruped",
+    "easy_enemies_pack_Rat": "quadruped",
+    "easy_enemies_pack_Frog": "quadruped",
+    "dinosaurs_pack_Trex": "bird",
+    "fish_pack_Dolphin": "fish",
+}
+"""What the real characters are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +102,12 @@ class Case:
 
 
 def rows() -> Iterator[Row]:
-    """All of it."""
-    yield from automatic()
+    """All of it: five minutes on a quiet machine."""
     yield from speeds()
-    for name in ("cylinder", "arm"):
+    yield from sequences()
+    yield from rigs()
+    yield from automatic()
+    for name in ("cylinder", "arm", str(SEQUENCE)):
         yield from errors(name)
 
 
@@ -207,26 +239,76 @@ def finer(examples: Examples) -> Examples:
 
 
 def speeds() -> Iterator[Row]:
-    """Microseconds a frame of every method."""
+    """Microseconds a frame of every method, in a batch and alone."""
     fine = finer(cylinder(fineness=COARSE))
     trained, held = fine.split(held_out(len(fine)))
+    told = f"{len(fine.rest):,} vertices; at most {SLOWEST:g} us"
     for name in registry.METHODS:
-        try:
-            value = speed(registry.method(name).fit(trained), held.transforms)
-        except UnderstudyError as error:
-            yield Row(f"{name}, a frame", float("nan"), "us", str(error), None, None)
+        made = registry.method(name).fit(trained)
+        for way, value in (("batch", speed(made, held.transforms)), ("alone", alone(made, held.transforms))):
+            yield Row(f"{name}, {way}", value, "us", told, SLOWEST / value, 1.0)
+
+
+def alone(made: Deformer, transforms: Array, repeats: int = 41) -> float:
+    """Microseconds of processor time of a frame by itself, the median."""
+    with one_thread(), one_kernel_thread():
+        made.deform(transforms[0])
+        runs = []
+        for k in range(repeats):
+            began = time.process_time()
+            made.deform(transforms[k % len(transforms)])
+            runs.append(time.process_time() - began)
+    return 1e6 * float(np.median(runs))
+
+
+def sequences() -> Iterator[Row]:
+    """Skins without a skeleton: the error beside the plain decomposition's, and the time."""
+    with np.load(SEQUENCE) as file:
+        rest, frames, quads = (file[name].astype(float) for name in ("rest", "frames", "quads"))
+    bone = (rest, np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]]).astype(int), frames)
+    for name, (p, t, x), bones in (("bone_meshseq", bone, 6), ("morph sequence", morphing(), 8)):
+        began = time.perf_counter()
+        ours = skin_animation(p, t, x, {"bones": bones})
+        seconds = time.perf_counter() - began
+        plain = ssdr_reference.decompose(p, x, bones, 4, 10)
+        size = float(np.linalg.norm(np.ptp(p, axis=0)))
+        told = f"{len(x)} frames, {bones} bones; plain {100 * plain / size:.4f} %"
+        yield Row(f"{name}, no skeleton", 100 * ours.rms / size, "%", told, plain / ours.rms, 1.0)
+        yield Row(f"{name}, no skeleton", seconds, "s", f"at most {LONGEST:g} s", LONGEST / seconds, 1.0)
+
+
+def morphing() -> tuple[Array, Array, Array]:
+    """Rest, triangles and 24 frames of a mesh whose eight shapes come and go one after the other."""
+    character = formats.read(DATA / "gltf_khronos" / "MorphStressTest.glb").characters[0]
+    mesh = max((part.mesh for part in character.parts if part.mesh.shapes), key=lambda m: len(m.vertices))
+    assert mesh.shapes is not None
+    turn = np.arange(24)[:, None] / 24 + np.arange(len(mesh.shapes.deltas)) / 8
+    rest = mesh.vertices.astype(float)
+    frames = rest + np.einsum("fs,svc->fvc", 0.5 - 0.5 * np.cos(2 * np.pi * turn), mesh.shapes.deltas)
+    return rest, mesh.triangles, frames
+
+
+def rigs() -> Iterator[Row]:
+    """Which kind each character is taken for, and the confidence in it."""
+    right = 0
+    for path in sorted(DATA.glob("gltf_*/*.gl*")):
+        if path.stem not in KINDS:
             continue
-        told = f"{len(fine.rest):,} vertices; at most {SLOWEST:g} us"
-        yield Row(f"{name}, a frame", value, "us", told, SLOWEST / value, 1.0)
+        character = max(formats.read(path).characters, key=lambda each: each.vertex_count)
+        _, vertices, triangles = at_rest(character)
+        rig = automatic_rig(vertices, triangles)
+        right += rig.template == KINDS[path.stem]
+        told = f"taken for {rig.template} facing {rig.facing}; is {KINDS[path.stem]}"
+        yield Row(f"rig of {path.stem}"[:36], rig.confidence.overall, "of 1", told, None, None)
+    yield Row("kinds that are right", right, f"of {len(KINDS)}", "templates chosen by themselves", None, None)
 
 
 def errors(name: str) -> Iterator[Row]:
-    """Errors on held-out poses of the ground truth, beside linear blending."""
-    from understudy.skinning.examples import read
-
+    """Errors on held-out poses, beside linear blending."""
     result = compare(read(name)[0])
+    name = Path(name).stem
     plain = next(entry.measures.rms for entry in result.measured if entry.method == "linear" and entry.measures)
     for entry in result.measured:
         assert entry.measures is not None  # `measured` has only these
         rms = entry.measures.rms
-        yield Row(f"{name}, {entry.method}", 1000 * rms, "mm", f"linear {1000 * plain:.3f} mm", plain / rms, None)
+        yield Row(f"{name}, {entry.method}"[:36], 1000 * rms, "mm", f"linear {1000 * plain:.3f} mm", plain / rms, None)

@@ -11,7 +11,7 @@ from understudy import formats
 from understudy.character import Asset, Character, Mesh, Part, Skeleton, Skin
 from understudy.errors import InvalidInput
 from understudy.rig import of
-from understudy.skinning.automatic import _at_rest, automatic_asset, automatic_skin
+from understudy.skinning.automatic import at_rest, automatic_asset, automatic_skin
 from understudy.skinning.bound import bound
 
 SKINNED = [
@@ -65,7 +65,7 @@ def test_parts_are_rigged_as_they_were_bound_however_the_skeleton_stands() -> No
     for joint, half in enumerate(halves):
         skin = Skin([0, 1], binds, np.full((len(half), 1), joint), np.ones((len(half), 1)))
         parts.append(Part(f"half {joint}", Mesh("half", vertices[half], [[0, 1, 2]]), skin))
-    _, placed, _ = _at_rest(Character("tube", skeleton, parts))
+    _, placed, _ = at_rest(Character("tube", skeleton, parts))
     whole = vertices[np.concatenate(halves)]
     np.testing.assert_allclose(placed - placed[0], whole - whole[0], atol=1e-6)
 

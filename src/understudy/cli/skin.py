@@ -29,8 +29,8 @@ seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=Tr
 def command() -> None:
     """Fit deformers to examples, compare them, or bind a mesh automatically.
 
-    EXAMPLES is an .npz, a character with animations (.glb, .usda), a folder of OBJ files, one a frame, or built-in
-    ground truth: arm or cylinder.
+    EXAMPLES is an .npz, a character with animations (.glb, .usda, or a built-in one by its name), a folder of OBJ
+    files, one a frame, or built-in ground truth: arm or cylinder.
     """
 
 
@@ -209,9 +209,12 @@ def methods_command(as_json: bool) -> None:
 
 def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Examples, list[str]]:
     """Examples and notes, with a bar while they are read or solved."""
+    from understudy import cast
     from understudy.skinning import examples
 
     with options.progress(f"reading {source}", quiet, counted=False) as progress:
+        if source in cast.names() and not Path(source).exists():
+            return examples.of_asset(cast.load(source), source, frames, progress)
         return examples.read(source, frames, progress)
 
 
@@ -224,12 +227,12 @@ def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, byte
 
     from understudy.render import open_renderer
     from understudy.render.heat import heat_picture, view_of
+    from understudy.skinning.report import heat_scale
 
     measured = [(entry, entry.measures, entry.deformer) for entry in result.measured]
     if not measured:
         return {}
-    worst = sorted(m.worst for _, m, _ in measured if m is not None)
-    most = max(worst[(2 * (len(worst) - 1)) // 3], 1e-9 * result.held.size)
+    most = heat_scale(result)
     pictures: dict[str, bytes] = {}
     with open_renderer(*SIZE, "warm", supersample=2) as renderer, options.progress("drawing", quiet) as progress:
 

@@ -31,7 +31,9 @@ from understudy.maths import accelerate
 
 KERNELS = "understudy.deform.weighted_pose_space_kernels"
 RIDGES = (1e-3, 1e-2, 1e-1)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
-SAMPLE = 400  # vertices that vote on width and ridge
+SAMPLE = 400  # vertices that vote on width and ridge, of up to MANY examples; fewer of more
+MANY = 80
+LEAST = 16
 ROWS = 4_000_000  # kernel entries solved at a time: 32 MB
 EIGHT = 8  # numbers in a vector: what is left over takes as long as four times as many
 MOST = 4  # joints that a vertex listens to
@@ -81,7 +83,8 @@ class WeightedPoseSpace(Frozen):
         unit = corrections.median_distance(table.max(axis=0, initial=0))
         widths = [unit * w for w in corrections.WIDTHS] if chosen.width is None else [chosen.width]
         ridges = RIDGES if chosen.ridge is None else [chosen.ridge]
-        some = simplex.spread(skin.rest, SAMPLE)
+        votes = min(SAMPLE, max(SAMPLE * MANY**2 // len(examples) ** 2, LEAST))  # each costs the cube of the examples
+        some = simplex.spread(skin.rest, votes)
 
         def error(width: float, ridge: float) -> float:
             k, rest = _kernels(table, heard[some], shares[some], width)

@@ -66,7 +66,7 @@ def _rigged(
     progress: Callable[[int, int], None] | None,
 ) -> AutomaticSkin:
     """A new skeleton for the mesh as it stands at rest."""
-    spaces, vertices, triangles = _at_rest(character)
+    spaces, vertices, triangles = at_rest(character)
     rig = automatic_rig(vertices, triangles, template, facing, progress)
     weights = automatic_weights(vertices, triangles, rig.binds, rig.parents, rig.names, influences=influences)
     moved = np.where(rig.parents[:, None] >= 0, rig.places[rig.parents], 0.0)
@@ -82,7 +82,7 @@ def _rigged(
     return AutomaticSkin(rigged, weights, rig, (*rig.notes, *weights.notes))
 
 
-def _at_rest(character: Character) -> tuple[list[Array], Array, Array]:
+def at_rest(character: Character) -> tuple[list[Array], Array, Array]:
     """world_from_mesh (4, 4) of each part, and all vertices (V, 3) and triangles (T, 3) in the world.
 
     Skinned parts are taken as they were bound, all in one pose: that of the skeleton is forgotten with the skeleton.

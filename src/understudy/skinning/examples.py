@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Mesh
+from understudy.character import Asset, Mesh
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.deform.examples import Examples, sound_triangles
@@ -229,11 +229,18 @@ def _objs(path: Path, frames: int | None, progress: Progress | None) -> tuple[Ex
 
 
 def _character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    """A character with animations, all of them, as its own rig plays them."""
+    """A character from a file."""
     from understudy import formats
+
+    return of_asset(formats.read(path), path, frames, progress)
+
+
+def of_asset(
+    asset: Asset, path: str | Path, frames: int | None = None, progress: Progress | None = None
+) -> tuple[Examples, list[str]]:
+    """A character with animations, all of them, as its own rig plays them; `path` is where it is from."""
     from understudy.rig import of
 
-    asset = formats.read(path)
     notes = list(asset.notes)
     moved = [(c, [a for a in asset.animations if of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
     moved = [(character, animations) for character, animations in moved if animations]

@@ -104,7 +104,7 @@ def speed(deformer: Deformer, transforms: Array) -> float:
     """Microseconds a frame on one core, of a batch; the median of several runs after one that loads the code."""
     batch = np.tile(transforms, (-(-BATCH // len(transforms)), 1, 1, 1))[:BATCH]
     runs: list[float] = []
-    with one_thread(), _one_kernel_thread():
+    with one_thread(), one_kernel_thread():
         deformer.deform(batch)
         while len(runs) < LEAST_RUNS or (sum(runs) < LEAST_SECONDS and len(runs) < MOST_RUNS):
             began = time.process_time()
@@ -114,7 +114,7 @@ def speed(deformer: Deformer, transforms: Array) -> float:
 
 
 @contextmanager
-def _one_kernel_thread() -> Iterator[None]:
+def one_kernel_thread() -> Iterator[None]:
     """Compiled kernels on one thread, where there are any."""
     if accelerate.kernels("understudy.deform.linear_kernels") is None:
         yield

@@ -35,6 +35,7 @@ COLUMNS = (
     ("fit_seconds", "fit, s", "Processor time"),
     ("frame_microseconds", "µs a frame", "Processor time on one core, in a batch of 64 poses"),
 )
+SEEN = 1e-3  # of the size: less is less than a pixel of a heat map
 SIGNED = ("volume_loss_percent", "worst_volume_loss_percent")
 
 
@@ -165,10 +166,17 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
     if not cards:
         return ""
     return (
-        "<h2 id=worst>Each method at its worst pose</h2><p>Dark violet is no error; yellow is the largest error of the "
-        "best two thirds of the methods, or more. The first picture is the truth.</p>"
+        "<h2 id=worst>Each method at its worst pose</h2><p>Dark violet is no error, yellow "
+        f"{1000 * heat_scale(comparison):.3g} mm or more: the largest error of the best two thirds of the methods. "
+        "The first picture is the truth.</p>"
         f'<div class="cards">{_truth(comparison, pictures)}{"".join(cards)}</div>'
     )
+
+
+def heat_scale(comparison: Comparison) -> float:
+    """Metres of error that are yellow: the worst of the best two thirds of the methods, and what an eye could see."""
+    worst = sorted(entry.measures.worst for entry in comparison.measured if entry.measures is not None)
+    return max(worst[(2 * (len(worst) - 1)) // 3], SEEN * comparison.held.size)
 
 
 def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
