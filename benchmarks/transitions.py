@@ -248,8 +248,8 @@ class Performed:
         """A frame on. It has arrived when it is in the label and nothing is blended any more."""
         self.state = state
         self.rows.append(row)
-        self.blended.append(state.blend is not None)
-        there = self.told is not None and state.label == self.case.goal and state.blend is None
+        self.blended.append(state.blending)
+        there = self.told is not None and state.label == self.case.goal and not state.blending
         if there and self.arrived is None:
             self.arrived = len(self.rows)
 

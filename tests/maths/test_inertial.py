@@ -19,6 +19,16 @@ def test_value_and_velocity_start_as_given(x0, v0, duration):
         assert np.isclose(inertial.velocity(state, 0.0), v0, rtol=1e-9, atol=1e-9)
 
 
+@given(numbers, numbers, durations, st.floats(0.0, 0.5))
+def test_nothing_is_stopped_sooner_than_the_shortest(x0, v0, duration, shortest):
+    state = inertial.init(x0, v0, duration, shortest)
+    assert min(shortest, duration) <= state.duration <= duration
+    assert inertial.evaluate(state, 0.0) == x0
+    if state.duration > 1e-12:
+        assert np.isclose(inertial.velocity(state, 0.0), v0, rtol=1e-9, atol=1e-9)
+    assert inertial.evaluate(state, duration) == 0.0
+
+
 @given(numbers, numbers, durations)
 def test_the_end_is_at_rest(x0, v0, duration):
     state = inertial.init(x0, v0, duration)

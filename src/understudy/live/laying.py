@@ -29,5 +29,5 @@ def moment_of(state: State, rate: float) -> Moment:
         played=state.voice.replaying,
         label=state.label,
         places=tuple((voice.label, voice.x, voice.weight(frame, rate)) for voice in state.voices),
-        blending=state.blend is not None,
+        blending=state.blending,
     )

@@ -17,11 +17,12 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.features.encoder import Ground
-from understudy.live import motion, switching
+from understudy.live import motion, path, switching
+from understudy.live.bounding import Bound
 from understudy.live.commands import Command, Idle, Look
 from understudy.live.layers.layer import Layer
 from understudy.live.laying import lay_over
-from understudy.live.legs import Cross, Follow, Hold, Replay
+from understudy.live.legs import Cross, Follow, Hold, Leg
 from understudy.live.planning import Planner
 from understudy.live.state import Dials, Event, State, Voice, changed, mixed
 from understudy.maths import inertial
@@ -44,6 +45,7 @@ class Performer:
         self.rate = model.rate if rate is None else float(rate)
         self.planner = Planner(model, self.rate, seed)
         self.planner.prepare()
+        self._bound = Bound.of(model, rig)
 
     def init(self, label: str | None = None, pose: str | None = None, seed: int = 0) -> State:
         """The character at a pose (a label's most typical one by default), idling.
@@ -93,6 +95,9 @@ class Performer:
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
         features = np.array([state.features for state in after]).reshape(-1, len(encoder))  # also of nobody
         rows = encoder.place(features, grounds.reshape(-1, 3))
+        if self._bound is not None:
+            self._bound.keep(self.planner, ready, after, rows)
+            after = [changed(s, before=(*s.before[-1:], row.copy())) for s, row in zip(after, rows)]
         return lay_over(self.layers, after, rows, self.rate) if self.layers else after, rows
 
     def tell(self, state: State, command: Command) -> State:
@@ -114,14 +119,22 @@ class Performer:
         legs = self.planner.plan(command, voice.label, voice.x)
         if until is not None:  # a way that cannot be gone in the time that was asked for takes longer
             until = max(until, state.frame + sum(len(leg.points) - 1 for leg in legs if isinstance(leg, Follow)))
-        planned = replace(voice, legs=legs, cursor=0)
-        state = replace(state, voices=(planned, *state.voices[1:]), until=until, choices=state.choices + 1)
-        return switching.turn_off(self.planner, state) if voice.replaying or self._runs(voice) else state
+        state = replace(state, until=until, choices=state.choices + 1)
+        if voice.replaying or self._runs(voice) or self._hurried(voice, legs):
+            return switching.leave(self.planner, state, legs)
+        return replace(state, voices=(replace(voice, legs=legs, cursor=0), *state.voices[1:]))
 
     def _runs(self, voice: Voice) -> bool:
         """Whether a particle is too fast to be led onto another path; its pose goes on in the blend instead."""
         stage = self.planner.stages[voice.label]
         return stage.bounded(voice.velocity) is not voice.velocity
+
+    def _hurried(self, voice: Voice, legs: tuple[Leg, ...]) -> bool:
+        """Whether a particle on its way has too short a leg before it to give up the velocity that it comes with."""
+        first = legs[0]
+        if not isinstance(voice.leg, Follow) or not isinstance(first, Follow):
+            return False
+        return (len(first.points) - 1) / self.rate < path.LAUNCH
 
     def _addressed(self, state: State, label: str | None) -> State:
         """Of several voices the one in the wanted label goes on, or the loudest; the others fade out where they are."""
@@ -131,13 +144,7 @@ class Performer:
         first = next((i for i, voice in enumerate(state.voices) if voice.label == label), int(np.argmax(weights)))
         kept = state.voices[first].faded(1, state.frame, self.rate)
         others = (voice for i, voice in enumerate(state.voices) if i != first)
-        return replace(state, voices=(kept, *(self._leaving(voice, state.frame) for voice in others)))
-
-    def _leaving(self, voice: Voice, frame: int) -> Voice:
-        """A voice that fades out: it ends what takes time, and has nothing else before it."""
-        last = voice.leg.points[-1] if isinstance(voice.leg, Follow) else voice.x
-        now = voice.legs[:1] if isinstance(voice.leg, Follow | Hold | Replay) else ()
-        return replace(voice.faded(0, frame, self.rate), legs=(*now, self.planner.hold(voice.label, last)))
+        return replace(state, voices=(kept, *(switching.leaving(self.planner, voice, state.frame) for voice in others)))
 
     def _shown(self, states: Sequence[State], voices: Sequence[tuple[Voice, ...]]) -> list[State]:
         """The states a frame on, with the features that are shown, and on the ground that follows these."""

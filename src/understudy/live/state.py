@@ -34,7 +34,9 @@ class Voice:
     rate: Array  # (E,) how fast that changes, per second
     weight_from: float = 1.0
     weight_to: float = 1.0
+    weight_rate: float = 0.0  # a second, at the start of the fade
     fade_start: int = 0  # frame
+    fade: float = FADE  # seconds
 
     @property
     def leg(self) -> Leg:
@@ -58,16 +60,28 @@ class Voice:
 
     def weight(self, frame: int, rate: float) -> float:
         """How much it counts at a frame: from one value to the other with no jolt at either end (minimum jerk)."""
-        u = min(max((frame - self.fade_start) / (FADE * rate), 0.0), 1.0)
-        return self.weight_from + (self.weight_to - self.weight_from) * u * u * u * (10 + u * (6 * u - 15))
+        u = min(max((frame - self.fade_start) / (self.fade * rate), 0.0), 1.0)
+        if u >= 1:
+            return self.weight_to
+        changed = (self.weight_to - self.weight_from) * u * u * u * (10 + u * (6 * u - 15))
+        drift = self.weight_rate * self.fade * u * (1 + u * u * (u * (8 - 3 * u) - 6))
+        return self.weight_from + changed + drift
 
-    def faded(self, weight: float, frame: int, rate: float) -> Voice:
-        """The same voice, from now on its way to another weight."""
-        return replace(self, weight_from=self.weight(frame, rate), weight_to=weight, fade_start=frame)
+    def faded(self, weight: float, frame: int, rate: float, seconds: float = FADE) -> Voice:
+        """The same voice, from now on its way to another weight; one that is on its way turns without a jolt."""
+        if weight == self.weight_to:
+            return self
+        now = self.weight(frame, rate)
+        speed = (
+            (self.weight(frame + 1, rate) - self.weight(frame - 1, rate)) * rate / 2 if frame > self.fade_start else 0.0
+        )
+        return replace(
+            self, weight_from=now, weight_to=float(weight), weight_rate=speed, fade_start=frame, fade=seconds
+        )
 
     def has_left(self, frame: int, rate: float) -> bool:
         """Whether it has faded out."""
-        return self.weight_to <= 0 and self.weight(frame, rate) <= 0
+        return self.weight_to <= 0 and frame >= self.fade_start + self.fade * rate
 
 
 def changed(record: Record, **changes: Any) -> Record:
@@ -138,6 +152,7 @@ class State:
     dials: Dials
     ground: Ground
     blend: Blend | None = None
+    before: tuple[Array, ...] = ()  # the last two rows (C,), without layers
     look: Any = None  # what `Look` asked for
     look_until: int | None = None  # frame
     until: int | None = None  # frame at which the command has taken its time; None where its legs decide
@@ -149,6 +164,11 @@ class State:
     def voice(self) -> Voice:
         """The voice that commands speak to."""
         return self.voices[0]
+
+    @property
+    def blending(self) -> bool:
+        """Whether what was shown before the last switch is still seen."""
+        return self.blend is not None or len(self.voices) > 1
 
     @property
     def label(self) -> str:

@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.checks import Array
-from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Replay
+from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Leg, Replay
 from understudy.live.planning import Planner
-from understudy.live.state import Blend, Event, State, Voice, mixed
+from understudy.live.state import FADE, Blend, Event, State, Voice, mixed
 from understudy.maths import inertial
 
 # The paper's 12 frames are 0.5 s. A wider gap takes longer, so that it moves no faster than the clips do; beyond the
@@ -24,6 +24,7 @@ SHORTEST_BLEND, LONGEST_BLEND = 0.5, 1.5
 # A velocity that decays within T changes by 6 / T of itself a second at first; this part of the clips' own largest
 # change is left to it, the rest to the motion that goes on beneath.
 GENTLE = 0.5
+BRAKES = 0.25  # seconds, in which any velocity is given up at the soonest
 BRIDGE = "bridge"  # the event of crossing one
 ON_THE_BRIDGE = 1.0  # idle radius from the end of the bridge within which a better match is still the same bridge
 
@@ -52,9 +53,50 @@ def settle(planner: Planner, state: State) -> State:
 
 
 def turn_off(planner: Planner, state: State) -> State:
-    """Training frames, or a run, are left for something else: the particle sets off from there, slowly if need be."""
+    """Training frames have ended: the particle sets off from there, slowly if need be."""
     voice = state.voice
     return _take_over(planner, state, voice.label, voice.x, "particle")
+
+
+def leave(planner: Planner, state: State, legs: tuple[Leg, ...]) -> State:
+    """The first voice is interrupted in full swing: it goes on as it was and fades out, another sets off from there.
+
+    To stop it would throw its limbs beyond their stride: whatever moves fast is about to turn by itself.
+    """
+    voice, frame = state.voice, state.frame
+    features = planner.stages[voice.label].space.features_of(voice.x[None])[0]
+    still = np.zeros_like(features)
+    begun = Voice(voice.label, voice.x, np.zeros_like(voice.x), legs, 0, features, still, 0.0, 0.0, 0.0, frame)
+    begun = begun.faded(voice.weight_to, frame, planner.rate, SHORTEST_BLEND)
+    return replace(state, voices=(begun, leaving(planner, voice, frame, SHORTEST_BLEND), *state.voices[1:]))
+
+
+def leaving(planner: Planner, voice: Voice, frame: int, seconds: float = FADE) -> Voice:
+    """A voice that fades out: it ends what takes time, and has nothing else before it."""
+    if voice.weight_to == 0:
+        return voice  # it is leaving already
+    now, last = voice.legs[:1], voice.x
+    if isinstance(voice.leg, Follow):
+        last = voice.leg.points[-1]
+    elif isinstance(voice.leg, Replay):
+        now = (_run_out(voice.leg, planner.rate),)
+    elif not isinstance(voice.leg, Hold):
+        now = ()
+    return replace(voice.faded(0, frame, planner.rate, seconds), legs=(*now, planner.hold(voice.label, last)))
+
+
+def _run_out(leg: Replay, rate: float) -> Replay:
+    """A clip that does not end at once: it runs on for as long as a voice takes to fade, and comes to rest."""
+    count = round(FADE * rate) + 1
+    speed = leg.features[-1] - leg.features[max(len(leg.features) - 2, 0)]
+    u = np.arange(1, count + 1) / count
+    beyond = np.outer(count * u * (1 + u * u * (u * (8 - 3 * u) - 6)), speed)
+    latents = np.repeat(leg.latents[-1:], count, axis=0)
+    return Replay(
+        leg.clip,
+        np.concatenate([leg.latents, latents]),
+        np.concatenate([leg.features, (leg.features[-1] + beyond).astype(leg.features.dtype)]),
+    )
 
 
 def _next_leg(planner: Planner, state: State) -> State:
@@ -91,21 +133,40 @@ def _take_over(planner: Planner, state: State, label: str, x: Array, what: str) 
 
 
 def _begin_replay(planner: Planner, state: State, leg: Replay) -> State:
+    """The clip fades in over the particle, which stays where it is."""
+    voice, frame = state.voice, state.frame
     rate = (leg.features[min(1, len(leg.features) - 1)] - leg.features[0]) * planner.rate
-    voice = replace(state.voice, x=leg.latents[0], features=leg.features[0], rate=rate)
-    return _blended(planner, replace(state, voices=(voice, *state.voices[1:])), f"play {leg.clip}")
+    stays = replace(voice, legs=(planner.hold(voice.label, voice.x),), cursor=0)
+    begun = replace(voice, x=leg.latents[0], features=leg.features[0], rate=rate, weight_from=0.0, weight_to=0.0)
+    begun = replace(begun, weight_rate=0.0, fade_start=frame).faded(
+        voice.weight_to, frame, planner.rate, SHORTEST_BLEND
+    )
+    event = Event(frame, f"play {leg.clip}", state.label, float(planner.model.distance(state.features, begun.features)))
+    voices = (begun, leaving(planner, stays, frame, SHORTEST_BLEND), *state.voices[1:])
+    return replace(state, voices=voices, event=(*state.event, event))
 
 
 def _blended(planner: Planner, state: State, what: str) -> State:
-    """What is shown now minus what the voices say now, and its rate, from here on to nothing."""
+    """The same, and the event of it."""
+    features, _ = mixed(state.voices, state.frame, planner.rate)
+    event = Event(state.frame, what, state.label, float(planner.model.distance(state.features, features)))
+    return replace(blended(planner, state), event=(*state.event, event))
+
+
+def blended(planner: Planner, state: State, seconds: float | None = None) -> State:
+    """What is shown now minus what the voices say now, and its rate, from here on to nothing, in its time or so many
+    seconds."""
     features, rate = mixed(state.voices, state.frame, planner.rate)
+    offset, velocity = state.features - features, state.rate - rate
     gap = float(planner.model.difference(state.features, features))
     kick = float(planner.model.difference(state.rate, rate))
-    needed = max(2 * gap / planner.speed, 6 * kick / (GENTLE * planner.jolt * planner.model.rate))
-    duration = float(np.clip(needed, SHORTEST_BLEND, LONGEST_BLEND))
-    decay = inertial.init(state.features - features, state.rate - rate, duration)
-    event = Event(state.frame, what, state.label, float(planner.model.distance(state.features, features)))
-    return replace(state, blend=Blend(decay, state.frame), event=(*state.event, event))
+    hardest = GENTLE * planner.jolt * planner.model.rate
+    # a lone limb that has far to go takes its time, too: x0 h0(t / T) accelerates by up to 6 x0 / T^2
+    alone = np.abs(offset) * planner.model.weights / (planner.jolts * planner.model.rate)
+    needed = max(2 * gap / planner.speed, 6 * kick / hardest, float(np.sqrt(6 * alone.max(initial=0.0) / GENTLE)))
+    duration = float(np.clip(needed, SHORTEST_BLEND, LONGEST_BLEND)) if seconds is None else seconds
+    decay = inertial.init(offset, velocity, duration, BRAKES)
+    return replace(state, blend=Blend(decay, state.frame))
 
 
 def _choose(planner: Planner, state: State, leg: Choose) -> State:

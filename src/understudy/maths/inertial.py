@@ -44,16 +44,23 @@ class VectorDecay(NamedTuple):
     across_axis: Array  # (..., 3)
 
 
-def init(offset: ArrayLike, velocity: ArrayLike, duration: float) -> Decay:
-    """The decay of numbers, each for itself: old minus new value and velocity (...) at the switch."""
+def init(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest: float = 0.0) -> Decay:
+    """The decay of numbers, each for itself: old minus new value and velocity (...) at the switch.
+
+    No decay takes less than `shortest` seconds: what would be stopped at zero in less passes zero instead, and comes
+    back. A number near zero that runs towards it fast would else be stopped dead.
+    """
     x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
     full = np.full(x0.shape, positive(duration, "duration"))
     sign = np.where(x0 != 0, np.sign(x0), np.sign(v0))
     size, speed = np.abs(x0), sign * v0
     homewards = speed * full < -5.0 * size  # would pass zero within the duration
     time = np.where(homewards, -5.0 * size / np.where(homewards, speed, 1.0), full)
-    b1 = np.maximum(size + 0.2 * speed * time, 0.0)
-    b2 = np.maximum(size + 0.4 * speed * time, 0.0)
+    short = time < min(shortest, duration)
+    time = np.where(short, min(shortest, duration), time)
+    floor = np.where(short, -np.inf, 0.0)
+    b1 = np.maximum(size + 0.2 * speed * time, floor)
+    b2 = np.maximum(size + 0.4 * speed * time, floor)
     return Decay(x0.copy(), sign * b1, sign * b2, time)
 
 

@@ -8,12 +8,14 @@ as a walk on the spot does, slides on.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.live.bounding import CUTS, SPARE, Bound
 from understudy.live.layers import contacts, footstep
 from understudy.live.layers.contacts import LabelContacts
 from understudy.live.layers.feet_found import FoundFoot, find_feet
@@ -23,6 +25,8 @@ from understudy.live.layers.leg import Leg
 from understudy.posespace import Model
 from understudy.rig import DirectRig, PosedRig
 
+# Heights a second squared: what it takes to make a step, in whose clips nothing ever does.
+A_STEP = 20.0
 UNEVEN = 1e-3  # of a scale: a leg whose joints are stretched along one axis is not turned by rotations alone
 
 
@@ -41,9 +45,16 @@ class Sole:
         return np.asarray((frames[..., :3] @ self.points[:, :, None])[..., 0] + frames[..., 3])
 
 
+class Standing(NamedTuple):
+    """The state of the layer: of each foot, and the last two rows (C,) that were shown."""
+
+    feet: tuple[Foot, ...]
+    before: tuple[Array, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Feet:
-    """The layer; made by `Feet.of`. Its state is a `Foot` for each foot."""
+    """The layer; made by `Feet.of`."""
 
     rig: DirectRig
     size: float  # metres that the character is high
@@ -51,6 +62,7 @@ class Feet:
     soles: tuple[Sole, ...]
     labels: dict[str, LabelContacts]
     fellows: tuple[int, ...]  # the other foot of each one's pair
+    bound: Bound
 
     @classmethod
     def of(cls, rig: PosedRig, model: Model | None) -> Feet | None:
@@ -66,8 +78,10 @@ class Feet:
         worlds = [rig.joints(values) for values in rows]
         size = float(np.median([np.ptp(w[:, rig.character.joints, 1, 3], axis=1).max() for w in worlds]))
         found = find_feet(rig.character, worlds, size) if size > 0 else ()
-        if not found:
+        bound = Bound.of(model, rig)
+        if not found or bound is None:
             return None
+        bound = replace(bound, most=max(bound.most, A_STEP * size))
         every = np.concatenate(worlds)
         soles = tuple(_sole(foot, worlds, size, model.rate) for foot in found)
         legs = tuple(Leg.of(rig.character.skeleton, foot, every) for foot in found)
@@ -79,7 +93,7 @@ class Feet:
         if not any(contact.known[:, : len(soles)].any() for contact in labels.values()):
             return None  # flippers, or a gait on the spot and nothing else: nothing ever stands
         hips = every[..., :3, 3][:, [leg.joints[0] for leg in legs]].mean(axis=0)
-        return cls(rig, size, legs, soles, labels, _fellows(hips))
+        return cls(rig, size, legs, soles, labels, _fellows(hips), bound)
 
     @cached_property
     def _soles(self) -> tuple[Sole, Array]:
@@ -88,14 +102,15 @@ class Feet:
         ends = np.cumsum([len(sole.owners) for sole in self.soles])
         return Sole(owners, points, 0, 0.0), np.concatenate([[0], ends[:-1]])
 
-    def init(self, seed: int) -> tuple[Foot, ...]:
+    def init(self, seed: int) -> Standing:
         """The state before the first frame; nothing happens by chance."""
-        return tuple(Foot() for _ in self.legs)
+        return Standing(tuple(Foot() for _ in self.legs))
 
-    def step(self, state: tuple[Foot, ...], row: Array, moment: Moment) -> tuple[tuple[Foot, ...], Array]:
+    def step(self, standing: Standing, row: Array, moment: Moment) -> tuple[Standing, Array]:
         """The next state, and the row (C,) with its feet where they belong."""
         if not moment.places:
-            return state, row
+            return standing, row
+        state = standing.feet
         worlds = self.rig.joints(row[None])[0]
         every, bounds = self._soles  # all at once: a foot by itself costs as much as four
         places = every.places(worlds)
@@ -115,7 +130,40 @@ class Feet:
         changed = row.copy()
         for i, leg in enumerate(self.legs):
             feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
-        return tuple(feet), changed
+        if len(standing.before) == 2:
+            self._bounded(standing.before, changed, 1 / moment.dt)
+        return Standing(tuple(feet), (*standing.before[-1:], changed)), changed
+
+    def _bounded(self, before: tuple[Array, ...], row: Array, rate: float) -> None:
+        """Let the legs of a row (C,) go on as before, as far as they would else turn more suddenly than in any clip.
+
+        A leg that is bent as no clip has it can have two ways to reach the ground, a frame here and a frame there.
+        """
+        past_and_last = np.stack(before)
+        if self.bound.excess(past_and_last, row[None], rate)[0] <= 1:
+            return
+        count = 10 * len(self.rig.character.skeleton)
+        past, last, now = (values[:count].reshape(-1, 10)[self._moved] for values in (*before, row))
+        last, past = _alike(last, now), _alike(past, now)
+        s, b = CUTS.T[..., None, None]
+        ahead = last + b * (last - past)
+        tried = ahead + s * (now - ahead)  # (cuts, n, 10)
+        tried[..., 3:7] /= np.linalg.norm(tried[..., 3:7], axis=-1, keepdims=True)
+        rows = np.tile(row, (len(tried), 1))
+        rows[:, (10 * self._moved[:, None] + np.arange(10)).ravel()] = tried.reshape(len(tried), -1)
+        excess = self.bound.excess(past_and_last, rows, rate)
+        row[:] = rows[int((excess <= SPARE).argmax() if (excess <= SPARE).any() else excess.argmin())]
+
+    @cached_property
+    def _moved(self) -> Array:
+        """The joints of the legs and the feet."""
+        return np.unique([joint for leg in self.legs for joint in (*leg.joints, leg.foot)])
+
+
+def _alike(joints: Array, others: Array) -> Array:
+    """Joints (n, 10) with the signs of the others' quaternions."""
+    signs = np.where((joints[:, 3:7] * others[:, 3:7]).sum(axis=1) < 0, -1.0, 1.0)
+    return np.concatenate([joints[:, :3], signs[:, None] * joints[:, 3:7], joints[:, 7:]], axis=1)
 
 
 def _fellows(hips: Array) -> tuple[int, ...]:

@@ -1,0 +1,92 @@
+"""Bounding: whatever is asked for when, no joint changes its velocity more suddenly than in some clip.
+
+A blend of two motions can be harsher than either: the clip that begins turns while the one that is left still brakes.
+So the change is measured in the world, and where it is too much, something else is shown:
+
+    y = p + s (y - p),      p = y1 + b (y1 - y2),
+
+y being the features of this frame and y1, y2 those shown before. Of a few s and b the first is taken that is within
+the clips' largest change: as much of the new pose as goes, else coasting, else braking, since what swings at full speed
+turns suddenly by itself. What is left out is blended away from there on, as after any switch (`switching`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.live import switching
+from understudy.live.legs import Hold
+from understudy.live.planning import Planner
+from understudy.live.state import State, changed
+from understudy.posespace import Model
+from understudy.rig import DirectRig, Rig
+
+SPARE = 0.99  # of the clips' own, which what is cut may reach
+# Pairs of s and b, from as much as possible of what was to be shown to as little.
+CUTS = np.array([(s, b) for s in (0.9, 0.75, 0.6, 0.45, 0.3, 0.15, 0.0) for b in (1.0, 0.85, 0.6, 0.3)])
+BACK = 0.4  # seconds in which what was cut comes back
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """The joints of a character, and how suddenly they turn in its clips."""
+
+    rig: DirectRig
+    joints: Array  # (J,) those of the skin
+    most: float  # metres a second squared
+
+    @classmethod
+    def of(cls, model: Model, rig: Rig) -> Bound | None:
+        """The bound of a model's clips; None where nothing moves, or where places of joints do not tell the look."""
+        if not isinstance(rig, DirectRig):
+            return None
+        most, joints = 0.0, np.asarray(rig.character.joints)
+        for space in model.spaces.values():
+            for segment in space.segments:
+                rows = model.encoder.decode(space.features[segment.start : segment.stop])
+                turns = np.linalg.norm(np.diff(_places(rig, rows, joints), 2, axis=0), axis=-1)
+                most = max(most, float(turns.max(initial=0.0)) * model.rate**2)
+        return cls(rig, joints, most) if most > 0 else None
+
+    def excess(self, before: Array, rows: Array, rate: float) -> Array:
+        """(M,) how many times the clips' largest change of velocity rows (M, C) are after the two before (2, C)."""
+        past, last = _places(self.rig, before, self.joints)
+        turn = _places(self.rig, rows, self.joints) - 2 * last + past
+        return np.asarray(np.linalg.norm(turn, axis=-1).max(axis=-1) * rate**2 / self.most)
+
+    def keep(self, planner: Planner, ready: Sequence[State], after: list[State], rows: Array) -> None:
+        """Change states `after` a frame and their rows (M, C), in place, where they turn too suddenly."""
+        for i, (told, state) in enumerate(zip(ready, after)):
+            voice = state.voice
+            rests = isinstance(voice.leg, Hold) and voice.cursor > planner.rate
+            alone = len(state.voices) == 1 and told.blend is None and (rests or voice.replaying)
+            if len(state.before) < 2 or alone:
+                continue  # a clip as it is, or hardly a motion
+            before = np.stack(state.before)
+            if self.excess(before, rows[i : i + 1], planner.rate)[0] <= 1:
+                continue
+            s, b = CUTS.T[..., None]
+            ahead = told.features + b * told.rate / planner.rate
+            features = ahead + s * (state.features - ahead)
+            ground = told.ground
+            tried = planner.model.encoder.place(features, np.tile((ground.x, ground.z, ground.heading), (len(CUTS), 1)))
+            excess = self.excess(before, tried, planner.rate)
+            best = int((excess <= SPARE).argmax() if (excess <= SPARE).any() else excess.argmin())
+            rows[i] = tried[best]
+            after[i] = _cut(planner, told, state, features[best])
+
+
+def _places(rig: DirectRig, rows: Array, joints: Array) -> Array:
+    """(F, J, 3) of rows (F, C)."""
+    return np.asarray(rig.joints(rows)[..., :3, 3][:, joints])
+
+
+def _cut(planner: Planner, before: State, state: State, features: Array) -> State:
+    """The state with other features (E,); the difference is blended away."""
+    ground = planner.model.encoder.ground_after(features, before.ground, planner.rate)
+    rate = (features - before.features) * planner.rate
+    return switching.blended(planner, changed(state, features=features, rate=rate, ground=ground), BACK)

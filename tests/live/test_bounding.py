@@ -1,0 +1,100 @@
+"""No joint changes its velocity more suddenly than in some clip, whoever asks for what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.live.layers.walker import RATE, posed, stance, steps, walker
+
+from understudy.character import Asset, Clip
+from understudy.live.bounding import Bound
+from understudy.live.commands import Idle, Play, Transition
+from understudy.live.performer import Performer
+from understudy.live.state import Voice
+from understudy.posespace import Model
+from understudy.posespace.learning import Settings, learn
+from understudy.posespace.library import Library
+from understudy.rig import DirectRig, Rig
+
+Walker = tuple[DirectRig, Model]
+CLIPS = {"narrow": stance(0.12), "wide": stance(0.32), "march": steps()}
+
+
+@pytest.fixture(scope="module")
+def learned() -> Walker:
+    rig = walker(False)
+    moved = {
+        name: posed(rig, feet, np.outer(0.012 * np.sin(np.arange(len(feet)) / 6) - 0.04, [0, 1, 0]))
+        for name, feet in CLIPS.items()
+    }
+    animations = [Clip(name, rig.channels, rows, RATE) for name, rows in moved.items()]
+    return rig, learn(Library.of(Asset([rig.character], animations), RATE), Settings(iterations=20), workers=1)
+
+
+def turns(rig: DirectRig, rows: np.ndarray) -> float:
+    """Metres a second squared, the largest change of any joint's velocity."""
+    places = rig.joints(rows)[..., :3, 3]
+    return float(np.linalg.norm(np.diff(places, 2, axis=0), axis=-1).max()) * RATE**2
+
+
+def test_the_bound_is_that_of_the_clips(learned: Walker) -> None:
+    rig, model = learned
+    bound = Bound.of(model, rig)
+    assert bound is not None
+    rows = [model.encoder.decode(s.features[p.start : p.stop]) for s in model.spaces.values() for p in s.segments]
+    assert bound.most == pytest.approx(max(turns(rig, clip) for clip in rows))
+    for clip in rows:
+        each = [bound.excess(clip[i - 2 : i], clip[i : i + 1], RATE)[0] for i in range(2, len(clip))]
+        assert max(each) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_interrupted_at_any_moment_nothing_turns_more_suddenly(learned: Walker, seed: int) -> None:
+    rig, model = learned
+    performer, random = Performer(model, rig, RATE), np.random.default_rng(seed)
+    state, rows = performer.init("narrow", seed=seed), []
+    labels = list(CLIPS)
+    for _ in range(25):
+        label = labels[random.integers(3)]
+        command = (Transition(label), Idle(label=label), Play(label))[random.integers(3)]
+        for frame in range(int(random.integers(2, 14))):
+            state, row = performer.step(state, command if frame == 0 else None)
+            rows.append(row)
+    bound = Bound.of(model, rig)
+    assert bound is not None
+    assert turns(rig, np.array(rows)) <= 1.0001 * bound.most
+
+
+def test_without_it_something_would(learned: Walker) -> None:
+    """A motion that leaps: what is shown does not."""
+    rig, model = learned
+    performer = Performer(model, rig, RATE)
+    state = performer.init("narrow")
+    rows = []
+    for frame in range(30):
+        state, row = performer.step(state, Transition("wide") if frame == 0 else None)
+        rows.append(row)
+    other = model.space("march")
+    leaps = Voice(
+        "march",
+        other.latents[40],
+        state.voice.velocity,
+        (performer.planner.hold("march", other.latents[40]),),
+        0,
+        other.features[40].astype(float),
+        state.voice.rate,
+    )
+    state = replace(state, voices=(leaps,), blend=None)
+    jumped = turns(rig, np.array([*rows[-2:], model.encoder.decode(leaps.features[None])[0]]))
+    bound = Bound.of(model, rig)
+    assert bound is not None and jumped > bound.most
+    for _ in range(40):
+        state, row = performer.step(state)
+        rows.append(row)
+    assert turns(rig, np.array(rows)) <= 1.0001 * bound.most
+
+
+def test_rigs_of_controls_have_none(learned: Walker, dragon: Rig) -> None:
+    assert Bound.of(learned[1], dragon) is None
