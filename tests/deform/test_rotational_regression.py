@@ -9,7 +9,15 @@ from tests.deform import tubes
 
 from understudy.deform import gradient_mesh
 from understudy.deform.linear_fit import LinearSkin
-from understudy.deform.rotational_regression import RotationalRegression, _exp, _log
+from understudy.deform.rotational_regression import (
+    KERNELS,
+    RotationalRegression,
+    _exp,
+    _log,
+    bone_rotations,
+    joint_features,
+)
+from understudy.maths import accelerate
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +110,20 @@ def test_a_mesh_in_pieces_is_the_whole_one():
     for result in (split.deform(pose), split.deform_reference(pose)):
         np.testing.assert_allclose(result, whole.deform(pose)[corners], atol=1e-4)
     assert split.bytes_a_vertex < whole.bytes_a_vertex
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.3])
+def test_a_pose_is_read_alike_compiled_and_plain(scale):
+    """Also at half turns, and where joints are scaled, which the compiled code leaves to the plain one."""
+    kernels = accelerate.kernels(KERNELS)
+    if kernels is None:
+        pytest.skip("numba is absent or switched off")
+    examples = tubes.standard()
+    made = RotationalRegression.fit(examples)
+    t = examples.transforms.copy()
+    turns = Rotation.from_rotvec(np.outer(np.linspace(0, np.pi - 1e-6, len(t)), (0.48, 0.6, -0.64)))
+    t[:, -1, :3, :3] = turns.as_matrix() @ t[:, -1, :3, :3]
+    t[1, -1, :3, :3] *= scale
+    f, Q = made._pose(t, kernels)
+    np.testing.assert_allclose(f, joint_features(made.features, t), atol=2e-6)
+    np.testing.assert_allclose(Q.reshape(*t.shape[:2], 3, 3), bone_rotations(t @ made.skin.inverse_binds), atol=1e-6)

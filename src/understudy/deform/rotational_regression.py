@@ -106,8 +106,7 @@ class RotationalRegression(Frozen):
             return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.skin.inverse_binds))
         result = self.skin.deform(t)
-        f = joint_features(self.features, t).astype(np.float32)
-        Q = bone_rotations(t @ self.skin.inverse_binds).astype(np.float32).reshape(len(t), t.shape[1], 9)
+        f, Q = self._pose(t, kernels)
         e, c = self.edges, self.factor
         near, bone, coefficients = self._blocks
         apart, own, trust = self._ready
@@ -119,6 +118,15 @@ class RotationalRegression(Frozen):
         if len(self.copies):
             result = result[:, self.copies]
         return result[0] if single else result
+
+    def _pose(self, t: Array, kernels: Any) -> tuple[Array, Array]:
+        """Features (F, M, FEATURES) and rotations (F, B, 9) of a pose, float32."""
+        p, binds = self.features, self.skin.inverse_binds
+        f, Q = np.empty((len(t), len(p.joints), FEATURES), np.float32), np.empty((len(t), len(binds), 9), np.float32)
+        if not kernels.pose(t, p.joints, p.above, p.rest_back, binds, f, Q):
+            f[:] = joint_features(p, t)
+            Q[:] = bone_rotations(t @ binds).reshape(Q.shape)
+        return f, Q
 
     @cached_property
     def _blocks(self) -> tuple[Array, Array, Array]:

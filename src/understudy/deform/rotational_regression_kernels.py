@@ -13,7 +13,80 @@ from understudy.maths.accelerate import FAST, compiled
 
 TOGETHER = 8  # frames
 BLOCK = 64  # vertices: what is known of them and their coefficients of one joint stay in the nearest cache
+RIGID = 1e-9  # matrices this near to rotations are taken as such
 F32 = np.float32
+
+
+@compiled(error_model="numpy")
+def is_rotation(m: Array) -> bool:
+    """Whether the 3x3 part of m is one."""
+    for i in range(3):
+        for j in range(i, 3):
+            dot = m[0, i] * m[0, j] + m[1, i] * m[1, j] + m[2, i] * m[2, j]
+            if not abs(dot - (1.0 if i == j else 0.0)) < RIGID:
+                return False
+    x = m[1, 1] * m[2, 2] - m[1, 2] * m[2, 1]
+    y = m[1, 2] * m[2, 0] - m[1, 0] * m[2, 2]
+    z = m[1, 0] * m[2, 1] - m[1, 1] * m[2, 0]
+    return m[0, 0] * x + m[0, 1] * y + m[0, 2] * z > 0
+
+
+@compiled(error_model="numpy")
+def product(a: Array, b: Array, out: Array) -> None:
+    """out (3, 3) := that of the 3x3 parts."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = a[i, 0] * b[0, j] + a[i, 1] * b[1, j] + a[i, 2] * b[2, j]
+
+
+@compiled(error_model="numpy")
+def rotation_vector(m: Array) -> tuple[float, float, float]:
+    """Of a rotation m (3, 3), at most pi long: from the column of 4 q q^T with the largest entry (Shepperd)."""
+    x, y, z = m[0, 0], m[1, 1], m[2, 2]
+    xx, yy, zz, ww = 1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z, 1.0 + x + y + z
+    xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
+    xw, yw, zw = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    largest = max(xx, yy, zz, ww)
+    if xx == largest:
+        a, b, c, w = xx, xy, xz, xw
+    elif yy == largest:
+        a, b, c, w = xy, yy, yz, yw
+    elif zz == largest:
+        a, b, c, w = xz, yz, zz, zw
+    else:
+        a, b, c, w = xw, yw, zw, ww
+    if w < 0:
+        a, b, c, w = -a, -b, -c, -w
+    size = np.sqrt(a * a + b * b + c * c)
+    scale = 2.0 * np.arctan2(size, w) / size if size > 1e-12 * w else 2.0 / w
+    return a * scale, b * scale, c * scale
+
+
+@compiled(error_model="numpy")
+def pose(t: Array, joints: Array, above: Array, back: Array, binds: Array, f: Array, Q: Array) -> bool:
+    """f (F, M, 7) and Q (F, B, 9) of world_from_joint t (F, B, 4, 4); False, and nothing of use, where some matrix on
+    the way is no rotation: then singular values are needed."""
+    m, n = np.empty((3, 3)), np.empty((3, 3))
+    for k in range(len(t)):
+        for b in range(t.shape[1]):
+            if not is_rotation(t[k, b]):
+                return False
+            product(t[k, b], binds[b], m)
+            if not is_rotation(m):
+                return False
+            for i in range(9):
+                Q[k, b, i] = m[i // 3, i % 3]
+        for j in range(len(joints)):
+            product(t[k, above[j]].T, t[k, joints[j]], n)
+            product(back[j], n, m)
+            if not is_rotation(m):
+                return False
+            x, y, z = rotation_vector(m)
+            size = np.sqrt(x * x + y * y + z * z)
+            f[k, j, 0], f[k, j, 1], f[k, j, 2] = x, y, z
+            f[k, j, 3], f[k, j, 4], f[k, j, 5] = size * x, size * y, size * z
+            f[k, j, 6] = size * size
+    return True
 
 
 @compiled(fastmath=FAST, error_model="numpy", inline="always")
