@@ -1,4 +1,4 @@
-"""The compiled twin of `merging._merged`."""
+"""The compiled twin of `merging._merged`. Loops are written out: whole-array arithmetic takes numba long to compile."""
 
 from __future__ import annotations
 
@@ -22,11 +22,48 @@ def _turned(points: Array, r: Array, out: Array) -> None:
 
 
 @compiled(fastmath=FAST, error_model="numpy")
-def _extended(array: Array, room: int) -> Array:
-    """The array (N, ...) with `room` rows of zeros after it."""
-    result = np.zeros((array.shape[0] + room, *array.shape[1:]), array.dtype)
-    result[: array.shape[0]] = array
-    return result
+def _moved(base: Array, displacement: Array, r: Array, t: Array, out: Array) -> None:
+    """out (L, D) = R (base + displacement) + t - base; may not be `displacement` itself."""
+    for i in range(base.shape[0]):
+        for d in range(base.shape[1]):
+            total = t[d] - base[i, d]
+            for e in range(base.shape[1]):
+                total += r[d, e] * (base[i, e] + displacement[i, e])
+            out[i, d] = total
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def _followed(turn: Array, shift: Array, r: Array, t: Array, out: Array) -> None:
+    """(r, t) become (turn r, turn t + shift); `out` (D, D) is room to work in."""
+    size = r.shape[0]
+    for d in range(size):
+        for e in range(size):
+            out[d, e] = 0.0
+            for k in range(size):
+                out[d, e] += turn[d, k] * r[k, e]
+    for d in range(size):
+        total = shift[d]
+        for e in range(size):
+            r[d, e] = out[d, e]
+            total += turn[d, e] * t[e]
+        out[d, 0] = total
+    for d in range(size):
+        t[d] = out[d, 0]
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def _summed(base: Array, displacement: Array, out: Array) -> None:
+    """out (L, D) = base + displacement."""
+    for i in range(base.shape[0]):
+        for d in range(base.shape[1]):
+            out[i, d] = base[i, d] + displacement[i, d]
+
+
+@compiled(fastmath=FAST, error_model="numpy")
+def _allow(allowed: Array, peaks: Array, label: int, is_peak: bool) -> None:
+    """Which nodes may take what comes: all, or for a peak those of its own label or none, and never the base pose."""
+    for n in range(allowed.shape[0]):
+        allowed[n] = not is_peak or (n > 0 and (peaks[n] < 0 or peaks[n] == label))
 
 
 @compiled(fastmath=FAST, error_model="numpy")
@@ -39,63 +76,54 @@ def merged(
     count, landmarks, dimensions = displacements.shape
     standing = nodes.shape[0]
     chosen = np.zeros(count, np.int64)
-    placed, turned = np.zeros_like(displacements), velocities.copy()
-    added = np.zeros((count, landmarks, dimensions))
-    added_centres, added_units = np.zeros((count, dimensions)), np.zeros_like(own_units)
-    added_starts = np.zeros(count + 1, np.int64)
-    new_peaks = peaks.copy()
+    placed, turned = np.zeros((count, landmarks, dimensions)), np.zeros((count, landmarks, dimensions))
+    added, added_units = np.zeros((count, landmarks, dimensions)), np.zeros(own_units.shape)
+    added_centres, added_starts = np.zeros((count, dimensions)), np.zeros(count + 1, np.int64)
     number = 0
-    r, t = np.eye(dimensions), np.zeros(dimensions)
-    turn, shift = np.eye(dimensions), np.zeros(dimensions)
+    square = (dimensions, dimensions)
+    r, turn, room = np.zeros(square), np.zeros(square), np.zeros(square)
+    for d in range(dimensions):
+        r[d, d] = 1.0
+    t, shift = np.zeros(dimensions), np.zeros(dimensions)
     distance, still = np.zeros(landmarks), np.zeros((landmarks, dimensions))
-    pose = np.zeros((landmarks, dimensions))
-    allowed = np.ones(standing, np.bool_)
-    added_allowed = np.ones(count, np.bool_)
-    most = 0
-    for k in range(count):
-        most = max(most, own_starts[k + 1] - own_starts[k])
-    incoming = np.zeros((most, landmarks, dimensions))
+    here, there = np.zeros((landmarks, dimensions)), np.zeros((landmarks, dimensions))
+    allowed, added_allowed = np.ones(standing, np.bool_), np.ones(count, np.bool_)
+    incoming = np.zeros(own_units.shape)
+    _turned(velocities[0], r, turned[0])
     for k in range(1, count):
-        _turned(base + displacements[k], r, pose)
-        pose += t - base
+        pose = placed[k]
+        _moved(base, displacements[k], r, t, pose)
         edges = own_starts[k + 1] - own_starts[k]
         for e in range(edges):
             _turned(own_units[own_starts[k] + e], r, incoming[e])
-        if k == peak:
-            for n in range(standing):
-                allowed[n] = n > 0 and (new_peaks[n] < 0 or new_peaks[n] == label)
+        mine = incoming[:edges]
+        if k == peak or k == peak + 1:
+            _allow(allowed, peaks, label, k == peak)
         limit = threshold * peak_share if k == peak else threshold
-        best, bound = lowest(
-            pose, incoming[:edges], nodes, centres, starts, units, allowed, influence, limit, distance, still
-        )
+        best, bound = lowest(pose, mine, nodes, centres, starts, units, allowed, influence, limit, distance, still)
         newer, _ = lowest(
-            pose, incoming[:edges], added[:number], added_centres, added_starts, added_units, added_allowed,
-            influence, bound, distance, still,
+            pose, mine, added[:number], added_centres, added_starts, added_units, added_allowed, influence, bound,
+            distance, still,
         )  # fmt: skip
-        if k == peak:
-            allowed[:] = True
         if newer >= 0:
             best = standing + newer
         if best >= 0:
             if align:
-                taker = nodes[best] if best < standing else added[best - standing]
-                aligned(base + pose, base + taker, turn, shift)
-                r[:] = turn @ r
-                t[:] = turn @ t + shift
-                _turned(base + pose, turn, pose)
-                pose += shift - base
-            if k == peak and best < standing:
-                new_peaks[best] = label
+                _summed(base, pose, here)
+                _summed(base, nodes[best] if best < standing else added[best - standing], there)
+                aligned(here, there, turn, shift)
+                _followed(turn, shift, r, t, room)
+                _moved(base, displacements[k], r, t, pose)
         else:
             best = standing + number
-            added[number] = pose
             for i in range(landmarks):
                 for d in range(dimensions):
+                    added[number, i, d] = pose[i, d]
                     added_centres[number, d] += pose[i, d]
             added_starts[number + 1] = added_starts[number] + edges
-            added_units[added_starts[number] : added_starts[number + 1]] = incoming[:edges]
+            for e in range(edges):
+                _turned(own_units[own_starts[k] + e], r, added_units[added_starts[number] + e])
             number += 1
         chosen[k] = best
-        placed[k] = pose
         _turned(velocities[k], r, turned[k])
     return chosen, placed, turned

@@ -23,7 +23,7 @@ def visited(
     edges = 0
     visits = np.zeros(frames, np.int64)
     distance = np.zeros(landmarks)
-    step, unit = np.zeros((landmarks, dimensions)), np.zeros((landmarks, dimensions))
+    unit, standing = np.zeros((landmarks, dimensions)), np.zeros((landmarks, dimensions))
     for f in range(1, frames):
         chosen = 0
         if not (home and f == frames - 1):
@@ -36,14 +36,12 @@ def visited(
                     if targets[e] != n:
                         continue
                     alone = False
-                    step[:] = nodes[n] - nodes[sources[e]]
-                    make_unit(step, still, unit)
+                    make_unit(nodes[sources[e]], nodes[n], still, unit)
                     value = weighed(distance, units[f], unit, influence, bound)
                     if value < bound:
                         chosen, bound = n, value
                 if alone:
-                    unit[:] = 0.0
-                    value = weighed(distance, units[f], unit, influence, bound)
+                    value = weighed(distance, units[f], standing, influence, bound)
                     if value < bound:
                         chosen, bound = n, value
             if chosen < 0:
@@ -51,7 +49,9 @@ def visited(
                 number += 1
             if chosen:
                 counts[chosen] += 1
-                nodes[chosen] += (poses[f] - nodes[chosen]) / counts[chosen]
+                for i in range(landmarks):
+                    for d in range(dimensions):
+                        nodes[chosen, i, d] += (poses[f, i, d] - nodes[chosen, i, d]) / counts[chosen]
         visits[f] = chosen
         before = visits[f - 1]
         if chosen != before:

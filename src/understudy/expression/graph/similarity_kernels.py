@@ -15,15 +15,15 @@ from understudy.maths.accelerate import FAST, compiled
 
 
 @compiled(fastmath=FAST, error_model="numpy")
-def make_unit(step: Array, still: float, out: Array) -> None:
-    """out (L, D) = unit vectors of step (L, D), zero where not longer than `still`."""
-    for i in range(step.shape[0]):
+def make_unit(start: Array, end: Array, still: float, out: Array) -> None:
+    """out (L, D) = unit vectors from the points `start` to `end` (L, D), zero where not longer than `still`."""
+    for i in range(start.shape[0]):
         square = 0.0
-        for d in range(step.shape[1]):
-            square += step[i, d] * step[i, d]
+        for d in range(start.shape[1]):
+            square += (end[i, d] - start[i, d]) ** 2
         length = sqrt(square)
-        for d in range(step.shape[1]):
-            out[i, d] = step[i, d] / length if length > still else 0.0
+        for d in range(start.shape[1]):
+            out[i, d] = (end[i, d] - start[i, d]) / length if length > still else 0.0
 
 
 @compiled(fastmath=FAST, error_model="numpy")
