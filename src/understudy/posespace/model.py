@@ -115,6 +115,8 @@ class Model:
     def load(cls, path: str | Path) -> Model:
         """Read a model; a file that is damaged or of another kind is refused in one sentence."""
         header, arrays = archive.read(path)
+        if "kind" in header:
+            raise BadFile(path, f"holds a {header['kind']}, but a model that `understudy learn` has made was expected")
         parts: dict[str, dict[str, Array]] = {}
         for name, array in arrays.items():
             part, _, rest = name.partition(".")
