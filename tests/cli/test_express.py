@@ -137,6 +137,14 @@ def test_a_picture_with_a_way(understudy: Command, graph_file: Path, tmp_path: P
     assert code == 1 and "an .svg or a .png" in err
 
 
+def test_info_tells_a_graph_and_perform_refuses_it(understudy: Command, graph_file: Path, tmp_path: Path) -> None:
+    code, out, _ = understudy("info", graph_file, "--json")
+    assert code == 0 and json.loads(out)["format"] == "face graph" and json.loads(out)["takes"] == 6
+    assert b"labels: happy, shocked" in understudy("info", graph_file)[1]
+    code, _, err = understudy("perform", graph_file, tmp_path / "scene.toml", "-o", tmp_path / "x.glb")
+    assert code == 1 and "holds a face graph, but a model" in err
+
+
 def one_sentence(err: str) -> bool:
     return err.startswith("error: ") and err.count("\n") == 1 and "Traceback" not in err
 

@@ -96,8 +96,13 @@ def build_command(
     elif not as_json:
         options.echo_notes(_few(notes), quiet)
         if not quiet:
+            size, saved = (
+                f"{row['bytes'] / 1024:.0f} KB",
+                f"{100 * row['data_compression']:.1f} % smaller than the takes",
+            )
             for line in table(row):
                 click.echo(line, err=True)
+            click.echo(f"{output}: {row['takes']} takes, {size}, {saved}, in {row['built_in']:.1f} s", err=True)
 
 
 @command.command(name="act")
@@ -180,7 +185,7 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     """Act LABELS one after the other with the graph GRAPH, from neutral.
 
     A label may be faint, as fear:0.5, or several at once, as fear:0.5+surprise:0.5. GRAPH is a file that `express
-    build` has made.
+    build` has made, or face or dragon, whose graph is then built first.
     """
     from understudy.expression.acting import Settings, cues
     from understudy.expression.acting.crowd import performances
@@ -265,9 +270,12 @@ def _face_landmarks() -> Array:
 
 
 def open_graph(path: str) -> FaceGraph:
-    """The graph of a file."""
-    from understudy.expression.graph import stored
+    """The graph of a file, or of a built-in character, built now."""
+    from understudy import cast
+    from understudy.expression.graph import building, stored
 
+    if path in cast.names() and not Path(path).exists():
+        return building.build(open_takes(path, "weights", None)[0], compression=0.6, merge_compression=0.6)
     if Path(path).suffix.lower() != ENDING:
         raise BadFile(path, f"is not a face graph: a file that `understudy express build` has made ends in {ENDING}")
     return stored.load(path)
@@ -314,14 +322,10 @@ def facts(graph: FaceGraph) -> dict[str, Any]:
 
 
 def table(row: dict[str, Any]) -> list[str]:
-    """The lines that `build` says."""
+    """The lines that `build` and `info` say."""
     lines = ["  region       points  nodes  edges"]
     lines += [f"  {r['name']:<12} {r['points']:6d} {r['nodes']:6d} {r['edges']:6d}" for r in row["regions"]]
-    saved = f"{100 * row['data_compression']:.1f} % smaller than the takes"
-    lines.append(f"  labels: {', '.join(row['labels'])}")
-    size = f"{row['bytes'] / 1024:.0f} KB"
-    lines.append(f"{row['output']}: {row['takes']} takes, {size}, {saved}, in {row['built_in']:.1f} s")
-    return lines
+    return [*lines, f"  labels: {', '.join(row['labels'])}"]
 
 
 def _few(notes: list[str], most: int = 3) -> list[str]:

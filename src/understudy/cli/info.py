@@ -64,7 +64,24 @@ def command(
         raise click.exceptions.Exit(1)
 
 
+def _face_graph(path: str, as_json: bool) -> None:
+    from understudy.cli import express
+
+    told = {"format": "face graph"} | express.facts(express.open_graph(path))
+    if as_json:
+        options.echo_json(told)
+        return
+    click.echo(f"{path} (face graph of {told['takes']} takes, {told['bytes'] / 1024:.0f} KB, {told['rate']:g} fps)")
+    for line in express.table(told):
+        click.echo(line)
+
+
 def _model(path: str, as_json: bool, quiet: bool) -> None:
+    from understudy.formats import archive
+
+    if archive.read_header(path).get("kind") == "face graph":
+        _face_graph(path, as_json)
+        return
     opened = open_model(path)
     told: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
     told |= facts(opened.model)

@@ -95,6 +95,18 @@ def expand(displacements: Array, velocities: Array, runs: Array, path: Array) ->
 
 
 @compiled(fastmath=FAST, nogil=True, error_model="numpy")
+def straighten(poses: Array, direct: float) -> None:
+    """As `way.straightened`, in place."""
+    last = len(poses) - 1
+    for i in range(1, last):
+        u = i / last
+        u = u * u * (3.0 - 2.0 * u)
+        for c in range(poses.shape[1]):
+            line = poses[0, c] + u * (poses[last, c] - poses[0, c])
+            poses[i, c] = (1.0 - direct) * poses[i, c] + direct * line
+
+
+@compiled(fastmath=FAST, nogil=True, error_model="numpy")
 def crossings(poses: Array, first: float, second: float) -> tuple[float, float]:
     """When poses (m, n) have gone the shares `first` and `second` of their way, as shares of their own time."""
     last = len(poses) - 1

@@ -54,7 +54,8 @@ def way(
         starts, others = routes.substitutes(noise.hops)
         kernels.vary(path, region.labels, displacements, starts, others, noise.share, DETOUR, draws)
         poses = kernels.expand(displacements, velocities, runs, path)
-        poses = straightened(poses, direct) if source and sink else poses
+        if source and sink:
+            kernels.straighten(poses, direct)
         nearest = kernels.nearest_to_neutral(displacements, path)
         crossings = kernels.crossings(poses, SETS_OFF, ARRIVES)
     share = (1 + nearest) / len(path)
