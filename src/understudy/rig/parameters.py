@@ -16,23 +16,25 @@ class Parameters:
 
     def __init__(self, layers: Layers) -> None:
         self.layers = layers
-        self._drives = _Sum(layers.drive_parameter)
-        self._correctives = _Sum(layers.corrective_parameter)
+        controls, lattice = layers.controls, layers.lattice
+        self._reach = np.where(controls.high > controls.rest, controls.high - controls.rest, 1.0)
+        self._drives = _Sum(layers.drive_parameter, layers.drive_gain, layers.drive_control)
+        self._correctives = _Sum(
+            layers.corrective_parameter, layers.corrective_gain, layers.corrective_a, layers.corrective_b
+        )
         self._toward_rounds = _rounds(layers.toward_parameter)
-        lattice = layers.lattice
-        self._offsets = None if lattice is None else _Sum(lattice.point * 3 + lattice.axis)
+        self._offsets = (
+            None if lattice is None else _Sum(lattice.point * 3 + lattice.axis, lattice.gain, lattice.control)
+        )
 
     def evaluate(self, values: Array) -> Array:
         """p (F, P) for controls (F, C) within their ranges."""
         layers, controls = self.layers, self.layers.controls
         offset = values - controls.rest
         p = np.zeros((len(values), layers.parameter_count))
-        self._drives.add(layers.drive_gain * offset[:, layers.drive_control], p)
+        self._drives.add(offset, p)
         if len(layers.corrective_gain):
-            reach = np.where(controls.high > controls.rest, controls.high - controls.rest, 1.0)
-            ramp = np.clip(offset / reach, 0, 1)
-            pulled = ramp[:, layers.corrective_a] * ramp[:, layers.corrective_b]
-            self._correctives.add(layers.corrective_gain * pulled, p)
+            self._correctives.add(np.clip(offset / self._reach, 0, 1), p)
         for rules in self._toward_rounds:
             parameter, control = layers.toward_parameter[rules], layers.toward_control[rules]
             before = p[:, parameter]
@@ -45,8 +47,7 @@ class Parameters:
         if lattice is None or self._offsets is None:
             return None
         result = np.zeros((len(values), int(np.prod(lattice.counts)) * 3))
-        moved = lattice.gain * (values - self.layers.controls.rest)[:, lattice.control]
-        self._offsets.add(moved, result)
+        self._offsets.add(values - self.layers.controls.rest, result)
         return result.reshape(len(values), *lattice.counts, 3)
 
 
@@ -57,13 +58,20 @@ def _rounds(targets: Array) -> list[Array]:
 
 
 class _Sum:
-    """Adds N columns into others, several into one where asked: result[:, target[n]] += columns[:, n]."""
+    """Adds N products into columns, several into one where asked: p[:, target[n]] += gain[n] prod_k x[:, of_k[n]]."""
 
-    def __init__(self, target: Array) -> None:
-        self._order = np.argsort(target, kind="stable")
-        self._targets, self._starts = np.unique(target[self._order], return_index=True)
+    def __init__(self, target: Array, gain: Array, *of: Array) -> None:
+        order = np.argsort(target, kind="stable")
+        self._gain, self._of = gain[order], [each[order] for each in of]
+        self._targets, self._starts = np.unique(target[order], return_index=True)
 
-    def add(self, columns: Array, result: Array) -> None:
-        """`columns` (F, N) into `result` (F, P)."""
-        if len(self._order):
-            result[:, self._targets] += np.add.reduceat(columns[:, self._order], self._starts, axis=1)
+    def add(self, x: Array, p: Array) -> None:
+        """Of `x` (F, C) into `p` (F, P)."""
+        if not len(self._gain):
+            return
+        first, *others = self._of
+        columns = x[:, first]
+        for each in others:
+            columns *= x[:, each]
+        columns *= self._gain
+        p[:, self._targets] += np.add.reduceat(columns, self._starts, axis=1)
