@@ -37,7 +37,7 @@ def main() -> None:
     speed, jump = clips_own()
     print(f"the clips' own: {speed:.3f} m/s, jumps of {jump:.3f} m/s from frame to frame", flush=True)
     with Server() as server, Page(server.address) as page:
-        page.frame()  # the stage is alive
+        page.answered(page.ask("tell", command="idle"))  # it performs; until then it stood there at rest
         found = soak(server, page, seconds)
         log = server.log.read_text()
     for line in found.lines(speed, jump, log):

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 SAMPLES = 128  # poses of a model that are looked at, to know what a character may do
 SHARE = 0.85  # of the time at most is spent on the crowd; a crowd that is too large gets fewer frames
+USUAL = 0.05  # how fast what a frame usually takes follows what one took
+LATE = 2 / RATE  # seconds that are caught up with after a frame in which many began something else
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +119,7 @@ class Crowd:
 
     async def _run(self) -> None:
         session, stream = self._session, frames.CROWD_STREAM
-        due, reported, size = time.perf_counter(), time.monotonic(), 0
+        due, reported, size, usual = time.perf_counter(), time.monotonic(), 0, 0.0
         costs: list[float] = []
         try:
             while session.clients and self.company is not None:
@@ -129,8 +131,8 @@ class Crowd:
                     session.send_frame(frames.CROWD, self.company.frame / RATE, count, floats, payload, stream)
                     costs.append(cost)
                     size = poses.nbytes
-                spent = time.perf_counter() - now
-                due = max(due + max(1 / RATE, spent / SHARE), time.perf_counter())
+                usual += USUAL * (time.perf_counter() - now - usual)
+                due = max(due + max(1 / RATE, usual / SHARE), time.perf_counter() - LATE)
                 await asyncio.sleep(max(0.0, due - time.perf_counter()))
                 seconds = time.monotonic() - reported
                 if seconds >= 1.0 and costs:
