@@ -23,6 +23,7 @@ SHRINKING = 0.2
 COMPONENTS = 20
 SEEDS = 2  # ways to halve the takes
 DIALS = (0.0, 0.5, 1.0)  # of the coupling
+FINE = 60.0  # frames a second of what is acted, so that a frame is at the apex
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,7 @@ class Recognition:
             each = -(-faces // (2 * SEEDS * len(graph.labels)))
             for dial, right in acted.items():
                 for label in graph.labels:
-                    for face in crowd(graph, label, each, coupling=dial, life=0.0, back=False):
+                    for face in crowd(graph, label, each, coupling=dial, life=0.0, back=False, rate=FINE):
                         right.append(classifier.name(look(face.displacements[int(face.peaks[0])])) == label)
         return cls(float(np.mean(shown)), {dial: float(np.mean(right)) for dial, right in acted.items()})
 
