@@ -137,6 +137,35 @@ def test_a_picture_with_a_way(understudy: Command, graph_file: Path, tmp_path: P
     assert code == 1 and "an .svg or a .png" in err
 
 
+def test_a_film_becomes_weights(
+    understudy: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command alone: what is found in pictures, and how it is solved for, is tested where that is done."""
+    from understudy.expression import capture
+
+    seen = {}
+
+    def watched(video: str, character: object, vertices: np.ndarray, **how: object) -> tuple[object, tuple[str, ...]]:
+        seen.update(how, vertices=vertices)
+        weights = np.linspace(0.0, 1.0, 12)[:, None] * [1.0, 0.5]
+        turns, shifts = np.tile(np.eye(3), (12, 1, 1)), np.zeros((12, 3))
+        return capture.Solution(("jawOpen", "browInnerUp"), weights, turns, shifts, np.full(12, 0.7), 24.0), ("seen",)
+
+    monkeypatch.setattr(capture, "capture", watched)
+    (tmp_path / "marks.txt").write_text("".join(f"lm{n:02d} {n % 12}\n" for n in range(68)))
+    asked = ("express", "capture", "me.mp4", "--character", folder / "puppet.glb", "--neutral", 0.5, "--json")
+    code, out, _ = understudy(*asked, "--landmarks", tmp_path / "marks.txt", "-o", tmp_path / "me.csv")
+    assert code == 0 and json.loads(out)["frames"] == 12 and json.loads(out)["pixels"] == 0.7
+    assert seen["neutral"] == 0.5 and seen["vertices"].tolist() == [n % 12 for n in range(68)]
+    clip = formats.read(tmp_path / "me.csv").clip()
+    assert clip.values[-1, [c == "jawOpen" for c in clip.channels[0].columns].index(True)] == pytest.approx(1.0)
+    code, _, err = understudy(*asked, "-o", tmp_path / "me.csv")
+    assert code == 1 and "give them with --landmarks FILE" in err
+    (tmp_path / "marks.txt").write_text("lm00 3\n")
+    code, _, err = understudy(*asked, "--landmarks", tmp_path / "marks.txt", "-o", tmp_path / "me.csv")
+    assert code == 1 and "lm01 is missing" in err
+
+
 def test_info_tells_a_graph_and_perform_refuses_it(understudy: Command, graph_file: Path, tmp_path: Path) -> None:
     code, out, _ = understudy("info", graph_file, "--json")
     assert code == 0 and json.loads(out)["format"] == "face graph" and json.loads(out)["takes"] == 6
