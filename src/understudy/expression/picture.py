@@ -24,7 +24,7 @@ from understudy.expression.graph.face_graph import FaceGraph, RegionGraph
 from understudy.expression.graph.layout import petal, placed
 
 WHEEL = 380  # pixels from edge to edge of a region's panel
-RADIUS = 142  # of the unit circle in it
+RADIUS = 132  # of the unit circle in it
 FINER = 3  # times the size at which a PNG is drawn before it is made smaller
 PAPER, INK, GREY, EDGE, WAY = "#fcfbf8", "#26282b", "#9aa0a6", "#c4c1b9", "#111111"
 # Okabe and Ito's, told apart also by colour-blind readers; the eighth and later labels go round again
@@ -104,7 +104,8 @@ def wheel(
     marks: list[Mark] = [Line(at[a], at[b], 0.7, EDGE) for a, b in zip(region.sources, region.targets)]
     if way is not None:
         marks += [Line(at[a], at[b], 2.6, WAY) for a, b in pairwise(way)]
-    sizes = 1.6 + 3.6 * np.sqrt(region.merged / max(int(region.merged[1:].max(initial=1)), 1))
+    smaller = min(10.0 / np.sqrt(region.nodes), 1.0)  # from 100 nodes on there is less room for each
+    sizes = smaller * (1.6 + 3.6 * np.sqrt(region.merged / max(int(region.merged[1:].max(initial=1)), 1)))
     on_way = set() if way is None else {int(node) for node in way}
     for node in np.argsort(-sizes[1:], kind="stable") + 1:
         if node in on_way:
@@ -115,7 +116,7 @@ def wheel(
     marks.append(Disc(at[0], 7.0, INK))
     for number, label in enumerate(labels):
         angle = petal(number, len(labels))
-        place = middle + (RADIUS + 20) * np.array([np.cos(angle), -np.sin(angle)])
+        place = middle + (RADIUS + 32) * np.array([np.cos(angle), -np.sin(angle)])
         marks.append(Word((float(place[0]), float(place[1])), label, 11, colour(number)))
     title = f"{region.name}: {region.nodes} nodes, {len(region.sources)} edges"
     marks.append(Word((corner[0] + WHEEL / 2, corner[1] + 14), title, 12, INK))

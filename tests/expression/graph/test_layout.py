@@ -17,7 +17,7 @@ def test_neutral_is_in_the_middle_and_nothing_far_outside(region):
     position = placed(region)
     assert position.shape == (region.nodes, 2)
     assert (position[0] == 0).all()
-    assert np.linalg.norm(position, axis=1).max() < 1.2
+    assert np.linalg.norm(position, axis=1).max() < 1.3
     np.testing.assert_array_equal(position, placed(region))
 
 

@@ -14,14 +14,16 @@ from understudy.expression.graph.face_graph import RegionGraph
 
 FILLED = 0.8  # of a label's share of the circle, so that petals stay apart
 MIDDLE = 0.06  # the least distance from the middle: nodes about neutral would hide it
+FARTHEST = 1.1  # one pose that is twice as strong as all others would press them into the middle
 SPREAD = 0.7  # a power that gives weak poses, which are many, more room than strong ones
 ROUNDS = 40  # of pushing apart
 
 
 def placed(region: RegionGraph) -> Array:
-    """(N, 2) positions within the unit circle, x right and y up; node 0 is (0, 0)."""
+    """(N, 2) positions, nine in ten within the unit circle, x right and y up; node 0 is (0, 0)."""
     size = np.linalg.norm(region.displacements, axis=2).sum(axis=1)
-    far = (size / max(float(size.max()), 1e-12)) ** SPREAD
+    usual = float(np.percentile(size[1:], 90)) if len(size) > 1 else 0.0
+    far = np.minimum((size / max(usual, 1e-12)) ** SPREAD, FARTHEST)
     fixed = np.zeros((region.nodes, 2))
     known = np.array(region.peaks.any(axis=1))
     known[0] = True
