@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)
 MOST_AT_ONCE = 64  # requests of one page that are being handled
 MOST_CLIENTS = 16
+# `Seen` as the page writes it, sixty times a second and more: reading it like any other message takes a percent of a core
+DRAWN = re.compile(r'\{"kind":"seen","sequence":(\d{1,10}),"stream":([01])\}', re.ASCII)
 
 
 async def converse(session: Session, socket: WebSocket) -> None:
@@ -68,6 +71,9 @@ async def _listen(session: Session, socket: WebSocket, client: Client) -> None:
         text = message.get("text")
         if text is None:
             tell(client, Failed(0, "A message should be text, but is binary."))
+            continue
+        if drawn := DRAWN.fullmatch(text):
+            client.seen(int(drawn[2]), int(drawn[1]))
             continue
         try:
             request = parse(text)

@@ -15,9 +15,10 @@ from understudy.checks import Array
 from understudy.live.layers.bones import words
 from understudy.live.layers.shape_names import face_columns
 from understudy.live.layers.trying import trial
-from understudy.maths import quaternion
+from understudy.maths import accelerate, quaternion
 from understudy.rig import LayeredRig, PosedRig
 
+KERNELS = "understudy.live.layers.lids_kernels"
 COUNTS = 0.02  # of a blink, over a control's whole range: less is not worth asking for in each frame
 
 
@@ -46,12 +47,11 @@ class Lid:
 
     def closed_all(self, rows: Array) -> Array:
         """(M,) `closed` of each of rows (M, C)."""
-        blink = ((rows[:, self.columns[0]] - self.open) / (self.shut - self.open)).clip(0.0, 1.0)
-        # summed column by column: a product's order, and so its last bit, would depend on the number of rows
-        lowered = np.zeros(len(rows))
-        for column, gain, rest in zip(self.others.tolist(), self.gains.tolist(), self.rest.tolist()):
-            lowered += gain * (rows[:, column] - rest)
-        return np.asarray(1.0 - (1.0 - blink) * (1.0 - lowered.clip(0.0, 1.0)))
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            return np.array([self.closed(row) for row in rows])
+        ends = self.columns[0], self.open, self.shut
+        return kernels.closed(rows, *ends, self.others, self.gains, self.rest)
 
     def shut_to(self, row: Array, amount: float) -> None:
         """Shut the eye of a row (C,) at least so far, in place; one that is shut further stays."""
