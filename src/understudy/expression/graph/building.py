@@ -160,7 +160,7 @@ def _merging_share(share: float) -> float:
     """What merging is asked for where takes are to lose `share` of their own poses.
 
     Half of it: a take's neighbouring poses are more alike than those of two takes. For the same 86 % of the bytes of
-    the face's takes, the landmarks are 0.87 px off with 0.88 and 0.5, and 1.03 px with 0.7 and 0.8. Beyond nine tenths
+    the face's takes, the landmarks are 0.92 px off with 0.88 and 0.5, and 1.13 px with 0.7 and 0.8. Beyond nine tenths
     there is little left in a take, and takes have to share.
     """
     return share / 2 if share < 0.9 else 0.45 + 5.5 * (share - 0.9)

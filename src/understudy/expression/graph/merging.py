@@ -1,10 +1,10 @@
 """Merging a sample graph with the final graph: which node takes which [Serra 2018, section 4.1].
 
 The nodes of the sample come in their order. Each is compared with all nodes of the final graph and with those that the
-sample has added so far; below the threshold it is merged, else it is added. With `align` it is first
-aligned with the node that takes it, rigidly and without scale, and so is the rest of the sample, as in the paper. Takes
-that were prepared (`preparing`) are aligned region by region already; to align them again and again as they are
-merged moves their peaks, and makes the error of landmarks half as large again at the same bytes. It is off by default.
+sample has added so far; below the threshold it is merged, else it is added. With `align` it is first aligned with the
+node that takes it, rigidly and without scale, and so is the rest of the sample, as in the paper. Takes that were
+prepared (`preparing`) are aligned region by region already; to align them again and again as they are merged moves
+their peaks, and the face's landmarks are then off by 1.5 pixels instead of 1.1. It is off by default.
 
 The final graph stands still while a sample is compared with it: what the sample changes in the means is taken up
 afterwards, once its threshold is settled. So a threshold can be tried without copying the graph.
@@ -12,7 +12,7 @@ afterwards, once its threshold is settled. So a threshold can be tried without c
 A peak is never merged with a peak of another label, nor with the base pose: in the paper it can be, and then the face
 shows the same pose for two words. And it has to be four times as alike as other poses to be merged at all: apexes and
 their durations are what a take is remembered by, and in-betweens are what can be shared. At the same bytes that keeps
-the durations of takes to 0.06 frames, where they would be off by 1.4.
+the durations of takes to 0.3 frames, where they would be off by 1.9.
 """
 
 from __future__ import annotations
