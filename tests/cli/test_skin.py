@@ -65,6 +65,13 @@ def test_fit_for_gltf_prints_the_error(understudy, tube_file: Path, tmp_path: Pa
     assert validate([tmp_path / "x.glb"])[0].errors == 0
 
 
+def test_members_of_the_cast_are_examples(understudy, tmp_path: Path) -> None:
+    words = ["--method", "linear", "--set", "weights=artist", "--frames", "3", "--json"]
+    code, out, _ = understudy("skin", "fit", "lamp", "-o", tmp_path / "lamp.npz", *words)
+    told = json.loads(out)
+    assert code == 0 and told["poses"] == 3 and told["rms_mm"] < 0.01
+
+
 def test_auto_rigs_a_bare_mesh(understudy, stool_file: Path, tmp_path: Path) -> None:
     words = ["--template", "quadruped", "--facing", "+z", "--json"]
     code, out, err = understudy("skin", "auto", stool_file, "-o", tmp_path / "x.glb", *words)

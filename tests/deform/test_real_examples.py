@@ -34,7 +34,7 @@ def sequence():
     triangles = np.concatenate((quads[:, :3], quads[:, [0, 2, 3]]))
     joints = np.tile(np.arange(len(bind)), (len(rest), 1))
     whole = Examples(rest, triangles, np.linalg.inv(bind), moves @ bind, frames, parents, weights, joints)
-    return whole.only(np.arange(0, len(frames), 10)), whole.only(np.arange(5, len(frames), 10))
+    return whole.only(np.arange(0, len(frames), 16)), whole.only(np.arange(8, len(frames), 16))
 
 
 def rms(made, e):

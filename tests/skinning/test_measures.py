@@ -31,3 +31,8 @@ def test_the_figures_of_a_skin(bending: Examples) -> None:
     assert distance[found.worst_pose, found.worst_vertex] == distance.max()
     assert found.pose_rms.shape == (12,) and found.size == bending.size
     assert found.frame_microseconds > 0 and found.bytes_a_vertex == skin.bytes_a_vertex and found.fit_seconds == 0.25
+
+
+def test_a_sheet_has_no_volume_to_lose() -> None:
+    flat = np.array([[0, 0, 0], [1, 0, 1e-7], [1, 1, 0], [0, 1, 1e-7]], float)[None]
+    np.testing.assert_array_equal(measures.volume_loss(flat * 1.1, flat, np.array([[0, 1, 2], [0, 2, 3]])), 0)

@@ -330,6 +330,8 @@ def binding(found: AutomaticSkin) -> dict[str, Any]:
             "inside": round(trust.inside, 3),
             "covered": round(trust.covered, 3),
             "likeness": round(trust.likeness, 3),
+            "distinct": round(trust.distinct, 3),
+            "standing": round(trust.standing, 3),
             "joints": {name: round(float(value), 3) for name, value in zip(found.rig.names, trust.joints)},
         }
     return told

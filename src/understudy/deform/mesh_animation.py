@@ -8,7 +8,7 @@ with rigid bones", for the alternation.) The result is linear blend skinning wit
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,12 +23,17 @@ from understudy.errors import InvalidInput
 from understudy.gp.threads import one_thread
 
 BEGIN = 48  # frames, spread evenly, in the search for a beginning
+ENOUGH = 0.01  # of the size: with a larger error, bones that were found by themselves are doubled (parts that slide
+# turn alike, and the mean shift takes them for one)
+HELPS = 0.9  # of the error, below which more bones are worth it
+MOST_BONES = 64
 IDLE = 1e-3  # of the vertices' weight: a bone with less is moved to where the error is
 
 
 @dataclass(frozen=True)
 class Settings:
-    """`bones` None: as many as the mean shift finds. `bandwidth` in radians; None is a fifth of the spread."""
+    """`bones` None: as many as the mean shift finds, or more until the error is small. `bandwidth` in radians; None is
+    a fifth of the spread."""
 
     bones: int | None = None
     influences: int = 4
@@ -94,7 +99,17 @@ def skin_animation(
     if len(x) < 2 or len(p) < 4:
         raise InvalidInput(f"a sequence should have 2 frames and 4 vertices or more, but has {len(x)} and {len(p)}")
     with one_thread():
-        return _alternate(p, x, _beginning(p, t, x, chosen), chosen, progress)
+        best = _alternate(p, x, _beginning(p, t, x, chosen), chosen, progress)
+        if chosen.bones is not None:
+            return best
+        enough = ENOUGH * float(np.linalg.norm(np.ptp(p, axis=0)))
+        while best.rms > enough and best.bones < min(MOST_BONES, len(p) // 4):
+            more = replace(chosen, bones=min(max(2 * best.bones, 4), MOST_BONES, len(p) // 4))
+            better = _alternate(p, x, _beginning(p, t, x, more), more, progress)
+            if better.rms > HELPS * best.rms:
+                break
+            best = better
+        return best
 
 
 def _beginning(rest: Array, triangles: Array, frames: Array, settings: Settings) -> Array:

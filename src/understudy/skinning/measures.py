@@ -22,6 +22,7 @@ from understudy.gp.threads import one_thread
 from understudy.maths import accelerate, linear
 
 LEAST_SECONDS = 0.05  # of processor time, for the speed of a frame
+FLAT = 1e-5  # of the cube of the size: less is a sheet; a needle a hundred times as long as wide has 1e-4
 LEAST_RUNS, MOST_RUNS = 3, 20
 BATCH = 64  # frames: a block of the kernels of linear blending
 
@@ -79,11 +80,12 @@ def volumes(vertices: Array, triangles: Array) -> Array:
 
 
 def volume_loss(found: Array, truth: Array, triangles: Array) -> Array:
-    """(F,) the share of the true volume that is missing in each pose; 0 where there is no volume."""
+    """(F,) the share of the true volume that is missing in each pose; 0 where there is none to speak of."""
     if not len(triangles):
         return np.zeros(len(truth))
     wanted = volumes(truth, triangles)
-    empty = np.abs(wanted) < 1e-12 * np.abs(wanted).max(initial=0.0) + 1e-300
+    size = linear.length(np.ptp(truth, axis=1))
+    empty = np.abs(wanted) <= FLAT * size**3
     return np.where(empty, 0.0, 1 - volumes(found, triangles) / np.where(empty, 1.0, wanted))
 
 
