@@ -12,6 +12,7 @@ from understudy.checks import Array
 from understudy.expression.acting.paths import Routes
 from understudy.expression.graph.face_graph import FaceGraph
 
+WIDTH = 1.0 / 3.0  # spreads of peaks that count as alike at coupling 0.5
 _KNOWN: WeakKeyDictionary[FaceGraph, Actor] = WeakKeyDictionary()
 
 
@@ -115,7 +116,7 @@ class Actor:
         """(R,) a peak of the label in each region, or neutral.
 
         A node that holds n peaks whose code lies d spreads from the take's is chosen with a weight n exp(-d^2 / 2h^2),
-        h = (1 - c) / c: any peak at coupling c = 0, the most alike at 1. The node that a region is at (`here`) is left
+        h = (1 - c) / 3c: any peak at coupling c = 0, the most alike at 1. The node that a region is at (`here`) is left
         if there is another.
         """
         draws = rng.random(len(self.routes)).tolist()
@@ -123,7 +124,7 @@ class Actor:
         if label is None:
             return result
         likeness = self._likeness[label] if take is not None and coupling > 0.0 else None
-        sharpness = 0.5 / max((1.0 - coupling) / max(coupling, 1e-9), 1e-3) ** 2
+        sharpness = 0.5 / max(WIDTH * (1.0 - coupling) / max(coupling, 1e-9), 1e-3) ** 2
         for r, nodes in enumerate(self.candidates[label]):
             if len(nodes) == 1:
                 result[r] = nodes[0]

@@ -147,7 +147,10 @@ def assembled(
     displacements = within_range(displacements, lowest, highest)
     members = [region.members for region in graph.regions]
     displacements, places = slowed(displacements, members, fastest / rate)
-    peaks = np.rint((starts[:-1] + [tracks[0].seconds for tracks in legs]) * rate).astype(np.int64)[:asked]
+    arrived = [
+        max(each.seconds, *(float(track.ends.max()) for track in tracks)) for tracks in legs for each in tracks[:1]
+    ]
+    peaks = np.rint((starts[:-1] + arrived) * rate).astype(np.int64)[:asked]  # an apex is where the last region arrives
     moved = np.rint(places).astype(np.int64)
     peaks, bounds = moved[np.minimum(peaks, frames - 1)], moved[bounds]
     alive = life.of(plan[:asked], peaks, bounds, len(displacements), rate, settings.life, rng)
