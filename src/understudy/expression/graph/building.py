@@ -24,6 +24,7 @@ from understudy.expression.graph.sample_graph import sample_graph, visited
 from understudy.expression.regions import regions_of
 from understudy.expression.sequence import Sequence, alike
 
+TRUSTED = 4  # tries that may follow the slope; then the share is halved, which always ends
 STRICTER = 0.3  # the part of the tolerance that is left to each take: what takes are off by adds up
 # A take comes home where its last pose is within this part of its peak. Hand-made and prepared takes end within 0.02;
 # recorded ones, cut where the face is calm, within 0.2; a take that stops at its peak is at 1.
@@ -139,10 +140,9 @@ def _of_bytes(takes: list[Sequence], regions: Mapping[str, Array], goal: Goal, a
     Where that cannot be had, as from takes of a few frames, it is the one that saves the most.
     """
     raw = raw_bytes(takes)
-    low, high = 0.0, 1.0
+    low, high, share = 0.0, 1.0, goal.compression
     found: list[tuple[float, Traced]] = []
     while high - low > FINEST:
-        share = (low + high) / 2
         stages = Goal(share, STRICTER * goal.tolerance), Goal(_merging_share(share), STRICTER * goal.tolerance)
         made = _built(takes, regions, _Goals(*stages, align), seed)
         saved = 1.0 - made.graph.bytes / raw
@@ -150,6 +150,9 @@ def _of_bytes(takes: list[Sequence], regions: Mapping[str, Array], goal: Goal, a
         if 0.0 <= saved - goal.compression <= FINEST:
             break
         low, high = (share, high) if saved < goal.compression else (low, share)
+        # bytes go about as what is left of takes; where that leads out of what is known to hold the share, it is halved
+        share = 1.0 - (1.0 - share) * (1.0 - goal.compression - FINEST / 2) / (1.0 - saved)
+        share = share if low < share < high and len(found) < TRUSTED else (low + high) / 2
     enough = [each for each in found if each[0] >= goal.compression]
     if enough:
         return min(enough, key=lambda each: each[0])[1]
