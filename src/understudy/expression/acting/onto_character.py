@@ -135,7 +135,7 @@ def _of_shapes(
     if not fitting:
         raise InvalidInput(
             f"character {character.name!r} has none of the shapes that the graph moves: "
-            f"it has {listed(sorted(known))}, the graph {listed(names)}"
+            f"it has {listed(sorted(known)) or 'none'}, the graph {listed(names)}"
         )
     found = {names[i]: values[:, i] for i in fitting}
     for name, added in _eyes(performance, found).items():
