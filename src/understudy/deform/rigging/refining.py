@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.deform.rigging.embedding import Embedding
+from understudy.deform.rigging.embedding import STANDING, Embedding
 from understudy.deform.rigging.medial import Medial
 from understudy.deform.rigging.template import Template
 from understudy.maths import linear
@@ -39,11 +39,22 @@ def unfolded(template: Template, embedding: Embedding, medial: Medial, wanted: A
         while template.parents[chain[-1]] != above:
             chain.append(int(template.parents[chain[-1]]))
         way = smoothed(medial.way(embedding.sphere_of[above], embedding.sphere_of[joint]))
+        if not len(template.children[joint]):
+            way = to_the_skin(way, medial, template.places[joint, 1] < STANDING)
+            places[joint] = way[-1]
         ideal = wanted[[above, *chain[::-1]]]
         share = np.cumsum(linear.length(np.diff(ideal, axis=0)))
         for between, part in zip(chain[:0:-1], share[:-1] / max(share[-1], 1e-12)):
             places[between] = along(way, float(part))
     return places
+
+
+def to_the_skin(way: Array, medial: Medial, stands: bool) -> Array:
+    """The way (n, 3) to an end, and on to where the skin is, or, for one that stands, down to the sole: spheres end
+    a radius before."""
+    onward = np.array([0.0, -1.0, 0.0]) if stands or len(way) < 2 else linear.normalise(way[-1] - way[-2])
+    far = medial.solid.reach(way[-1], onward, 2 * float(medial.radii.max()))
+    return np.concatenate([way, [way[-1] + far * onward]]) if far > 0 else way
 
 
 def smoothed(way: Array, rounds: int = 3) -> Array:
