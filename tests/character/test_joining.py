@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.keyframes.random_curves import random_curve
+from tests.keyframes.random_curves import SMILE, random_curve
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
-from understudy.character.joining import joined, unsplit
+from understudy.character.cutting import inserted
+from understudy.character.joining import cut_at, joined, unsplit
 
 NAMES = ("smile", "blink", "jaw")
 
@@ -54,3 +55,22 @@ def test_linear_columns_stay_linear() -> None:
     whole = joined(Channel("f", "weights", ("a", "b")), columns)
     assert (whole.segments == LINEAR).all() and whole.times.tolist() == [0, 1, 2, 3]
     np.testing.assert_array_equal(whole.values, [[0, 0], [0.5, 0], [1, 0.5], [1, 1]])
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=60, deadline=None)
+def test_many_keys_at_once_are_those_inserted_one_by_one(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    curve = random_curve(rng, SMILE, int(rng.integers(2, 7)), [None, BEZIER][seed % 2])
+    times = np.sort(rng.uniform(*curve.times[[0, -1]], int(rng.integers(0, 12))))
+    times = np.union1d(times, rng.choice(curve.times, 2))
+    one_by_one = curve
+    for time in times:
+        one_by_one = inserted(one_by_one, float(time))
+    at_once = cut_at(curve, times)
+    for name in ("times", "segments"):
+        np.testing.assert_array_equal(getattr(at_once, name), getattr(one_by_one, name))
+    np.testing.assert_allclose(at_once.values, one_by_one.values, atol=1e-9)
+    smooth = at_once.segments == BEZIER  # handles of other segments mean nothing
+    np.testing.assert_allclose(at_once.after[:-1][smooth], one_by_one.after[:-1][smooth], atol=1e-6)
+    np.testing.assert_allclose(at_once.before[1:][smooth], one_by_one.before[1:][smooth], atol=1e-6)

@@ -14,10 +14,10 @@ import numpy as np
 from understudy.character.channels import Channel
 from understudy.character.curve import BEZIER, LINEAR, STEP, Curve
 from understudy.character.cutting import TOUCH, inserted
-from understudy.character.segments import bezier_segments
+from understudy.character.segments import bezier_segments, fitted
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import quaternion
+from understudy.maths import bezier, quaternion
 
 JUMP = 4 * TOUCH  # seconds before a jump, where a stepped column stands beside others: a key that is not the next one
 
@@ -81,8 +81,9 @@ def _with_keys(column: Curve, keys: Array) -> Curve:
     """A column with keys at all these times (and at no others); its steps end in a jump where others go on."""
     first, last = ("hold" if mode.startswith("cycle") else mode for mode in column.extrapolation)
     free = replace(column, extrapolation=(first, last))
-    for time in keys:
-        free = inserted(free, float(time))
+    for end in keys[[0, -1]]:  # beyond its own keys it goes on as it did
+        free = inserted(free, float(end))
+    free = cut_at(free, keys)
     if len(free) != len(keys):
         raise InvalidInput(
             "keys of columns that become one curve should be at least a hundredth of a millisecond apart"
@@ -92,6 +93,58 @@ def _with_keys(column: Curve, keys: Array) -> Curve:
     after[:-1] *= ratio[:, None, None]
     before[1:] *= ratio[:, None, None]
     return replace(free, times=keys, before=before, after=after)
+
+
+def cut_at(curve: Curve, times: Array) -> Curve:
+    """The curve (n columns) with a key at each of the times (M,) between its ends: `inserted` for all of them at once.
+
+    The piece of a cubic between its parameters a and b has the control points p(a, a, a), p(a, a, b), p(a, b, b) and
+    p(b, b, b), with p the polar form of the cubic.
+    """
+    near = np.abs(times[:, None] - curve.times).min(axis=1) <= TOUCH
+    if near.all():
+        return curve
+    merged = np.concatenate([curve.times, times[~near]])
+    order = np.argsort(merged)
+    own, merged = order < len(curve), merged[order]
+    piece = np.cumsum(own)[:-1] - 1  # (K' - 1,) the segment that each piece is of
+    kinds, columns = curve.segments[piece], len(curve.channel)
+    values = np.empty((len(merged), columns))
+    values[own], values[~own] = curve.values, curve.sample(merged[~own])
+    before, after = np.zeros((2, len(merged), columns, 2))
+    before[own], after[own] = curve.before, curve.after
+    whole = own[:-1] & own[1:]
+    # handles of other kinds wait for the segment to become Bezier, and are as long as it then lets them
+    length = np.diff(merged)[:, None]
+    after[:-1] = np.where(whole[:, None, None], after[:-1], fitted(after[:-1], length))
+    before[1:] = np.where(whole[:, None, None], before[1:], fitted(before[1:], length))
+    smooth = np.flatnonzero((kinds == BEZIER) & ~whole)
+    if smooth.size:
+        points = _polygons(curve)[piece[smooth]]  # (m, n, 4, 2)
+        x = points[..., 0]
+        a = np.where(own[smooth, None], 0.0, bezier.parameter(x, merged[smooth, None]))
+        b = np.where(own[smooth + 1, None], 1.0, bezier.parameter(x, merged[smooth + 1, None]))
+        start, leave, arrive, end = (_polar(points, *at) for at in ((a, a, a), (a, a, b), (a, b, b), (b, b, b)))
+        after[smooth], before[smooth + 1] = leave - start, end - arrive
+        values[smooth] = np.where(own[smooth, None], values[smooth], start[..., 1])
+    segments = np.asarray(kinds, np.uint8)
+    return replace(curve, times=merged, values=values, segments=segments, before=before, after=after)
+
+
+def _polygons(curve: Curve) -> Array:
+    """(K - 1, n, 4, 2) control points of the segments."""
+    keys = np.stack(np.broadcast_arrays(curve.times[:, None], curve.values), axis=-1)
+    points = keys[:-1], keys[:-1] + curve.after[:-1], keys[1:] - curve.before[1:], keys[1:]
+    return np.stack(points, axis=2)
+
+
+def _polar(points: Array, a: Array, b: Array, c: Array) -> Array:
+    """The polar form (..., 2) at parameters (...) of cubics with control points (..., 4, 2): a step of de Casteljau's
+    construction for each."""
+    for share in (a, b, c):
+        share = share[..., None, None]
+        points = points[..., :-1, :] * (1.0 - share) + points[..., 1:, :] * share
+    return points[..., 0, :]
 
 
 def _resting(channel: Channel, count: int, gaps: Array) -> tuple[Array, Array, Array]:
