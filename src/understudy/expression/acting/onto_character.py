@@ -86,6 +86,7 @@ def _solved(
         np.asarray(landmarks)[numbers],
         performance.rate,
         neutral=performance.base,
+        names=performance.names,
         shapes=list(dict.fromkeys(told)),
     )
     columns = [column for channel in clip.channels for column in channel.columns]
