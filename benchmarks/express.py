@@ -63,10 +63,10 @@ def used() -> Iterator[Row]:
     for rate in (RATE, FULL):
         ours = default(rate)
         name = f"85 % at {rate:g} fps"
-        yield Row(f"{name} build", ours.build, "s", "several graphs tried", None, None)
+        yield Row(f"{name} build", ours.build, "s", f"asked {SECONDS:g}", SECONDS / ours.build, 1.0)
         yield Row(f"{name} data saved", ours.data, "%", f"asked {DATA:g}", ours.data / DATA, 1.0)
         yield from _errors(name, ours, (0.014, LANDMARK, ANGLE), (None, LANDMARK, ANGLE))
-        yield Row(f"{name} nodes that reach all", float(ours.reachable), "", "asked 1", float(ours.reachable), 1.0)
+        yield Row(f"{name} nodes that reach all", float(ours.reachable), "share", "asked 1", float(ours.reachable), 1.0)
 
 
 def recorded() -> Iterator[Row]:
@@ -87,7 +87,7 @@ def variety() -> Iterator[Row]:
     between = measures.distances(faces)
     for share in (0, 5, 50, 95):
         yield Row(f"distance, {share} % are below", float(np.percentile(between, share)), "px", "", None, None)
-    yield Row("pairs that are the same", float((between < 1e-6).sum()), "", "asked 0", None, None)
+    yield Row("pairs that are the same", float((between < 1e-6).sum()), "pairs", "asked 0", None, None)
     found = measures.bounds(graph, faces)
     yield Row("outside of the range", 100 * found.outside, "%", "asked 5 at most", 5 / max(100 * found.outside, 1), 1.0)
     yield Row("greatest speed, of the data's", found.fastest, "x", "asked 1 at most", (1 + 1e-6) / found.fastest, 1.0)
@@ -116,13 +116,13 @@ def together() -> Iterator[Row]:
         lag = float(np.mean([measures.lag(motion, regions, FULL) for motion in motions]))
         like = measures.likeness(measures.coactivation(motions, regions), wanted)
         yield Row(f"lag of regions, {name}", lag, "s", f"takes {np.mean(lags):.3f}", None, None)
-        yield Row(f"co-activation, {name}", like, "", "1 is that of the takes", None, None)
+        yield Row(f"co-activation, {name}", like, "r", "1 is that of the takes", None, None)
     pairs = all_pairs(face_takes(RATE))
     motions = [_to_peak(*pairs.acted([label], seed), pairs.base) for label in pairs.labels for seed in range(10)]
     lag = float(np.mean([measures.lag(motion, regions, RATE) for motion in motions]))
     yield Row("lag of regions, all pairs", lag, "s", f"takes {np.mean(lags):.3f}", None, None)
     like = measures.likeness(measures.coactivation(motions, regions), wanted)
-    yield Row("co-activation, all pairs", like, "", "1 is that of the takes", None, None)
+    yield Row("co-activation, all pairs", like, "r", "1 is that of the takes", None, None)
 
 
 def crowds() -> Iterator[Row]:

@@ -77,9 +77,9 @@ def test_no_eye_is_shut_at_a_peak_by_a_blink() -> None:
 def test_no_take_is_another_one_mirrored_or_retimed() -> None:
     controls = face_controls()
     made = [clips.keying.control_curves(sheet, clips.vocabulary()) for sheet in SHEETS.values()]
-    for mirrored in (False, True):
-        plain = np.array([likeness.path(c, controls) for c in made])
-        others = np.array([likeness.path(c, controls, mirrored=mirrored) for c in made])
+    half = slice(None, None, 2)  # every other of its samples is as telling here, in a third of the time
+    plain, mirrored = (np.array([likeness.path(c, controls, m)[half] for c in made]) for m in (False, True))
+    for others in (plain, mirrored):
         for i in range(len(made) - 1):
             nearest = likeness.distances(plain[i], others[i + 1 :])
             assert nearest.min() > ALIKE, (made[i].name, made[i + 1 + int(nearest.argmin())].name, nearest.min())
@@ -115,7 +115,7 @@ def test_a_stranger_tells_the_labels_from_the_peaks() -> None:
         others = np.arange(70) != i
         means = np.array([peaks[others & (labels == other)].mean(axis=0) for other in clips.LABELS])
         right += clips.LABELS[int(np.linalg.norm(means - peaks[i], axis=1).argmin())] == label
-    assert right >= 56
+    assert right >= 66
 
 
 def test_controls_are_the_52_weights_once_each() -> None:
