@@ -4,7 +4,7 @@ Half of the takes of every label build the graph, the other half train the class
 places; all of it for several ways to halve them. The classifier is linear discriminants of the apex, the common
 covariance shrunk towards a multiple of one, since there are fewer takes than numbers. It looks at ARKit weights: at the
 sum of left and right and at how they differ, since a smirk is one on either side. How many of the takes in the graph it
-names right is the measure of what can be asked of it.
+names right is the measure of what can be asked of it. The same is asked of words that are acted one after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from understudy.expression import Sequence
 from understudy.expression.acting.crowd import crowd
-from understudy.expression.graph import build
+from understudy.expression.graph import FaceGraph, build
 
 SHRINKING = 0.2
 COMPONENTS = 20
@@ -28,28 +28,47 @@ FINE = 60.0  # frames a second of what is acted, so that a frame is at the apex
 
 @dataclass(frozen=True, eq=False)
 class Recognition:
-    """Shares named right: of the takes that built the graph, and of what the graph acts by the dial of its coupling."""
+    """Shares named right: of the takes that built the graph, and of what the graph acts by the dial of its coupling,
+    a word alone and words in a row."""
 
     shown: float
     acted: dict[float, float]
+    rows: dict[float, float]
 
     @classmethod
-    def of(cls, takes: Many[Sequence], faces: int) -> Recognition:
-        """Over `faces` performances a dial, as many of each label; takes are of weights."""
+    def of(cls, takes: Many[Sequence], faces: int, words: Many[str]) -> Recognition:
+        """Over `faces` performances a dial, as many of each label, and as many of the words; takes are of weights."""
         look = Sides(takes[0].names)
         shown: list[bool] = []
         acted: dict[float, list[bool]] = {dial: [] for dial in DIALS}
+        rows: dict[float, list[bool]] = {dial: [] for dial in DIALS}
         for inside, outside in _halves(takes):
             values = np.array([look(take.displacements[take.peak]) for take in outside])
             classifier = Discriminants(values, [take.label for take in outside])
             shown += [classifier.name(look(take.displacements[take.peak])) == take.label for take in inside]
             graph = build(inside, compression=0.85)
-            each = -(-faces // (2 * SEEDS * len(graph.labels)))
-            for dial, right in acted.items():
+            each, whole = -(-faces // (2 * SEEDS * len(graph.labels))), -(-faces // (2 * SEEDS))
+            for dial in DIALS:
                 for label in graph.labels:
-                    for face in crowd(graph, label, each, coupling=dial, life=0.0, back=False, rate=FINE):
-                        right.append(classifier.name(look(face.displacements[int(face.peaks[0])])) == label)
-        return cls(float(np.mean(shown)), {dial: float(np.mean(right)) for dial, right in acted.items()})
+                    acted[dial] += _named(classifier, look, graph, [label], each, dial)
+                rows[dial] += _named(classifier, look, graph, words, whole, dial)
+        return cls(float(np.mean(shown)), _shares(acted), _shares(rows))
+
+
+def _named(
+    classifier: Discriminants, look: Sides, graph: FaceGraph, words: Many[str], faces: int, dial: float
+) -> list[bool]:
+    """Of every apex whether it is named as the word that it was acted for."""
+    acted = crowd(graph, words, faces, coupling=dial, life=0.0, back=False, rate=FINE)
+    return [
+        classifier.name(look(face.displacements[int(peak)])) == word
+        for face in acted
+        for word, peak in zip(words, face.peaks)
+    ]
+
+
+def _shares(right: dict[float, list[bool]]) -> dict[float, float]:
+    return {dial: float(np.mean(values)) for dial, values in right.items()}
 
 
 class Sides:

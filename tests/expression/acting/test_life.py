@@ -29,6 +29,11 @@ def test_wide_eyes_do_not_blink_at_their_widest() -> None:
     assert max(lived("surprise", seed)[0][50:75].max() for seed in range(40)) == 0.0
 
 
+def test_no_blink_hides_an_apex() -> None:
+    blinks = [lived("happiness", seed)[0] for seed in range(40)]
+    assert max(blink[57:69].max() for blink in blinks) == 0.0 and max(blink.max() for blink in blinks) > 0.9
+
+
 def test_eyes_jump_by_the_main_sequence_and_hold() -> None:
     gaze = np.degrees(lived("sadness", 3)[1])
     speed = np.linalg.norm(np.diff(gaze, axis=0), axis=1) * RATE

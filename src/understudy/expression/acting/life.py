@@ -2,7 +2,8 @@
 
 The paper's graphs hold none of them [Serra 2018, section 7]. They are made of the same cues: a head turns with an
 expression and arrives a little after it, the eyes jump before the head follows and stay on their point while it turns,
-and lids shut when the eyes jump far, never while they are at their widest. All times vary with the seed.
+and lids shut when the eyes jump far, never in the moment of an apex, which they would hide, and least of all where eyes
+are at their widest. All times vary with the seed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Attitude(NamedTuple):
 
     head: tuple[float, float, float] = (0.0, 0.0, 0.0)
     gaze: tuple[float, float] = (0.0, 0.0)
-    wide: bool = False  # eyes that are too wide to blink
+    wide: bool = False  # eyes that are too wide to blink for longer
 
 
 # Turns and rolls go to either side, by the seed.
@@ -43,6 +44,7 @@ SACCADE = (0.021, 0.0022)  # seconds, seconds a degree: the main sequence [Carpe
 BETWEEN_BLINKS = (3.4, 0.45)  # seconds: median, and deviation of the logarithm
 FALLING, SHUT, RISING = 0.08, 0.04, 0.17  # seconds of a blink
 BLINKS_WITH_JUMP, LARGE_JUMP = 0.5, 6.0  # probability, degrees
+APEX, WIDE = (0.1, 0.15), (0.25, 0.35)  # seconds before and after an apex without a blink; where eyes are wide
 DRIFT, DRIFT_EVERY = 0.7, 0.9  # degrees, seconds: a head that is held still is not nailed down
 
 
@@ -60,8 +62,12 @@ def of(
     gaze = amount * _gaze(points, jumps, times)
     # the eyes stay on their point while the head turns; looking up is positive, nodding down is
     gaze = gaze - 0.6 * head[:, :2] * [1.0, -1.0]
-    wide = [(top - 0.25, top + 0.35) for top, aim in zip(tops, aims) if aim.wide]
-    return _blinks(jumps, points, wide, times, amount, rng), np.radians(gaze), np.radians(head)
+    open_eyed = [_about(top, WIDE if aim.wide else APEX) for top, aim in zip(tops, aims)]
+    return _blinks(jumps, points, open_eyed, times, amount, rng), np.radians(gaze), np.radians(head)
+
+
+def _about(time: float, span: tuple[float, float]) -> tuple[float, float]:
+    return time - span[0], time + span[1]
 
 
 def _attitude(cue: Cue, rng: np.random.Generator) -> Attitude:
@@ -124,7 +130,7 @@ def _gaze(points: Array, jumps: Array, times: Array) -> Array:
 def _blinks(
     jumps: Array,
     points: Array,
-    wide: list[tuple[float, float]],
+    open_eyed: list[tuple[float, float]],
     times: Array,
     amount: float,
     rng: np.random.Generator,
@@ -139,7 +145,7 @@ def _blinks(
     blink, last = np.zeros(len(times)), -1.0
     for start in sorted([*with_jumps, *own]):
         over = start + FALLING + SHUT + RISING
-        if start < last + 0.3 or over > times[-1] or any(start < b and over > a for a, b in wide):
+        if start < last + 0.3 or over > times[-1] or any(start < b and over > a for a, b in open_eyed):
             continue
         shut = _ease((times - start) / FALLING) * (1.0 - _ease((times - start - FALLING - SHUT) / RISING))
         blink, last = np.maximum(blink, shut), over
