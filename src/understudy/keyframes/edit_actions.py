@@ -21,15 +21,13 @@ from understudy.keyframes.posing import Posed, key_pose, pose
 from understudy.keyframes.preparing import METHODS
 from understudy.keyframes.selection import key_at
 from understudy.keyframes.sketch import sketch
-from understudy.keyframes.solve import Settings, solve
+from understudy.keyframes.solve import PATIENT, Settings, solve
 from understudy.keyframes.states import states_of
 from understudy.keyframes.timing import retime, scale_timing, sigma_of
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
 Result = Outcome | Posed
-
-PATIENT = Settings(programs=48)  # a script may take longer than a pointer
 
 
 class Done(NamedTuple):

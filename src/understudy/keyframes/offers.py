@@ -24,7 +24,7 @@ from understudy.keyframes.key_offers import inserted
 from understudy.keyframes.offer import Offer, left, result
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Constraint, limits_of
-from understudy.keyframes.solve import Settings, solve
+from understudy.keyframes.solve import PATIENT, Settings, solve
 from understudy.rig import PosedRig
 
 KINDS = ("release", "widen", "insert")
@@ -43,7 +43,7 @@ def offers(
     for kind in kinds:
         if kind not in KINDS:
             raise InvalidInput(f"offers are of the kinds {', '.join(KINDS)}, but {kind!r} is asked for")
-    settings = settings or Settings()
+    settings = settings or PATIENT
     outcome = solve(rig, curves, edit, settings) if outcome is None else outcome
     if outcome.reached:
         return ()

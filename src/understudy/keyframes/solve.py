@@ -34,11 +34,11 @@ from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
 STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
-LATE, STALLED_LATE = 5, 0.9  # steps after which each has to do more: goals within reach are met by then
+LATE, STALLED_LATE = 4, 0.85  # steps after which each has to do more: goals within reach are met by then
 FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
 BETWEEN = 1.5  # times the drift at the samples: what is more than this between them calls for another sample
-HARDER = 4  # programs at most of one step, each with goals that pull harder
+HARDER = 3  # programs at most of one step, each with goals that pull harder
 VAIN = 0.9  # of what was left: pulling harder that leaves more than this is in vain
 LEFT = 0.05  # of the way: what a step may leave without pulling harder
 UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
@@ -61,17 +61,20 @@ class Settings:
     tolerance: float = 3e-4  # of the goals
     drift: float = 5e-4  # of what is held
     iterations: int = 12
-    programs: int = 20  # of all iterations: what a pointer can wait for
+    programs: int = 12  # of all iterations: what a pointer can wait for
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
     damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
     regular: float = 1e-6  # lambda of section 3.3
 
 
+PATIENT = Settings(programs=48)  # for scripts and offers, which may take longer than a pointer
+
+
 def solve(rig: PosedRig, curves: Curves, edit: Edit, settings: Settings | None = None) -> Outcome:
     """The animation with its tangents changed so that the edit's goals are met, or as nearly as can be."""
     problem = prepare(rig, curves, edit)
-    found = search(problem, problem.moves, np.zeros(problem.tangents.count), settings or Settings())
+    found = search(problem, problem.moves, np.zeros(problem.tangents.count), settings or PATIENT)
     return outcome(problem, found)
 
 
@@ -136,8 +139,8 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
         elif iterations >= UNDAMPED:
             damping = settings.damping
         failures = failures + 1 if not after < (STALLED if iterations <= LATE else STALLED_LATE) * before else 0
-        here = trial if after < before else here
-        held, here = _watched(problem, held, here, settings)
+        if after < before:
+            held, here = _watched(problem, held, trial, settings)
     if not _within(drift, BEARABLE * settings.drift):
         here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
     return Found(here.v, iterations, here.now, start, drift, held, moves, settings)
@@ -172,11 +175,13 @@ def taken(
     """Where a step leads, the merit there and the share of the step that was taken, the first that does some good."""
     before = _merit(problem, here, weight, settings)
     for share in (1.0, 0.5, 0.25, 0.1):
-        trial = look(problem, moves, held, here.v + share * step)
+        # most whole steps are taken, so they are looked at whole; of others the slopes would mostly be in vain
+        trial = look(problem, moves, held, here.v + share * step, slopes=share == 1.0)
         after = _merit(problem, trial, weight, settings)
         if after < before:
             break
-    return trial, after, share
+    taken = trial if share == 1.0 or not after < before else look(problem, moves, held, trial.v)
+    return taken, after, share
 
 
 def _restored(
@@ -280,9 +285,9 @@ def _within(measured: Measured, tolerance: float) -> bool:
     return measured.distance <= tolerance and measured.angle <= tolerance
 
 
-def look(problem: Problem, moves: Requests, held: Requests, v: Array) -> Here:
-    """All that is measured at variables v."""
-    return Here(v, _aims(problem, moves, v), _measure(problem, held, v), _soft(problem, v))
+def look(problem: Problem, moves: Requests, held: Requests, v: Array, slopes: bool = True) -> Here:
+    """All that is measured at variables v; without slopes as much as the merit needs."""
+    return Here(v, _aims(problem, moves, v, slopes), _measure(problem, held, v, slopes), _soft(problem, v))
 
 
 def _far(measured: Measured) -> float:
