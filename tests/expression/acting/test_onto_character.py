@@ -4,13 +4,17 @@ import numpy as np
 import pytest
 from tests.expression.acting.puppet import puppet
 
-from understudy import rig
+from understudy import cast, rig
+from understudy.cast import face
 from understudy.errors import InvalidInput
 from understudy.expression.acting import act, clip_of
 from understudy.expression.acting.coupling import Coupling
+from understudy.expression.acting.performance import Performance
 from understudy.expression.from_clips import sequences_of
 from understudy.expression.graph.building import build
 from understudy.expression.graph.face_graph import FaceGraph
+from understudy.expression.onto_model import basis_of
+from understudy.expression.regions import landmark_names
 
 WANTED = {"mouth": ["jawOpen", "mouthSmileLeft"], "brows": ["browInnerUp"]}
 
@@ -100,3 +104,30 @@ def test_landmarks_need_their_vertices() -> None:
     posed = found.vertices(found.pose(clip))
     wanted = done.displacements[done.peaks[0]]
     assert np.linalg.norm(posed[done.peaks[0]] - posed[0] - wanted) < 0.35 * np.linalg.norm(wanted)
+
+
+def test_a_shut_eye_is_a_shut_eye_on_a_face_with_larger_eyes() -> None:
+    """Landmarks of a person whose eyes are half as high: their way is short, and yet shuts the eyes of the face."""
+    character = cast.load("face").characters[0]
+    basis = basis_of(character, face.LANDMARKS)
+    shut = sum(basis.deltas[basis.names.index(f"eyeBlink{side}")] for side in ("Left", "Right"))
+    base, moved = np.array(basis.rest), np.array(shut)
+    for eye in (slice(36, 42), slice(42, 48)):
+        base[eye, 1] = base[eye, 1].mean() + 0.5 * (base[eye, 1] - base[eye, 1].mean())
+        moved[eye, 1] *= 0.5
+    none = np.zeros(2)
+    done = Performance(
+        points=np.stack([base, base + moved]),
+        rate=30.0,
+        names=landmark_names(),
+        cues=("asleep",),
+        peaks=np.array([1]),
+        legs=np.array([0, 1]),
+        base=base,
+        blink=none,
+        gaze=np.zeros((2, 2)),
+        head=np.zeros((2, 3)),
+    )
+    clip = clip_of(done, character, landmarks=face.LANDMARKS)
+    weights = dict(zip(clip.channels[-1].columns, clip.values[1, -len(clip.channels[-1]) :]))
+    assert min(weights["eyeBlinkLeft"], weights["eyeBlinkRight"]) > 0.75
