@@ -40,10 +40,9 @@ def prepared(
     way (0: nothing, 1: all, None: by each curve's own nature), `returning` appends the way back where it is missing.
     `landmarks` reduces them: "reduced" for the usual 33 of 68, a number, or names. Weights (D = 1) are not aligned.
     """
-    takes = at_one_rate(sequences, rate)
+    takes = alike(at_one_rate(sequences, rate))
     if steady:
         takes = [_with_peak(steadied(take, anchors)) for take in takes]
-    takes = alike(takes)
     if liken and takes[0].dimensions > 1:
         takes = likened(takes, alignment_groups(takes[0].names, regions))
     takes = [jittering.filtered(take, jitter) for take in takes] if jitter != 0 else takes
