@@ -87,7 +87,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(InvalidInput, match="lacks 'lm67', which sequence 'take 0' has"):
         prepared([takes[0], takes[1].changed(points=takes[1].points[:, :67], names=takes[1].names[:67])])
     others = takes[1].changed(points=takes[1].points[:, :50], names=tuple(f"point{i}" for i in range(50)))
-    with pytest.raises(InvalidInput, match="'take 1' lacks 'lm00', .* which sequence 'take 0' has"):
+    with pytest.raises(InvalidInput, match=r"'take 1' lacks 'lm00', .* which sequence 'take 0' has"):
         prepared([takes[0], others])
     with pytest.raises(InvalidInput, match="there is no set of landmarks 'few'; available: 'reduced'"):
         prepared(takes, landmarks="few")
