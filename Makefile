@@ -3,13 +3,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon face test types setup setup-test system browser judges test-fuzz test-browser test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon face test types setup setup-test system browser judges test-fuzz test-long test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
 
 test: setup-test judges
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/studio/e2e
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/studio/e2e -m "not long"
+
+# Whole performances, examples and exports of real characters, which take minutes.
+test-long: setup-test judges
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/studio/e2e -m long
 
 # All twenty thousand damaged files, of which the tests try every fifth.
 test-fuzz: setup-test
@@ -61,7 +65,7 @@ test-blender: setup-test
 	$(BIN)/python -m pytest tests/blender
 
 # The tests of the arithmetic on the oldest NumPy that is supported, which is the one inside Blender.
-NUMPY1 := character cli features deform formats gp keyframes live maths motiongraph posespace rig skinning
+NUMPY1 := character cli expression features deform formats gp keyframes live maths motiongraph posespace rig skinning
 test-numpy1: judges
 	$(PYTHON) -m venv .venv-numpy1
 	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install -r requirements/numpy1.txt

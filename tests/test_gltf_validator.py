@@ -45,6 +45,7 @@ def test_our_own_characters_are_valid(name, tmp_path):
     assert_valid(MADE[name](), tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", cast.names())
 def test_the_cast_is_valid(name, tmp_path):
     asset = cast.load(name)

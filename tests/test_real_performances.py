@@ -24,6 +24,7 @@ from understudy.posespace.learning import Settings, learn
 from understudy.posespace.library import Library, read_library
 from understudy.posespace.takes import rows_of, times_of
 
+pytestmark = pytest.mark.long
 RATE = 24.0
 LOW = 0.03  # of the height: what is nearer to the floor stands on it
 CMU = {"happy": "79_69", "laughing": "79_70", "sad": "79_71", "crying": "79_72"}
@@ -322,9 +323,7 @@ def test_interrupted_at_random_it_does_not_jump(take: Take) -> None:
             rows.append(row)
     own = max(np.linalg.norm(np.diff(points, 2, axis=0), axis=-1).max() for points in take.sources)
     jumps = np.linalg.norm(np.diff(take.points(np.array(rows)), 2, axis=0), axis=-1)
-    assert jumps.max() <= 1.0001 * own, (
-        f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
-    )
+    assert jumps.max() <= 1.0001 * own, f"{jumps.max() / own:.2f} of the clips' own in frame {jumps.max(1).argmax()}"
 
 
 def test_in_a_crowd_it_does_what_it_does_alone(take: Take) -> None:

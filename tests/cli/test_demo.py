@@ -19,6 +19,7 @@ def scene(who: str):
     return parse((resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8"), who)
 
 
+@pytest.mark.long
 def test_it_leaves_a_video_a_file_a_model_and_the_script(understudy, tmp_path: Path) -> None:
     code, out, err = understudy("demo", "lamp", "-o", tmp_path / "demo", "--size", "64x48")
     assert code == 0, err
