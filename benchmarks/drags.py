@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from time import process_time
 
 import numpy as np
+import scipy.linalg  # noqa: F401  its threads are limited only if it is there by then
 from benchmarks.measure import Row
 from benchmarks.real.drags import CHARACTERS, Drag, feasible, infeasible, state
 from threadpoolctl import threadpool_limits

@@ -31,7 +31,8 @@ TOLERANCE = 1e-8  # of the rows, which are counted in character sizes and radian
 PIVOT = 1e-14  # below this, relative, DAQP takes the form for singular; weights of 1e7 and more come down to 1e-12
 SOFTNESS = 1e-6  # a softened row gives way by this much for each unit of force
 ENDLESS = 1e30
-FEW, ROUNDS = 0.9, 5  # rows for each variable below which they are solved for, and rounds after which that is given up
+FEW = 0.9  # rows for each variable below which they are solved for
+ROUNDS, MANY = 5, 0.15  # after so many, or with so many of the variables at their bounds, that is given up
 
 
 class Program(NamedTuple):
@@ -127,6 +128,8 @@ def few_rows(program: Program, rows: Array, aims: Array, weights: Array) -> tupl
         beyond = (x > program.high).astype(np.int8) - (x < program.low)
         held = np.where(side > 0, force > 0, -(force < 0).astype(np.int8))
         now = np.where(fixed, held, beyond).astype(np.int8)
+        if np.count_nonzero(now) > MANY * len(now):
+            return None
         if (now == side).all():
             return x, np.where(fixed, force, 0.0)
         side = now

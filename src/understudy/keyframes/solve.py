@@ -60,15 +60,15 @@ class Settings:
     epsilon: float = 1e-4  # eq. 11
     tolerance: float = 3e-4  # of the goals
     drift: float = 5e-4  # of what is held
-    iterations: int = 12
-    programs: int = 12  # of all iterations: what a pointer can wait for
+    iterations: int = 6
+    programs: int = 12  # of all iterations: what a pointer can wait for, which goes on with the next event
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
     damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
     regular: float = 1e-6  # lambda of section 3.3
 
 
-PATIENT = Settings(programs=48)  # for scripts and offers, which may take longer than a pointer
+PATIENT = Settings(iterations=12, programs=48)  # for scripts and offers, which may take longer than a pointer
 
 
 def solve(rig: PosedRig, curves: Curves, edit: Edit, settings: Settings | None = None) -> Outcome:
