@@ -140,8 +140,10 @@ class Performer:
         """Of several voices the one in the wanted label goes on, or the loudest; the others fade out where they are."""
         if len(state.voices) == 1:
             return state
-        weights = [voice.weight(state.frame, self.rate) for voice in state.voices]
-        first = next((i for i, voice in enumerate(state.voices) if voice.label == label), int(np.argmax(weights)))
+        stays = [voice.weight_to > 0 for voice in state.voices]  # those that fade out have nothing to say any more
+        weights = [voice.weight(state.frame, self.rate) * stay for voice, stay in zip(state.voices, stays)]
+        named = (i for i, voice in enumerate(state.voices) if voice.label == label and stays[i])
+        first = next(named, int(np.argmax(weights)))
         kept = state.voices[first].faded(1, state.frame, self.rate)
         others = (voice for i, voice in enumerate(state.voices) if i != first)
         return replace(state, voices=(kept, *(switching.leaving(self.planner, voice, state.frame) for voice in others)))
