@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import time
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -67,16 +68,18 @@ class Page:
         return found["result"]
 
     def until(self, wanted: Callable[[dict[str, Any]], bool], seconds: float = 60) -> dict[str, Any]:
-        """The next event that is wanted."""
+        """The next event that is wanted, within so many seconds."""
+        end = time.monotonic() + seconds
         while True:
-            event = self.take(seconds)
+            event = self.take(max(end - time.monotonic(), 0.0))
             if isinstance(event, dict) and wanted(event):
                 return event
 
     def next_frame(self, wanted: Callable[[Frame], bool] = lambda frame: True, seconds: float = 60) -> Frame:
-        """The next frame that is wanted."""
+        """The next frame that is wanted, within so many seconds."""
+        end = time.monotonic() + seconds
         while True:
-            found = self.take(seconds)
+            found = self.take(max(end - time.monotonic(), 0.0))
             if isinstance(found, Frame) and wanted(found):
                 return found
 
