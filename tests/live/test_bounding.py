@@ -98,3 +98,18 @@ def test_without_it_something_would(learned: Walker) -> None:
 
 def test_rigs_of_controls_have_none(learned: Walker, dragon: Rig) -> None:
     assert Bound.of(learned[1], dragon) is None
+
+
+def test_who_fades_out_is_not_spoken_to(learned: Walker) -> None:
+    """A second command at once speaks to the voice that came in with the first, however faint it still is."""
+    rig, model = learned
+    performer = Performer(model, rig, RATE)
+    state = performer.init("march")
+    for command in (Play("march"), Transition("narrow"), Idle(radius=0.1)):
+        for frame in range(30 if isinstance(command, Play) else 2):
+            state, _ = performer.step(state, command if frame == 0 else None)
+    assert state.voices[0].weight_to == 1 and all(voice.weight_to == 0 for voice in state.voices[1:])
+    assert len(state.voices) > 1 and state.blending
+    for _ in range(int(2 * RATE)):
+        state, _ = performer.step(state)
+    assert len(state.voices) == 1

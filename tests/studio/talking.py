@@ -6,9 +6,9 @@ import asyncio
 import contextlib
 import itertools
 import json
-import time
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
