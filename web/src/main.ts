@@ -7,6 +7,7 @@ import "./shell/panels.css";
 import type { Context } from "./context";
 import { crowdMode } from "./crowd/mode";
 import { h } from "./dom";
+import { editMode } from "./edit/mode";
 import { gameMode } from "./game/mode";
 import { modes, register, type Command, type Mode } from "./modes/mode";
 import { performMode } from "./perform/mode";
@@ -61,6 +62,7 @@ function begin(root: HTMLElement): void {
 
   register(gameMode(context));
   register(performMode(context));
+  register(editMode(context));
   register(crowdMode(context));
   register(inspectorMode(context, transport));
   const shown = createModes(docks, notices.failed);

@@ -24,6 +24,8 @@ export interface Mode {
   commands?: Command[];
   /** Builds what lies over the viewport while the mode is on. The host lets the pointer through; children opt in. */
   overlay?(host: HTMLElement): void;
+  /** Builds what stands below the transport while the mode is on, in place of the timeline's own ruler and tracks. */
+  timeline?(host: HTMLElement): void;
   /** The mode takes the whole page: library, panel and timeline are hidden while it is on. */
   hidesDocks?: boolean;
 }

@@ -1,4 +1,4 @@
-/** Going from one mode to another: one panel and one overlay each, the mode in the address, the last one remembered. */
+/** Going from one mode to another: one panel, overlay and perhaps timeline each, the mode in the address, the last one remembered. */
 import { h } from "../dom";
 import { modes, type Mode } from "../modes/mode";
 import type { Docks } from "./docks";
@@ -17,26 +17,36 @@ export function modeOf(hash: string, all: readonly Mode[]): Mode | undefined {
   return all.find((mode) => `#${mode.id}` === hash);
 }
 
+interface Parts {
+  panel: HTMLElement;
+  overlay: HTMLElement;
+  timeline: HTMLElement | null;
+}
+
 export function createModes(docks: Docks, failed: (reason: unknown) => void): Modes {
-  const panels = new Map<Mode, { panel: HTMLElement; overlay: HTMLElement }>();
+  const panels = new Map<Mode, Parts>();
   const listeners: ((mode: Mode) => void)[] = [];
   let current: Mode | null = null;
 
-  function built(mode: Mode): { panel: HTMLElement; overlay: HTMLElement } {
+  function built(mode: Mode): Parts {
     const have = panels.get(mode);
     if (have) return have;
     const panel = h("div", { class: "mode-panel", "data-mode": mode.id, role: "tabpanel", "aria-label": mode.title });
     const overlay = h("div", { class: "mode-overlay", "data-mode": mode.id });
+    const timeline = mode.timeline ? h("div", { class: "mode-timeline", "data-mode": mode.id }) : null;
+    const parts = { panel, overlay, timeline };
     docks.panel.append(panel);
     docks.overlay.append(overlay);
-    panels.set(mode, { panel, overlay });
+    if (timeline) docks.timeline.append(timeline);
+    panels.set(mode, parts);
     try {
       mode.panel(panel);
       mode.overlay?.(overlay);
+      if (timeline) mode.timeline?.(timeline);
     } catch (reason) {
       failed(reason);
     }
-    return { panel, overlay };
+    return parts;
   }
 
   function go(mode: Mode): void {
@@ -48,10 +58,9 @@ export function createModes(docks: Docks, failed: (reason: unknown) => void): Mo
     }
     current = mode;
     const mine = built(mode);
-    for (const { panel, overlay } of panels.values()) {
-      panel.classList.toggle("hidden", panel !== mine.panel);
-      overlay.classList.toggle("hidden", overlay !== mine.overlay);
-    }
+    for (const each of panels.values())
+      for (const part of [each.panel, each.overlay, each.timeline]) part?.classList.toggle("hidden", each !== mine);
+    docks.timeline.classList.toggle("of-mode", mine.timeline !== null);
     docks.bare(mode.hidesDocks ?? false);
     remember("mode", mode.id);
     if (location.hash !== `#${mode.id}`) history.replaceState(null, "", `#${mode.id}`);
