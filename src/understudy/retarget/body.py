@@ -1,0 +1,76 @@
+"""Body: how heavy the links of a character are, where their weight lies, and where it may touch the floor.
+
+Masses, centres and inertias are all that momenta and forces of a whole body need (section 5.1 of Yamane 2010); contact
+points are what may stand on the floor (5.2), typically toes and heels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoint:
+    """A point of a character that may stand on the floor."""
+
+    name: str
+    joint: int
+    offset: Array  # (3,) in the joint's frame, metres
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joint", int(self.joint))
+        object.__setattr__(self, "offset", checks.array(self.offset, f"offset of contact {self.name!r}", (3,)))
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """The weight of each joint's link, and the points that may touch the floor. A link without volume has no mass."""
+
+    masses: Array  # (J,) kg
+    centres: Array  # (J, 3) in the joint's frame, metres
+    inertias: Array  # (J, 3, 3) about the centre, along the joint's axes, kg m^2
+    contacts: tuple[ContactPoint, ...] = ()
+
+    def __init__(self, masses: Any, centres: Any, inertias: Any, contacts: Iterable[ContactPoint] = ()) -> None:
+        masses = checks.array(masses, "masses", ("J",))
+        count = len(masses)
+        contacts = tuple(contacts)
+        object.__setattr__(self, "masses", masses)
+        object.__setattr__(self, "centres", checks.array(centres, "centres of mass", (count, 3)))
+        object.__setattr__(self, "inertias", checks.array(inertias, "inertias", (count, 3, 3)))
+        object.__setattr__(self, "contacts", contacts)
+        checks.unique_names((contact.name for contact in contacts), "contact points")
+        checks.indices(np.array([c.joint for c in contacts], np.int64), "joints of contact points", count)
+        if masses.min(initial=0.0) < 0 or masses.sum() <= 0:
+            raise InvalidInput(f"masses should not be negative and not all zero, but sum to {masses.sum():.3g} kg")
+
+    def __len__(self) -> int:
+        return len(self.masses)
+
+    def __repr__(self) -> str:
+        return f"Body({self.mass:.3g} kg on {len(self)} joints, {len(self.contacts)} contacts)"
+
+    @property
+    def mass(self) -> float:
+        """Kilograms in all."""
+        return float(self.masses.sum())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """(K,) the names of the contact points."""
+        return tuple(contact.name for contact in self.contacts)
+
+    def contact_positions(self, world: Array) -> Array:
+        """(F, K, 3) the contact points in the world, of world_from_joint (F, J, 4, 4)."""
+        joints = np.array([c.joint for c in self.contacts], np.int64)
+        offsets = np.array([c.offset for c in self.contacts]).reshape(-1, 3)
+        frames = world[:, joints]
+        return np.asarray(np.einsum("fkab,kb->fka", frames[..., :3, :3], offsets) + frames[..., :3, 3])
