@@ -1,0 +1,1 @@
+"""The penguin of the cast."""

@@ -1,0 +1,1 @@
+"""The squirrel of the cast."""
