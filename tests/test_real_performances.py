@@ -311,9 +311,10 @@ def test_feet_stay_at_their_legs(take: Take) -> None:
     assert apart(take.rows) < own + 0.01 * take.size
 
 
-def test_interrupted_at_random_it_does_not_jump(take: Take) -> None:
-    random = np.random.default_rng(7)
-    state, rows = take.performer.init(take.case.start, seed=7), []
+@pytest.mark.parametrize("seed", [7, 33, 59])  # with 33 and 59 no coasting or braking is enough for the robot's fingers
+def test_interrupted_at_random_it_does_not_jump(take: Take, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    state, rows = take.performer.init(take.case.start, seed=seed), []
     for _ in range(12):
         label = take.case.labels[random.integers(len(take.case.labels))]
         clip = take.model.space(label).segments[0].clip

@@ -7,7 +7,8 @@ So the change is measured in the world, and where it is too much, something else
 
 y being the features of this frame and y1, y2 those shown before. Of a few s and b the first is taken that is within
 the clips' largest change: as much of the new pose as goes, else coasting, else braking, since what swings at full speed
-turns suddenly by itself. What is left out is blended away from there on, as after any switch (`switching`).
+turns suddenly by itself. Where none of them is, the gentlest is changed as little as brings its joints within (a few
+Newton steps). What is left out is blended away from there on, as after any switch (`switching`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,9 @@ from understudy.rig import DirectRig, Rig
 SPARE = 0.99  # of the clips' own, which what is cut may reach
 # Pairs of s and b, from as much as possible of what was to be shown to as little.
 CUTS = np.array([(s, b) for s in (0.9, 0.75, 0.6, 0.45, 0.3, 0.15, 0.0) for b in (1.0, 0.85, 0.6, 0.3)])
+CLOSE = 0.9  # of the clips' own: joints that turn so suddenly are watched while others are brought within
+STEPS = 4  # of Newton
+PROBE = 1e-4  # of a feature, to find how joints answer
 BACK = 0.4  # seconds in which what was cut comes back
 
 
@@ -72,12 +76,34 @@ class Bound:
             s, b = CUTS.T[..., None]
             ahead = told.features + b * told.rate / planner.rate
             features = ahead + s * (state.features - ahead)
-            ground = told.ground
-            tried = planner.model.encoder.place(features, np.tile((ground.x, ground.z, ground.heading), (len(CUTS), 1)))
-            excess = self.excess(before, tried, planner.rate)
-            best = int((excess <= SPARE).argmax() if (excess <= SPARE).any() else excess.argmin())
-            rows[i] = tried[best]
-            after[i] = _cut(planner, told, state, features[best])
+            excess = self.excess(before, _rows(planner, told, features), planner.rate)
+            shown = features[(excess <= SPARE).argmax() if (excess <= SPARE).any() else excess.argmin()]
+            if excess.min() > SPARE:
+                shown = self._within(planner, told, before, shown)
+            rows[i] = _rows(planner, told, shown[None])[0]
+            after[i] = _cut(planner, told, state, shown)
+
+    def _within(self, planner: Planner, told: State, before: Array, features: Array) -> Array:
+        """Features (E,) changed as little as makes no joint turn more suddenly than it may."""
+        past, last = _places(self.rig, before, self.joints)
+        probes = PROBE * np.vstack([np.zeros(len(features)), np.eye(len(features))])
+        for _ in range(STEPS):
+            places = _places(self.rig, _rows(planner, told, features + probes), self.joints)
+            turns = (places - 2 * last + past) * planner.rate**2 / self.most
+            length = np.linalg.norm(turns[0], axis=-1)
+            if length.max() <= SPARE:
+                break
+            watched = length > CLOSE
+            wanted = turns[0, watched] * (np.minimum(SPARE**2 / length[watched], 1) - 1)[:, None]
+            slopes = (turns[1:, watched] - turns[0, watched]).reshape(len(features), -1) / PROBE
+            features = features + np.linalg.lstsq(slopes.T, wanted.ravel(), rcond=1e-3)[0]
+        return features
+
+
+def _rows(planner: Planner, told: State, features: Array) -> Array:
+    """(K, C) rows of features (K, E), where the character stands."""
+    ground = told.ground
+    return planner.model.encoder.place(features, np.tile((ground.x, ground.z, ground.heading), (len(features), 1)))
 
 
 def _places(rig: DirectRig, rows: Array, joints: Array) -> Array:
