@@ -26,7 +26,7 @@ LOG = logging.getLogger(__name__)
 MOST_AT_ONCE = 64  # requests of one page that are being handled
 MOST_CLIENTS = 16
 # `Seen` as the page writes it, sixty times a second: reading it like any other message takes a percent of a core
-DRAWN = re.compile(r'\{"kind":"seen","sequence":(\d{1,10}),"stream":([01])\}', re.ASCII)
+DRAWN = re.compile(r'\{"kind":"seen","sequence":(\d{1,10}),"stream":([0-4])\}', re.ASCII)
 
 
 async def converse(session: Session, socket: WebSocket) -> None:

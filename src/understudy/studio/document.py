@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Driver = Literal["rest", "clip", "take", "model"]
+Driver = Literal["rest", "clip", "take", "model", "edit"]
 What = Literal["character", "clip", "model", "take", "script", "edit"]
 
 
@@ -89,19 +89,80 @@ class ScriptEntry:
 
 
 @dataclass(frozen=True)
+class PointRef:
+    """A point of a character: fixed to a joint, at an offset in its frame (m), or a vertex counted over all parts."""
+
+    joint: str = ""
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    vertex: int | None = None
+
+
+@dataclass(frozen=True)
+class PinEntry:
+    """A point that keeps its path; without `start` and `stop` wherever an edit reaches."""
+
+    id: str
+    point: PointRef
+    position: bool = True
+    orientation: bool = True
+    start: float | None = None  # seconds from the beginning of the clip, as all times here
+    stop: float | None = None
+
+
+@dataclass(frozen=True)
+class ContactEntry:
+    """A point that stands still from `start` to `stop`."""
+
+    id: str
+    point: PointRef
+    start: float
+    stop: float
+    orientation: bool = False
+
+
+@dataclass(frozen=True)
+class HoldEntry:
+    """A point that passes, at one moment, where it passed."""
+
+    id: str
+    point: PointRef
+    time: float
+    orientation: bool = False
+
+
+@dataclass(frozen=True)
+class LimitEntry:
+    """A column that stays within a range; None is without a bound."""
+
+    target: str
+    column: str  # x, y or z of the Euler angles, translation.x, or the name of a shape
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class EditEntry:
-    """An edit of a clip, as its script."""
+    """A clip that is being edited: its curves, and what is held while they are.
+
+    `file` is the name of the curves below the project's folder `edits`; empty as long as they are the clip's own.
+    """
 
     id: str
     name: str
     character: str  # id
     clip: str
-    text: str
+    file: str = ""
+    keys: int = 0
+    pins: tuple[PinEntry, ...] = ()
+    contacts: tuple[ContactEntry, ...] = ()
+    holds: tuple[HoldEntry, ...] = ()
+    limits: tuple[LimitEntry, ...] = ()
+    stiffness: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StageState:
-    """What is on stage: who, driven by what (a clip's name, a take's or a model's id), and the transport.
+    """What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport.
 
     `time` is where it stood at the last gesture; while it plays, frames carry the time.
     """
@@ -158,6 +219,10 @@ class Document:
     def script(self, id: str) -> ScriptEntry | None:
         """The script of that id."""
         return next((each for each in self.scripts if each.id == id), None)
+
+    def edit(self, id: str) -> EditEntry | None:
+        """The edit of that id."""
+        return next((each for each in self.edits if each.id == id), None)
 
     def clip(self, character: str, name: str) -> ClipEntry | None:
         """A clip of a character."""

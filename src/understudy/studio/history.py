@@ -63,5 +63,6 @@ def kept(stage: StageState, document: Document) -> StageState:
         "clip": document.clip(character.id, stage.drives) is not None,
         "take": document.take(stage.drives) is not None,
         "model": document.model(stage.drives) is not None,
+        "edit": document.edit(stage.drives) is not None,
     }
     return stage if there[stage.driver] else StageState(character=character.id, rate=stage.rate, loop=stage.loop)

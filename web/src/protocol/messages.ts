@@ -1,7 +1,13 @@
 // Generated from the dataclasses in src/understudy/studio/messages; do not edit.
 
 /** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */
-export const FRAME = { magic: 0x31465355, header: 32, joints: 1, vertices: 2, crowd: 3 } as const;
+export const FRAME = { magic: 0x31465355, header: 32, joints: 1, vertices: 2, crowd: 3, paths: 4, graph: 5, ghosts: 6, pathsStream: 2, graphStream: 3, ghostsStream: 4 } as const;
+
+/** A channel by name; an empty `channel` is all channels of the target. */
+export interface ChannelRef {
+  target: string;
+  channel: string;
+}
 
 /** A character that is open, and its clips. */
 export interface CharacterEntry {
@@ -43,6 +49,15 @@ export interface ClipEntry {
   source: string;
 }
 
+/** A point that stands still from `start` to `stop`. */
+export interface ContactEntry {
+  id: string;
+  point: PointRef;
+  start: number;
+  stop: number;
+  orientation: boolean;
+}
+
 /** Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be. */
 export interface Crowded {
   address: string;
@@ -65,13 +80,108 @@ export interface Document {
   game: GameRecord;
 }
 
-/** An edit of a clip, as its script. */
+/** A gesture, and where its point is before it. */
+export interface EditBegun {
+  gesture: number;
+  place: [number, number, number];
+  turn: [number, number, number, number];
+}
+
+/** One thing that keeps an edit from its goal, with its share of the resistance. */
+export interface EditBlock {
+  cause: string;
+  what: string;
+  share: number;
+  sentence: string;
+}
+
+/** One keyed channel. `times` are its keys, none where the clip is baked. */
+export interface EditChannel {
+  target: string;
+  channel: string;
+  columns: string[];
+  times: number[];
+  keys: number;
+}
+
+/** The number of a motion curve. */
+export interface EditCurveShown {
+  curve: number;
+}
+
+/** What a gesture left: the keys as before, and whether anything changed. */
+export interface EditEnded {
+  keys: number;
+  changed: boolean;
+}
+
+/** A clip that is being edited: its curves, and what is held while they are. `file` is the name of the curves below the project's folder `edits`; empty as long as they are the clip's own. */
 export interface EditEntry {
   id: string;
   name: string;
   character: string;
   clip: string;
-  text: string;
+  file: string;
+  keys: number;
+  pins: PinEntry[];
+  contacts: ContactEntry[];
+  holds: HoldEntry[];
+  limits: LimitEntry[];
+  stiffness: Record<string, number>;
+}
+
+/** The id under which something is held. */
+export interface EditHeld {
+  held: string;
+}
+
+/** What was opened. */
+export interface EditOpened {
+  edit: EditState;
+}
+
+/** What a reduction gives: keys are counted for each channel, the error is the farthest that any joint is off. */
+export interface EditReduced {
+  keys: number;
+  sourceKeys: number;
+  error: number;
+  angle: number;
+  seconds: number;
+  replaced: boolean;
+}
+
+/** How well the stroke is met. */
+export interface EditSketched {
+  reached: boolean;
+  distance: number;
+  sentence: string;
+  notes: string[];
+}
+
+/** What is being edited. It changes with keys and with what is held, not while something is dragged. */
+export interface EditState {
+  edit: string;
+  character: string;
+  clip: string;
+  name: string;
+  seconds: number;
+  rate: number;
+  frames: number;
+  size: number;
+  baked: boolean;
+  estimate: number;
+  keys: number;
+  sourceKeys: number;
+  channels: EditChannel[];
+  pins: PinEntry[];
+  contacts: ContactEntry[];
+  holds: HoldEntry[];
+  limits: LimitEntry[];
+  stiffness: Record<string, number>;
+  curves: ShownCurve[];
+  copied: boolean;
+  pairs: boolean;
+  revision: number;
 }
 
 /** Where the browser can fetch the file, what it is called, and what the format could not hold. */
@@ -150,14 +260,60 @@ export interface Happening {
   label: string;
 }
 
+/** A point that passes, at one moment, where it passed. */
+export interface HoldEntry {
+  id: string;
+  point: PointRef;
+  time: number;
+  orientation: boolean;
+}
+
 /** The id under which a script is kept. */
 export interface KeptScript {
   script: string;
 }
 
+/** What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time. The other handle of a key that is not broken turns along, unless it is given too. */
+export interface KeyChange {
+  target: string;
+  channel: string;
+  key: number;
+  column: number | null;
+  time: number | null;
+  value: number | null;
+  before: [number, number] | null;
+  after: [number, number] | null;
+  interpolation: "stepped" | "linear" | "bezier" | null;
+}
+
+/** A new key on the curve as it is, or with another value in one column. */
+export interface KeyInsert {
+  target: string;
+  channel: string;
+  time: number;
+  column: number | null;
+  value: number | null;
+}
+
+/** A key of a channel by its place, as the curves had it before the gesture; `column` None is all columns. */
+export interface KeyRef {
+  target: string;
+  channel: string;
+  key: number;
+  column: number | null;
+}
+
 /** The job that learns; the model's id comes with the document when it is done. */
 export interface Learned {
   job: string;
+}
+
+/** A column that stays within a range; None is without a bound. */
+export interface LimitEntry {
+  target: string;
+  column: string;
+  low: number | null;
+  high: number | null;
 }
 
 /** A learned model: `file` is its name below the project's folder `models`. */
@@ -173,10 +329,36 @@ export interface ModelEntry {
   notes: string[];
 }
 
+/** A way on for a blocked edit, already tried out. */
+export interface OfferEntry {
+  which: number;
+  way: "release" | "widen" | "insert";
+  sentence: string;
+  reached: boolean;
+  keys: number;
+}
+
 /** The characters that a file brought, by id, and what reading had to drop or change. */
 export interface Opened {
   characters: string[];
   notes: string[];
+}
+
+/** A point that keeps its path; without `start` and `stop` wherever an edit reaches. */
+export interface PinEntry {
+  id: string;
+  point: PointRef;
+  position: boolean;
+  orientation: boolean;
+  start: number | null;
+  stop: number | null;
+}
+
+/** A point of a character: fixed to a joint, at an offset in its frame (m), or a vertex counted over all parts. */
+export interface PointRef {
+  joint: string;
+  offset: [number, number, number];
+  vertex: number | null;
 }
 
 /** The server's clock, seconds since it began. */
@@ -192,10 +374,18 @@ export interface ScriptEntry {
   model: string;
 }
 
-/** What is on stage: who, driven by what (a clip's name, a take's or a model's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
+/** A motion curve on stage: `curve` is its number in the frames of stream 2. */
+export interface ShownCurve {
+  curve: number;
+  point: PointRef;
+  name: string;
+  camera: boolean;
+}
+
+/** What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
 export interface StageState {
   character: string;
-  driver: "rest" | "clip" | "take" | "model";
+  driver: "rest" | "clip" | "take" | "model" | "edit";
   drives: string;
   time: number;
   playing: boolean;
@@ -276,6 +466,219 @@ export interface DialRequest {
   liveliness?: number | null;
   stillness?: number | null;
   gaze?: number | null;
+}
+
+/** Go back to the curves before keys or a tween were shown that are not final. */
+export interface EditAbandonRequest {
+  kind: "editAbandon";
+}
+
+/** Take hold of a point at a time between keys; the stage goes to that time. */
+export interface EditBeginRequest {
+  kind: "editBegin";
+  operation: "move" | "turn" | "time";
+  point: PointRef;
+  time: number;
+  edges?: "smooth" | "broken";
+}
+
+/** Let a point stand still for a while: the curves are solved for it at once, as one undo step. */
+export interface EditContactRequest {
+  kind: "editContact";
+  point: PointRef;
+  start: number;
+  stop: number;
+  orientation?: boolean;
+  held?: string | null;
+}
+
+/** Copy the pose at a time. */
+export interface EditCopyPoseRequest {
+  kind: "editCopyPose";
+  time: number;
+}
+
+/** Show the motion curve of a point, or hide one: by its number, or by its point. */
+export interface EditCurveRequest {
+  kind: "editCurve";
+  shown: boolean;
+  point?: PointRef | null;
+  curve?: number | null;
+  camera?: boolean;
+}
+
+/** Where the point should be now: a move has `to`, a turn has `turn`, timing has `factor` (2 is twice as fast). */
+export interface EditDragRequest {
+  kind: "editDrag";
+  gesture: number;
+  number: number;
+  to?: [number, number, number] | null;
+  turn?: [number, number, number, number] | null;
+  factor?: number | null;
+}
+
+/** End the gesture: keep it as one undo step, or go back to before it. */
+export interface EditEndRequest {
+  kind: "editEnd";
+  gesture: number;
+  commit: boolean;
+}
+
+/** Poses that are shown besides the one on stage; none takes them off. They follow as frames of stream 4. */
+export interface EditGhostsRequest {
+  kind: "editGhosts";
+  times: number[];
+}
+
+/** Which channels the graph editor shows, and over which range; they follow as frames of stream 3 ever after. */
+export interface EditGraphRequest {
+  kind: "editGraph";
+  channels: ChannelRef[];
+  start?: number | null;
+  stop?: number | null;
+  samples?: number;
+}
+
+/** Let a point pass where it passes, at one moment. */
+export interface EditHoldRequest {
+  kind: "editHold";
+  point: PointRef;
+  time: number;
+  orientation?: boolean;
+  held?: string | null;
+}
+
+/** Set keys at a time, of all channels or of some; the motion stays as it is. */
+export interface EditKeyRequest {
+  kind: "editKey";
+  time: number;
+  channels?: ChannelRef[] | null;
+}
+
+/** Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step. Keys are numbered as they were before the gesture, all the while. First `changes`, then `broken` and `automatic` of `keys`, then `delete` and `insert`. */
+export interface EditKeysRequest {
+  kind: "editKeys";
+  changes?: KeyChange[];
+  keys?: KeyRef[];
+  broken?: boolean | null;
+  automatic?: "auto" | "smooth" | "flat" | "linear" | "stepped" | null;
+  delete?: KeyRef[];
+  insert?: KeyInsert[];
+  final?: boolean;
+  number?: number;
+}
+
+/** Keep a column within a range, radians or metres; without low and high the limit is lifted. */
+export interface EditLimitRequest {
+  kind: "editLimit";
+  target: string;
+  column: string;
+  low?: number | null;
+  high?: number | null;
+}
+
+/** Accept one of the offers of the last outcome, by its number, as one undo step. */
+export interface EditOfferRequest {
+  kind: "editOffer";
+  which: number;
+}
+
+/** Edit a clip: its own keys, or what was made of them before. */
+export interface EditOpenRequest {
+  kind: "editOpen";
+  character: string;
+  clip: string;
+}
+
+/** Set the copied pose as keys at a time, left and right exchanged if asked; of all channels or of some. */
+export interface EditPastePoseRequest {
+  kind: "editPastePose";
+  time: number;
+  mirror?: boolean;
+  channels?: ChannelRef[] | null;
+}
+
+/** Keep the path of a point while others are moved; `held` changes a pin that there is. */
+export interface EditPinRequest {
+  kind: "editPin";
+  point: PointRef;
+  orientation?: boolean;
+  start?: number | null;
+  stop?: number | null;
+  held?: string | null;
+}
+
+/** Take hold of a point of the pose at a time. Without `key` only channels with a key there move. */
+export interface EditPoseBeginRequest {
+  kind: "editPoseBegin";
+  point: PointRef;
+  time: number;
+  operation?: "move" | "turn";
+  pins?: PointRef[];
+  key?: boolean;
+}
+
+/** Where the point of the pose should be now. */
+export interface EditPoseDragRequest {
+  kind: "editPoseDrag";
+  gesture: number;
+  number: number;
+  to?: [number, number, number] | null;
+  turn?: [number, number, number, number] | null;
+}
+
+/** End it: write the pose into keys, or go back to before it. */
+export interface EditPoseEndRequest {
+  kind: "editPoseEnd";
+  gesture: number;
+  commit: boolean;
+}
+
+/** Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it. */
+export interface EditReduceRequest {
+  kind: "editReduce";
+  tolerance: number;
+  angle?: number | null;
+  preview?: boolean;
+}
+
+/** Let go of a pin, a contact or a hold. */
+export interface EditReleaseRequest {
+  kind: "editRelease";
+  held: string;
+}
+
+/** Let a point follow a stroke from one time to another, as one undo step. It takes a second or two. */
+export interface EditSketchRequest {
+  kind: "editSketch";
+  point: PointRef;
+  stroke: [number, number, number][];
+  start: number;
+  stop: number;
+}
+
+/** How unwillingly a joint takes part: 1 is usual, 0 costs nothing, None is usual again. */
+export interface EditStiffnessRequest {
+  kind: "editStiffness";
+  target: string;
+  value?: number | null;
+}
+
+/** A pose between the neighbouring keys, as keys at a time: 0 is the one before, 1 the one after, beyond overshoots. It is one undo step when `final`, and only shown before. */
+export interface EditTweenRequest {
+  kind: "editTween";
+  time: number;
+  share: number;
+  channels?: ChannelRef[] | null;
+  final?: boolean;
+  number?: number;
+}
+
+/** Remove the keys at a time, of all channels or of some. */
+export interface EditUnkeyRequest {
+  kind: "editUnkey";
+  time: number;
+  channels?: ChannelRef[] | null;
 }
 
 /** The crowd goes. */
@@ -502,6 +905,33 @@ export interface DoneEvent {
   result: unknown;
 }
 
+/** The state of the edit on stage; None where the stage shows none any more. */
+export interface EditChangedEvent {
+  kind: "edit";
+  state: EditState | null;
+}
+
+/** What one drag came to. `frame` and `paths` are the numbers of the frames (streams 0 and 2) that belong to it. It comes again, with offers, once they are worked out: when the pointer rests on a blocked edit, or when it is let go. */
+export interface EditOutcomeEvent {
+  kind: "editOutcome";
+  gesture: number;
+  number: number;
+  reached: boolean;
+  distance: number;
+  angle: number;
+  drift: number;
+  ms: number;
+  place: [number, number, number] | null;
+  turn: [number, number, number, number] | null;
+  ghost: [number, number, number] | null;
+  sentence: string;
+  blocks: EditBlock[];
+  offers: OfferEntry[];
+  pending: boolean;
+  frame: number;
+  paths: number;
+}
+
 /** The answer to one that was not: what happened, and what to do next. */
 export interface FailedEvent {
   kind: "failed";
@@ -596,6 +1026,32 @@ export type StudioRequest =
   | CrowdLookRequest
   | DeleteRequest
   | DialRequest
+  | EditAbandonRequest
+  | EditBeginRequest
+  | EditContactRequest
+  | EditCopyPoseRequest
+  | EditCurveRequest
+  | EditDragRequest
+  | EditEndRequest
+  | EditGhostsRequest
+  | EditGraphRequest
+  | EditHoldRequest
+  | EditKeyRequest
+  | EditKeysRequest
+  | EditLimitRequest
+  | EditOfferRequest
+  | EditOpenRequest
+  | EditPastePoseRequest
+  | EditPinRequest
+  | EditPoseBeginRequest
+  | EditPoseDragRequest
+  | EditPoseEndRequest
+  | EditReduceRequest
+  | EditReleaseRequest
+  | EditSketchRequest
+  | EditStiffnessRequest
+  | EditTweenRequest
+  | EditUnkeyRequest
   | EndCrowdRequest
   | EnterGameRequest
   | ExportRequest
@@ -629,6 +1085,8 @@ export type StudioEvent =
   | CrowdStatsEvent
   | DocumentChangedEvent
   | DoneEvent
+  | EditChangedEvent
+  | EditOutcomeEvent
   | FailedEvent
   | GameEvent
   | HelloEvent
@@ -646,6 +1104,32 @@ export interface Results {
   "crowdLook": null;
   "delete": null;
   "dial": null;
+  "editAbandon": null;
+  "editBegin": EditBegun;
+  "editContact": EditHeld;
+  "editCopyPose": null;
+  "editCurve": EditCurveShown;
+  "editDrag": null;
+  "editEnd": EditEnded;
+  "editGhosts": null;
+  "editGraph": null;
+  "editHold": EditHeld;
+  "editKey": EditEnded;
+  "editKeys": EditEnded;
+  "editLimit": null;
+  "editOffer": EditEnded;
+  "editOpen": EditOpened;
+  "editPastePose": EditEnded;
+  "editPin": EditHeld;
+  "editPoseBegin": EditBegun;
+  "editPoseDrag": null;
+  "editPoseEnd": EditEnded;
+  "editReduce": EditReduced;
+  "editRelease": null;
+  "editSketch": EditSketched;
+  "editStiffness": null;
+  "editTween": EditEnded;
+  "editUnkey": EditEnded;
   "endCrowd": null;
   "enterGame": GameEntered;
   "export": Exported;

@@ -116,6 +116,12 @@ def _frame_constants() -> str:
         "joints": frames.JOINTS,
         "vertices": frames.VERTICES,
         "crowd": frames.CROWD,
+        "paths": frames.PATHS,
+        "graph": frames.GRAPH,
+        "ghosts": frames.GHOSTS,
+        "pathsStream": frames.PATHS_STREAM,
+        "graphStream": frames.GRAPH_STREAM,
+        "ghostsStream": frames.GHOSTS_STREAM,
     }
     inner = ", ".join(f"{name}: {value}" for name, value in pairs.items())
     note = "/** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */"
