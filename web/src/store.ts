@@ -1,7 +1,7 @@
 /** What the page knows: the server's document as it last said it, the time of the newest frame, and page settings. */
 import type { Connection } from "./protocol/connection";
 import { frameHeader } from "./protocol/frame";
-import type { CharacterEntry, ClipEntry, Document, HelloEvent, TakeEntry } from "./protocol/messages";
+import type { CharacterEntry, ClipEntry, Document, EditEntry, HelloEvent, TakeEntry } from "./protocol/messages";
 
 export type { Document };
 
@@ -18,6 +18,8 @@ export interface Store {
   character(): CharacterEntry | null;
   clip(): ClipEntry | null;
   take(): TakeEntry | null;
+  /** The edit on stage. */
+  edit(): EditEntry | null;
   /** Called with the document at once where there is one, then after each change of it. */
   onDocument(listener: (document: Document) => void): () => void;
   onHello(listener: (hello: HelloEvent) => void): () => void;
@@ -98,6 +100,10 @@ export function createStore(connection: Connection): Store {
     take: () =>
       document?.stage.driver === "take"
         ? (document.takes.find((each) => each.id === document?.stage.drives) ?? null)
+        : null,
+    edit: () =>
+      document?.stage.driver === "edit"
+        ? (document.edits.find((each) => each.id === document?.stage.drives) ?? null)
         : null,
     onDocument(listener) {
       documents.add(listener);

@@ -1,58 +1,58 @@
 /** The edit that the page shows: what the server last said of it, and the requests that change it. */
 import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
-import type { StudioRequest } from "../protocol/messages";
-import { GRAPH_STREAM, type EditState } from "./wire";
+import { FRAME, type EditState, type Results, type StudioRequest } from "../protocol/messages";
 
 export interface EditSession {
   /** What is edited, as the server last said it; null while nothing is. */
   readonly state: EditState | null;
-  /** Called at once where there is a state, then after each change of it; null when the edit was left. */
+  /** Called at once with the state, then after each change of it; null when the edit was left. */
   onState(listener: (state: EditState | null) => void): () => void;
-  /** Binary frames of the graph's stream (form 5), header and all. */
+  /** Binary frames of the graph's stream (form 5), header and all; the session answers `seen`. */
   onGraph(listener: (data: ArrayBuffer) => void): () => void;
   /** Sends a request and gives its result; a refusal is shown as a notice, and gives null. */
-  ask<T>(message: { kind: string; [field: string]: unknown }): Promise<T | null>;
+  ask<R extends StudioRequest>(message: R): Promise<Results[R["kind"]] | null>;
   /** Sends what needs no answer: drags. */
-  tell(message: { kind: string; [field: string]: unknown }): void;
+  tell(message: StudioRequest): void;
 }
 
-export function createEditSession({ connection, notices }: Context): EditSession & { hear(state: EditState | null): void } {
+export function createEditSession({ connection, notices }: Context): EditSession {
   const listeners = new Set<(state: EditState | null) => void>();
   const graphs = new Set<(data: ArrayBuffer) => void>();
   let state: EditState | null = null;
 
-  function hear(next: EditState | null): void {
-    state = next;
+  connection.on("edit", (event) => {
+    state = event.state;
     for (const listener of listeners) listener(state);
-  }
-
+  });
   connection.onFrame((data) => {
-    if (frameHeader(data)?.stream === GRAPH_STREAM) for (const listener of graphs) listener(data);
+    const header = frameHeader(data);
+    if (header?.stream !== FRAME.graphStream) return;
+    for (const listener of graphs) listener(data);
+    connection.tell({ kind: "seen", sequence: header.sequence, stream: header.stream });
   });
 
   return {
     get state() {
       return state;
     },
-    hear,
     onState(listener) {
       listeners.add(listener);
-      if (state) listener(state);
+      listener(state);
       return () => listeners.delete(listener);
     },
     onGraph(listener) {
       graphs.add(listener);
       return () => graphs.delete(listener);
     },
-    async ask<T>(message: { kind: string }): Promise<T | null> {
+    async ask(message) {
       try {
-        return (await connection.request(message as StudioRequest)) as T;
+        return await connection.request(message);
       } catch (reason) {
         notices.failed(reason);
         return null;
       }
     },
-    tell: (message) => connection.tell(message as unknown as StudioRequest),
+    tell: (message) => connection.tell(message),
   };
 }

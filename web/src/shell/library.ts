@@ -84,7 +84,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       .map((label) => h("span", { class: "dot", style: `--hue: ${labelColour(label)}` }));
     return {
       id: clip.name,
-      current: document.stage.driver === "clip" && document.stage.drives === clip.name,
+      current: clip.name === (document.stage.driver === "clip" ? document.stage.drives : store.edit()?.clip),
       title: [titleOf(clip), clip.labels.join(", "), clip.about].filter(Boolean).join(" · "),
       content: [
         h("span", { class: "dots" }, ...dots, h("span", { class: "unseen" }, clip.labels.join(", "))),

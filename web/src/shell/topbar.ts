@@ -165,12 +165,14 @@ export function exportsOfStage(context: Context): Item[] {
   const character = store.character();
   const clip = store.clip();
   const take = store.take();
+  const edit = store.edit();
   const under = (title: string, items: Item[]): Item[] =>
     items.length ? [{ title, heading: true, run() {} }, ...items] : [];
   return [
     ...(character && clip
       ? under(`This clip: ${titleOf(clip)}`, exportItems(context, "clip", `${character.id}/${clip.name}`))
       : []),
+    ...(edit ? under(`This edit: ${edit.name}`, exportItems(context, "edit", edit.id)) : []),
     ...(take ? under(`This take: ${take.name}`, exportItems(context, "take", take.id)) : []),
     ...(character ? under(`${character.name} with all clips`, exportItems(context, "character", character.id)) : []),
   ];

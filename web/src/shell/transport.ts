@@ -56,7 +56,8 @@ export function createTransport({ connection, store, notices }: Context): Transp
   }
 
   function playing(): Playing | null {
-    const clip = store.clip();
+    const edit = store.edit();
+    const clip = edit ? (store.character()?.clips.find((each) => each.name === edit.clip) ?? null) : store.clip();
     if (clip) return { ...clip, name: clip.title || clip.name };
     const take = store.take();
     return take ? { ...take, labels: [], moments: {} } : null;

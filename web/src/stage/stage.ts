@@ -44,6 +44,8 @@ export interface Stage {
   readonly software: boolean;
   /** Called after the picture that first shows a frame. */
   onSeen(listener: (sequence: number, stream: number) => void): () => void;
+  /** Called after each picture, with the time at which it was done (ms, as `performance.now`). */
+  onDrawn(listener: (now: number) => void): () => void;
   frameAll(): void;
   frameSelection(): void;
   /** Joints or parts that are outlined. */
@@ -54,11 +56,17 @@ export interface Stage {
   pointerRay(x: number, y: number): { ray: Ray; point: [number, number, number] };
   /** Where a point of the world is on the canvas, CSS pixels. */
   project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean };
+  /** The same of many points, three numbers each: x, y, and the depth, which is within -1 and 1 where it can be seen. */
+  projectAll(points: Float32Array): Float32Array;
   add(object: Object3D): void;
   remove(object: Object3D): void;
   requestRender(): void;
   /** Whether drags of the left button that begin on a character are left to others; elsewhere they turn the camera. */
   dragsCharacter: boolean;
+  /** Whether a drag of the left button that begins here is left to others, wherever the character is. */
+  claims: ((x: number, y: number) => boolean) | null;
+  /** The character at other times, seen through, from frames of it; none takes them off. Those before `now` are rose. */
+  ghosts(frames: ArrayBuffer[], now: number): void;
   /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
   positions(): Float32Array;
   view: View;

@@ -1,24 +1,26 @@
 /** The stage itself: it holds the figures, the light and the camera, and draws when something has changed. */
-import { Group, type Object3D, PerspectiveCamera, Plane, Raycaster, Scene, Vector2, Vector3 } from "three";
+import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
 import { Backdrop } from "./backdrop";
 import { ContactShadow } from "./contact";
 import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
 import { type Frame, parseFrame } from "./frames";
 import { listen } from "./gestures";
+import { Flight } from "./flight";
+import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import type { Finesse } from "./materials";
-import { between, eye, FOV, framedIn, moved, turned, zoomed } from "./orbit";
+import { eye, FOV, framedIn, moved, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
 import { Pace } from "./pace";
+import { projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
 import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
 const STAGE_STREAM = 0;
 const CROWD_STREAM = 1;
-const FRAMING = 240; // ms to frame something
 const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
 const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
@@ -30,6 +32,7 @@ export function createStage(host: HTMLElement): Stage {
 class Theatre implements Stage {
   readonly canvas: HTMLCanvasElement;
   dragsCharacter = false;
+  claims: Stage["claims"] = null;
   private readonly renderer;
   private readonly ability;
   private readonly scene = new Scene();
@@ -41,16 +44,18 @@ class Theatre implements Stage {
   private readonly contact = new ContactShadow();
   private readonly picker = new Picker();
   private readonly outline = new Outline();
+  private readonly phantoms = new Ghosts();
   private readonly pace: Pace;
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
   private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
+  private readonly drawnListeners = new Set<(now: number) => void>();
   private figure: Figure | null = null;
   private extras: Figure | null = null; // the crowd
   private readonly pending = new Map<number, Frame>();
   private names: ReadonlySet<string> = new Set();
   private current: View = { ...OPENING };
-  private flight: { from: View; to: View; start: number } | null = null;
+  private flight: Flight | null = null;
   private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
   private asked = 0; // the number of the animation frame that will draw
   private askedAt = 0; // ms
@@ -77,13 +82,13 @@ class Theatre implements Stage {
     host.append(this.canvas);
     this.pace = new Pace(ability.ratio, ability.software);
     this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
-    this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests);
+    this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
     this.fit();
     this.stopListening = listen(this.canvas, {
       turn: (dx, dy) => this.setView(turned(this.current, dx, dy, this.height)),
       move: (dx, dy) => this.setView(moved(this.current, dx, dy, this.height)),
       zoom: (factor, x, y) => this.zoom(factor, x, y),
-      taken: (x, y) => this.dragsCharacter && this.pick(x, y) !== null,
+      taken: (x, y) => this.claims?.(x, y) || (this.dragsCharacter && this.pick(x, y) !== null),
     });
     this.canvas.addEventListener("webglcontextrestored", () => {
       for (const each of [this.figure, this.extras]) each?.deformation.refresh();
@@ -157,6 +162,7 @@ class Theatre implements Stage {
   private removeFigure(): void {
     if (!this.figure) return;
     this.outline.select(null, new Set());
+    this.phantoms.show(null, [], 0);
     this.contact.show(null, new Vector3(), new Vector3());
     this.leave(this.figure);
     this.figure = null;
@@ -164,7 +170,7 @@ class Theatre implements Stage {
 
   frame(data: ArrayBuffer): void {
     const frame = parseFrame(data);
-    if (!frame) return;
+    if (!frame || frame.stream > CROWD_STREAM) return; // other streams are not pictures of characters
     // what comes later is newer: one socket keeps the order, and a server that was started anew counts from one again
     if (this.pending.has(frame.stream)) this.dropped += 1;
     this.pending.set(frame.stream, frame);
@@ -174,6 +180,16 @@ class Theatre implements Stage {
   onSeen(listener: (sequence: number, stream: number) => void): () => void {
     this.seenListeners.add(listener);
     return () => this.seenListeners.delete(listener);
+  }
+
+  onDrawn(listener: (now: number) => void): () => void {
+    this.drawnListeners.add(listener);
+    return () => this.drawnListeners.delete(listener);
+  }
+
+  ghosts(frames: ArrayBuffer[], now: number): void {
+    this.phantoms.show(this.figure, frames, now);
+    this.requestRender();
   }
 
   frameAll(): void {
@@ -199,14 +215,8 @@ class Theatre implements Stage {
 
   pointerRay(x: number, y: number): ReturnType<Stage["pointerRay"]> {
     this.placeCamera();
-    const caster = new Raycaster();
-    caster.setFromCamera(new Vector2((2 * x) / this.width - 1, 1 - (2 * y) / this.height), this.camera);
-    const facing = this.camera.getWorldDirection(new Vector3());
     // a little before the character: who looks at the pointer looks out of the picture, not into itself
-    const through = new Vector3(...this.current.target).addScaledVector(facing, -0.45 * this.current.distance);
-    const point = new Vector3();
-    caster.ray.intersectPlane(new Plane().setFromNormalAndCoplanarPoint(facing, through), point);
-    return { ray: caster.ray.clone(), point: [point.x, point.y, point.z] };
+    return rayThrough(x / this.width, y / this.height, this.camera, this.current, 0.55);
   }
 
   project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean } {
@@ -214,6 +224,11 @@ class Theatre implements Stage {
     const p = new Vector3(...point).project(this.camera);
     const visible = Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && Math.abs(p.z) <= 1;
     return { x: ((p.x + 1) * this.width) / 2, y: ((1 - p.y) * this.height) / 2, visible };
+  }
+
+  projectAll(points: Float32Array): Float32Array {
+    this.placeCamera();
+    return projected(points, this.camera, this.width, this.height);
   }
 
   add(object: Object3D): void {
@@ -259,7 +274,7 @@ class Theatre implements Stage {
     this.stopListening();
     this.removeFigure();
     if (this.extras) this.leave(this.extras);
-    for (const each of [this.lights, this.ground, this.backdrop, this.contact, this.picker, this.outline]) each.dispose();
+    for (const each of [this.lights, this.ground, this.backdrop, this.contact, this.picker, this.outline, this.phantoms]) each.dispose();
     this.renderer.dispose();
     this.canvas.remove();
   }
@@ -290,7 +305,7 @@ class Theatre implements Stage {
   }
 
   private fly(to: View): void {
-    this.flight = { from: this.current, to, start: performance.now() };
+    this.flight = new Flight(this.current, to, performance.now());
     this.requestRender();
   }
 
@@ -345,17 +360,20 @@ class Theatre implements Stage {
       seen.push(frame);
       this.pending.delete(stream);
     }
-    this.advanceFlight(now);
+    if (this.flight) this.current = this.flight.at(now);
+    if (this.flight?.landed) this.flight = null;
     this.setRatio(this.pace.ratioAt(resting));
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
+    this.phantoms.update(this.renderer);
     this.extras?.update(this.renderer);
     this.drawShadows(resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     this.outline.draw(this.renderer, this.camera, this.ratio);
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
+    for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
     this.pace.drew(now, performance.now() - start, start - this.askedAt);
     clearTimeout(this.resting);
@@ -374,14 +392,6 @@ class Theatre implements Stage {
     shadowMap.needsUpdate = resting || !this.extras || this.pictures % 4 === 0;
     if (this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
-  }
-
-  private advanceFlight(now: number): void {
-    if (!this.flight) return;
-    const { from, to, start } = this.flight;
-    const t = Math.min(1, Math.max(0, (now - start) / FRAMING));
-    this.current = between(from, to, 1 - (1 - t) ** 3);
-    if (t >= 1) this.flight = null;
   }
 
   private setRatio(ratio: number): void {

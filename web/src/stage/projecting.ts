@@ -1,0 +1,28 @@
+/** From the world to the screen, and back along a ray. */
+import { Matrix4, type PerspectiveCamera, Plane, type Ray, Raycaster, Vector2, Vector3 } from "three";
+import type { View } from "./stage";
+
+/** The ray through a place of the picture (0 to 1, right and down), and where it is after `share` of the way to the target. */
+export function rayThrough(u: number, v: number, camera: PerspectiveCamera, view: View, share: number): { ray: Ray; point: [number, number, number] } {
+  const caster = new Raycaster();
+  caster.setFromCamera(new Vector2(2 * u - 1, 1 - 2 * v), camera);
+  const facing = camera.getWorldDirection(new Vector3());
+  const through = new Vector3(...view.target).addScaledVector(facing, (share - 1) * view.distance);
+  const point = new Vector3();
+  caster.ray.intersectPlane(new Plane().setFromNormalAndCoplanarPoint(facing, through), point);
+  return { ray: caster.ray.clone(), point: [point.x, point.y, point.z] };
+}
+
+/** x and y in CSS px from the upper left corner, and the depth: -1 near, 1 far, beyond that not seen. Three numbers each. */
+export function projected(points: Float32Array, camera: PerspectiveCamera, width: number, height: number): Float32Array {
+  const m = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse).elements;
+  const result = new Float32Array(points.length);
+  for (let i = 0; i < points.length; i += 3) {
+    const [x, y, z] = [points[i], points[i + 1], points[i + 2]];
+    const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+    result[i] = ((1 + (m[0] * x + m[4] * y + m[8] * z + m[12]) / w) * width) / 2;
+    result[i + 1] = ((1 - (m[1] * x + m[5] * y + m[9] * z + m[13]) / w) * height) / 2;
+    result[i + 2] = w > 0 ? (m[2] * x + m[6] * y + m[10] * z + m[14]) / w : Infinity;
+  }
+  return result;
+}
