@@ -1,1 +1,1 @@
-"""Transfer: a motion onto a character of other proportions or another topology, from a handful of pose pairs."""
+"""Transfer: a motion and a handful of pose pairs to an animation of another body [Yamane 2010]."""

@@ -1,0 +1,167 @@
+"""Source: a motion to transfer, as feature points over time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Asset, Channel, Character, Clip, Curves, Skeleton
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.formats import guesses
+from understudy.maths import quaternion
+from understudy.retarget import local_frame, marker_cloud
+from understudy.retarget.markers import Markers, markers_of
+from understudy.retarget.poses import Poses, poses_of
+
+INSERTED_POSE = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
+# metres, from a mouse to a dinosaur: bodies of such a size are believed, others are counted in another unit
+USUAL_SIZE = (0.05, 20.0)
+UNITS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001, "in": guesses.INCH, "ft": 0.3048, "cmu": guesses.CMU_UNIT}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A motion of P feature points. `frames` say where the figure stands and faces in each frame."""
+
+    name: str
+    points: Array  # (F, P, 3) world, metres
+    frames: Array  # (F, 4, 4) world_from_local
+    rate: float  # frames a second
+    poses: Poses | None  # None: bare markers (C3D)
+    names: tuple[str, ...]  # (P,)
+    notes: tuple[str, ...] = ()  # what was guessed or changed
+    start: float = 0.0  # seconds of the file's own clock at the first frame
+    markers: Markers | None = None  # where the points ride on the skeleton
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"Source({self.name!r}, {len(self)} frames at {self.rate:g} fps, {len(self.names)} points)"
+
+    @cached_property
+    def local(self) -> Array:
+        """(F, P, 3) the points in the local frame."""
+        return checks.freeze(local_frame.into_local(self.frames, self.points))
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (len(self) - 1) / self.rate
+
+    def frame_at(self, time: float) -> int:
+        """The frame nearest to a time of the file's own clock; a time outside the motion is refused."""
+        frame = round((time - self.start) * self.rate)
+        if not 0 <= frame < len(self):
+            end = self.start + self.duration
+            raise InvalidInput(
+                f"a time of motion {self.name!r} should lie between {self.start:g} and {end:g} s, but is {time:g} s"
+            )
+        return frame
+
+
+def source_of(
+    asset: Asset,
+    clip: str | Clip | Curves | None = None,
+    *,
+    rate: float | None = None,
+    units: str | float | None = None,
+    markers: Markers | None = None,
+) -> Source:
+    """The motion of an asset: that of its character's skeleton, or that of the markers of a C3D file.
+
+    `units`: metres to a unit of the asset's lengths, or its name (m, cm, mm, in, ft, cmu), where the guess is wrong.
+    """
+    animation = asset.animation(clip) if clip is None or isinstance(clip, str) else clip
+    notes = list(asset.notes)
+    if any(channel.kind == "marker" for channel in animation.channels):
+        assert isinstance(animation, Clip)  # keyed curves have no markers
+        return _of_markers(animation, rate, _factor(units), notes)
+    character = asset.character()
+    poses = poses_of(character, animation, rate)
+    scale = _factor(units) or _guessed(character.skeleton, notes)
+    if scale != 1.0:
+        character, poses = _scaled(character, poses, scale)
+        markers = None
+    poses = _without_inserted(poses, notes)
+    found = markers_of(character) if markers is None else markers
+    points, frames = found.positions(poses.world), found.frames(poses.world)
+    return Source(
+        animation.name,
+        checks.freeze(points),
+        checks.freeze(frames),
+        poses.rate,
+        poses,
+        found.names,
+        tuple(notes),
+        animation.start,
+        found,
+    )
+
+
+def _of_markers(clip: Clip, rate: float | None, scale: float | None, notes: list[str]) -> Source:
+    names = tuple(channel.target for channel in clip.channels if channel.kind == "marker")
+    values = clip.values[:, clip.channels.columns_of("marker")].reshape(len(clip), -1, 3) * (scale or 1.0)
+    if scale is None:
+        values = values * marker_cloud.guessed_unit(values, notes)
+    names, points = marker_cloud.filled(names, values, clip.rate, notes)
+    frames = marker_cloud.frames_of(names, points, notes)
+    if rate is not None and rate != clip.rate:
+        dense = Clip(
+            clip.name, [Channel(name, "marker") for name in names], points.reshape(len(points), -1), clip.rate
+        ).resampled(rate)
+        points = dense.values.reshape(len(dense), -1, 3)
+        frames = marker_cloud.frames_of(names, points, [])
+    return Source(
+        clip.name,
+        checks.freeze(points),
+        checks.freeze(frames),
+        clip.rate if rate is None else rate,
+        None,
+        names,
+        tuple(notes),
+        clip.start,
+    )
+
+
+def _factor(units: str | float | None) -> float | None:
+    if isinstance(units, str):
+        return UNITS[checks.one_of(units, "unit", UNITS)]
+    return None if units is None else checks.positive(units, "units (metres to a unit)")
+
+
+def _guessed(skeleton: Skeleton, notes: list[str]) -> float:
+    """Metres to a unit of a skeleton whose reader did not guess: 1 where the size of the body can be believed."""
+    height = guesses.body_height(skeleton.parents, skeleton.translations, {})
+    if USUAL_SIZE[0] <= height <= USUAL_SIZE[1] or not height > 0:
+        return 1.0
+    unit = guesses.unit_of_length(height)
+    size = f"about {height:.3g} units, {height * unit.metres:.2f} m tall"
+    notes.append(f"lengths were taken to be {unit.name}, from the size of the skeleton ({size})")
+    return unit.metres
+
+
+def _scaled(character: Character, poses: Poses, scale: float) -> tuple[Character, Poses]:
+    """The same motion with all lengths times `scale`; the mesh, which it would no longer fit, is left out."""
+    old = character.skeleton
+    skeleton = Skeleton(old.names, old.parents, old.translations * scale, old.rotations, old.scales)
+    bare = Character(character.name, skeleton, bones=character.joints)
+    return bare, Poses(skeleton, poses.translations * scale, poses.rotations, poses.rate)
+
+
+def _without_inserted(poses: Poses, notes: list[str]) -> Poses:
+    """The second frame in place of the first, where the first is a T-pose that is no part of the motion (CMU)."""
+    if len(poses) < 3:
+        return poses
+    jump = quaternion.angle_between(poses.rotations[0], poses.rotations[1]).max()
+    after = quaternion.angle_between(poses.rotations[1], poses.rotations[2]).max()
+    if jump <= max(INSERTED_POSE, 5 * after):
+        return poses
+    notes.append(
+        f"frame 0 is {np.degrees(jump):.0f} degrees away from frame 1, an inserted T-pose: frame 1 replaces it"
+    )
+    return poses.rows([1, *range(1, len(poses))])
