@@ -2,8 +2,8 @@
 
 A joint at rest has the axes of the world, so a turn about +X nods forwards, about +Y looks to the character's left and
 about +Z raises its left side. Limits are the lowest and highest degrees about each of these axes (the components of the
-rotation vector; for a turn about one axis that is the turn itself, in any Euler order). An axis that a joint's limits do
-not name does not turn at all, and a joint that has no limits turns freely.
+rotation vector; for a turn about one axis that is the turn itself, in any Euler order). An axis that a joint's limits
+do not name does not turn at all, and a joint that has no limits turns freely.
 """
 
 from __future__ import annotations

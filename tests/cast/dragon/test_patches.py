@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from understudy.cast import geometry
-from understudy.cast.dragon import binding, eye_paint, eyes, fins, lids, measures, meshing, patches, tongue
+from understudy.cast.dragon import eye_paint, eyes, fins, lids, measures, tongue
+from understudy.cast.sculpting import meshing, patches, smoothing
+from understudy.cast.sculpting.eye_paint import uvs
 
 
 def test_a_pair_is_mirrored_and_still_faces_out() -> None:
@@ -82,7 +84,7 @@ def test_eye_picture_has_its_pupil_in_the_middle_and_the_white_outside() -> None
     colour = eye_paint.colours(ring, np.full(5, -np.pi / 2))
     assert colour[0].max() < 0.1 and colour[1].max() < 0.1 and colour[4].min() > 0.7
     assert colour[2][1] > 1.5 * colour[2][0]  # sea green
-    uv = eye_paint.uvs(ring, np.zeros(5))
+    uv = uvs(ring, np.zeros(5))
     assert np.allclose(uv[0], 0.5) and (np.diff(uv[:, 0]) > 0).all() and uv.max() < 1
 
 
@@ -95,11 +97,11 @@ def test_soft_parts_hang_on_their_joints_with_weights_that_sum_to_one(patch: pat
 
 def test_smoothing_keeps_constants_and_what_is_held() -> None:
     triangles = patches.grid(6, 6)
-    mean = binding.average(triangles, 36)
-    assert np.allclose(binding.smoothed(np.ones(36), mean, 5), 1)
+    mean = smoothing.average(triangles, 36)
+    assert np.allclose(smoothing.smoothed(np.ones(36), mean, 5), 1)
     values = np.random.default_rng(1).normal(size=36)
     held = np.arange(36) < 6
-    result = binding.smoothed(values, mean, 5, held)
+    result = smoothing.smoothed(values, mean, 5, held)
     assert np.array_equal(result[held], values[held]) and np.ptp(result[~held]) < np.ptp(values)
 
 

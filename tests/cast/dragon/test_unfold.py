@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.dragon import binding, unfold
+from understudy.cast.dragon import unfold
 from understudy.cast.dragon.body import SkinSurface
-from understudy.cast.dragon.patches import grid
 from understudy.cast.dragon.places import Places
+from understudy.cast.sculpting.patches import grid
+from understudy.cast.sculpting.smoothing import average
 
 SIDE = 21
 
@@ -19,7 +20,7 @@ def sheet() -> Places:
     triangles = grid(SIDE, SIDE)
     flat = np.zeros(len(points))
     mirror = np.arange(len(points)).reshape(SIDE, SIDE)[:, ::-1].ravel()
-    mean = binding.average(triangles, len(points))
+    mean = average(triangles, len(points))
     return Places(SkinSurface(points, points, triangles, mirror, flat, flat, flat, mean))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.face import measures, sculpt_kernels, tubes
+from understudy.cast.face import measures, sculpt_kernels
 from understudy.cast.face.measures import EYE
+from understudy.cast.sculpting import frames, tubes
 
 
 def _at(field: str, *points: tuple[float, float, float]) -> np.ndarray:
@@ -44,7 +45,7 @@ def test_units_are_the_inverse_of_metres() -> None:
 
 
 def test_frames_and_turns_are_rotations() -> None:
-    for matrix in (measures.eye_frame(), measures.turn(20, -30, 40)):
+    for matrix in (measures.eye_frame(), frames.turn(20, -30, 40)):
         assert np.allclose(matrix @ matrix.T, np.eye(3)) and np.isclose(np.linalg.det(matrix), 1.0)
     assert np.allclose(measures.jaw_opened(np.array([measures.HINGE])), measures.HINGE)
 

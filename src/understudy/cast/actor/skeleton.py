@@ -47,7 +47,7 @@ def places() -> Table:
 
 JOINTS = places()
 
-# A left leg hangs straight at z = -20. A left elbow bends forwards about -y. A left knee bends about (cos 20, sin 20, 0):
+# A left leg hangs straight at z = -20, a left elbow bends forwards about -y, a left knee about (cos 20, sin 20, 0):
 # its hinge is square to a shin that stands 20 degrees off the vertical at rest.
 LIMITS = limits_of_both(
     {

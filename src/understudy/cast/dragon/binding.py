@@ -13,34 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from understudy.cast.dragon.measures import CORNER, CORNER_Z, JOINTS, ramp
+from understudy.cast.dragon.measures import CORNER, CORNER_Z, JOINTS
+from understudy.cast.sculpting.ramps import ramp
+from understudy.cast.sculpting.smoothing import smoothed
 from understudy.checks import Array
 
 CHAIN = ("Root", "Neck1", "Neck2", "Neck3", "Head")
 MOST = 4  # joints a vertex: what every viewer of glTF must support
 CORNER_SHARE = 0.45
 CORNER_REACH = (0.17, 0.13, 0.19)  # HL
-
-
-def average(triangles: Array, count: int) -> Any:
-    """(V, V) sparse: A @ f is, at each vertex, the mean of f over its neighbours."""
-    from scipy import sparse
-
-    edges = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
-    both = np.concatenate([edges, edges[:, ::-1]])
-    near = sparse.coo_matrix((np.ones(len(both)), (both[:, 0], both[:, 1])), (count, count)).tocsr()
-    near.data[:] = 1.0
-    return sparse.diags(1.0 / np.asarray(near.sum(axis=1)).ravel()) @ near
-
-
-def smoothed(values: Array, mean: Any, rounds: int, fixed: Array | None = None) -> Array:
-    """Values (V, ...) after `rounds` of moving half-way to the mean of the neighbours, but for those `fixed` (V,)."""
-    result = values
-    for _ in range(rounds):
-        result = 0.5 * result + 0.5 * (mean @ result)
-        if fixed is not None:
-            result[fixed] = values[fixed]
-    return result
 
 
 def jaw_weights(vertices: Array, depth: Array, sheet: Array, mean: Any) -> Array:

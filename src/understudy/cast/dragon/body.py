@@ -28,9 +28,13 @@ from understudy.cast.dragon import (
     tongue,
 )
 from understudy.cast.dragon.materials import MATERIALS
-from understudy.cast.dragon.measures import CORNER_Z, metres, ramp
-from understudy.cast.dragon.patches import Patch, joined, pair
+from understudy.cast.dragon.measures import CORNER_Z, metres
 from understudy.cast.dragon.skeleton import skeleton
+from understudy.cast.sculpting.eye_paint import picture
+from understudy.cast.sculpting.paint import tinted
+from understudy.cast.sculpting.patches import Patch, influences, joined, pair
+from understudy.cast.sculpting.ramps import ramp
+from understudy.cast.sculpting.smoothing import average, smoothed
 from understudy.character import Character, Mesh, Part, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
@@ -51,7 +55,7 @@ class SkinSurface:
     depth: Array  # (V,) distance to the closed head before carving: 0 on the outside, negative in mouth and sockets
     sheet: Array  # (V,) height of the lips' sheet
     jaw: Array  # (V,) how much each vertex follows the jaw
-    mean: Any  # (V, V) sparse: the mean over the neighbours, for `binding.smoothed`
+    mean: Any  # (V, V) sparse: the mean over the neighbours, for `smoothing.smoothed`
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +92,7 @@ def build() -> Body:
     shells = {which: lids.lid(which) for which in ("Upper", "Lower")}
     spikes = tuple(hard_parts.spikes())
     left_teeth = hard_parts.teeth()
-    light = paint.tinted(binding.smoothed(paint.occlusion(surface.unsealed), surface.mean, 4))
+    light = tinted(smoothed(paint.occlusion(surface.unsealed), surface.mean, 4))
     dress = coat.coat(surface.unsealed, surface.triangles, shells)
     patches: dict[str, list[Patch]] = {
         "Skin": [Patch("Skin", surface.sealed, surface.triangles, light, hold, surface.mirror, dress.skin)],
@@ -103,7 +107,7 @@ def build() -> Body:
         "Tongue": [flesh.patch],
         "Plinth": [hard_parts.plinth()],
     }
-    iris = {"colour": Texture(eye_paint.picture())}
+    iris = {"colour": Texture(picture("dragon_eye", eye_paint.colours))}
     textures = {"Skin": dress.textures, "Lids": dress.textures, "Eyes": iris}
     character = assemble(skeleton(), patches, textures)
     everything = [patch for group in patches.values() for patch in group]
@@ -129,7 +133,7 @@ def skin_surface() -> tuple[SkinSurface, dict[str, Array]]:
     mesh = meshing.build()
     p = mesh.vertices
     depth, sheet = sculpt.distance(p, "closed"), sculpt.lip_sheet(p)
-    mean = binding.average(mesh.triangles, len(p))
+    mean = average(mesh.triangles, len(p))
     hold, jaw = binding.hold(p, depth, sheet, mesh.mirror, mean)
     above = p[:, 1] - sheet
     close = (sculpt.slit_width(p) - SEAL) * ramp(0.075, 0.012, np.abs(above))
@@ -159,20 +163,6 @@ def assemble(
         mesh = Mesh(label, places, triangles, normals=normals, uvs=painted, colours=colours, materials=[material])
         parts.append(Part(label, mesh, Skin(held_by, binds, *influences(group, column))))
     return Character("dragon", joints, parts)
-
-
-def influences(group: Sequence[Patch], column: Mapping[str, int]) -> tuple[Array, Array]:
-    """(V, K) columns and weights, heaviest first, K the most that any vertex of the part needs."""
-    blocks = []
-    for patch in group:
-        dense = np.zeros((len(patch.vertices), len(column)))
-        for joint, share in patch.hold.items():
-            dense[:, column[joint]] = share
-        blocks.append(dense)
-    weights = np.concatenate(blocks)
-    most = int((weights > 0).sum(axis=1).max())
-    order = np.argsort(-weights, axis=1, kind="stable")[:, :most]
-    return order, np.take_along_axis(weights, order, axis=1)
 
 
 def _rooted(spike: hard_parts.Spike, surface: SkinSurface, hold: Mapping[str, Array]) -> Patch:

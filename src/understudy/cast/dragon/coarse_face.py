@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.dragon.measures import EYE, EYE_RADIUS, ramp
+from understudy.cast.dragon.measures import EYE, EYE_RADIUS
 from understudy.cast.dragon.places import Places
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 NOSTRIL = (0.078, -0.020, 0.545)

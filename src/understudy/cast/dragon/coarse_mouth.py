@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.cast.dragon import measures
-from understudy.cast.dragon.measures import ramp
 from understudy.cast.dragon.places import Places
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 CHEEK = (0.300, -0.040, 0.140)

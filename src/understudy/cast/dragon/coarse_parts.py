@@ -10,7 +10,8 @@ import numpy as np
 
 from understudy.cast.dragon import eyes, fins, lids
 from understudy.cast.dragon.body import Body
-from understudy.cast.dragon.measures import EAR_ROOT, EYE, EYE_RADIUS, eye_frame, ramp
+from understudy.cast.dragon.measures import EAR_ROOT, EYE, EYE_RADIUS, eye_frame
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 EDGE = 20.0  # degrees of the lids' tilt and curve shapes

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.cast.dragon import atlas, lids, paint, sculpt
+from understudy.cast.dragon import lids, paint, sculpt
+from understudy.cast.sculpting import atlas
 from understudy.character import Image, Texture
 from understudy.checks import Array
 

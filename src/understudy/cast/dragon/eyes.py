@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.cast.dragon import eye_paint
 from understudy.cast.dragon.eye_paint import IRIS, PUPIL
-from understudy.cast.dragon.measures import EYE, EYE_RADIUS, TOE_IN, eye_frame, ramp
-from understudy.cast.dragon.patches import Patch, facing_out, grid, held
+from understudy.cast.dragon.measures import EYE, EYE_RADIUS, TOE_IN, eye_frame
+from understudy.cast.sculpting.eye_paint import uvs
+from understudy.cast.sculpting.glints import glints
+from understudy.cast.sculpting.patches import Patch, facing_out, grid, held
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 from understudy.maths import linear
 
@@ -50,7 +52,7 @@ def eyeball() -> Eyeball:
     fan = np.stack([np.zeros(SIDES, int), 1 + np.roll(np.arange(SIDES), -1), 1 + np.arange(SIDES)], axis=1)
     triangles = np.concatenate([fan, 1 + grid(len(rings), SIDES, around=True)])
     patch = held("Eyeball.L", facing_out(vertices, triangles, EYE), np.ones(3), "Eye.L")
-    patch = replace(patch, uvs=eye_paint.uvs(angle, around)[patch.triangles])
+    patch = replace(patch, uvs=uvs(angle, around)[patch.triangles])
     return Eyeball(patch, angle, around, axes)
 
 
@@ -68,28 +70,5 @@ def on_eye(ring: Array, azimuth: Array, pupil: float = 1.0, iris: float = 1.0) -
 
 
 def highlights() -> list[Patch]:
-    """Two discs for each eye, on the same side of both, since both mirror one window."""
-    patches = []
-    for number, (left, up, radius, height) in enumerate(HIGHLIGHTS, 1):
-        for side, sign in (("L", 1.0), ("R", -1.0)):
-            gaze = eye_frame()[2] * [sign, 1.0, 1.0]
-            right = linear.normalise(np.array([1.0, 0.0, 0.0]) - gaze * gaze[0])
-            a, b = np.radians(left), np.radians(up)
-            toward = np.array([np.sin(a) * np.cos(b), np.sin(b), np.cos(a) * np.cos(b)])
-            middle = toward @ np.stack([right, np.cross(gaze, right), gaze])
-            vertices = np.array(EYE) * [sign, 1.0, 1.0] + EYE_RADIUS * height * _disc(middle, np.radians(radius))
-            count = len(vertices) - 1
-            around = 1 + np.arange(count)
-            fan = np.stack([np.zeros(count, int), around, np.roll(around, -1)], axis=1)
-            surface = facing_out(vertices, fan, np.array(EYE) * [sign, 1.0, 1.0])
-            patches.append(held(f"Highlight{number}.{side}", surface, np.ones(3), "Head"))
-    return patches
-
-
-def _disc(middle: Array, radius: float, sides: int = 20) -> Array:
-    """(1 + sides, 3) a disc on the unit sphere: its middle, then its rim, a little narrower than tall."""
-    across = linear.normalise(np.cross(middle, [0.0, 1.0, 0.0]))
-    up = np.cross(middle, across)
-    angle = np.arange(sides) * (2 * np.pi / sides)
-    rim = middle + np.tan(radius) * (0.85 * np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * up)
-    return np.concatenate([middle[None], linear.normalise(rim)])
+    """Two discs for each eye."""
+    return glints(EYE, EYE_RADIUS, eye_frame()[2], HIGHLIGHTS)

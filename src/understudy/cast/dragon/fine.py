@@ -7,10 +7,11 @@ import numpy as np
 from understudy.cast.dragon import coarse_face, coarse_parts
 from understudy.cast.dragon.body import Body
 from understudy.cast.dragon.controls import Place, fine_places
-from understudy.cast.dragon.measures import EYE, eye_frame, ramp
+from understudy.cast.dragon.measures import EYE, eye_frame
 from understudy.cast.dragon.places import Places
 from understudy.cast.dragon.unfold import unfolded
 from understudy.cast.dragon.whole import Whole
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 ROUNDS = 3  # of smoothing

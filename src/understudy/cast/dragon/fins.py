@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.cast.dragon.measures import EAR_ROOT, FIN_OUT, JOINTS, ramp
-from understudy.cast.dragon.patches import PALETTE, Patch, grid, held, mix
+from understudy.cast.dragon.measures import EAR_ROOT, FIN_OUT, JOINTS
+from understudy.cast.dragon.palette import PALETTE
+from understudy.cast.sculpting.patches import Patch, grid, held, mix
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 from understudy.maths import linear
 

@@ -7,18 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.cast.dragon import sculpt
-from understudy.cast.dragon.measures import ramp
-from understudy.cast.dragon.patches import (
-    PALETTE,
-    Patch,
-    bezier,
-    facing_out,
-    grid,
-    held,
-    midline,
-    mix,
-    sweep,
-)
+from understudy.cast.dragon.palette import PALETTE
+from understudy.cast.sculpting.patches import Patch, bezier, facing_out, grid, held, midline, mix, sweep
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 from understudy.maths import linear
 

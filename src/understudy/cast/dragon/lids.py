@@ -12,9 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.cast.dragon.eyes import SHADOW_HEIGHT
-from understudy.cast.dragon.measures import EYE, EYE_RADIUS, eye_frame, ramp
-from understudy.cast.dragon.patches import PALETTE, Patch, facing_out, grid, held, mix
+from understudy.cast.dragon.measures import EYE, EYE_RADIUS, eye_frame
+from understudy.cast.dragon.palette import PALETTE
 from understudy.cast.dragon.scales import PEBBLE_HEIGHT, jittered, pebbles
+from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, mix
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 RADIUS = {"Upper": 1.081, "Lower": 1.069}  # of the eye's: the upper lid closes over the lower one

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from understudy.cast.sculpting import frames
 from understudy.checks import Array
 
 SCALE = 0.4  # metres a head length
@@ -61,14 +62,4 @@ def head_lengths(points: ArrayLike) -> Array:
 
 def eye_frame() -> Array:
     """(3, 3) rows: the left socket's outer corner axis, its up, and where it looks; right-handed."""
-    yaw, pitch = np.radians(EYE_YAW), np.radians(EYE_PITCH)
-    gaze = np.array([np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)])
-    corner = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
-    return np.stack([corner, np.cross(gaze, corner), gaze])
-
-
-def ramp(low: ArrayLike, high: ArrayLike, x: ArrayLike) -> Array:
-    """Smoothstep 3 u^2 - 2 u^3, u = (x - low) / (high - low) held in [0, 1]; low may be above high."""
-    start, end = np.asarray(low, dtype=float), np.asarray(high, dtype=float)
-    u = np.clip((np.asarray(x, dtype=float) - start) / (end - start), 0.0, 1.0)
-    return u * u * (3 - 2 * u)
+    return frames.eye_frame(EYE_YAW, EYE_PITCH)

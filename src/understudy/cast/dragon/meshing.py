@@ -6,28 +6,18 @@ first. Edges then grow zone by zone, never by more than 1.4 in a pass: short on 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from understudy.cast.dragon import sculpt
 from understudy.cast.dragon.measures import EYE
+from understudy.cast.sculpting.meshing import Skinned, mirrored, remesh
 from understudy.checks import Array
 
 STEP = 0.007  # HL of the grid
 LENGTHS = (0.0085, 0.0112, 0.0205, 0.034)  # HL, edges of the zones: rims of the eyes, lips, face, rest
 SIMPLIFIED = 60_000  # triangles of the half after simplification
-ISOTROPIC = {"checksurfdist": False, "featuredeg": 180}
-
-
-@dataclass(frozen=True, eq=False)
-class Skinned:
-    """The skin's surface in HL: the left half first, its mirror image behind it."""
-
-    vertices: Array  # (V, 3)
-    triangles: Array  # (T, 3), the first half of them on the left
-    mirror: Array  # (V,) the vertex on the other side
 
 
 def build() -> Skinned:
@@ -42,16 +32,6 @@ def build() -> Skinned:
         vertices = sculpt.onto_skin(vertices, steps=1)
         vertices[middle, 0] = 0.0
     return mirrored(vertices, triangles, middle)
-
-
-def mirrored(vertices: Array, triangles: Array, middle: Array) -> Skinned:
-    """The whole of a left half whose vertices `middle` (V,) bool lie at x = 0."""
-    beside = np.flatnonzero(~middle)
-    twin = np.arange(len(vertices))
-    twin[beside] = len(vertices) + np.arange(len(beside))
-    mirror = np.concatenate([twin, beside])
-    whole = np.concatenate([vertices, vertices[beside] * [-1.0, 1.0, 1.0]])
-    return Skinned(whole, np.concatenate([triangles, twin[triangles][:, ::-1]]), mirror)
 
 
 def _half() -> tuple[Array, Array]:
@@ -101,18 +81,3 @@ def _zones(work: Any) -> Array:
     face = (z > 0.12) & (y > -0.32) & (depth > -0.03)
     face |= (from_lips < 0.10) & (z > -0.09) & ((z < 0.16) | ((z > 0.1) & (x > 0.10)))
     return np.select([eyes, lips, face], [0, 1, 2], 3)
-
-
-def remesh(work: Any, length: float, where: Array | None = None) -> None:
-    """Isotropic remeshing to that edge length, of all faces or of those that touch the vertices `where` (V,)."""
-    import pymeshlab
-
-    if where is not None:
-        mesh = work.current_mesh()
-        faces = mesh.face_matrix()
-        chosen = where[faces].any(axis=1).astype(float)
-        work.add_mesh(pymeshlab.Mesh(mesh.vertex_matrix(), faces, f_scalar_array=chosen))
-        work.compute_selection_by_condition_per_face(condselect="fq>0.5")
-    work.meshing_isotropic_explicit_remeshing(
-        iterations=5, targetlen=pymeshlab.PureValue(length), selectedonly=where is not None, **ISOTROPIC
-    )

@@ -12,8 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.cast.dragon import scales, sculpt
-from understudy.cast.dragon.measures import EYE, EYE_RADIUS, ramp
-from understudy.cast.dragon.patches import PALETTE, mix
+from understudy.cast.dragon.measures import EYE, EYE_RADIUS
+from understudy.cast.dragon.palette import PALETTE
+from understudy.cast.sculpting.paint import waves
+from understudy.cast.sculpting.patches import mix
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 NOSTRIL = (0.077, -0.016, 0.555)
@@ -80,13 +83,6 @@ class Place:
         jaw = ramp(-0.165, -0.200, y + 0.02 * self.noise[:, 1]) * ramp(0.02, 0.12, z)
         throat = ramp(62, 46, self.around_neck() + 4 * self.noise[:, 1]) * ramp(-0.20, -0.26, y)
         return np.maximum(jaw, throat), throat
-
-
-def waves(points: Array, frequency: float, seed: int) -> Array:
-    """(M,) a smooth noise: the mean of six plane waves of random directions."""
-    rng = np.random.default_rng(seed)
-    directions, phases = rng.normal(size=(6, 3)) * frequency, rng.uniform(0, 2 * np.pi, 6)
-    return np.sin(points @ directions.T + phases).mean(axis=1)
 
 
 def dapples(place: Place) -> Array:
@@ -183,14 +179,6 @@ def occlusion(vertices: Array) -> Array:
         free = sculpt.distance(vertices + tap * normal, "without_mouth")
         light -= 0.45 * share * np.clip(tap - free - np.maximum(-depth, 0), 0, tap) / tap
     return np.clip(light, 0.25, 1) * (1 - 0.60 * ramp(0.008, 0.098, -depth))
-
-
-def tinted(light: Array) -> Array:
-    """(V, 3) linear factors of ambient light (V,): shade on skin is red, so red falls off least.
-
-    A part of the shade only: the rest is in the occlusion map, which darkens what light from all around adds.
-    """
-    return light[:, None] ** np.array([0.45, 0.75, 0.8])
 
 
 def roughness(place: Place) -> Array:

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.cast import geometry
-from understudy.cast.dragon import binding, measures
+from understudy.cast.dragon import measures
 from understudy.cast.dragon.body import SkinSurface
-from understudy.cast.dragon.measures import ramp
+from understudy.cast.sculpting.ramps import ramp
+from understudy.cast.sculpting.smoothing import smoothed
 from understudy.checks import Array
 from understudy.maths import linear
 
@@ -136,7 +137,7 @@ class Places:
 
     def smooth(self, values: Array, rounds: int, held: Array | None = None) -> Array:
         """Umbrella smoothing: each round goes half-way to the neighbours' mean; `held` vertices (V,) bool stay."""
-        return binding.smoothed(values, self.average, rounds, held)
+        return smoothed(values, self.average, rounds, held)
 
     def blob(self, centre: ArrayLike, reach: ArrayLike) -> Array:
         """(V,) 1 at a place, 0 beyond `reach` (one radius, or one an axis)."""

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.cast.dragon.body import Body
-from understudy.cast.dragon.measures import CORNER, EAR_ROOT, ramp
+from understudy.cast.dragon.measures import CORNER, EAR_ROOT
 from understudy.cast.dragon.places import BROW, Places
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 REGIONS = ("brows", "eyes", "nose", "mouth", "jaw", "ears", "neck")

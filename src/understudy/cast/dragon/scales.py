@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.cast.dragon import sculpt
-from understudy.cast.dragon.measures import ramp
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 PEBBLE_HEIGHT, THROAT_HEIGHT, BROW_HEIGHT = 0.0040, 0.0075, 0.0065  # HL

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.cast.dragon.measures import JOINTS, ramp
-from understudy.cast.dragon.patches import PALETTE, Patch, bezier, midline, mix, sweep
+from understudy.cast.dragon.measures import JOINTS
+from understudy.cast.dragon.palette import PALETTE
+from understudy.cast.sculpting.patches import Patch, bezier, midline, mix, sweep
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 PATH = ((0, -0.235, -0.045), (0, -0.160, 0.13), (0, -0.205, 0.30), (0, -0.190, 0.425))

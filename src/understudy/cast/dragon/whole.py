@@ -11,7 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from understudy.cast.dragon.body import Body
-from understudy.cast.dragon.measures import SCALE, ramp
+from understudy.cast.dragon.measures import SCALE
+from understudy.cast.sculpting.ramps import ramp
 from understudy.character.layers import SparseShapes
 from understudy.checks import Array
 

@@ -19,7 +19,7 @@ LANDMARKS = _landmarks()  # (68,) vertices of the whole character, in the order 
 
 def face() -> Asset:
     """The face and its animation: curves of ARKit's weights, each with its label and the moment of its `peak`."""
-    from understudy.cast.dragon import store
     from understudy.cast.face import clips
+    from understudy.cast.sculpting import store
 
     return Asset([store.read(FILE)], curves=clips.clips(), format="cast")

@@ -11,15 +11,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from understudy.cast import geometry
-from understudy.cast.dragon import eye_paint, paint
-from understudy.cast.dragon.binding import smoothed
-from understudy.cast.dragon.body import influences
-from understudy.cast.dragon.patches import Patch, held, joined, mix, pair
 from understudy.cast.face import coat, eyes, hair, landmarks, lids, meshing, mouth_parts, sculpt, shapes, skin
 from understudy.cast.face import paint as face_paint
 from understudy.cast.face.materials import MATERIALS
 from understudy.cast.face.measures import JOINTS, SCALE, metres, ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting.eye_paint import picture
+from understudy.cast.sculpting.fields import ambient
+from understudy.cast.sculpting.paint import tinted
+from understudy.cast.sculpting.patches import Patch, held, influences, joined, mix, pair
+from understudy.cast.sculpting.smoothing import smoothed
 from understudy.character import Character, Mesh, Part, Shapes, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
@@ -42,7 +43,7 @@ def build() -> Body:
     """The face: some 40 s, most of it spent on remeshing and paint."""
     surface, hold = skin.surface()
     places = skin.FacePlaces(surface)
-    light = paint.tinted(smoothed(face_paint.occlusion(surface.unsealed), surface.mean, 4))
+    light = tinted(smoothed(face_paint.occlusion(surface.unsealed), surface.mean, 4))
     dress = coat.coat(surface.unsealed, surface.triangles)
     brow, rings = hair.brow()
     patches: dict[str, list[Patch]] = {
@@ -61,7 +62,7 @@ def build() -> Body:
     at_rest = {patch.name: patch.vertices for patch in everything}
     middles = np.concatenate([np.repeat(rings, hair.BROW_SIDES, axis=0), rings[:1], rings[-1:]])
     moved = shapes.shapes(places, at_rest, {"Brow.L": middles, "Brow.R": middles * shapes.FLIP})
-    textures = {"Skin": dress.textures, "Eyes": {"colour": Texture(eye_paint.picture("face_eye", eyes.colours))}}
+    textures = {"Skin": dress.textures, "Eyes": {"colour": Texture(picture("face_eye", eyes.colours))}}
     starts = np.cumsum([0, *(len(patch.vertices) for patch in everything)])
     first = {patch.name: int(start) for patch, start in zip(everything, starts)}
     return Body(assemble(patches, textures, moved), landmarks.found(surface, first))
@@ -80,7 +81,7 @@ def shirt() -> Patch:
     made = meshing.shirt()
     p = made.vertices
     fold = ramp(0.02, 0.004, sculpt.piece("collar", np.abs(p) * [1, 0, 0] + p * [0, 1, 1]))
-    light = sculpt.ambient(p, sculpt.field("shirt"), 1.4)
+    light = ambient(p, sculpt.field("shirt"), 1.4)
     colours = mix(PALETTE["shirt"], PALETTE["shirt_dark"], 0.55 * fold) * light[:, None] ** 0.6
     neck = 0.35 * ramp(-0.75, -0.55, p[:, 1])  # the collar goes a little with the neck
     return held("Shirt", (p, made.triangles), colours, {"Root": 1 - neck, "Neck": neck})

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from understudy.cast.dragon import store
 from understudy.cast.face import FILE, body, landmarks
+from understudy.cast.sculpting import store
 
 
 def main(path: Path = FILE, marks: Path = landmarks.PATH) -> None:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.cast.dragon import atlas
 from understudy.cast.face import paint, sculpt
+from understudy.cast.sculpting import atlas
+from understudy.cast.sculpting.fields import onto, unit_gradient
 from understudy.character import Image, Texture
 from understudy.checks import Array
 
@@ -31,9 +32,9 @@ def coat(vertices: Array, triangles: Array) -> Coat:
     texels = atlas.texels(surfaces, uvs)
     field = sculpt.field("skin")
     # painted where the sculpture is, not on the mesh's flat triangles: lips and rims get clean edges
-    exact = sculpt.onto(texels.points, field, steps=2, longest=0.004)
+    exact = onto(texels.points, field, steps=2, longest=0.004)
     place = paint.Place.of(exact)
-    normals = atlas.bumped(texels, sculpt.unit_gradient(exact, field, 0.0015), paint.pores(exact))
+    normals = atlas.bumped(texels, unit_gradient(exact, field, 0.0015), paint.pores(exact))
     # glTF's packing: red is the ambient light that arrives, green the roughness, blue the metal
     packed = np.stack([paint.occlusion(exact), paint.roughness(place), np.zeros(len(exact))], axis=1)
     surface = _image("surface", atlas.picture(texels, packed, coarser=2))

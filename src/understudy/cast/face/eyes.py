@@ -11,12 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from understudy.cast.dragon.eye_paint import fibres, uvs
-from understudy.cast.dragon.patches import Patch, facing_out, grid, held, mix
-from understudy.cast.face.measures import EYE, EYE_RADIUS, TOE_IN, eye_frame, ramp, turn
+from understudy.cast.face.measures import EYE, EYE_RADIUS, TOE_IN, eye_frame, ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting.eye_paint import fibres, uvs
+from understudy.cast.sculpting.frames import turn
+from understudy.cast.sculpting.glints import glints
+from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, mix
 from understudy.checks import Array
-from understudy.maths import linear
 
 SIDES = 40
 RINGS = (8.0, 16.5, 22.0, 29.0, 36.0, 42.0, 50.0, 58.0, 66.0, 78.0, 92.0, 108.0)  # degrees from the gaze
@@ -51,29 +52,8 @@ def _places() -> tuple[Array, Array]:
 
 
 def highlights() -> list[Patch]:
-    """Two discs for each eye, on the same side of both, since both mirror one window."""
-    patches = []
-    for number, (left, up, radius, height) in enumerate(HIGHLIGHTS, 1):
-        for side, sign in (("L", 1.0), ("R", -1.0)):
-            centre, gaze = np.array(EYE) * [sign, 1.0, 1.0], eye_frame()[2] * [sign, 1.0, 1.0]
-            right = linear.normalise(np.array([1.0, 0.0, 0.0]) - gaze * gaze[0])
-            a, b = np.radians(left), np.radians(up)
-            toward = np.array([np.sin(a) * np.cos(b), np.sin(b), np.cos(a) * np.cos(b)])
-            middle = toward @ np.stack([right, np.cross(gaze, right), gaze])
-            vertices = centre + EYE_RADIUS * height * _disc(middle, np.radians(radius))
-            around = 1 + np.arange(len(vertices) - 1)
-            fan = np.stack([np.zeros_like(around), around, np.roll(around, -1)], axis=1)
-            patches.append(held(f"Highlight{number}.{side}", facing_out(vertices, fan, centre), np.ones(3), "Head"))
-    return patches
-
-
-def _disc(middle: Array, radius: float, sides: int = 20) -> Array:
-    """(1 + sides, 3) a disc on the unit sphere: its middle, then its rim, a little narrower than tall."""
-    across = linear.normalise(np.cross(middle, [0.0, 1.0, 0.0]))
-    up = np.cross(middle, across)
-    angle = np.arange(sides) * (2 * np.pi / sides)
-    rim = middle + np.tan(radius) * (0.85 * np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * up)
-    return np.concatenate([middle[None], linear.normalise(rim)])
+    """Two discs for each eye."""
+    return glints(EYE, EYE_RADIUS, eye_frame()[2], HIGHLIGHTS)
 
 
 def colours(ring: Array, azimuth: Array) -> Array:

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.dragon.binding import average, smoothed
-from understudy.cast.dragon.patches import Patch, bezier, facing_out, held, mix
-from understudy.cast.face import meshing, sculpt, tubes
+from understudy.cast.face import meshing, sculpt
 from understudy.cast.face.measures import ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting import tubes
+from understudy.cast.sculpting.fields import ambient, unit_gradient
+from understudy.cast.sculpting.patches import Patch, bezier, facing_out, held, mix
+from understudy.cast.sculpting.smoothing import average, smoothed
 from understudy.checks import Array
 
 SKULL, CENTRE = np.array([0.378, 0.375, 0.414]), np.array([0.0, 0.125, -0.055])
@@ -71,7 +73,7 @@ def hair() -> Patch:
     c = mix(PALETTE["hair"], PALETTE["hair_light"], np.clip(tone + 0.45 * ramp(0.45, 1.0, along), 0, 1))
     c = mix(c, 0.62 * PALETTE["hair"], 0.40 * ramp(0.016, 0.0, gap))
     c = smoothed(c, average(triangles, len(vertices)), 6)
-    light = sculpt.ambient(vertices, sculpt.hair_field(strands), 1.2)
+    light = ambient(vertices, sculpt.hair_field(strands), 1.2)
     return held("Hair", facing_out(vertices, triangles), c * light[:, None] ** 0.6, "Head")
 
 
@@ -92,7 +94,7 @@ def brow() -> tuple[Patch, Array]:
     """The left brow, and the middle of each ring (BROW_RINGS, 3), which the skin carries."""
     t = np.linspace(0.0, 1.0, BROW_RINGS)
     middle = sculpt.on_front(bezier(BROW, t))
-    middle = middle + 0.004 * sculpt.unit_gradient(middle, sculpt.field("closed"))
+    middle = middle + 0.004 * unit_gradient(middle, sculpt.field("closed"))
     radius = 0.0235 * np.clip(ramp(-0.10, 0.22, t) * (1 - 0.80 * ramp(0.45, 1.02, t)), 0.12, 1)
     vertices = tubes.tube(middle, radius, 0.52 * radius, BROW_SIDES, (0, 1, 0))
     angle = np.tile(np.arange(BROW_SIDES) * (2 * np.pi / BROW_SIDES), BROW_RINGS)

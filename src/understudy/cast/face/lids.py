@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from understudy.cast.dragon.patches import Patch, facing_out, grid, held, mix
-from understudy.cast.face import tubes
 from understudy.cast.face.measures import EYE, EYE_RADIUS, eye_frame, ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting import tubes
+from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, mix
 from understudy.checks import Array
 
 COLUMNS, ROWS = 41, 10

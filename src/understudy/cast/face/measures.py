@@ -10,7 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.cast.dragon.measures import ramp
+from understudy.cast.sculpting import frames
+from understudy.cast.sculpting.frames import turn
+from understudy.cast.sculpting.ramps import ramp
 from understudy.checks import Array
 
 __all__ = ["ramp"]
@@ -50,19 +52,7 @@ def units(points: ArrayLike) -> Array:
 
 def eye_frame() -> Array:
     """(3, 3) rows: the left socket's outer corner axis, its up, and where it looks; right-handed."""
-    yaw, pitch = np.radians(EYE_YAW), np.radians(EYE_PITCH)
-    gaze = np.array([np.sin(yaw) * np.cos(pitch), np.sin(pitch), np.cos(yaw) * np.cos(pitch)])
-    corner = np.array([np.cos(yaw), 0.0, -np.sin(yaw)])
-    return np.stack([corner, np.cross(gaze, corner), gaze])
-
-
-def turn(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> Array:
-    """(3, 3) Ry Rx Rz of degrees."""
-    (cx, cy, cz), (sx, sy, sz) = np.cos(np.radians([x, y, z])), np.sin(np.radians([x, y, z]))
-    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
-    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
-    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
-    return np.asarray(about_y @ about_x @ about_z)
+    return frames.eye_frame(EYE_YAW, EYE_PITCH)
 
 
 def jaw_opened(points: Array, degrees: float = JAW) -> Array:

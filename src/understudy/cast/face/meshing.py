@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from understudy.cast.dragon.binding import average
-from understudy.cast.dragon.meshing import Skinned, mirrored, remesh
 from understudy.cast.face import sculpt
 from understudy.cast.face.measures import EYE, EYE_RADIUS
+from understudy.cast.sculpting.fields import isosurface
+from understudy.cast.sculpting.meshing import Skinned, remesh, symmetric
+from understudy.cast.sculpting.smoothing import average
 from understudy.checks import Array
-from understudy.maths import linear
 
 FINE, FACE, REST = 0.0112, 0.0165, 0.030  # lengths of edges: rims, lips and nose; the face; all else
 RIM = (0.98, 1.42)  # of the eye's radius: where marching cubes leave saw teeth on the thin rim of the lids
@@ -24,11 +24,11 @@ HAIR = 14_000  # triangles
 
 def skin() -> Skinned:
     """The skin, closed, exactly symmetric, counter-clockwise from outside."""
-    work = sculpt.isosurface(sculpt.field("skin"), (0, -0.84, -0.52), (0.48, 0.54, 0.52), 0.0065)
+    work = isosurface(sculpt.field("skin"), (0, -0.84, -0.52), (0.48, 0.54, 0.52), 0.0065)
     remesh(work, FINE)
     for length, zone in ((1.4 * FACE, 2), (REST, 2), (FACE, 1)):
         remesh(work, length, _zones(work) == zone)
-    half = _symmetric(work, "skin")
+    half = symmetric(work, sculpt.field("skin"))
     p = half.vertices
     mean = average(half.triangles, len(p))
     folded = p * np.where(p[:, :1] < 0, [-1.0, 1.0, 1.0], 1.0)
@@ -42,14 +42,14 @@ def skin() -> Skinned:
 
 def shirt() -> Skinned:
     """The shirt, made as the skin is."""
-    work = sculpt.isosurface(sculpt.field("shirt"), (0, -1.1, -0.5), (0.62, -0.45, 0.3), 0.012)
+    work = isosurface(sculpt.field("shirt"), (0, -1.1, -0.5), (0.62, -0.45, 0.3), 0.012)
     remesh(work, 0.026)
-    return _symmetric(work, "shirt")
+    return symmetric(work, sculpt.field("shirt"))
 
 
 def hair(locks: Array) -> tuple[Array, Array]:
     """Vertices (V, 3) and triangles (T, 3) of the hair of locks (N, P, 4), smoothed and thinned out."""
-    work = sculpt.isosurface(sculpt.hair_field(locks), (-0.54, -0.45, -0.64), (0.54, 0.74, 0.56), 0.011)
+    work = isosurface(sculpt.hair_field(locks), (-0.54, -0.45, -0.64), (0.54, 0.74, 0.56), 0.011)
     remesh(work, 0.015)
     work.apply_coord_taubin_smoothing(stepsmoothnum=14, lambda_=0.5, mu=-0.52)
     work.meshing_decimation_quadric_edge_collapse(targetfacenum=HAIR, preservenormal=True, qualitythr=0.5)
@@ -70,23 +70,3 @@ def _zones(work: Any) -> Array:
     nose |= (cheek < 0.026) & (z > 0.15)  # from the nose's wing past the mouth's corner
     face = ((z > 0.06) & (y > -0.42)) | (x > 0.33)
     return np.select([eye | lip | nose, face], [0, 1], 2)
-
-
-def _symmetric(work: Any, field: str) -> Skinned:
-    """The half put onto the sculpture, welded to its mirror image, facing outwards."""
-    mesh = work.current_mesh()
-    vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
-    edges = np.sort(triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
-    distinct, count = np.unique(edges, axis=0, return_counts=True)
-    middle = np.zeros(len(vertices), dtype=bool)
-    middle[distinct[count == 1]] = True
-    vertices[middle, 0] = 0.0
-    of = sculpt.field(field)
-    for _ in range(4):
-        vertices = sculpt.onto(vertices, of, steps=1)
-        vertices[middle, 0] = 0.0
-    corners = vertices[triangles]
-    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    if (facing * sculpt.gradient(corners.mean(axis=1), of)).sum() < 0:
-        triangles = triangles[:, ::-1]
-    return mirrored(vertices, triangles, middle)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.dragon.patches import Patch, bezier, facing_out, grid, held, mix
-from understudy.cast.face import tubes
 from understudy.cast.face.measures import LIP_Y, ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting import tubes
+from understudy.cast.sculpting.patches import Patch, bezier, facing_out, grid, held, mix
 from understudy.checks import Array
 from understudy.maths import linear
 

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.cast.dragon.paint import waves
-from understudy.cast.dragon.patches import mix
 from understudy.cast.face import sculpt
 from understudy.cast.face.measures import CORNER_X, EYE, EYE_RADIUS, ramp
 from understudy.cast.face.palette import PALETTE
+from understudy.cast.sculpting.fields import ambient
+from understudy.cast.sculpting.patches import mix
 from understudy.checks import Array
 
 FRECKLES = (  # x, y, radius
@@ -107,7 +108,7 @@ def _carved(place: Place, c: Array) -> Array:
 def occlusion(points: Array) -> Array:
     """(M,) ambient light that reaches points (M, 3) of the skin; in the mouth it is darkened by depth instead."""
     place = Place.of(points)
-    light = sculpt.ambient(points, sculpt.field("without_mouth"), within=np.maximum(-place.depth, 0.0))
+    light = ambient(points, sculpt.field("without_mouth"), within=np.maximum(-place.depth, 0.0))
     return light * (1 - 0.75 * ramp(0.008, 0.09, -place.depth) * ramp(1.2, 1.5, place.from_eye))
 
 

@@ -1,7 +1,7 @@
 """The face as signed distance fields: head, hair and shirt, each a list of blended pieces.
 
 Every field is written once, in arithmetic that NumPy does on arrays and numba on single numbers; the pieces and their
-blends are those of `dragon.sculpt_kernels`. Fields of the head take the left half (x >= 0) unless they say that they
+blends are those of `sculpting.solids_kernels`. Fields of the head take the left half (x >= 0) unless they say that they
 mirror. Negative is inside.
 """
 
@@ -14,29 +14,21 @@ import numpy as np
 from numba import prange
 from numba.extending import register_jitable
 
-from understudy.cast.dragon.sculpt_kernels import capsule, ellipsoid, ramp, smax, smin, sphere
 from understudy.cast.face import measures
+from understudy.cast.sculpting.frames import turn
+from understudy.cast.sculpting.solids_kernels import capsule, ellipsoid, ramp, smax, smin, sphere, turned
 from understudy.checks import Array
 
 EX, EY, EZ = measures.EYE
 ER = measures.EYE_RADIUS
 (SX, SY, SZ), (UX, UY, UZ), (FX, FY, FZ) = measures.eye_frame().tolist()
 CX, MY = measures.CORNER_X, measures.LIP_Y
-EAR = tuple(measures.turn(0, -24, -8).T.ravel().tolist())
-HELIX = tuple(measures.turn(-10, -24, 80).T.ravel().tolist())
-NAPE = tuple(measures.turn(153, 0, 0).T.ravel().tolist())
-COLLAR = tuple(measures.turn(9, 0, 0).T.ravel().tolist())
+EAR = tuple(turn(0, -24, -8).T.ravel().tolist())
+HELIX = tuple(turn(-10, -24, 80).T.ravel().tolist())
+NAPE = tuple(turn(153, 0, 0).T.ravel().tolist())
+COLLAR = tuple(turn(9, 0, 0).T.ravel().tolist())
 SLIT = 0.006  # half the height of the mouth's slit before it is sealed
 FIELDS = ("skin", "closed", "without_mouth", "shirt")
-
-
-@register_jitable
-def turned(x: Any, y: Any, z: Any, m: tuple[float, ...]) -> Any:
-    return (
-        m[0] * x + m[1] * y + m[2] * z,
-        m[3] * x + m[4] * y + m[5] * z,
-        m[6] * x + m[7] * y + m[8] * z,
-    )
 
 
 @register_jitable

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.face.measures import CORNER_X, EYE, EYE_RADIUS, HINGE, JAW, LIP_Y, jaw_opened, ramp, turn
+from understudy.cast.face.measures import CORNER_X, EYE, EYE_RADIUS, HINGE, JAW, LIP_Y, jaw_opened, ramp
 from understudy.cast.face.skin import FacePlaces
+from understudy.cast.sculpting.frames import turn
 from understudy.checks import Array
 
 CORNER = (CORNER_X, LIP_Y + 0.016, 0.295)

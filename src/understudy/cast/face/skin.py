@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.dragon.binding import average, smoothed
 from understudy.cast.dragon.body import SkinSurface
 from understudy.cast.dragon.places import Places
 from understudy.cast.face import meshing, sculpt
 from understudy.cast.face.measures import CORNER_X, EYE, LIP_Y, ramp
+from understudy.cast.sculpting.smoothing import average, smoothed
 from understudy.checks import Array
 
 SEAL = 0.0066  # each lip goes so far to the line: a little beyond, or teeth flash in every one-sided shape

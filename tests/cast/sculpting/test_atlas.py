@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.cast.dragon import atlas
+from understudy.cast.sculpting import atlas
 
 pytest.importorskip("numba", reason="numba is not installed")
 
@@ -80,7 +80,7 @@ def test_unwrapping_packs_surfaces_into_the_square_without_overlap() -> None:
     rng = np.random.default_rng(0)
     x, y = (a.ravel() for a in np.meshgrid(np.linspace(0, 1, 12), np.linspace(0, 1, 12)))
     sheet = np.stack([x, y, 0.2 * np.sin(3 * x) + 0.01 * rng.normal(size=x.size)], axis=1)
-    from understudy.cast.dragon.patches import grid
+    from understudy.cast.sculpting.patches import grid
 
     surfaces = [(sheet, grid(12, 12)), (0.5 * sheet + 3, grid(12, 12))]
     uvs = atlas.unwrap(surfaces)

@@ -1,22 +1,21 @@
-"""Patches: the surfaces that the dragon's separate parts are made of, in head lengths.
+"""Patches: the surfaces that a sculpted character's separate parts are made of.
 
 A `Patch` is one surface with its paint and its hold on the joints. Sided ones are made for the left and mirrored;
-those on the midline are made as a left half and welded to its mirror image. Either way the dragon is symmetric to the
+those on the midline are made as a left half and welded to its mirror image. Either way the whole is symmetric to the
 last bit, triangles included.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.cast.dragon.meshing import mirrored
+from understudy.cast.sculpting.meshing import mirrored
 from understudy.checks import Array
 from understudy.maths import linear
-from understudy.maths.colour import from_hex
 
 Hold = Mapping[str, Array]  # joint -> (V,) weights, summing to one
 FLIP = np.array([-1.0, 1.0, 1.0])
@@ -27,7 +26,7 @@ class Patch:
     """One surface. `twin` is, of each vertex, the number of its mirror image in the patch on the other side."""
 
     name: str  # "Horn.L"; without a side it is its own mirror image
-    vertices: Array  # (V, 3) HL
+    vertices: Array  # (V, 3)
     triangles: Array  # (T, 3)
     colours: Array  # (V, 3) or (V, 4), sRGB
     hold: Hold
@@ -153,38 +152,15 @@ def mix(a: ArrayLike, b: ArrayLike, share: ArrayLike) -> Array:
     return np.asarray(a) * (1 - t) + np.asarray(b) * t
 
 
-PALETTE: dict[str, Array] = {
-    name: from_hex(code)
-    for name, code in {
-        "skin": "#D66F52",
-        "shade": "#B9543F",
-        "warm": "#E79A6A",
-        "crown": "#A5402F",
-        "nape": "#963A3A",
-        "belly": "#E9C48E",
-        "scute": "#B8674C",
-        "dapple": "#F2B987",
-        "blush": "#EE8D7C",
-        "freckle": "#A6483A",
-        "brow": "#7A2C20",
-        "lip": "#8C3A38",
-        "mouth": "#7C2739",
-        "gum": "#B24A58",
-        "socket": "#5E2424",
-        "tongue": "#E27C7C",
-        "tooth": "#FFF6E2",
-        "horn_tip": "#E9C9A0",
-        "spike_tip": "#C46A78",
-        "membrane": "#E8907A",
-        "plinth": "#4A2A44",
-        "aubergine": "#5A2E52",
-        "lash": "#43203A",
-        "iris": "#2AA59A",
-        "iris_dark": "#0E4A54",
-        "iris_light": "#8FE0C4",
-        "limbus": "#0B2A33",
-        "pupil": "#140B16",
-        "sclera": "#FFF4E0",
-        "sclera_edge": "#C99A86",
-    }.items()
-}
+def influences(group: Sequence[Patch], column: Mapping[str, int]) -> tuple[Array, Array]:
+    """(V, K) columns and weights, heaviest first, K the most that any vertex of the part needs."""
+    blocks = []
+    for patch in group:
+        dense = np.zeros((len(patch.vertices), len(column)))
+        for joint, share in patch.hold.items():
+            dense[:, column[joint]] = share
+        blocks.append(dense)
+    weights = np.concatenate(blocks)
+    most = int((weights > 0).sum(axis=1).max())
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :most]
+    return order, np.take_along_axis(weights, order, axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from understudy.cast.dragon.patches import grid
+from understudy.cast.sculpting.patches import grid
 from understudy.checks import Array
 from understudy.maths import linear
 

@@ -58,7 +58,7 @@ def unwrap(surfaces: Sequence[tuple[Array, Array]]) -> list[Array]:
 
 def texels(surfaces: Sequence[tuple[Array, Array]], uvs: Sequence[Array]) -> Texels:
     """What every covered texel shows, for surfaces (V, 3), (T, 3) and the UVs of their corners (T, 3, 2)."""
-    from understudy.cast.dragon.atlas_kernels import cover
+    from understudy.cast.sculpting.atlas_kernels import cover
 
     triangle = np.empty((SIZE, SIZE), np.int64)
     weights = np.zeros((SIZE, SIZE, 3))
