@@ -13,8 +13,13 @@ from typing import Any
 import numpy as np
 
 from understudy import checks
+from understudy.character import Character, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.maths import transform
+from understudy.retarget.capsules import capsule_moments
+from understudy.retarget.contact_points import find_contacts
+from understudy.retarget.volumes import link_moments
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +79,48 @@ class Body:
         offsets = np.array([c.offset for c in self.contacts]).reshape(-1, 3)
         frames = world[:, joints]
         return np.asarray(np.einsum("fkab,kb->fka", frames[..., :3, :3], offsets) + frames[..., :3, 3])
+
+    @property
+    def pseudo_inertias(self) -> Array:
+        """(J, 4, 4) int X X^T dm with X = (x, y, z, 1) in the joint's frame: mass, first and second moments in one.
+
+        With the second moments S about the centre, the inertia is I = trace(S) 1 - S, so S = trace(I) / 2 1 - I.
+        """
+        central = 0.5 * np.trace(self.inertias, axis1=1, axis2=2)[:, None, None] * np.eye(3) - self.inertias
+        result = np.empty((len(self), 4, 4))
+        result[:, :3, :3] = central + np.einsum("j,ja,jb->jab", self.masses, self.centres, self.centres)
+        result[:, :3, 3] = result[:, 3, :3] = self.masses[:, None] * self.centres
+        result[:, 3, 3] = self.masses
+        return result
+
+
+def body_of(character: Character, *, density: float = 1000.0, contacts: Iterable[ContactPoint] | None = None) -> Body:
+    """The body of a character from the volume of its skin, or of round bones where it has none; kg and metres.
+
+    Contact points are given, or found: toe and heel of what stands on the floor at rest.
+    """
+    density = checks.positive(density, "density")
+    moments = link_moments(character)
+    if moments[:, 3, 3].sum() <= 0:
+        moments = capsule_moments(character)
+    if moments[:, 3, 3].sum() <= 0:
+        raise InvalidInput(f"character {character.name!r} should have skin or bones to weigh, but has neither")
+    if contacts is None:
+        contacts = [ContactPoint(*found) for found in find_contacts(character)]
+    return body_from_moments(character, density * moments, contacts)
+
+
+def body_from_moments(character: Character, moments: Array, contacts: Iterable[ContactPoint]) -> Body:
+    """The body with moments (J, 4, 4) int X X^T dm over each link at rest, X = (x, y, z, 1) in the world."""
+    s = character.skeleton
+    world = kinematics.world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
+    masses = moments[:, 3, 3]
+    some = np.where(masses > 0, masses, 1.0)
+    places = np.where(masses[:, None] > 0, moments[:, :3, 3] / some[:, None], world[:, :3, 3])
+    central = moments[:, :3, :3] - np.einsum("j,ja,jb->jab", masses, places, places)
+    axes = world[:, :3, :3] / np.linalg.norm(world[:, :3, :3], axis=1, keepdims=True)
+    central = np.swapaxes(axes, 1, 2) @ central @ axes
+    inertias = np.trace(central, axis1=1, axis2=2)[:, None, None] * np.eye(3) - central
+    inertias[masses <= 0] = 0.0
+    centres = transform.apply(transform.invert(world), places)
+    return Body(masses, centres, inertias, contacts)
