@@ -1,0 +1,131 @@
+"""Which frame to pose next: the one whose pose would tell most about all the others.
+
+With S the covariance of the target's poses at the frames of the motions, given the pairs there are, and s^2 the noise,
+a pose at frame c lessens the variance at frame f by
+
+    S_fc^2 / (S_cc + s^2)
+
+[Gaussian conditioning], so its gain is the mean of that over all frames. The frame with the greatest gain is taken, S is
+conditioned on it, and so on. Gains fall, and say when it is enough. A frame that is unlike all others gains little, however
+uncertain; one that stands for many gains much. Covariances are those of the source's poses (with a width learned from the
+pairs where there are any): what the source does twice, the target will do alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.gp.kernel import squared_distances
+from understudy.retarget.baselines.gaussian_process import GaussianProcess
+from understudy.retarget.pairs import Pairs
+from understudy.retarget.source import Source
+
+MOST_CANDIDATES = 1500  # frames, evenly spread: a tenth of a second apart in two and a half minutes
+NOISE = 0.01  # of the variance, where there are no pairs to learn it from: two poses of one frame are never quite alike
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A frame to pose. Errors are what the model expects of a marker's coordinate, metres root mean square."""
+
+    motion: str
+    frame: int
+    time: float  # seconds of the file's own clock
+    uncertainty: float  # metres, at this frame, before any of this list is posed
+    gain: float  # share of the variance over all frames that this pose takes away, after those before it
+    error_after: float  # metres, over all frames, with this and all before it posed
+
+
+def suggest(sources: Mapping[str, Source], pairs: Pairs | None = None, count: int = 10) -> list[Suggestion]:
+    """The frames to pose next, best first; with `pairs`, beyond those."""
+    if not sources:
+        raise InvalidInput("there is no motion to choose frames of")
+    motions, frames, poses = _candidates(sources)
+    known = None if pairs is None else pairs.source.reshape(len(pairs), -1)
+    if known is not None and known.shape[1] != poses.shape[1]:
+        raise InvalidInput(f"the motions have {poses.shape[1] // 3} points, but the pairs {known.shape[1] // 3}")
+    S, noise, scale = _covariance(poses, pairs)
+    first = np.sqrt(np.maximum(np.diag(S), 0) + noise) * scale
+    chosen, gains, after = greedy(S, noise, min(count, len(poses)))
+    return [
+        Suggestion(
+            motions[c],
+            int(frames[c]),
+            sources[motions[c]].start + float(frames[c]) / sources[motions[c]].rate,
+            float(first[c]),
+            float(gain),
+            float(np.sqrt(rest) * scale),
+        )
+        for c, gain, rest in zip(chosen, gains, after)
+    ]
+
+
+def choose(pairs: Pairs, count: int) -> list[int]:
+    """The numbers of the `count` pairs that would have been suggested first, were all pairs the motion."""
+    S, noise, _ = _covariance(pairs.source.reshape(len(pairs), -1), None)
+    return greedy(S, noise, count)[0]
+
+
+def greedy(S: Array, noise: float, count: int) -> tuple[list[int], list[float], list[float]]:
+    """Numbers of the best frames of covariance S (n, n), the share of variance each takes, and the mean left after it."""
+    S = np.array(S)
+    chosen: list[int] = []
+    gains, after = [], []
+    whole = float(np.trace(S)) / len(S)
+    for _ in range(count):
+        gain = np.einsum("fc,fc->c", S, S) / (np.maximum(np.diag(S), 0) + noise) / len(S)
+        gain[chosen] = -1.0
+        best = int(gain.argmax())
+        column = S[:, best].copy()
+        S -= np.outer(column, column) / (max(column[best], 0.0) + noise)
+        chosen.append(best)
+        gains.append(float(gain[best]) / whole if whole > 0 else 0.0)
+        after.append(max(float(np.trace(S)) / len(S), 0.0))
+    return chosen, gains, after
+
+
+def _candidates(sources: Mapping[str, Source]) -> tuple[list[str], Array, Array]:
+    """Motions, frames (n,) and poses (n, D) to choose from, evenly spread over all motions."""
+    total = sum(len(source) for source in sources.values())
+    step = max(1, -(-total // MOST_CANDIDATES))
+    motions, frames, poses = [], [], []
+    width = next(iter(sources.values())).points.shape[1]
+    for name, source in sources.items():
+        if source.points.shape[1] != width:
+            raise InvalidInput(
+                f"motion {name!r} should have {width} points as the first has, but has {source.points.shape[1]}"
+            )
+        picked = np.arange(min(step // 2, len(source) - 1), len(source), step)
+        motions += [name] * len(picked)
+        frames.append(picked)
+        poses.append(source.local[picked].reshape(len(picked), -1))
+    return motions, np.concatenate(frames), np.concatenate(poses)
+
+
+def _covariance(poses: Array, pairs: Pairs | None) -> tuple[Array, float, float]:
+    """(n, n) covariance of the target at poses (n, D) given the pairs, its noise, and metres to its unit."""
+    if pairs is None:
+        squares = squared_distances(*(2 * [poses / _typical(poses)]))
+        return np.exp(-0.5 * squares), NOISE, float("nan")
+    model = GaussianProcess.learn(pairs)
+    t1, t2, t3, noise = model.theta
+    y = (poses - model.mean_source) / model.scale_source
+    K = t1 * np.exp(-0.5 * t2 * squared_distances(y, y)) + t3
+    k = t1 * np.exp(-0.5 * t2 * squared_distances(y, model.source)) + t3
+    return K - k @ model.inverse @ k.T, float(noise), model.scale_target
+
+
+def _typical(poses: Array) -> float:
+    """The root mean square distance of two poses: at that distance they tell a little of each other."""
+    spread = poses - poses.mean(axis=0)
+    return max(float(np.sqrt((spread**2).sum(axis=1).mean())), 1e-12)
+
+
+def gain_curve(suggestions: Sequence[Suggestion]) -> Array:
+    """(n,) the share of all variance that the first 1, 2, ... suggestions take away together."""
+    return np.cumsum([each.gain for each in suggestions])
