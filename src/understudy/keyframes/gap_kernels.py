@@ -13,35 +13,41 @@ from understudy.maths.accelerate import compiled
 @compiled(nogil=True)
 def gaps(parts: Array, place: Array, turn: Array, position: Array, orientation: Array, size: float, out: Array) -> None:
     """Ways and turns to go, into `out` (R, 6), zero where not asked for."""
-    m, q = np.empty((3, 3)), np.empty(4)
     for r in range(parts.shape[0]):
-        for a in range(3):
-            out[r, a] = (place[r, a] - position[r, a]) / size if parts[r, 0] else 0.0
-            out[r, 3 + a] = 0.0
-        if not parts[r, 1]:
-            continue
-        for a in range(3):
-            for b in range(3):
-                m[a, b] = 0.0
-                for c in range(3):
-                    m[a, b] += turn[r, a, c] * orientation[r, b, c]
-        # the column of 4 q q' with the largest diagonal entry, as in `quaternion.from_matrix`
-        xx, yy, zz = 1 + m[0, 0] - m[1, 1] - m[2, 2], 1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]
-        ww = 1 + m[0, 0] + m[1, 1] + m[2, 2]
-        xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
-        xw, yw, zw = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-        most = max(max(xx, yy), max(zz, ww))
-        if xx == most:
-            q[0], q[1], q[2], q[3] = xx, xy, xz, xw
-        elif yy == most:
-            q[0], q[1], q[2], q[3] = xy, yy, yz, yw
-        elif zz == most:
-            q[0], q[1], q[2], q[3] = xz, yz, zz, zw
-        else:
-            q[0], q[1], q[2], q[3] = xw, yw, zw, ww
-        sine = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
-        cosine = abs(q[3])
-        side = 1.0 if q[3] >= 0.0 else -1.0
-        factor = 2.0 * side * math.atan2(sine, cosine) / sine if sine > 1e-12 * cosine else 2.0 * side / cosine
-        for a in range(3):
-            out[r, 3 + a] = factor * q[a]
+        gap(parts[r], place[r], turn[r], position[r], orientation[r], size, out[r])
+
+
+@compiled(nogil=True)
+def gap(parts: Array, place: Array, turn: Array, position: Array, orientation: Array, size: float, out: Array) -> None:
+    """Way and turn to go of one request, into `out` (6,)."""
+    m, q = np.empty((3, 3)), np.empty(4)
+    for a in range(3):
+        out[a] = (place[a] - position[a]) / size if parts[0] else 0.0
+        out[3 + a] = 0.0
+    if not parts[1]:
+        return
+    for a in range(3):
+        for b in range(3):
+            m[a, b] = 0.0
+            for c in range(3):
+                m[a, b] += turn[a, c] * orientation[b, c]
+    # the column of 4 q q' with the largest diagonal entry, as in `quaternion.from_matrix`
+    xx, yy, zz = 1 + m[0, 0] - m[1, 1] - m[2, 2], 1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]
+    ww = 1 + m[0, 0] + m[1, 1] + m[2, 2]
+    xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
+    xw, yw, zw = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
+    most = max(max(xx, yy), max(zz, ww))
+    if xx == most:
+        q[0], q[1], q[2], q[3] = xx, xy, xz, xw
+    elif yy == most:
+        q[0], q[1], q[2], q[3] = xy, yy, yz, yw
+    elif zz == most:
+        q[0], q[1], q[2], q[3] = xz, yz, zz, zw
+    else:
+        q[0], q[1], q[2], q[3] = xw, yw, zw, ww
+    sine = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
+    cosine = abs(q[3])
+    side = 1.0 if q[3] >= 0.0 else -1.0
+    factor = 2.0 * side * math.atan2(sine, cosine) / sine if sine > 1e-12 * cosine else 2.0 * side / cosine
+    for a in range(3):
+        out[3 + a] = factor * q[a]

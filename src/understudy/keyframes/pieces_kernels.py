@@ -14,30 +14,38 @@ from understudy.maths.bezier_solve import RESIDUAL_END, STEP_END, STEPS
 def sample(pieces: Pieces, handles: Array, grid: Grid, values: Array, slopes: Array) -> None:
     """Values and their derivatives with respect to the handles."""
     for k in range(grid.times.size):
-        for i in range(grid.fixed.shape[1]):
-            g = grid.piece[k, i]
-            if g < 0:
-                values[k, i] = grid.fixed[k, i]
-                for c in range(4):
-                    slopes[k, i, c] = 0.0
-                continue
-            d, rise = pieces.d[g], pieces.y3[g] - pieces.y0[g]
-            p1, q1 = handles[g, 0] / d, handles[g, 1]
-            p2, q2 = 1.0 - handles[g, 2] / d, rise - handles[g, 3]
-            u = (grid.times[k] - pieces.t0[g]) / d
-            u = min(max(u, 0.0), 1.0)
-            s = u if u <= 0.0 or u >= 1.0 else newton_one(p1, p2, u, STEPS, STEP_END, RESIDUAL_END)
-            m = 1.0 - s
-            b1, b2, b3 = 3.0 * m * m * s, 3.0 * m * s * s, s * s * s
-            values[k, i] = pieces.y0[g] + b1 * q1 + b2 * q2 + b3 * rise
-            run = rate(p1, p2, 1.0, s)
-            at = s
-            if run < FLAT:
-                at = s + NUDGE if s < 0.5 else s - NUDGE
-                run = max(rate(p1, p2, 1.0, at), 1e-12)
-            steep = rate(q1, q2, rise, at) / run / d
-            slopes[k, i, 0], slopes[k, i, 1] = -b1 * steep, b1
-            slopes[k, i, 2], slopes[k, i, 3] = b2 * steep, -b2
+        sample_one(pieces, handles, grid, k, True, values[k], slopes[k])
+
+
+@compiled(nogil=True)
+def sample_one(pieces: Pieces, handles: Array, grid: Grid, k: int, sloping: bool, values: Array, slopes: Array) -> None:
+    """Values (n,) of sample k and, where asked for, their derivatives (n, 4)."""
+    for i in range(grid.fixed.shape[1]):
+        g = grid.piece[k, i]
+        if g < 0:
+            values[i] = grid.fixed[k, i]
+            for c in range(4):
+                slopes[i, c] = 0.0
+            continue
+        d, rise = pieces.d[g], pieces.y3[g] - pieces.y0[g]
+        p1, q1 = handles[g, 0] / d, handles[g, 1]
+        p2, q2 = 1.0 - handles[g, 2] / d, rise - handles[g, 3]
+        u = (grid.times[k] - pieces.t0[g]) / d
+        u = min(max(u, 0.0), 1.0)
+        s = u if u <= 0.0 or u >= 1.0 else newton_one(p1, p2, u, STEPS, STEP_END, RESIDUAL_END)
+        m = 1.0 - s
+        b1, b2, b3 = 3.0 * m * m * s, 3.0 * m * s * s, s * s * s
+        values[i] = pieces.y0[g] + b1 * q1 + b2 * q2 + b3 * rise
+        if not sloping:
+            continue
+        run = rate(p1, p2, 1.0, s)
+        at = s
+        if run < FLAT:
+            at = s + NUDGE if s < 0.5 else s - NUDGE
+            run = max(rate(p1, p2, 1.0, at), 1e-12)
+        steep = rate(q1, q2, rise, at) / run / d
+        slopes[i, 0], slopes[i, 1] = -b1 * steep, b1
+        slopes[i, 2], slopes[i, 3] = b2 * steep, -b2
 
 
 @compiled(nogil=True)
@@ -66,17 +74,25 @@ def rows(
     """
     for r in range(sample_of.size):
         k = sample_of[r]
-        for i in range(piece.shape[1]):
-            g = piece[k, i]
-            if g < 0:
+        row_one(jacobian[r], slopes[k], piece[k], variable, factor, first_row[r], scale, out)
+
+
+@compiled(nogil=True)
+def row_one(
+    jacobian: Array, slopes: Array, piece: Array, variable: Array, factor: Array, first: Array, scale: Array, out: Array
+) -> None:
+    """The rows of one request: jacobian (6, n), slopes (n, 4), piece (n,), first (2,)."""
+    for i in range(piece.size):
+        g = piece[i]
+        if g < 0:
+            continue
+        for c in range(4):
+            n = variable[g, c]
+            if n < 0:
                 continue
-            for c in range(4):
-                n = variable[g, c]
-                if n < 0:
-                    continue
-                amount = slopes[k, i, c] * factor[g, c]
-                for part in range(2):
-                    row = first_row[r, part]
-                    if row >= 0:
-                        for a in range(3):
-                            out[row + a, n] += scale[part] * amount * jacobian[r, 3 * part + a, i]
+            amount = slopes[i, c] * factor[g, c]
+            for part in range(2):
+                row = first[part]
+                if row >= 0:
+                    for a in range(3):
+                        out[row + a, n] += scale[part] * amount * jacobian[3 * part + a, i]

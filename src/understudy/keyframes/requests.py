@@ -6,6 +6,7 @@ Distances are counted in sizes of the character and turns in radians, so that on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.keyframes import pieces
 from understudy.keyframes.pieces import Grid
-from understudy.keyframes.states import States
+from understudy.keyframes.states import SkeletalStates, States
 from understudy.keyframes.tangents import Tangents
 from understudy.maths import accelerate, quaternion
 
@@ -32,13 +33,20 @@ class Requests:
     sample: Array  # (R,) int, into the grid
     first_row: Array  # (R, 2) int, -1 where a part is not asked for
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """M, three for each part asked for."""
         return 3 * int(self.parts.sum())
 
     def __len__(self) -> int:
         return len(self.point)
+
+    @cached_property
+    def by_sample(self) -> tuple[Array, Array]:
+        """The requests (R,) in the order of their samples, and where those of each sample begin (S + 1,)."""
+        return np.argsort(self.sample, kind="stable"), np.searchsorted(
+            np.sort(self.sample), np.arange(len(self.grid.times) + 1)
+        )
 
     @property
     def row_goal(self) -> Array:
@@ -111,6 +119,40 @@ def measure(
     states: States, tangents: Tangents, asked: Requests, v: Array, size: float, slopes: bool = True
 ) -> Measured:
     """How far the states for v (N,) are from their goals, and how they answer to v."""
+    kernels = accelerate.kernels("understudy.keyframes.measure_kernels")
+    if kernels is None or not isinstance(states, SkeletalStates):
+        return measured_slowly(states, tangents, asked, v, size, slopes)
+    t, (order, first) = tangents, asked.by_sample
+    gap, residual = np.empty((len(asked), 6)), np.empty(asked.rows)
+    matrix = np.zeros((asked.rows if slopes else 0, t.count))
+    kernels.measured(
+        states.bones,
+        states.anchors,
+        t.pieces,
+        asked.grid,
+        t.start,
+        t.variable,
+        t.factor,
+        v,
+        order,
+        first,
+        asked.point,
+        asked.parts,
+        asked.place,
+        asked.turn,
+        asked.first_row,
+        size,
+        gap,
+        residual,
+        matrix,
+    )
+    return Measured(gap, residual, matrix)
+
+
+def measured_slowly(
+    states: States, tangents: Tangents, asked: Requests, v: Array, size: float, slopes: bool = True
+) -> Measured:
+    """`measure` step by step, for states of any kind."""
     values, handle_slopes = pieces.sample(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
     gap = gaps(asked, position, orientation, size)

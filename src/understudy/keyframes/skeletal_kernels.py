@@ -10,38 +10,37 @@ from understudy.maths.accelerate import compiled
 
 
 @compiled(nogil=True)
-def rotation(q: Array, r: Array) -> None:
+def rotation(x: float, y: float, z: float, w: float, r: Array) -> None:
     """The matrix (3, 3) of a unit quaternion."""
-    x, y, z, w = q[0], q[1], q[2], q[3]
     r[0, 0], r[0, 1], r[0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
     r[1, 0], r[1, 1], r[1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
     r[2, 0], r[2, 1], r[2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
 
 
 @compiled(nogil=True)
-def of_quaternion(values: Array, first: int, r: Array, axes: Array) -> None:
-    """R of four columns of any length, and a_k = 2 vec(e_k conj(q)) / |q|^2."""
+def of_quaternion(values: Array, first: int, r: Array, axes: Array, i: int, j: int) -> None:
+    """R of four columns of any length, and a_k = 2 vec(e_k conj(q)) / |q|^2 into axes[i, j]."""
     x, y, z, w = values[first], values[first + 1], values[first + 2], values[first + 3]
     square = x * x + y * y + z * z + w * w
     scale = 1.0 / np.sqrt(square)
-    rotation(np.array([x * scale, y * scale, z * scale, w * scale]), r)
+    rotation(x * scale, y * scale, z * scale, w * scale, r)
     k = 2.0 / square
-    axes[0, 0], axes[0, 1], axes[0, 2] = k * w, k * z, -k * y
-    axes[1, 0], axes[1, 1], axes[1, 2] = -k * z, k * w, k * x
-    axes[2, 0], axes[2, 1], axes[2, 2] = k * y, -k * x, k * w
-    axes[3, 0], axes[3, 1], axes[3, 2] = -k * x, -k * y, -k * z
+    axes[i, j, 0, 0], axes[i, j, 0, 1], axes[i, j, 0, 2] = k * w, k * z, -k * y
+    axes[i, j, 1, 0], axes[i, j, 1, 1], axes[i, j, 1, 2] = -k * z, k * w, k * x
+    axes[i, j, 2, 0], axes[i, j, 2, 1], axes[i, j, 2, 2] = k * y, -k * x, k * w
+    axes[i, j, 3, 0], axes[i, j, 3, 1], axes[i, j, 3, 2] = -k * x, -k * y, -k * z
 
 
 @compiled(nogil=True)
-def of_angles(values: Array, first: int, order: Array, r: Array, axes: Array) -> None:
+def of_angles(values: Array, first: int, order: Array, r: Array, axes: Array, i: int, j: int) -> None:
     """R = R_i(a) R_j(b) R_k(c) of three columns, and the axis of each factor in the frame of the parent."""
     for a in range(3):
         for b in range(3):
             r[a, b] = 1.0 if a == b else 0.0
     for k in range(3):
-        axis = order[k]
+        axis = order[j, k]
         for a in range(3):
-            axes[k, a] = r[a, axis]
+            axes[i, j, k, a] = r[a, axis]
         c, s = np.cos(values[first + k]), np.sin(values[first + k])
         u, v = (axis + 1) % 3, (axis + 2) % 3
         for a in range(3):
@@ -53,83 +52,119 @@ def of_angles(values: Array, first: int, order: Array, r: Array, axes: Array) ->
 def frames(bones: Bones, values: Array, out: Frames) -> None:
     """Transforms of all joints at all samples."""
     for i in range(values.shape[0]):
-        for j in range(bones.parents.size):
-            t, r, s = out.t[i, j], out.r[i, j], out.s[i, j]
-            for a in range(3):
-                t[a], s[a] = bones.translations[j, a], bones.scales[j, a]
-                if bones.translation_column[j] >= 0:
-                    t[a] = values[i, bones.translation_column[j] + a]
-                if bones.scale_column[j] >= 0:
-                    s[a] = values[i, bones.scale_column[j] + a]
-            if bones.rotation_kind[j] == QUATERNION:
-                of_quaternion(values[i], bones.rotation_column[j], r, out.axes[i, j])
-            elif bones.rotation_kind[j] == EULER:
-                of_angles(values[i], bones.rotation_column[j], bones.order[j], r, out.axes[i, j])
-            else:
-                rotation(bones.rotations[j], r)
-            p = bones.parents[j]
-            linear, turn, origin = out.linear[i, j], out.turn[i, j], out.origin[i, j]
-            for a in range(3):
-                origin[a] = t[a] if p < 0 else out.origin[i, p, a]
-                for b in range(3):
-                    if p < 0:
-                        linear[a, b], turn[a, b] = r[a, b] * s[b], r[a, b]
-                        continue
-                    origin[a] += out.linear[i, p, a, b] * t[b]
-                    first, second = 0.0, 0.0
-                    for c in range(3):
-                        first += out.linear[i, p, a, c] * r[c, b]
-                        second += out.turn[i, p, a, c] * r[c, b]
-                    linear[a, b], turn[a, b] = first * s[b], second
+        frame(bones, values[i], i, out)
 
 
 @compiled(nogil=True)
-def add_slope(jacobian: Array, column: int, weight: float, l_p: Array, x: float, y: float, z: float) -> None:
-    """jacobian[:3, column] += weight L_p (x, y, z)."""
+def frame(bones: Bones, values: Array, i: int, out: Frames) -> None:
+    """Transforms of all joints for values (n,), as sample i.
+
+    Numbers are taken one by one: a view of an array costs as much as a joint.
+    """
+    t, r, s = np.empty(3), np.empty((3, 3)), np.empty(3)
+    for j in range(bones.parents.size):
+        moving, scaling = bones.translation_column[j], bones.scale_column[j]
+        for a in range(3):
+            t[a] = values[moving + a] if moving >= 0 else bones.translations[j, a]
+            s[a] = values[scaling + a] if scaling >= 0 else bones.scales[j, a]
+        if bones.rotation_kind[j] == QUATERNION:
+            of_quaternion(values, bones.rotation_column[j], r, out.axes, i, j)
+        elif bones.rotation_kind[j] == EULER:
+            of_angles(values, bones.rotation_column[j], bones.order, r, out.axes, i, j)
+        else:
+            q = bones.rotations
+            rotation(q[j, 0], q[j, 1], q[j, 2], q[j, 3], r)
+        p = bones.parents[j]
+        for a in range(3):
+            out.t[i, j, a], out.s[i, j, a] = t[a], s[a]
+            x, y, z = 1.0 * (a == 0), 1.0 * (a == 1), 1.0 * (a == 2)  # of L_p and Q_p
+            u, v, w, o = x, y, z, 0.0
+            if p >= 0:
+                x, y, z = out.linear[i, p, a, 0], out.linear[i, p, a, 1], out.linear[i, p, a, 2]
+                u, v, w = out.turn[i, p, a, 0], out.turn[i, p, a, 1], out.turn[i, p, a, 2]
+                o = out.origin[i, p, a]
+            out.origin[i, j, a] = o + x * t[0] + y * t[1] + z * t[2]
+            for b in range(3):
+                out.r[i, j, a, b] = r[a, b]
+                out.linear[i, j, a, b] = (x * r[0, b] + y * r[1, b] + z * r[2, b]) * s[b]
+                out.turn[i, j, a, b] = u * r[0, b] + v * r[1, b] + w * r[2, b]
+
+
+@compiled(nogil=True)
+def add_slope(
+    out: Array,
+    n: int,
+    row: int,
+    column: int,
+    weight: float,
+    linear: Array,
+    i: int,
+    p: int,
+    x: float,
+    y: float,
+    z: float,
+) -> None:
+    """out[n, row : row + 3, column] += weight linear[i, p] (x, y, z); p = -1 is the world."""
+    if p < 0:
+        out[n, row, column] += weight * x
+        out[n, row + 1, column] += weight * y
+        out[n, row + 2, column] += weight * z
+        return
     for a in range(3):
-        jacobian[a, column] += weight * (l_p[a, 0] * x + l_p[a, 1] * y + l_p[a, 2] * z)
+        out[n, row + a, column] += weight * (linear[i, p, a, 0] * x + linear[i, p, a, 1] * y + linear[i, p, a, 2] * z)
 
 
 @compiled(nogil=True)
-def climb(bones: Bones, at: Frames, i: int, j: int, w: float, y: Array, out: Array) -> None:
-    """Add the derivatives of a point y in the frame of joint j, with respect to j and all above it."""
-    identity = np.eye(3)
-    v = np.empty(3)
+def climb(bones: Bones, at: Frames, i: int, j: int, w: float, y: Array, out: Array, n: int) -> None:
+    """Add the derivatives of a point y in the frame of joint j, with respect to j and all above it, to out[n]."""
     while j >= 0:
-        above = bones.parents[j]
-        l_p = at.linear[i, above] if above >= 0 else identity
-        r, s, axes = at.r[i, j], at.s[i, j], at.axes[i, j]
-        for a in range(3):
-            v[a] = r[a, 0] * s[0] * y[0] + r[a, 1] * s[1] * y[1] + r[a, 2] * s[2] * y[2]
-        if bones.translation_column[j] >= 0:
+        p, linear, s, r = bones.parents[j], at.linear, at.s, at.r
+        y0, y1, y2 = y[0], y[1], y[2]
+        z0, z1, z2 = s[i, j, 0] * y0, s[i, j, 1] * y1, s[i, j, 2] * y2
+        v0 = r[i, j, 0, 0] * z0 + r[i, j, 0, 1] * z1 + r[i, j, 0, 2] * z2
+        v1 = r[i, j, 1, 0] * z0 + r[i, j, 1, 1] * z1 + r[i, j, 1, 2] * z2
+        v2 = r[i, j, 2, 0] * z0 + r[i, j, 2, 1] * z1 + r[i, j, 2, 2] * z2
+        column = bones.translation_column[j]
+        if column >= 0:
             for k in range(3):
-                unit = identity[k]
-                add_slope(out, bones.translation_column[j] + k, w, l_p, unit[0], unit[1], unit[2])
-        if bones.scale_column[j] >= 0:
+                add_slope(out, n, 0, column + k, w, linear, i, p, 1.0 * (k == 0), 1.0 * (k == 1), 1.0 * (k == 2))
+        column = bones.scale_column[j]
+        if column >= 0:
             for k in range(3):
-                add_slope(out, bones.scale_column[j] + k, w, l_p, r[0, k] * y[k], r[1, k] * y[k], r[2, k] * y[k])
+                add_slope(
+                    out,
+                    n,
+                    0,
+                    column + k,
+                    w,
+                    linear,
+                    i,
+                    p,
+                    r[i, j, 0, k] * y[k],
+                    r[i, j, 1, k] * y[k],
+                    r[i, j, 2, k] * y[k],
+                )
+        column = bones.rotation_column[j]
         if bones.rotation_kind[j] > 0:
             for k in range(4 if bones.rotation_kind[j] == QUATERNION else 3):
-                ax, ay, az = axes[k, 0], axes[k, 1], axes[k, 2]
-                cx, cy, cz = ay * v[2] - az * v[1], az * v[0] - ax * v[2], ax * v[1] - ay * v[0]
-                add_slope(out, bones.rotation_column[j] + k, w, l_p, cx, cy, cz)
-        for a in range(3):
-            y[a] = at.t[i, j, a] + v[a]
-        j = above
+                ax, ay, az = at.axes[i, j, k, 0], at.axes[i, j, k, 1], at.axes[i, j, k, 2]
+                add_slope(
+                    out, n, 0, column + k, w, linear, i, p, ay * v2 - az * v1, az * v0 - ax * v2, ax * v1 - ay * v0
+                )
+        y[0], y[1], y[2] = at.t[i, j, 0] + v0, at.t[i, j, 1] + v1, at.t[i, j, 2] + v2
+        j = p
 
 
 @compiled(nogil=True)
-def climb_turns(bones: Bones, at: Frames, i: int, j: int, out: Array) -> None:
-    """Add the derivatives of the orientation of joint j."""
-    identity = np.eye(3)
+def climb_turns(bones: Bones, at: Frames, i: int, j: int, out: Array, n: int) -> None:
+    """Add the derivatives of the orientation of joint j to the last three rows of out[n]."""
     while j >= 0:
-        above = bones.parents[j]
-        q_p = at.turn[i, above] if above >= 0 else identity
+        p = bones.parents[j]
         if bones.rotation_kind[j] > 0:
             for k in range(4 if bones.rotation_kind[j] == QUATERNION else 3):
-                axis = at.axes[i, j, k]
-                add_slope(out, bones.rotation_column[j] + k, 1.0, q_p, axis[0], axis[1], axis[2])
-        j = above
+                x, y, z = at.axes[i, j, k, 0], at.axes[i, j, k, 1], at.axes[i, j, k, 2]
+                add_slope(out, n, 3, bones.rotation_column[j] + k, 1.0, at.turn, i, p, x, y, z)
+        j = p
 
 
 @compiled(nogil=True)
@@ -145,24 +180,47 @@ def states(
     jacobian: Array,
 ) -> None:
     """States and derivatives of all requests into zeroed arrays; without derivatives where `jacobian` is empty."""
-    y = np.empty(3)
-    slopes = jacobian.size > 0
-    for request in range(sample.size):
-        i, p = sample[request], point[request]
-        orientation[request] = at.turn[i, anchors.main[p]]
-        for b in range(anchors.first[p], anchors.first[p + 1]):
-            j, w = anchors.joint[b], anchors.weight[b]
-            y[:] = anchors.local[b]
-            for e in range(anchors.first_shape[b], anchors.first_shape[b + 1]):
-                column, d = anchors.shape_column[e], anchors.shape_delta[e]
-                for a in range(3):
-                    y[a] += values[i, column] * d[a]
-                if slopes:
-                    add_slope(jacobian[request], column, w, at.linear[i, j], d[0], d[1], d[2])
+    y, slopes = np.empty(3), jacobian.size > 0
+    for n in range(sample.size):
+        i = sample[n]
+        state(bones, anchors, at, values[i], i, point[n], y, position, orientation, slopes, jacobian, n)
+
+
+@compiled(nogil=True)
+def state(
+    bones: Bones,
+    anchors: Anchors,
+    at: Frames,
+    values: Array,
+    i: int,
+    p: int,
+    y: Array,
+    position: Array,
+    orientation: Array,
+    slopes: bool,
+    jacobian: Array,
+    n: int,
+) -> None:
+    """State of point p at sample i, with values (n,), as request n, and where asked for its derivatives; y (3,) is
+    room to work in."""
+    main = anchors.main[p]
+    for a in range(3):
+        for b in range(3):
+            orientation[n, a, b] = at.turn[i, main, a, b]
+    for carrier in range(anchors.first[p], anchors.first[p + 1]):
+        j, w = anchors.joint[carrier], anchors.weight[carrier]
+        for a in range(3):
+            y[a] = anchors.local[carrier, a]
+        for e in range(anchors.first_shape[carrier], anchors.first_shape[carrier + 1]):
+            column, d = anchors.shape_column[e], anchors.shape_delta
             for a in range(3):
-                l_a = at.linear[i, j, a]
-                position[request, a] += w * (at.origin[i, j, a] + l_a[0] * y[0] + l_a[1] * y[1] + l_a[2] * y[2])
+                y[a] += values[column] * d[e, a]
             if slopes:
-                climb(bones, at, i, j, w, y, jacobian[request])
+                add_slope(jacobian, n, 0, column, w, at.linear, i, j, d[e, 0], d[e, 1], d[e, 2])
+        for a in range(3):
+            turned = at.linear[i, j, a, 0] * y[0] + at.linear[i, j, a, 1] * y[1] + at.linear[i, j, a, 2] * y[2]
+            position[n, a] += w * (at.origin[i, j, a] + turned)
         if slopes:
-            climb_turns(bones, at, i, anchors.main[p], jacobian[request, 3:])
+            climb(bones, at, i, j, w, y, jacobian, n)
+    if slopes:
+        climb_turns(bones, at, i, main, jacobian, n)

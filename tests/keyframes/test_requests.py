@@ -1,0 +1,33 @@
+"""What a drag measures, in one compiled call, is what the steps by themselves measure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.keyframes import creature
+
+from understudy.keyframes.goals import Contact, Edit, Move, Pin, Point
+from understudy.keyframes.problem import prepare
+from understudy.keyframes.requests import measure, measured_slowly
+
+
+@pytest.mark.parametrize("slopes", [True, False])
+@pytest.mark.parametrize("kind", ["euler", "rotation", "mixed"])
+def test_measured_at_once_or_step_by_step_is_the_same(kind: str, slopes: bool) -> None:
+    moves = [
+        Move(Point("left tip"), 1.4, by=(0.05, 0, 0), turn_to=(0, 0, 0, 1)),
+        Move(Point(vertex=5), 1.6, by=(0, 0.1, 0)),
+    ]
+    edit = Edit(
+        moves, pins=[Pin(Point("right tip"), orientation=False)], contacts=[Contact(Point("left tip"), 1.6, 1.9)]
+    )
+    problem = prepare(creature.rig(), creature.curves(4, kind), edit)
+    v = 0.2 * np.random.default_rng(5).normal(size=problem.tangents.count)
+    for asked in (problem.moves, problem.held, problem.dense, problem.held.joined(problem.dense, np.array([3, 7]))):
+        fast, slow = (
+            each(problem.states, problem.tangents, asked, v, problem.size, slopes)
+            for each in (measure, measured_slowly)
+        )
+        assert len(asked)
+        for a, b in zip(fast, slow, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-12)
