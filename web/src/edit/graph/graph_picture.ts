@@ -1,0 +1,189 @@
+/** The graph as a picture: value axis, curves and keys below; what is selected, its handles and the pointer's box above. */
+import type { Span } from "../../shell/ruler";
+import { isBroken } from "./curves";
+import { hasHandle, type HandlePlace, type Side } from "./handles";
+import { edgeAt, GRIP, handlePoint, keyPoint, keysBetween, selectionBox, type Box, type Graph } from "./hits";
+import { keyFactors, type Lane } from "./lanes";
+import type { Paint } from "./layers";
+import { trace } from "./paths";
+import { diamond, drawRuler, RULER } from "./ruler_picture";
+import { countKeys, type KeyPlace } from "./selection";
+import { valueTicks, yAt } from "./view";
+
+export const AXIS = 48; // px at the left, for values
+const CLOSEST = 5; // px between two keys that are drawn both
+const MOST_HANDLES = 400; // selected keys with handles: beyond that they would hide the curves
+const AMBER = "#f2a33a";
+
+/** What the pointer is over or does. */
+export interface Pointing {
+  key?: KeyPlace | null;
+  handle?: HandlePlace | null;
+  edge?: ReturnType<typeof edgeAt>;
+  box?: Box | null;
+}
+
+export function drawBase(paint: Paint, graph: Graph, without: ReadonlySet<number>, rate: number, whole: Span, unit: string): void {
+  const { area, view } = graph;
+  const bottom = area.top + area.height;
+  drawRuler(paint, view, area, rate, whole, bottom);
+  drawAxis(paint, graph, unit);
+  clip(paint, graph);
+  const strong = graph.lanes.length <= 24;
+  const lanes = graph.lanes.filter((lane) => !without.has(lane.channel));
+  for (const lane of lanes) drawCurve(paint, graph, lane, strong ? 1 : 0.6);
+  for (const lane of lanes) drawKeys(paint, graph, lane);
+  paint.restore();
+}
+
+export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>, pointing: Pointing): void {
+  clip(paint, graph);
+  for (const lane of graph.lanes) {
+    if (!moving.has(lane.channel)) continue;
+    drawCurve(paint, graph, lane, 1);
+    drawKeys(paint, graph, lane);
+  }
+  const few = countKeys(graph.selection, graph.channels) <= MOST_HANDLES;
+  for (const lane of graph.lanes) drawSelected(paint, graph, lane, few);
+  if (pointing.key) drawHovered(paint, graph, pointing.key);
+  const around = selectionBox(graph);
+  if (around) drawAround(paint, around, pointing.edge ?? null);
+  if (pointing.box) drawBox(paint, pointing.box);
+  paint.restore();
+}
+
+function clip(paint: Paint, { area }: Graph): void {
+  paint.save();
+  paint.beginPath();
+  paint.rect(area.left, area.top, area.width, area.height);
+  paint.clip();
+}
+
+function drawAxis(paint: Paint, graph: Graph, unit: string): void {
+  const { area, view } = graph;
+  paint.textAlign = "right";
+  for (const tick of valueTicks(view, area.height)) {
+    const y = Math.round(yAt(view, area, tick.value)) + 0.5;
+    paint.fillStyle = tick.value === 0 ? "#3a3f48" : "#24282e";
+    paint.fillRect(area.left, y - 0.5, area.width, 1);
+    paint.fillStyle = "#8b919b";
+    if (y > area.top + 5 && y < area.top + area.height - 4) paint.fillText(tick.label + unit.replace("m", ""), area.left - 6, y);
+  }
+  if (unit === "m") paint.fillText(unit, area.left - 6, RULER / 2);
+  paint.textAlign = "left";
+}
+
+function drawCurve(paint: Paint, graph: Graph, lane: Lane, alpha: number): void {
+  paint.beginPath();
+  trace(graph, lane, paint);
+  paint.globalAlpha = alpha;
+  paint.lineWidth = 1.25;
+  paint.lineJoin = "bevel"; // pixel by pixel a mitre would stand out
+  paint.strokeStyle = lane.colour;
+  paint.stroke();
+  paint.globalAlpha = 1;
+}
+
+/** Keys as small diamonds; of those that would cover each other only the first. */
+function drawKeys(paint: Paint, graph: Graph, lane: Lane): void {
+  const factors = keyFactors(graph.channels[lane.channel]);
+  const [first, last] = keysBetween(graph, lane.channel, graph.area.left - 6, graph.area.left + graph.area.width + 6);
+  const across = graph.area.width / Math.max(1, last - first);
+  if (across < CLOSEST / 2) return; // more keys than pixels: the curve alone says more
+  let x = -Infinity;
+  let y = -Infinity;
+  paint.beginPath();
+  for (let key = first; key < last; key++) {
+    const point = keyPoint(graph, lane, key, factors);
+    if (Math.abs(point.x - x) < CLOSEST && Math.abs(point.y - y) < CLOSEST) continue;
+    ({ x, y } = point);
+    diamond(paint, x, y, 3.5);
+  }
+  paint.fillStyle = lane.colour;
+  paint.fill();
+}
+
+function drawSelected(paint: Paint, graph: Graph, lane: Lane, handles: boolean): void {
+  const flags = graph.selection.get(lane.channel);
+  if (!flags) return;
+  const channel = graph.channels[lane.channel];
+  const n = channel.columns.length;
+  const factors = keyFactors(channel);
+  const margin = handles ? 1e5 : 6;
+  const [first, last] = keysBetween(graph, lane.channel, graph.area.left - margin, graph.area.left + graph.area.width + margin);
+  const keys = new Path2D();
+  const arms = new Path2D();
+  const ends = new Path2D();
+  let x = -Infinity;
+  let y = -Infinity;
+  for (let key = first; key < last; key++) {
+    if (!flags[key * n + lane.column]) continue;
+    const point = keyPoint(graph, lane, key, factors);
+    if (handles) for (const side of ["before", "after"] as Side[]) arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
+    if (!handles && Math.abs(point.x - x) < 3 && Math.abs(point.y - y) < 3) continue;
+    ({ x, y } = point);
+    diamond(keys as unknown as Paint, x, y, 4.5);
+  }
+  paint.lineWidth = 1;
+  paint.strokeStyle = "#f2a33ab0";
+  paint.stroke(arms);
+  paint.fillStyle = "#1e2126";
+  paint.strokeStyle = AMBER;
+  paint.fill(ends);
+  paint.stroke(ends);
+  paint.fillStyle = AMBER;
+  paint.fill(keys);
+}
+
+/** A handle: its arm, and a ring at its end, or a square where the key is broken. */
+function arm(graph: Graph, lane: Lane, place: HandlePlace, factors: Float64Array, arms: Path2D, ends: Path2D): void {
+  const channel = graph.channels[lane.channel];
+  if (!hasHandle(channel, place.key, place.side)) return;
+  const from = keyPoint(graph, lane, place.key, factors);
+  const to = handlePoint(graph, lane, place, factors);
+  arms.moveTo(from.x, from.y);
+  arms.lineTo(to.x, to.y);
+  if (isBroken(channel, place.key, place.column)) ends.rect(to.x - 2.5, to.y - 2.5, 5, 5);
+  else {
+    ends.moveTo(to.x + 3, to.y);
+    ends.arc(to.x, to.y, 3, 0, 2 * Math.PI);
+  }
+}
+
+function drawHovered(paint: Paint, graph: Graph, place: KeyPlace): void {
+  const lane = graph.lanes.find((each) => each.channel === place.channel && each.column === place.column);
+  if (!lane || place.key >= graph.channels[lane.channel].times.length) return;
+  const { x, y } = keyPoint(graph, lane, place.key, keyFactors(graph.channels[lane.channel]));
+  paint.beginPath();
+  diamond(paint, x, y, 7);
+  paint.lineWidth = 1.25;
+  paint.strokeStyle = "#d9dce1";
+  paint.stroke();
+}
+
+/** The box around a selection, whose edges stretch it; the hovered edge is strong. */
+export function drawAround(paint: Paint, box: Box, edge: string | null): void {
+  const [left, top, right, bottom] = [box.left - GRIP, box.top - GRIP, box.right + GRIP, box.bottom + GRIP].map((at) => Math.round(at) + 0.5);
+  paint.lineWidth = 1;
+  paint.strokeStyle = "#f2a33a50";
+  paint.strokeRect(left, top, right - left, bottom - top);
+  const lines = { left: [left, top, left, bottom], right: [right, top, right, bottom], top: [left, top, right, top], bottom: [left, bottom, right, bottom] };
+  if (!edge || !(edge in lines)) return;
+  const [ax, ay, bx, by] = lines[edge as keyof typeof lines];
+  paint.lineWidth = 2;
+  paint.strokeStyle = AMBER;
+  paint.beginPath();
+  paint.moveTo(ax, ay);
+  paint.lineTo(bx, by);
+  paint.stroke();
+}
+
+export function drawBox(paint: Paint, box: Box): void {
+  paint.fillStyle = "#f2a33a1a";
+  paint.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+  paint.lineWidth = 1;
+  paint.strokeStyle = "#f2a33a90";
+  paint.setLineDash([4, 3]);
+  paint.strokeRect(box.left + 0.5, box.top + 0.5, box.right - box.left, box.bottom - box.top);
+  paint.setLineDash([]);
+}

@@ -1,0 +1,184 @@
+/** What lies under the pointer, and what a box holds: keys, handles, curves and the grips around a selection. */
+import { isTurn, keyFrom, type CurveChannel } from "./curves";
+import { handleOffset, hasHandle, type HandlePlace, type Side } from "./handles";
+import { keyFactors, type Lane } from "./lanes";
+import { isSelected, type KeyPlace, type KeySelection } from "./selection";
+import { keySigns, sampleRow } from "./sampling";
+import { timeAt, xAt, yAt, type Area, type View } from "./view";
+
+export const REACH = 7; // px around a key or handle that still hit it
+const CURVE_REACH = 5;
+
+export interface Box {
+  left: number; // px
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+export const boxOf = (a: { x: number; y: number }, b: { x: number; y: number }): Box => ({
+  left: Math.min(a.x, b.x),
+  top: Math.min(a.y, b.y),
+  right: Math.max(a.x, b.x),
+  bottom: Math.max(a.y, b.y),
+});
+
+/** What the graph shows. */
+export interface Graph {
+  channels: readonly CurveChannel[];
+  lanes: readonly Lane[];
+  selection: KeySelection;
+  view: View;
+  area: Area;
+}
+
+/** A value as it is stored, in a lane's units. */
+export const shownValue = (lane: Lane, value: number) => lane.scale * (value - lane.offset);
+
+/** The place of a lane's key, px. */
+export function keyPoint(graph: Graph, lane: Lane, key: number, factors: Float64Array): { x: number; y: number } {
+  const channel = graph.channels[lane.channel];
+  const value = channel.values[key * channel.columns.length + lane.column] * factors[key];
+  return { x: xAt(graph.view, graph.area, channel.times[key]), y: yAt(graph.view, graph.area, shownValue(lane, value)) };
+}
+
+/** The place of a handle's end, px. */
+export function handlePoint(graph: Graph, lane: Lane, place: HandlePlace, factors: Float64Array): { x: number; y: number } {
+  const channel = graph.channels[lane.channel];
+  const [dt, dv] = handleOffset(channel, place);
+  const value = channel.values[place.key * channel.columns.length + lane.column];
+  return {
+    x: xAt(graph.view, graph.area, channel.times[place.key] + dt),
+    y: yAt(graph.view, graph.area, shownValue(lane, (value + dv) * factors[place.key])),
+  };
+}
+
+/** The keys of a channel within a span of px, first included and last excluded. */
+export function keysBetween(graph: Graph, channel: number, left: number, right: number): [number, number] {
+  const { times } = graph.channels[channel];
+  return [keyFrom(times, timeAt(graph.view, graph.area, left)), keyFrom(times, timeAt(graph.view, graph.area, right) + 1e-12)];
+}
+
+/** The nearest key to a place; of several at one place a selected one. */
+export function keyAt(graph: Graph, x: number, y: number): KeyPlace | null {
+  let best: KeyPlace | null = null;
+  let nearest = REACH * REACH;
+  for (const lane of graph.lanes) {
+    const channel = graph.channels[lane.channel];
+    const factors = keyFactors(channel);
+    const [first, last] = keysBetween(graph, lane.channel, x - REACH, x + REACH);
+    for (let key = first; key < last; key++) {
+      const point = keyPoint(graph, lane, key, factors);
+      const isOne = isSelected(graph.selection, lane.channel, key * channel.columns.length + lane.column);
+      const distance = (point.x - x) ** 2 + (point.y - y) ** 2 - (isOne ? 1 : 0);
+      if (distance > nearest) continue;
+      nearest = distance;
+      best = { channel: lane.channel, column: lane.column, key };
+    }
+  }
+  return best;
+}
+
+/** The nearest handle of a selected key; handles of others are not shown. */
+export function handleAt(graph: Graph, x: number, y: number): HandlePlace | null {
+  let best: HandlePlace | null = null;
+  let nearest = REACH * REACH;
+  for (const lane of graph.lanes) {
+    const flags = graph.selection.get(lane.channel);
+    if (!flags) continue;
+    const channel = graph.channels[lane.channel];
+    const n = channel.columns.length;
+    const factors = keyFactors(channel);
+    const [first, last] = [Math.max(0, keysBetween(graph, lane.channel, graph.area.left, x)[0] - 1), channel.times.length];
+    for (let key = first; key < last; key++) {
+      if (!flags[key * n + lane.column]) continue;
+      for (const side of ["before", "after"] as Side[]) {
+        if (!hasHandle(channel, key, side)) continue;
+        const place = { channel: lane.channel, column: lane.column, key, side };
+        const point = handlePoint(graph, lane, place, factors);
+        const distance = (point.x - x) ** 2 + (point.y - y) ** 2;
+        if (distance > nearest) continue;
+        nearest = distance;
+        best = place;
+      }
+    }
+  }
+  return best;
+}
+
+/** The lane whose curve passes a place. */
+export function laneAt(graph: Graph, x: number, y: number): Lane | null {
+  const time = timeAt(graph.view, graph.area, x);
+  const rows = new Map<number, Float64Array>();
+  let best: Lane | null = null;
+  let nearest = CURVE_REACH;
+  for (const lane of graph.lanes) {
+    const channel = graph.channels[lane.channel];
+    let row = rows.get(lane.channel);
+    if (!row) {
+      row = sampleRow(channel, time, keySigns(channel), new Float64Array(channel.columns.length));
+      rows.set(lane.channel, row);
+    }
+    const distance = Math.abs(yAt(graph.view, graph.area, shownValue(lane, row[lane.column])) - y);
+    if (distance > nearest) continue;
+    nearest = distance;
+    best = lane;
+  }
+  return best;
+}
+
+/** All keys of the lanes inside a box. */
+export function keysIn(graph: Graph, box: Box): KeyPlace[] {
+  const found: KeyPlace[] = [];
+  for (const lane of graph.lanes) {
+    const channel = graph.channels[lane.channel];
+    const factors = keyFactors(channel);
+    const [first, last] = keysBetween(graph, lane.channel, box.left, box.right);
+    for (let key = first; key < last; key++) {
+      const { y } = keyPoint(graph, lane, key, factors);
+      if (y >= box.top && y <= box.bottom) found.push({ channel: lane.channel, column: lane.column, key });
+    }
+  }
+  return found;
+}
+
+/** The box around all selected keys of the lanes, px; null where there are fewer than two. */
+export function selectionBox(graph: Graph): (Box & { turns: boolean }) | null {
+  const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity, turns: false };
+  let count = 0;
+  for (const lane of graph.lanes) {
+    const flags = graph.selection.get(lane.channel);
+    if (!flags) continue;
+    const channel = graph.channels[lane.channel];
+    const factors = keyFactors(channel);
+    for (let key = 0; key < channel.times.length; key++) {
+      if (!flags[key * channel.columns.length + lane.column]) continue;
+      const { x, y } = keyPoint(graph, lane, key, factors);
+      box.left = Math.min(box.left, x);
+      box.right = Math.max(box.right, x);
+      box.top = Math.min(box.top, y);
+      box.bottom = Math.max(box.bottom, y);
+      box.turns ||= isTurn(channel);
+      count += 1;
+    }
+  }
+  return count > 1 ? box : null;
+}
+
+export type Edge = "left" | "right" | "top" | "bottom";
+
+export const GRIP = 10; // px outside the selection where its edges lie
+
+/** The edge of the box around a selection that a place is on; the corners belong to the sides. */
+export function edgeAt(box: Box, x: number, y: number, upright: boolean): Edge | null {
+  const inside = (at: number, low: number, high: number) => at >= low - GRIP - 3 && at <= high + GRIP + 3;
+  if (box.right - box.left > 1 && inside(y, box.top, box.bottom)) {
+    if (Math.abs(x - (box.left - GRIP)) <= 4) return "left";
+    if (Math.abs(x - (box.right + GRIP)) <= 4) return "right";
+  }
+  if (upright && box.bottom - box.top > 1 && inside(x, box.left, box.right)) {
+    if (Math.abs(y - (box.top - GRIP)) <= 4) return "top";
+    if (Math.abs(y - (box.bottom + GRIP)) <= 4) return "bottom";
+  }
+  return null;
+}

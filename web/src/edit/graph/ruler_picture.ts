@@ -1,0 +1,39 @@
+/** The ruler above keys and curves, and the lines of time below it. */
+import { ticks, type Span } from "../../shell/ruler";
+import type { Paint } from "./layers";
+import { xAt, type Area, type View } from "./view";
+
+export const RULER = 20; // px
+const LINE = "#2c3037";
+const FAINT = "#24282e";
+
+/** Draws ticks, times and the ends of what plays; `bottom` is where the lines end. */
+export function drawRuler(paint: Paint, view: View, area: Area, rate: number, whole: Span, bottom: number): void {
+  const right = area.left + area.width;
+  const before = Math.max(area.left, Math.min(right, xAt(view, area, whole.start)));
+  const after = Math.max(area.left, Math.min(right, xAt(view, area, whole.stop)));
+  paint.fillStyle = "#16181c80";
+  paint.fillRect(area.left, RULER, before - area.left, bottom - RULER);
+  paint.fillRect(after, RULER, right - after, bottom - RULER);
+  for (const tick of ticks({ start: view.start, stop: view.stop }, area.width, rate)) {
+    const x = Math.round(xAt(view, area, tick.time)) + 0.5;
+    if (x < area.left) continue;
+    paint.fillStyle = tick.label ? LINE : FAINT;
+    if (tick.label) paint.fillRect(x - 0.5, 12, 1, bottom - 12);
+    else paint.fillRect(x - 0.5, 15, 1, RULER - 15);
+    if (!tick.label || x + paint.measureText(tick.label).width + 6 > right) continue;
+    paint.fillStyle = "#8b919b";
+    paint.fillText(tick.label, x + 4, 8);
+  }
+  paint.fillStyle = LINE;
+  paint.fillRect(0, RULER, right, 1);
+}
+
+/** Adds a diamond to the path. */
+export function diamond(paint: Paint, x: number, y: number, half: number): void {
+  paint.moveTo(x, y - half);
+  paint.lineTo(x + half, y);
+  paint.lineTo(x, y + half);
+  paint.lineTo(x - half, y);
+  paint.closePath();
+}

@@ -1,0 +1,122 @@
+/**
+ * A channel at a time, exactly as the server samples it (`character/curve.py`): stepped, linear or Bezier columns;
+ * quaternions by slerp on linear segments, by columns and normalised on Bezier ones, continuous in sign.
+ */
+import { bernstein, solveUnit } from "./bezier";
+import { BEZIER, isTurn, segmentAt, STEP, type CurveChannel } from "./curves";
+
+/** (K,) the sign with which each key of a rotation is passed, so that q does not jump to -q; all one for others. */
+export function keySigns(channel: CurveChannel): Int8Array {
+  const keys = channel.times.length;
+  const signs = new Int8Array(keys).fill(1);
+  if (!isTurn(channel)) return signs;
+  const { values, segments } = channel;
+  for (let k = 0; k + 1 < keys; k++) {
+    let dot = 0;
+    for (let c = 0; c < 4; c++) dot += values[4 * k + c] * values[4 * k + 4 + c];
+    signs[k + 1] = segments[k] !== BEZIER && dot < 0 ? -signs[k] : signs[k];
+  }
+  return signs;
+}
+
+/** The value of one Bezier column at a time inside segment k. */
+export function bezierValue(channel: CurveChannel, column: number, k: number, time: number): number {
+  const n = channel.columns.length;
+  const start = channel.times[k];
+  const length = channel.times[k + 1] - start;
+  const out = 2 * (k * n + column);
+  const into = 2 * ((k + 1) * n + column);
+  const { after, before, values } = channel;
+  const s = solveUnit(after[out] / length, 1 - before[into] / length, (time - start) / length);
+  const y0 = values[k * n + column];
+  const y3 = values[(k + 1) * n + column];
+  return bernstein(y0, y0 + after[out + 1], y3 - before[into + 1], y3, s);
+}
+
+/** All columns at a time, into `row` (n,). `signs` are those of `keySigns`. */
+export function sampleRow(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): Float64Array {
+  const { times, values, columns, extrapolation } = channel;
+  const n = columns.length;
+  const last = times.length - 1;
+  const side: number = time < times[0] ? 0 : time > times[last] ? 1 : -1;
+  const mode = side < 0 ? "hold" : extrapolation[side];
+  if (last === 0 || (side >= 0 && mode === "hold")) {
+    held(channel, side === 1 ? last : 0, signs, row);
+    return row;
+  }
+  if (mode === "linear") {
+    const edge = side === 0 ? 0 : last;
+    for (let c = 0; c < n; c++) row[c] = values[edge * n + c] + (time - times[edge]) * endSlope(channel, side, c);
+    if (isTurn(channel)) normalise(row, signs[edge]);
+    return row;
+  }
+  const length = times[last] - times[0];
+  const turns = side < 0 ? 0 : Math.floor((time - times[0]) / length);
+  inside(channel, time - turns * length, signs, row);
+  if (mode === "cycle_offset") for (let c = 0; c < n; c++) row[c] += turns * (values[last * n + c] - values[c]);
+  if (mode === "cycle_offset" && isTurn(channel)) normalise(row, 1);
+  return row;
+}
+
+function held(channel: CurveChannel, key: number, signs: Int8Array, row: Float64Array): void {
+  const n = channel.columns.length;
+  for (let c = 0; c < n; c++) row[c] = channel.values[key * n + c];
+  if (isTurn(channel)) normalise(row, signs[key]);
+}
+
+function inside(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): void {
+  const { times, values, segments, columns } = channel;
+  const n = columns.length;
+  const k = segmentAt(times, time);
+  const share = Math.min(1, Math.max(0, (time - times[k]) / (times[k + 1] - times[k])));
+  const kind = segments[k];
+  if (kind === BEZIER) {
+    for (let c = 0; c < n; c++) row[c] = bezierValue(channel, c, k, time);
+    if (isTurn(channel)) normalise(row, signs[k]);
+  } else if (kind === STEP) {
+    held(channel, share >= 1 ? k + 1 : k, signs, row);
+  } else if (isTurn(channel)) {
+    slerp(values, 4 * k, 4 * k + 4, share, row);
+    for (let c = 0; c < 4; c++) row[c] *= signs[k];
+  } else {
+    for (let c = 0; c < n; c++) row[c] = values[k * n + c] + share * (values[(k + 1) * n + c] - values[k * n + c]);
+  }
+}
+
+function normalise(row: Float64Array, sign: number): void {
+  const length = Math.hypot(row[0], row[1], row[2], row[3]);
+  if (length > 0) for (let c = 0; c < 4; c++) row[c] *= sign / length;
+}
+
+/** Constant speed the short way, from the quaternion at `a` to that at `b` of one array. */
+function slerp(values: Float64Array, a: number, b: number, share: number, row: Float64Array): void {
+  let cosine = 0;
+  for (let c = 0; c < 4; c++) cosine += values[a + c] * values[b + c];
+  const sign = cosine < 0 ? -1 : 1;
+  let difference = 0;
+  let sum = 0;
+  for (let c = 0; c < 4; c++) {
+    difference += (values[a + c] - sign * values[b + c]) ** 2;
+    sum += (values[a + c] + sign * values[b + c]) ** 2;
+  }
+  const close = Math.abs(cosine) > 0.9995; // there the arc cosine loses its digits
+  const angle = close ? 2 * Math.atan2(Math.sqrt(difference), Math.sqrt(sum)) : Math.acos(Math.min(1, Math.abs(cosine)));
+  const equal = angle < 1e-12;
+  const first = equal ? 1 - share : Math.sin((1 - share) * angle) / Math.sin(angle);
+  const second = sign * (equal ? share : Math.sin(share * angle) / Math.sin(angle));
+  for (let c = 0; c < 4; c++) row[c] = first * values[a + c] + second * values[b + c];
+}
+
+/** Value a second of the straight continuation: side 0 before the first key, 1 after the last. */
+export function endSlope(channel: CurveChannel, side: number, column: number): number {
+  const { times, values, segments, columns } = channel;
+  const n = columns.length;
+  const last = times.length - 1;
+  if (last === 0) return 0;
+  const k = side === 0 ? 0 : last - 1;
+  if (segments[k] === STEP) return 0;
+  const handles = side === 0 ? channel.after : channel.before;
+  const at = 2 * ((side === 0 ? 0 : last) * n + column);
+  if (segments[k] === BEZIER && handles[at] > 0) return handles[at + 1] / handles[at];
+  return (values[(k + 1) * n + column] - values[k * n + column]) / (times[k + 1] - times[k]);
+}
