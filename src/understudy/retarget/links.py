@@ -110,7 +110,7 @@ def _bones(skeleton: Skeleton, world: Array, body: Character | Skeleton) -> Arra
     bones = total / np.maximum(count, 1)[:, None]
     ends = _ends(skeleton, world)
     clouds = _clouds(body) if isinstance(body, Character) else {}
-    for j in np.flatnonzero(np.linalg.norm(bones, axis=1) < 1e-9):
+    for j in map(int, np.flatnonzero(np.linalg.norm(bones, axis=1) < 1e-9)):
         if j in ends:
             bones[j] = ends[j] - places[j]
         elif j in clouds:

@@ -38,7 +38,7 @@ def guessed_unit(points: Array, notes: list[str]) -> float:
 
 def filled(names: tuple[str, ...], points: Array, rate: float, notes: list[str]) -> tuple[tuple[str, ...], Array]:
     """The markers that are seen often enough, with their gaps filled by straight lines: names (P,), (F, P, 3)."""
-    unseen = np.isnan(points).any(axis=2)
+    unseen = np.asarray(np.isnan(points).any(axis=2))
     kept = unseen.mean(axis=0) < 1 - SEEN
     if kept.sum() < 3:
         raise InvalidInput(
