@@ -259,10 +259,12 @@ def _no_worse(problem: Problem, found: Found) -> Found:
     for share in (1.0, 0.5, 0.25, 0.1):
         v = share * found.v
         now = found.moves if share == 1.0 else _aims(problem, found.asked, v)
-        drift = found.drift if share == 1.0 else _measure(problem, problem.dense, v, slopes=False)
         nearer = now.distance <= max(found.start.distance, settings.tolerance)
         straighter = now.angle <= max(found.start.angle, settings.tolerance)
-        if nearer and straighter and _within(drift, bearable) and _far(now) <= _far(found.start):
+        if not (nearer and straighter and _far(now) <= _far(found.start)):
+            continue
+        drift = found.drift if share == 1.0 else _measure(problem, problem.dense, v, slopes=False)
+        if _within(drift, bearable):
             return replace(found, v=v, moves=now, drift=drift)
     return replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began)
 
