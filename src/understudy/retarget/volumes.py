@@ -1,11 +1,11 @@
 """What the skin encloses: volume, centre and second moments of every link of a character.
 
 The surface is cut into one patch a joint, each triangle going to the joint that holds most of it. Patches are open
-where they meet: each seam is closed by a fan of triangles from its middle, once for the one side and turned round for the
-other, so that no volume is lost or counted twice. A closed surface is then a sum of tetrahedra from the origin o to its
-triangles (a, b, c), with
+where they meet: each seam is closed by a fan of triangles from its middle, once for the one side and turned round for
+the other, so that no volume is lost or counted twice. A closed surface is a sum of tetrahedra from the origin to its
+triangles (a, b, c), with s = a + b + c and
 
-    V = a . (b x c) / 6,    int x dV = V s / 4,    int x x^T dV = V / 20 (a a^T + b b^T + c c^T + s s^T),    s = a + b + c
+    V = a . (b x c) / 6,    int x dV = V s / 4,    int x x^T dV = V / 20 (a a^T + b b^T + c c^T + s s^T)
 
 Holes are closed in the same way. What then encloses next to nothing (a sheet of paper) is taken as a thin shell. Copies
 of a vertex, which files make along seams of colour or texture, are welded first, across parts as well.
