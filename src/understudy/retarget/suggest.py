@@ -5,10 +5,10 @@ a pose at frame c lessens the variance at frame f by
 
     S_fc^2 / (S_cc + s^2)
 
-[Gaussian conditioning], so its gain is the mean of that over all frames. The frame with the greatest gain is taken, S is
-conditioned on it, and so on. Gains fall, and say when it is enough. A frame that is unlike all others gains little, however
-uncertain; one that stands for many gains much. Covariances are those of the source's poses (with a width learned from the
-pairs where there are any): what the source does twice, the target will do alike.
+[Gaussian conditioning], so its gain is the mean of that over all frames. The frame with the greatest gain is taken, S
+is conditioned on it, and so on. Gains fall, and say when it is enough. A frame that is unlike all others gains little,
+however uncertain; one that stands for many gains much. Covariances are those of the source's poses (with a width
+learned from the pairs where there are any): what the source does twice, the target will do alike.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def choose(pairs: Pairs, count: int) -> list[int]:
 
 
 def greedy(S: Array, noise: float, count: int) -> tuple[list[int], list[float], list[float]]:
-    """Numbers of the best frames of covariance S (n, n), the share of variance each takes, and the mean left after it."""
+    """The best frames of covariance S (n, n), the share of all variance that each takes, and the mean left after it."""
     S = np.array(S)
     chosen: list[int] = []
     gains, after = [], []

@@ -1,0 +1,224 @@
+"""Limbs that the source lacks (a tail, ears): chains of springs that follow the body, and that can be keyed.
+
+Every joint of a chain has a goal: its rotation in the pose, which is its rest rotation unless somebody keyed it. The
+bone's tip x is drawn to where the goal g would have it, within the moving frame of the bone before,
+
+    x'' = w^2 (g - x) + 2 zeta w (g' - x') + sag * gravity,      |x - joint| = length of the bone
+
+so that the limb trails when the body starts, swings on when it stops, and rests where it was keyed. Steady travel does not
+bend it. The bone swings about its joint; its twist is the goal's.
+
+Keys are rotations of the limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) says how far
+the springs act: at 0 the limb is exactly as keyed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Character, Clip, Curves, Skeleton, kinematics
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import accelerate, linear, quaternion
+from understudy.retarget.poses import Poses, posed_at
+
+KERNELS = "understudy.retarget.spring_limbs_kernels"
+STEPS_A_SECOND = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
+MOST_SWING = np.radians(75.0)  # from the goal; a bone that folds over its own limb looks broken
+LIMBS = r"tail|ear|antenna|feeler|trunk|plume|hair|mane|whisker"
+GRAVITY = np.array([0.0, -9.81, 0.0])
+
+
+@dataclass(frozen=True)
+class SpringLimb:
+    """A chain of joints, from the body to the tip, each the parent of the next."""
+
+    joints: tuple[str, ...]
+    frequency: float = 4.0  # swings a second at the base
+    damping: float = 0.8  # 0 swings for ever, 1 comes back without overshoot
+    sag: float = 0.0  # share of gravity that bends it beyond how it was posed
+    taper: float = 1.3  # frequency at the tip over that at the base: below 1 the end lashes like a whip
+
+    def __post_init__(self) -> None:
+        checks.positive(self.frequency, "frequency of a limb")
+        checks.positive(self.taper, "taper of a limb")
+        if not self.joints:
+            raise InvalidInput("a limb should have at least one joint, but has none")
+        if not self.damping >= 0:
+            raise InvalidInput(f"damping of a limb should not be negative, but is {self.damping}")
+
+
+def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
+    """The tails, ears and the like of a body, told by the names of their joints; ends (`Tail6_end`) carry nothing."""
+    skeleton = body if isinstance(body, Skeleton) else body.skeleton
+    named = [bool(re.match(LIMBS, name.rpartition(":")[2].lower())) for name in skeleton.names]
+    limbs = []
+    for j, name in enumerate(skeleton.names):
+        parent = int(skeleton.parents[j])
+        if not named[j] or (parent >= 0 and named[parent]):
+            continue
+        chain = [name]
+        last = j
+        while (below := [k for k in np.flatnonzero(skeleton.parents == last) if named[k]]) and len(below) == 1:
+            last = int(below[0])
+            chain.append(skeleton.names[last])
+        if len(chain) > 1 and chain[-1].lower().endswith("_end"):
+            chain.pop()
+        limbs.append(SpringLimb(tuple(chain), frequency=4.0 if "tail" in name.lower() else 7.0))
+    return tuple(limbs)
+
+
+def keyed(poses: Poses, limbs: Sequence[SpringLimb], character: Character, animation: Clip | Curves) -> Poses:
+    """The poses with the limbs' joints turned as an animation has them, held beyond its ends."""
+    times = animation.start + np.arange(len(poses)) / poses.rate
+    times = np.minimum(times, animation.start + animation.duration)
+    keys = posed_at(character, animation, times, poses.rate)
+    targets = {channel.target for channel in animation.channels}
+    rotations = np.array(poses.rotations)
+    for limb in limbs:
+        for joint in limb.joints:
+            if joint in targets:
+                rotations[:, poses.skeleton.index(joint)] = keys.rotations[:, poses.skeleton.index(joint)]
+    return Poses(poses.skeleton, poses.translations, rotations, poses.rate)
+
+
+def looseness(limb: SpringLimb, animation: Clip | Curves | None, frames: int, rate: float) -> Array:
+    """(F,) how far the springs of a limb act: the control `loose` of its first joint, 1 where there is none."""
+    if animation is None:
+        return np.ones(frames)
+    clip = animation.clip() if isinstance(animation, Curves) else animation
+    found = [i for i, c in enumerate(clip.channels) if c.target == limb.joints[0] and "loose" in c.columns]
+    if not found:
+        return np.ones(frames)
+    column = int(clip.channels.offsets[found[0]]) + clip.channels[found[0]].columns.index("loose")
+    return np.asarray(np.clip(clip.sample(clip.start + np.arange(frames) / rate)[:, column], 0.0, 1.0))
+
+
+def swing(poses: Poses, limbs: Sequence[SpringLimb], loose: Sequence[Array] | None = None) -> Poses:
+    """The poses with all limbs swung about their goals, which are the rotations that `poses` has."""
+    rotations = np.array(poses.rotations)
+    for number, limb in enumerate(limbs):
+        chain = _chain(poses.skeleton, limb)
+        amount = np.ones(len(poses)) if loose is None else np.asarray(loose[number], np.float64)
+        rotations[:, chain] = _swung(
+            Poses(poses.skeleton, poses.translations, rotations, poses.rate), limb, chain, amount
+        )
+    return Poses(poses.skeleton, poses.translations, quaternion.unroll(rotations), poses.rate)
+
+
+def _chain(skeleton: Skeleton, limb: SpringLimb) -> list[int]:
+    chain = [skeleton.index(joint) for joint in limb.joints]
+    for above, below in zip(chain, chain[1:]):
+        if skeleton.parents[below] != above:
+            raise InvalidInput(
+                f"the joints of a limb should follow each other, but {skeleton.names[above]!r} is not the parent of "
+                f"{skeleton.names[below]!r}"
+            )
+    return chain
+
+
+def _swung(poses: Poses, limb: SpringLimb, chain: list[int], loose: Array) -> Array:
+    """(F, n, 4) local rotations of the chain's joints."""
+    skeleton = poses.skeleton
+    base = int(skeleton.parents[chain[0]])
+    world = poses.world[:, base] if base >= 0 else np.broadcast_to(np.eye(4), (len(poses), 4, 4))
+    scale = np.linalg.norm(world[:, :3, 0], axis=1)
+    turns = quaternion.from_matrix(world[:, :3, :3] / np.maximum(scale[:, None, None], 1e-12))
+    starts = np.einsum("fij,fj->fi", world[:, :3, :3], poses.translations[:, chain[0]]) + world[:, :3, 3]
+    bones, sizes = _bones(skeleton, chain), _sizes(skeleton, chain)
+    offsets = np.zeros((len(chain), 3))
+    offsets[1:] = skeleton.translations[chain[1:]] * sizes[:-1, None]
+    steps = max(1, int(np.ceil(STEPS_A_SECOND / poses.rate)))
+    rates = 2 * np.pi * limb.frequency * np.linspace(1.0, limb.taper, len(chain))
+    goals = np.ascontiguousarray(poses.rotations[:, chain])
+    given = (turns, np.ascontiguousarray(starts), goals, bones * sizes[:, None], offsets)
+    settings = (1 / poses.rate / steps, steps, limb.damping, limb.sag * GRAVITY, float(np.cos(MOST_SWING)))
+    kernels = accelerate.kernels(KERNELS)
+    simulated = np.empty_like(goals)
+    (swing_numpy if kernels is None else kernels.swing)(*given, rates, *settings, simulated)
+    return quaternion.slerp(goals, simulated, loose[:, None])
+
+
+def _bones(skeleton: Skeleton, chain: list[int]) -> Array:
+    """(n, 3) from each joint to its tip, in its own frame and units: the next joint, or as long as the one before."""
+    bones = []
+    for j in chain:
+        below = np.flatnonzero(skeleton.parents == j)
+        away = skeleton.translations[below].mean(axis=0) if below.size else np.zeros(3)
+        if np.linalg.norm(away) < 1e-9:
+            back = quaternion.rotate(quaternion.conjugate(skeleton.rotations[j]), skeleton.translations[j])
+            away = back if np.linalg.norm(back) > 1e-9 else np.array([0.0, 0.1, 0.0])
+        bones.append(away)
+    return np.array(bones)
+
+
+def _sizes(skeleton: Skeleton, chain: list[int]) -> Array:
+    """(n,) metres to a unit of each joint's frame."""
+    world = kinematics.world_transforms_numpy(
+        skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales
+    )
+    return np.asarray(np.linalg.norm(world[chain, :3, 0], axis=1))
+
+
+def swing_numpy(
+    turns: Array,  # (F, 4) world rotation of what the limb hangs on
+    starts: Array,  # (F, 3) where the limb begins, world
+    goals: Array,  # (F, n, 4) local rotations
+    bones: Array,  # (n, 3) joint to tip, metres in the joint's frame
+    offsets: Array,  # (n, 3) from the joint before, metres in that joint's frame
+    rates: Array,  # (n,) w
+    h: float,
+    steps: int,
+    damping: float,
+    gravity: Array,  # (3,)
+    least_cosine: float,
+    out: Array,  # (F, n, 4) local rotations
+) -> None:
+    """The kernel's twin: the same steps, a joint at a time."""
+    count = goals.shape[1]
+    tips, speeds, before = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
+    for f in range(len(goals)):
+        for step in range(steps if f else 1):
+            share = (step + 1) / steps if f else 1.0
+            last = max(f - 1, 0)
+            turn = quaternion.slerp(turns[last], turns[f], share)
+            place = starts[last] + share * (starts[f] - starts[last])
+            for i in range(count):
+                local = quaternion.slerp(goals[last, i], goals[f, i], share)
+                if i:
+                    place = place + quaternion.rotate(turn, offsets[i])
+                wanted = quaternion.multiply(turn, local)
+                bone = quaternion.rotate(wanted, bones[i])
+                goal = place + bone
+                if f == 0:
+                    tips[i], speeds[i] = goal, 0.0
+                else:
+                    pull = rates[i] ** 2 * (goal - tips[i]) + gravity
+                    pull += 2 * damping * rates[i] * ((goal - before[i]) / h - speeds[i])
+                    speeds[i] = speeds[i] + h * pull
+                    old = tips[i].copy()
+                    away = linear.normalise(old + h * speeds[i] - place) * np.linalg.norm(bone)
+                    tips[i] = place + _within(away, bone, least_cosine)
+                    speeds[i] = (tips[i] - old) / h
+                before[i] = goal
+                turned = quaternion.multiply(quaternion.between(bone, tips[i] - place), wanted)
+                out[f, i] = quaternion.multiply(quaternion.conjugate(turn), turned)
+                turn = turned
+
+
+def _within(away: Array, bone: Array, least_cosine: float) -> Array:
+    """`away` (3,), turned towards `bone` (3,) until the angle between them is allowed; both of one length."""
+    square = float(bone @ bone)
+    cosine = float(away @ bone) / max(square, 1e-24)
+    if cosine >= least_cosine:
+        return away
+    aside = away - cosine * bone
+    size = float(np.linalg.norm(aside))
+    if size < 1e-12:
+        return bone
+    return np.asarray(least_cosine * bone + np.sqrt((1 - least_cosine**2) * square) / size * aside)
