@@ -27,7 +27,7 @@ export const scaleOf = (kind: string) => (kind === "euler" ? DEGREES : 1);
 export function keyFactors(channel: CurveChannel): Float64Array {
   const keys = channel.times.length;
   const factors = new Float64Array(keys).fill(1);
-  if (!isTurn(channel)) return factors;
+  if (!isTurn(channel) || channel.values.length === 0) return factors;
   const signs = keySigns(channel);
   for (let k = 0; k < keys; k++) {
     const [x, y, z, w] = channel.values.subarray(4 * k, 4 * k + 4);

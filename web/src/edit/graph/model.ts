@@ -24,6 +24,9 @@ export interface Model {
   choose(channels: readonly number[]): void;
   select(selection: KeySelection): void;
   show(gesture: ReadonlyMap<number, CurveChannel> | null): void;
+  /** Takes the gesture as what the server will say next; gives what was before, for `restore` if it refuses. */
+  adopt(): readonly CurveChannel[];
+  restore(before: readonly CurveChannel[]): void;
   isHidden(channel: number, column: number): boolean;
   toggle(channel: number, column: number): void;
   /** Selects the keys at a time of channels once the server has them: those that are being inserted. */
@@ -147,6 +150,18 @@ export function createModel(): Model {
     show(next) {
       gesture = next;
       tell("gesture");
+    },
+    adopt() {
+      const before = kept;
+      const now = gesture;
+      gesture = null;
+      kept = kept.map((channel, number) => now?.get(number) ?? channel);
+      tell("channels");
+      return before;
+    },
+    restore(before) {
+      kept = [...before];
+      tell("channels");
     },
     isHidden,
     toggle(channel, column) {

@@ -25,9 +25,14 @@ export function transformed(channel: CurveChannel, flags: Uint8Array, { time, sc
   const after = channel.after.slice();
   for (let k = 0; k < keys; k++) if (moves[k]) times[k] = time[0] * times[k] + time[1];
   if (values.length === 0) return { ...channel, times }; // only its times are known: the server moves the handles
+  // Exact where both ends move or stay, so that nothing inside a move changes by rounding.
+  const growth = (k: number): number => {
+    if (moves[k] === moves[k + 1]) return moves[k] ? time[0] : 1;
+    return (times[k + 1] - times[k]) / (channel.times[k + 1] - channel.times[k]);
+  };
   for (let k = 0; k < keys; k++) {
-    const arriving = k > 0 ? (times[k] - times[k - 1]) / (channel.times[k] - channel.times[k - 1]) : 1;
-    const leaving = k + 1 < keys ? (times[k + 1] - times[k]) / (channel.times[k + 1] - channel.times[k]) : 1;
+    const arriving = k > 0 ? growth(k - 1) : 1;
+    const leaving = k + 1 < keys ? growth(k) : 1;
     for (let c = 0; c < n; c++) {
       const at = k * n + c;
       const factor = (flags[at] ? scale : 1) / (moves[k] ? time[0] : 1);

@@ -1,0 +1,83 @@
+/** What is selected, in figures: the time and the value of a key, to be dragged or typed; what several share. */
+import { numberField } from "../../controls/number";
+import { h } from "../../dom";
+import { finish, mapped } from "./gestures";
+import { keyFactors, scaleOf, unitOf } from "./lanes";
+import { hasValues, type Model } from "./model";
+import { roomToMove } from "./moving";
+import { countKeys, movedKeys } from "./selection";
+import type { Sender } from "./sending";
+import { changesBetween } from "./telling";
+
+interface Only {
+  channel: number;
+  column: number; // -1: all
+  key: number;
+}
+
+/** The one selected key, or null where there are none or several; its column where only one is. */
+export function onlyKey(model: Pick<Model, "selection" | "kept">): Only | null {
+  if (model.selection.size !== 1) return null;
+  const [[channel, flags]] = model.selection;
+  const n = model.kept[channel].columns.length;
+  const keys = movedKeys(flags, n);
+  const key = keys.indexOf(1);
+  if (key < 0 || keys.lastIndexOf(1) !== key) return null;
+  const columns = [...flags.subarray(key * n, (key + 1) * n).keys()].filter((column) => flags[key * n + column]);
+  return { channel, column: columns.length === 1 ? columns[0] : -1, key };
+}
+
+export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
+  const said = h("p", { class: "muted" });
+  const rows = h("div", {});
+  const element = h("div", { class: "section hidden" }, h("h2", {}, "Selected keys"), said, rows);
+  let shown = "";
+
+  /** Moves the selection by seconds and by a value as shown; kept when final. */
+  function change(seconds: number, value: number, final: boolean): void {
+    const { kept, selection } = model;
+    const [least, most] = roomToMove(selection, kept, 1 / (model.state?.rate || 30));
+    const by = Math.min(most, Math.max(least, seconds));
+    const factors = new Map([...selection.keys()].map((number) => [number, keyFactors(kept[number])]));
+    const now = mapped(kept, selection, factors, (channel) => ({ time: [1, by], scale: 1, offset: value / scaleOf(kept[channel].kind) }));
+    model.show(now);
+    if (final) void finish({ model, sender });
+    else sender.show(() => ({ changes: changesBetween(kept, now) }));
+  }
+
+  function fields(only: Only): HTMLElement[] {
+    const channel = model.kept[only.channel];
+    const rate = model.state?.rate || 30;
+    const frame = Math.round(channel.times[only.key] * rate * 100) / 100;
+    const time = numberField({ label: "Frame", value: frame, step: 1, digits: Number.isInteger(frame) ? 0 : 2, input: (next) => change((next - frame) / rate, 0, false), change: (next) => change((next - frame) / rate, 0, true) });
+    const line = (name: string, field: HTMLElement) => h("div", { class: "row" }, h("span", { class: "name" }, name), field);
+    const all = [line("Frame", time.element)];
+    if (only.column < 0 || !hasValues(channel)) return all;
+    const scale = scaleOf(channel.kind);
+    const stored = channel.values[only.key * channel.columns.length + only.column] * keyFactors(channel)[only.key] * scale;
+    const value = Math.round(stored * 1e4) / 1e4;
+    const put = (next: number, final: boolean) => change(0, next - stored, final);
+    const step = channel.kind === "euler" ? 1 : 0.01;
+    const field = numberField({ label: "Value", value, step, digits: 4, unit: unitOf(channel.kind), input: (next) => put(next, false), change: (next) => put(next, true) });
+    return [...all, line(`Value ${channel.columns[only.column]}`, field.element)];
+  }
+
+  function draw(): void {
+    const count = countKeys(model.selection, model.kept);
+    element.classList.toggle("hidden", count === 0);
+    const only = onlyKey(model);
+    const now = only ? JSON.stringify([only, model.state?.revision, model.kept[only.channel].times[only.key], [...model.kept[only.channel].values.slice(0, 400)]]) : `${count}`;
+    if (now === shown) return;
+    shown = now;
+    if (only) {
+      const { target, kind } = model.kept[only.channel];
+      said.textContent = `${target} ${kind}`;
+      rows.replaceChildren(...fields(only));
+    } else {
+      said.textContent = `${count.toLocaleString("en")} keys of ${model.selection.size} channels. Drag them to move, the edges of their box to stretch.`;
+      rows.replaceChildren();
+    }
+  }
+  model.onChange((what) => what !== "gesture" && !model.gesture && draw());
+  return element;
+}
