@@ -1,8 +1,28 @@
 /** The edit mode: motion curves in the viewport, dragged anywhere between keys; the graph editor below. */
+import "./edit.css";
 import type { Context } from "../context";
+import { h } from "../dom";
 import type { Command, Mode } from "../modes/mode";
+import { createEditActions } from "./actions";
+import { createBlocked } from "./blocked";
+import { editCommands } from "./commands";
+import { createCurveLayer } from "./curve_layer";
+import { createGestures } from "./gesture";
+import { createGhosting } from "./ghosting";
+import { createGizmo } from "./gizmo";
 import { graphEditor } from "./graph/editor";
+import { jointSection } from "./joint_section";
+import { Latencies } from "./latency";
+import { heldSection, pathsSection } from "./lists";
+import { createPointing, type Pointing } from "./pointing";
+import { poseSection } from "./pose_section";
 import { createEditSession } from "./session";
+import { createSketching } from "./sketching";
+import { createTags } from "./tags";
+import { exposed } from "./console";
+import { createToolbar } from "./toolbar";
+import { createEditView } from "./view";
+import { viewSection } from "./view_section";
 
 /** What `graph/editor.ts` gives: `graphEditor(context, session): GraphEditor`. */
 export interface GraphEditor {
@@ -18,15 +38,91 @@ export interface GraphEditor {
 }
 
 export function editMode(context: Context): Mode {
+  const { stage, store } = context;
   const session = createEditSession(context);
   const graph = graphEditor(context, session);
+  const view = createEditView();
+  const latencies = new Latencies();
+  const layer = createCurveLayer(context, session, view);
+  const gestures = createGestures(context, session, latencies);
+  const actions = createEditActions(context, session, view, layer);
+  const ghosting = createGhosting(context, session, view, actions, gestures);
+  const awakened: { awake: boolean }[] = [layer, ghosting];
+  let pointing: Pointing | null = null;
+  let dismiss = (): void => undefined;
+  let on = false;
+
+  stage.onSeen((sequence, stream) => stream === 0 && latencies.seen(sequence));
+  stage.onDrawn((now) => latencies.drawn(now));
+  exposed({ session, layer, view, latencies, stage });
+
+  const name = h("span", { class: "grow nowrap" });
+  const count = h("span", { class: "figure", "data-testid": "edit-key-count" });
+  const head = h("div", { class: "edit-head" }, name, count);
+  const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
+  const baked = h("div", { class: "edit-baked", "data-testid": "edit-baked" }, h("strong", {}, "This clip has a key on every frame."), "Reduce it first: few keys with free tangents, as near to the clip as you say. Then every point can be dragged.");
+  const sections = h("div", {}, pathsSection(context, session, view, actions), heldSection(context, session, view, actions), poseSection(context, session, view, actions), jointSection(context, session, view), viewSection(view));
+
+  function draw(): void {
+    const state = session.state;
+    name.textContent = state?.name ?? "";
+    count.textContent = state ? `${state.keys.toLocaleString("en")} ${state.baked ? "frames' keys" : "keys"}` : "";
+    head.classList.toggle("hidden", !state);
+    empty.classList.toggle("hidden", state !== null);
+    baked.classList.toggle("hidden", !state?.baked);
+    sections.classList.toggle("hidden", !state || state.baked);
+  }
+  session.onState(draw);
+
+  /** A clip that is put on stage while the mode is on is edited at once. */
+  let opening = "";
+  store.onDocument((document) => {
+    const { character, driver, drives } = document.stage;
+    const wanted = driver === "clip" ? `${character}/${drives}` : "";
+    if (!on || wanted === opening) return;
+    opening = wanted;
+    if (wanted) void actions.open();
+  });
+  let camera = view.display.camera;
+  view.onChange(() => {
+    if (camera === view.display.camera) return;
+    camera = view.display.camera;
+    for (const { point } of session.state?.curves ?? []) void session.ask({ kind: "editCurve", shown: true, point, camera });
+  });
+
   return {
     id: "edit",
     title: "Edit",
-    commands: [...graph.commands],
-    panel: (host) => host.append(graph.panel),
+    commands: [...editCommands(context, session, view, { actions, follow: (operation) => pointing?.follow(operation), dismiss: () => dismiss() }), ...graph.commands],
+    panel(host) {
+      host.classList.add("edit");
+      host.append(head, empty, baked, graph.panel, sections);
+    },
     timeline: (host) => host.append(graph.timeline),
-    enter: () => graph.enter(),
-    leave: () => graph.leave(),
+    overlay(host) {
+      const toolbar = createToolbar(context, host, session, view, gestures);
+      const sketch = createSketching(context, host, session, layer, view, toolbar.busy);
+      const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()) });
+      const blocked = createBlocked(context, host, session, layer, gestures);
+      const gizmo = createGizmo(context, host, layer, view, gestures, () => point.take);
+      const tags = createTags(context, host, session, layer, view, actions.activate);
+      awakened.push(point, blocked, gizmo, tags);
+      pointing = point;
+      dismiss = () => (blocked.open ? blocked.dismiss() : actions.activate(null));
+    },
+    enter() {
+      on = true;
+      for (const each of awakened) each.awake = true;
+      graph.enter();
+      const { driver } = store.document?.stage ?? { driver: "rest" };
+      if (driver === "clip" || driver === "rest") void actions.open();
+    },
+    leave() {
+      on = false;
+      opening = "";
+      void gestures.end(false);
+      for (const each of awakened) each.awake = false;
+      graph.leave();
+    },
   };
 }

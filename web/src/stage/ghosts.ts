@@ -2,7 +2,8 @@
 import { Color, FrontSide, GLSL3, Group, LessEqualDepth, Mesh, RawShaderMaterial, type WebGLRenderer } from "three";
 import { type Deformation, Skinned, Streamed } from "./deformation";
 import type { Figure } from "./figure";
-import { FORM, parseFrame } from "./frames";
+import type { Description } from "./description";
+import { FORM, type Frame, HEADER } from "./frames";
 import { placingUniforms, pointAt } from "./placing";
 import { READ } from "./tables";
 
@@ -20,11 +21,11 @@ export class Ghosts {
   private ghosts: Ghost[] = [];
   private figure: Figure | null = null;
 
-  /** Ghosts of a figure from its frames, the ones before `now` rose, those after it teal. */
-  show(figure: Figure | null, frames: readonly ArrayBuffer[], now: number): void {
+  /** Ghosts of a figure from a frame of form 6, the ones before `now` rose, those after it teal. */
+  show(figure: Figure | null, data: ArrayBuffer | null, now: number): void {
     if (figure !== this.figure) this.dispose();
     this.figure = figure;
-    const found = figure ? frames.map(parseFrame).filter((frame) => frame !== null) : [];
+    const found = figure && data ? ghostFrames(data, figure.description) : [];
     while (this.ghosts.length > found.length) this.drop();
     while (figure && this.ghosts.length < found.length) this.add(figure);
     const farthest = Math.max(1e-6, ...found.map((frame) => Math.abs(frame.time - now)));
@@ -68,6 +69,18 @@ export class Ghosts {
       (mesh.material as RawShaderMaterial).dispose();
     }
   }
+}
+
+/** The poses of a frame of form 6: N times, then N payloads as the stage's own frames have. */
+export function ghostFrames(data: ArrayBuffer, { form, bones, weights, vertices }: Pick<Description, "form" | "bones" | "weights" | "vertices">): Frame[] {
+  const view = new DataView(data);
+  const [count, words] = [view.getUint32(24, true), view.getUint32(28, true)];
+  const times = new Float32Array(data, HEADER, count);
+  const [a, b] = form === FORM.vertices ? [vertices, 0] : [bones.length, weights];
+  return Array.from(times, (time, i) => {
+    const values = new Float32Array(data, HEADER + 4 * (count + i * words), words);
+    return { stream: 0, sequence: 0, form, time, a, b, values };
+  });
 }
 
 function ghostMaterial(deformation: Deformation, coloured: boolean): RawShaderMaterial {

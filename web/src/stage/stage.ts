@@ -65,8 +65,10 @@ export interface Stage {
   dragsCharacter: boolean;
   /** Whether a drag of the left button that begins here is left to others, wherever the character is. */
   claims: ((x: number, y: number) => boolean) | null;
-  /** The character at other times, seen through, from frames of it; none takes them off. Those before `now` are rose. */
-  ghosts(frames: ArrayBuffer[], now: number): void;
+  /** The character at other times, seen through, from a frame of form 6; null takes them off. Those before `now` are rose. */
+  ghosts(data: ArrayBuffer | null, now: number): void;
+  /** The height of the ground, metres. */
+  readonly floor: number;
   /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
   positions(): Float32Array;
   view: View;

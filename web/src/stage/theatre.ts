@@ -162,7 +162,7 @@ class Theatre implements Stage {
   private removeFigure(): void {
     if (!this.figure) return;
     this.outline.select(null, new Set());
-    this.phantoms.show(null, [], 0);
+    this.phantoms.show(null, null, 0);
     this.contact.show(null, new Vector3(), new Vector3());
     this.leave(this.figure);
     this.figure = null;
@@ -187,9 +187,13 @@ class Theatre implements Stage {
     return () => this.drawnListeners.delete(listener);
   }
 
-  ghosts(frames: ArrayBuffer[], now: number): void {
-    this.phantoms.show(this.figure, frames, now);
+  ghosts(data: ArrayBuffer | null, now: number): void {
+    this.phantoms.show(this.figure, data, now);
     this.requestRender();
+  }
+
+  get floor(): number {
+    return this.bounds.low.y;
   }
 
   frameAll(): void {

@@ -1,0 +1,154 @@
+/** What can be done with the edit on stage, by hand, by key or from a list. */
+import type { Context } from "../context";
+import type { PointRef } from "../protocol/messages";
+import type { CurveLayer } from "./curve_layer";
+import { segmentOf } from "./paths";
+import type { EditSession } from "./session";
+import { samePoint, type EditView } from "./view";
+
+const NEAR = 2e-3; // seconds: nearer than that is at a key
+
+export interface EditActions {
+  /** Edits the clip on stage, where it is not being edited yet. */
+  open(): Promise<void>;
+  /** Shows the curve of a point and takes it in hand; others go, unless they stay by `more` or because they are held. */
+  show(point: PointRef, joint: string, more: boolean): Promise<void>;
+  /** Takes a curve in hand, without showing or hiding anything. */
+  activate(curve: number | null): void;
+  hide(curve: number): void;
+  hideOthers(): void;
+  point(): PointRef | null; // of the curve in hand
+  togglePin(point: PointRef | null): void;
+  hold(point: PointRef | null, time: number): void;
+  /** The point stands still between two times: the keys around now, where none are given. */
+  contact(point: PointRef | null, start?: number, stop?: number): void;
+  releasePoint(point: PointRef | null): void;
+  release(held: string): void;
+  key(): void;
+  unkey(): void;
+  copyPose(): void;
+  pastePose(mirror: boolean): void;
+  /** Goes to a time, and stops there. */
+  seek(time: number): Promise<void>;
+  toKey(sign: 1 | -1): void;
+  /** All times that have a key, sorted. */
+  keyTimes(): number[];
+  atKey(): boolean;
+}
+
+export function createEditActions({ store, connection, notices }: Context, session: EditSession, view: EditView, layer: CurveLayer): EditActions {
+  const joints = new Map<number, string>(); // the joint next to a point of the skin, for the selection that all views share
+  let times: { revision: number; edit: string; sorted: number[] } | null = null;
+
+  const point = (): PointRef | null => (view.active === null ? null : (layer.shown(view.active)?.point ?? null));
+
+  function activate(curve: number | null): void {
+    view.active = curve;
+    if (curve === null) return;
+    const joint = layer.shown(curve)?.point.joint || joints.get(curve);
+    const before = store.document?.selection ?? [];
+    if (joint && (before.length !== 1 || before[0] !== joint))
+      connection.request({ kind: "select", names: [joint] }).catch(notices.failed);
+  }
+
+  async function show(wanted: PointRef, joint: string, more: boolean): Promise<void> {
+    const have = layer.curveOf(wanted);
+    if (!more)
+      for (const each of session.state?.curves ?? [])
+        if (!samePoint(each.point, wanted) && !layer.held(each.point)) void session.ask({ kind: "editCurve", shown: false, curve: each.curve });
+    if (have && more && have.curve === view.active) return hide(have.curve);
+    const curve = have?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted, camera: view.display.camera }))?.curve;
+    if (curve === undefined) return;
+    joints.set(curve, joint);
+    activate(curve);
+  }
+
+  function hide(curve: number): void {
+    void session.ask({ kind: "editCurve", shown: false, curve });
+    if (view.active === curve) activate(session.state?.curves.findLast((each) => each.curve !== curve)?.curve ?? null);
+  }
+
+  function keyTimes(): number[] {
+    const state = session.state;
+    if (!state || state.baked) return [];
+    if (times?.revision !== state.revision || times.edit !== state.edit) {
+      const all = new Set(state.channels.flatMap((channel) => channel.times.map((time) => Math.round(1e4 * time) / 1e4)));
+      times = { revision: state.revision, edit: state.edit, sorted: [...all].sort((a, b) => a - b) };
+    }
+    return times.sorted;
+  }
+
+  async function seek(time: number): Promise<void> {
+    if (store.document?.stage.playing) await session.ask({ kind: "play", playing: false });
+    await session.ask({ kind: "seek", time });
+  }
+
+  function held(wanted: PointRef): { id: string; point: PointRef }[] {
+    const state = session.state;
+    return state ? [...state.pins, ...state.contacts, ...state.holds].filter((each) => samePoint(each.point, wanted)) : [];
+  }
+
+  // What is held is seen: its curve is shown as long as it is.
+  session.onState((state) => {
+    if (!state) return;
+    if (view.active !== null && !state.curves.some((each) => each.curve === view.active)) view.active = state.curves.at(-1)?.curve ?? null;
+    for (const each of [...state.pins, ...state.contacts, ...state.holds])
+      if (!layer.curveOf(each.point) && !asking.has(JSON.stringify(each.point))) {
+        const key = JSON.stringify(each.point);
+        asking.add(key);
+        void session.ask({ kind: "editCurve", shown: true, point: each.point, camera: view.display.camera }).finally(() => asking.delete(key));
+      }
+  });
+  const asking = new Set<string>();
+
+  return {
+    async open() {
+      const character = store.character();
+      const clip = store.clip() ?? (store.document?.stage.driver === "rest" ? character?.clips[0] : null);
+      if (character && clip) await session.ask({ kind: "editOpen", character: character.id, clip: clip.name });
+    },
+    show,
+    activate,
+    hide,
+    hideOthers() {
+      for (const each of session.state?.curves ?? []) if (each.curve !== view.active && !layer.held(each.point)) hide(each.curve);
+    },
+    point,
+    togglePin(wanted) {
+      if (!wanted) return;
+      const pin = session.state?.pins.find((each) => samePoint(each.point, wanted));
+      void session.ask(pin ? { kind: "editRelease", held: pin.id } : { kind: "editPin", point: wanted });
+    },
+    hold(wanted, time) {
+      if (!wanted) return;
+      const hold = session.state?.holds.find((each) => samePoint(each.point, wanted) && Math.abs(each.time - time) < NEAR);
+      void session.ask(hold ? { kind: "editRelease", held: hold.id } : { kind: "editHold", point: wanted, time });
+    },
+    contact(wanted, start, stop) {
+      const state = session.state;
+      if (!wanted || !state) return;
+      const there = state.contacts.find((each) => samePoint(each.point, wanted) && each.start <= store.time && store.time <= each.stop);
+      if (there && start === undefined) return void session.ask({ kind: "editRelease", held: there.id });
+      const curve = layer.curveOf(wanted);
+      const span = segmentOf(curve ? layer.keys(curve.curve) : keyTimes(), store.time, state.seconds);
+      void session.ask({ kind: "editContact", point: wanted, start: start ?? span.start, stop: stop ?? span.stop });
+    },
+    releasePoint(wanted) {
+      if (wanted) for (const each of held(wanted)) void session.ask({ kind: "editRelease", held: each.id });
+    },
+    release: (id) => void session.ask({ kind: "editRelease", held: id }),
+    key: () => void session.ask({ kind: "editKey", time: store.time }),
+    unkey: () => void session.ask({ kind: "editUnkey", time: store.time }),
+    copyPose: () => void session.ask({ kind: "editCopyPose", time: store.time }),
+    pastePose: (mirror) => void session.ask({ kind: "editPastePose", time: store.time, mirror }),
+    seek,
+    toKey(sign) {
+      const all = keyTimes();
+      const next = sign > 0 ? all.find((time) => time > store.time + NEAR) : all.findLast((time) => time < store.time - NEAR);
+      if (next !== undefined) void seek(next);
+    },
+    keyTimes,
+    atKey: () => keyTimes().some((time) => Math.abs(time - store.time) < NEAR),
+  };
+}
+

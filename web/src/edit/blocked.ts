@@ -1,0 +1,145 @@
+/** An edit that does not get there: the nearest place as a ghost, why it stops there, and what would help. */
+import type { Context } from "../context";
+import { h, replace } from "../dom";
+import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
+import type { CurveLayer } from "./curve_layer";
+import { metres, type Gestures } from "./gesture";
+import { svg } from "./gizmo";
+import { AMBER, PAST } from "./screen_shapes";
+import type { EditSession } from "./session";
+import type { Spot } from "./spots";
+
+type Way = OfferEntry["way"];
+const WAYS: Record<Way, { title: string; about: string }> = {
+  release: { title: "Release", about: "Let go of what pushes back" },
+  widen: { title: "Widen", about: "Give the tangents more room" },
+  insert: { title: "Add a key", about: "One key here, and it is reached" },
+};
+const ASIDE = 26; // px between the ghost and its card
+const MARGIN = 8;
+
+/** Where a card of some size stands beside a point without leaving the stage: right of it, else left. */
+export function beside(at: { x: number; y: number }, size: { width: number; height: number }, room: { width: number; height: number }): { x: number; y: number } {
+  const right = at.x + ASIDE + size.width + MARGIN <= room.width;
+  const x = right ? at.x + ASIDE : at.x - ASIDE - size.width;
+  const clamp = (value: number, most: number): number => Math.max(MARGIN, Math.min(value, most));
+  return { x: clamp(x, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, room.height - size.height - MARGIN) };
+}
+
+export interface Blocked {
+  awake: boolean;
+  readonly open: boolean;
+  dismiss(): void;
+}
+
+export function createBlocked({ stage, connection }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, gestures: Gestures): Blocked {
+  const why = h("p", { class: "why", "data-testid": "edit-why" });
+  const more = h("p", { class: "muted" });
+  const offers = h("div", { class: "offers" });
+  const close = h("button", { type: "button", class: "quiet small square", "aria-label": "Leave it as it is", title: "Leave it as it is (Esc)", onclick: () => dismiss() }, "×");
+  const card = h("div", { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" }, close, why, more, offers);
+  const lead = svg("svg", { class: "edit-lead hidden", "aria-hidden": "true" }, svg("path", {}));
+  host.append(lead, card);
+  let awake = false;
+  let outcome: EditOutcomeEvent | null = null;
+  let goal: [number, number, number] | null = null;
+  let revision = -1;
+  let changes = 0; // of the curves since the hand let go; the first is the gesture itself
+
+  function dismiss(): void {
+    outcome = null;
+    goal = null;
+    card.classList.add("hidden");
+    lead.classList.add("hidden");
+    layer.mark([]);
+  }
+
+  async function accept(which: number): Promise<void> {
+    for (const button of offers.querySelectorAll("button")) button.disabled = true;
+    await session.ask({ kind: "editOffer", which });
+    dismiss();
+  }
+
+  function show(next: EditOutcomeEvent): void {
+    outcome = next;
+    const { sentence, distance, angle, blocks } = next;
+    why.textContent = sentence || blocks[0]?.sentence || "It does not get there.";
+    const left = [distance > 1e-4 ? metres(distance) : "", angle > 1e-3 ? `${((180 * angle) / Math.PI).toFixed(1)}°` : ""].filter(Boolean).join(" and ");
+    more.textContent = left ? `${left} short. The nearest place within reach is kept.` : "";
+    const resting = !gestures.going;
+    card.classList.toggle("resting", resting);
+    replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
+    card.classList.remove("hidden");
+    place();
+  }
+
+  function offerButtons(next: EditOutcomeEvent): HTMLElement[] {
+    if (next.pending && !next.offers.length) return [h("span", { class: "muted" }, "Working out what would help…")];
+    return next.offers.map((offer) =>
+      h(
+        "button",
+        { type: "button", class: "offer", "data-testid": `edit-offer-${offer.way}`, title: `${WAYS[offer.way].about}: ${offer.sentence}`, onclick: () => void accept(offer.which) },
+        h("strong", {}, WAYS[offer.way].title),
+        h("span", { class: "muted" }, offer.sentence + (offer.keys ? ` (${offer.keys} ${offer.keys === 1 ? "key" : "keys"} more)` : "")),
+      ),
+    );
+  }
+
+  /** Ghost, goal and card follow the camera. */
+  function place(): void {
+    if (!awake || !outcome) return;
+    const ghost = outcome.ghost ?? outcome.place;
+    if (!ghost) return;
+    const spots: Spot[] = [{ place: ghost, shape: "disc", size: 15, colour: AMBER, alpha: 0.55 }];
+    if (goal) spots.push({ place: goal, shape: "dashes", size: 20, colour: PAST });
+    layer.mark(spots);
+    const at = stage.project(ghost);
+    const room = { width: host.clientWidth, height: host.clientHeight };
+    const { x, y } = beside(at, { width: card.offsetWidth, height: card.offsetHeight }, room);
+    card.style.transform = `translate(${x.toFixed(0)}px, ${y.toFixed(0)}px)`;
+    lead.classList.toggle("hidden", goal === null);
+    if (!goal) return;
+    const to = stage.project(goal);
+    lead.firstElementChild?.setAttribute("d", `M${at.x.toFixed(1)} ${at.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}`);
+  }
+
+  connection.on("editOutcome", (next) => {
+    if (!awake) return;
+    if (next.reached) return dismiss();
+    show(next);
+  });
+  gestures.onGoal((to) => {
+    goal = to;
+  });
+  gestures.onChange(() => {
+    if (gestures.going) changes = 0;
+    if (gestures.going && !gestures.going.outcome) dismiss();
+    else if (outcome) show(outcome);
+  });
+  // What is undone, redone or edited otherwise is not what the card speaks of.
+  session.onState((state) => {
+    const next = state?.revision ?? -1;
+    if (next === revision) return;
+    revision = next;
+    if (!gestures.going && ++changes > 1) dismiss();
+  });
+  let from = "";
+  stage.onDrawn(() => {
+    const now = JSON.stringify(stage.view);
+    if (outcome && now !== from) place();
+    from = now;
+  });
+  return {
+    get awake() {
+      return awake;
+    },
+    set awake(next) {
+      awake = next;
+      if (!next) dismiss();
+    },
+    get open() {
+      return outcome !== null;
+    },
+    dismiss,
+  };
+}

@@ -1,0 +1,241 @@
+/** All motion curves on stage, with their keys, what is held, and what lies under the pointer. */
+import { Group, Mesh, MeshBasicMaterial, RingGeometry, DoubleSide } from "three";
+import type { Context } from "../context";
+import { frameHeader } from "../protocol/frame";
+import { FRAME, type EditState, type PointRef, type ShownCurve } from "../protocol/messages";
+import { nearestOn, type Triple } from "./geometry";
+import { placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
+import { Ribbon } from "./ribbon";
+import { AMBER, LIGHT } from "./screen_shapes";
+import type { EditSession } from "./session";
+import { Spots, type Spot } from "./spots";
+import { samePoint, type EditView } from "./view";
+
+const REACH = 9; // px around a curve that still hit it
+const KEY_REACH = 8; // px around a key
+
+/** A place on a curve under the pointer. */
+export interface OnCurve {
+  curve: number;
+  time: number;
+  place: Triple;
+  key: boolean; // at a key
+}
+
+export interface CurveLayer {
+  readonly paths: Paths | null;
+  /** The curve that is shown of a point. */
+  curveOf(point: PointRef): ShownCurve | undefined;
+  shown(curve: number): ShownCurve | undefined;
+  place(curve: number, time: number): Triple | null;
+  turn(curve: number, time: number): [number, number, number, number] | null;
+  /** Where a curve is on the canvas, x and y in CSS px for each frame and a depth. */
+  screen(curve: number): Float32Array | null;
+  /** Keys of a curve, seconds. */
+  keys(curve: number): Float32Array;
+  /** What is held of a point, other than the curve itself. */
+  held(point: PointRef): boolean;
+  hit(x: number, y: number): OnCurve | null;
+  /** Spots that others lay over the curves: a goal, a ghost. */
+  mark(spots: readonly Spot[]): void;
+  /** Called when curves have changed. */
+  onPaths(listener: () => void): void;
+  awake: boolean;
+}
+
+export function createCurveLayer({ stage, store, connection }: Context, session: EditSession, view: EditView): CurveLayer {
+  const group = new Group();
+  const ribbons = new Map<number, Ribbon>();
+  const keySpots = new Spots(0.45);
+  const overSpots = new Spots(1);
+  const rings = new Group();
+  const listeners: (() => void)[] = [];
+  let paths: Paths | null = null;
+  let marks: readonly Spot[] = [];
+  let sequence: number | null = null; // of curves that were not drawn yet
+  let awake = false;
+  group.add(keySpots.group, overSpots.group, rings);
+
+  const state = (): EditState | null => session.state;
+  const shown = (curve: number): ShownCurve | undefined => state()?.curves.find((each) => each.curve === curve);
+  const curveOf = (point: PointRef): ShownCurve | undefined => state()?.curves.find((each) => samePoint(each.point, point));
+  const held = (point: PointRef): boolean => {
+    const now = state();
+    return now ? [...now.pins, ...now.contacts, ...now.holds].some((each) => samePoint(each.point, point)) : false;
+  };
+  const pinned = (point: PointRef): boolean => state()?.pins.some((each) => samePoint(each.point, point)) ?? false;
+
+  function update(): void {
+    const found = paths;
+    for (const [number, ribbon] of ribbons)
+      if (!found?.curves.has(number)) {
+        ribbon.dispose();
+        group.remove(ribbon.group);
+        ribbons.delete(number);
+      }
+    if (found)
+      for (const [number, curve] of found.curves) {
+        let ribbon = ribbons.get(number);
+        if (!ribbon) {
+          ribbon = new Ribbon();
+          ribbons.set(number, ribbon);
+          group.add(ribbon.group);
+        }
+        ribbon.set(found, curve);
+      }
+    look();
+  }
+
+  /** Everything but the shapes of the paths: colours, spots, rings. */
+  function look(): void {
+    const { display, active, hovered } = view;
+    const now = store.time;
+    const keys: Spot[] = [];
+    const over: Spot[] = [...marks];
+    for (const [number, ribbon] of ribbons) {
+      const curve = paths?.curves.get(number);
+      const entry = shown(number);
+      if (!curve || !paths || !entry) continue;
+      const isActive = number === active;
+      const quiet = !isActive && pinned(entry.point);
+      ribbon.look({ active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive }, now);
+      if (!quiet) keys.push(...keySpotsOf(curve, isActive));
+      over.push({ place: placeAt(paths, curve, now), shape: isActive ? "ring" : "disc", size: isActive ? 13 : 7, colour: LIGHT, alpha: quiet ? 0.6 : 1 });
+      if (pinned(entry.point)) over.push({ place: placeAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
+      for (const hold of state()?.holds ?? [])
+        if (samePoint(hold.point, entry.point)) over.push({ place: placeAt(paths, curve, hold.time), shape: "ring", size: 12, colour: AMBER });
+    }
+    keySpots.set(keys);
+    overSpots.set(over);
+    drawContacts(now);
+    stage.requestRender();
+  }
+
+  function keySpotsOf(curve: MotionCurve, isActive: boolean): Spot[] {
+    return Array.from(curve.keyTimes, (_, k) => ({
+      place: curve.keyPlaces.subarray(3 * k, 3 * k + 3),
+      shape: "diamond" as const,
+      size: isActive ? 13 : 9,
+      colour: AMBER,
+      alpha: isActive ? 1 : 0.8,
+    }));
+  }
+
+  /** Contacts lie on the ground below the place where the point stands: filled while they last, a ring at other times. */
+  function drawContacts(now: number): void {
+    for (const old of [...rings.children] as Mesh[]) {
+      rings.remove(old);
+      old.geometry.dispose();
+      (old.material as MeshBasicMaterial).dispose();
+    }
+    const size = state()?.size ?? 1;
+    for (const contact of state()?.contacts ?? []) {
+      const entry = curveOf(contact.point);
+      const curve = entry && paths?.curves.get(entry.curve);
+      if (!curve || !paths) continue;
+      const [x, , z] = placeAt(paths, curve, contact.start);
+      const on = now >= contact.start - 1e-6 && now <= contact.stop + 1e-6;
+      const colour = on ? "#f2a33a" : now < contact.start ? "#4cc9b0" : "#e0607e";
+      const flat = (inner: number, outer: number, opacity: number): void => {
+        const material = new MeshBasicMaterial({ color: colour, transparent: true, opacity, side: DoubleSide, depthWrite: false, toneMapped: false });
+        const ring = new Mesh(new RingGeometry(inner * size, outer * size, 40), material);
+        ring.rotation.x = -Math.PI / 2;
+        ring.position.set(x, stage.floor + 0.002 * size, z);
+        ring.renderOrder = 3;
+        rings.add(ring);
+      };
+      flat(0.03, 0.036, on ? 0.95 : 0.55);
+      if (on) flat(0, 0.03, 0.25);
+    }
+  }
+
+  function hit(x: number, y: number): OnCurve | null {
+    if (!paths) return null;
+    let best: { score: number; found: OnCurve } | null = null;
+    for (const [number, curve] of paths.curves) {
+      const bonus = number === view.active ? 4 : 0; // px: what is in hand comes first where curves cross
+      const places = stage.projectAll(curve.positions);
+      const keyed = stage.projectAll(curve.keyPlaces);
+      for (let k = 0; k < curve.keyTimes.length; k++) {
+        const distance = Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y);
+        const score = distance - bonus - 3;
+        if (distance > KEY_REACH || (best && score >= best.score)) continue;
+        const place = [...curve.keyPlaces.subarray(3 * k, 3 * k + 3)] as Triple;
+        best = { score, found: { curve: number, time: curve.keyTimes[k], place, key: true } };
+      }
+      for (let f = 0; f + 1 < paths.times.length; f++) {
+        const [a, b] = [3 * f, 3 * f + 3];
+        if (places[a + 2] > 1 || places[b + 2] > 1) continue;
+        const { distance, share } = nearestOn(x, y, places[a], places[a + 1], places[b], places[b + 1]);
+        const score = distance - bonus;
+        if (distance > REACH || (best && score >= best.score)) continue;
+        const time = paths.times[f] + share * (paths.times[f + 1] - paths.times[f]);
+        best = { score, found: { curve: number, time, place: placeAt(paths, curve, time), key: false } };
+      }
+    }
+    return best?.found ?? null;
+  }
+
+  connection.onFrame((data) => {
+    const header = frameHeader(data);
+    if (header?.stream !== FRAME.pathsStream) return;
+    sequence = header.sequence;
+    const read = readPaths(data, paths);
+    if (read) {
+      paths = read;
+      if (awake) update();
+      for (const listener of listeners) listener();
+    }
+    if (!awake || !read) acknowledge();
+  });
+  const acknowledge = (): void => {
+    if (sequence === null) return;
+    connection.tell({ kind: "seen", sequence, stream: FRAME.pathsStream });
+    sequence = null;
+  };
+  stage.onDrawn(acknowledge);
+  session.onState((next) => {
+    if (!next) paths = null;
+    if (awake) update();
+  });
+  store.onTime(() => awake && look());
+  view.onChange(() => awake && look());
+
+  return {
+    get paths() {
+      return paths;
+    },
+    curveOf,
+    shown,
+    held,
+    place: (curve, time) => {
+      const found = paths?.curves.get(curve);
+      return found && paths ? placeAt(paths, found, time) : null;
+    },
+    turn: (curve, time) => {
+      const found = paths?.curves.get(curve);
+      return found && paths ? turnAt(paths, found, time) : null;
+    },
+    screen: (curve) => {
+      const found = paths?.curves.get(curve);
+      return found ? stage.projectAll(found.positions) : null;
+    },
+    keys: (curve) => paths?.curves.get(curve)?.keyTimes ?? new Float32Array(),
+    hit,
+    mark(spots) {
+      marks = spots;
+      if (awake) look();
+    },
+    onPaths: (listener) => void listeners.push(listener),
+    get awake() {
+      return awake;
+    },
+    set awake(next) {
+      awake = next;
+      if (next) {
+        stage.add(group);
+        update();
+      } else stage.remove(group);
+    },
+  };
+}

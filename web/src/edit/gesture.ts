@@ -1,0 +1,213 @@
+/**
+ * A gesture: a point is taken hold of at a time, and goes where the pointer is until it is let go. The server does the
+ * work; the page says where to, at pointer rate, and waits for no answer.
+ */
+import { Quaternion, type Ray, Vector3 } from "three";
+import type { Context } from "../context";
+import type { EditBegun, EditOutcomeEvent, PointRef } from "../protocol/messages";
+import { alongAxis, angleAbout, AXES, type Axis, factorOf, onPlane, triple, turnedBy, vector } from "./geometry";
+import type { Latencies } from "./latency";
+import type { EditSession } from "./session";
+
+export type Operation = "move" | "turn" | "time";
+const FINE = 0.2; // of the pointer's way, while Shift is held
+const EDGE_ON = 0.25; // the cosine below which a ring is seen so flat that the pointer's way along it counts
+
+export interface Grip {
+  operation: Operation;
+  point: PointRef;
+  name: string;
+  time: number;
+  posing: boolean;
+  keys?: boolean; // of a pose: channels without a key there may move too, and get one
+  axis?: Vector3; // of the world: the handle that was taken
+  /** Which way on the screen makes it faster. */
+  faster?: { x: number; y: number };
+}
+
+export interface PointerAt {
+  x: number; // CSS px on the canvas
+  y: number;
+  fine: boolean;
+  at: number; // ms, when the hand did it
+}
+
+export interface Going extends Grip {
+  begun: EditBegun | null; // null until the server has answered
+  lock: { axis: Axis; local: boolean } | null;
+  said: string; // how far it goes, for the readout
+  outcome: EditOutcomeEvent | null;
+}
+
+export interface Gestures {
+  readonly going: Going | null;
+  begin(grip: Grip, at: PointerAt): void;
+  move(at: PointerAt): void;
+  /** Locks the gesture to an axis of the world, then of the point, then to none. */
+  lock(axis: Axis): void;
+  end(commit: boolean): Promise<void>;
+  onChange(listener: () => void): void;
+  /** Hears where the point should be; null where that is no place. */
+  onGoal(listener: (to: [number, number, number] | null) => void): void;
+}
+
+/** A goal as the server takes it. */
+type Goal = { to?: [number, number, number]; turn?: [number, number, number, number]; factor?: number };
+
+export function createGestures({ stage, connection }: Context, session: EditSession, latencies: Latencies): Gestures {
+  const listeners: (() => void)[] = [];
+  const goalListeners: ((to: [number, number, number] | null) => void)[] = [];
+  let going: (Going & { number: number; ends: boolean | null }) | null = null;
+  let numbers = 0;
+  let from: PointerAt | null = null; // where the pointer took hold; moved along while the hand is slowed
+  let last: PointerAt | null = null;
+  let sum = { angle: 0, seen: 0 };
+
+  const changed = (): void => listeners.forEach((listener) => listener());
+  const facing = (): Vector3 =>
+    stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray.direction;
+  const rayAt = (at: { x: number; y: number }): Ray => stage.pointerRay(at.x, at.y).ray;
+
+  function axisOf(now: Going): Vector3 | null {
+    if (!now.lock) return now.axis ?? null;
+    const axis = AXES[now.lock.axis].clone();
+    const turn = now.begun?.turn;
+    return now.lock.local && turn ? axis.applyQuaternion(new Quaternion(...turn)) : axis;
+  }
+
+  function moveGoal(now: Going, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
+    const origin = vector(begun.place);
+    const axis = axisOf(now);
+    const goal = origin.clone();
+    if (axis) {
+      const [a, b] = [alongAxis(rayAt(start), origin, axis), alongAxis(rayAt(at), origin, axis)];
+      if (a !== null && b !== null) goal.addScaledVector(axis, b - a);
+    } else {
+      const normal = facing();
+      const [a, b] = [onPlane(rayAt(start), origin, normal), onPlane(rayAt(at), origin, normal)];
+      if (a && b) goal.add(b).sub(a);
+    }
+    now.said = metres(goal.distanceTo(origin));
+    return { to: triple(goal) };
+  }
+
+  function turnGoal(now: Going, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
+    const centre = vector(begun.place);
+    const view = facing();
+    const axis = axisOf(now) ?? view.clone().negate();
+    let angle: number;
+    const [a, b] = [onPlane(rayAt(start), centre, axis), onPlane(rayAt(at), centre, axis)];
+    if (Math.abs(axis.dot(view)) > EDGE_ON && a && b) angle = angleAbout(axis, centre, a, b);
+    else {
+      const middle = stage.project(begun.place);
+      const tip = stage.project(triple(centre.clone().addScaledVector(axis, 0.05 * (session.state?.size ?? 1))));
+      const along = Math.hypot(tip.x - middle.x, tip.y - middle.y) || 1;
+      angle = ((at.x - start.x) * -(tip.y - middle.y) + (at.y - start.y) * (tip.x - middle.x)) / along / -90;
+    }
+    // An angle that jumps by a turn has gone on beyond half a turn.
+    sum.angle += angle - sum.seen - 2 * Math.PI * Math.round((angle - sum.seen) / (2 * Math.PI));
+    sum.seen = angle;
+    now.said = `${((180 * sum.angle) / Math.PI).toFixed(1)}°`;
+    return { turn: turnedBy(begun.turn, axis, sum.angle) };
+  }
+
+  function timeGoal(now: Going, start: PointerAt, at: PointerAt): Goal {
+    const { x, y } = now.faster ?? { x: 1, y: 0 };
+    const factor = factorOf((at.x - start.x) * x + (at.y - start.y) * y);
+    now.said = factor >= 1 ? `${factor.toFixed(2)} × as fast` : `${(1 / factor).toFixed(2)} × as slow`;
+    return { factor };
+  }
+
+  function send(at: PointerAt): void {
+    if (!going?.begun || !from) return;
+    const { begun } = going;
+    const goal =
+      going.operation === "move" ? moveGoal(going, begun, from, at) : going.operation === "turn" ? turnGoal(going, begun, from, at) : timeGoal(going, from, at);
+    for (const listener of goalListeners) listener(goal.to ?? null);
+    const number = ++numbers;
+    going.number = number;
+    latencies.told(number, at.at);
+    if (going.posing) session.tell({ kind: "editPoseDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null });
+    else session.tell({ kind: "editDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null, factor: goal.factor ?? null });
+  }
+
+  connection.on("editOutcome", (outcome) => {
+    latencies.heard(outcome.number, outcome.frame);
+    if (!going || outcome.gesture !== going.begun?.gesture) return;
+    going.outcome = outcome;
+    changed();
+  });
+
+  async function end(commit: boolean): Promise<void> {
+    const mine = going;
+    if (!mine) return;
+    if (!mine.begun) {
+      mine.ends = commit; // as soon as it has begun
+      return;
+    }
+    going = null;
+    latencies.rest();
+    changed();
+    const { gesture } = mine.begun;
+    await session.ask(mine.posing ? { kind: "editPoseEnd", gesture, commit } : { kind: "editEnd", gesture, commit });
+  }
+
+  return {
+    get going() {
+      return going;
+    },
+    begin(grip, at) {
+      if (going) return;
+      const mine = { ...grip, begun: null, lock: null, said: "", outcome: null, number: 0, ends: null };
+      going = mine;
+      from = last = at;
+      sum = { angle: 0, seen: 0 };
+      changed();
+      const { point, time } = grip;
+      const pins = session.state?.pins.map((pin) => pin.point) ?? [];
+      const asked = grip.posing
+        ? session.ask({ kind: "editPoseBegin", point, time, operation: grip.operation === "turn" ? "turn" : "move", pins, key: grip.keys ?? false })
+        : session.ask({ kind: "editBegin", operation: grip.operation, point, time });
+      void asked.then((begun) => {
+        if (going !== mine) return;
+        if (!begun) {
+          going = null;
+          changed();
+          return;
+        }
+        going.begun = begun;
+        if (last && last !== from) send(last);
+        changed();
+        if (going.ends !== null) void end(going.ends);
+      });
+    },
+    move(at) {
+      if (!going || !from || !last) return;
+      if (at.fine) {
+        // The hand is slowed by letting the place where it took hold follow.
+        const share = 1 - FINE;
+        from = { ...from, x: from.x + share * (at.x - last.x), y: from.y + share * (at.y - last.y) };
+      }
+      last = at;
+      send(at);
+      changed();
+    },
+    lock(axis) {
+      if (!going || going.operation === "time") return;
+      const { lock } = going;
+      going.lock = lock?.axis !== axis ? { axis, local: false } : lock.local ? null : { axis, local: true };
+      sum = { angle: 0, seen: 0 };
+      if (last) send(last);
+      changed();
+    },
+    end,
+    onChange: (listener) => void listeners.push(listener),
+    onGoal: (listener) => void goalListeners.push(listener),
+  };
+}
+
+/** A length as people say it. */
+export function metres(length: number): string {
+  if (length < 0.01) return `${(1000 * length).toFixed(1)} mm`;
+  return length < 1 ? `${(100 * length).toFixed(1)} cm` : `${length.toFixed(2)} m`;
+}

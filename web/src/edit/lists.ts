@@ -1,0 +1,119 @@
+/** The panel's lists: the paths that are shown, and what is held. */
+import type { Context } from "../context";
+import { h, icon, replace } from "../dom";
+import type { ContactEntry, HoldEntry, PinEntry, PointRef, ShownCurve } from "../protocol/messages";
+import type { EditActions } from "./actions";
+import type { EditSession } from "./session";
+import { jointPoint, pointName, samePoint, type EditView } from "./view";
+
+const PIN = "M6 2h4l-.5 4L12 8.5H4L6.5 6zM8 8.5V14";
+const CLOSE = "M4 4l8 8M12 4l-8 8";
+
+const button = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
+  h("button", { type: "button", class: "quiet small square", "aria-label": name, title: name, "aria-pressed": pressed === undefined ? null : String(pressed), "data-testid": testid, onclick: run }, icon(path));
+
+export function pathsSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+  const list = h("div", { class: "list", "data-testid": "edit-curves" });
+  const aside = h("span", { class: "aside" });
+  const find = h("input", { type: "search", placeholder: "Add a joint by name", "aria-label": "Add a joint by name", list: "edit-joints", "data-testid": "edit-add-joint" });
+  const joints = h("datalist", { id: "edit-joints" });
+  const picks = h("button", { type: "button", class: "small", "data-testid": "edit-picks", onclick: () => (view.picks = view.picks === "joint" ? "skin" : "joint") });
+  find.addEventListener("change", () => {
+    const name = find.value.trim();
+    if (!names().includes(name)) return;
+    find.value = "";
+    void actions.show(jointPoint(name), name, true);
+  });
+  const names = (): string[] => [...new Set(session.state?.channels.map((channel) => channel.target) ?? [])];
+
+  function row({ curve, name, point }: ShownCurve): HTMLElement {
+    const pinned = session.state?.pins.some((pin) => samePoint(pin.point, point)) ?? false;
+    return h(
+      "div",
+      { class: `row${curve === view.active ? " current" : ""}`, "data-testid": "edit-curve", "data-name": name },
+      h("button", { type: "button", class: "quiet small grow nowrap", "aria-pressed": String(curve === view.active), title: `Take ${name} in hand`, onclick: () => actions.activate(curve) }, name),
+      button(pinned ? `Release the pin of ${name} (P)` : `Pin ${name}: keep its path (P)`, PIN, () => actions.togglePin(point), pinned, "edit-pin"),
+      button(`Hide the path of ${name} (H)`, CLOSE, () => actions.hide(curve), undefined, "edit-hide"),
+    );
+  }
+
+  function draw(): void {
+    const curves = session.state?.curves ?? [];
+    aside.textContent = curves.length ? String(curves.length) : "";
+    replace(list, ...curves.map(row), curves.length ? null : h("p", { class: "muted" }, "Click a point of the character: its path over time is drawn on stage. With Shift, one more."));
+    picks.textContent = view.picks === "joint" ? "Picks joints" : "Picks the skin";
+    picks.title = view.picks === "joint" ? "A click takes the joint under the pointer; click here to take the very point of the skin" : "A click takes the very point of the skin; click here to take joints";
+  }
+
+  let known = "";
+  session.onState(() => {
+    const now = names();
+    if (now.join("\n") !== known) {
+      known = now.join("\n");
+      replace(joints, ...now.map((name) => h("option", { value: name })));
+    }
+    draw();
+  });
+  view.onChange(draw);
+  store.onDocument(draw);
+  return h("div", { class: "section" }, h("h2", {}, "Paths", aside), list, h("div", { class: "spread" }, find, picks), joints);
+}
+
+type Held = { id: string; point: PointRef; what: string; when: string };
+
+/** Everything that is held, in the order of pins, contacts, moments. */
+export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly ContactEntry[]; holds: readonly HoldEntry[] }): Held[] {
+  const span = (start: number | null, stop: number | null): string =>
+    start === null && stop === null ? "always" : `${start === null ? "start" : start.toFixed(2)} to ${stop === null ? "end" : stop.toFixed(2)} s`;
+  return [
+    ...state.pins.map(({ id, point, start, stop, orientation }) => ({ id, point, what: orientation ? "pin" : "pin, free to turn", when: span(start, stop) })),
+    ...state.contacts.map(({ id, point, start, stop }) => ({ id, point, what: "contact", when: span(start, stop) })),
+    ...state.holds.map(({ id, point, time }) => ({ id, point, what: "moment", when: `${time.toFixed(2)} s` })),
+  ];
+}
+
+export function heldSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+  const list = h("div", { class: "list", "data-testid": "edit-held" });
+  const aside = h("span", { class: "aside" });
+  const name = (): string => (actions.point() ? pointName(actions.point()!) : "the point in hand");
+  const add = (title: string, key: string, about: () => string, run: () => void, testid: string): HTMLButtonElement => {
+    const made = h("button", { type: "button", class: "small", "data-testid": testid, onclick: run }, title, h("kbd", {}, key));
+    adders.push(() => {
+      made.disabled = actions.point() === null;
+      made.title = about();
+    });
+    return made;
+  };
+  const adders: (() => void)[] = [];
+  const buttons = h(
+    "div",
+    { class: "buttons" },
+    add("Pin", "P", () => `Keep the path of ${name()} while others are moved`, () => actions.togglePin(actions.point()), "edit-set-pin"),
+    add("Contact", "C", () => `${name()} stands still between the keys around now`, () => actions.contact(actions.point()), "edit-set-contact"),
+    add("Moment", "K", () => `${name()} passes now where it passes now`, () => actions.hold(actions.point(), store.time), "edit-set-hold"),
+  );
+
+  function draw(): void {
+    const held = session.state ? heldOf(session.state) : [];
+    aside.textContent = held.length ? String(held.length) : "";
+    replace(
+      list,
+      ...held.map(({ id, point, what, when }) =>
+        h(
+          "div",
+          { class: "row", "data-testid": "edit-held-row", "data-what": what },
+          h("span", { class: `glyph ${what.split(",")[0]}`, "aria-hidden": "true" }),
+          h("span", { class: "nowrap grow" }, pointName(point)),
+          h("span", { class: "muted" }, `${what}, ${when}`),
+          button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),
+        ),
+      ),
+      held.length ? null : h("p", { class: "muted" }, "Nothing is held. Pins keep a path, contacts stand still, moments are passed as they are."),
+    );
+    adders.forEach((each) => each());
+  }
+
+  session.onState(draw);
+  view.onChange(draw);
+  return h("div", { class: "section" }, h("h2", {}, "Held", aside), buttons, list);
+}

@@ -1,0 +1,65 @@
+/** Posing: keys set and taken away, poses copied, pasted and mirrored, and one between the neighbouring keys. */
+import type { Context } from "../context";
+import { slider } from "../controls/slider";
+import { h } from "../dom";
+import type { EditActions } from "./actions";
+import type { EditSession } from "./session";
+import type { EditView } from "./view";
+
+export function poseSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+  const where = h("p", { class: "muted", "data-testid": "edit-at-key" });
+  const button = (title: string, key: string, about: string, run: () => void, testid: string): HTMLButtonElement =>
+    h("button", { type: "button", class: "small", title: about, "data-testid": testid, onclick: run }, title, h("kbd", {}, key));
+  const setKey = button("Set keys", "I", "Set keys of all channels here; the motion stays as it is", actions.key, "edit-key");
+  const unkey = button("Remove", "Alt I", "Remove the keys here", actions.unkey, "edit-unkey");
+  const copy = button("Copy", "Ctrl C", "Copy the pose", actions.copyPose, "edit-copy");
+  const paste = button("Paste", "Ctrl V", "Paste the pose as keys here", () => actions.pastePose(false), "edit-paste");
+  const mirror = button("Mirror", "Ctrl Shift V", "Paste the pose with left and right exchanged", () => actions.pastePose(true), "edit-mirror");
+  const adds = h("input", { type: "checkbox", "data-testid": "edit-adds-keys" });
+  adds.addEventListener("change", () => (view.addsKeys = adds.checked));
+  let number = 0;
+  const send = (share: number, final: boolean): void => {
+    const message = { kind: "editTween", time: store.time, share, final, number: ++number } as const;
+    if (final) void session.ask(message).then(() => (tween.value = 0.5));
+    else session.tell(message);
+  };
+  const tween = slider({
+    label: "Tween",
+    value: 0.5,
+    reset: 0.5,
+    minimum: -0.25,
+    maximum: 1.25,
+    step: 0.01,
+    about: "A pose between the key before and the key after: 0 is the one before, 1 the one after, beyond them it overshoots. It sets keys here.",
+    input: (value) => send(value, false),
+    change: (value) => send(value, true),
+  });
+  tween.element.dataset.testid = "edit-tween";
+  tween.element.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") session.tell({ kind: "editAbandon" });
+  });
+
+  function draw(): void {
+    const state = session.state;
+    const here = actions.atKey();
+    const channels = state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - store.time) < 2e-3)).length ?? 0;
+    where.textContent = here ? `At a key of ${channels} of ${state?.channels.length ?? 0} channels.` : "Between keys. ↑ and ↓ go to the next one; I sets one here.";
+    unkey.disabled = !here;
+    paste.disabled = !state?.copied;
+    mirror.disabled = !state?.copied || !state.pairs;
+    adds.checked = view.addsKeys;
+  }
+  store.onTime(draw);
+  session.onState(draw);
+  view.onChange(draw);
+  return h(
+    "div",
+    { class: "section", "data-testid": "edit-pose-section" },
+    h("h2", {}, "Keys and poses"),
+    where,
+    h("div", { class: "buttons" }, setKey, unkey),
+    h("div", { class: "buttons" }, copy, paste, mirror),
+    tween.element,
+    h("label", { class: "check", title: "Without it only channels that have a key here move when the body is posed" }, adds, "Posing may add keys here"),
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * Shapes with a size on the screen: ribbons, dots, glyphs and ticks are quads, one for each instance, whose corners are
+ * moved in pixels after the projection. What the character hides is drawn as well, fainter: two materials, one for each
+ * side of the depth.
+ */
+import {
+  AlwaysDepth,
+  BufferAttribute,
+  Color,
+  GLSL3,
+  GreaterDepth,
+  InstancedBufferGeometry,
+  LessEqualDepth,
+  Mesh,
+  RawShaderMaterial,
+  Sphere,
+  Vector2,
+  Vector3,
+  type IUniform,
+  type Object3D,
+} from "three";
+
+export type Uniforms = Record<string, IUniform>;
+
+/** The colours of the house as a raw shader writes them. */
+export const colour = (hex: string): Color => new Color(hex).convertLinearToSRGB();
+export const PAST = colour("#e0607e");
+export const FUTURE = colour("#4cc9b0");
+export const AMBER = colour("#f2a33a");
+export const LIGHT = colour("#f1f2f4");
+export const DARK = colour("#16181c");
+export const GREY = colour("#8b919b");
+
+/** A quad from (0 or -1) to 1 in `corner`, to be drawn once for each instance. */
+export function quads(along: -1 | 0): InstancedBufferGeometry {
+  const geometry = new InstancedBufferGeometry();
+  geometry.setAttribute("corner", new BufferAttribute(new Float32Array([along, -1, 1, -1, 1, 1, along, 1]), 2));
+  geometry.setIndex([0, 1, 2, 0, 2, 3]);
+  geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // never asked for, and never computed
+  geometry.instanceCount = 0;
+  return geometry;
+}
+
+/** What every such shader needs: the size of the picture, and from clip space to pixels. */
+export const SCREEN = /* glsl */ `
+precision highp float;
+uniform mat4 projectionMatrix, viewMatrix;
+uniform vec2 picture;  // pixels
+uniform float ratio;  // pixels of the picture for each of the page
+vec4 clipOf(vec3 p) { return projectionMatrix * viewMatrix * vec4(p, 1.0); }
+vec2 pixelsOf(vec4 p) { return 0.5 * picture * p.xy / p.w; }
+vec4 moved(vec4 p, vec2 pixels) { return vec4(p.xy + 2.0 * pixels / picture * p.w, p.zw); }
+const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
+`;
+
+/** One mesh for what is seen, and one for what is behind something where `hidden` (its share of the strength) is above 0. */
+export function drawnTwice(
+  geometry: InstancedBufferGeometry,
+  uniforms: Uniforms,
+  vertexShader: string,
+  fragmentShader: string,
+  order: number,
+): { meshes: Mesh[]; always: (yes: boolean) => void } {
+  const shared: Uniforms = { ...uniforms, picture: { value: new Vector2(1, 1) }, ratio: { value: 1 } };
+  const meshes = [false, true].map((behind) => {
+    const material = new RawShaderMaterial({
+      glslVersion: GLSL3,
+      transparent: true,
+      depthWrite: false,
+      depthFunc: behind ? GreaterDepth : LessEqualDepth,
+      uniforms: { ...shared, seen: { value: behind ? 0 : 1 } },
+      vertexShader,
+      fragmentShader,
+    });
+    const mesh = new Mesh(geometry, material);
+    mesh.frustumCulled = false;
+    mesh.renderOrder = order + (behind ? 0 : 0.5);
+    mesh.onBeforeRender = (renderer) => {
+      renderer.getDrawingBufferSize(shared.picture.value as Vector2);
+      shared.ratio.value = renderer.getPixelRatio();
+      material.uniformsNeedUpdate = true;
+    };
+    return mesh;
+  });
+  return {
+    meshes,
+    always(yes) {
+      (meshes[0].material as RawShaderMaterial).depthFunc = yes ? AlwaysDepth : LessEqualDepth;
+      meshes[1].visible = !yes;
+    },
+  };
+}
+
+/** Takes meshes off their parents and frees what they hold. */
+export function freed(meshes: readonly Mesh[]): void {
+  for (const mesh of meshes) {
+    (mesh.parent as Object3D | null)?.remove(mesh);
+    mesh.geometry.dispose();
+    (mesh.material as RawShaderMaterial).dispose();
+  }
+}

@@ -1,0 +1,101 @@
+/** Over the stage: the tools, what is done at the moment, and the number of keys, which no drag changes. */
+import type { Context } from "../context";
+import { h, icon } from "../dom";
+import type { Gestures } from "./gesture";
+import type { EditSession } from "./session";
+import type { EditView, Tool } from "./view";
+
+const ICONS: Record<Tool | "pose", string> = {
+  move: "M8 1.5v13M1.5 8h13M8 1.5 6 3.5M8 1.5l2 2M8 14.5l-2-2M8 14.5l2-2M1.5 8l2-2M1.5 8l2 2M14.5 8l-2-2M14.5 8l-2 2",
+  turn: "M13 6a5.5 5.5 0 1 0 .5 3.5M13.2 2.2V6H9.4",
+  time: "M1.5 8h13M4 5 1.5 8 4 11M12 5l2.5 3L12 11M8 4v8",
+  sketch: "M2 13.5c2-5 4-6 5-4s-1 4 1 3.5 2-6 6-9.5",
+  pose: "M8 1.7a1.6 1.6 0 1 0 0 3.2a1.6 1.6 0 1 0 0-3.2M2.5 6.5 8 6l5.5.5M8 6v4M8 10l-3 4.5M8 10l3 4.5",
+};
+export const TOOLS: Record<Tool, { title: string; about: string; keys: { blender: string; maya: string } }> = {
+  move: { title: "Move", about: "Drag a curve, or the character, to move the point", keys: { blender: "G", maya: "W" } },
+  turn: { title: "Turn", about: "Drag a ring to turn the point", keys: { blender: "R", maya: "E" } },
+  time: { title: "Timing", about: "Pull the arrows apart to be faster here, together to be slower", keys: { blender: "S", maya: "R" } },
+  sketch: { title: "Sketch", about: "Draw the path that the point should take", keys: { blender: "D", maya: "D" } },
+};
+const VERBS = { move: "Moving", turn: "Turning", time: "Timing of" } as const;
+
+export interface Toolbar {
+  /** Says what a press would do. */
+  hint(text: string): void;
+  /** Says what is being worked on, until it is called with nothing. */
+  busy(text: string): void;
+}
+
+export function createToolbar({ store }: Context, host: HTMLElement, session: EditSession, view: EditView, gestures: Gestures): Toolbar {
+  const tools = (Object.keys(TOOLS) as Tool[]).map((tool) => {
+    const { title, about, keys } = TOOLS[tool];
+    return h(
+      "button",
+      { type: "button", class: "quiet", "data-testid": `edit-tool-${tool}`, "aria-pressed": "false", title: `${title} (${keys.blender}; Maya: ${keys.maya}). ${about}`, onclick: () => (view.tool = tool) },
+      icon(ICONS[tool]),
+      h("span", { class: "wide" }, title),
+    );
+  });
+  const pose = h(
+    "button",
+    { type: "button", class: "quiet", "data-testid": "edit-pose", "aria-pressed": "false", title: "Pose the whole body at a key (B)", onclick: () => (view.posing = !view.posing) },
+    icon(ICONS.pose),
+    h("span", { class: "wide" }, "Pose"),
+  );
+  const bar = h("div", { class: "edit-tools", role: "toolbar", "aria-label": "Edit tools" }, ...tools, h("span", { class: "rule" }), pose);
+  const keys = h("output", { class: "edit-keys", "data-testid": "edit-keys", "aria-label": "Keys", title: "Keys of all channels; no drag between keys changes their number" });
+  const line = h("div", { class: "edit-line", role: "status", "aria-live": "off", "data-testid": "edit-line" });
+  host.append(bar, keys, line);
+  let hinted = "";
+  let busy = "";
+
+  function draw(): void {
+    const state = session.state;
+    bar.classList.toggle("hidden", !state || state.baked);
+    keys.classList.toggle("hidden", !state);
+    if (state) keys.textContent = `${state.keys.toLocaleString("en")} ${state.baked ? "baked frames" : state.keys === 1 ? "key" : "keys"}`;
+    (Object.keys(TOOLS) as Tool[]).forEach((tool, i) => {
+      tools[i].setAttribute("aria-pressed", String(view.tool === tool));
+      tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));
+    });
+    pose.setAttribute("aria-pressed", String(view.posing));
+    const going = gestures.going;
+    if (going) {
+      const lock = going.lock ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}` : "";
+      const cost = going.outcome ? `${going.outcome.ms.toFixed(0)} ms` : "";
+      line.replaceChildren(
+        h("strong", {}, `${VERBS[going.operation]} ${going.name}${lock}`),
+        h("span", { class: "figure" }, going.said || "0"),
+        h("span", { class: "muted" }, [`at ${going.time.toFixed(2)} s`, cost].filter(Boolean).join(" · ")),
+        ...(going.operation === "time" ? [] : [h("kbd", {}, "X"), h("kbd", {}, "Y"), h("kbd", {}, "Z")]),
+        h("kbd", {}, "Esc"),
+      );
+    } else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hinted || rest()));
+    line.classList.toggle("hidden", !state || line.textContent === "");
+  }
+
+  function rest(): string {
+    const state = session.state;
+    if (!state || state.baked || store.document?.stage.playing) return "";
+    if (view.posing) return "Drag any point of the body; what is pinned stays. Only channels with a key here move.";
+    if (view.tool === "sketch") return view.active === null ? "Click a point first, then draw its path." : "Draw the path that the point should take.";
+    return state.curves.length ? "" : "Click a point of the character to see its path.";
+  }
+
+  session.onState(draw);
+  view.onChange(draw);
+  gestures.onChange(draw);
+  store.onDocument(draw);
+  return {
+    hint(text) {
+      if (text === hinted) return;
+      hinted = text;
+      draw();
+    },
+    busy(text) {
+      busy = text;
+      draw();
+    },
+  };
+}
