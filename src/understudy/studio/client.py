@@ -50,6 +50,11 @@ class Client:
         found = self._streams.get(stream)
         return not self.lost and (found is None or len(found.away) < WINDOW)
 
+    def waits(self, stream: int) -> bool:
+        """Whether a frame is still here, which the next would replace."""
+        found = self._streams.get(stream)
+        return found is not None and found.waiting is not None
+
     def show(self, stream: int, sequence: int, frame: bytes) -> None:
         """Send a frame now, or in place of the one that waits."""
         found = self._streams.setdefault(stream, Stream())

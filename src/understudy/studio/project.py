@@ -4,6 +4,7 @@
     history.json        what undo and redo lead to
     files/ID/NAME       what was dropped onto the page
     models/ takes/      what was learned and recorded
+    edits/              curves that were edited, named by what they hold
     exports/            files that the page has fetched or is about to; emptied at each start
 
 Content goes to disk first and is never changed afterwards; the document that names it follows. So at any moment the
@@ -36,7 +37,7 @@ except ImportError:  # Windows: there two studios of one project are not kept ap
 
 VERSION = 1
 NAME = "project.json"
-CONTENT = ("files", "models", "takes")
+CONTENT = ("files", "models", "takes", "edits")
 LARGEST_PROJECT = 64 << 20
 
 
@@ -143,6 +144,7 @@ class Project:
             _remove(place)
         used = {f"models/{each.file}" for document in documents for each in document.models}
         used |= {f"takes/{each.file}" for document in documents for each in document.takes}
+        used |= {f"edits/{each.file}" for document in documents for each in document.edits if each.file}
         used |= {"/".join(Path(each.file).parts[:2]) for each in self.origins.values() if each.file}
         for kind in CONTENT:
             for place in (self.folder / kind).iterdir():

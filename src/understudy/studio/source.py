@@ -32,8 +32,19 @@ class Source(Protocol):
         ...
 
 
+class Sampled(Protocol):
+    """Rows of a rig at any time."""
+
+    def sample(self, times: list[float]) -> Array:
+        """(M, C) rows at times from the beginning of the animation, seconds."""
+        ...
+
+
 class ClipSource:
-    """A clip or curves on a rig: sampled between frames, round and round or once, within a range."""
+    """A clip or curves on a rig: sampled between frames, round and round or once, within a range.
+
+    `rows` are those of the animation, where somebody has them already, or changes them while they are shown.
+    """
 
     live = False
 
@@ -44,11 +55,14 @@ class ClipSource:
         loop: bool = True,
         start: float = 0.0,
         stop: float | None = None,
+        rows: Sampled | None = None,
     ) -> None:
         self.rig, self.animation = rig, animation
         self.rate = 24.0 if animation is None else float(animation.rate)
         self.duration: float | None = 0.0 if animation is None else float(animation.duration)
-        self._rows = None if animation is None else Rows(rig, animation)
+        self._rows: Sampled | None = rows
+        if rows is None and animation is not None:
+            self._rows = Rows(rig, animation)
         self.time = 0.0
         self.bounds(loop, start, stop)
 

@@ -103,6 +103,11 @@ class Ticker:
             packer.pack(loaded.rig.rest)
             self._packers[loaded] = packer
 
+    def packer(self, loaded: Loaded) -> Packer:
+        """The packer of a character, made where there is none yet."""
+        self.prepare(loaded)
+        return self._packers[loaded]
+
     def _halt(self, sentence: str) -> None:
         session = self._session
         session.adjust(session.document.staged(playing=False))

@@ -36,7 +36,7 @@ LOG = logging.getLogger(__name__)
 SAMPLES = 128  # poses of a model that are looked at, to know what a character may do
 SHARE = 0.85  # of the time at most is spent on the crowd; a crowd that is too large gets fewer frames
 USUAL = 0.05  # how fast what a frame usually takes follows what one took
-LATE = 2 / RATE  # seconds that are caught up with after a frame in which many began something else
+LATE = 6 / RATE  # seconds that are caught up with after frames in which many began something else
 
 
 @dataclass(frozen=True, eq=False)

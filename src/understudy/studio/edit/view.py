@@ -1,0 +1,198 @@
+"""What is seen of curves: the character at one moment, motion curves, the graph editor's curves, ghosts.
+
+All of it follows from one table of values, which is kept up while curves change, so that a drag costs one evaluation of
+what it changes. A view belongs to the thread that solves; `rows` alone is for others, and waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Curves
+from understudy.character.cutting import TOUCH
+from understudy.checks import Array
+from understudy.keyframes.goals import Point
+from understudy.rig import PosedRig
+from understudy.studio.edit import graph
+from understudy.studio.edit.curve_table import Change, CurveTable
+from understudy.studio.edit.laying import Laying
+from understudy.studio.edit.paths import Paths
+from understudy.studio.edit.tracks import Tracks
+from understudy.studio.stage.packing import Packer
+
+
+@dataclass(frozen=True)
+class Block:
+    """The payload of a frame with the two numbers of its header."""
+
+    a: int
+    b: int
+    payload: bytes | memoryview
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is to be sent: the stage's frame at a time, and of the rest what there is."""
+
+    time: float  # seconds from the beginning
+    stage: Block
+    paths: Block | None = None
+    first: int = 0  # of the frames of its motion curves
+    graph: Block | None = None
+    ghosts: Block | None = None
+
+
+@dataclass(frozen=True)
+class Graphed:
+    """What the graph editor shows: channels by number, from one time to another."""
+
+    channels: tuple[int, ...]
+    start: float
+    stop: float
+    samples: int
+
+
+class View:
+    """Curves of one character as they are seen. Times given are seconds from the beginning of the clip."""
+
+    def __init__(self, rig: PosedRig, packer: Packer, curves: Curves, origin: float, seconds: float) -> None:
+        self.rig, self.packer, self.origin = rig, packer, origin
+        self.curves = curves
+        self.time = 0.0
+        self.graphed: Graphed | None = None
+        self.ghosts: tuple[float, ...] = ()
+        self._shown: list[tuple[int, Point]] = []
+        self._lock = threading.Lock()
+        self.reset(curves, seconds)
+
+    def reset(self, curves: Curves, seconds: float) -> None:
+        """Other curves, of whatever channels, and another length."""
+        self.curves, self.rate, self.seconds = curves, float(curves.rate), seconds
+        count = int(np.floor(seconds * self.rate + 1e-6)) + 1
+        self._frames = self.origin + np.arange(count) / self.rate
+        self._laying = Laying(self.rig, curves.channels)
+        self._aside: Tracks | None = None  # of the point that was asked for last
+        self.show_points(self._shown)
+
+    @property
+    def frame_count(self) -> int:
+        """F."""
+        return len(self._frames)
+
+    def show_points(self, shown: Sequence[tuple[int, Point]]) -> None:
+        """The motion curves to show, each with its number."""
+        curves = self.curves
+        self._tracks = Tracks(self.rig, curves.channels, self._laying, [point for _, point in shown])
+        self._shown = list(shown)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """The table anew, with a row for every key of a point that is shown; for keys that have come, gone or moved."""
+        keys = [self._keys_of(p) for p in range(len(self._shown))]
+        besides = np.unique(np.concatenate([np.zeros(0), *keys]))
+        table = CurveTable(self.curves, self._frames, besides, self.origin + self.time)
+        with self._lock:
+            self._table = table
+        numbers, points = [n for n, _ in self._shown], [p for _, p in self._shown]
+        self._paths = Paths(numbers, points, self._frames - self.origin)
+        self._key_rows = [table.frames + np.searchsorted(besides, own) for own in keys]
+        for p, own in enumerate(keys):
+            self._paths.key_times[p] = (own - self.origin).astype("<f4")
+        self._follow(Change(0, table.frames, np.arange(len(table.times))))
+
+    def _keys_of(self, number: int) -> Array:
+        """(K,) the times of the keys that make a point's path, one where several nearly coincide."""
+        columns = self._tracks.moved_by(number)
+        owners = np.unique(np.searchsorted(self.curves.channels.offsets, columns, side="right") - 1)
+        times = np.sort(np.concatenate([np.zeros(0), *(self.curves.curves[i].times for i in owners)]))
+        return times[np.concatenate([[True], np.diff(times) > TOUCH])[: len(times)]]
+
+    def _follow(self, change: Change) -> None:
+        """The motion curves where the table has changed."""
+        if not self._shown or not len(change.rows):
+            return
+        places, turns = self._tracks.at(self._table.values[change.rows])
+        frames = change.last - change.first
+        self._paths.put(change.first, places[:, :frames], turns[:, :frames])
+        for p, rows in enumerate(self._key_rows):
+            at = np.searchsorted(change.rows, rows)
+            there = (at < len(change.rows)) & (change.rows[np.minimum(at, len(change.rows) - 1)] == rows)
+            if there.all():
+                self._paths.key_places[p] = places[p, at].astype("<f4")
+            elif there.any():
+                self._paths.key_places[p] = self._paths.key_places[p].copy()
+                self._paths.key_places[p][there] = places[p, at[there]]
+
+    def show(self, curves: Curves, whole: bool = False, also: tuple[int, int] | None = None) -> Picture:
+        """Curves of the same channels in place of those before.
+
+        Motion curves are those frames that change, and besides `also`, which the page may have missed, or all.
+        """
+        moved = any(
+            old.times is not new.times and not np.array_equal(old.times, new.times)
+            for old, new in zip(self.curves.curves, curves.curves)
+        )
+        self.curves = curves
+        if moved:
+            self._prepare()
+            return self.picture()
+        with self._lock:
+            change = self._table.update(curves)
+        self._follow(change)
+        if whole:
+            return self.picture()
+        if also is None or also[0] == also[1]:
+            return self.picture(change.first, change.last)
+        if change.first == change.last:
+            return self.picture(*also)
+        return self.picture(min(change.first, also[0]), max(change.last, also[1]))
+
+    def seek(self, time: float) -> None:
+        """Another moment."""
+        self.time = time
+        with self._lock:
+            self._table.look_at(self.origin + time)
+
+    def picture(self, first: int = 0, last: int | None = None) -> Picture:
+        """All that is seen now, of motion curves some frames."""
+        last = self.frame_count if last is None else last
+        paths = None
+        if self._shown or last:
+            paths = Block(len(self._shown), last - first, self._paths.packed(first, last))
+        stage = Block(*self.packer.pack(self._laying.rows(self._table.now[None])[0]))
+        return Picture(self.time, stage, paths, first, self.graph(), self.haunted())
+
+    def graph(self) -> Block | None:
+        """The graph editor's curves."""
+        shown = self.graphed
+        if shown is None:
+            return None
+        times = self.origin + np.linspace(shown.start, shown.stop, shown.samples)
+        columns, payload = graph.packed(self.curves, shown.channels, times, self.origin)
+        return Block(columns, shown.samples, payload)
+
+    def haunted(self) -> Block | None:
+        """The ghosts, as N times and N payloads of the stage's own form."""
+        if not self.ghosts:
+            return None
+        rows = self._laying.rows(self._table.rows(self.origin + np.array(self.ghosts)))
+        payloads = [bytes(self.packer.pack(row)[2]) for row in rows]
+        return Block(len(rows), len(payloads[0]) // 4, np.array(self.ghosts, "<f4").tobytes() + b"".join(payloads))
+
+    def where(self, point: Point, time: float) -> tuple[Array, Array]:
+        """Position (3,) and orientation (4,) of a point at a time of the file's own clock."""
+        if self._aside is None or self._aside.points != (point,):
+            self._aside = Tracks(self.rig, self.curves.channels, self._laying, [point])
+        table = self._table
+        values = table.now[None] if time == table.moment else table.rows(np.array([time]))
+        places, turns = self._aside.at(values)
+        return places[0, 0], turns[0, 0]
+
+    def rows(self, times: list[float]) -> Array:
+        """(M, C) rows of the rig at times; from any thread."""
+        with self._lock:
+            return self._laying.rows(self._table.rows(self.origin + np.array(times)))
