@@ -1,0 +1,123 @@
+import { Vector3 } from "three";
+import { describe, expect, it } from "vitest";
+import { beside } from "./blocked";
+import { metres } from "./gesture";
+import { ghostTimes } from "./ghosting";
+import { ringPaths } from "./gizmo";
+import { limitable } from "./joint_section";
+import { heldOf } from "./lists";
+import { even, spanOf } from "./sketching";
+import { axisOf } from "./ribbon";
+import { apart } from "./tags";
+import { jointPoint, pointName, samePoint, skinPoint } from "./view";
+
+describe("points", () => {
+  it("are the same by joint, offset and vertex", () => {
+    expect(samePoint(jointPoint("hand"), jointPoint("hand"))).toBe(true);
+    expect(samePoint(jointPoint("hand"), { ...jointPoint("hand"), offset: [0, 0.1, 0] })).toBe(false);
+    expect(samePoint(skinPoint(3), skinPoint(4))).toBe(false);
+    expect([pointName(jointPoint("hand")), pointName(skinPoint(7))]).toEqual(["hand", "skin 7"]);
+  });
+});
+
+describe("lengths", () => {
+  it("have the unit that people use", () => {
+    expect([metres(0.0021), metres(0.123), metres(2.5)]).toEqual(["2.1 mm", "12.3 cm", "2.50 m"]);
+  });
+});
+
+describe("names beside curves", () => {
+  it("do not cover each other, and the first has its place", () => {
+    const wanted = Array.from({ length: 5 }, (_, i) => ({ x: 10 + i, y: 100 + 2 * i, width: 60 }));
+    const heights = apart(wanted, 19);
+    expect(heights[0]).toBe(100);
+    const sorted = [...heights].sort((a, b) => a - b);
+    for (let i = 1; i < sorted.length; i++) expect(sorted[i] - sorted[i - 1]).toBeGreaterThanOrEqual(19);
+  });
+
+  it("stay where nothing is in their way", () => {
+    expect(apart([{ x: 0, y: 5, width: 20 }, { x: 30, y: 6, width: 20 }], 19)).toEqual([5, 6]);
+  });
+});
+
+describe("the card of a blocked edit", () => {
+  const [size, room] = [{ width: 260, height: 100 }, { width: 800, height: 500 }];
+  it("stands right of the ghost, left where there is no room, and never outside", () => {
+    expect(beside({ x: 100, y: 250 }, size, room)).toEqual({ x: 126, y: 200 });
+    expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 414, y: 200 });
+    expect(beside({ x: 100, y: 5 }, size, room).y).toBe(8);
+    expect(beside({ x: 100, y: 900 }, size, room).y).toBe(392);
+  });
+});
+
+describe("ghosts", () => {
+  it("stand some frames apart, within the clip", () => {
+    expect(ghostTimes(1, { ghosts: 2, apart: 6 }, 1.3, 24, [])).toEqual([0.5, 0.75, 1.25]);
+    expect(ghostTimes(1, { ghosts: 0, apart: 6 }, 2, 24, [])).toEqual([]);
+  });
+  it("stand at the keys before and after", () => {
+    expect(ghostTimes(1, { ghosts: 2, apart: 0 }, 9, 24, [0, 0.4, 0.8, 1, 2, 3, 4])).toEqual([0.4, 0.8, 2, 3]);
+    expect(ghostTimes(1, { ghosts: 0, apart: 0 }, 9, 24, [0, 2])).toEqual([]);
+  });
+});
+
+describe("strokes", () => {
+  const zigzag = [{ x: 0, y: 0 }, { x: 10, y: 0 }, { x: 10, y: 5 }];
+  it("are walked at even steps, round corners too", () => {
+    const walked = even(zigzag, 4);
+    expect(walked).toEqual([{ x: 0, y: 0 }, { x: 4, y: 0 }, { x: 8, y: 0 }, { x: 10, y: 2 }]);
+    expect(even([], 4)).toEqual([]);
+  });
+  it("last from where they begin on the path to where they end, else between keys", () => {
+    const times = Float32Array.from([0, 1, 2, 3]);
+    const path = Float32Array.from([0, 0, 0, 100, 0, 0, 200, 0, 0, 300, 0, 0]);
+    expect(spanOf([{ x: 205, y: 8 }, { x: 150, y: 90 }, { x: 3, y: 5 }], path, times, [1], 0.5, 3)).toEqual({ start: 0, stop: 2 });
+    expect(spanOf([{ x: 205, y: 300 }, { x: 0, y: 300 }], path, times, [1], 0.5, 3)).toEqual({ start: 0, stop: 1 });
+  });
+});
+
+describe("what is held", () => {
+  it("is listed with when", () => {
+    const listed = heldOf({
+      pins: [{ id: "a", point: jointPoint("foot"), position: true, orientation: false, start: null, stop: null }],
+      contacts: [{ id: "b", point: jointPoint("hand"), start: 0.5, stop: 1, orientation: false }],
+      holds: [{ id: "c", point: skinPoint(4), time: 2, orientation: false }],
+    });
+    expect(listed.map(({ id, what, when }) => [id, what, when])).toEqual([
+      ["a", "pin, free to turn", "always"],
+      ["b", "contact", "0.50 to 1.00 s"],
+      ["c", "moment", "2.00 s"],
+    ]);
+  });
+});
+
+describe("limits", () => {
+  it("exist of Euler angles and translations, not of quaternions", () => {
+    const channel = (name: string, columns: string[]) => ({ target: "arm", channel: name, columns, times: [], keys: 0 });
+    expect(limitable([channel("rotation", ["x", "y", "z", "w"])])).toEqual([]);
+    expect(limitable([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
+      { column: "x", title: "Turn X", angle: true },
+      { column: "translation.y", title: "Move Y", angle: false },
+    ]);
+  });
+});
+
+describe("the gizmo", () => {
+  it("has rings whose front is what faces the eye", () => {
+    const seen: { x: number; y: number }[] = [];
+    const { front, back } = ringPaths(new Vector3(0, 1, 0), new Vector3(0, 0, -1), (v) => {
+      seen.push({ x: v.x, y: v.z });
+      return { x: v.x, y: v.z };
+    });
+    for (const { x, y } of seen) expect(Math.hypot(x, y)).toBeCloseTo(1);
+    const heights = (path: string) => [...path.matchAll(/[ML]\S+ (\S+?)(?=[ML]|$)/g)].map((match) => Number(match[1]));
+    expect(Math.min(...heights(front))).toBeGreaterThanOrEqual(-0.2);
+    expect(Math.max(...heights(back))).toBeLessThanOrEqual(0.2);
+  });
+
+  it("shows the axis of a turned point", () => {
+    const half = Math.SQRT1_2;
+    expect(axisOf(Float32Array.from([half, 0, 0, half]), 0).map((value) => Math.round(value))).toEqual([0, 0, 1]);
+    expect(axisOf(Float32Array.from([9, 9, 9, 9, 0, 0, 0, 1]), 1)).toEqual([0, 1, 0]);
+  });
+});
