@@ -1,8 +1,8 @@
 """What an animator moves on the actor: the trunk, the head, the arms, and where each foot stands in the world.
 
 Degrees and metres. The feet are placed in the world, so that a foot that has no key does not move, whatever the body
-above it does; the hips stand over them, off by what is keyed, and the legs follow. The head is turned against the heading of the chest and not against its bend:
-`nod=0` looks level in a deep bow as well.
+above it does; the hips stand over them, off by what is keyed, and the legs follow. The head is turned against the
+heading of the chest and not against its bend: `nod=0` looks level in a deep bow as well.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The actor's performance: from rows of controls to joints, with feet that stand where they were put.
 
 The hips stand over the middle of the feet, a little later than these, and shift towards the foot that stays before the
-other leaves; keys move them from there. They come down where a leg would be too short for the foot that it stands on, so that strides and deep lunges need
-no counting; in flight, with both feet off the floor, the feet come along instead (`legs.reached`), and the hips are
-moved so that the centre of mass flies as a thrown body does (`flight`).
+other leaves; keys move them from there. They come down where a leg would be too short for the foot that it stands on,
+so that strides and deep lunges need no counting. In flight, with both feet off the floor, the feet come along instead
+(`legs.reached`), and the hips are moved so that the centre of mass flies as a thrown body does (`flight`).
 """
 
 from __future__ import annotations
@@ -44,14 +44,36 @@ def performed(values: trunk.Values, skeleton: Skeleton, rate: float) -> Performa
     flying = np.minimum(values["feet.lift.L"], values["feet.lift.R"]) > 1e-4
     places = _over(values, feet, rate)
     places = _lowered(places, turned, feet, skeleton, flying)
-    above = _above(values, turned)
-    rotations = _all(values, above, places, turned, feet, skeleton, flying)
     if flying.any():
-        for _ in range(SETTLING):
-            world = world_transforms(skeleton.parents, _translations(skeleton, places), rotations)
-            places = flight.thrown(places, world, skeleton, flying, rate)
-            rotations = _all(values, above, places, turned, feet, skeleton, flying)
+        rows = np.flatnonzero(np.convolve(flying, np.ones(3), mode="same") > 0)  # with the frames before and after
+        places[rows] = _flown(
+            {name: value[rows] for name, value in values.items()},
+            places[rows],
+            turned[rows],
+            [Foot(*(part[rows] for part in foot)) for foot in feet],
+            skeleton,
+            flying[rows],
+            rate,
+        )
+    rotations = _all(values, places, turned, feet, skeleton, flying)
     return Performance(places, np.asarray(quaternion.unroll(rotations)), flying)
+
+
+def _flown(
+    values: trunk.Values,
+    places: Array,
+    turned: Array,
+    feet: list[Foot],
+    skeleton: Skeleton,
+    flying: Array,
+    rate: float,
+) -> Array:
+    """(F, 3) the hips in flight: as they move, the legs that hang on them do, and with those the centre of mass."""
+    for _ in range(SETTLING):
+        rotations = _all(values, places, turned, feet, skeleton, flying)
+        world = world_transforms(skeleton.parents, _translations(skeleton, places), rotations)
+        places = flight.thrown(places, world, skeleton, flying, rate)
+    return places
 
 
 def _over(values: trunk.Values, feet: list[Foot], rate: float) -> Array:
@@ -112,16 +134,10 @@ def _above(values: trunk.Values, turned: Array) -> dict[str, Array]:
 
 
 def _all(
-    values: trunk.Values,
-    above: dict[str, Array],
-    places: Array,
-    turned: Array,
-    feet: list[Foot],
-    skeleton: Skeleton,
-    flying: Array,
+    values: trunk.Values, places: Array, turned: Array, feet: list[Foot], skeleton: Skeleton, flying: Array
 ) -> Array:
     """(F, J, 4) all rotations, each relative to its parent's."""
-    found = {"Hips": turned, **above}
+    found = {"Hips": turned, **_above(values, turned)}
     for side, foot in zip(SIDES, feet):
         own = leg(skeleton, side)
         hip = _hip(skeleton, side, places, turned)

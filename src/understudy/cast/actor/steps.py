@@ -18,7 +18,7 @@ floor that it begins at (x, z) and its heading, from its line on in the sheet; w
 | heel, peel | 24, 5 | how far the heel is up when the toes leave, and frames that this takes |
 | land, flat | -12, 3 | how it lands, degrees, and frames until it is flat |
 | swing | 10 | how far the toes hang on the way |
-| via, aside | none | where along the course (z, x) it is when it is highest: a kick, a foot that comes round the other |
+| via, aside | none | where along the course (z, x) it is at its highest: a kick, a foot round the other |
 | rise, fall | 0 | speed with which it leaves the floor and comes down, metres a second: as the body does, in a jump |
 | ease | .36,.36 | of the way along the floor |
 """
@@ -34,7 +34,17 @@ from understudy.cast.actor.legs import STANCE
 from understudy.errors import InvalidInput
 
 LINE = re.compile(r"step\s+([LR])\s+(\S+)((?:\s+\w+=\S+)*)\s*$")
-USUAL = {"lift": 0.08, "top": 0.5, "heel": 24.0, "peel": 5.0, "land": -12.0, "flat": 3.0, "swing": 10.0, "rise": 0.0, "fall": 0.0}
+USUAL = {
+    "lift": 0.08,
+    "top": 0.5,
+    "heel": 24.0,
+    "peel": 5.0,
+    "land": -12.0,
+    "flat": 3.0,
+    "swing": 10.0,
+    "rise": 0.0,
+    "fall": 0.0,
+}
 PLACES = {"x": 0.0, "z": 0.0, "turn": 0.0}
 ON_THE_WAY = ("via", "aside")
 SIDES = {"L": 1.0, "R": -1.0}
