@@ -1,0 +1,99 @@
+"""Feet that stand: poses corrected so that contact points are still and on the floor while down [Yamane 2010, 5.2].
+
+The figure is first moved as a whole, smoothly, by what all contact points have in common; then the legs reach for the
+goals of `contact_goals` by inverse kinematics, within their limits. The hips give way only as far as legs are too
+short. A figure whose contact points hang on its root, with no leg between, is moved and turned as a whole.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.character import Skeleton
+from understudy.checks import Array
+from understudy.features.root import smooth
+from understudy.retarget.body import Body
+from understudy.retarget.contact_goals import as_feet, contact_goals, distances, firmness, rigid_fit
+from understudy.retarget.contacts import Phases
+from understudy.retarget.freedom import Freedom, Limits
+from understudy.retarget.ik import solve_ik
+from understudy.retarget.limbs import Limbs, limbs_of
+from understudy.retarget.markers import Markers
+from understudy.retarget.poses import Poses
+
+COMMON = 0.12  # seconds: what feet have in common for longer than this moves the body, the rest is left to the legs
+# Beside contact points that weigh 1: hips hold their place with this, so that legs bend first, and where they cannot
+# reach, feet miss by a hundredth of what the hips give way.
+HOLD = 1e-2
+STIFFNESS = 1e-5  # feet miss their goals by a tenth of a millimetre for a radian that a leg is bent
+
+
+def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = None) -> Poses:
+    """Poses whose contact points stand still on the floor while they are down; all of the rest follows smoothly."""
+    used = np.flatnonzero(phases.down.any(axis=0))
+    if not used.size or not len(poses):
+        return poses
+    limbs = limbs_of(poses.skeleton)
+    positions = body.contact_positions(poses.world)
+    apart = distances(body, limbs.world, limbs.top)
+    goals = contact_goals(positions, phases, apart)
+    holds = firmness(phases, poses.rate)
+    joints = np.array([body.contacts[k].joint for k in used], np.int64)
+    rooted = all(is_rooted(body, poses.skeleton, int(joint)) for joint in joints)
+    change = (goals - positions)[:, used].mean(axis=1)
+    if not rooted:
+        change = smooth(change, COMMON * poses.rate)
+    shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
+    shift[:, :3, 3] = change
+    moved = poses.moved(shift)
+    if rooted:
+        points = body.contact_positions(moved.world)
+        return _lifted(moved.moved(rigid_fit(points[:, used], goals[:, used], holds[:, used])), body)
+    goals = as_feet(positions, goals, phases, holds, limbs.top[[contact.joint for contact in body.contacts]])
+    return _with_legs(moved, body, goals, used, limbs, limits)
+
+
+def _lifted(poses: Poses, body: Body) -> Poses:
+    """Raised where a contact point is below the floor: a base that was said to be flat, and is not."""
+    shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
+    shift[:, 1, 3] = np.maximum(0.0, -body.contact_positions(poses.world)[..., 1].min(axis=1))
+    return poses.moved(shift)
+
+
+def is_rooted(body: Body, skeleton: Skeleton, joint: int) -> bool:
+    """Whether nothing that weighs anything stands between a contact's joint and the root: there is no leg to bend."""
+    return not body.masses[skeleton.ancestors(joint)[1:]].any()
+
+
+def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs, limits: Limits | None) -> Poses:
+    """The limbs of the contact points turn, and the root moves where they cannot reach."""
+    skeleton = poses.skeleton
+    joints = np.array([body.contacts[k].joint for k in used], np.int64)
+    turning, moving = np.zeros(len(skeleton), bool), np.zeros(len(skeleton), bool)
+    for joint in joints:
+        chain = skeleton.ancestors(int(joint))
+        turning[[j for j in chain if not limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
+    root = skeleton.ancestors(int(joints[0]))[-1]
+    moving[root] = True
+    held = poses.world[:, root, :3, 3]
+    markers = Markers(
+        tuple(body.contacts[k].name for k in used) + ("root",),
+        np.concatenate([joints, [root]]),
+        np.concatenate([[body.contacts[k].offset for k in used], np.zeros((1, 3))]),
+        root,
+        np.array([0.0, 0.0, 1.0]),
+        np.array([0.0, 1.0, 0.0]),
+    )
+    points = np.concatenate([goals[:, used], held[:, None]], axis=1)
+    weights = np.concatenate([np.ones(len(used)), [HOLD * len(used)]])
+    return solve_ik(
+        markers,
+        skeleton,
+        points,
+        start=poses,
+        limits=limits,
+        weights=weights,
+        freedom=Freedom(turning, moving),
+        stiffness=STIFFNESS,
+        rate=poses.rate,
+    )

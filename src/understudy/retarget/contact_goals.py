@@ -1,0 +1,156 @@
+"""Where contact points should be: still and on the floor while they are down, smoothly between [Yamane 2010, 5.2].
+
+While a point is down it stays at the mean of where it was, projected to the floor. In flight its correction goes from
+that at the end of the last contact, d0, to that at the beginning of the next, d1:
+
+    c^(t) = c(t) + (1 - w) d0 + w d1,    w = h^2 (3 - 2 h),    h = (t - t0) / (t1 - t0)      (eq. 9)
+
+Before the first contact and after the last the correction stays as it is there. Heel and toe of one foot that are down
+together keep their distance: their places are moved until they do, the longer a phase the less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.retarget.body import Body
+from understudy.retarget.contacts import Phases, runs
+
+RELEASE = 0.12  # seconds in which a point that leaves the floor comes to follow its foot
+LOOSE = 0.02  # beside the 1 of points that are down: how much points in flight have to say
+SWEEPS = 30  # over the pairs that are down together; chains of heel, toe, heel need a few
+
+
+def contact_goals(positions: Array, phases: Phases, apart: Array | None = None) -> Array:
+    """(F, K, 3) where contact points at positions (F, K, 3) should be; those that are never down stay.
+
+    `apart` (K, K): metres between points of one foot, zero for points of different feet.
+    """
+    goals = np.array(positions, np.float64)
+    spans = [(k, a, b) for k in range(goals.shape[1]) for a, b in phases.runs(k)]
+    if not spans:
+        return goals
+    places = np.array([positions[a:b, k].mean(axis=0) for k, a, b in spans])
+    places[:, 1] = 0.0
+    if apart is not None:
+        _keep_apart(places, spans, apart)
+    at = 0
+    for k in range(goals.shape[1]):
+        mine = [(a, b) for column, a, b in spans if column == k]
+        if mine:
+            goals[:, k] = _one(positions[:, k], mine, places[at : at + len(mine)])
+            at += len(mine)
+    np.maximum(goals[..., 1], 0.0, out=goals[..., 1], where=phases.down.any(axis=0)[None])
+    return goals
+
+
+def distances(body: Body, rest: Array, tops: Array) -> Array:
+    """(K, K) metres at rest between contact points of one limb; `rest` (J, 4, 4), `tops` (J,) as in `Limbs`."""
+    points = body.contact_positions(rest[None])[0]
+    limb = tops[np.array([c.joint for c in body.contacts], np.int64)]
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
+    return np.where(limb[:, None] == limb[None], apart, 0.0)
+
+
+def _one(path: Array, spans: list[tuple[int, int]], places: Array) -> Array:
+    """(F, 3) the goals of one point."""
+    frames = len(path)
+    change = np.zeros((frames, 3))
+    for (a, b), place in zip(spans, places):
+        change[a:b] = place - path[a:b]
+    down = np.zeros(frames, bool)
+    for a, b in spans:
+        down[a:b] = True
+    for a, b in runs(~down):
+        before, after = change[a - 1] if a > 0 else None, change[b] if b < frames else None
+        start = after if before is None else before
+        end = before if after is None else after
+        h = np.arange(1, b - a + 1)[:, None] / (b - a + 1)
+        w = h * h * (3 - 2 * h)
+        change[a:b] = (1 - w) * start + w * end
+    return path + change
+
+
+def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: Array) -> None:
+    """Move places (S, 3) on the floor until those of one foot that are down together are as far apart as at rest."""
+    pairs = [
+        (i, j, apart[k, other])
+        for i, (k, a, b) in enumerate(spans)
+        for j, (other, c, d) in enumerate(spans[i + 1 :], i + 1)
+        if apart[k, other] > 0 and max(a, c) < min(b, d)
+    ]
+    for _ in range(SWEEPS if pairs else 0):
+        worst = 0.0
+        for i, j, wanted in pairs:
+            away = places[j] - places[i]
+            now = float(np.hypot(away[0], away[2]))
+            if now < 1e-9:
+                continue
+            short = (wanted - now) / now * away
+            worst = max(worst, abs(wanted - now))
+            long_i, long_j = spans[i][2] - spans[i][1], spans[j][2] - spans[j][1]
+            places[i] -= short * long_j / (long_i + long_j)
+            places[j] += short * long_i / (long_i + long_j)
+        if worst < 1e-6:
+            break
+
+
+def firmness(phases: Phases, rate: float) -> Array:
+    """(F, K) 1 while a point is down, falling to `LOOSE` in `RELEASE` seconds before and after."""
+    reach = max(int(np.ceil(RELEASE * rate)), 1)
+    frames = np.arange(len(phases))
+    result = np.full(phases.down.shape, LOOSE)
+    for k in range(len(phases.names)):
+        for a, b in phases.runs(k):
+            h = np.clip(np.maximum(a - frames, frames - b + 1) / reach, 0.0, 1.0)
+            np.maximum(result[:, k], 1 - (1 - LOOSE) * h * h * (3 - 2 * h), out=result[:, k])
+    return result
+
+
+def as_feet(positions: Array, goals: Array, phases: Phases, holds: Array, limbs: Array) -> Array:
+    """Goals (F, K, 3) that a foot can reach: of points on one limb (K,), those in flight go with those that are down.
+
+    Else a heel that is lifted would be drawn to where eq. 9 wants it alone, and pull the toe along. It keeps the
+    distance that it has from what is down, and comes no lower than the floor.
+    """
+    result = goals.copy()
+    for limb in np.unique(limbs):
+        mine = np.flatnonzero(limbs == limb)
+        if len(mine) < 2:
+            continue
+        here, there, down = positions[:, mine], goals[:, mine], phases.down[:, mine]
+        moves = rigid_fit(here, there, holds[:, mine])
+        fitted = np.einsum("fij,fkj->fki", moves[:, :3, :3], here) + moves[:, None, :3, 3]
+        share = ((holds[:, mine] - LOOSE) / (1 - LOOSE))[..., None]
+        wanted = share * there + (1 - share) * fitted
+        wanted[..., 1] = np.maximum(wanted[..., 1], 0.0)
+        stands = down / np.maximum(down.sum(axis=1, keepdims=True), 1)
+        held, before = (stands[..., None] * there).sum(axis=1), (stands[..., None] * here).sum(axis=1)
+        away = wanted - held[:, None]
+        far = np.linalg.norm(here - before[:, None], axis=2) / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
+        kept = held[:, None] + far[..., None] * away
+        partly = (down.any(axis=1)[:, None] & ~down)[..., None]
+        result[:, mine] = np.where(partly, kept, wanted)
+    return result
+
+
+def rigid_fit(points: Array, goals: Array, weights: Array) -> Array:
+    """(F, 4, 4) the rigid motions that bring points (F, K, 3) nearest to goals, by weights (F, K) [Kabsch 1976].
+
+    What the points leave open (a turn about the line through two of them) is not turned.
+    """
+    share = (weights / weights.sum(axis=1, keepdims=True))[..., None]
+    here, there = (share * points).sum(axis=1), (share * goals).sum(axis=1)
+    a, b = points - here[:, None], goals - there[:, None]
+    size = np.maximum(np.einsum("fki,fki->f", share * a, a), 1e-30)
+    # a little of the identity decides what is open; it bends the fit by a millionth
+    covariance = np.einsum("fki,fkj->fij", share * b, a) + 1e-6 * size[:, None, None] * np.eye(3)
+    u, _, vt = np.linalg.svd(covariance)
+    flip = np.ones((len(points), 3))
+    flip[:, 2] = np.sign(np.linalg.det(u @ vt))
+    result = np.zeros((len(points), 4, 4))
+    result[:, :3, :3] = (u * flip[:, None, :]) @ vt
+    result[:, :3, 3] = there - (result[:, :3, :3] @ here[..., None])[..., 0]
+    result[:, 3, 3] = 1.0
+    return result
