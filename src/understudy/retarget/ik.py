@@ -64,18 +64,20 @@ def solve_ik(
     freedom: Freedom | None = None,
     stiffness: float = STIFFNESS,
     rate: float | None = None,
+    degrees: Degrees | None = None,
 ) -> Poses:
     """Poses (F) whose markers lie nearest to `points` (F, Q, 3), joints within `limits` (degrees about x, y, z).
 
     `start` (one pose, or F) is where the search begins and what is kept where the markers leave it open, the rest pose
     without it; `freedom` says which joints may turn and move, without it all that carry markers, and the root.
+    `degrees` are those of freedom and limits, where somebody has made them before (live, a frame at a time).
     """
     points = checks.array(points, "points", ("F", len(markers), 3))
     start = Poses.rest(skeleton) if start is None else start
     if len(start) not in (1, len(points)):
         raise InvalidInput(f"start should have one pose or {len(points)}, but has {len(start)}")
-    chosen = freedom_below(markers, skeleton) if freedom is None else freedom
-    degrees = degrees_of(skeleton, chosen, limits)
+    if degrees is None:
+        degrees = degrees_of(skeleton, freedom_below(markers, skeleton) if freedom is None else freedom, limits)
     base, turns = _turns(skeleton, start, degrees)
     problem = Problem(
         skeleton.parents,

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from understudy.checks import Array
-from understudy.gp.kernel import squared_distances
 from understudy.maths import quaternion
 from understudy.retarget.pairs import Pairs
+from understudy.retarget.pose_distance import squared_pose_distances
 from understudy.retarget.poses import Poses
 from understudy.retarget.spring_limbs import SpringLimb
 
@@ -41,9 +41,9 @@ def start_poses(pairs: Pairs, local: Array, limbs: Sequence[SpringLimb], rate: f
 def nearness(pairs: Pairs, local: Array) -> Array:
     """(F, N) weights of the pairs for source points (F, P, 3), each row summing to 1."""
     known = pairs.source.reshape(len(pairs), -1)
-    among = squared_distances(known, known)
+    among = squared_pose_distances(known, known)
     among[np.diag_indices(len(known))] = np.inf
     usual = max(float(np.median(among.min(axis=1))), 1e-12)
-    squares = squared_distances(np.asarray(local).reshape(len(local), -1), known)
+    squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), known)
     weights = np.exp(-0.5 * (squares - squares.min(axis=1, keepdims=True)) / usual)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -5,11 +5,11 @@ bone's tip x is drawn to where the goal g would have it, within the moving frame
 
     x'' = w^2 (g - x) + 2 zeta w (g' - x') + sag * gravity,      |x - joint| = length of the bone
 
-so that the limb trails when the body starts, swings on when it stops, and rests where it was keyed. Steady travel does not
-bend it. The bone swings about its joint; its twist is the goal's.
+so that the limb trails when the body starts, swings on when it stops, and rests where it was keyed. Steady travel does
+not bend it. The bone swings about its joint; its twist is the goal's.
 
-Keys are rotations of the limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) says how far
-the springs act: at 0 the limb is exactly as keyed.
+Keys are rotations of the limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) says how
+far the springs act: at 0 the limb is exactly as keyed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -113,7 +114,7 @@ def swing(poses: Poses, limbs: Sequence[SpringLimb], loose: Sequence[Array] | No
 
 def _chain(skeleton: Skeleton, limb: SpringLimb) -> list[int]:
     chain = [skeleton.index(joint) for joint in limb.joints]
-    for above, below in zip(chain, chain[1:]):
+    for above, below in pairwise(chain):
         if skeleton.parents[below] != above:
             raise InvalidInput(
                 f"the joints of a limb should follow each other, but {skeleton.names[above]!r} is not the parent of "

@@ -20,9 +20,9 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp.kernel import squared_distances
 from understudy.retarget.baselines.gaussian_process import GaussianProcess
 from understudy.retarget.pairs import Pairs
+from understudy.retarget.pose_distance import squared_pose_distances
 from understudy.retarget.source import Source
 
 MOST_CANDIDATES = 1500  # frames, evenly spread: a tenth of a second apart in two and a half minutes
@@ -110,13 +110,13 @@ def _candidates(sources: Mapping[str, Source]) -> tuple[list[str], Array, Array]
 def _covariance(poses: Array, pairs: Pairs | None) -> tuple[Array, float, float]:
     """(n, n) covariance of the target at poses (n, D) given the pairs, its noise, and metres to its unit."""
     if pairs is None:
-        squares = squared_distances(*(2 * [poses / _typical(poses)]))
+        squares = squared_pose_distances(*(2 * [poses / _typical(poses)]))
         return np.exp(-0.5 * squares), NOISE, float("nan")
     model = GaussianProcess.learn(pairs)
     t1, t2, t3, noise = model.theta
     y = (poses - model.mean_source) / model.scale_source
-    K = t1 * np.exp(-0.5 * t2 * squared_distances(y, y)) + t3
-    k = t1 * np.exp(-0.5 * t2 * squared_distances(y, model.source)) + t3
+    K = t1 * np.exp(-0.5 * t2 * squared_pose_distances(y, y)) + t3
+    k = t1 * np.exp(-0.5 * t2 * squared_pose_distances(y, model.source)) + t3
     return K - k @ model.inverse @ k.T, float(noise), model.scale_target
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
-from understudy.gp.kernel import squared_distances
 from understudy.maths import lbfgs
 from understudy.retarget.mapping import Mapped
 from understudy.retarget.pairs import Pairs
+from understudy.retarget.pose_distance import squared_pose_distances
 
 # t1, t2, t3, 1/beta: where the prior 1/theta would drive a parameter to nothing, it stops here
 LEAST = np.array([1e-4, 1e-4, 1e-4, 1e-4])
@@ -46,7 +46,7 @@ class GaussianProcess:
         # a unit of length is the typical distance of two poses, so that the search begins near where it ends
         scale_y = max(float(np.sqrt(2 * ((Y - mean_y) ** 2).sum(axis=1).mean())), 1e-12)
         y, z = (Y - mean_y) / scale_y, (Z - mean_z) / scale_z
-        squares, gram = squared_distances(y, y), z @ z.T
+        squares, gram = squared_pose_distances(y, y), z @ z.T
         first = np.log([1.0, 2.0, 0.1, 0.01])
         state = lbfgs.minimise(lambda log: _objective(log, squares, gram, z.shape[1]), first, iterations)
         theta = LEAST + np.exp(state.x)
@@ -58,7 +58,7 @@ class GaussianProcess:
         flat = np.asarray(local, np.float64).reshape(len(local), -1)
         y = (flat - self.mean_source) / self.scale_source
         t1, t2, t3, noise = self.theta
-        k = t1 * np.exp(-0.5 * t2 * squared_distances(y, self.source)) + t3
+        k = t1 * np.exp(-0.5 * t2 * squared_pose_distances(y, self.source)) + t3
         points = k @ self.weights * self.scale_target + self.mean_target
         variance = t1 + t3 + noise - np.einsum("fi,ij,fj->f", k, self.inverse, k)
         variance = np.maximum(variance, noise) * self.scale_target**2

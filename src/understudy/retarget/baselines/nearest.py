@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
-from understudy.gp.kernel import squared_distances
 from understudy.retarget.mapping import Mapped
 from understudy.retarget.pairs import Pairs
+from understudy.retarget.pose_distance import squared_pose_distances
 
 AT_KEY = 1e-9  # metres: nearer than that, a pose is the key pose itself
 
@@ -38,7 +38,7 @@ class NearestPoses:
     def map(self, local: Array, continuity: float = 0.0) -> Mapped:
         """The target's markers for source points (F, P, 3) in the local frame; the latent is the distances."""
         flat = np.asarray(local, np.float64).reshape(len(local), -1)
-        distances = np.sqrt(squared_distances(flat, self.source))
+        distances = np.sqrt(squared_pose_distances(flat, self.source))
         near = np.argsort(distances, axis=1, kind="stable")[:, : self.count]
         nearest = np.take_along_axis(distances, near, axis=1)
         weights = 1.0 / np.maximum(nearest, AT_KEY)

@@ -1,0 +1,210 @@
+"""From a motion to an animation of another body, all steps in their order [Yamane 2010, section 3].
+
+    mapped       the static mapping and its joints: poses over the origin (section 4)
+    apart        out of itself and the floor, where the mapping was least certain (`collisions`)
+    placed       on its way over the floor, by the actor's momenta (5.1)
+    standing     with what stands on the floor kept where it stands (5.2)
+    realistic    with weight: the forces that the motion needs are those that the floor can give (5.3)
+    final        with the limbs that the actor lacks (`spring_limbs`)
+
+Each step's poses are kept, so that people can see what each did, and stop where they like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Character, Clip, Curves
+from understudy.errors import InvalidInput
+from understudy.retarget.body import Body, body_of
+from understudy.retarget.collisions import Capsules, apart, capsules_of
+from understudy.retarget.contacts import Phases, phases_of
+from understudy.retarget.correspondence import corresponding, follow
+from understudy.retarget.freedom import Freedom, Limits, freedom_of
+from understudy.retarget.global_motion import global_motion
+from understudy.retarget.ik import solve_ik
+from understudy.retarget.limb_poses import start_poses
+from understudy.retarget.mapping import Mapped, Mapping
+from understudy.retarget.pairs import Pairs
+from understudy.retarget.poses import Poses, clip_of
+from understudy.retarget.source import Source
+from understudy.retarget.spring_limbs import SpringLimb, keyed, looseness, swing
+
+CONTINUITY = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A character made ready for transfers: what all motions have in common."""
+
+    target: Character
+    pairs: Pairs
+    mapping: Mapping
+    body: Body
+    limits: Limits | None
+    limbs: tuple[SpringLimb, ...]
+    freedom: Freedom
+    capsules: Capsules | None
+    sure: float  # square metres, the mapping's variance at the key poses
+
+    @property
+    def height(self) -> float:
+        """Metres, of the character as it was posed."""
+        return float(np.ptp(self.pairs.target[..., 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class Transferred:
+    """The animation, and how it came about."""
+
+    poses: Poses
+    clip: Clip
+    stages: dict[str, Poses]  # in the order of the steps
+    mapped: Mapped
+    phases: Phases | None  # None: without physics
+    seconds: dict[str, float] = field(default_factory=dict)  # each step took, of the processor
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def stage_of(
+    target: Character,
+    pairs: Pairs,
+    mapping: Mapping,
+    *,
+    body: Body | None = None,
+    limits: Limits | None = None,
+    springs: Sequence[SpringLimb] = (),
+    collisions: bool = True,
+) -> Stage:
+    """A character made ready. `springs` are limbs that have no markers (`markers_of(..., skip=...)`)."""
+    return Stage(
+        target,
+        pairs,
+        mapping,
+        body_of(target) if body is None else body,
+        limits,
+        tuple(springs),
+        freedom_of(pairs.poses),
+        capsules_of(target, pairs) if collisions else None,
+        float(np.mean(mapping.map(pairs.source).variance)),
+    )
+
+
+def transfer(
+    source: Source,
+    stage: Stage,
+    *,
+    source_body: Body | None = None,
+    phases: Phases | None = None,
+    physics: bool = True,
+    keys: Clip | Curves | None = None,
+    continuity: float = CONTINUITY,
+) -> Transferred:
+    """The motion on the character. `phases` of its contacts, found without them; `keys` turn its spring limbs."""
+    check(source, stage, physics)
+    clock = _Clock()
+    mapped = stage.mapping.map(source.local, continuity)
+    clock.lap("mapping")
+    stages = {"mapped": _joints(stage, mapped, source)}
+    clock.lap("joints")
+    if stage.capsules is not None:
+        stages["apart"] = _apart(stage, stages["mapped"], mapped)
+        clock.lap("collisions")
+    local = list(stages.values())[-1]
+    frames = global_motion(source, source_body, local, stage.body, stage.pairs.markers)
+    stages["placed"] = local.moved(frames)
+    clock.lap("way")
+    if physics:
+        phases = found_phases(source, source_body, stage) if phases is None else phases
+        stages |= _physical(stages["placed"], stage, phases, mapped)
+        clock.lap("physics")
+    poses = list(stages.values())[-1]
+    if stage.limbs:
+        poses = poses if keys is None else keyed(poses, stage.limbs, stage.target, keys)
+        loose = [looseness(limb, keys, len(poses), poses.rate) for limb in stage.limbs]
+        poses = stages["final"] = swing(poses, stage.limbs, loose)
+        clock.lap("springs")
+    clip = clip_of(poses, source.name, source.start)
+    return Transferred(poses, clip, stages, mapped, phases if physics else None, clock.seconds)
+
+
+def check(source: Source, stage: Stage, physics: bool) -> None:
+    """Refuse what cannot be transferred, with the reason."""
+    if len(source) < 2:
+        raise InvalidInput(f"a motion should have at least two frames, but {source.name!r} has {len(source)}")
+    wanted = stage.pairs.source.shape[1]
+    if source.points.shape[1] != wanted:
+        raise InvalidInput(
+            f"the motion {source.name!r} should be of the actor of the pairs, who has {wanted} points, "
+            f"but it has {source.points.shape[1]}"
+        )
+    if physics and not stage.body.contacts:
+        raise InvalidInput(
+            f"{stage.target.name!r} has nothing to stand on: no part of it is near the floor at rest; "
+            "name its contact points, or transfer without physics"
+        )
+
+
+def found_phases(source: Source, source_body: Body | None, stage: Stage) -> Phases:
+    """When the character's contacts are down: as those of the actor are; by its own height and speed without him."""
+    if source_body is None or source.poses is None or not source_body.contacts:
+        local = solve_height(source, stage)
+        return phases_of(local, source.rate, stage.height, stage.body.names)
+    places = source_body.contact_positions(source.poses.world)
+    height = float(np.ptp(source.local[..., 1]))
+    actor = phases_of(places, source.rate, height, source_body.names)
+    groups = corresponding(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
+    return follow(actor, groups, stage.body.names)
+
+
+def solve_height(source: Source, stage: Stage) -> Any:
+    """(F, K, 3) the character's contact points in its mapped poses, for a source without a skeleton."""
+    mapped = stage.mapping.map(source.local, CONTINUITY)
+    return stage.body.contact_positions(_joints(stage, mapped, source).world)
+
+
+def _joints(stage: Stage, mapped: Mapped, source: Source) -> Poses:
+    start = start_poses(stage.pairs, source.local, stage.limbs, source.rate)
+    skeleton = stage.target.skeleton
+    return solve_ik(
+        stage.pairs.markers, skeleton, mapped.points, start=start, limits=stage.limits, freedom=stage.freedom
+    )
+
+
+def _apart(stage: Stage, poses: Poses, mapped: Mapped) -> Poses:
+    assert stage.capsules is not None  # asked before
+
+    def solver(points: Any, start: Poses) -> Poses:
+        markers, skeleton = stage.pairs.markers, stage.target.skeleton
+        return solve_ik(markers, skeleton, points, start=start, limits=stage.limits, freedom=stage.freedom)
+
+    return apart(poses, stage.capsules, stage.pairs.markers, mapped.variance, stage.sure, solver)
+
+
+def _physical(placed: Poses, stage: Stage, phases: Phases, mapped: Mapped) -> dict[str, Poses]:
+    from understudy.retarget.contact_correction import corrected
+    from understudy.retarget.realism import realistic
+
+    standing = corrected(placed, stage.body, phases, limits=stage.limits)
+    return {
+        "standing": standing,
+        "realistic": realistic(standing, stage.body, phases, mapped.variance, stage.pairs.markers),
+    }
+
+
+class _Clock:
+    """Seconds of the processor that each step took."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def lap(self, name: str) -> None:
+        now = time.process_time()
+        self.seconds[name] = now - self._last
+        self._last = now
