@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.studio import frames, handling
@@ -45,6 +45,7 @@ class Session:
         self.clients: set[Client] = set()
         self.source: Source | None = None
         self.loaded: Loaded | None = None  # the character on stage
+        self.parts: dict[str, Any] = {}  # what parts of the studio keep of a session, by their names
         self.ticker = Ticker(self)
         self._sequences: dict[int, int] = {}
         self._text = DocumentText()

@@ -905,10 +905,10 @@ export interface DoneEvent {
   result: unknown;
 }
 
-/** The state of the edit on stage; None where the stage shows none any more. */
+/** The state of the edit on stage; a stage whose driver is no edit has none. */
 export interface EditChangedEvent {
   kind: "edit";
-  state: EditState | null;
+  state: EditState;
 }
 
 /** What one drag came to. `frame` and `paths` are the numbers of the frames (streams 0 and 2) that belong to it. It comes again, with offers, once they are worked out: when the pointer rests on a blocked edit, or when it is let go. */

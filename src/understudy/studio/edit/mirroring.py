@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from understudy.character import Channels, Skeleton, kinematics
+from understudy.character import Channel, Channels, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
@@ -52,11 +52,12 @@ def has_pairs(rig: PosedRig) -> bool:
     return bool((own != np.arange(len(own))).any())
 
 
-def mirrored(rig: PosedRig, channels: Channels, pose: Pose) -> Pose:
+def mirrored(rig: PosedRig, pose: Pose) -> Pose:
     """The pose with left and right exchanged."""
     if not has_pairs(rig):
         raise InvalidInput("this character's joints have no left and right by name, so its poses cannot be mirrored")
-    row = Laying(rig, channels).rows(np.concatenate([pose.values[c.target, c.kind] for c in channels])[None])[0]
+    channels = Channels(Channel(target, kind, columns) for (target, kind), columns in pose.columns.items())
+    row = Laying(rig, channels).rows(np.concatenate(list(pose.values.values()))[None])[0]
     skeleton = rig.character.skeleton
     places, turns = _mirrored_locals(rig, row)
     values = dict(pose.values)

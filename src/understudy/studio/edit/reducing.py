@@ -17,6 +17,7 @@ from understudy.character import Clip, Curves
 from understudy.keyframes.reduce import reduce
 from understudy.keyframes.reduce.reducing import ANGLE
 from understudy.rig import PosedRig
+from understudy.studio.jobs import Job
 
 PREVIEW_RATE = 30.0
 DENSE = 1.5  # frames between keys: an animation whose keys lie closer, on the median, is baked
@@ -36,6 +37,15 @@ class Few:
     angle: float  # radians
     seconds: float
     whole: bool  # measured at all frames
+
+
+class Reducing:
+    """The reduction that runs, and the last that was done: of which edit, how far off it may be, and what it gave."""
+
+    def __init__(self) -> None:
+        self.job: Job | None = None
+        self.asked: tuple[str, float, float | None] | None = None
+        self.few: Few | None = None
 
 
 def is_baked(animation: Clip | Curves) -> bool:

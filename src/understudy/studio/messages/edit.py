@@ -77,10 +77,10 @@ class EditState:
 
 @dataclass(frozen=True)
 class EditChanged(Event):
-    """The state of the edit on stage; None where the stage shows none any more."""
+    """The state of the edit on stage; a stage whose driver is no edit has none."""
 
     kind: ClassVar[str] = "edit"
-    state: EditState | None
+    state: EditState
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,232 @@
+"""The desk: the edit of a session, between the page, the document and the thread that solves.
+
+Everything is asked of it in the server's loop. What takes time runs in one thread of its own, one thing after another,
+so that the socket stays free and a clip is never changed by two at once. Goals of a gesture wait for their turn, and by
+then only the newest is worked out. Whatever stays is a content file and one step of the document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from understudy.character import Curves
+from understudy.errors import InvalidInput
+from understudy.studio import frames
+from understudy.studio.document import EditEntry, StageState
+from understudy.studio.edit import content
+from understudy.studio.edit.editing import Editing
+from understudy.studio.edit.holding import Held, held, point_of
+from understudy.studio.edit.offering import Offering
+from understudy.studio.edit.poses import Pose
+from understudy.studio.edit.reducing import Reducing
+from understudy.studio.edit.state import state_of
+from understudy.studio.edit.view import Picture
+from understudy.studio.messages.edit import EditChanged, EditEnded, EditState, ShownCurve
+from understudy.studio.source import ClipSource
+
+if TYPE_CHECKING:
+    from understudy.studio.session import Session
+
+T = TypeVar("T")
+REMEMBERED = 32  # animations of files, for undo and redo
+
+
+def desk_of(session: Session) -> Desk:
+    """The one desk of a session."""
+    if "edit" not in session.parts:
+        session.parts["edit"] = Desk(session)
+    desk: Desk = session.parts["edit"]
+    return desk
+
+
+class Desk:
+    """One clip at a time is edited: that on stage."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.offering = Offering(session)
+        self.reducing = Reducing()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="edit")
+        self.turn = asyncio.Lock()  # whose turn it is to change the clip; who waits comes in the order of asking
+        self._asked = 0
+        self._open: tuple[str, Editing, ClipSource] | None = None  # the id of the entry
+        self._file = ""
+        self._read: OrderedDict[str, Curves] = OrderedDict()
+        self.shown: dict[str, list[ShownCurve]] = {}  # of each edit
+        self.pose: Pose | None = None
+        self.revision = 0
+        self.number = 0  # of the last gesture
+        self.gesture = 0  # of the one that goes on, 0 where none does
+        self._waiting: tuple[int, int] | None = None  # frames of motion curves that are on no page yet
+
+    async def work(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Run something in the thread that solves."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, functools.partial(function, *arguments))
+
+    async def newest(self, function: Callable[..., T], *arguments: Any) -> T | None:
+        """The same, once it is its turn; None where something newer is asked for by then."""
+        self._asked += 1
+        mine = self._asked
+        async with self.turn:
+            return await self.work(function, *arguments) if mine == self._asked else None
+
+    @property
+    def editing(self) -> Editing:
+        """The clip on stage; refused where none is being edited."""
+        if self._open is None or self.session.source is not self._open[2]:
+            raise InvalidInput("no clip is being edited; choose one and open it for editing")
+        return self._open[1]
+
+    @property
+    def source(self) -> ClipSource:
+        """What drives the stage."""
+        assert self._open is not None
+        return self._open[2]
+
+    @property
+    def entry(self) -> EditEntry:
+        """What the document has of it."""
+        found = None if self._open is None else self.session.document.edit(self._open[0])
+        if found is None:
+            raise InvalidInput("no clip is being edited; choose one and open it for editing")
+        return found
+
+    @property
+    def held(self) -> Held:
+        """All that is held."""
+        return held(self.entry, self.editing.origin)
+
+    async def source_of(self, stage: StageState) -> ClipSource:
+        """The source for a stage: the clip is opened, or goes to what undo has gone to."""
+        entry = self.session.document.edit(stage.drives)
+        if entry is None:
+            raise InvalidInput("this edit is no longer in the project")
+        if self._open is None or self._open[0] != entry.id:
+            editing = await self.work(self._opened, entry)
+            source = ClipSource(editing.rig, editing.committed, rows=editing)
+            self._open = entry.id, editing, source
+        elif self._file != entry.file:
+            editing = self._open[1]
+            await self.work(lambda: editing.adopt(self._curves(entry) or _own(editing)))
+        _, editing, source = self._open
+        self._file, self.gesture = entry.file, 0
+        source.duration = editing.view.seconds
+        source.bounds(stage.loop, stage.start, stage.stop)
+        self.revision += 1
+        source.seek(stage.time)
+        self.offering.clear()
+        picture = await self.work(self._looked_at, entry, editing, source.time)
+        self.session.emit(EditChanged(self._state(entry, editing)))
+        self.send(picture)
+        return source
+
+    def _looked_at(self, entry: EditEntry, editing: Editing, time: float) -> Picture:
+        """All that is seen, with the motion curves that were shown of this edit before."""
+        editing.view.seek(time)
+        shown = self.shown.setdefault(entry.id, [])
+        editing.view.show_points([(each.curve, point_of(each.point)) for each in shown])
+        return editing.view.picture()
+
+    def _opened(self, entry: EditEntry) -> Editing:
+        """Blocks: files are read."""
+        session = self.session
+        loaded = session.assets.get(entry.character)
+        character = session.document.character(entry.character)
+        clip = session.document.clip(entry.character, entry.clip)
+        if character is None or clip is None:
+            raise InvalidInput(f"the clip {entry.clip!r} of this edit is no longer in the project")
+        animation = session.assets.animation(character, clip)
+        return Editing(loaded.rig, session.ticker.packer(loaded), animation, self._curves(entry))
+
+    def _curves(self, entry: EditEntry) -> Curves | None:
+        """The curves of an entry's file; None where it has none, and the clip's own are meant."""
+        if not entry.file:
+            return None
+        found = self._read.get(entry.file)
+        if found is None:
+            found = content.read(self.session.project.place("edits", entry.file), f"the edit {entry.name!r}")
+        self._remember(entry.file, found)
+        return found
+
+    def _remember(self, file: str, curves: Curves) -> None:
+        self._read[file] = curves
+        self._read.move_to_end(file)
+        while len(self._read) > REMEMBERED:
+            self._read.popitem(last=False)
+
+    def state(self) -> EditState:
+        """What the page is told."""
+        return self._state(self.entry, self.editing)
+
+    def _state(self, entry: EditEntry, editing: Editing) -> EditState:
+        shown = self.shown.get(entry.id, [])
+        return state_of(entry, editing, shown, self.pose is not None, self.revision)
+
+    def announce(self) -> None:
+        """Tell every page the state."""
+        self.session.emit(EditChanged(self.state()))
+
+    def missing(self) -> tuple[int, int] | None:
+        """The frames of motion curves that some page has not got, and would not get if others replaced them."""
+        late = any(client.waits(frames.PATHS_STREAM) for client in self.session.clients)
+        return self._waiting if late else None
+
+    def send(self, picture: Picture) -> tuple[int, int]:
+        """Show a picture on every page; returns the numbers of its frames, 0 for motion curves where there are none."""
+        assert self._open is not None
+        session, time = self.session, picture.time
+        form, stage = self._open[1].view.packer.form, picture.stage
+        sent = session.send_frame(form, time, stage.a, stage.b, stage.payload)
+        paths = 0
+        if picture.paths is not None:
+            block = picture.paths
+            self._waiting = picture.first, picture.first + block.b
+            paths = session.send_frame(frames.PATHS, time, block.a, block.b, block.payload, frames.PATHS_STREAM)
+        if picture.graph is not None:
+            block = picture.graph
+            session.send_frame(frames.GRAPH, time, block.a, block.b, block.payload, frames.GRAPH_STREAM)
+        if picture.ghosts is not None:
+            block = picture.ghosts
+            session.send_frame(frames.GHOSTS, time, block.a, block.b, block.payload, frames.GHOSTS_STREAM)
+        return sent, paths
+
+    async def keep(self, curves: Curves, note: str, entry: EditEntry | None = None) -> EditEnded:
+        """Other curves for good: a content file, then one step of the document. Call it in one's turn."""
+        editing, entry = self.editing, entry or self.entry
+        folder = self.session.project.place("edits", "curves").parent
+        file = await self.work(content.write, curves, folder)
+        picture = await self.work(editing.adopt, curves)
+        self._remember(file, curves)
+        self._file, self.gesture = file, 0
+        self.source.duration = editing.view.seconds
+        stage = self.session.document.stage
+        self.source.bounds(stage.loop, stage.start, stage.stop)
+        self.revision += 1
+        self.put(replace(entry, file=file, keys=curves.key_count), note)
+        self.send(picture)
+        return EditEnded(curves.key_count, True)
+
+    def put(self, entry: EditEntry, note: str) -> None:
+        """The entry changed, as one step of the document."""
+        document = self.session.document
+        edits = tuple(entry if each.id == entry.id else each for each in document.edits)
+        if edits != document.edits:
+            self.session.change(replace(document, edits=edits), note)
+        self.announce()
+
+    def show_curves(self, curves: Sequence[ShownCurve]) -> None:
+        """Other motion curves of this edit."""
+        self.shown[self.entry.id] = list(curves)
+
+
+def _own(editing: Editing) -> Curves:
+    from understudy.studio.edit.reducing import unreduced
+
+    return unreduced(editing.animation)
