@@ -273,7 +273,7 @@ export interface KeptScript {
   script: string;
 }
 
-/** What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time. The other handle of a key that is not broken turns along, unless it is given too. */
+/** What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time, and final where given. The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their share of it, unless they are given too. */
 export interface KeyChange {
   target: string;
   channel: string;
@@ -301,6 +301,21 @@ export interface KeyRef {
   channel: string;
   key: number;
   column: number | null;
+}
+
+/** Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all. */
+export interface KeyRuns {
+  target: string;
+  channel: string;
+  columns: number[] | null;
+  runs: [number, number][];
+}
+
+/** Keys moved and scaled at once: t' = s t + o, v' = r v + p, with (s, o) of `time` and (r, p) of `value`. A handle keeps its share of its segment and follows the scale: dt' = q dt, dv' = q f dv, with q the new length of the segment over the old, and f = r / s at a chosen key and column, 1 / s in its other columns, 1 at other keys. */
+export interface KeyTransform {
+  keys: KeyRuns[];
+  time: [number, number];
+  value: [number, number];
 }
 
 /** The job that learns; the model's id comes with the document when it is done. */
@@ -555,14 +570,17 @@ export interface EditKeyRequest {
   channels?: ChannelRef[] | null;
 }
 
-/** Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step. Keys are numbered as they were before the gesture, all the while. First `changes`, then `broken` and `automatic` of `keys`, then `delete` and `insert`. */
+/** Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step. Keys are numbered as they were before the gesture, all the while. First `transform`, then `changes`, then `broken` and `automatic` of `keys` and `runs`, then what is to be deleted and inserted. Where several channels have one target and one kind, `weights:3` is the channel with the number 3 in the state. */
 export interface EditKeysRequest {
   kind: "editKeys";
+  transform?: KeyTransform | null;
   changes?: KeyChange[];
   keys?: KeyRef[];
+  runs?: KeyRuns[];
   broken?: boolean | null;
   automatic?: "auto" | "smooth" | "flat" | "linear" | "stepped" | null;
   delete?: KeyRef[];
+  deleteRuns?: KeyRuns[];
   insert?: KeyInsert[];
   final?: boolean;
   number?: number;

@@ -1,7 +1,6 @@
 """What the graph editor and the dope sheet do to keys: many changes at once, curves in, curves out.
 
-Keys are named by their place in the curves before the gesture. Those that are moved in time take their handles along,
-each with its share of the segment; a key that comes to lie on another replaces it.
+Keys are named by their place in the curves before the gesture; how they are moved is said in `key_moving`.
 """
 
 from __future__ import annotations
@@ -17,9 +16,10 @@ from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes import automatic, keys
-from understudy.keyframes.handles import bezier_segments, fitted, is_broken
+from understudy.keyframes.handles import bezier_segments, is_broken
 from understudy.keyframes.selection import TOUCH, with_curves
-from understudy.studio.messages.edit import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef
+from understudy.studio.edit.key_moving import check_times, rearranged, transformed
+from understudy.studio.messages.edit import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef, KeyRuns
 
 SEGMENTS = {"stepped": STEP, "linear": LINEAR, "bezier": BEZIER}
 RULES = {
@@ -29,25 +29,28 @@ RULES = {
     "linear": automatic.linear,
 }
 
-Item = TypeVar("Item", bound=KeyChange | KeyRef | KeyInsert)
+Item = TypeVar("Item", bound=KeyChange | KeyRef | KeyInsert | KeyRuns)
 
 
 def changed(curves: Curves, request: EditKeys, origin: float) -> Curves:
     """The curves after a request; `origin` is the time of the file's own clock at which the clip begins."""
     made = list(curves.curves)
     moved: dict[int, Array] = {}  # the new times of the keys of a curve, by its number
+    if request.transform is not None:
+        scale = request.transform.time, request.transform.value
+        for number, chosen in _chosen(curves, (), request.transform.keys).items():
+            made[number], moved[number] = transformed(made[number], chosen, *scale, origin)
     for number, own in _by_curve(curves, request.changes).items():
         made[number], moved[number] = _changed(made[number], own, origin)
 
-    def time_of(ref: KeyRef, number: int) -> float:
+    def times_of(number: int, chosen: Array) -> list[float]:
         times = moved.get(number, curves.curves[number].times)
-        return float(times[_key(curves.curves[number], ref.key)])
+        return sorted(set(times[chosen.any(axis=1)].tolist()))
 
-    for number, refs in _by_curve(curves, request.keys).items():
-        times = sorted({time_of(ref, number) for ref in refs})
-        made[number] = _with_tangents(made[number], times, request.broken, request.automatic)
-    for number, refs in _by_curve(curves, request.delete).items():
-        for time in sorted({time_of(ref, number) for ref in refs}):
+    for number, chosen in _chosen(curves, request.keys, request.runs).items():
+        made[number] = _with_tangents(made[number], times_of(number, chosen), request.broken, request.automatic)
+    for number, chosen in _chosen(curves, request.delete, request.delete_runs).items():
+        for time in times_of(number, chosen):
             made[number] = keys.remove_key(Curves("one", [made[number]]), time).curves[0]
     for number, inserts in _by_curve(curves, request.insert).items():
         for insert in inserts:
@@ -59,10 +62,7 @@ def numbers_of(curves: Curves, channels: Sequence[ChannelRef] | None) -> list[in
     """The numbers of channels that are named; all where None is given, and those of a target where only that is."""
     if channels is None:
         return list(range(len(curves)))
-    known: dict[tuple[str, str], list[int]] = {}
-    for i, curve in enumerate(curves.curves):
-        known.setdefault((curve.channel.target, curve.channel.kind), []).append(i)
-        known.setdefault((curve.channel.target, ""), []).append(i)
+    known = _names(curves)
     found: dict[int, None] = {}
     for ref in channels:
         own = known.get((ref.target, ref.channel))
@@ -72,14 +72,48 @@ def numbers_of(curves: Curves, channels: Sequence[ChannelRef] | None) -> list[in
     return list(found)
 
 
+def _names(curves: Curves) -> dict[tuple[str, str], list[int]]:
+    """Channels by target and kind, by target alone, and by target, kind and number."""
+    known: dict[tuple[str, str], list[int]] = {}
+    for i, curve in enumerate(curves.curves):
+        target, kind = curve.channel.target, curve.channel.kind
+        known.setdefault((target, kind), []).append(i)
+        known.setdefault((target, ""), []).append(i)
+        known[target, f"{kind}:{i}"] = [i]
+    return known
+
+
 def _by_curve(curves: Curves, items: Sequence[Item]) -> dict[int, list[Item]]:
-    number = {(c.channel.target, c.channel.kind): i for i, c in enumerate(curves.curves)}
+    known = _names(curves)
     result: dict[int, list[Item]] = {}
     for item in items:
-        own = number.get((item.target, item.channel))
+        own = known.get((item.target, item.channel)) if item.channel else None
         if own is None:
             raise InvalidInput(f"the clip has no channel {item.channel} of {item.target!r}")
-        result.setdefault(own, []).append(item)
+        result.setdefault(own[0], []).append(item)
+    return result
+
+
+def _chosen(curves: Curves, refs: Sequence[KeyRef], runs: Sequence[KeyRuns]) -> dict[int, Array]:
+    """Which keys and columns (K, n) bool are meant, by the number of their curve."""
+    result: dict[int, Array] = {}
+
+    def mask(number: int) -> Array:
+        return result.setdefault(number, np.zeros(curves.curves[number].values.shape, bool))
+
+    for number, own in _by_curve(curves, refs).items():
+        for ref in own:
+            k = _key(curves.curves[number], ref.key)
+            mask(number)[k, slice(None) if ref.column is None else _column(curves.curves[number], ref.column)] = True
+    for number, many in _by_curve(curves, runs).items():
+        curve = curves.curves[number]
+        for each in many:
+            columns = slice(None) if each.columns is None else [_column(curve, c) for c in each.columns]
+            for first, last in each.runs:
+                if not first < last:
+                    raise InvalidInput(f"a run of keys should go on from its first key, but is {first} to {last}")
+                _key(curve, last - 1)
+                mask(number)[first:last, columns] = True
     return result
 
 
@@ -102,29 +136,28 @@ def _column(curve: Curve, column: int | None) -> int:
 def _changed(curve: Curve, changes: Sequence[KeyChange], origin: float) -> tuple[Curve, Array]:
     """The curve after changes, and the new times (K,) of its keys as they were numbered."""
     curve = _with_segments(curve, changes)
-    broken = is_broken(curve)
+    broken, times = is_broken(curve), np.array(curve.times)
     values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
-    times = np.array(curve.times)
+    given = np.zeros((2, *values.shape), bool)
     for change in changes:
         k = _key(curve, change.key)
         if change.time is not None:
-            if change.time < -TOUCH:
-                raise InvalidInput(f"a key should not lie before the beginning of the clip, but {change.time:g} s does")
-            times[k] = max(change.time, 0.0) + origin
+            times[k] = change.time + origin
         if change.value is None and change.before is None and change.after is None:
             continue
         c = _column(curve, change.column)
         if change.value is not None:
             values[k, c] = change.value
-        for own, other, handle, also in (
-            (before, after, change.before, change.after),
-            (after, before, change.after, change.before),
-        ):
+        for side, own, handle in ((0, before, change.before), (1, after, change.after)):
             if handle is not None:
                 own[k, c] = max(handle[0], 0.0), handle[1]
-                if also is None and not broken[k, c] and 0 < k < len(curve) - 1 and own[k, c, 0] > 0:
-                    other[k, c, 1] = own[k, c, 1] / own[k, c, 0] * other[k, c, 0]
-    return _retimed(curve, times, values, before, after), times
+                given[side, k, c] = True
+        if given[:, k, c].sum() == 1 and not broken[k, c] and 0 < k < len(curve) - 1:
+            own, other = (before, after) if given[0, k, c] else (after, before)
+            if own[k, c, 0] > 0:
+                other[k, c, 1] = own[k, c, 1] / own[k, c, 0] * other[k, c, 0]
+    check_times(times, origin)
+    return rearranged(curve, times, values, before, after, given, np.ones(values.shape)), times
 
 
 def _with_segments(curve: Curve, changes: Sequence[KeyChange]) -> Curve:
@@ -142,33 +175,6 @@ def _with_segments(curve: Curve, changes: Sequence[KeyChange]) -> Curve:
         if change.before is not None and k > 0:
             bezier[k - 1] = True
     return bezier_segments(replace(curve, segments=segments), bezier & (segments == LINEAR))
-
-
-def _retimed(curve: Curve, times: Array, values: Array, before: Array, after: Array) -> Curve:
-    """Keys (K,) at other times, in the order of these; one that lies on another takes its place."""
-    moved = times != curve.times
-    order = np.lexsort((moved, times))  # of two at one time the one that was moved comes last, and stays
-    keep = np.append(np.diff(times[order]) > TOUCH, True)
-    order = order[keep]
-    leaving = np.append(curve.segments, curve.segments[-1:]) if len(curve) > 1 else np.zeros(1, np.uint8)
-    if moved.any() and len(curve) > 1:
-        old = np.diff(curve.times)
-        share_after = after[..., 0] / np.append(old, old[-1])[:, None]
-        share_before = before[..., 0] / np.append(old[0], old)[:, None]
-        new = np.diff(times[order])
-        ends = np.append(new, new[-1:]), np.append(new[:1], new)
-        for handles, share, length in ((after, share_after, ends[0]), (before, share_before, ends[1])):
-            if not len(length):
-                continue
-            own = handles[order]
-            longer = share[order] * length[:, None]
-            ratio = np.where(own[..., 0] > 0, longer / np.where(own[..., 0] > 0, own[..., 0], 1.0), 1.0)
-            handles[order] = own * ratio[..., None]
-    times, values, before, after = times[order], values[order], before[order], after[order]
-    if len(times) > 1:
-        length = np.diff(times)[:, None]
-        after[:-1], before[1:] = fitted(after[:-1], length), fitted(before[1:], length)
-    return Curve(curve.channel, times, values, leaving[order][:-1], before, after, curve.extrapolation)
 
 
 def _with_tangents(curve: Curve, times: Sequence[float], broken: bool | None, rule: str | None) -> Curve:

@@ -395,9 +395,10 @@ class KeyRef:
 
 @dataclass(frozen=True)
 class KeyChange:
-    """What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time.
+    """What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time, and final where given.
 
-    The other handle of a key that is not broken turns along, unless it is given too.
+    The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their
+    share of it, unless they are given too.
     """
 
     target: Name
@@ -423,20 +424,47 @@ class KeyInsert:
 
 
 @dataclass(frozen=True)
+class KeyRuns:
+    """Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all."""
+
+    target: Name
+    channel: Annotated[str, Bound(longest=32)]
+    columns: Annotated[tuple[Number, ...], Bound(longest=1000)] | None
+    runs: Annotated[tuple[tuple[Number, Number], ...], Bound(longest=10_000)]
+
+
+@dataclass(frozen=True)
+class KeyTransform:
+    """Keys moved and scaled at once: t' = s t + o, v' = r v + p, with (s, o) of `time` and (r, p) of `value`.
+
+    A handle keeps its share of its segment and follows the scale: dt' = q dt, dv' = q f dv, with q the new length of
+    the segment over the old, and f = r / s at a chosen key and column, 1 / s in its other columns, 1 at other keys.
+    """
+
+    keys: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)]
+    time: tuple[Annotated[float, Bound(least=1e-6, most=1e6)], float]
+    value: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class EditKeys(Request):
     """Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step.
 
-    Keys are numbered as they were before the gesture, all the while. First `changes`, then `broken` and `automatic` of
-    `keys`, then `delete` and `insert`.
+    Keys are numbered as they were before the gesture, all the while. First `transform`, then `changes`, then `broken`
+    and `automatic` of `keys` and `runs`, then what is to be deleted and inserted. Where several channels have one
+    target and one kind, `weights:3` is the channel with the number 3 in the state.
     """
 
     kind: ClassVar[str] = "editKeys"
     result: ClassVar[Any] = EditEnded
+    transform: KeyTransform | None = None
     changes: Annotated[tuple[KeyChange, ...], Bound(longest=10_000)] = ()
     keys: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
+    runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
     broken: bool | None = None
     automatic: Automatic | None = None
     delete: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
+    delete_runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
     insert: Annotated[tuple[KeyInsert, ...], Bound(longest=1_000)] = ()
     final: bool = True
     number: Number = 0
