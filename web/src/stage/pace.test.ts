@@ -7,20 +7,29 @@ function run(pace: Pace, pictures: number, gap: number, from = 0): number {
 }
 
 describe("pace", () => {
-  it("gets coarser where pictures come too slowly, step by step, and whole when all rests", () => {
+  it("gets coarser where pictures come too slowly, and whole when all rests", () => {
     const pace = new Pace(1);
-    run(pace, 15, 90);
+    run(pace, 7, 90);
     expect(pace.ratioAt(false)).toBe(1);
-    run(pace, 200, 90, 15 * 90);
+    run(pace, 200, 90, 7 * 90);
     expect(pace.ratioAt(false)).toBe(0.5);
     expect(pace.ratioAt(true)).toBe(1);
+  });
+
+  it("gets as much coarser as it has to at once", () => {
+    const slightly = new Pace(1);
+    run(slightly, 9, 50);
+    expect(slightly.ratioAt(false)).toBe(0.8);
+    const much = new Pace(1);
+    run(much, 9, 150);
+    expect(much.ratioAt(false)).toBe(0.5);
   });
 
   it("gets finer again, more slowly", () => {
     const pace = new Pace(2);
     const at = run(pace, 30, 90);
     expect(pace.coarse).toBe(true);
-    run(pace, 400, 10, at);
+    run(pace, 700, 10, at);
     expect(pace.coarse).toBe(false);
   });
 

@@ -2,13 +2,15 @@
  * Pace: how fast pictures are drawn, and how large they may be for that.
  *
  * Where the graphics card cannot draw the whole picture in time (a browser without one draws on the processor), the
- * picture gets coarser in steps while things move, and whole again as soon as they rest.
+ * picture gets coarser while things move, at once by as much as its pixels cost too much, and whole again as soon as
+ * they rest.
  */
 
 const STEPS = [1, 0.8, 0.65, 0.5];
 const SLOW = 42; // ms between pictures, above which the picture gets coarser: below 24 a second motion is seen to stutter
 const FAST = 20; // ms, below which it may get finer
-const PATIENCE = 20; // pictures before a step: one slow picture says nothing
+const PATIENCE = 8; // pictures before it gets coarser: one slow picture says nothing
+const CAUTION = 200; // pictures before it gets finer
 const REST = 2000; // ms without a picture after which all has come to rest
 
 export class Pace {
@@ -60,12 +62,18 @@ export class Pace {
     this.mean = this.mean ? this.mean + 0.1 * (gap - this.mean) : gap;
     this.since += 1;
     if (!this.adapts || this.since < PATIENCE) return;
-    if (this.mean > SLOW && this.step < STEPS.length - 1) this.change(1);
-    else if (this.mean < FAST && this.step > 0 && this.since > 10 * PATIENCE) this.change(-1);
+    if (this.mean > SLOW && this.step < STEPS.length - 1) this.change(this.coarser());
+    else if (this.mean < FAST && this.step > 0 && this.since > CAUTION) this.change(this.step - 1);
   }
 
-  private change(by: number): void {
-    this.step += by;
+  /** The first step at which the pixels are few enough, were they all that costs; at least the next. */
+  private coarser(): number {
+    const enough = STEPS.findIndex((step, number) => number > this.step && (step / STEPS[this.step]) ** 2 * this.mean <= SLOW);
+    return enough < 0 ? STEPS.length - 1 : enough;
+  }
+
+  private change(step: number): void {
+    this.step = step;
     this.since = 0;
     this.mean = 0;
   }
