@@ -17,8 +17,8 @@ from understudy import __version__
 from understudy.errors import UnderstudyError
 
 VERBS = (
-    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "edit", "reduce"),
-    *("skin", "bench", "completion"),
+    *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "transfer"),
+    *("edit", "reduce", "skin", "bench", "completion"),
 )
 
 

@@ -26,12 +26,14 @@ from understudy.character import Character, Clip, Curves, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import accelerate, linear, quaternion
+from understudy.retarget.links import links_of
 from understudy.retarget.poses import Poses, posed_at
 
 KERNELS = "understudy.retarget.spring_limbs_kernels"
 STEPS_A_SECOND = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
 MOST_SWING = np.radians(75.0)  # from the goal; a bone that folds over its own limb looks broken
 LIMBS = r"tail|ear|antenna|feeler|trunk|plume|hair|mane|whisker"
+MOST = 0.25  # of all bones, measured along them: a rat's tail is 0.22, a snake's 0.29
 GRAVITY = np.array([0.0, -9.81, 0.0])
 
 
@@ -55,23 +57,47 @@ class SpringLimb:
 
 
 def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
-    """The tails, ears and the like of a body, told by the names of their joints; ends (`Tail6_end`) carry nothing."""
+    """The tails, ears and the like of a body, told by the names of their joints.
+
+    A chain that makes up much of the body is its body, whatever it is called: a snake's tail is no limb.
+    """
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
     named = [bool(re.match(LIMBS, name.rpartition(":")[2].lower())) for name in skeleton.names]
+    first = [j for j, is_limb in enumerate(named) if is_limb and not _named_above(skeleton, j, named)]
+    lengths = _lengths(body)
     limbs = []
-    for j, name in enumerate(skeleton.names):
-        parent = int(skeleton.parents[j])
-        if not named[j] or (parent >= 0 and named[parent]):
-            continue
+    for j in first:
+        limb = limbs_from(skeleton, (skeleton.names[j],))[0]
+        if lengths[[skeleton.index(joint) for joint in limb.joints]].sum() < MOST * lengths.sum():
+            limbs.append(limb)
+    return tuple(limbs)
+
+
+def limbs_from(skeleton: Skeleton, joints: Sequence[str]) -> tuple[SpringLimb, ...]:
+    """The limbs that begin with given joints, each down to its tip or to where it forks; `_end` joints carry nothing."""
+    limbs = []
+    for name in joints:
+        last = skeleton.index(name)
         chain = [name]
-        last = j
-        while (below := [k for k in np.flatnonzero(skeleton.parents == last) if named[k]]) and len(below) == 1:
+        while len(below := np.flatnonzero(skeleton.parents == last)) == 1:
             last = int(below[0])
             chain.append(skeleton.names[last])
         if len(chain) > 1 and chain[-1].lower().endswith("_end"):
             chain.pop()
         limbs.append(SpringLimb(tuple(chain), frequency=4.0 if "tail" in name.lower() else 7.0))
     return tuple(limbs)
+
+
+def _named_above(skeleton: Skeleton, joint: int, named: list[bool]) -> bool:
+    return any(named[j] for j in skeleton.ancestors(joint)[1:])
+
+
+def _lengths(body: Character | Skeleton) -> Array:
+    """(J,) metres of the bones that carry something."""
+    links = links_of(body)
+    lengths = np.zeros(len(links.skeleton))
+    lengths[links.joints] = np.linalg.norm(links.bones, axis=1)
+    return lengths
 
 
 def keyed(poses: Poses, limbs: Sequence[SpringLimb], character: Character, animation: Clip | Curves) -> Poses:
