@@ -2,16 +2,18 @@
 import type { Span } from "../../shell/ruler";
 import { isBroken } from "./curves";
 import { hasHandle, type HandlePlace, type Side } from "./handles";
+import { drawMany, MANY, rastered, stampKeys } from "./crowd_picture";
 import { edgeAt, GRIP, handlePoint, keyPoint, keysBetween, selectionBox, type Box, type Graph } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
-import { trace } from "./paths";
+import { trace, type Samples } from "./paths";
 import { diamond, drawRuler, RULER } from "./ruler_picture";
 import { countKeys, type KeyPlace } from "./selection";
 import { valueTicks, yAt } from "./view";
 
 export const AXIS = 48; // px at the left, for values
 const CLOSEST = 5; // px between two keys that are drawn both
+const CROWDED = 600; // keys in sight that strokes of the canvas still draw quickly
 const MOST_HANDLES = 400; // selected keys with handles: beyond that they would hide the curves
 const AMBER = "#f2a33a";
 
@@ -29,22 +31,14 @@ export function drawBase(paint: Paint, graph: Graph, without: ReadonlySet<number
   drawRuler(paint, view, area, rate, whole, bottom);
   drawAxis(paint, graph, unit);
   clip(paint, graph);
-  const strong = graph.lanes.length <= 24;
-  const lanes = graph.lanes.filter((lane) => !without.has(lane.channel));
-  for (const lane of lanes) drawCurve(paint, graph, lane, strong ? 1 : 0.6);
-  for (const lane of lanes) drawKeys(paint, graph, lane);
+  drawLanes(paint, graph, graph.lanes.filter((lane) => !without.has(lane.channel)));
   paint.restore();
 }
 
 export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>, pointing: Pointing): void {
   clip(paint, graph);
-  for (const lane of graph.lanes) {
-    if (!moving.has(lane.channel)) continue;
-    drawCurve(paint, graph, lane, 1);
-    drawKeys(paint, graph, lane);
-  }
-  const few = countKeys(graph.selection, graph.channels) <= MOST_HANDLES;
-  for (const lane of graph.lanes) drawSelected(paint, graph, lane, few);
+  if (moving.size) drawLanes(paint, graph, graph.lanes.filter((lane) => moving.has(lane.channel)));
+  drawSelection(paint, graph);
   if (pointing.key) drawHovered(paint, graph, pointing.key);
   const around = selectionBox(graph);
   if (around) drawAround(paint, around, pointing.edge ?? null);
@@ -73,15 +67,46 @@ function drawAxis(paint: Paint, graph: Graph, unit: string): void {
   paint.textAlign = "left";
 }
 
-function drawCurve(paint: Paint, graph: Graph, lane: Lane, alpha: number): void {
+/** Few lanes as strokes of the canvas, many through a raster. */
+function drawLanes(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
+  if (lanes.length > MANY || isCrowded(graph, lanes)) return drawMany(paint, graph, lanes);
+  const samples: Samples = new Map();
+  for (const lane of lanes) drawCurve(paint, graph, lane, samples);
+  for (const lane of lanes) drawKeys(paint, graph, lane);
+}
+
+/** Whether lanes have so many keys in sight that strokes would take long. */
+function isCrowded(graph: Graph, lanes: readonly Lane[]): boolean {
+  let count = 0;
+  for (const lane of lanes) {
+    const [first, last] = keysBetween(graph, lane.channel, graph.area.left, graph.area.left + graph.area.width);
+    count += last - first;
+  }
+  return count > CROWDED;
+}
+
+function drawSelection(paint: Paint, graph: Graph): void {
+  const lanes = graph.lanes.filter((lane) => graph.selection.has(lane.channel));
+  if (countKeys(graph.selection, graph.channels) <= MOST_HANDLES) {
+    for (const lane of lanes) drawSelected(paint, graph, lane);
+    return;
+  }
+  rastered(paint, graph, (raster, local) => {
+    for (const lane of lanes) {
+      const n = graph.channels[lane.channel].columns.length;
+      const flags = graph.selection.get(lane.channel) as Uint8Array;
+      stampKeys(raster, local, lane, 3.5, (key) => flags[key * n + lane.column] === 1, AMBER, true);
+    }
+  });
+}
+
+function drawCurve(paint: Paint, graph: Graph, lane: Lane, samples: Samples): void {
   paint.beginPath();
-  trace(graph, lane, paint);
-  paint.globalAlpha = alpha;
+  trace(graph, lane, paint, samples);
   paint.lineWidth = 1.25;
   paint.lineJoin = "bevel"; // pixel by pixel a mitre would stand out
   paint.strokeStyle = lane.colour;
   paint.stroke();
-  paint.globalAlpha = 1;
 }
 
 /** Keys as small diamonds; of those that would cover each other only the first. */
@@ -103,26 +128,20 @@ function drawKeys(paint: Paint, graph: Graph, lane: Lane): void {
   paint.fill();
 }
 
-function drawSelected(paint: Paint, graph: Graph, lane: Lane, handles: boolean): void {
-  const flags = graph.selection.get(lane.channel);
-  if (!flags) return;
+/** Selected keys with their handles. */
+function drawSelected(paint: Paint, graph: Graph, lane: Lane): void {
+  const flags = graph.selection.get(lane.channel) as Uint8Array;
   const channel = graph.channels[lane.channel];
   const n = channel.columns.length;
   const factors = keyFactors(channel);
-  const margin = handles ? 1e5 : 6;
-  const [first, last] = keysBetween(graph, lane.channel, graph.area.left - margin, graph.area.left + graph.area.width + margin);
   const keys = new Path2D();
   const arms = new Path2D();
   const ends = new Path2D();
-  let x = -Infinity;
-  let y = -Infinity;
-  for (let key = first; key < last; key++) {
+  for (let key = 0; key < channel.times.length; key++) {
     if (!flags[key * n + lane.column]) continue;
-    const point = keyPoint(graph, lane, key, factors);
-    if (handles) for (const side of ["before", "after"] as Side[]) arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
-    if (!handles && Math.abs(point.x - x) < 3 && Math.abs(point.y - y) < 3) continue;
-    ({ x, y } = point);
-    diamond(keys as unknown as Paint, x, y, 4.5);
+    const { x, y } = keyPoint(graph, lane, key, factors);
+    for (const side of ["before", "after"] as Side[]) arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
+    diamond(keys, x, y, 4.5);
   }
   paint.lineWidth = 1;
   paint.strokeStyle = "#f2a33ab0";

@@ -74,7 +74,7 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
       said.textContent = `${target} ${kind}`;
       rows.replaceChildren(...fields(only));
     } else {
-      said.textContent = `${count.toLocaleString("en")} keys of ${model.selection.size} channels. Drag them to move, the edges of their box to stretch.`;
+      said.textContent = `${count.toLocaleString("en")} keys of ${model.selection.size === 1 ? "one channel" : `${model.selection.size} channels`}. Drag them to move, the edges of their box to stretch.`;
       rows.replaceChildren();
     }
   }

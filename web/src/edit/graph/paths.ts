@@ -19,12 +19,15 @@ export interface Pen {
   bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void;
 }
 
+/** Rows of rotations that were sampled for one picture: (M,) times and (M, n) values of a channel, for all its lanes. */
+export type Samples = Map<number, { times: number[]; rows: Float64Array }>;
+
 const DENSE = 2; // px: segments shorter than this on average are drawn pixel by pixel
 const STRIDE = 3; // px between two samples of a curve that has to be sampled
 const FINE = 12; // samples of a segment that can be seen, at least
 
 /** Draws the curve of a lane. */
-export function trace(graph: Graph, lane: Lane, pen: Pen): void {
+export function trace(graph: Graph, lane: Lane, pen: Pen, samples: Samples = new Map()): void {
   const channel = graph.channels[lane.channel];
   const { times } = channel;
   const { area, view } = graph;
@@ -34,7 +37,7 @@ export function trace(graph: Graph, lane: Lane, pen: Pen): void {
   outside(graph, lane, pen, 0);
   const across = x(times[last]) - x(times[first]);
   if (last > first && across / (last - first) < DENSE) dense(graph, lane, pen, first, last);
-  else if (isTurn(channel)) turns(graph, lane, pen, first, last);
+  else if (isTurn(channel)) turns(graph, lane, pen, first, last, samples);
   else plain(graph, lane, pen, first, last);
   outside(graph, lane, pen, 1);
 }
@@ -65,37 +68,47 @@ function plain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number):
   }
 }
 
-function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
-  const channel = graph.channels[lane.channel];
-  const { times, segments } = channel;
+function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, samples: Samples): void {
   const { view, area } = graph;
-  const signs = keySigns(channel);
-  const row = new Float64Array(channel.columns.length);
-  const put = (time: number, draw: (x: number, y: number) => void): void => {
-    sampleRow(channel, time, signs, row);
-    draw.call(pen, xAt(view, area, time), yAt(view, area, shownValue(lane, row[lane.column])));
-  };
-  put(times[first], pen.moveTo);
+  let found = samples.get(lane.channel);
+  if (!found) {
+    const channel = graph.channels[lane.channel];
+    const n = channel.columns.length;
+    const times = sampleTimes(graph, lane.channel, first, last);
+    const signs = keySigns(channel);
+    const rows = new Float64Array(times.length * n);
+    times.forEach((time, i) => sampleRow(channel, time, signs, rows.subarray(i * n, (i + 1) * n)));
+    samples.set(lane.channel, (found = { times, rows }));
+  }
+  const n = graph.channels[lane.channel].columns.length;
+  found.times.forEach((time, i) => {
+    const [x, y] = [xAt(view, area, time), yAt(view, area, shownValue(lane, found.rows[i * n + lane.column]))];
+    if (i === 0) pen.moveTo(x, y);
+    else pen.lineTo(x, y);
+  });
+}
+
+/** Times at which a rotation is sampled: its keys, a few px apart between them, both sides of a step; only what is in sight. */
+function sampleTimes(graph: Graph, number: number, first: number, last: number): number[] {
+  const { times, segments } = graph.channels[number];
+  const { view, area } = graph;
+  const edge = 0.01 * (view.stop - view.start);
+  const result = [times[first]];
   for (let k = first; k < last; k++) {
-    const from = times[k];
-    const length = times[k + 1] - from;
-    // What is left and right of the view is passed in few steps; steps begin at the edge so that nothing seen is missed.
-    const start = Math.max(from, view.start - 0.01 * (view.stop - view.start));
-    const stop = Math.min(times[k + 1], view.stop + 0.01 * (view.stop - view.start));
+    const start = Math.max(times[k], view.start - edge);
+    const stop = Math.min(times[k + 1], view.stop + edge);
     if (segments[k] === STEP) {
-      const edge = times[k + 1];
-      sampleRow(channel, from, signs, row);
-      pen.lineTo(xAt(view, area, edge), yAt(view, area, shownValue(lane, row[lane.column])));
-      put(edge, pen.lineTo);
+      result.push(times[k + 1] - 1e-9, times[k + 1]);
       continue;
     }
     const pixels = ((stop - start) / (view.stop - view.start)) * area.width;
     const count = Math.max(Math.min(FINE, Math.ceil(pixels)), Math.ceil(pixels / STRIDE), 1);
-    if (start > from) put(start, pen.lineTo);
-    for (let i = 1; i < count; i++) put(start + ((stop - start) * i) / count, pen.lineTo);
-    put(Math.min(stop, from + length), pen.lineTo);
-    if (stop < times[k + 1]) put(times[k + 1], pen.lineTo);
+    if (start > times[k]) result.push(start);
+    for (let i = 1; i < count; i++) result.push(start + ((stop - start) * i) / count);
+    result.push(stop);
+    if (stop < times[k + 1]) result.push(times[k + 1]);
   }
+  return result;
 }
 
 /** One vertical stroke a pixel: from the least to the most that the curve has there. */

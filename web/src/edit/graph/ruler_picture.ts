@@ -30,7 +30,7 @@ export function drawRuler(paint: Paint, view: View, area: Area, rate: number, wh
 }
 
 /** Adds a diamond to the path. */
-export function diamond(paint: Paint, x: number, y: number, half: number): void {
+export function diamond(paint: Pick<CanvasPath, "moveTo" | "lineTo" | "closePath">, x: number, y: number, half: number): void {
   paint.moveTo(x, y - half);
   paint.lineTo(x + half, y);
   paint.lineTo(x, y + half);

@@ -33,6 +33,24 @@ export function bezierValue(channel: CurveChannel, column: number, k: number, ti
   return bernstein(y0, y0 + after[out + 1], y3 - before[into + 1], y3, s);
 }
 
+/** All columns of a Bezier segment; x(s) = t is solved once for columns whose handles are equally long. */
+function bezierRow(channel: CurveChannel, k: number, time: number, row: Float64Array): void {
+  const { after, before, values, times, columns } = channel;
+  const n = columns.length;
+  const length = times[k + 1] - times[k];
+  let [p1, p2, s] = [NaN, NaN, 0];
+  for (let c = 0; c < n; c++) {
+    const out = 2 * (k * n + c);
+    const into = 2 * ((k + 1) * n + c);
+    const [one, two] = [after[out] / length, 1 - before[into] / length];
+    if (one !== p1 || two !== p2) s = solveUnit(one, two, (time - times[k]) / length);
+    [p1, p2] = [one, two];
+    const y0 = values[k * n + c];
+    const y3 = values[(k + 1) * n + c];
+    row[c] = bernstein(y0, y0 + after[out + 1], y3 - before[into + 1], y3, s);
+  }
+}
+
 /** All columns at a time, into `row` (n,). `signs` are those of `keySigns`. */
 export function sampleRow(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): Float64Array {
   const { times, values, columns, extrapolation } = channel;
@@ -71,7 +89,7 @@ function inside(channel: CurveChannel, time: number, signs: Int8Array, row: Floa
   const share = Math.min(1, Math.max(0, (time - times[k]) / (times[k + 1] - times[k])));
   const kind = segments[k];
   if (kind === BEZIER) {
-    for (let c = 0; c < n; c++) row[c] = bezierValue(channel, c, k, time);
+    bezierRow(channel, k, time, row);
     if (isTurn(channel)) normalise(row, signs[k]);
   } else if (kind === STEP) {
     held(channel, share >= 1 ? k + 1 : k, signs, row);

@@ -1,0 +1,142 @@
+/**
+ * Many curves at once, drawn by ourselves: a canvas strokes a curve in a millisecond or two, and there may be hundreds.
+ *
+ * A curve is a function of time, so that each column of pixels has its least and its most value: a path becomes a profile
+ * of those, which is painted as one upright stroke a column, its ends by how much of a pixel they cover. Twenty times
+ * faster than strokes for 210 curves of 1,000 keys, and the same picture but for a softer edge on steep parts.
+ */
+import { solveUnit } from "./bezier";
+import type { Pen } from "./paths";
+
+const HALF = 0.62; // px, half of a line's width
+const FINE = 1.2; // chords of a Bezier for each px
+
+/** The least and the most that a path has in each column of pixels. */
+export class Profile implements Pen {
+  readonly low: Float32Array;
+  readonly high: Float32Array;
+  private x = 0;
+  private y = 0;
+
+  constructor(readonly width: number) {
+    this.low = new Float32Array(width);
+    this.high = new Float32Array(width);
+  }
+
+  clear(): void {
+    this.low.fill(Infinity);
+    this.high.fill(-Infinity);
+  }
+
+  moveTo(x: number, y: number): void {
+    this.x = x;
+    this.y = y;
+  }
+
+  lineTo(x: number, y: number): void {
+    const { low, high, width } = this;
+    let [ax, ay, bx, by] = [this.x, this.y, x, y];
+    if (bx < ax) [ax, ay, bx, by] = [bx, by, ax, ay];
+    this.x = x;
+    this.y = y;
+    const first = Math.floor(ax);
+    const last = Math.floor(bx);
+    if (last < 0 || first >= width) return;
+    const slope = bx > ax ? (by - ay) / (bx - ax) : 0;
+    const to = Math.min(last, width - 1);
+    let from = ay;
+    let column = first;
+    if (column < 0) {
+      column = 0;
+      from = ay - slope * ax;
+    }
+    for (; column <= to; column++) {
+      const until = column < last ? ay + slope * (column + 1 - ax) : by;
+      if (from < until) {
+        if (from < low[column]) low[column] = from;
+        if (until > high[column]) high[column] = until;
+      } else {
+        if (until < low[column]) low[column] = until;
+        if (from > high[column]) high[column] = from;
+      }
+      from = until;
+    }
+  }
+
+  bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void {
+    const [ox, oy] = [this.x, this.y];
+    const span = x - ox;
+    if (x < 0 || ox > this.width || !(span > 0)) return this.moveTo(x, y);
+    // Only what is in sight: a long segment may have only a part there.
+    const at = (px: number) => solveUnit((ax - ox) / span, (bx - ox) / span, (px - ox) / span);
+    const start = ox < -1 ? at(-1) : 0;
+    const stop = x > this.width + 1 ? at(this.width + 1) : 1;
+    const count = Math.max(1, Math.ceil(FINE * (Math.min(x, this.width) - Math.max(ox, 0))));
+    for (let i = start > 0 ? 0 : 1; i <= count; i++) {
+      const s = start + ((stop - start) * i) / count;
+      const m = 1 - s;
+      const [b0, b1, b2, b3] = [m * m * m, 3 * m * m * s, 3 * m * s * s, s * s * s];
+      const px = b0 * ox + b1 * ax + b2 * bx + b3 * x;
+      const py = b0 * oy + b1 * ay + b2 * by + b3 * y;
+      if (i === 0) this.moveTo(px, py);
+      else this.lineTo(px, py);
+    }
+    this.moveTo(x, y);
+  }
+}
+
+/** Pixels of one layer; colours lie over each other where they cover more. */
+export class Raster {
+  readonly pixels: Uint32Array; // (height, width) alpha, blue, green, red from the top byte
+  readonly profile: Profile;
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    readonly scale: number, // device px a px
+    buffer?: ArrayBuffer,
+  ) {
+    this.pixels = new Uint32Array(buffer ?? new ArrayBuffer(4 * width * height));
+    this.profile = new Profile(width);
+  }
+
+  /** Paints the profile in a colour (as `packed` makes it). */
+  paint(colour: number, alpha: number): void {
+    const { width, height, pixels } = this;
+    const { low, high } = this.profile;
+    const half = HALF * this.scale;
+    for (let x = 0; x < width; x++) {
+      const top = low[x] - half;
+      const bottom = high[x] + half;
+      if (!(bottom > 0 && top < height)) continue;
+      const first = Math.max(0, Math.floor(top));
+      const last = Math.min(height - 1, Math.floor(bottom));
+      for (let y = first, at = first * width + x; y <= last; y++, at += width) {
+        const covered = Math.min(bottom, y + 1) - Math.max(top, y);
+        const weight = (covered * alpha * 255) & 255;
+        if (weight >= pixels[at] >>> 24) pixels[at] = ((weight << 24) | colour) >>> 0;
+      }
+    }
+  }
+
+  /** A diamond, as keys are. */
+  stamp(x: number, y: number, half: number, colour: number): void {
+    const { width, height, pixels, scale } = this;
+    const reach = half * scale;
+    const [cx, cy] = [Math.round(x * scale), Math.round(y * scale)];
+    const to = Math.ceil(reach);
+    for (let dy = Math.max(-to, -cy); dy <= to && cy + dy < height; dy++) {
+      const wide = reach - Math.abs(dy);
+      if (wide < 0) continue;
+      const [first, last] = [Math.max(0, Math.ceil(cx - wide)), Math.min(width - 1, Math.floor(cx + wide))];
+      const row = (cy + dy) * width;
+      if (last >= first) pixels.fill((0xff000000 | colour) >>> 0, row + first, row + last + 1);
+    }
+  }
+}
+
+/** "#rrggbb" as the lower three bytes of a pixel: blue, green, red. */
+export function packed(colour: string): number {
+  const value = Number.parseInt(colour.slice(1, 7), 16);
+  return ((value & 255) << 16) | (value & 0xff00) | (value >> 16);
+}
