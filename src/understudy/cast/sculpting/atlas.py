@@ -1,4 +1,4 @@
-"""The atlas: one square of texture for the left half of the skin and the left lids, shared by their mirror images.
+"""The atlas: one square of texture for the left half of a body, shared by its mirror image.
 
 Every texel knows the place on the surface that it colours, so paint and bump are functions of that place and chart
 borders do not show. What is baked into the normal map, in glTF's terms:
@@ -31,13 +31,14 @@ class Texels:
 
     where: Array  # (N,) flat numbers of the texels
     surface: Array  # (N,) which of the unwrapped surfaces
-    points: Array  # (N, 3) HL
+    points: Array  # (N, 3)
     normals: Array  # (N, 3)
     across: Array  # (N, 3) t, unit
     up: Array  # (N, 3) b, unit
+    size: int  # texels a side of the atlas
 
 
-def unwrap(surfaces: Sequence[tuple[Array, Array]]) -> list[Array]:
+def unwrap(surfaces: Sequence[tuple[Array, Array]], size: int = SIZE) -> list[Array]:
     """(T, 3, 2) UVs of the corners of each surface, v downwards, all packed into one square."""
     import xatlas
 
@@ -47,7 +48,7 @@ def unwrap(surfaces: Sequence[tuple[Array, Array]]) -> list[Array]:
     charts, packing = xatlas.ChartOptions(), xatlas.PackOptions()
     charts.fix_winding = True
     charts.max_cost = 6.0  # larger than usual: fewer charts, hence fewer seams, stretched a little more
-    packing.resolution, packing.padding, packing.bilinear, packing.bruteForce = SIZE, PADDING, True, True
+    packing.resolution, packing.padding, packing.bilinear, packing.bruteForce = size, PADDING, True, True
     atlas.generate(charts, packing)
     result = []
     for number in range(len(surfaces)):
@@ -56,13 +57,13 @@ def unwrap(surfaces: Sequence[tuple[Array, Array]]) -> list[Array]:
     return result
 
 
-def texels(surfaces: Sequence[tuple[Array, Array]], uvs: Sequence[Array]) -> Texels:
+def texels(surfaces: Sequence[tuple[Array, Array]], uvs: Sequence[Array], size: int = SIZE) -> Texels:
     """What every covered texel shows, for surfaces (V, 3), (T, 3) and the UVs of their corners (T, 3, 2)."""
     from understudy.cast.sculpting.atlas_kernels import cover
 
-    triangle = np.empty((SIZE, SIZE), np.int64)
-    weights = np.zeros((SIZE, SIZE, 3))
-    cover(np.concatenate(uvs), SIZE, triangle, weights)
+    triangle = np.empty((size, size), np.int64)
+    weights = np.zeros((size, size, 3))
+    cover(np.concatenate(uvs), size, triangle, weights)
     where = np.flatnonzero(triangle.ravel() >= 0)
     t, w = triangle.ravel()[where], weights.reshape(-1, 3)[where][:, :, None]
     corners = np.concatenate([vertices[faces] for vertices, faces in surfaces])
@@ -74,7 +75,7 @@ def texels(surfaces: Sequence[tuple[Array, Array]], uvs: Sequence[Array]) -> Tex
     up = up - normals * linear.dot(up, normals)[:, None]
     up = linear.normalise(up - across * linear.dot(up, across)[:, None])
     owner = np.repeat(np.arange(len(surfaces)), [len(faces) for _, faces in surfaces])
-    return Texels(where, owner[t], (corners[t] * w).sum(axis=1), normals, across, up)
+    return Texels(where, owner[t], (corners[t] * w).sum(axis=1), normals, across, up, size)
 
 
 def _directions(corners: Array, uvs: Array) -> tuple[Array, Array]:
@@ -88,7 +89,7 @@ def _directions(corners: Array, uvs: Array) -> tuple[Array, Array]:
 
 def bumped(cover: Texels, normals: Array, slope: Array) -> Array:
     """(N, 3) tangent-space normals in 0 .. 1: true normals (N, 3) of what the mesh approximates, and on top the slope
-    grad h (N, 3), HL per HL, of the bump.
+    grad h (N, 3), length per length, of the bump.
 
     Where the true normal leaves the mesh's by more than 60 degrees, as in the mouth's slit, it is not to be trusted.
     """
@@ -101,18 +102,19 @@ def bumped(cover: Texels, normals: Array, slope: Array) -> Array:
 
 
 def picture(cover: Texels, values: Array, coarser: int = 1) -> Array:
-    """(SIZE, SIZE, 3) uint8 of values (N, 3) in 0 .. 1; the gaps between charts take the nearest texel's value.
+    """(size, size, 3) uint8 of values (N, 3) in 0 .. 1; the gaps between charts take the nearest texel's value.
 
     `coarser` 2 gives half the size, each texel the mean of four.
     """
     from scipy.ndimage import distance_transform_edt
 
-    canvas = np.zeros((SIZE * SIZE, 3))
+    size = cover.size
+    canvas = np.zeros((size * size, 3))
     canvas[cover.where] = values
-    empty = np.ones(SIZE * SIZE, dtype=bool)
+    empty = np.ones(size * size, dtype=bool)
     empty[cover.where] = False
-    rows, columns = distance_transform_edt(empty.reshape(SIZE, SIZE), return_distances=False, return_indices=True)
-    filled = canvas.reshape(SIZE, SIZE, 3)[rows, columns]
-    small = SIZE // coarser
+    rows, columns = distance_transform_edt(empty.reshape(size, size), return_distances=False, return_indices=True)
+    filled = canvas.reshape(size, size, 3)[rows, columns]
+    small = size // coarser
     filled = filled.reshape(small, coarser, small, coarser, 3).mean(axis=(1, 3))
     return np.asarray(np.round(255 * np.clip(filled, 0, 1)).astype(np.uint8))

@@ -65,7 +65,12 @@ def ring(
 
 def above(height: float, blend: float) -> Solid:
     """All below this height is cut off: what stands on the ground has a flat sole."""
-    return Solid("", "half space", (0.0, height, 0.0, 1.0, 1.0, 1.0, *turn(180.0).T.ravel()), blend, "cut")
+    return below((0.0, height, 0.0), blend, (180.0, 0.0, 0.0))
+
+
+def below(place: Vector, blend: float, turned: Vector = NO_TURN) -> Solid:
+    """All above this place, along a y axis that is turned, is cut off."""
+    return Solid("", "half space", (*place, 1.0, 1.0, 1.0, *turn(*turned).T.ravel()), blend, "cut")
 
 
 def chain(tag: str, points: ArrayLike, radii: ArrayLike, blend: float = 0.03) -> list[Solid]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from understudy.cast.sculpting.fields import Field, gradient, onto
+from understudy.cast.sculpting.fields import Field, gradient, isosurface, onto
 from understudy.checks import Array
 from understudy.maths import linear
 
@@ -65,3 +66,20 @@ def symmetric(work: Any, of: Field) -> Skinned:
     if (facing * gradient(corners.mean(axis=1), of)).sum() < 0:
         triangles = triangles[:, ::-1]
     return mirrored(vertices, triangles, middle)
+
+
+def modelled(of: Field, low: ArrayLike, high: ArrayLike, step: float, edge: float) -> Skinned:
+    """The mesh of a sculpture in a box that is no half of anything; each vertex is its own mirror image.
+
+    `step` is that of the grid, `edge` the length of edges, both in the sculpture's units.
+    """
+    work = isosurface(of, low, high, step)
+    remesh(work, edge)
+    mesh = work.current_mesh()
+    vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
+    vertices = onto(vertices, of)
+    corners = vertices[triangles]
+    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    if (facing * gradient(corners.mean(axis=1), of)).sum() < 0:
+        triangles = triangles[:, ::-1]
+    return Skinned(vertices, triangles, np.arange(len(vertices)))

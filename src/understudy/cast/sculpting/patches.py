@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from understudy.cast.joints import twin
 from understudy.cast.sculpting.meshing import mirrored
 from understudy.checks import Array
 from understudy.maths import linear
@@ -46,7 +47,7 @@ def held(name: str, surface: tuple[Array, Array], colours: ArrayLike, hold: str 
 
 def pair(left: Patch) -> tuple[Patch, Patch]:
     """The left patch, whose name ends in .L, and its mirror image, held by the joints of the other side."""
-    hold = {joint.removesuffix(".L") + ".R" if joint.endswith(".L") else joint: w for joint, w in left.hold.items()}
+    hold = {other_side(joint): w for joint, w in left.hold.items()}
     right = replace(
         left,
         name=left.name.removesuffix(".L") + ".R",
@@ -56,6 +57,11 @@ def pair(left: Patch) -> tuple[Patch, Patch]:
         uvs=None if left.uvs is None else left.uvs[:, ::-1],
     )
     return left, right
+
+
+def other_side(joint: str) -> str:
+    """The right joint of a left one, `Lid.L` or `LeftHand`; any other stays."""
+    return joint.removesuffix(".L") + ".R" if joint.endswith(".L") else twin(joint)
 
 
 def midline(name: str, half: tuple[Array, Array], colours: ArrayLike, hold: str | Hold) -> Patch:

@@ -56,9 +56,10 @@ def hold(
     mean = average(mesh.triangles, len(table))
     for _ in range(rounds):
         table = KEPT * table + (1 - KEPT) * (mean @ table)
-    other = [joints.index(_other(joint)) for joint in joints]
-    table = 0.5 * (table + table[:, other][mesh.mirror])  # the same sums in the same order on both sides
-    return dict(zip(joints, fewest(table).T))
+    if (mesh.mirror != np.arange(len(table))).any():
+        other = [joints.index(_other(joint)) for joint in joints]
+        table = 0.5 * (table + table[:, other][mesh.mirror])  # the same sums in the same order on both sides
+    return {joint: share for joint, share in zip(joints, fewest(table).T) if share.any()}
 
 
 def _other(joint: str) -> str:

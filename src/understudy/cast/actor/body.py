@@ -1,0 +1,86 @@
+"""The actor from nothing: sculpted, painted and hung on its joints."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.cast.actor import paint, sculpture
+from understudy.cast.actor.skeleton import skeleton
+from understudy.cast.sculpting import eyes
+from understudy.cast.sculpting.assembly import assemble
+from understudy.cast.sculpting.coating import Coated, coat
+from understudy.cast.sculpting.eyes import Edge, Eye
+from understudy.cast.sculpting.fields import isosurface
+from understudy.cast.sculpting.lines import line
+from understudy.cast.sculpting.materials import EYES, extra
+from understudy.cast.sculpting.meshing import modelled, remesh, symmetric
+from understudy.cast.sculpting.patches import Patch, held, pair
+from understudy.cast.sculpting.weights import hold
+from understudy.character import Character, Material
+from understudy.checks import Array
+
+EYE = Eye(
+    place=(0.068, 1.820, 0.144),
+    radius=0.052,
+    yaw=13.0,
+    pitch=0.0,
+    iris=46.0,
+    pupil=25.0,
+    upper=Edge(46.0, 0.0, -20.0),
+    lower=Edge(-44.0, 0.0, 18.0),
+    colours={"iris": "#A8652E", "dark": "#4A2412", "light": "#E8B060", "lid": "#BF7A5E", "lash": "#3A1E2A"},
+    toe_in=4.0,
+)
+MATERIALS = {
+    "Skin": Material("skin and cloth", roughness=0.72, extra=extra(0.8, specular={"specularFactor": 0.6})),
+    "Hairs": Material("brows and mouth", roughness=0.55, extra=extra(0.2, False)),
+    **EYES,
+}
+WIDTHS = {
+    "LeftUpLeg": 0.15,
+    "Hips": 0.15,
+    "LeftShoulder": 0.14,
+    "LeftHandIndex1": 0.03,
+    "LThumb": 0.03,
+    "Head": 0.03,
+}
+BROW = [(0.034, 1.880), (0.062, 1.904), (0.094, 1.902), (0.118, 1.876)]
+MOUTH = [(-0.048, 1.724), (-0.020, 1.704), (0.020, 1.704), (0.052, 1.728)]
+
+
+def build() -> Character:
+    """The actor."""
+    skin, textures = coat("actor", [body(), hair()], 1024)
+    patches = {"Skin": skin, "Hairs": hairs(), **eyes.parts(EYE)}
+    all_textures = {"Skin": textures, "Eyes": eyes.texture("actor_eye", EYE)}
+    return assemble("actor", skeleton(), patches, MATERIALS, all_textures, eyes.shapes(EYE))
+
+
+def body() -> Coated:
+    """Skin and clothes in one."""
+    work = isosurface(sculpture.BODY, (0, -0.02, -0.25), (1.12, 2.10, 0.36), 0.011)
+    remesh(work, 0.0135)
+    remesh(work, 0.0240, _plain(work.current_mesh().vertex_matrix()))
+    mesh = symmetric(work, sculpture.BODY)
+    weights = hold(sculpture.BODY, mesh, 0.11, WIDTHS, rounds=12)
+    patch = Patch("Body", mesh.vertices, mesh.triangles, np.ones((len(mesh.vertices), 3)), weights, mesh.mirror)
+    return Coated(patch, sculpture.BODY, paint.body, sculpture.BODY, paint.woven, halves=True)
+
+
+def _plain(points: Array) -> Array:
+    """(V,) where edges may be long: not on the hands, the face and the shoes."""
+    x, y, z = points.T
+    return (x < 0.78) & (y > 0.14) & ~((y > 1.66) & (z > 0.0))
+
+
+def hair() -> Coated:
+    """The hair, which is not the same on both sides."""
+    mesh = modelled(sculpture.HAIR, (-0.29, 1.58, -0.30), (0.29, 2.20, 0.30), 0.008, 0.0165)
+    patch = held("Hair", (mesh.vertices, mesh.triangles), np.ones(3), "Head")
+    return Coated(patch, sculpture.HAIR, paint.hair, sculpture.HAIR)
+
+
+def hairs() -> list[Patch]:
+    """Brows, and the line of the mouth."""
+    brow = held("Brow.L", line(sculpture.BODY, BROW, 0.0105, 0.003), paint.PALETTE["hair"], "Head")
+    return [*pair(brow), held("Mouth", line(sculpture.BODY, MOUTH, 0.0052, 0.0005), paint.PALETTE["mouth"], "Head")]
