@@ -57,19 +57,15 @@ export function editMode(context: Context): Mode {
   exposed({ session, layer, view, latencies, stage });
 
   const name = h("span", { class: "grow nowrap" });
-  const count = h("span", { class: "figure", "data-testid": "edit-key-count" });
-  const head = h("div", { class: "edit-head" }, name, count);
+  const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
-  const baked = h("div", { class: "edit-baked", "data-testid": "edit-baked" }, h("strong", {}, "This clip has a key on every frame."), "Reduce it first: few keys with free tangents, as near to the clip as you say. Then every point can be dragged.");
   const sections = h("div", {}, pathsSection(context, session, view, actions), heldSection(context, session, view, actions), poseSection(context, session, view, actions), jointSection(context, session, view), viewSection(view));
 
   function draw(): void {
     const state = session.state;
     name.textContent = state?.name ?? "";
-    count.textContent = state ? `${state.keys.toLocaleString("en")} ${state.baked ? "frames' keys" : "keys"}` : "";
     head.classList.toggle("hidden", !state);
     empty.classList.toggle("hidden", state !== null);
-    baked.classList.toggle("hidden", !state?.baked);
     sections.classList.toggle("hidden", !state || state.baked);
   }
   session.onState(draw);
@@ -96,7 +92,7 @@ export function editMode(context: Context): Mode {
     commands: [...editCommands(context, session, view, { actions, follow: (operation) => pointing?.follow(operation), dismiss: () => dismiss() }), ...graph.commands],
     panel(host) {
       host.classList.add("edit");
-      host.append(head, empty, baked, graph.panel, sections);
+      host.append(head, empty, graph.panel, sections);
     },
     timeline: (host) => host.append(graph.timeline),
     overlay(host) {
@@ -105,13 +101,15 @@ export function editMode(context: Context): Mode {
       const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()) });
       const blocked = createBlocked(context, host, session, layer, gestures);
       const gizmo = createGizmo(context, host, layer, view, gestures, () => point.take);
-      const tags = createTags(context, host, session, layer, view, actions.activate);
+      const tags = createTags(context, host, session, layer, view);
       awakened.push(point, blocked, gizmo, tags);
       pointing = point;
       dismiss = () => (blocked.open ? blocked.dismiss() : actions.activate(null));
     },
     enter() {
       on = true;
+      stage.outlines = false;
+      if (store.document?.stage.playing) void session.ask({ kind: "play", playing: false });
       for (const each of awakened) each.awake = true;
       graph.enter();
       const { driver } = store.document?.stage ?? { driver: "rest" };
@@ -119,6 +117,7 @@ export function editMode(context: Context): Mode {
     },
     leave() {
       on = false;
+      stage.outlines = true;
       opening = "";
       void gestures.end(false);
       for (const each of awakened) each.awake = false;

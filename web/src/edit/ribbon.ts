@@ -22,7 +22,7 @@ uniform vec3 past, future;
 uniform float now, window, strength, speedy, seen, hidden;
 vec4 toneOf(float time, float speed) {
   vec3 tone = time < now ? past : future;
-  vec3 shown = speed < 0.5 ? mix(0.55 * tone, tone, 2.0 * speed) : mix(tone, vec3(1.0), 1.3 * (speed - 0.5));
+  vec3 shown = speed < 0.5 ? mix(0.5 * tone, tone, 2.0 * speed) : mix(tone, vec3(1.0), 0.9 * (speed - 0.5));
   float far = (time - now) / window;
   float alpha = strength * mix(0.28, 1.0, exp(-far * far)) * mix(hidden, 1.0, seen);
   return vec4(mix(tone, shown, speedy), alpha);
@@ -80,7 +80,7 @@ out vec4 painted;
 ${TONE}
 void main() {
   painted = toneOf(time, speed);
-  painted.rgb = mix(painted.rgb, vec3(1.0), 0.35);
+  painted.rgb = mix(painted.rgb, vec3(1.0), 0.25);
   painted.a *= clamp(radius + 0.5 - length(at), 0.0, 1.0);
 }`;
 

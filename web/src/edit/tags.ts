@@ -6,6 +6,7 @@ import type { EditSession } from "./session";
 import type { EditView } from "./view";
 
 const BESIDE = 14; // px right of the point
+const BELOW = { move: 20, turn: 80, time: 24, sketch: -9 } as const; // px below the point in hand: clear of its handles
 const APART = 19; // px between two names, one above the other
 
 /** Heights of labels that do not cover each other, nearest to where they were asked for, in the order given. */
@@ -21,7 +22,7 @@ export function apart(wanted: readonly { x: number; y: number; width: number }[]
   return placed.map((each) => each.y);
 }
 
-export function createTags({ stage, store }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView, activate: (curve: number) => void): { awake: boolean } {
+export function createTags({ stage, store }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView): { awake: boolean } {
   const root = h("div", { class: "edit-tags" });
   host.append(root);
   const tags = new Map<number, { element: HTMLElement; width: number; shown: string }>();
@@ -38,7 +39,7 @@ export function createTags({ stage, store }: Context, host: HTMLElement, session
       const known = tags.get(curve);
       if (known?.element.textContent === name) continue;
       known?.element.remove();
-      const element = h("button", { type: "button", class: "edit-tag", tabindex: -1, "data-curve": curve, title: `${name}: click to take it in hand`, onclick: () => activate(curve) }, name);
+      const element = h("span", { class: "edit-tag", "data-curve": curve }, name);
       root.append(element);
       tags.set(curve, { element, width: element.offsetWidth, shown: "" });
     }
@@ -52,7 +53,8 @@ export function createTags({ stage, store }: Context, host: HTMLElement, session
       const at = place && stage.project(place);
       if (!tag.width) tag.width = tag.element.offsetWidth;
       tag.element.classList.toggle("hidden", !at?.visible);
-      return at?.visible ? [{ curve, tag, x: at.x + BESIDE, y: at.y - 9, width: tag.width }] : [];
+      const low = curve === view.active ? BELOW[view.tool] : -9;
+      return at?.visible ? [{ curve, tag, x: at.x + BESIDE, y: at.y + low, width: tag.width }] : [];
     });
     // The one in hand has its place, the others make room.
     found.sort((a, b) => Number(b.curve === view.active) - Number(a.curve === view.active) || a.y - b.y);

@@ -54,7 +54,7 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
     const state = session.state;
     bar.classList.toggle("hidden", !state || state.baked);
     keys.classList.toggle("hidden", !state);
-    if (state) keys.textContent = `${state.keys.toLocaleString("en")} ${state.baked ? "baked frames" : state.keys === 1 ? "key" : "keys"}`;
+    if (state) keys.textContent = `${state.keys.toLocaleString("en")} ${state.keys === 1 ? "key" : "keys"}${state.baked ? ", baked" : ""}`;
     (Object.keys(TOOLS) as Tool[]).forEach((tool, i) => {
       tools[i].setAttribute("aria-pressed", String(view.tool === tool));
       tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));

@@ -1,6 +1,19 @@
 /** From the world to the screen, and back along a ray. */
 import { Matrix4, type PerspectiveCamera, Plane, type Ray, Raycaster, Vector2, Vector3 } from "three";
+import { eye } from "./orbit";
 import type { View } from "./stage";
+
+/** Puts the camera where a view has it, with near and far around what is on stage. */
+export function placeCamera(camera: PerspectiveCamera, view: View, aspect: number, bounds: { centre: Vector3; radius: number }): void {
+  camera.aspect = aspect;
+  camera.position.copy(eye(view));
+  camera.lookAt(...view.target);
+  const away = camera.position.distanceTo(bounds.centre);
+  camera.near = Math.max(0.01 * bounds.radius, 0.5 * (away - 2 * bounds.radius));
+  camera.far = away + 14 * bounds.radius;
+  camera.updateProjectionMatrix();
+  camera.updateMatrixWorld();
+}
 
 /** The ray through a place of the picture (0 to 1, right and down), and where it is after `share` of the way to the target. */
 export function rayThrough(u: number, v: number, camera: PerspectiveCamera, view: View, share: number): { ray: Ray; point: [number, number, number] } {

@@ -50,6 +50,8 @@ export interface Stage {
   frameSelection(): void;
   /** Joints or parts that are outlined. */
   select(names: readonly string[]): void;
+  /** Whether what is selected is outlined; modes that draw over the character leave it out. */
+  outlines: boolean;
   /** Position in CSS pixels from the canvas's upper left corner. */
   pick(x: number, y: number): Picked | null;
   /** The ray through a point of the canvas, and where it meets the plane through the character that faces the camera. */

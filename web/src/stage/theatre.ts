@@ -11,10 +11,10 @@ import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import type { Finesse } from "./materials";
-import { eye, FOV, framedIn, moved, turned, zoomed } from "./orbit";
+import { FOV, framedIn, moved, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
 import { Pace } from "./pace";
-import { projected, rayThrough } from "./projecting";
+import { placeCamera, projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
 import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
@@ -32,6 +32,7 @@ export function createStage(host: HTMLElement): Stage {
 class Theatre implements Stage {
   readonly canvas: HTMLCanvasElement;
   dragsCharacter = false;
+  outlines = true;
   claims: Stage["claims"] = null;
   private readonly renderer;
   private readonly ability;
@@ -219,7 +220,7 @@ class Theatre implements Stage {
 
   pointerRay(x: number, y: number): ReturnType<Stage["pointerRay"]> {
     this.placeCamera();
-    // a little before the character: who looks at the pointer looks out of the picture, not into itself
+    // before the character: who looks at the pointer looks out of the picture, not into itself
     return rayThrough(x / this.width, y / this.height, this.camera, this.current, 0.55);
   }
 
@@ -342,15 +343,7 @@ class Theatre implements Stage {
   }
 
   private placeCamera(): void {
-    const { camera, current, bounds } = this;
-    camera.aspect = this.aspect;
-    camera.position.copy(eye(current));
-    camera.lookAt(...current.target);
-    const away = camera.position.distanceTo(bounds.centre);
-    camera.near = Math.max(0.01 * bounds.radius, 0.5 * (away - 2 * bounds.radius));
-    camera.far = away + 14 * bounds.radius;
-    camera.updateProjectionMatrix();
-    camera.updateMatrixWorld();
+    placeCamera(this.camera, this.current, this.aspect, this.bounds);
   }
 
   private draw(now: number, resting: boolean): void {
@@ -375,7 +368,7 @@ class Theatre implements Stage {
     this.drawShadows(resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
-    this.outline.draw(this.renderer, this.camera, this.ratio);
+    if (this.outlines) this.outline.draw(this.renderer, this.camera, this.ratio);
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
     for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
