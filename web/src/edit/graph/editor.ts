@@ -22,6 +22,7 @@ import { createOperations, type Tangents } from "./operations";
 import { createReduceDial } from "./reduce_dial";
 import { createSender } from "./sending";
 import { createSharedView } from "./shared_view";
+import { wireChannel } from "./telling";
 import { createToolbar, type Tab } from "./toolbar";
 import { xAt } from "./view";
 
@@ -76,7 +77,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   function ask(): void {
     if (!on || !model.state || model.state.baked) return;
     const wanted = tab === "graph" ? model.chosen.slice(0, MOST_CHANNELS) : [];
-    const channels = wanted.map((number) => ({ target: model.kept[number].target, channel: model.kept[number].kind }));
+    const channels = wanted.map((number) => ({ target: model.kept[number].target, channel: wireChannel(model.kept[number], number) }));
     const message = `${model.state.edit} ${JSON.stringify(channels)}`;
     if (message === asked) return;
     asked = message;
@@ -193,8 +194,6 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
 
   const command = (id: string, title: string, run: () => void): Command => ({ id: `graph.${id}`, title, enabled: () => model.kept.length > 0, run });
   const tangents = (how: Tangents, title: string) => command(how, `Tangents: ${title}`, () => operations.tangents(how));
-  const page = window as unknown as { understudy?: Record<string, unknown> };
-  page.understudy = { ...page.understudy, graphDraws: drawTimes, graphDeviation: () => deviation(model) };
   go(tab);
 
   return {
@@ -217,6 +216,8 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     enter() {
       on = true;
       asked = "";
+      const page = window as unknown as { understudy?: Record<string, unknown> };
+      page.understudy = { ...page.understudy, graph: { draws: drawTimes, deviation: () => deviation(model), model } };
       go(tab);
     },
     leave() {

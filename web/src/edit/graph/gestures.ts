@@ -11,7 +11,7 @@ import { roomToMove, roomToStretch, transformed } from "./moving";
 import { howOf, isSelected, NOTHING, selected, type KeyPlace } from "./selection";
 import type { Sender } from "./sending";
 import type { Hit, Surface } from "./surface";
-import { changesBetween } from "./telling";
+import { gestureMessage, type Done } from "./telling";
 import { movedView, timeAt, valueAt, xAt, yAt, zoomedView } from "./view";
 
 const THRESHOLD = 3; // px before a press becomes a drag
@@ -61,14 +61,17 @@ export function addGestures(surface: Surface, doing: Doing): void {
   const frame = () => 1 / (model.state?.rate || 30);
 
   /** A gesture that shows changed channels while it goes on, and keeps them as one step. */
-  function change(down: PointerEvent, cursor: string, make: (event: PointerEvent, dx: number, dy: number) => Map<number, CurveChannel> | null, click?: () => void): void {
+  function change(down: PointerEvent, cursor: string, make: (event: PointerEvent, dx: number, dy: number) => Made | null, click?: () => void): void {
+    const { kept, selection } = model;
     let begun = false;
     let ended = false;
+    let made: Made | null = null;
     const apply = (event: PointerEvent): void => {
       const now = make(event, event.clientX - down.clientX, event.clientY - down.clientY);
       if (!now) return;
-      model.show(now);
-      sender.show(() => ({ changes: changesBetween(model.kept, now) }));
+      made = now;
+      model.show(now.shown);
+      sender.show(() => gestureMessage(kept, now.shown, selection, now.done));
     };
     const later = eachPicture<PointerEvent>((event) => ended || apply(event));
     let last: PointerEvent | null = null;
@@ -88,7 +91,7 @@ export function addGestures(surface: Surface, doing: Doing): void {
         return sender.abandon();
       }
       if (last) apply(last);
-      void finish(doing);
+      if (made) void finish(doing, made);
     });
   }
 
@@ -106,7 +109,7 @@ export function addGestures(surface: Surface, doing: Doing): void {
       if (along && !event.ctrlKey) seconds = snappedBy(from, seconds, frame());
       seconds = Math.min(room[1], Math.max(room[0], seconds));
       const value = up ? -(dy / area.height) * (view.high - view.low) : 0;
-      return mapped(kept, selection, factors, (channel, column) => ({ time: [1, seconds], scale: 1, offset: value / surface.laneOf(channel, column).scale }));
+      return transformedBy(kept, selection, factors, { time: [1, seconds], scale: 1, offset: (channel, column) => value / surface.laneOf(channel, column).scale });
     }, click);
   }
 
@@ -124,17 +127,18 @@ export function addGestures(surface: Surface, doing: Doing): void {
         if (!event.ctrlKey) to = snapped(to, 1 / frame(), { start: -1e9, stop: 1e9 });
         const s = Math.min(room[1], Math.max(room[0], (to - pivot) / (from - pivot)));
         if (!(s > 0)) return null;
-        return mapped(kept, selection, factors, () => ({ time: [s, (1 - s) * pivot], scale: 1, offset: 0 }));
+        return transformedBy(kept, selection, factors, { time: [s, (1 - s) * pivot], scale: 1, offset: () => 0 });
       });
     }
     const pivot = valueAt(view, area, edge === "top" ? box.bottom : box.top);
     const from = valueAt(view, area, box[edge]);
     change(down, "ns-resize", (_, __, dy) => {
       const r = (valueAt(view, area, box[edge] + dy) - pivot) / (from - pivot);
-      return mapped(kept, selection, factors, (channel, column) => {
+      const offset = (channel: number, column: number): number => {
         const lane = surface.laneOf(channel, column);
-        return { time: [1, 0], scale: r, offset: (1 - r) * (lane.offset + pivot / lane.scale) };
-      });
+        return (1 - r) * (lane.offset + pivot / lane.scale);
+      };
+      return transformedBy(kept, selection, factors, { time: [1, 0], scale: r, offset });
     });
   }
 
@@ -151,7 +155,7 @@ export function addGestures(surface: Surface, doing: Doing): void {
     change(down, "grabbing", (event, dx, dy) => {
       const dt = timeAt(view, area, end.x + dx) - channel.times[handle.key];
       const value = (valueAt(view, area, end.y + dy) / lane.scale + lane.offset) / factor;
-      return new Map([[handle.channel, withHandle(channel, handle, dt, value - channel.values[at], event.altKey)]]);
+      return { shown: new Map([[handle.channel, withHandle(channel, handle, dt, value - channel.values[at], event.altKey)]]), done: null };
     });
   }
 
@@ -276,17 +280,21 @@ export function addGestures(surface: Surface, doing: Doing): void {
   element.addEventListener("wheel", wheel, { passive: false });
 }
 
+/** What a gesture has come to, and how, where one transform says it. */
+export interface Made {
+  shown: Map<number, CurveChannel>;
+  done: Done | null;
+}
+
 /** Keeps what a gesture shows as one step; where the server refuses, all is as before. */
-export async function finish({ model, sender }: Pick<Doing, "model" | "sender">): Promise<void> {
-  const { gesture } = model;
-  if (!gesture) return;
-  const changes = changesBetween(model.kept, gesture);
-  if (!changes.length) {
+export async function finish({ model, sender }: Pick<Doing, "model" | "sender">, { shown, done }: Made): Promise<void> {
+  const message = gestureMessage(model.kept, shown, model.selection, done);
+  if (message.changes?.length === 0) {
     model.show(null);
     return sender.abandon();
   }
   const before = model.adopt();
-  if (!(await sender.keep({ changes }))) model.restore(before);
+  if (!(await sender.keep(message))) model.restore(before);
 }
 
 /** The shift, near one that was asked for, that brings a time onto a frame. */
@@ -294,20 +302,18 @@ export function snappedBy(from: number, seconds: number, frame: number): number 
   return Math.round((from + seconds) / frame) * frame - from;
 }
 
-type Each = (channel: number, column: number) => { time: [number, number]; scale: number; offset: number };
-
 /** The selected channels, each transformed. */
-export function mapped(channels: readonly CurveChannel[], selection: Model["selection"], factors: ReadonlyMap<number, Float64Array>, each: Each): Map<number, CurveChannel> {
-  const result = new Map<number, CurveChannel>();
+export function transformedBy(channels: readonly CurveChannel[], selection: Model["selection"], factors: ReadonlyMap<number, Float64Array>, done: Done): Made {
+  const shown = new Map<number, CurveChannel>();
   for (const [number, flags] of selection) {
     const channel = channels[number];
-    const columns = channel.columns.map((_, column) => each(number, column));
-    result.set(number, transformed(channel, flags, { time: columns[0].time, scale: columns[0].scale, offsets: columns.map((one) => one.offset) }, factors.get(number)));
+    const offsets = channel.columns.map((_, column) => done.offset(number, column));
+    shown.set(number, transformed(channel, flags, { time: done.time, scale: done.scale, offsets }, factors.get(number)));
   }
-  return result;
+  return { shown, done };
 }
 
-function factorsOf(channels: readonly CurveChannel[], numbers: Iterable<number>): Map<number, Float64Array> {
+export function factorsOf(channels: readonly CurveChannel[], numbers: Iterable<number>): Map<number, Float64Array> {
   return new Map([...numbers].map((number) => [number, keyFactors(channels[number])]));
 }
 

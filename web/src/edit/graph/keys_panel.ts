@@ -1,13 +1,13 @@
 /** What is selected, in figures: the time and the value of a key, to be dragged or typed; what several share. */
 import { numberField } from "../../controls/number";
 import { h } from "../../dom";
-import { finish, mapped } from "./gestures";
+import { factorsOf, finish, transformedBy } from "./gestures";
 import { keyFactors, scaleOf, unitOf } from "./lanes";
 import { hasValues, type Model } from "./model";
 import { roomToMove } from "./moving";
 import { countKeys, movedKeys } from "./selection";
 import type { Sender } from "./sending";
-import { changesBetween } from "./telling";
+import { gestureMessage } from "./telling";
 
 interface Only {
   channel: number;
@@ -38,11 +38,11 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
     const { kept, selection } = model;
     const [least, most] = roomToMove(selection, kept, 1 / (model.state?.rate || 30));
     const by = Math.min(most, Math.max(least, seconds));
-    const factors = new Map([...selection.keys()].map((number) => [number, keyFactors(kept[number])]));
-    const now = mapped(kept, selection, factors, (channel) => ({ time: [1, by], scale: 1, offset: value / scaleOf(kept[channel].kind) }));
-    model.show(now);
-    if (final) void finish({ model, sender });
-    else sender.show(() => ({ changes: changesBetween(kept, now) }));
+    const offset = (channel: number) => value / scaleOf(kept[channel].kind);
+    const made = transformedBy(kept, selection, factorsOf(kept, selection.keys()), { time: [1, by], scale: 1, offset });
+    model.show(made.shown);
+    if (final) void finish({ model, sender }, made);
+    else sender.show(() => gestureMessage(kept, made.shown, selection, made.done));
   }
 
   function fields(only: Only): HTMLElement[] {

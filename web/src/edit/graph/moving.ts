@@ -56,6 +56,7 @@ export function roomToMove(selection: KeySelection, channels: readonly CurveChan
   for (const [number, flags] of selection) {
     const { times, columns } = channels[number];
     const moves = movedKeys(flags, columns.length);
+    least = Math.max(least, -times[Math.max(0, moves.indexOf(1))]); // none before the beginning
     for (let k = 0; k + 1 < times.length; k++) {
       if (moves[k] === moves[k + 1]) continue;
       const room = times[k + 1] - times[k] - gap(times, k, frame);
@@ -78,6 +79,8 @@ export function roomToStretch(selection: KeySelection, channels: readonly CurveC
   for (const [number, flags] of selection) {
     const { times, columns } = channels[number];
     const moves = movedKeys(flags, columns.length);
+    const first = times[Math.max(0, moves.indexOf(1))];
+    hold(first - pivot, -pivot); // none before the beginning
     for (let k = 0; k + 1 < times.length; k++) {
       const room = gap(times, k, frame);
       if (moves[k] && moves[k + 1]) hold(times[k + 1] - times[k], Math.min(room, 1e-3));

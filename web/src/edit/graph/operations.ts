@@ -2,7 +2,7 @@
 import type { Model } from "./model";
 import { NOTHING, selected, type KeyPlace } from "./selection";
 import type { Sender } from "./sending";
-import { refsOf } from "./telling";
+import { runsOf, wireChannel } from "./telling";
 
 export type Tangents = "auto" | "flat" | "linear" | "stepped";
 
@@ -29,19 +29,19 @@ export function allKeys(model: Pick<Model, "kept" | "chosen" | "lanes">, columns
 
 /** `columns` says whether single columns are selected (graph) or whole keys (dope sheet). */
 export function createOperations(model: Model, sender: Sender, columns: () => boolean): Operations {
-  const keys = () => refsOf(model.selection, model.kept, true);
+  const keys = () => runsOf(model.selection, model.kept, false);
   return {
-    tangents: (how) => void (model.selection.size && sender.keep({ keys: keys(), automatic: how })),
-    broken: (broken) => void (model.selection.size && sender.keep({ keys: keys(), broken })),
+    tangents: (how) => void (model.selection.size && sender.keep({ runs: keys(), automatic: how })),
+    broken: (broken) => void (model.selection.size && sender.keep({ runs: keys(), broken })),
     remove() {
       if (!model.selection.size) return;
-      void sender.keep({ delete: refsOf(model.selection, model.kept, false) }).then((done) => done && model.select(NOTHING));
+      void sender.keep({ deleteRuns: runsOf(model.selection, model.kept, true) }).then((done) => done && model.select(NOTHING));
     },
     insert(channels, time) {
       const free = channels.filter((channel) => !model.kept[channel].times.some((each) => Math.abs(each - time) < 1e-4));
       if (!free.length) return;
       model.expect(free, time);
-      void sender.keep({ insert: free.map((channel) => ({ target: model.kept[channel].target, channel: model.kept[channel].kind, time, column: null, value: null })) });
+      void sender.keep({ insert: free.map((channel) => ({ target: model.kept[channel].target, channel: wireChannel(model.kept[channel], channel), time, column: null, value: null })) });
     },
     selectAll: () => model.select(selected(NOTHING, model.kept, allKeys(model, columns()), "replace")),
     selectNone: () => model.select(NOTHING),
