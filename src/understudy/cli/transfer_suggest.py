@@ -11,6 +11,7 @@ from understudy.cli import options
 from understudy.cli.transfer_work import Target, Wish, open_motions, open_pairs, pairs_beside
 
 if TYPE_CHECKING:
+    from understudy.retarget.source import Source
     from understudy.retarget.suggest import Suggestion
 
 
@@ -40,7 +41,7 @@ def suggest_command(
     from understudy.retarget.suggest import suggest
 
     wish = Wish(clips=clips, units=units)
-    motions = {}
+    motions: dict[str, Source] = {}
     for path in options.inputs(motion):
         motions |= open_motions(path, wish)[1]
     pairs = None

@@ -1,7 +1,7 @@
 """Live input as text, a line a frame: a BVH file as it is being written, or markers as JSON.
 
-    HIERARCHY ... MOTION, Frames: 0, Frame Time: 0.00833      then a line of numbers for every frame
-    {"markers": ["LASI", "RASI", ...], "units": "mm"}         then {"time": 0.1, "points": [[x, y, z], ...]} for every one
+    HIERARCHY ... MOTION, Frames: 0, Frame Time: 0.00833    then a line of numbers for every frame
+    {"markers": ["LASI", "RASI", ...], "units": "mm"}       then {"time": 0.1, "points": [[x, y, z], ...]} for every one
 
 Any program that can print can drive a character, through a pipe or a socket. A marker that is not seen is null, and
 stays where it was. Times may be left out: frames then come at the BVH's rate, or 120 a second.

@@ -84,7 +84,7 @@ def physics(source: Source, stage: Stage, done: Transferred, source_body: Body |
 
     steps = [step for step in done.stages if step in ("placed", "standing", "realistic", "final")]
     return {
-        step: measures(done.stages[step], stage.body, done.phases, source, source_body=source_body) for step in steps
+        step: measures(done.stages[step], stage.body, done.phases, source, source_body) for step in steps
     }
 
 

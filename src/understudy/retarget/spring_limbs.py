@@ -74,7 +74,7 @@ def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
 
 
 def limbs_from(skeleton: Skeleton, joints: Sequence[str]) -> tuple[SpringLimb, ...]:
-    """The limbs that begin with given joints, each down to its tip or to where it forks; `_end` joints carry nothing."""
+    """The limbs that begin with given joints, each down to its tip or to where it forks; `_end` joints are no part."""
     limbs = []
     for name in joints:
         last = skeleton.index(name)

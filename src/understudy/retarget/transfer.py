@@ -23,19 +23,24 @@ from understudy.character import Character, Clip, Curves
 from understudy.errors import InvalidInput
 from understudy.retarget.body import Body, body_of
 from understudy.retarget.collisions import Capsules, apart, capsules_of
-from understudy.retarget.contacts import Phases, phases_of
+from understudy.retarget.contact_correction import corrected
+from understudy.retarget.contacts import Phases, held, phases_of
 from understudy.retarget.correspondence import corresponding, follow
 from understudy.retarget.freedom import Freedom, Limits, freedom_of
-from understudy.retarget.global_motion import global_motion
+from understudy.retarget.global_motion import travel
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.limb_poses import start_poses
 from understudy.retarget.mapping import Mapped, Mapping
 from understudy.retarget.pairs import Pairs
 from understudy.retarget.poses import Poses, clip_of
+from understudy.retarget.realism import GRAVITY, realistic
 from understudy.retarget.source import Source
 from understudy.retarget.spring_limbs import SpringLimb, keyed, looseness, swing
 
 CONTINUITY = 1.0
+# Of the character's height: a contact of a mapped pose that is lower is meant to stand, one that is higher is not.
+# Mapped feet float or sink by some hundredths, which is what the correction is for; steps lift them by a tenth or more.
+NEAR, FAR = 0.06, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +121,15 @@ def transfer(
         stages["apart"] = _apart(stage, stages["mapped"], mapped)
         clock.lap("collisions")
     local = list(stages.values())[-1]
-    frames = global_motion(source, source_body, local, stage.body, stage.pairs.markers)
-    stages["placed"] = local.moved(frames)
+    way = travel(source, source_body, local, stage.body, stage.pairs.markers)
+    stages["placed"] = local.moved(way.frames)
     clock.lap("way")
     if physics:
-        phases = found_phases(source, source_body, stage) if phases is None else phases
-        stages |= _physical(stages["placed"], stage, phases, mapped)
+        phases = found_phases(source, source_body, stage, local) if phases is None else phases
+        # who keeps the actor's timing at half his size falls half as far in a second
+        gravity = GRAVITY * float(way.scales.size[1])
+        stages["standing"] = corrected(stages["placed"], stage.body, phases, limits=stage.limits)
+        stages["realistic"] = realistic(stages["standing"], stage.body, phases, mapped.variance, gravity=gravity)
         clock.lap("physics")
     poses = list(stages.values())[-1]
     if stage.limbs:
@@ -150,22 +158,21 @@ def check(source: Source, stage: Stage, physics: bool) -> None:
         )
 
 
-def found_phases(source: Source, source_body: Body | None, stage: Stage) -> Phases:
-    """When the character's contacts are down: as those of the actor are; by its own height and speed without him."""
+def found_phases(source: Source, source_body: Body | None, stage: Stage, local: Poses) -> Phases:
+    """When the character's contacts are down: while the actor's are, and its `local` poses have them near the floor.
+
+    A horse that rears has its forefeet in the air though the actor who plays it stands. Without a skeleton of the actor
+    the character's own heights and speeds decide.
+    """
+    places = stage.body.contact_positions(local.world)
     if source_body is None or source.poses is None or not source_body.contacts:
-        local = solve_height(source, stage)
-        return phases_of(local, source.rate, stage.height, stage.body.names)
-    places = source_body.contact_positions(source.poses.world)
+        return phases_of(places, source.rate, stage.height, stage.body.names)
     height = float(np.ptp(source.local[..., 1]))
-    actor = phases_of(places, source.rate, height, source_body.names)
+    actor = phases_of(source_body.contact_positions(source.poses.world), source.rate, height, source_body.names)
     groups = corresponding(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
-    return follow(actor, groups, stage.body.names)
-
-
-def solve_height(source: Source, stage: Stage) -> Any:
-    """(F, K, 3) the character's contact points in its mapped poses, for a source without a skeleton."""
-    mapped = stage.mapping.map(source.local, CONTINUITY)
-    return stage.body.contact_positions(_joints(stage, mapped, source).world)
+    followed = follow(actor, groups, stage.body.names)
+    above = places[..., 1] / stage.height
+    return Phases(followed.names, followed.down & held(above < NEAR, above > FAR))
 
 
 def _joints(stage: Stage, mapped: Mapped, source: Source) -> Poses:
@@ -184,17 +191,6 @@ def _apart(stage: Stage, poses: Poses, mapped: Mapped) -> Poses:
         return solve_ik(markers, skeleton, points, start=start, limits=stage.limits, freedom=stage.freedom)
 
     return apart(poses, stage.capsules, stage.pairs.markers, mapped.variance, stage.sure, solver)
-
-
-def _physical(placed: Poses, stage: Stage, phases: Phases, mapped: Mapped) -> dict[str, Poses]:
-    from understudy.retarget.contact_correction import corrected
-    from understudy.retarget.realism import realistic
-
-    standing = corrected(placed, stage.body, phases, limits=stage.limits)
-    return {
-        "standing": standing,
-        "realistic": realistic(standing, stage.body, phases, mapped.variance, stage.pairs.markers),
-    }
 
 
 class _Clock:
