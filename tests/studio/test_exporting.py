@@ -59,7 +59,7 @@ def test_a_character_with_all_its_clips(studio: Studio, tmp_path: Path) -> None:
         ("character", "csv", "csv"),
         ("script", "toml", "no such script"),
         ("model", "understudy", "cannot be exported"),
-        ("edit", "glb", "cannot be exported"),
+        ("edit", "glb", "no such edit"),
     ],
 )
 def test_what_cannot_be_written_is_refused(studio: Studio, what: str, format: str, sentence: str) -> None:

@@ -52,6 +52,8 @@ def fetched(session: Session, name: str) -> Content:
 
 
 def _writer(session: Session, what: str, target: str, ending: str) -> tuple[str, Callable[..., tuple[str, ...]]]:
+    from understudy.studio.edit.desk import curves_of
+
     document = session.document
     if what in ("character", "clip"):
         character, only = (target, None) if what == "character" else naming.pair(document, target)
@@ -63,9 +65,23 @@ def _writer(session: Session, what: str, target: str, ending: str) -> tuple[str,
         def written(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
             clips = entry.clips if only is None else (only,)
             animations = [session.assets.animation(entry, clip) for clip in clips]
+            if only is None:
+                own = [each for each in document.edits if each.character == character and each.file]
+                animations += [curves_of(session, each) for each in own]
             return write_asset(session.assets.get(character).character, animations, place, progress)
 
         return (entry.name if only is None else only.title), written
+    if what == "edit":
+        edit = document.edit(target)
+        if edit is None:
+            raise InvalidInput("there is no such edit")
+        _check_format(ending)
+
+        def edited(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
+            loaded = session.assets.get(edit.character)
+            return write_asset(loaded.character, [curves_of(session, edit)], place, progress)
+
+        return edit.name, edited
     if what == "take":
         take = document.take(target)
         if take is None:

@@ -15,16 +15,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from understudy.character import Curves
+from understudy.character import Clip, Curves
 from understudy.errors import InvalidInput
 from understudy.studio import frames
+from understudy.studio.assets import labelled
 from understudy.studio.document import EditEntry, StageState
 from understudy.studio.edit import content
 from understudy.studio.edit.editing import Editing
 from understudy.studio.edit.holding import Held, held, point_of
 from understudy.studio.edit.offering import Offering
 from understudy.studio.edit.poses import Pose
-from understudy.studio.edit.reducing import Reducing
+from understudy.studio.edit.reducing import Reducing, unreduced
 from understudy.studio.edit.state import state_of
 from understudy.studio.edit.view import Picture
 from understudy.studio.messages.edit import EditChanged, EditEnded, EditState, ShownCurve
@@ -114,7 +115,7 @@ class Desk:
             self._open = entry.id, editing, source
         elif self._file != entry.file:
             editing = self._open[1]
-            await self.work(lambda: editing.adopt(self._curves(entry) or _own(editing)))
+            await self.work(lambda: editing.adopt(self._curves(entry) or unreduced(editing.animation)))
         _, editing, source = self._open
         self._file, self.gesture = entry.file, 0
         source.duration = editing.view.seconds
@@ -138,11 +139,7 @@ class Desk:
         """Blocks: files are read."""
         session = self.session
         loaded = session.assets.get(entry.character)
-        character = session.document.character(entry.character)
-        clip = session.document.clip(entry.character, entry.clip)
-        if character is None or clip is None:
-            raise InvalidInput(f"the clip {entry.clip!r} of this edit is no longer in the project")
-        animation = session.assets.animation(character, clip)
+        animation = _animation(session, entry)
         return Editing(loaded.rig, session.ticker.packer(loaded), animation, self._curves(entry))
 
     def _curves(self, entry: EditEntry) -> Curves | None:
@@ -226,7 +223,19 @@ class Desk:
         self.shown[self.entry.id] = list(curves)
 
 
-def _own(editing: Editing) -> Curves:
-    from understudy.studio.edit.reducing import unreduced
+def curves_of(session: Session, entry: EditEntry) -> Clip | Curves:
+    """The animation of an edit, under its name; it blocks while files are read."""
+    if entry.file:
+        found: Clip | Curves = content.read(session.project.place("edits", entry.file), f"the edit {entry.name!r}")
+    else:
+        found = _animation(session, entry)
+    return labelled(found, entry.name, found.labels)
 
-    return unreduced(editing.animation)
+
+def _animation(session: Session, entry: EditEntry) -> Clip | Curves:
+    """The clip that an edit is of."""
+    character = session.document.character(entry.character)
+    clip = session.document.clip(entry.character, entry.clip)
+    if character is None or clip is None:
+        raise InvalidInput(f"the clip {entry.clip!r} of this edit is no longer in the project")
+    return session.assets.animation(character, clip)

@@ -24,7 +24,7 @@ def transformed(
     t' = s t + o with t from `origin` on, v' = r v + p.
     """
     (s, o), (r, p) = time, value
-    moved = chosen.any(axis=1)
+    moved = np.asarray(chosen.any(axis=1))
     times = np.where(moved, s * (curve.times - origin) + o + origin, curve.times)
     check_times(times, origin)
     values = np.where(chosen, r * curve.values + p, curve.values)
@@ -42,7 +42,7 @@ def check_times(times: Array, origin: float) -> None:
 
 
 def rearranged(curve: Curve, times: Array, values: Array, before: Array, after: Array, given: Array, f: Array) -> Curve:
-    """The curve with its keys (K,) at other times; handles `given` (2, K, n) bool, before and after, stay as they are."""
+    """The curve with its keys (K,) at other times; handles `given` (2, K, n) bool, before and after, are final."""
     moved = times != curve.times
     order = np.lexsort((moved, times))  # of two at one time the one that was moved comes last, and stays
     order = order[np.append(np.diff(times[order]) > TOUCH, True)]
