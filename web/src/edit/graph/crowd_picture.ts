@@ -1,5 +1,5 @@
 /** Many lanes drawn through a raster, and laid onto the canvas as one image. */
-import { keyPoint, keysBetween, type Graph } from "./hits";
+import { keysBetween, pixelScales, type Graph } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
 import { trace, type Samples } from "./paths";
@@ -45,15 +45,19 @@ export function drawMany(paint: Paint, graph: Graph, lanes: readonly Lane[]): vo
 export function stampKeys(raster: Raster, local: Graph, lane: Lane, half: number, holds: (key: number) => boolean, colour: string, always = false): void {
   const [first, last] = keysBetween(local, lane.channel, -6, local.area.width + 6);
   if (!always && local.area.width / Math.max(1, last - first) < CLOSEST / 2) return;
+  const { times, values, columns } = local.channels[lane.channel];
   const factors = keyFactors(local.channels[lane.channel]);
+  const { xScale, xZero, yScale, yZero } = pixelScales(local, lane);
   const ink = packed(colour);
   let x = -Infinity;
   let y = -Infinity;
   for (let key = first; key < last; key++) {
     if (!holds(key)) continue;
-    const point = keyPoint(local, lane, key, factors);
-    if (Math.abs(point.x - x) < CLOSEST && Math.abs(point.y - y) < CLOSEST) continue;
-    ({ x, y } = point);
+    const atX = xScale * times[key] + xZero;
+    const atY = yScale * values[key * columns.length + lane.column] * factors[key] + yZero;
+    if (Math.abs(atX - x) < CLOSEST && Math.abs(atY - y) < CLOSEST) continue;
+    x = atX;
+    y = atY;
     raster.stamp(x, y, half, ink);
   }
 }

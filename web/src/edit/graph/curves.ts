@@ -57,3 +57,13 @@ export function isBroken(channel: CurveChannel, key: number, column: number): bo
 
 /** As `keyframes.handles` has it: below this part of the slope two sides are one. */
 const KINK = 1e-6;
+
+/** A function of a channel that is worked out once: channels are never written to. */
+export function onceEach<T>(make: (channel: CurveChannel) => T): (channel: CurveChannel) => T {
+  const known = new WeakMap<CurveChannel, T>();
+  return (channel) => {
+    let found = known.get(channel);
+    if (found === undefined) known.set(channel, (found = make(channel)));
+    return found;
+  };
+}

@@ -14,7 +14,7 @@ import { valueTicks, yAt } from "./view";
 export const AXIS = 48; // px at the left, for values
 const CLOSEST = 5; // px between two keys that are drawn both
 const CROWDED = 600; // keys in sight that strokes of the canvas still draw quickly
-const MOST_HANDLES = 400; // selected keys with handles: beyond that they would hide the curves
+export const MOST_HANDLES = 400; // selected keys with handles: beyond that they would hide the curves
 const AMBER = "#f2a33a";
 
 /** What the pointer is over or does. */

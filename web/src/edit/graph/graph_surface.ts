@@ -1,12 +1,12 @@
 /** The graph as a surface: draws the chosen channels when something changed, and says what lies under the pointer. */
 import { timed } from "./draw_times";
-import { AXIS, drawBase, drawTop, type Pointing } from "./graph_picture";
+import { AXIS, drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
 import { edgeAt, handleAt, keyAt, keysIn, laneAt, selectionBox, type Graph } from "./hits";
 import { unitOfLanes } from "./lanes";
 import { createLayers } from "./layers";
 import type { Model } from "./model";
 import { RULER } from "./ruler_picture";
-import type { KeyPlace } from "./selection";
+import { countKeys, type KeyPlace } from "./selection";
 import type { SharedView } from "./shared_view";
 import type { Surface } from "./surface";
 import type { Area } from "./view";
@@ -96,7 +96,7 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
     hit(x, y) {
       const now = graph();
       if (y < RULER) return { kind: "ruler" };
-      const handle = handleAt(now, x, y);
+      const handle = countKeys(now.selection, now.channels) <= MOST_HANDLES ? handleAt(now, x, y) : null;
       const key = keyAt(now, x, y);
       // A key lies above the handles of others, its own short handles above it.
       if (handle && !(key && (key.channel !== handle.channel || key.key !== handle.key))) return { kind: "handle", place: handle };

@@ -1,5 +1,5 @@
 /** What lies under the pointer, and what a box holds: keys, handles, curves and the grips around a selection. */
-import { isTurn, keyFrom, type CurveChannel } from "./curves";
+import { keyFrom, type CurveChannel } from "./curves";
 import { handleOffset, hasHandle, type HandlePlace, type Side } from "./handles";
 import { keyFactors, type Lane } from "./lanes";
 import { isSelected, type KeyPlace, type KeySelection } from "./selection";
@@ -59,20 +59,30 @@ export function keysBetween(graph: Graph, channel: number, left: number, right: 
   return [keyFrom(times, timeAt(graph.view, graph.area, left)), keyFrom(times, timeAt(graph.view, graph.area, right) + 1e-12)];
 }
 
+/** Straight lines from a lane's keys to px: x = xScale t + xZero, y = yScale v + yZero. For loops over many keys. */
+export function pixelScales({ view, area }: Graph, lane: Lane): { xScale: number; xZero: number; yScale: number; yZero: number } {
+  const xScale = area.width / (view.stop - view.start);
+  const yScale = -area.height / (view.high - view.low);
+  return { xScale, xZero: area.left - view.start * xScale, yScale: yScale * lane.scale, yZero: area.top - yScale * view.high - yScale * lane.scale * lane.offset };
+}
+
 /** The nearest key to a place; of several at one place a selected one. */
 export function keyAt(graph: Graph, x: number, y: number): KeyPlace | null {
   let best: KeyPlace | null = null;
   let nearest = REACH * REACH;
   for (const lane of graph.lanes) {
-    const channel = graph.channels[lane.channel];
-    const factors = keyFactors(channel);
+    const { times, values, columns } = graph.channels[lane.channel];
+    const factors = keyFactors(graph.channels[lane.channel]);
+    const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
     const [first, last] = keysBetween(graph, lane.channel, x - REACH, x + REACH);
     for (let key = first; key < last; key++) {
-      const point = keyPoint(graph, lane, key, factors);
-      const isOne = isSelected(graph.selection, lane.channel, key * channel.columns.length + lane.column);
-      const distance = (point.x - x) ** 2 + (point.y - y) ** 2 - (isOne ? 1 : 0);
+      const at = key * columns.length + lane.column;
+      const dx = xScale * times[key] + xZero - x;
+      const dy = yScale * values[at] * factors[key] + yZero - y;
+      const distance = dx * dx + dy * dy;
       if (distance > nearest) continue;
-      nearest = distance;
+      const isOne = isSelected(graph.selection, lane.channel, at);
+      nearest = distance - (isOne ? 1 : 0);
       best = { channel: lane.channel, column: lane.column, key };
     }
   }
@@ -89,8 +99,7 @@ export function handleAt(graph: Graph, x: number, y: number): HandlePlace | null
     const channel = graph.channels[lane.channel];
     const n = channel.columns.length;
     const factors = keyFactors(channel);
-    const [first, last] = [Math.max(0, keysBetween(graph, lane.channel, graph.area.left, x)[0] - 1), channel.times.length];
-    for (let key = first; key < last; key++) {
+    for (let key = 0; key < channel.times.length; key++) {
       if (!flags[key * n + lane.column]) continue;
       for (const side of ["before", "after"] as Side[]) {
         if (!hasHandle(channel, key, side)) continue;
@@ -143,26 +152,27 @@ export function keysIn(graph: Graph, box: Box): KeyPlace[] {
 }
 
 /** The box around all selected keys of the lanes, px; null where there are fewer than two. */
-export function selectionBox(graph: Graph): (Box & { turns: boolean }) | null {
-  const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity, turns: false };
+export function selectionBox(graph: Graph): Box | null {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   let count = 0;
   for (const lane of graph.lanes) {
     const flags = graph.selection.get(lane.channel);
     if (!flags) continue;
-    const channel = graph.channels[lane.channel];
-    const factors = keyFactors(channel);
-    for (let key = 0; key < channel.times.length; key++) {
-      if (!flags[key * channel.columns.length + lane.column]) continue;
-      const { x, y } = keyPoint(graph, lane, key, factors);
-      box.left = Math.min(box.left, x);
-      box.right = Math.max(box.right, x);
-      box.top = Math.min(box.top, y);
-      box.bottom = Math.max(box.bottom, y);
-      box.turns ||= isTurn(channel);
+    const { times, values, columns } = graph.channels[lane.channel];
+    const factors = keyFactors(graph.channels[lane.channel]);
+    const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
+    for (let key = 0, at = lane.column; key < times.length; key++, at += columns.length) {
+      if (!flags[at]) continue;
+      const x = xScale * times[key] + xZero;
+      const y = yScale * values[at] * factors[key] + yZero;
+      if (x < left) left = x;
+      if (x > right) right = x;
+      if (y < top) top = y;
+      if (y > bottom) bottom = y;
       count += 1;
     }
   }
-  return count > 1 ? box : null;
+  return count > 1 ? { left, top, right, bottom } : null;
 }
 
 export type Edge = "left" | "right" | "top" | "bottom";

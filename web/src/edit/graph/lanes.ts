@@ -1,6 +1,6 @@
 /** A lane is one column of one channel as the graph shows it: its colour, its unit and its scale. */
 import { extent } from "./bezier";
-import { BEZIER, isTurn, type CurveChannel } from "./curves";
+import { BEZIER, isTurn, onceEach, type CurveChannel } from "./curves";
 import { keySigns } from "./sampling";
 
 export interface Lane {
@@ -24,7 +24,7 @@ export const unitOf = (kind: string) => ({ translation: "m", euler: "°", marker
 export const scaleOf = (kind: string) => (kind === "euler" ? DEGREES : 1);
 
 /** The lengths of a rotation's keys (those inserted on a Bezier segment are not of unit length), signed as passed. */
-export function keyFactors(channel: CurveChannel): Float64Array {
+export const keyFactors = onceEach((channel: CurveChannel): Float64Array => {
   const keys = channel.times.length;
   const factors = new Float64Array(keys).fill(1);
   if (!isTurn(channel) || channel.values.length === 0) return factors;
@@ -35,7 +35,7 @@ export function keyFactors(channel: CurveChannel): Float64Array {
     factors[k] = length > 0 ? signs[k] / length : signs[k];
   }
   return factors;
-}
+});
 
 /** The least and the most value of a column between two keys, first included, last excluded (as segments). */
 export function columnExtent(channel: CurveChannel, column: number, first = 0, last = channel.times.length - 1): [number, number] {

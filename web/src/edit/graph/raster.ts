@@ -35,8 +35,11 @@ export class Profile implements Pen {
 
   lineTo(x: number, y: number): void {
     const { low, high, width } = this;
-    let [ax, ay, bx, by] = [this.x, this.y, x, y];
-    if (bx < ax) [ax, ay, bx, by] = [bx, by, ax, ay];
+    const back = x < this.x;
+    const ax = back ? x : this.x;
+    const ay = back ? y : this.y;
+    const bx = back ? this.x : x;
+    const by = back ? this.y : y;
     this.x = x;
     this.y = y;
     const first = Math.floor(ax);
@@ -75,9 +78,10 @@ export class Profile implements Pen {
     for (let i = start > 0 ? 0 : 1; i <= count; i++) {
       const s = start + ((stop - start) * i) / count;
       const m = 1 - s;
-      const [b0, b1, b2, b3] = [m * m * m, 3 * m * m * s, 3 * m * s * s, s * s * s];
-      const px = b0 * ox + b1 * ax + b2 * bx + b3 * x;
-      const py = b0 * oy + b1 * ay + b2 * by + b3 * y;
+      const b1 = 3 * m * m * s;
+      const b2 = 3 * m * s * s;
+      const px = m * m * m * ox + b1 * ax + b2 * bx + s * s * s * x;
+      const py = m * m * m * oy + b1 * ay + b2 * by + s * s * s * y;
       if (i === 0) this.moveTo(px, py);
       else this.lineTo(px, py);
     }

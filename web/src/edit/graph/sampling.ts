@@ -3,10 +3,10 @@
  * quaternions by slerp on linear segments, by columns and normalised on Bezier ones, continuous in sign.
  */
 import { bernstein, solveUnit } from "./bezier";
-import { BEZIER, isTurn, segmentAt, STEP, type CurveChannel } from "./curves";
+import { BEZIER, isTurn, onceEach, segmentAt, STEP, type CurveChannel } from "./curves";
 
 /** (K,) the sign with which each key of a rotation is passed, so that q does not jump to -q; all one for others. */
-export function keySigns(channel: CurveChannel): Int8Array {
+export const keySigns = onceEach((channel: CurveChannel): Int8Array => {
   const keys = channel.times.length;
   const signs = new Int8Array(keys).fill(1);
   if (!isTurn(channel)) return signs;
@@ -17,7 +17,7 @@ export function keySigns(channel: CurveChannel): Int8Array {
     signs[k + 1] = segments[k] !== BEZIER && dot < 0 ? -signs[k] : signs[k];
   }
   return signs;
-}
+});
 
 /** The value of one Bezier column at a time inside segment k. */
 export function bezierValue(channel: CurveChannel, column: number, k: number, time: number): number {
