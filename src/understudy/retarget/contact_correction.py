@@ -77,7 +77,7 @@ def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs
     moving[root] = True
     held = poses.world[:, root, :3, 3]
     markers = Markers(
-        tuple(body.contacts[k].name for k in used) + ("root",),
+        (*(body.contacts[k].name for k in used), "root"),
         np.concatenate([joints, [root]]),
         np.concatenate([[body.contacts[k].offset for k in used], np.zeros((1, 3))]),
         root,

@@ -63,9 +63,8 @@ def _one(path: Array, spans: list[tuple[int, int]], places: Array) -> Array:
     for a, b in spans:
         down[a:b] = True
     for a, b in runs(~down):
-        before, after = change[a - 1] if a > 0 else None, change[b] if b < frames else None
-        start = after if before is None else before
-        end = before if after is None else after
+        start = change[a - 1] if a > 0 else change[b]
+        end = change[b] if b < frames else change[a - 1]
         h = np.arange(1, b - a + 1)[:, None] / (b - a + 1)
         w = h * h * (3 - 2 * h)
         change[a:b] = (1 - w) * start + w * end
@@ -130,8 +129,8 @@ def as_feet(positions: Array, goals: Array, phases: Phases, holds: Array, limbs:
         away = wanted - held[:, None]
         far = np.linalg.norm(here - before[:, None], axis=2) / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
         kept = held[:, None] + far[..., None] * away
-        partly = (down.any(axis=1)[:, None] & ~down)[..., None]
-        result[:, mine] = np.where(partly, kept, wanted)
+        partly = down.any(axis=1, keepdims=True) & ~down
+        result[:, mine] = np.where(partly[..., None], kept, wanted)
     return result
 
 

@@ -150,7 +150,7 @@ def write_phases(path: str | Path, phases: Phases, rate: float, start: float = 0
 
 
 def _tidy(mask: Array, shortest: int, value: bool) -> None:
-    """Runs of `value` shorter than `shortest` frames turned over, in place; those at the ends may be longer, and stay."""
+    """Runs of `value` shorter than `shortest` frames turned over, in place, but not at the ends of the motion."""
     for a, b in runs(mask == value):
         if b - a < shortest and a > 0 and b < len(mask):
             mask[a:b] = not value
