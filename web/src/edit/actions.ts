@@ -57,7 +57,7 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       for (const each of session.state?.curves ?? [])
         if (!samePoint(each.point, wanted) && !layer.held(each.point)) void session.ask({ kind: "editCurve", shown: false, curve: each.curve });
     if (have && more && have.curve === view.active) return hide(have.curve);
-    const curve = have?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted, camera: view.display.camera }))?.curve;
+    const curve = have?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted }))?.curve;
     if (curve === undefined) return;
     joints.set(curve, joint);
     activate(curve);
@@ -96,7 +96,7 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       if (!layer.curveOf(each.point) && !asking.has(JSON.stringify(each.point))) {
         const key = JSON.stringify(each.point);
         asking.add(key);
-        void session.ask({ kind: "editCurve", shown: true, point: each.point, camera: view.display.camera }).finally(() => asking.delete(key));
+        void session.ask({ kind: "editCurve", shown: true, point: each.point }).finally(() => asking.delete(key));
       }
   });
   const asking = new Set<string>();

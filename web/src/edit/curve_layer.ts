@@ -4,7 +4,7 @@ import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { FRAME, type EditState, type PointRef, type ShownCurve } from "../protocol/messages";
 import { nearestOn, type Triple } from "./geometry";
-import { placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
+import { followed, placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
@@ -36,6 +36,8 @@ export interface CurveLayer {
   /** What is held of a point, other than the curve itself. */
   held(point: PointRef): boolean;
   hit(x: number, y: number): OnCurve | null;
+  /** Draws curves as a camera sees them that goes along with this point, whose own curve is not drawn then. */
+  follow(point: PointRef | null): void;
   /** Spots that others lay over the curves: a goal, a ghost. */
   mark(spots: readonly Spot[]): void;
   /** Called when curves have changed. */
@@ -50,7 +52,9 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
   const overSpots = new Spots(1);
   const rings = new Group();
   const listeners: (() => void)[] = [];
-  let paths: Paths | null = null;
+  let told: Paths | null = null; // as the server has them
+  let paths: Paths | null = null; // as they are drawn
+  let root: PointRef | null = null; // whose way the camera follows
   let marks: readonly Spot[] = [];
   let sequence: number | null = null; // of curves that were not drawn yet
   let awake = false;
@@ -65,7 +69,18 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
   };
   const pinned = (point: PointRef): boolean => state()?.pins.some((each) => samePoint(each.point, point)) ?? false;
 
+  /** The curves as they are drawn: as they are, or as a camera sees them that goes along with the root. */
+  function displace(): void {
+    const entry = root && curveOf(root);
+    const along = entry && told?.curves.get(entry.curve);
+    paths = told;
+    if (!told || !along) return;
+    const all = [...told.curves.values()].filter((curve) => curve !== along).map((curve) => followed(told!, curve, along, store.time));
+    paths = { times: told.times, curves: new Map(all.map((curve) => [curve.curve, curve])) };
+  }
+
   function update(): void {
+    displace();
     const found = paths;
     for (const [number, ribbon] of ribbons)
       if (!found?.curves.has(number)) {
@@ -180,9 +195,9 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     const header = frameHeader(data);
     if (header?.stream !== FRAME.pathsStream) return;
     sequence = header.sequence;
-    const read = readPaths(data, paths);
+    const read = readPaths(data, told);
     if (read) {
-      paths = read;
+      told = paths = read;
       if (awake) update();
       for (const listener of listeners) listener();
     }
@@ -195,10 +210,10 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
   };
   stage.onDrawn(acknowledge);
   session.onState((next) => {
-    if (!next) paths = null;
+    if (!next) told = null;
     if (awake) update();
   });
-  store.onTime(() => awake && look());
+  store.onTime(() => awake && (root ? update() : look()));
   view.onChange(() => awake && look());
 
   return {
@@ -222,6 +237,10 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     },
     keys: (curve) => paths?.curves.get(curve)?.keyTimes ?? new Float32Array(),
     hit,
+    follow(point) {
+      root = point;
+      if (awake) update();
+    },
     mark(spots) {
       marks = spots;
       if (awake) look();

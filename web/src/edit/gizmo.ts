@@ -9,6 +9,7 @@ import type { EditView } from "./view";
 
 const SVG = "http://www.w3.org/2000/svg";
 const ARROW = 56; // px
+const CLEAR = 16; // px around the point that are the path's own
 const RING = 58; // px, its radius
 const TIMING = 34; // px from the point to an arrow of the timing handle
 const STEPS = 48; // pieces of a ring
@@ -101,12 +102,12 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
   function arrows(at: { x: number; y: number }, out: (v: Vector3, pixels: number) => { x: number; y: number }): void {
     for (const name of ["x", "y", "z"] as const) {
       const axis = AXES[name];
-      const [from, tip] = [out(axis, 14), out(axis, ARROW)];
-      const [dx, dy] = [tip.x - from.x, tip.y - from.y];
-      const length = Math.hypot(dx, dy);
+      const tip = out(axis, ARROW);
+      const length = Math.hypot(tip.x - at.x, tip.y - at.y);
       const element = handle(name, name, () => ({ operation: "move", axis }));
-      element.classList.toggle("hidden", length < 12);
-      const [ux, uy] = [dx / (length || 1), dy / (length || 1)];
+      element.classList.toggle("hidden", length < CLEAR + 10); // an axis towards the eye cannot be pulled along
+      const [ux, uy] = [(tip.x - at.x) / (length || 1), (tip.y - at.y) / (length || 1)];
+      const from = { x: at.x + CLEAR * ux, y: at.y + CLEAR * uy };
       const head = `M${tip.x - 8 * ux - 4 * uy} ${tip.y - 8 * uy + 4 * ux}L${tip.x} ${tip.y}L${tip.x - 8 * ux + 4 * uy} ${tip.y - 8 * uy - 4 * ux}`;
       draw(element, `M${from.x} ${from.y}L${tip.x} ${tip.y}${head}`, "", { x: at.x + (tip.x - at.x) * 1.16, y: at.y + (tip.y - at.y) * 1.16, said: NAMES[name] });
     }

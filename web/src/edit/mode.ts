@@ -21,7 +21,7 @@ import { createSketching } from "./sketching";
 import { createTags } from "./tags";
 import { exposed } from "./console";
 import { createToolbar } from "./toolbar";
-import { createEditView } from "./view";
+import { createEditView, jointPoint } from "./view";
 import { viewSection } from "./view_section";
 
 /** What `graph/editor.ts` gives: `graphEditor(context, session): GraphEditor`. */
@@ -52,6 +52,9 @@ export function editMode(context: Context): Mode {
   let dismiss = (): void => undefined;
   let on = false;
 
+  gestures.onChange(() => {
+    stage.hurried = gestures.going !== null;
+  });
   stage.onSeen((sequence, stream) => stream === 0 && latencies.seen(sequence));
   stage.onDrawn((now) => latencies.drawn(now));
   exposed({ session, layer, view, latencies, stage });
@@ -79,12 +82,18 @@ export function editMode(context: Context): Mode {
     opening = wanted;
     if (wanted) void actions.open();
   });
-  let camera = view.display.camera;
-  view.onChange(() => {
-    if (camera === view.display.camera) return;
-    camera = view.display.camera;
-    for (const { point } of session.state?.curves ?? []) void session.ask({ kind: "editCurve", shown: true, point, camera });
-  });
+  /** The camera goes along with the first joint that is moved about, whose path is needed for that. */
+  let along = "";
+  function follow(): void {
+    const root = session.state?.channels.find((channel) => channel.channel === "translation")?.target ?? "";
+    const wanted = view.display.camera && on ? root : "";
+    if (wanted === along) return;
+    along = wanted;
+    layer.follow(wanted ? jointPoint(wanted) : null);
+    if (wanted && !layer.curveOf(jointPoint(wanted))) void session.ask({ kind: "editCurve", shown: true, point: jointPoint(wanted) });
+  }
+  view.onChange(follow);
+  session.onState(follow);
 
   return {
     id: "edit",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FRAME } from "../protocol/messages";
-import { frameOf, placeAt, readPaths, relativeSpeeds, segmentOf, turnAt, type Paths } from "./paths";
+import { followed, frameOf, placeAt, readPaths, relativeSpeeds, segmentOf, smoothed, turnAt, type Paths } from "./paths";
 
 interface Part {
   number: number;
@@ -103,5 +103,24 @@ describe("a path", () => {
     expect(segmentOf([0.5, 1, 2], 1, 3)).toEqual({ start: 1, stop: 2 });
     expect(segmentOf([0.5], 0.2, 3)).toEqual({ start: 0, stop: 0.5 });
     expect(segmentOf([], 0.2, 3)).toEqual({ start: 0, stop: 3 });
+  });
+
+  it("is seen by a camera that goes along as what is left of it, and where it is now", () => {
+    const root = { ...curve, positions: Float32Array.from([0, 0, 0, 1, 0, 0, 3, 0, 0]) };
+    const keyed = { ...curve, keyTimes: Float32Array.from([1]), keyPlaces: Float32Array.from([2, 0, 0]) };
+    const seen = followed(paths, keyed, root, 1);
+    expect([...seen.positions]).toEqual([1, 0, 0, 2, 0, 0, 0, 4, 0]);
+    expect([...seen.keyPlaces]).toEqual([2, 0, 0]);
+    const own = followed(paths, root, root, 0).positions;
+    expect([...own]).toEqual(new Array(9).fill(0));
+  });
+
+  it("is drawn smooth, through every frame, and a line stays a line", () => {
+    const smooth = smoothed(curve.positions, 3, 4);
+    for (let f = 0; f < 3; f++) expect([...smooth.subarray(12 * f, 12 * f + 3)]).toEqual([...curve.positions.subarray(3 * f, 3 * f + 3)]);
+    const line = smoothed([0, 1, 2, 3, 4], 1, 5);
+    for (let i = 5; i <= 15; i++) expect(line[i]).toBeCloseTo(i / 5, 6);
+    expect(smooth.length).toBe(3 * 9);
+    expect([...smoothed([1, 2], 1, 1)]).toEqual([1, 2]);
   });
 });

@@ -110,3 +110,33 @@ export function segmentOf(times: ArrayLike<number>, time: number, seconds: numbe
   }
   return { start, stop };
 }
+
+/** A curve as a camera sees it that goes along with a root: its way is taken out, and put back as it is at one time. */
+export function followed(paths: Paths, curve: MotionCurve, root: MotionCurve, now: number): MotionCurve {
+  const here = placeAt(paths, root, now);
+  const positions = curve.positions.map((value, i) => value - root.positions[i] + here[i % 3]);
+  const keyPlaces = Float32Array.from(curve.keyPlaces);
+  curve.keyTimes.forEach((time, k) => placeAt(paths, root, time).forEach((value, c) => (keyPlaces[3 * k + c] += here[c] - value)));
+  return { ...curve, positions, keyPlaces };
+}
+
+/**
+ * A smooth line through places (3F,), `pieces` for each frame: through every one of them.
+ * Catmull-Rom: p(u) between p1 and p2 is (1, u, u^2, u^3) of the usual matrix, the ends doubled.
+ */
+export function smoothed(places: ArrayLike<number>, width: number, pieces: number): Float32Array {
+  const frames = places.length / width;
+  if (pieces < 2 || frames < 2) return Float32Array.from(places);
+  const result = new Float32Array(width * ((frames - 1) * pieces + 1));
+  for (let f = 0; f + 1 < frames; f++)
+    for (let c = 0; c < width; c++) {
+      const at = (i: number): number => places[width * Math.min(Math.max(i, 0), frames - 1) + c];
+      const [a, b, d, e] = [at(f - 1), at(f), at(f + 1), at(f + 2)];
+      for (let i = 0; i < pieces; i++) {
+        const u = i / pieces;
+        result[width * (f * pieces + i) + c] = b + 0.5 * u * (d - a + u * (2 * a - 5 * b + 4 * d - e + u * (3 * (b - d) + e - a)));
+      }
+    }
+  for (let c = 0; c < width; c++) result[result.length - width + c] = places[width * (frames - 1) + c];
+  return result;
+}

@@ -88,9 +88,9 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   }
 
   /** Watches a press: past the threshold it is a drag, else a click. */
-  function watch(down: PointerEvent, begin: () => void, clicked: (event: PointerEvent) => void, element: HTMLElement | SVGElement = canvas): void {
+  function watch(down: PointerEvent, begin: () => void, clicked: (event: PointerEvent) => void): void {
     let dragging = false;
-    element.setPointerCapture(down.pointerId);
+    canvas.setPointerCapture(down.pointerId); // also for handles, which go while they are dragged
     const move = (event: PointerEvent): void => {
       if (event.pointerId !== down.pointerId) return;
       if (!dragging) {
@@ -101,9 +101,9 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       gestures.move(at(event));
     };
     const stop = (): void => {
-      element.removeEventListener("pointermove", move as EventListener);
-      element.removeEventListener("pointerup", up as EventListener);
-      element.removeEventListener("pointercancel", cancel);
+      canvas.removeEventListener("pointermove", move);
+      canvas.removeEventListener("pointerup", up);
+      canvas.removeEventListener("pointercancel", cancel);
       window.removeEventListener("keydown", key, true);
       document.body.style.cursor = "";
       canvas.style.cursor = "";
@@ -121,9 +121,9 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       if (!dragging || !gestureKey(event)) return;
       if (event.key === "Escape") cancel();
     };
-    element.addEventListener("pointermove", move as EventListener);
-    element.addEventListener("pointerup", up as EventListener);
-    element.addEventListener("pointercancel", cancel);
+    canvas.addEventListener("pointermove", move);
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", cancel);
     window.addEventListener("keydown", key, true);
   }
 
@@ -278,10 +278,9 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       if (!entry || event.button !== 0) return;
       event.preventDefault();
       event.stopPropagation();
-      const target = event.currentTarget as SVGElement;
       document.body.style.cursor = CURSORS[handle.operation];
       const grip: Grip = { point: entry.point, name: entry.name, time: store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
-      watch(event, () => gestures.begin(grip, at(event)), () => undefined, target);
+      watch(event, () => gestures.begin(grip, at(event)), () => undefined);
     },
     hint() {
       const grip = gripOf(over);

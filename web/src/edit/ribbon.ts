@@ -1,10 +1,11 @@
 /** One motion curve on stage: its path, a dot a frame, and ticks that show how the point is turned. */
 import { Group, InstancedBufferAttribute, InstancedInterleavedBuffer, InterleavedBufferAttribute, type Mesh } from "three";
-import { relativeSpeeds, type MotionCurve, type Paths } from "./paths";
+import { relativeSpeeds, smoothed, type MotionCurve, type Paths } from "./paths";
 import { drawnTwice, freed, FUTURE, PAST, quads, SCREEN, type Uniforms } from "./screen_shapes";
 
 const ROW = 5; // place, time, speed
-export const TICK = 15; // px, the length of a tick
+const TICK = 15; // px, the length of a tick
+const PIECES = 240; // of a path at most: few frames are joined by smooth lines, many are smooth by themselves
 
 export interface RibbonLook {
   active: boolean; // the one that keys work on
@@ -135,7 +136,7 @@ export class Ribbon {
   private readonly dots = quads(-1);
   private readonly ticks = quads(0);
   private readonly meshes: Mesh[];
-  private rows: InstancedInterleavedBuffer | null = null;
+  private readonly rows = new Map<typeof this.path, InstancedInterleavedBuffer>();
 
   constructor() {
     const path = drawnTwice(this.path, { ...this.tone, width: this.width }, PATH_VERTEX, PATH_FRAGMENT, 10);
@@ -148,16 +149,15 @@ export class Ribbon {
   /** The curve as it is now. */
   set(paths: Paths, curve: MotionCurve): void {
     const frames = paths.times.length;
-    if (this.rows?.count !== frames) this.layOut(frames);
-    const rows = this.rows!.array as Float32Array;
     const speeds = relativeSpeeds(curve.positions, paths.times);
+    const rows = new Float32Array(ROW * frames);
     for (let f = 0; f < frames; f++) {
       rows.set(curve.positions.subarray(3 * f, 3 * f + 3), ROW * f);
       rows[ROW * f + 3] = paths.times[f];
       rows[ROW * f + 4] = speeds[f];
     }
-    this.rows!.needsUpdate = true;
-    this.path.instanceCount = this.dots.instanceCount = Math.max(0, frames - 1);
+    this.fill(this.dots, rows);
+    this.fill(this.path, smoothed(rows, ROW, Math.max(1, Math.min(6, Math.floor(PIECES / frames)))));
     this.setTicks(paths, curve);
   }
 
@@ -178,15 +178,20 @@ export class Ribbon {
     freed(this.meshes);
   }
 
-  private layOut(frames: number): void {
-    this.rows = new InstancedInterleavedBuffer(new Float32Array(ROW * Math.max(1, frames)), ROW, 1);
-    for (const geometry of [this.path, this.dots]) {
+  private fill(geometry: typeof this.path, values: Float32Array): void {
+    let rows = this.rows.get(geometry);
+    if (rows?.array.length !== values.length) {
+      rows = new InstancedInterleavedBuffer(new Float32Array(values.length), ROW, 1);
+      this.rows.set(geometry, rows);
       geometry.dispose(); // the old buffers go with it
-      geometry.setAttribute("from", new InterleavedBufferAttribute(this.rows, 3, 0));
-      geometry.setAttribute("fromMore", new InterleavedBufferAttribute(this.rows, 2, 3));
-      geometry.setAttribute("to", new InterleavedBufferAttribute(this.rows, 3, ROW)); // the next row's
-      geometry.setAttribute("toMore", new InterleavedBufferAttribute(this.rows, 2, ROW + 3));
+      geometry.setAttribute("from", new InterleavedBufferAttribute(rows, 3, 0));
+      geometry.setAttribute("fromMore", new InterleavedBufferAttribute(rows, 2, 3));
+      geometry.setAttribute("to", new InterleavedBufferAttribute(rows, 3, ROW)); // the next row's
+      geometry.setAttribute("toMore", new InterleavedBufferAttribute(rows, 2, ROW + 3));
     }
+    (rows.array as Float32Array).set(values);
+    rows.needsUpdate = true;
+    geometry.instanceCount = Math.max(0, values.length / ROW - 1);
   }
 
   private setTicks(paths: Paths, curve: MotionCurve): void {

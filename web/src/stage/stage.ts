@@ -50,6 +50,8 @@ export interface Stage {
   frameSelection(): void;
   /** Joints or parts that are outlined. */
   select(names: readonly string[]): void;
+  /** Something follows the hand: where the processor draws, shadows wait until it rests. */
+  hurried: boolean;
   /** Whether what is selected is outlined; modes that draw over the character leave it out. */
   outlines: boolean;
   /** Position in CSS pixels from the canvas's upper left corner. */

@@ -33,6 +33,7 @@ class Theatre implements Stage {
   readonly canvas: HTMLCanvasElement;
   dragsCharacter = false;
   outlines = true;
+  hurried = false;
   claims: Stage["claims"] = null;
   private readonly renderer;
   private readonly ability;
@@ -378,16 +379,14 @@ class Theatre implements Stage {
     if (this.flight) this.requestRender();
   }
 
-  /**
-   * Contact shadows, and whether the key's shadow is drawn anew: all at once for a graphics card, in turns for others.
-   * A single figure's own shadow falls on its face: that of another pose would be seen there as a stain.
-   */
+  /** Contact shadows, and whether the key's is drawn anew: all at once for a graphics card, in turns for others. */
   private drawShadows(resting: boolean): void {
     this.pictures += 1;
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
-    shadowMap.needsUpdate = resting || !this.extras || this.pictures % 4 === 0;
-    if (this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
+    const hurried = this.hurried && this.ability.software && !resting;
+    shadowMap.needsUpdate = resting || (!this.extras && !hurried) || this.pictures % 4 === 0;
+    if (hurried || this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
 
