@@ -48,7 +48,7 @@ class BoneNames:
     sources: Array  # (B,) first marker of each matched source bone
     targets: Array  # (B,) joints of the target
     rest_points: Array  # (P, 3) the source's markers at rest, local
-    rest_root: float  # metres, height of the source's root marker at rest
+    rest_root: Array  # (3,) the joint of the source's first link at rest, local
     rest: Poses  # the target at rest, over the origin and facing +Z
     markers: Markers  # of the target
     name: str = "bone names"
@@ -69,7 +69,9 @@ class BoneNames:
         sources, targets = np.array(matched, np.int64).reshape(-1, 2).T
         rest = Poses.rest(skeleton)
         rest = rest.moved(transform.invert_rigid(markers.frames(rest.world)))
-        return cls(sources, targets, points, float(points[:3, 1].mean()), rest, markers)
+        frames = transform.invert_rigid(source.markers.frames(still.world))
+        root = transform.apply(frames, still.world[:, source.markers.joints[0], :3, 3])[0]
+        return cls(sources, targets, points, root, rest, markers)
 
     def map(self, local: Array, continuity: float = 0.0) -> Mapped:
         """The target's markers for source points (F, P, 3) in the local frame; there is nothing latent."""
@@ -94,12 +96,15 @@ class BoneNames:
                 rotations[:, j] = quaternion.multiply(quaternion.conjugate(above), world[:, j])
             else:
                 world[:, j] = quaternion.multiply(above, rotations[:, j])
-        height = local[:, :3, 1].mean(axis=1) / self.rest_root if self.rest_root > 0 else np.ones(len(local))
         root = self.markers.root
-        lift = rest[root, 1, 3] * (height - 1)
-        top = skeleton.ancestors(root)[-1]
-        translations[:, top, 1] += lift
+        translations[:, skeleton.ancestors(root)[-1], 1] += rest[root, 1, 3] * (self._heights(local) - 1)
         return Poses(skeleton, translations, quaternion.unroll(rotations), rate)
+
+    def _heights(self, local: Array) -> Array:
+        """(F,) how high the source's first joint is, over its height at rest."""
+        turns = _turns(self.rest_points[:3], local[:, :3])
+        root = local[:, 0] + quaternion.rotate(turns, self.rest_root - self.rest_points[0])
+        return np.asarray(root[:, 1] / self.rest_root[1]) if self.rest_root[1] > 0 else np.ones(len(local))
 
 
 def parts_of(skeleton: Skeleton) -> dict[int, str]:
