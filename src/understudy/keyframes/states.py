@@ -18,9 +18,10 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes import skeletal
 from understudy.keyframes.goals import Point
+from understudy.keyframes.layered_states import LayeredChains
 from understudy.keyframes.skeletal import EULER, NONE, QUATERNION, Anchors, Bones, Frames
 from understudy.maths import accelerate, quaternion
-from understudy.rig import DirectRig, PosedRig
+from understudy.rig import DirectRig, LayeredRig, PosedRig
 
 STEP = 1e-5  # of a central difference: its error is about STEP^2 + rounding / STEP, least for float64 near 1e-5
 SINGLE_STEP = 2e-3  # the same for vertices, which rigs give in float32
@@ -48,6 +49,8 @@ def states_of(rig: PosedRig, channels: Channels, points: Sequence[Point]) -> Sta
         _check(rig, point)
     if isinstance(rig, DirectRig) and all(_is_analytic(rig, point) for point in points):
         return SkeletalStates(rig, channels, points)
+    if isinstance(rig, LayeredRig) and all(point.vertex is None for point in points):
+        return LayeredStates(rig, channels, points)
     return SampledStates(rig, channels, points)
 
 
@@ -251,6 +254,24 @@ def _shapes(
                 picked.append(drivers[name])
             animated.append((picked.index(drivers[name]), delta))
     return animated, rest
+
+
+class LayeredStates(States):
+    """Points on the joints of a layered rig, with exact derivatives."""
+
+    analytic = True
+
+    def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
+        self.chains, self._count = LayeredChains(rig, channels, points), len(points)
+        self.columns = self.chains.columns
+
+    @cached_property
+    def moved_by(self) -> Array:  # type: ignore[override]
+        """(P, 2, n) bool."""
+        return self.chains.moved_by(self._count)
+
+    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
+        return self.chains.evaluate(values, sample, point, slopes)
 
 
 class SampledStates(States):

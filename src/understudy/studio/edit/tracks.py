@@ -9,7 +9,7 @@ import numpy as np
 from understudy.character import Channels
 from understudy.checks import Array
 from understudy.keyframes.goals import Point
-from understudy.keyframes.states import SkeletalStates, part_of, states_of
+from understudy.keyframes.states import part_of, states_of
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 from understudy.studio.edit.laying import Laying
@@ -22,7 +22,7 @@ class Tracks:
         self.points = tuple(points)
         self._rig, self._laying = rig, laying
         self._all = states_of(rig, channels, self.points) if self.points else None
-        self._states = self._all if isinstance(self._all, SkeletalStates) else None
+        self._states = self._all if self._all is not None and self._all.analytic else None
         skeleton = rig.character.skeleton
         self._joints = [
             skeleton.index(each.joint) if each.vertex is None else _strongest(rig, each.vertex) for each in self.points
