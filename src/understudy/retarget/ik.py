@@ -51,6 +51,7 @@ class Problem:
     points: Array  # (F, Q, 3)
     degrees: Degrees
     stiffness: float
+    iterations: int = ITERATIONS
 
 
 def solve_ik(
@@ -65,6 +66,7 @@ def solve_ik(
     stiffness: float = STIFFNESS,
     rate: float | None = None,
     degrees: Degrees | None = None,
+    iterations: int = ITERATIONS,
 ) -> Poses:
     """Poses (F) whose markers lie nearest to `points` (F, Q, 3), joints within `limits` (degrees about x, y, z).
 
@@ -91,6 +93,7 @@ def solve_ik(
         points,
         degrees,
         checks.positive(stiffness, "stiffness"),
+        iterations,
     )
     solved, moves = solve(problem)
     rotations = quaternion.multiply(base, quaternion.from_rotation_vector(solved))
@@ -111,7 +114,7 @@ def solve(problem: Problem) -> tuple[Array, Array]:
         (problem.parents, problem.scales, problem.base, problem.joints, problem.offsets, problem.weights),
         (d.joint, d.kind, d.axis, d.depth, d.chain, d.low, d.high),
         (problem.turns, problem.moves, problem.points),
-        (problem.stiffness, SMALL_STEP, ITERATIONS),
+        (problem.stiffness, SMALL_STEP, problem.iterations),
         turns,
         moves,
     )

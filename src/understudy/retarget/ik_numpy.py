@@ -66,7 +66,7 @@ def _solve_frame(
     jacobian, misses = jacobian_and_misses(problem, turns, moves, points)
     best = float(misses @ misses + hold @ (x - wanted) ** 2)
     damping = FIRST_DAMPING if first else WARM_DAMPING
-    for _ in range(ik.ITERATIONS):
+    for _ in range(problem.iterations):
         matrix = jacobian.T @ jacobian
         diagonal = np.diag(matrix)
         mean = np.zeros(len(x))
