@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: demo dragon face test types setup setup-test system browser judges test-fuzz test-long test-browser test-blender test-numpy1 peers bench requirements clean
+.PHONY: demo dragon face penguin squirrel actor test types setup setup-test system browser judges test-fuzz test-long test-browser test-blender test-numpy1 peers bench requirements clean
 
 demo: setup
 	$(BIN)/understudy demo
@@ -88,6 +88,11 @@ dragon: setup
 face: setup
 	$(PIP) install -r requirements/sculpt.txt
 	$(BIN)/python -m understudy.cast.face.build
+
+# The other bodies of the cast, as the dragon.
+penguin squirrel actor: setup
+	$(PIP) install -r requirements/sculpt.txt
+	$(BIN)/python -m understudy.cast.sculpting.build $@
 
 bench: setup peers
 	$(BIN)/understudy bench

@@ -284,7 +284,7 @@ def _draw(character: Character, row: Array, azimuth: float, elevation: float, si
     points = take.draw(0).vertices
     every = np.concatenate(points) if isinstance(points, list) else np.asarray(points).reshape(-1, 3)
     low, high = every.min(axis=0), every.max(axis=0)
-    middle, reach = 0.5 * (low + high), 0.40 * float(np.linalg.norm(high - low))
+    middle, reach = 0.5 * (low + high), 0.56 * float((high - low).max())
     if closeup is not None:
         middle, reach = _place(character, row, closeup), 0.22 * float(high[1] - low[1])
     a, e = radians(azimuth), radians(elevation)

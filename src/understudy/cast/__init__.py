@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees, as Ry Rx Rz
 
 # name: module below understudy.cast, which has a function of the same name that builds the asset
-CAST = {"dragon": "dragon", "face": "face", "lamp": "lamp", "penguin": "penguin", "squirrel": "squirrel"}
+CAST = {
+    "dragon": "dragon",
+    "face": "face",
+    "lamp": "lamp",
+    "penguin": "penguin",
+    "squirrel": "squirrel",
+    "actor": "actor",
+}
 
 
 def names() -> tuple[str, ...]:

@@ -20,14 +20,14 @@ from understudy.character import Character, Material
 from understudy.checks import Array
 
 EYE = Eye(
-    place=(0.068, 1.820, 0.144),
-    radius=0.052,
+    place=(0.069, 1.820, 0.146),
+    radius=0.057,
     yaw=13.0,
     pitch=0.0,
-    iris=46.0,
+    iris=48.0,
     pupil=25.0,
-    upper=Edge(46.0, 0.0, -20.0),
-    lower=Edge(-44.0, 0.0, 18.0),
+    upper=Edge(50.0, 0.0, -20.0),
+    lower=Edge(-46.0, 0.0, 18.0),
     colours={"iris": "#A8652E", "dark": "#4A2412", "light": "#E8B060", "lid": "#BF7A5E", "lash": "#3A1E2A"},
     toe_in=4.0,
 )
@@ -75,7 +75,7 @@ def _plain(points: Array) -> Array:
 
 def hair() -> Coated:
     """The hair, which is not the same on both sides."""
-    mesh = modelled(sculpture.HAIR, (-0.29, 1.58, -0.30), (0.29, 2.20, 0.30), 0.008, 0.0165)
+    mesh = modelled(sculpture.HAIR, (-0.29, 1.58, -0.30), (0.29, 2.20, 0.30), 0.008, 0.0135)
     patch = held("Hair", (mesh.vertices, mesh.triangles), np.ones(3), "Head")
     return Coated(patch, sculpture.HAIR, paint.hair, sculpture.HAIR)
 

@@ -50,9 +50,9 @@ def body(points: Array) -> Array:
 def _collar(x: Array, y: Array, z: Array, c: Array) -> Array:
     away, edge = np.hypot(x, z + 0.004), 1.572 - 0.14 * (z + 0.004)
     c = mix(
-        c, PALETTE["top_dark"], 0.8 * ramp(0.028, 0.024, np.abs(y - edge + 0.006)) * (away < 0.105) * (y < edge + 0.013)
+        c, PALETTE["top_dark"], 0.8 * ramp(0.028, 0.024, np.abs(y - edge + 0.006)) * (away < 0.105) * (y < edge + 0.026)
     )
-    neck = np.maximum(ramp(-0.001, 0.002, y - edge - 0.012) * (away < 0.085), ramp(1.630, 1.634, y) * (x < 0.3))
+    neck = np.maximum(ramp(-0.001, 0.002, y - edge - 0.024) * (away < 0.085), ramp(1.630, 1.634, y) * (x < 0.3))
     return mix(c, PALETTE["skin"], neck)
 
 
@@ -67,7 +67,7 @@ def _shoes(x: Array, y: Array, z: Array, c: Array) -> Array:
     along = (z - PLACES["LeftFoot"][2] - 0.075) / 0.020  # laces over the instep
     lace = ramp(0.34, 0.22, np.abs(along - np.round(along))) * (np.abs(along) < 1.6) * (y > 0.085)
     lace = lace * ramp(0.040, 0.034, np.abs(x - PLACES["LeftFoot"][0] - 0.008))
-    return mix(c, PALETTE["lace"], 0.9 * lace * low)
+    return mix(c, PALETTE["lace"], 0.9 * lace * ramp(0.052, 0.048, up) * low)
 
 
 def _face(x: Array, y: Array, z: Array, c: Array) -> Array:
@@ -97,6 +97,6 @@ def woven(points: Array) -> Array:
     jumper = ramp(HEM, HEM + 0.02, y) * ramp(1.56, 1.54, y) * ramp(SLEEVE, SLEEVE - 0.02, np.abs(x))
     sleeve = ramp(0.24, 0.34, np.abs(x))
     ribs = np.zeros_like(points)
-    ribs[:, 0] = 0.16 * np.cos(520.0 * x) * (1 - sleeve)
-    ribs[:, 1] = 0.16 * np.cos(520.0 * y) * sleeve
+    ribs[:, 0] = 0.07 * np.cos(520.0 * x) * (1 - sleeve)
+    ribs[:, 1] = 0.07 * np.cos(520.0 * y) * sleeve
     return ribs * jumper[:, None]

@@ -34,7 +34,7 @@ def _trunk() -> list[Solid]:
         ellipsoid("LowerBack", (0, 1.255, 0.004), (0.168, 0.115, 0.130), 0.10),
         ellipsoid("Spine", (0, 1.360, -0.002), (0.178, 0.120, 0.135), 0.10),
         ellipsoid("Spine1", (0, 1.450, -0.012), (0.192, 0.105, 0.132), 0.10),
-        bar("LeftShoulder", (0.08, 1.482, -0.018), (0.200, 1.506, -0.020), 0.094, 0.088, 0.09),
+        bar("LeftShoulder", (0.08, 1.482, -0.018), (0.200, 1.506, -0.020), 0.088, 0.078, 0.09),
         bar("Neck", (0, 1.49, -0.01), (0, 1.575, 0.0), 0.070, 0.066, 0.05),
         bar("Neck1", (0, 1.575, 0), (0, 1.68, 0.008), 0.064, 0.062, 0.04),
         ring("Neck", (0, 1.568, -0.004), 0.064, 0.022, 0.018, (8, 0, 0)),
@@ -43,8 +43,8 @@ def _trunk() -> list[Solid]:
 
 def _arm() -> list[Solid]:
     return [
-        bar("LeftArm", at("LeftArm"), at("LeftForeArm"), 0.088, 0.074, 0.07),
-        bar("LeftForeArm", at("LeftForeArm"), at("LeftHand", -0.02), 0.074, 0.056, 0.03),
+        bar("LeftArm", at("LeftArm"), at("LeftForeArm"), 0.079, 0.066, 0.07),
+        bar("LeftForeArm", at("LeftForeArm"), at("LeftHand", -0.02), 0.066, 0.054, 0.012),
         ring("LeftForeArm", at("LeftHand", -0.035), 0.047, 0.021, 0.014, (0, 0, 90)),
         ellipsoid("LeftHand", at("LeftHand", 0.062, -0.004, 0.004), (0.070, 0.034, 0.058), 0.02),
         *(bar("LeftHandIndex1", *finger, 0.0225, 0.0195, 0.012) for finger in _fingers()),
@@ -61,10 +61,10 @@ def _leg() -> list[Solid]:
     thigh = between("LeftUpLeg", "LeftLeg", 0.20, (0, 0, -0.030))
     calf = between("LeftLeg", "LeftFoot", 0.32, (0, 0, -0.020))
     return [
-        bar("LeftUpLeg", at("LeftUpLeg", 0, 0.02), at("LeftLeg"), 0.128, 0.092, 0.07),
+        bar("LeftUpLeg", at("LeftUpLeg", 0, 0.02), at("LeftLeg"), 0.126, 0.086, 0.07),
         ellipsoid("LeftUpLeg", thigh, (0.118, 0.16, 0.115), 0.06, (0, 0, 20)),
-        bar("LeftLeg", at("LeftLeg"), between("LeftFoot", "LeftLeg", 0.14), 0.092, 0.068, 0.04),
-        ellipsoid("LeftLeg", calf, (0.080, 0.14, 0.082), 0.05, (0, 0, 20)),
+        bar("LeftLeg", at("LeftLeg"), between("LeftFoot", "LeftLeg", 0.14), 0.086, 0.064, 0.014),
+        ellipsoid("LeftLeg", calf, (0.076, 0.16, 0.080), 0.05, (0, 0, 20)),
         ring("LeftLeg", between("LeftFoot", "LeftLeg", 0.17), 0.058, 0.026, 0.014, (0, 0, 20)),
         bar("LeftFoot", at("LeftFoot", 0, 0.015, -0.01), at("LeftFoot", 0.004, -0.010, 0.02), 0.058, 0.066, 0.03),
         ellipsoid("LeftFoot", at("LeftFoot", 0.008, -0.024, 0.060), (0.076, 0.064, 0.140), 0.03),
@@ -78,7 +78,7 @@ def _head() -> list[Solid]:
         ellipsoid("Head", (0, 1.740, 0.050), (0.135, 0.100, 0.122), 0.09),  # jaw
         ellipsoid("Head", (0.092, 1.750, 0.092), (0.070, 0.062, 0.068), 0.06),  # cheek
         ellipsoid("Head", (0, 1.783, 0.205), (0.027, 0.024, 0.030), 0.03),  # nose
-        ellipsoid("Head", (0.0653, 1.8195, 0.1325), (0.0545, 0.0545, 0.0545), 0.02),  # what the eye lies in
+        ellipsoid("Head", (0.0662, 1.8200, 0.1340), (0.0582, 0.0582, 0.0582), 0.016),  # what the eye lies in
         ellipsoid("Head", (0.180, 1.795, -0.002), (0.022, 0.046, 0.034), 0.02, (0, -20, -8)),  # ear
     ]
 
@@ -95,7 +95,7 @@ LOCKS = (
 
 def _hair() -> list[Solid]:
     """A cap that is open over the face and below the nape, and four locks."""
-    t = np.linspace(0.0, 1.0, 16)
+    t = np.linspace(0.0, 1.0, 48)
     radii = 0.9 * 0.064 * (1 - t**1.6) + 0.006
     cap = [
         ellipsoid("Head", (0, 1.852, -0.010), (0.196, 0.192, 0.198)),
