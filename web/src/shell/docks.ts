@@ -16,6 +16,7 @@ export const BOUNDS: Record<DockName, Bounds> = {
   panel: { usual: 320, least: 260, most: 560 },
   timeline: { usual: 168, least: 112, most: 360 },
 };
+const TALL: Bounds = { usual: 280, least: 112, most: 480 }; // the timeline of a mode that has curves in it
 const TITLES: Record<DockName, string> = { library: "Library", panel: "Panel", timeline: "Timeline" };
 const NARROW = 900; // px: below it, docks at the sides are drawers over the viewport
 const SHORT = 520; // px: below it, the timeline is as small as it gets
@@ -34,12 +35,14 @@ export interface Docks {
   toggle(name: DockName, open?: boolean): void;
   /** Hides all docks, for modes that take the whole page. */
   bare(hidden: boolean): void;
+  /** Gives the timeline more room, for modes that have curves there; this size is remembered apart. */
+  tall(on: boolean): void;
   onChange(listener: () => void): void;
 }
 
 /** A size between its bounds that leaves at least a third of the page to the stage. */
-export function fitted(name: DockName, size: number, page: number): number {
-  const { least, most } = BOUNDS[name];
+export function fitted(name: DockName, size: number, page: number, bounds: Bounds = BOUNDS[name]): number {
+  const { least, most } = bounds;
   return Math.round(Math.max(least, Math.min(size, most, page / (name === "timeline" ? 2 : 3))));
 }
 
@@ -49,6 +52,9 @@ export function createDocks(root: HTMLElement): Docks {
   const listeners: (() => void)[] = [];
   let drawer: DockName | null = null; // the one side dock that is open on a narrow page
   let bare = false;
+  let tall = false;
+  const bounds = (name: DockName) => (name === "timeline" && tall ? TALL : BOUNDS[name]);
+  const memory = (name: DockName) => (name === "timeline" && tall ? "dock.timeline.tall" : `dock.${name}.size`);
 
   const part = (name: string, tag: "header" | "aside" | "main" | "section", label: string) =>
     h(tag, { class: name, "aria-label": label });
@@ -76,7 +82,7 @@ export function createDocks(root: HTMLElement): Docks {
     for (const name of ["library", "panel", "timeline"] as const) {
       const page = name === "timeline" ? innerHeight : innerWidth;
       const asked = name === "timeline" && innerHeight < SHORT ? BOUNDS.timeline.least : size[name];
-      const px = narrow() && name !== "timeline" ? Math.min(size[name], innerWidth - 48) : fitted(name, asked, page);
+      const px = narrow() && name !== "timeline" ? Math.min(size[name], innerWidth - 48) : fitted(name, asked, page, bounds(name));
       const shown = isOpen(name);
       root.style.setProperty(`--${name}-size`, shown ? `${px}px` : "0px");
       docks[name].style.setProperty("--size", `${px}px`);
@@ -89,23 +95,22 @@ export function createDocks(root: HTMLElement): Docks {
   }
 
   function resize(name: DockName, px: number, keep: boolean): void {
-    size[name] = fitted(name, px, name === "timeline" ? innerHeight : innerWidth);
-    if (keep) remember(`dock.${name}.size`, size[name]);
+    size[name] = fitted(name, px, name === "timeline" ? innerHeight : innerWidth, bounds(name));
+    if (keep) remember(memory(name), size[name]);
     lay();
   }
 
   function handle(name: DockName): HTMLElement {
     const across = name === "timeline";
     const sign = name === "library" ? 1 : -1;
-    const bounds = BOUNDS[name];
     const element = h("div", {
       class: `handle ${name}-handle inset`,
       role: "separator",
       tabindex: 0,
       "aria-label": `Size of the ${TITLES[name].toLowerCase()}`,
       "aria-orientation": across ? "horizontal" : "vertical",
-      "aria-valuemin": bounds.least,
-      "aria-valuemax": bounds.most,
+      "aria-valuemin": BOUNDS[name].least,
+      "aria-valuemax": BOUNDS[name].most,
       title: "Drag to resize; double click for the usual size",
     });
     element.addEventListener("pointerdown", (down) => {
@@ -116,14 +121,14 @@ export function createDocks(root: HTMLElement): Docks {
         resize(name, before + sign * ((across ? event.clientY : event.clientX) - from), false);
       drag(element, down, move, (restore) => resize(name, restore ? before : size[name], true));
     });
-    element.addEventListener("dblclick", () => resize(name, bounds.usual, true));
+    element.addEventListener("dblclick", () => resize(name, bounds(name).usual, true));
     element.addEventListener("keydown", (event) => {
       const keys: Record<string, number> = across
         ? { ArrowUp: 1, ArrowDown: -1 }
         : { ArrowRight: sign, ArrowLeft: -sign };
       if (event.key in keys) resize(name, size[name] + keys[event.key] * KEY_STEP, true);
-      else if (event.key === "Home") resize(name, bounds.least, true);
-      else if (event.key === "End") resize(name, bounds.most, true);
+      else if (event.key === "Home") resize(name, bounds(name).least, true);
+      else if (event.key === "End") resize(name, bounds(name).most, true);
       else return;
       event.preventDefault();
     });
@@ -163,6 +168,12 @@ export function createDocks(root: HTMLElement): Docks {
     },
     bare(hidden) {
       bare = hidden;
+      lay();
+    },
+    tall(on) {
+      if (on === tall) return;
+      tall = on;
+      size.timeline = remembered(memory("timeline"), bounds("timeline").usual);
       lay();
     },
     onChange(listener) {

@@ -61,6 +61,7 @@ export function createModes(docks: Docks, failed: (reason: unknown) => void): Mo
     for (const each of panels.values())
       for (const part of [each.panel, each.overlay, each.timeline]) part?.classList.toggle("hidden", each !== mine);
     docks.timeline.classList.toggle("of-mode", mine.timeline !== null);
+    docks.tall(mine.timeline !== null);
     docks.bare(mode.hidesDocks ?? false);
     remember("mode", mode.id);
     if (location.hash !== `#${mode.id}`) history.replaceState(null, "", `#${mode.id}`);

@@ -76,14 +76,15 @@ export function keysAtTime(channels: readonly CurveChannel[], rows: readonly num
   });
 }
 
-/** All keys inside a box; one that reaches into the summary takes those of all rows. */
+/** All keys inside a box; one within the summary takes those of all rows. */
 export function keysInBox(sheet: Sheet, box: Box): KeyPlace[] {
   const { area, scroll, rows, view } = sheet;
-  const first = box.top < area.top + ROW ? 0 : Math.floor((box.top - area.top - ROW + scroll) / ROW);
-  const last = box.top < area.top + ROW ? rows.length - 1 : Math.floor((box.bottom - area.top - ROW + scroll) / ROW);
+  const line = area.top + ROW; // below the summary
+  const first = Math.floor((Math.max(box.top, line) - line + scroll) / ROW);
+  const [from, last] = box.bottom < line ? [0, rows.length - 1] : [first, Math.floor((box.bottom - line + scroll) / ROW)];
   const [start, stop] = [timeAt(view, area, box.left), timeAt(view, area, box.right)];
   const found: KeyPlace[] = [];
-  for (let row = Math.max(0, first); row <= Math.min(last, rows.length - 1); row++) {
+  for (let row = Math.max(0, from); row <= Math.min(last, rows.length - 1); row++) {
     const { times } = sheet.channels[rows[row]];
     for (let key = keyFrom(times, start); key < times.length && times[key] <= stop; key++) found.push({ channel: rows[row], column: -1, key });
   }

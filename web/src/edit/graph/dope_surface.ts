@@ -1,5 +1,5 @@
 /** The dope sheet as a surface: rows beside the list of channels, scrolled with it. */
-import { allTimes, keysAt, keysInBox, sheetBox, type Sheet } from "./dope";
+import { allTimes, keysAt, keysInBox, rowMiddle, sheetBox, type Sheet } from "./dope";
 import { drawSheet, drawSheetTop } from "./dope_picture";
 import { timed } from "./draw_times";
 import { AXIS, type Pointing } from "./graph_picture";
@@ -9,7 +9,7 @@ import { createLayers } from "./layers";
 import type { Model } from "./model";
 import { RULER } from "./ruler_picture";
 import type { SharedView } from "./shared_view";
-import type { Area } from "./view";
+import { xAt, type Area } from "./view";
 
 /** What the list beside it shows. */
 export interface Rows {
@@ -78,6 +78,11 @@ export function createDopeSurface(model: Model, view: SharedView, list: Rows): D
       const box = sheetBox(now);
       const edge = box && edgeAt(box, x, y, false);
       return box && edge ? { kind: "edge", edge, box } : { kind: "empty" };
+    },
+    place(channel, _column, key) {
+      const now = sheet();
+      const row = now.rows.indexOf(channel);
+      return row < 0 ? null : { x: xAt(now.view, now.area, now.channels[channel].times[key]), y: rowMiddle(now, row) };
     },
     inBox: (box) => keysInBox(sheet(), box),
     point(next) {

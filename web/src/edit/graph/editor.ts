@@ -16,6 +16,7 @@ import { deviation, framed, targetsOf } from "./framing";
 import { addGestures } from "./gestures";
 import { readGraph } from "./graph_file";
 import { createGraphSurface } from "./graph_surface";
+import type { Side } from "./handles";
 import { createKeysPanel } from "./keys_panel";
 import { createModel } from "./model";
 import { createOperations, type Tangents } from "./operations";
@@ -192,6 +193,19 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   }
   store.onDocument((document) => follow(document.selection));
 
+  /** For tests that drive the page: where things are, how long pictures took, how exact they are. */
+  const exposed = () => ({
+    model,
+    draws: drawTimes,
+    deviation: () => deviation(model),
+    /** Where a key, or a handle of it, is on the page; in the dope sheet `column` does not matter. */
+    place(channel: number, column: number, key: number, side?: Side) {
+      const box = surfaces[tab].element.getBoundingClientRect();
+      const at = tab === "graph" ? graph.place(channel, column, key, side) : dope.place(channel, column, key);
+      return at && { x: box.left + at.x, y: box.top + at.y };
+    },
+  });
+
   const command = (id: string, title: string, run: () => void): Command => ({ id: `graph.${id}`, title, enabled: () => model.kept.length > 0, run });
   const tangents = (how: Tangents, title: string) => command(how, `Tangents: ${title}`, () => operations.tangents(how));
   go(tab);
@@ -217,7 +231,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
       on = true;
       asked = "";
       const page = window as unknown as { understudy?: Record<string, unknown> };
-      page.understudy = { ...page.understudy, graph: { draws: drawTimes, deviation: () => deviation(model), model } };
+      page.understudy = { ...page.understudy, graph: exposed() };
       go(tab);
     },
     leave() {

@@ -1,8 +1,9 @@
 /** The graph as a surface: draws the chosen channels when something changed, and says what lies under the pointer. */
 import { timed } from "./draw_times";
 import { AXIS, drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
-import { edgeAt, handleAt, keyAt, keysIn, laneAt, selectionBox, type Graph } from "./hits";
-import { unitOfLanes } from "./lanes";
+import type { Side } from "./handles";
+import { edgeAt, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, selectionBox, type Graph } from "./hits";
+import { keyFactors, unitOfLanes } from "./lanes";
 import { createLayers } from "./layers";
 import type { Model } from "./model";
 import { RULER } from "./ruler_picture";
@@ -15,6 +16,8 @@ export interface DrawnSurface extends Surface {
   /** Draws in the next picture: all of it, or only what lies above the curves. */
   draw(all: boolean): void;
   shown: boolean;
+  /** Where a key or its handle is, px; null where it is not shown. */
+  place(channel: number, column: number, key: number, side?: Side): { x: number; y: number } | null;
 }
 
 const NOBODY: ReadonlySet<number> = new Set();
@@ -108,6 +111,13 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
       if (!lane) return { kind: "empty" };
       const places = Array.from(now.channels[lane.channel].times, (_, number): KeyPlace => ({ channel: lane.channel, column: lane.column, key: number }));
       return { kind: "curve", places, channel: lane.channel };
+    },
+    place(channel, column, key, side) {
+      const now = graph();
+      const lane = now.lanes.find((each) => each.channel === channel && each.column === column);
+      if (!lane) return null;
+      const factors = keyFactors(now.channels[channel]);
+      return side ? handlePoint(now, lane, { channel, column, key, side }, factors) : keyPoint(now, lane, key, factors);
     },
     inBox: (box) => keysIn(graph(), box),
     point(next) {

@@ -47,9 +47,9 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const go = h("button", { type: "button", class: "strong", "data-testid": "reduce", onclick: () => void reduce() }, "Reduce");
   const about = h("p", { class: "muted" });
   const panel = h(
-    "div",
+    "details",
     { class: "section reduce hidden" },
-    h("h2", {}, "Reduce", busy),
+    h("summary", {}, h("h2", {}, "Reduce", busy)),
     about,
     h("div", { class: "reduce-dial" }, h("label", {}, "Tolerance"), track, field.element),
     h("dl", { class: "reduce-figures" }, h("dt", {}, "Keys"), keys, h("dt", {}, "Error"), error, h("dt", {}, "Took"), time),
@@ -60,6 +60,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const offer = h("div", { class: "graph-offer hidden" }, why, offered);
   let state: EditState | null = null;
   let shown = "";
+  let wasBaked = false;
   let tolerance = 0.005; // m
   let asking = false;
   let again = false;
@@ -118,6 +119,8 @@ export function createReduceDial(session: EditSession): ReduceDial {
     const wait = state.estimate > 1 ? ` It takes about ${duration(state.estimate)}.` : "";
     about.textContent = state.baked ? `A key on every frame: ${state.sourceKeys.toLocaleString("en")} in all. Fewer keys are needed to edit it.${wait}` : "Fewer keys for the same motion, made of the clip anew; edits of it are left behind.";
     why.textContent = `${state.name} has a key on every frame, ${state.sourceKeys.toLocaleString("en")} in all. Curves with few keys can be edited.${wait}`;
+    if (wasBaked !== state.baked || shown !== state.edit) panel.open = state.baked;
+    wasBaked = state.baked;
     if (shown === state.edit) return;
     shown = state.edit;
     for (const each of [keys, error, time]) each.textContent = "–";
