@@ -4,7 +4,7 @@ The animator may pose a tail in some pairs. Between them each joint turns to the
 
     w_i = exp(-|y - y_i|^2 / 2 s^2)
 
-with s the usual distance from a pair to the nearest other. Springs then swing about that (`spring_limbs`).
+with s half the usual distance from a pair to the nearest other. Springs then swing about that (`spring_limbs`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def nearness(pairs: Pairs, local: Array) -> Array:
     known = pairs.source.reshape(len(pairs), -1)
     among = squared_pose_distances(known, known)
     among[np.diag_indices(len(known))] = np.inf
-    usual = max(float(np.median(among.min(axis=1))), 1e-12)
+    usual = max(0.25 * float(np.median(among.min(axis=1))), 1e-12)
     squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), known)
     weights = np.exp(-0.5 * (squares - squares.min(axis=1, keepdims=True)) / usual)
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -32,7 +32,7 @@ from understudy.retarget.poses import Poses, posed_at
 KERNELS = "understudy.retarget.spring_limbs_kernels"
 STEPS_A_SECOND = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
 MOST_SWING = np.radians(75.0)  # from the goal; a bone that folds over its own limb looks broken
-LIMBS = r"tail|ear|antenna|feeler|trunk|plume|hair|mane|whisker"
+LIMBS = r"tail|(^|[^a-z]|left|right)ears?(?![a-z])|antenna|feeler|plume|hair|mane|whisker"
 MOST = 0.25  # of all bones, measured along them: a rat's tail is 0.22, a snake's 0.29
 GRAVITY = np.array([0.0, -9.81, 0.0])
 
@@ -62,7 +62,7 @@ def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
     A chain that makes up much of the body is its body, whatever it is called: a snake's tail is no limb.
     """
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
-    named = [bool(re.match(LIMBS, name.rpartition(":")[2].lower())) for name in skeleton.names]
+    named = [bool(re.search(LIMBS, name.rpartition(":")[2].lower())) for name in skeleton.names]
     first = [j for j, is_limb in enumerate(named) if is_limb and not _named_above(skeleton, j, named)]
     lengths = _lengths(body)
     limbs = []

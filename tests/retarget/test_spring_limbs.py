@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.data_folder import data_file
+from tests.retarget.small import hopper
+
+from understudy.character import Channel, Clip
+from understudy.errors import InvalidInput
+from understudy.formats import read
+from understudy.maths import quaternion, transform
+from understudy.retarget.poses import Poses
+from understudy.retarget.spring_limbs import SpringLimb, keyed, limbs_by_name, limbs_from, looseness, swing
+
+TAIL = SpringLimb(("Tail1", "Tail2", "Tail3"))
+
+
+def shaken(frames: int = 40) -> Poses:
+    """The hopper, moved to the side and back, and turned."""
+    poses = Poses.rest(hopper().character().skeleton, frames, 30.0)
+    times = np.arange(frames) / 30
+    turns = quaternion.from_rotation_vector(np.outer(0.5 * np.sin(5 * times), [0.0, 1.0, 0.0]))
+    return poses.moved(transform.compose(np.outer(0.3 * np.sin(8 * times), [1.0, 0.0, 0.0]), turns))
+
+
+def bent(poses: Poses, other: Poses) -> float:
+    return float(quaternion.angle_between(poses.rotations, other.rotations).max())
+
+
+def test_nothing_moves_at_rest_and_on_a_steady_way() -> None:
+    rest = Poses.rest(hopper().character().skeleton, 30, 30.0)
+    way = np.tile(np.eye(4), (30, 1, 1))
+    way[:, 2, 3] = np.arange(30) / 30 * 2.0
+    assert bent(swing(rest, [TAIL]), rest) < 1e-4
+    steady = swing(rest.moved(way), [TAIL])
+    # the start itself is a jolt, which must have faded
+    assert quaternion.angle_between(steady.rotations[-1], rest.rotations[-1]).max() < 0.02
+
+
+def test_a_shaken_tail_swings_and_keeps_its_length() -> None:
+    poses = shaken()
+    found = swing(poses, [TAIL])
+    assert 0.02 < bent(found, poses) < np.radians(75.1)
+    joints = [poses.skeleton.index(joint) for joint in TAIL.joints]
+    lengths = np.linalg.norm(np.diff(found.world[:, joints][..., :3, 3], axis=1), axis=-1)
+    np.testing.assert_allclose(lengths, 0.15, atol=1e-9)
+    others = [j for j in range(len(poses.skeleton)) if j not in joints]
+    np.testing.assert_array_equal(found.rotations[:, others], quaternion.unroll(poses.rotations)[:, others])
+
+
+def test_more_damping_swings_less_in_the_end() -> None:
+    poses = shaken(20)
+    still = poses.rows([*range(20), *([19] * 40)])
+    left = [
+        quaternion.angle_between(swing(still, [SpringLimb(TAIL.joints, damping=d)]).rotations[-1], still.rotations[-1])
+        for d in (0.1, 1.0)
+    ]
+    assert left[1].max() < left[0].max()
+
+
+def test_the_compiled_loops_and_their_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    poses = shaken(12)
+    limb = SpringLimb(TAIL.joints, sag=0.3)
+    compiled = swing(poses, [limb])
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
+    assert bent(swing(poses, [limb]), compiled) < 1e-5
+
+
+def test_keys_are_what_it_swings_about_and_loose_says_how_far() -> None:
+    target = hopper().character()
+    poses = shaken()
+    turn = quaternion.from_rotation_vector(np.array([0.6, 0.0, 0.0]))
+    channels = [Channel("Tail1", "rotation"), Channel("Tail1", "controls", ("loose",))]
+    keys = Clip("tail", channels, np.tile([*turn, 0.0], (2, 1)), 30.0)
+    goals = keyed(poses, [TAIL], target, keys)
+    np.testing.assert_allclose(goals.rotations[:, 3], np.tile(turn, (40, 1)), atol=1e-9)
+    loose = looseness(TAIL, keys, 40, 30.0)
+    assert loose.max() == 0
+    assert bent(swing(goals, [TAIL], [loose]), goals) < 1e-6
+    assert bent(swing(goals, [TAIL]), goals) > 0.02
+    assert looseness(TAIL, None, 5, 30.0).min() == 1
+
+
+def test_limbs_are_told_by_name() -> None:
+    assert [limb.joints for limb in limbs_by_name(hopper().character())] == [TAIL.joints]
+    husky = read(data_file("gltf_quaternius/animals_pack_Husky.glb")).character()
+    assert [limb.joints[0] for limb in limbs_by_name(husky)] == ["Ear1.L", "Ear1.R", "Tail1"]
+    snake = read(data_file("gltf_quaternius/easy_enemies_pack_Snake.glb")).character()
+    assert limbs_by_name(snake) == ()
+
+
+def test_a_limb_is_a_chain() -> None:
+    skeleton = hopper().character().skeleton
+    assert limbs_from(skeleton, ["Tail2"])[0].joints == ("Tail2", "Tail3")
+    with pytest.raises(InvalidInput, match="not the parent"):
+        swing(Poses.rest(skeleton, 2), [SpringLimb(("Tail1", "Tail3"))])
+    with pytest.raises(InvalidInput, match="at least one joint"):
+        SpringLimb(())
+    with pytest.raises(InvalidInput, match="damping"):
+        SpringLimb(("Tail1",), damping=-1)
