@@ -20,7 +20,7 @@ export interface EditActions {
   point(): PointRef | null; // of the curve in hand
   togglePin(point: PointRef | null): void;
   hold(point: PointRef | null, time: number): void;
-  /** The point stands still between two times: the keys around now, where none are given. */
+  /** The point stands still between two times: the range of the timeline, or the keys around now where that is all. */
   contact(point: PointRef | null, start?: number, stop?: number): void;
   releasePoint(point: PointRef | null): void;
   release(held: string): void;
@@ -130,7 +130,10 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       const there = state.contacts.find((each) => samePoint(each.point, wanted) && each.start <= store.time && store.time <= each.stop);
       if (there && start === undefined) return void session.ask({ kind: "editRelease", held: there.id });
       const curve = layer.curveOf(wanted);
-      const span = segmentOf(curve ? layer.keys(curve.curve) : keyTimes(), store.time, state.seconds);
+      const range = store.document?.stage;
+      const narrowed = range && ((range.start ?? 0) > 0 || (range.stop ?? state.seconds) < state.seconds - 1e-6);
+      const around = segmentOf(curve ? layer.keys(curve.curve) : keyTimes(), store.time, state.seconds);
+      const span = narrowed ? { start: range.start ?? 0, stop: Math.min(range.stop ?? state.seconds, state.seconds) } : around;
       void session.ask({ kind: "editContact", point: wanted, start: start ?? span.start, stop: stop ?? span.stop });
     },
     releasePoint(wanted) {

@@ -3,7 +3,7 @@ import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
 import type { CurveLayer } from "./curve_layer";
-import { metres, type Gestures } from "./gesture";
+import type { Gestures } from "./gesture";
 import { svg } from "./gizmo";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
@@ -24,6 +24,11 @@ export function beside(at: { x: number; y: number }, size: { width: number; heig
   const x = right ? at.x + ASIDE : at.x - ASIDE - size.width;
   const clamp = (value: number, most: number): number => Math.max(MARGIN, Math.min(value, most));
   return { x: clamp(x, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, room.height - size.height - MARGIN) };
+}
+
+/** A sentence with a capital, where it begins with a letter, and an end. */
+export function begun(sentence: string): string {
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1) + (/[.!?]$/.test(sentence) ? "" : ".");
 }
 
 export interface Blocked {
@@ -62,12 +67,10 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
 
   function show(next: EditOutcomeEvent): void {
     outcome = next;
-    const { sentence, distance, angle, blocks } = next;
-    why.textContent = sentence || blocks[0]?.sentence || "It does not get there.";
-    const left = [distance > 1e-4 ? metres(distance) : "", angle > 1e-3 ? `${((180 * angle) / Math.PI).toFixed(1)}°` : ""].filter(Boolean).join(" and ");
-    more.textContent = left ? `${left} short. The nearest place within reach is kept.` : "";
+    why.textContent = begun(next.sentence || next.blocks[0]?.sentence || "it does not get there");
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
+    more.textContent = resting ? "The nearest place within reach was kept." : "";
     replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
     card.classList.remove("hidden");
     place();

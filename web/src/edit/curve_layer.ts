@@ -12,14 +12,14 @@ import { Spots, type Spot } from "./spots";
 import { samePoint, type EditView } from "./view";
 
 const REACH = 9; // px around a curve that still hit it
-const KEY_REACH = 8; // px around a key
+const KEY_REACH = 7; // px around a key
 
 /** A place on a curve under the pointer. */
 export interface OnCurve {
   curve: number;
   time: number;
   place: Triple;
-  key: boolean; // at a key
+  key: number | null; // the time of a key that lies there too
 }
 
 export interface CurveLayer {
@@ -126,14 +126,14 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     stage.requestRender();
   }
 
+  /** Keys as diamonds, smaller where many lie close, so that the path stays to be seen. */
   function keySpotsOf(curve: MotionCurve, isActive: boolean): Spot[] {
-    return Array.from(curve.keyTimes, (_, k) => ({
-      place: curve.keyPlaces.subarray(3 * k, 3 * k + 3),
-      shape: "diamond" as const,
-      size: isActive ? 13 : 9,
-      colour: AMBER,
-      alpha: isActive ? 1 : 0.8,
-    }));
+    const at = stage.projectAll(curve.keyPlaces);
+    const largest = isActive ? 13 : 9;
+    return Array.from(curve.keyTimes, (_, k) => {
+      const room = Math.min(...[k - 1, k + 1].map((i) => (i < 0 || i >= curve.keyTimes.length ? Infinity : Math.hypot(at[3 * i] - at[3 * k], at[3 * i + 1] - at[3 * k + 1]))));
+      return { place: curve.keyPlaces.subarray(3 * k, 3 * k + 3), shape: "diamond", size: Math.max(6, Math.min(largest, 0.7 * room)), colour: AMBER, alpha: isActive ? 1 : 0.8 };
+    });
   }
 
   /** Contacts lie on the ground below the place where the point stands: filled while they last, a ring at other times. */
@@ -166,29 +166,24 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
 
   function hit(x: number, y: number): OnCurve | null {
     if (!paths) return null;
-    let best: { score: number; found: OnCurve } | null = null;
-    for (const [number, curve] of paths.curves) {
-      const bonus = number === view.active ? 4 : 0; // px: what is in hand comes first where curves cross
+    let best: { score: number; curve: MotionCurve; time: number } | null = null;
+    for (const curve of paths.curves.values()) {
+      const bonus = curve.curve === view.active ? 4 : 0; // px: what is in hand comes first where curves cross
       const places = stage.projectAll(curve.positions);
-      const keyed = stage.projectAll(curve.keyPlaces);
-      for (let k = 0; k < curve.keyTimes.length; k++) {
-        const distance = Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y);
-        const score = distance - bonus - 3;
-        if (distance > KEY_REACH || (best && score >= best.score)) continue;
-        const place = [...curve.keyPlaces.subarray(3 * k, 3 * k + 3)] as Triple;
-        best = { score, found: { curve: number, time: curve.keyTimes[k], place, key: true } };
-      }
       for (let f = 0; f + 1 < paths.times.length; f++) {
         const [a, b] = [3 * f, 3 * f + 3];
         if (places[a + 2] > 1 || places[b + 2] > 1) continue;
         const { distance, share } = nearestOn(x, y, places[a], places[a + 1], places[b], places[b + 1]);
         const score = distance - bonus;
         if (distance > REACH || (best && score >= best.score)) continue;
-        const time = paths.times[f] + share * (paths.times[f + 1] - paths.times[f]);
-        best = { score, found: { curve: number, time, place: placeAt(paths, curve, time), key: false } };
+        best = { score, curve, time: paths.times[f] + share * (paths.times[f + 1] - paths.times[f]) };
       }
     }
-    return best?.found ?? null;
+    if (!best) return null;
+    const { curve, time } = best;
+    const keyed = stage.projectAll(curve.keyPlaces);
+    const near = curve.keyTimes.findIndex((_, k) => Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y) < KEY_REACH);
+    return { curve: curve.curve, time, place: placeAt(paths, curve, time), key: near < 0 ? null : curve.keyTimes[near] };
   }
 
   connection.onFrame((data) => {
@@ -208,7 +203,14 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     connection.tell({ kind: "seen", sequence, stream: FRAME.pathsStream });
     sequence = null;
   };
-  stage.onDrawn(acknowledge);
+  let zoomed = 0; // metres: the distance of the camera that the sizes are for
+  stage.onDrawn(() => {
+    acknowledge();
+    const { distance } = stage.view;
+    if (!awake || !ribbons.size || Math.abs(distance / zoomed - 1) < 0.15) return;
+    zoomed = distance;
+    look();
+  });
   session.onState((next) => {
     if (!next) told = null;
     if (awake) update();

@@ -1,6 +1,6 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { beside } from "./blocked";
+import { begun, beside } from "./blocked";
 import { metres } from "./gesture";
 import { ghostTimes } from "./ghosting";
 import { ringPaths } from "./gizmo";
@@ -42,6 +42,10 @@ describe("names beside curves", () => {
 
 describe("the card of a blocked edit", () => {
   const [size, room] = [{ width: 260, height: 100 }, { width: 800, height: 500 }];
+  it("says whole sentences", () => {
+    expect(begun("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
+    expect(begun("'hand' is held.")).toBe("'hand' is held.");
+  });
   it("stands right of the ghost, left where there is no room, and never outside", () => {
     expect(beside({ x: 100, y: 250 }, size, room)).toEqual({ x: 126, y: 200 });
     expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 414, y: 200 });

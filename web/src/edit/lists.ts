@@ -102,7 +102,7 @@ export function heldSection({ store }: Context, session: EditSession, view: Edit
         h(
           "div",
           { class: "row", "data-testid": "edit-held-row", "data-what": what },
-          h("span", { class: `glyph ${what.split(",")[0]}`, "aria-hidden": "true" }),
+          h("span", { class: `glyph held-${what.split(",")[0]}`, "aria-hidden": "true" }),
           h("span", { class: "nowrap grow" }, pointName(point)),
           h("span", { class: "muted" }, `${what}, ${when}`),
           button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),

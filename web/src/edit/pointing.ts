@@ -83,7 +83,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   function click(found: Under, event: PointerEvent): void {
     if (found?.on === "curve") {
       actions.activate(found.at.curve);
-      void actions.seek(found.at.time);
+      void actions.seek(found.at.key ?? found.at.time);
     } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey);
   }
 
@@ -286,7 +286,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       const grip = gripOf(over);
       if (!over || !grip) return "";
       const verb = { move: "move", turn: "turn", time: "retime" }[grip.operation];
-      const where = over.on === "curve" ? ` at ${over.at.time.toFixed(2)} s${over.at.key ? ", a key" : ""}` : "";
+      const where = over.on === "curve" ? ` at ${over.at.time.toFixed(2)} s${over.at.key !== null ? ", next to a key: B poses that" : ""}` : "";
       return over.on === "curve" || view.posing ? `Drag to ${verb} ${grip.name}${where}` : `Click to see the path of ${grip.name}, drag to ${verb} it`;
     },
   };

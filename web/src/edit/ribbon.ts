@@ -17,6 +17,9 @@ export interface RibbonLook {
   window: number; // seconds around now that are drawn in full; the rest is fainter
 }
 
+/** A dark rim, in px, keeps a path apart from whatever it crosses. */
+const RIM = "const float RIM = 1.2;";
+
 /** Colour and strength of a moment: rose before now, teal after it; pale where it is fast; fainter far from now. */
 const TONE = /* glsl */ `
 uniform vec3 past, future;
@@ -30,7 +33,7 @@ vec4 toneOf(float time, float speed) {
 }
 `;
 
-const PATH_VERTEX = /* glsl */ `${SCREEN}
+const PATH_VERTEX = /* glsl */ `${SCREEN}${RIM}
 uniform float width;
 in vec2 corner, fromMore, toMore;
 in vec3 from, to;
@@ -41,7 +44,7 @@ void main() {
   speed = mix(fromMore.y, toMore.y, corner.x);
   vec2 way = pixelsOf(b) - pixelsOf(a);
   vec2 along = length(way) > 1e-3 ? normalize(way) : vec2(1.0, 0.0);
-  float wide = 0.5 * ratio * width + 0.75;
+  float wide = 0.5 * ratio * width + RIM * ratio + 0.75;
   side = corner.y * wide;
   vec2 shift = vec2(-along.y, along.x) * side + along * (corner.x - 0.5) * 0.4 * wide;
   gl_Position = min(a.w, b.w) <= 0.0 ? NOWHERE : moved(corner.x < 0.5 ? a : b, shift);
@@ -51,10 +54,12 @@ precision highp float;
 uniform float width, ratio;
 in float time, speed, side;
 out vec4 painted;
-${TONE}
+${RIM}${TONE}
 void main() {
   painted = toneOf(time, speed);
-  painted.a *= clamp(0.5 * ratio * width + 0.5 - abs(side), 0.0, 1.0);
+  float inside = clamp(0.5 * ratio * width + 0.5 - abs(side), 0.0, 1.0);
+  float rim = clamp((0.5 * width + RIM) * ratio + 0.5 - abs(side), 0.0, 1.0);
+  painted = vec4(mix(vec3(0.07), painted.rgb, inside), painted.a * max(inside, 0.6 * rim));
 }`;
 
 /** Dots are as large as there is room between two frames: where many lie close the path is drawn alone. */
@@ -166,7 +171,7 @@ export class Ribbon {
     this.tone.now.value = now;
     this.tone.window.value = look.window;
     this.tone.strength.value = active || hovered ? 1 : quiet ? 0.35 : 0.75;
-    this.tone.hidden.value = active ? 0.6 : 0.35;
+    this.tone.hidden.value = active ? 0.85 : 0.45;
     this.tone.speedy.value = look.speed && !quiet ? 1 : 0;
     this.width.value = active ? 2.6 : hovered ? 2.2 : quiet ? 1 : 1.5;
     this.dotSize.value = active ? 5.5 : 4;

@@ -9,7 +9,7 @@ import { READ } from "./tables";
 
 const PAST = new Color("#e0607e").convertLinearToSRGB();
 const FUTURE = new Color("#4cc9b0").convertLinearToSRGB();
-const STRONGEST = 0.5; // of the outline of the nearest one; it fades with the distance in time
+const STRONGEST = 0.75; // of the outline of the nearest one; it fades with the distance in time
 
 interface Ghost {
   deformation: Deformation;
@@ -115,6 +115,6 @@ function ghostMaterial(deformation: Deformation, coloured: boolean): RawShaderMa
       uniform float strength;
       in float rim;
       out vec4 painted;
-      void main() { painted = vec4(colour, strength * (0.16 + 0.84 * rim * rim)); }`,
+      void main() { painted = vec4(colour, strength * (0.2 + 0.8 * rim * rim)); }`,
   });
 }
