@@ -43,7 +43,7 @@ def test_a_shaken_tail_swings_and_keeps_its_length() -> None:
     assert 0.02 < bent(found, poses) < np.radians(75.1)
     joints = [poses.skeleton.index(joint) for joint in TAIL.joints]
     lengths = np.linalg.norm(np.diff(found.world[:, joints][..., :3, 3], axis=1), axis=-1)
-    np.testing.assert_allclose(lengths, 0.15, atol=1e-9)
+    np.testing.assert_allclose(lengths, 0.05, atol=1e-9)
     others = [j for j in range(len(poses.skeleton)) if j not in joints]
     np.testing.assert_array_equal(found.rotations[:, others], quaternion.unroll(poses.rotations)[:, others])
 

@@ -2,9 +2,9 @@
 
 The animator may pose a tail in some pairs. Between them each joint turns to the weighted mean of the pairs' turns,
 
-    w_i = exp(-|y - y_i|^2 / 2 s^2)
+    w_i = |y - y_i|^-4
 
-with s half the usual distance from a pair to the nearest other. Springs then swing about that (`spring_limbs`).
+[Shepard 1968]: exactly as posed at a pair, and without a jump between. Springs then swing about that (`spring_limbs`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from understudy.retarget.pairs import Pairs
 from understudy.retarget.pose_distance import squared_pose_distances
 from understudy.retarget.poses import Poses
 from understudy.retarget.spring_limbs import SpringLimb
+
+AT_KEY = 1e-12  # square metres: nearer than that, a pose is the key pose itself
 
 
 def start_poses(pairs: Pairs, local: Array, limbs: Sequence[SpringLimb], rate: float) -> Poses:
@@ -40,10 +42,7 @@ def start_poses(pairs: Pairs, local: Array, limbs: Sequence[SpringLimb], rate: f
 
 def nearness(pairs: Pairs, local: Array) -> Array:
     """(F, N) weights of the pairs for source points (F, P, 3), each row summing to 1."""
-    known = pairs.source.reshape(len(pairs), -1)
-    among = squared_pose_distances(known, known)
-    among[np.diag_indices(len(known))] = np.inf
-    usual = max(0.25 * float(np.median(among.min(axis=1))), 1e-12)
-    squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), known)
-    weights = np.exp(-0.5 * (squares - squares.min(axis=1, keepdims=True)) / usual)
+    squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), pairs.source.reshape(len(pairs), -1))
+    nearest = np.maximum(squares.min(axis=1, keepdims=True), AT_KEY)
+    weights = (nearest / np.maximum(squares, AT_KEY)) ** 2
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
