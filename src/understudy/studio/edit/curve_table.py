@@ -34,7 +34,7 @@ class CurveTable:
     def __init__(self, curves: Curves, frames: Array, besides: Array, moment: float) -> None:
         self.frames = len(frames)  # F
         self.times = np.concatenate([frames, besides, [moment]])  # (F + E + 1,)
-        self.curves = curves
+        self.curves, self._offsets = curves, curves.channels.offsets
         self._blocks = [Block(curve) for curve in curves.curves]
         self.values = self.rows(self.times)  # (F + E + 1, C)
 
@@ -71,7 +71,7 @@ class CurveTable:
         rows = np.flatnonzero((self.times >= low) & (self.times <= high))
         if not len(rows):
             return NOTHING
-        offsets = curves.channels.offsets
+        offsets = self._offsets
         columns = np.concatenate([np.arange(offsets[i], offsets[i + 1]) for i in changed])
         self.values[np.ix_(rows, columns)] = sampled([self._blocks[i] for i in changed], self.times[rows])
         own = rows[rows < self.frames]
