@@ -1,0 +1,178 @@
+"""Keys, poses, strokes, reduction, the graph editor's frames and exports, over the socket."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.studio.edit.conftest import Editor, point
+from tests.studio.talking import Frame, Refused, Studio
+
+from understudy import formats, rig
+from understudy.keyframes.goals import Point
+from understudy.keyframes.wishes import path_of
+from understudy.studio.edit import content
+from understudy.studio.session import Session
+
+
+def graph_of(frame: Frame) -> tuple[np.ndarray, dict[tuple[int, int], dict[str, np.ndarray]]]:
+    """The times of the samples, and of each column its keys and samples, taken apart as the page does."""
+    words = np.frombuffer(frame.payload, "<u4")
+    floats = words.view("<f4")
+    times, at, columns = floats[: frame.b], frame.b, {}
+    for _ in range(frame.a):
+        channel, column, count = (int(word) for word in words[at : at + 3])
+        at += 4
+        keys = floats[at : at + 6 * count].reshape(6, count)
+        flags = words[at + 6 * count : at + 7 * count]
+        at += 7 * count
+        columns[channel, column] = {"keys": keys, "flags": flags, "samples": floats[at : at + frame.b]}
+        at += frame.b
+    assert at == len(words)
+    return times, columns
+
+
+def test_the_graph_editor_gets_keys_handles_and_the_curve_as_it_is_evaluated(editor: Editor) -> None:
+    editor.page.ask("editGraph", channels=[{"target": "body", "channel": "translation"}], samples=100)
+    frame = editor.page.next_frame(lambda frame: frame.stream == 3)
+    times, columns = graph_of(frame)
+    assert sorted(columns) == [(0, 0), (0, 1), (0, 2)]
+    curve = editor.desk.editing.committed.curves[0]
+    assert np.allclose(columns[0, 1]["keys"][0], curve.times) and np.allclose(
+        columns[0, 1]["keys"][1], curve.values[:, 1]
+    )
+    assert np.allclose(columns[0, 1]["samples"], curve.sample(times.astype(float))[:, 1], atol=1e-6)
+    change = {"target": "body", "channel": "translation", "key": 1, "column": 1, "after": [0.3, 0.6]}
+    editor.page.send(json.dumps({"kind": "editKeys", "changes": [change], "final": False, "number": 1}))
+    frame = editor.page.next_frame(lambda frame: frame.stream == 3)
+    _, columns = graph_of(frame)
+    assert columns[0, 1]["keys"][4:, 1] == pytest.approx([0.3, 0.6]) and columns[0, 1]["flags"][1] == 2
+    assert np.array_equal(editor.desk.editing.committed.curves[0].after, curve.after), "it is only shown"
+    assert editor.page.ask("editKeys", changes=[change], final=True)["changed"]
+    assert editor.desk.editing.committed.curves[0].after[1, 1].tolist() == [0.3, 0.6]
+    editor.page.ask("undo")
+    assert np.array_equal(editor.desk.editing.committed.curves[0].after, curve.after)
+    editor.page.ask("editGraph", channels=[])
+
+
+def test_what_was_only_shown_is_abandoned(editor: Editor) -> None:
+    before = editor.bytes
+    editor.page.ask("editTween", time=1.5, share=0.3, final=False)
+    assert content.packed(editor.desk.editing.view.curves) != before
+    editor.page.ask("editAbandon")
+    assert content.packed(editor.desk.editing.view.curves) == before == editor.bytes
+    assert editor.edits()[0]["file"] == ""
+
+
+def test_keys_are_set_and_removed_for_channels_or_for_all(editor: Editor) -> None:
+    assert editor.page.ask("editKey", time=0.5, channels=[{"target": "head", "channel": ""}])["keys"] == 29
+    assert editor.page.ask("editKey", time=0.5)["keys"] == 35
+    assert not editor.page.ask("editKey", time=0.5)["changed"], "they are there already"
+    assert editor.page.ask("editUnkey", time=0.5)["keys"] == 28
+    with pytest.raises(Refused, match=r"no key at 0\.5 s"):
+        editor.page.ask("editUnkey", time=0.5)
+
+
+def test_poses_are_copied_pasted_and_mirrored(editor: Editor) -> None:
+    assert editor.state["pairs"] and not editor.desk.pose
+    editor.page.ask("editCopyPose", time=1.0)
+    assert editor.last_state()["copied"]
+    editor.page.ask("editPastePose", time=2.5, mirror=True)
+    committed = editor.desk.editing.committed
+    assert committed.key_count == 35
+    height = path_of(editor.desk.editing.rig, committed, [Point("hand.L"), Point("hand.R")], np.array([1.0, 2.5]))[
+        ..., 1
+    ]
+    assert height[1, ::-1] == pytest.approx(height[0], abs=1e-6)
+    editor.desk.pose = None
+
+
+def test_a_point_follows_a_stroke(editor: Editor) -> None:
+    editing = editor.desk.editing
+    path = path_of(editing.rig, editing.committed, [Point("body")], np.linspace(1, 2, 20))[:, 0]
+    stroke = path + np.outer(np.sin(np.linspace(0, np.pi, 20)), (0.0, 0.3, 0.0))
+    found = editor.page.ask("editSketch", point=point("body"), stroke=stroke.tolist(), start=1.0, stop=2.0)
+    assert found["distance"] < 0.03
+    middle = path_of(editing.rig, editing.committed, [Point("body")], np.array([1.5]))[0, 0]
+    assert middle[1] > path[10, 1] + 0.25 and editing.committed.key_count == 28
+
+
+def test_limits_make_angles_of_quaternions_and_stiffness_is_kept(editor: Editor) -> None:
+    editor.page.ask("editLimit", target="arm.L", column="z", low=-0.5, high=0.8)
+    state = editor.last_state()
+    assert state["limits"] == [{"target": "arm.L", "column": "z", "low": -0.5, "high": 0.8}]
+    assert ("arm.L", "euler") in {(c["target"], c["channel"]) for c in state["channels"]}
+    editor.page.ask("editStiffness", target="body", value=4.0)
+    assert editor.last_state()["stiffness"] == {"body": 4.0}
+    editor.page.ask("editLimit", target="arm.L", column="z")
+    assert editor.last_state()["limits"] == []
+    with pytest.raises(Refused, match="wings"):
+        editor.page.ask("editStiffness", target="wings", value=2.0)
+    with pytest.raises(Refused, match="rise from low to high"):
+        editor.page.ask("editLimit", target="arm.L", column="z", low=1.0, high=-1.0)
+
+
+def test_ghosts_are_poses_of_the_stage(editor: Editor) -> None:
+    editor.page.ask("editGhosts", times=[0.0, 1.0, 2.0])
+    frame = editor.page.next_frame(lambda frame: frame.stream == 4)
+    assert frame.a == 3 and len(frame.payload) == 4 * 3 * (1 + frame.b)
+    editor.page.ask("editGhosts", times=[])
+
+
+def test_a_dense_clip_is_reduced_before_it_is_edited(editor: Editor) -> None:
+    acrobat = next(c for c in editor.page.document["characters"] if c["name"] == "acrobat")
+    editor.character = acrobat
+    state = editor.open("bow")
+    assert state["baked"] and state["estimate"] > 0 and state["channels"][0]["times"] == []
+    with pytest.raises(Refused, match="reduce it"):
+        editor.begin("head", 0.5)
+    told = editor.page.ask("editReduce", tolerance=0.01, preview=True)
+    assert not told["replaced"] and told["keys"] < told["sourceKeys"] and told["error"] <= 0.01
+    assert editor.last_state()["baked"], "a preview changes nothing"
+    kept = editor.page.ask("editReduce", tolerance=0.01, preview=False)
+    state = editor.last_state()
+    assert not state["baked"] and state["keys"] == kept["keys"] == told["keys"]
+    time = 0.5 * (state["channels"][0]["times"][0] + state["channels"][0]["times"][1])
+    outcome = editor.move("head", time, (0.0, 0.0, 0.05))
+    assert editor.last_state()["keys"] == kept["keys"] and outcome["distance"] < 0.05
+    editor.page.ask("undo")
+    editor.page.ask("undo")
+    assert editor.last_state()["baked"]
+
+
+def test_an_edit_is_exported_as_it_is_seen(editor: Editor, tmp_path: Path) -> None:
+    import httpx
+
+    editor.move("hand.L", 0.5, (0.0, 0.2, 0.0))
+    entry = editor.edits()[0]
+    told = editor.page.ask("export", what="edit", target=entry["id"], format="glb")
+    (tmp_path / "out.glb").write_bytes(httpx.get(editor.studio.address + told["url"]).content)
+    asset = formats.read(tmp_path / "out.glb")
+    [curves] = asset.curves
+    assert curves.name == entry["name"] == "flight edited"
+    editing, times = editor.desk.editing, np.linspace(0, 3, 100)
+    here = path_of(editing.rig, editing.committed, [Point("hand.L")], times)
+    there = path_of(rig.of(asset.characters[0]), curves, [Point("hand.L")], times)
+    assert np.abs(here - there).max() < 1e-3
+
+
+def test_a_project_that_is_opened_again_has_the_edit_and_its_undo(robot_file: Path, tmp_path: Path) -> None:
+    from understudy.studio.safety import Folders
+
+    folders = Folders()
+    folders.allow([robot_file.parent])
+    with Studio(Session(tmp_path / "project", folders)) as studio, studio.page() as page:
+        page.ask("open", path="robot.glb")
+        editor = Editor(studio, page)
+        editor.open()
+        before = editor.bytes
+        editor.move("hand.L", 0.5, (0.0, 0.2, 0.0))
+        kept = editor.bytes
+    with Studio(Session(tmp_path / "project", folders)) as studio, studio.page() as page:
+        editor = Editor(studio, page)
+        editor.open()
+        assert editor.bytes == kept
+        page.ask("undo")
+        assert editor.bytes == before
