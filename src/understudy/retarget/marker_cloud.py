@@ -1,4 +1,4 @@
-"""Bare markers as a source: gaps filled, the unit guessed, a root with front and up found in the cloud.
+"""Bare markers as a source: the unit guessed, and a root with front and up found in the cloud.
 
 Marker sets name their points by custom: LASI, RFWT, C7. Where waist markers are known the root is their middle, its
 right-to-left axis theirs; where only sides are known (names that begin with L and R) the whole cloud serves; where
@@ -12,15 +12,12 @@ import re
 import numpy as np
 
 from understudy.checks import Array
-from understudy.errors import InvalidInput, listed
 from understudy.formats import guesses
 from understudy.maths import linear
-from understudy.retarget import local_frame
+from understudy.retarget import gaps, local_frame
 
-LONGEST_GAP = 0.5  # seconds a marker may be unseen; a limb swings there and back in less than a second
-SEEN = 0.5  # of the frames: markers that are seen less are left out
 USUAL_CLOUD = (0.3, 4.0)  # metres from the lowest to the highest marker, in any frame
-WAIST = re.compile(r"^[lr]?(asi|asis|psi|psis|fwt|bwt|bwaist|fwaist|sacr|waist|hip|wst)", re.IGNORECASE)
+WAIST = re.compile(r"^[lr]?(asi|asis|psi|psis|fwt|bwt|bwaist|fwaist|sacr|waist|hip|wst|pv|pelvis)", re.IGNORECASE)
 
 
 def guessed_unit(points: Array, notes: list[str]) -> float:
@@ -36,29 +33,6 @@ def guessed_unit(points: Array, notes: list[str]) -> float:
     return unit.metres
 
 
-def filled(names: tuple[str, ...], points: Array, rate: float, notes: list[str]) -> tuple[tuple[str, ...], Array]:
-    """The markers that are seen often enough, with their gaps filled by straight lines: names (P,), (F, P, 3)."""
-    unseen = np.asarray(np.isnan(points).any(axis=2))
-    kept = unseen.mean(axis=0) < 1 - SEEN
-    if kept.sum() < 3:
-        raise InvalidInput(
-            f"a motion of markers should have three that are seen in half of its frames, but has {int(kept.sum())}"
-        )
-    if not kept.all():
-        lost = [name for name, keep in zip(names, kept) if not keep]
-        notes.append(f"markers seen in less than half of the frames were left out: {listed(lost)}")
-    names = tuple(name for name, keep in zip(names, kept) if keep)
-    points, unseen = np.array(points[:, kept]), unseen[:, kept]
-    if unseen.any():
-        frames = np.arange(len(points))
-        for marker in np.flatnonzero(unseen.any(axis=0)):
-            seen = ~unseen[:, marker]
-            for axis in range(3):
-                points[~seen, marker, axis] = np.interp(frames[~seen], frames[seen], points[seen, marker, axis])
-        notes.append(f"gaps of {int(unseen.any(axis=0).sum())} markers were filled")
-    return names, points
-
-
 def frames_of(names: tuple[str, ...], points: Array, notes: list[str]) -> Array:
     """world_from_local (F, 4, 4) of a cloud without gaps."""
     waist = [i for i, name in enumerate(names) if WAIST.match(name)]
@@ -68,7 +42,7 @@ def frames_of(names: tuple[str, ...], points: Array, notes: list[str]) -> Array:
     ups = np.broadcast_to(local_frame.UP, origins.shape)
     if not sides:
         notes.append("no marker's name tells left from right: the heading is that of the cloud, +Z at the first frame")
-        return local_frame.frames_of(origins, _turned(points), ups)
+        return local_frame.frames_of(origins, gaps.turned_body(points)[1][:, :, 2], ups)
     left, right = (np.array(side) for side in zip(*sides))
     across = (points[:, left] - points[:, right]).mean(axis=1)
     across[:, 1] = 0.0
@@ -86,12 +60,3 @@ def _sides(names: tuple[str, ...], among: list[int]) -> list[tuple[int, int]]:
                 found.append((left, right))
                 break
     return found
-
-
-def _turned(points: Array) -> Array:
-    """(F, 3) the direction that was +Z at the first frame, turned as the cloud has turned about the vertical."""
-    flat = points[..., [0, 2]] - points[..., [0, 2]].mean(axis=1, keepdims=True)
-    cross = np.einsum("p,fp->f", flat[0, :, 1], flat[..., 0]) - np.einsum("p,fp->f", flat[0, :, 0], flat[..., 1])
-    dot = np.einsum("pi,fpi->f", flat[0], flat)
-    angle = np.arctan2(cross, dot)
-    return np.stack([np.sin(angle), np.zeros(len(angle)), np.cos(angle)], axis=1)

@@ -13,7 +13,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.formats import guesses
 from understudy.maths import quaternion
-from understudy.retarget import local_frame, marker_cloud
+from understudy.retarget import gaps, local_frame, marker_cloud
 from understudy.retarget.markers import Markers, markers_of
 from understudy.retarget.poses import Poses, poses_of
 
@@ -105,27 +105,24 @@ def source_of(
 
 def _of_markers(clip: Clip, rate: float | None, scale: float | None, notes: list[str]) -> Source:
     names = tuple(channel.target for channel in clip.channels if channel.kind == "marker")
-    values = clip.values[:, clip.channels.columns_of("marker")].reshape(len(clip), -1, 3) * (scale or 1.0)
-    if scale is None:
-        values = values * marker_cloud.guessed_unit(values, notes)
-    names, points = marker_cloud.filled(names, values, clip.rate, notes)
+    values = clip.values[:, clip.channels.columns_of("marker")].reshape(len(clip), -1, 3)
+    seen = gaps.in_view(np.isnan(values).any(axis=2))
+    if (seen.start, seen.stop) != (0, len(clip)):
+        notes.append(
+            f"frames {seen.start} to {seen.stop - 1} of {len(clip)} were taken, the others show too few markers: "
+            f"frame 0 of this motion is frame {seen.start} of the file"
+        )
+    values = values[seen]
+    values = values * (marker_cloud.guessed_unit(values, notes) if scale is None else scale)
+    names, points = gaps.filled(names, values, notes)
+    own = clip.rate
+    if rate is not None and rate != own:
+        channels = [Channel(name, "marker") for name in names]
+        dense = Clip(clip.name, channels, points.reshape(len(points), -1), own).resampled(rate)
+        points, own = dense.values.reshape(len(dense), -1, 3), rate
     frames = marker_cloud.frames_of(names, points, notes)
-    if rate is not None and rate != clip.rate:
-        dense = Clip(
-            clip.name, [Channel(name, "marker") for name in names], points.reshape(len(points), -1), clip.rate
-        ).resampled(rate)
-        points = dense.values.reshape(len(dense), -1, 3)
-        frames = marker_cloud.frames_of(names, points, [])
-    return Source(
-        clip.name,
-        checks.freeze(points),
-        checks.freeze(frames),
-        clip.rate if rate is None else rate,
-        None,
-        names,
-        tuple(notes),
-        clip.start,
-    )
+    start = clip.start + seen.start / clip.rate
+    return Source(clip.name, checks.freeze(points), checks.freeze(frames), own, None, names, tuple(notes), start)
 
 
 def _factor(units: str | float | None) -> float | None:
