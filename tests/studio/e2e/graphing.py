@@ -1,0 +1,109 @@
+"""The graph editor for tests: a page that edits, driven by the pointer, with the frames that its stage gets."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from tests.studio.e2e.running import Studio
+
+from understudy.checks import Array
+from understudy.studio import frames
+
+PATIENCE = 30.0  # seconds
+
+
+class GraphPage:
+    """The edit mode of a page, open on the first clip of a studio."""
+
+    def __init__(self, page: Any, studio: Studio) -> None:
+        self.page = page
+        self.stage: Array = np.zeros(0)  # the last frame of the stage
+        page.on("websocket", lambda socket: socket.on("framereceived", self._receive))
+        page.goto(f"{studio.address}#edit")
+        self.until("() => window.understudy?.graph && window.understudy.edit.state()?.channels.length > 0")
+
+    def _receive(self, data: Any) -> None:
+        if not isinstance(data, bytes) or len(data) < frames.HEADER.size:
+            return
+        stream = frames.HEADER.unpack_from(data)[1]
+        if stream == frames.STAGE_STREAM:
+            self.stage = np.frombuffer(data[frames.HEADER.size :], "<f4")
+
+    def ask(self, script: str, *arguments: Any) -> Any:
+        """What a function of the page gives."""
+        return self.page.evaluate(script, *arguments)
+
+    def until(self, script: str, *arguments: Any) -> Any:
+        """Waits for a function of the page to give something true."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            found = self.ask(script, *arguments)
+            if found:
+                return found
+            self.page.wait_for_timeout(30)
+        raise AssertionError(f"never came true: {script}")
+
+    def staged(self, differs_from: Array | None = None, same_as: Array | None = None) -> Array:
+        """The stage's frame, once it differs from one or is the same as another."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            now = self.stage
+            if differs_from is not None and now.shape == differs_from.shape and np.abs(now - differs_from).max() > 1e-4:
+                return now
+            if same_as is not None and now.shape == same_as.shape and np.abs(now - same_as).max() < 1e-6:
+                return now
+            self.page.wait_for_timeout(30)
+        raise AssertionError("the stage did not follow")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What the server last said of the edit."""
+        found: dict[str, Any] = self.ask("() => understudy.edit.state()")
+        return found
+
+    def channel(self, target: str, kind: str) -> int:
+        """The number of a channel."""
+        channels = self.state["channels"]
+        return next(i for i, c in enumerate(channels) if (c["target"], c["channel"]) == (target, kind))
+
+    def tab(self, name: str) -> None:
+        self.page.get_by_test_id(f"graph-tab-{name}").click()
+
+    def choose(self, channel: int) -> None:
+        """Choose a channel in the list, and wait for its curves."""
+        self.page.locator(f'.graph-row[data-channel="{channel}"] .graph-name').click()
+        self.until("number => understudy.graph.model.lanes.some((lane) => lane.channel === number)", channel)
+        self.page.wait_for_timeout(50)
+
+    def place(self, channel: int, column: int, key: int, side: str | None = None) -> tuple[float, float]:
+        """Where a key or its handle is on the page."""
+        at = self.ask("([c, l, k, s]) => understudy.graph.place(c, l, k, s ?? undefined)", [channel, column, key, side])
+        return at["x"], at["y"]
+
+    def drag(self, start: tuple[float, float], dx: float, dy: float, release: bool = True) -> None:
+        """The pointer from a place by some px, as a hand moves it."""
+        mouse = self.page.mouse
+        mouse.move(*start)
+        mouse.down()
+        for step in range(1, 7):
+            mouse.move(start[0] + dx * step / 6, start[1] + dy * step / 6)
+            self.page.wait_for_timeout(20)
+        if release:
+            mouse.up()
+
+    def changed(self, revision: int) -> dict[str, Any]:
+        """The state after the next change that stays."""
+        self.until("before => understudy.edit.state().revision !== before", revision)
+        return self.state
+
+    def undo(self) -> dict[str, Any]:
+        """Take back one step."""
+        revision = self.state["revision"]
+        self.page.keyboard.press("Control+z")
+        return self.changed(revision)
+
+    def exact(self) -> float:
+        """How far the curves on the page are from what the server evaluates."""
+        return float(self.ask("() => understudy.graph.deviation()"))
