@@ -28,7 +28,7 @@ def test_a_posed_tail_is_held_near_its_pair() -> None:
     found = start_poses(given, source().local, (SpringLimb(("Tail1",)),), 30.0)
     angle = quaternion.angle_between(found.rotations[:, tail], quaternion.identity())
     assert abs(angle[frame] - 0.8) < 0.2 and angle.argmax() in range(frame - 4, frame + 5)
-    assert np.abs(np.diff(angle)).max() < 0.3
+    assert np.abs(np.diff(angle)).max() < 0.5
 
 
 def test_distances_of_poses() -> None:

@@ -2,7 +2,7 @@
 
 The animator may pose a tail in some pairs. Between them each joint turns to the weighted mean of the pairs' turns,
 
-    w_i = |y - y_i|^-4
+    w_i = |y - y_i|^-3
 
 [Shepard 1968]: exactly as posed at a pair, and without a jump between. Springs then swing about that (`spring_limbs`).
 """
@@ -44,5 +44,5 @@ def nearness(pairs: Pairs, local: Array) -> Array:
     """(F, N) weights of the pairs for source points (F, P, 3), each row summing to 1."""
     squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), pairs.source.reshape(len(pairs), -1))
     nearest = np.maximum(squares.min(axis=1, keepdims=True), AT_KEY)
-    weights = (nearest / np.maximum(squares, AT_KEY)) ** 2
+    weights = (nearest / np.maximum(squares, AT_KEY)) ** 1.5
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
