@@ -16,7 +16,7 @@ describe("points", () => {
     expect(samePoint(jointPoint("hand"), jointPoint("hand"))).toBe(true);
     expect(samePoint(jointPoint("hand"), { ...jointPoint("hand"), offset: [0, 0.1, 0] })).toBe(false);
     expect(samePoint(skinPoint(3), skinPoint(4))).toBe(false);
-    expect([pointName(jointPoint("hand")), pointName(skinPoint(7))]).toEqual(["hand", "skin 7"]);
+    expect([pointName(jointPoint("hand")), pointName(skinPoint(7))]).toEqual(["hand", "vertex 7"]);
   });
 });
 

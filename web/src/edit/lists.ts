@@ -12,7 +12,7 @@ const CLOSE = "M4 4l8 8M12 4l-8 8";
 const button = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
   h("button", { type: "button", class: "quiet small square", "aria-label": name, title: name, "aria-pressed": pressed === undefined ? null : String(pressed), "data-testid": testid, onclick: run }, icon(path));
 
-export function pathsSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+export function pathsSection({ stage, store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
   const list = h("div", { class: "list", "data-testid": "edit-curves" });
   const aside = h("span", { class: "aside" });
   const find = h("input", { type: "search", placeholder: "Add a joint by name", "aria-label": "Add a joint by name", list: "edit-joints", "data-testid": "edit-add-joint" });
@@ -24,7 +24,7 @@ export function pathsSection({ store }: Context, session: EditSession, view: Edi
     find.value = "";
     void actions.show(jointPoint(name), name, true);
   });
-  const names = (): string[] => [...new Set(session.state?.channels.map((channel) => channel.target) ?? [])];
+  const names = (): readonly string[] => stage.joints;
 
   function row({ curve, name, point }: ShownCurve): HTMLElement {
     const pinned = session.state?.pins.some((pin) => samePoint(pin.point, point)) ?? false;
@@ -46,14 +46,13 @@ export function pathsSection({ store }: Context, session: EditSession, view: Edi
   }
 
   let known = "";
-  session.onState(() => {
+  find.addEventListener("focus", () => {
     const now = names();
-    if (now.join("\n") !== known) {
-      known = now.join("\n");
-      replace(joints, ...now.map((name) => h("option", { value: name })));
-    }
-    draw();
+    if (now.join("\n") === known) return;
+    known = now.join("\n");
+    replace(joints, ...now.map((name) => h("option", { value: name })));
   });
+  session.onState(draw);
   view.onChange(draw);
   store.onDocument(draw);
   return h("div", { class: "section" }, h("h2", {}, "Paths", aside), list, h("div", { class: "spread" }, find, picks), joints);

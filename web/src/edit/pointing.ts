@@ -80,6 +80,13 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: store.time, posing, keys: view.addsKeys };
   }
 
+  /** Poses are keys: between them there is nothing to pose, unless keys may be added. */
+  function canPose(): boolean {
+    if (view.addsKeys || actions.atKey()) return true;
+    notices.show("info", "There is no key here to pose.", "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel.");
+    return false;
+  }
+
   function click(found: Under, event: PointerEvent): void {
     if (found?.on === "curve") {
       actions.activate(found.at.curve);
@@ -154,7 +161,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event,
       () => {
         const grip = gripOf(found);
-        if (!grip) return;
+        if (!grip || (grip.posing && !canPose())) return;
         if (found.on === "curve") actions.activate(found.at.curve);
         else if (!grip.posing) void actions.show(grip.point, found.at.joint, true);
         canvas.style.cursor = CURSORS[grip.operation];
@@ -228,6 +235,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       notices.show("info", "Nothing is in hand.", "Click a point of the character first; its curve is shown then.");
       return;
     }
+    if (view.posing && operation !== "time" && !canPose()) return;
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
     const grip: Grip = { operation, point, name: entry.name, time: store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
     const stop = (commit: boolean): void => {
@@ -280,7 +288,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
       const grip: Grip = { point: entry.point, name: entry.name, time: store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
-      watch(event, () => gestures.begin(grip, at(event)), () => undefined);
+      watch(event, () => (!grip.posing || canPose()) && gestures.begin(grip, at(event)), () => undefined);
     },
     hint() {
       const grip = gripOf(over);

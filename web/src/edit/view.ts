@@ -72,6 +72,6 @@ export function samePoint(a: PointRef, b: PointRef): boolean {
 
 /** What a point is called in lists and next to its curve. */
 export function pointName(point: PointRef): string {
-  if (point.vertex !== null) return `skin ${point.vertex}`;
+  if (point.vertex !== null) return `vertex ${point.vertex}`;
   return point.offset.some((value) => value !== 0) ? `${point.joint} +` : point.joint;
 }

@@ -73,6 +73,8 @@ export interface Stage {
   ghosts(data: ArrayBuffer | null, now: number): void;
   /** The height of the ground, metres. */
   readonly floor: number;
+  /** The names of the character's joints. */
+  readonly joints: readonly string[];
   /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
   positions(): Float32Array;
   view: View;

@@ -11,7 +11,7 @@ import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import type { Finesse } from "./materials";
-import { FOV, framedIn, moved, turned, zoomed } from "./orbit";
+import { CROWD_ANGLES, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
 import { Pace } from "./pace";
 import { placeCamera, projected, rayThrough } from "./projecting";
@@ -21,9 +21,7 @@ import type { Picked, Stage, StageStats, View } from "./stage";
 
 const STAGE_STREAM = 0;
 const CROWD_STREAM = 1;
-const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
-const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
 
 export function createStage(host: HTMLElement): Stage {
   return new Theatre(host);
@@ -134,8 +132,8 @@ class Theatre implements Stage {
     if (built && !this.disposed) this.extras = this.enter(built);
     if (this.figure) this.figure.group.visible = !this.extras;
     this.fit();
-    const angles = this.extras ? CROWD_ANGLES : { azimuth: OPENING.azimuth, elevation: OPENING.elevation };
-    this.fly(framedIn({ ...this.current, ...angles }, this.bounds, this.aspect));
+    const { azimuth, elevation } = this.extras ? CROWD_ANGLES : OPENING;
+    this.fly(framedIn({ ...this.current, azimuth, elevation }, this.bounds, this.aspect));
   }
 
   crowdRoom(low: readonly number[], high: readonly number[]): void {
@@ -196,6 +194,10 @@ class Theatre implements Stage {
 
   get floor(): number {
     return this.bounds.low.y;
+  }
+
+  get joints(): readonly string[] {
+    return this.figure?.description.joints ?? [];
   }
 
   frameAll(): void {
@@ -295,8 +297,7 @@ class Theatre implements Stage {
   }
 
   private setView(view: View): void {
-    this.flight = null;
-    this.current = view;
+    [this.flight, this.current] = [null, view];
     this.requestRender();
   }
 
