@@ -22,8 +22,9 @@ from understudy.maths import quaternion
 from understudy.retarget.freedom import Degrees, degrees_of
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.limb_poses import start_poses
+from understudy.retarget.mapping import SharedMapping
 from understudy.retarget.poses import Poses
-from understudy.retarget.transfer import Stage
+from understudy.retarget.transfer import CONTINUITY, Stage
 
 SLOWEST = 6.0  # hertz, f_min: a lag of 27 ms where nothing moves, which nobody sees
 EAGERNESS = 4.0  # hertz to a metre a second, beta: at 2 m/s a lag of 11 ms
@@ -40,6 +41,7 @@ class LiveState:
     speeds: Array | None = None  # (P, 3) metres a second
     origin: Array | None = None  # (3,) where the actor began, on the floor
     poses: Poses | None = None  # the last pose, over the origin
+    latent: Array | None = None  # (d,) of the last pose, where the mapping has such
     frame: int = 0
 
 
@@ -66,22 +68,38 @@ class Live:
 
     def step(self, state: LiveState, time: float, points: Array, frame: Array) -> tuple[LiveState, Poses]:
         """The pose for points (P, 3) at a time; `frame` (4, 4) is the actor's world_from_local. Both as in `Source`."""
-        points = checks.array(points, "points", (self.stage.pairs.source.shape[1], 3))
+        given = checks.array(points, "points", (self.stage.pairs.source.shape[1], 3))
         frame = np.asarray(frame, np.float64)
-        local = (points - frame[:3, 3]) @ frame[:3, :3]
+        local = (given - frame[:3, 3]) @ frame[:3, :3]
         state = self._filtered(state, float(time), local)
         assert state.points is not None  # filtered just now
-        mapped = self.stage.mapping.map(state.points[None])
+        wanted, latent = self._mapped(state)
         start = start_poses(self.stage.pairs, state.points[None], self.stage.limbs, 30.0)
         if state.poses is not None:
             start = _with_limbs(state.poses, start, self.stage)
         skeleton = self.stage.target.skeleton
-        pose = solve_ik(self.stage.pairs.markers, skeleton, mapped.points, start=start, degrees=self.degrees)
+        pose = solve_ik(self.stage.pairs.markers, skeleton, wanted, start=start, degrees=self.degrees)
         origin = frame[:3, 3] if state.origin is None else state.origin
         placed = np.array(frame)
         placed[:3, 3] = origin + self.size * (frame[:3, 3] - origin)
-        state = replace(state, poses=pose, origin=origin, frame=state.frame + 1)
+        state = replace(state, poses=pose, latent=latent, origin=origin, frame=state.frame + 1)
         return state, pose.moved(placed[None])
+
+    def _mapped(self, state: LiveState) -> tuple[Array, Array | None]:
+        """The target's markers (1, Q, 3) and the latent point (d,): of the shared model, near that of the frame before.
+
+        Beginning there saves most of the search, and keeps the pose from jumping between two that explain the actor.
+        """
+        assert state.points is not None  # filtered before
+        mapping = self.stage.mapping
+        if not isinstance(mapping, SharedMapping):
+            return mapping.map(state.points[None]).points, None
+        flat = state.points.reshape(1, -1)
+        if state.latent is None:
+            latent = mapping.model.map(flat)
+        else:
+            latent = mapping.model.map(flat, CONTINUITY, start=state.latent[None], before=state.latent)
+        return mapping.model.predict(latent)[0].reshape(1, -1, 3), latent[0]
 
     def _filtered(self, state: LiveState, time: float, local: Array) -> LiveState:
         """One step of the one euro filter."""
