@@ -12,6 +12,7 @@ import numpy as np
 from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.features.root import smooth
+from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.contact_goals import as_feet, contact_goals, distances, firmness, rigid_fit
 from understudy.retarget.contacts import Phases
@@ -35,22 +36,30 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
         return poses
     limbs = limbs_of(poses.skeleton)
     positions = body.contact_positions(poses.world)
-    apart = distances(body, limbs.world, limbs.top)
-    goals = contact_goals(positions, phases, apart)
-    holds = firmness(phases, poses.rate)
-    joints = np.array([body.contacts[k].joint for k in used], np.int64)
-    rooted = all(is_rooted(body, poses.skeleton, int(joint)) for joint in joints)
+    goals = contact_goals(positions, phases, distances(body, limbs.world, limbs.top))
     change = (goals - positions)[:, used].mean(axis=1)
-    if not rooted:
+    if not has_no_legs(poses.skeleton, body, phases):
         change = smooth(change, COMMON * poses.rate)
     shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
     shift[:, :3, 3] = change
-    moved = poses.moved(shift)
-    if rooted:
-        points = body.contact_positions(moved.world)
-        return _lifted(moved.moved(rigid_fit(points[:, used], goals[:, used], holds[:, used])), body)
-    goals = as_feet(positions, goals, phases, holds, limbs.top[[contact.joint for contact in body.contacts]])
-    return _with_legs(moved, body, goals, used, limbs, limits)
+    return reaching(poses.moved(shift), body, phases, goals, limits)
+
+
+def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None) -> Poses:
+    """Poses whose contact points come to goals (F, K, 3), by their legs or, where there are none, as a whole."""
+    used = np.flatnonzero(phases.down.any(axis=0))
+    points, holds = body.contact_positions(poses.world), firmness(phases, poses.rate)
+    if has_no_legs(poses.skeleton, body, phases):
+        return _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], holds[:, used])), body)
+    limbs = limbs_of(poses.skeleton)
+    goals = as_feet(points, goals, phases, holds, limbs.top[[contact.joint for contact in body.contacts]])
+    return _with_legs(poses, body, goals, used, limbs, limits)
+
+
+def has_no_legs(skeleton: Skeleton, body: Body, phases: Phases) -> bool:
+    """Whether nothing that weighs anything stands between the contacts that are ever down and the root."""
+    used = np.flatnonzero(phases.down.any(axis=0))
+    return not any(body.masses[skeleton.ancestors(body.contacts[k].joint)[1:]].any() for k in used)
 
 
 def _lifted(poses: Poses, body: Body) -> Poses:
@@ -60,22 +69,23 @@ def _lifted(poses: Poses, body: Body) -> Poses:
     return poses.moved(shift)
 
 
-def is_rooted(body: Body, skeleton: Skeleton, joint: int) -> bool:
-    """Whether nothing that weighs anything stands between a contact's joint and the root: there is no leg to bend."""
-    return not body.masses[skeleton.ancestors(joint)[1:]].any()
-
-
 def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs, limits: Limits | None) -> Poses:
     """The limbs of the contact points turn, and the root moves where they cannot reach."""
     skeleton = poses.skeleton
     joints = np.array([body.contacts[k].joint for k in used], np.int64)
-    turning, moving = np.zeros(len(skeleton), bool), np.zeros(len(skeleton), bool)
+    turning = np.zeros(len(skeleton), bool)
     for joint in joints:
         chain = skeleton.ancestors(int(joint))
         turning[[j for j in chain if not limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
-    root = skeleton.ancestors(int(joints[0]))[-1]
-    moving[root] = True
-    held = poses.world[:, root, :3, 3]
+    points = body.contact_positions(poses.world)[:, used]
+    found = leg_reach.reach(poses, np.flatnonzero(turning), joints, points, goals[:, used], limits)
+    return _by_ik(poses, body, goals, used, turning, limits) if found is None else found
+
+
+def _by_ik(poses: Poses, body: Body, goals: Array, used: Array, turning: Array, limits: Limits | None) -> Poses:
+    """The same by the general solver, where there is no compiled code."""
+    joints = np.array([body.contacts[k].joint for k in used], np.int64)
+    root = poses.skeleton.ancestors(int(joints[0]))[-1]
     markers = Markers(
         (*(body.contacts[k].name for k in used), "root"),
         np.concatenate([joints, [root]]),
@@ -84,16 +94,17 @@ def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs
         np.array([0.0, 0.0, 1.0]),
         np.array([0.0, 1.0, 0.0]),
     )
-    points = np.concatenate([goals[:, used], held[:, None]], axis=1)
+    points = np.concatenate([goals[:, used], poses.world[:, root, None, :3, 3]], axis=1)
     weights = np.concatenate([np.ones(len(used)), [HOLD * len(used)]])
+    freedom = Freedom(turning, np.arange(len(poses.skeleton)) == root)
     return solve_ik(
         markers,
-        skeleton,
+        poses.skeleton,
         points,
         start=poses,
         limits=limits,
         weights=weights,
-        freedom=Freedom(turning, moving),
+        freedom=freedom,
         stiffness=STIFFNESS,
         rate=poses.rate,
     )

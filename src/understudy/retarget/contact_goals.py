@@ -35,14 +35,18 @@ def contact_goals(positions: Array, phases: Phases, apart: Array | None = None) 
     places[:, 1] = 0.0
     if apart is not None:
         _keep_apart(places, spans, apart)
-    at = 0
-    for k in range(goals.shape[1]):
-        mine = [(a, b) for column, a, b in spans if column == k]
-        if mine:
-            goals[:, k] = _one(positions[:, k], mine, places[at : at + len(mine)])
-            at += len(mine)
-    np.maximum(goals[..., 1], 0.0, out=goals[..., 1], where=phases.down.any(axis=0)[None])
-    return goals
+    for (k, a, b), place in zip(spans, places):
+        goals[a:b, k] = place
+    return through_flight(positions, goals, phases)
+
+
+def through_flight(positions: Array, goals: Array, phases: Phases) -> Array:
+    """Goals (F, K, 3) where points are down, and positions (F, K, 3) corrected by eq. 9 between, above the floor."""
+    result = np.array(positions, np.float64)
+    for k in np.flatnonzero(phases.down.any(axis=0)):
+        result[:, k] = _one(positions[:, k], goals[:, k], phases.down[:, k])
+        result[:, k, 1] = np.where(phases.down[:, k], result[:, k, 1], np.maximum(result[:, k, 1], 0.0))
+    return result
 
 
 def distances(body: Body, rest: Array, tops: Array) -> Array:
@@ -53,15 +57,10 @@ def distances(body: Body, rest: Array, tops: Array) -> Array:
     return np.where(limb[:, None] == limb[None], apart, 0.0)
 
 
-def _one(path: Array, spans: list[tuple[int, int]], places: Array) -> Array:
-    """(F, 3) the goals of one point."""
+def _one(path: Array, goals: Array, down: Array) -> Array:
+    """(F, 3) the goals of one point that is down somewhere."""
     frames = len(path)
-    change = np.zeros((frames, 3))
-    for (a, b), place in zip(spans, places):
-        change[a:b] = place - path[a:b]
-    down = np.zeros(frames, bool)
-    for a, b in spans:
-        down[a:b] = True
+    change = np.where(down[:, None], goals - path, 0.0)
     for a, b in runs(~down):
         start = change[a - 1] if a > 0 else change[b]
         end = change[b] if b < frames else change[a - 1]

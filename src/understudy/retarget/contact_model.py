@@ -37,12 +37,12 @@ class ContactModel:
     epsilon: float = 1e-6
 
 
-SINK = 0.003  # of the height: how deep a body sinks in that stands still
+SINK = 0.001  # of the height: how deep a body sinks in that stands still
 SINK_TIME = 1e-3  # seconds: k_D / k_P
 RESIDUE = 0.01  # of the weight on a point: f_0
 NEAR = 0.01  # of the height: where the damper begins, 1 / k
 MU = 1.0
-SLID, SLIDING = 0.003, 0.02  # of the height, and that a second, at which friction is near its most
+SLID, SLIDING = 0.001, 0.05  # of the height, and that a second, at which friction is near its most
 
 
 def contact_model(weight: float, height: float, points: float) -> ContactModel:
@@ -50,7 +50,14 @@ def contact_model(weight: float, height: float, points: float) -> ContactModel:
     share = weight / points
     stiff = share / (SINK * height)
     return ContactModel(
-        stiff, SINK_TIME * stiff, RESIDUE * share, 1 / (NEAR * height), MU, 1.0, 1 / (SLID * height), 1 / (SLIDING * height)
+        stiff,
+        SINK_TIME * stiff,
+        RESIDUE * share,
+        1 / (NEAR * height),
+        MU,
+        1.0,
+        1 / (SLID * height),
+        1 / (SLIDING * height),
     )
 
 
@@ -77,17 +84,13 @@ def friction_direction(u: Array, model: ContactModel) -> tuple[Array, Array]:
 
 
 def contact_forces(
-    positions: Array, velocities: Array, anchors: Array, grip: Array, model: ContactModel
+    positions: Array, velocities: Array, anchors: Array, model: ContactModel
 ) -> tuple[Array, Array, Array]:
-    """Forces (..., 3) on points (..., 3), and their derivatives (..., 3, 3) by position and by velocity.
-
-    `grip` (...,): 1 where a point has friction, 0 where it passes close above the floor.
-    """
+    """Forces (..., 3) on points (..., 3), and their derivatives (..., 3, 3) by position and by velocity."""
     level = [0, 2]
     normal, by_y, by_speed = normal_force(positions[..., 1], velocities[..., 1], model)
     u = -model.k_tP * (positions - anchors)[..., level] - model.k_tD * velocities[..., level]
     direction, by_u = friction_direction(u, model)
-    direction, by_u = grip[..., None] * direction, grip[..., None, None] * by_u
     forces = np.empty(positions.shape)
     forces[..., 1] = normal
     forces[..., level] = model.mu * normal[..., None] * direction

@@ -1,13 +1,15 @@
 """What forces a motion needs, what forces the floor gives, and how both change when the figure is displaced.
 
-The figure is displaced as a whole, along x, y, z and about the vertical through its centre of mass. Then of the whole
-body only its centre c, the contact points, and one matrix U between neighbouring frames enter (`momentum`). With R(f)
-the turn by the yaw of frame f, the needed force, and the needed moment about the centre of mass, are
+The figure is displaced as a whole, along x, y, z and about the vertical through its centre of mass, over feet that stay
+where they are (the legs give way). Then of the whole body only its centre c and one matrix U between neighbouring
+frames enter (`momentum`). With R(f) the turn by the yaw of frame f, the needed force, and the needed moment about the
+centre of mass, are
 
     F = m c'' - m g,    N = d/dt axial(R(f+1) U(f) R(f)^T)
 
-and those of the floor are sums over the contact points (`contact_model`), F^ = sum f and N^ = sum R a x f with the arms
-a from the centre. All derivatives are exact.
+Each contact point that is down is pressed against the floor, a vector e of millimetres in each frame, and the floor
+answers with f(e) (`contact_model`): F^ = sum f, and N^ = sum a x f with the arms a from the centre. The paper presses
+all points by the one height of the root, which cannot put weight on the toes. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import linear
 from understudy.retarget.body import Body
-from understudy.retarget.contact_model import ContactModel, contact_forces, contact_model
+from understudy.retarget.contact_model import SINK, ContactModel, contact_forces, contact_model
 from understudy.retarget.contacts import Phases
 from understudy.retarget.momentum import MassMotion, axial, mass_motion
 
+PRESSING = 1e-3  # what it costs to press as deep as a standing body sinks in, beside 1 for a missing body weight
 LEVER = 0.25  # of the height: the arm by which moments are divided to compare with forces
 UP = np.array([0.0, 1.0, 0.0])
 TURN = linear.skew(UP)
@@ -34,16 +37,22 @@ class Problem:
 
     motion: MassMotion
     points: Array  # (F, K, 3) contact points
-    stencil: Array  # (F, K, 3) by which r(f-1), r(f), r(f+1) give velocities
-    grip: Array  # (F, K) 1 where a point is down
+    velocities: Array  # (F, K, 3) of the contact points
+    down: Array  # (F, K) 1 where a point is down, else 0
     model: ContactModel
     gravity: float
     height: float
 
     @property
-    def arms(self) -> Array:
-        """(F, K, 3) from the centre of mass to the contact points."""
-        return self.points - self.motion.centres[:, None]
+    def weight(self) -> float:
+        """Newtons."""
+        return self.motion.mass * self.gravity
+
+    def at_rest(self) -> tuple[Array, Array]:
+        """No displacement (F, 4), and the pressing (F, K, 3) under which the body would stand still."""
+        pressed = np.zeros(self.points.shape)
+        pressed[..., 1] = -SINK * self.height * self.down
+        return np.zeros((len(self.motion), 4)), pressed
 
 
 def problem_of(world: Array, body: Body, phases: Phases, rate: float, height: float, gravity: float) -> Problem:
@@ -53,53 +62,71 @@ def problem_of(world: Array, body: Body, phases: Phases, rate: float, height: fl
     standing = phases.down.sum(axis=1)
     usual = float(standing[standing > 0].mean()) if standing.any() else float(max(len(body.contacts), 1))
     model = contact_model(motion.mass * gravity, height, usual)
-    return Problem(motion, points, _stencil(phases.down, rate), phases.down.astype(float), model, gravity, height)
+    down = phases.down.astype(np.float64)
+    return Problem(motion, points, _velocities(points, phases.down, rate), down, model, gravity, height)
 
 
-def forces(problem: Problem, moved: Array) -> tuple[Array, Array, Array, Array]:
-    """Needed and given force (F, 3), needed and given moment (F, 3), of displacements (F, 4) x, y, z, yaw."""
+def forces(problem: Problem, moved: Array, pressed: Array) -> tuple[Array, Array, Array, Array]:
+    """(F, 3) needed force, given force, needed moment and given moment, of displacements (F, 4) and pressing."""
     needed, turning = _needed(problem, moved)
-    points, velocities, arms = _points(problem, moved)
-    given, _, _ = contact_forces(points, velocities, problem.points, problem.grip, problem.model)
-    return needed, given.sum(axis=1), turning, linear.cross(arms, given).sum(axis=1)
+    given, _ = _given(problem, pressed)
+    return needed, given.sum(axis=1), turning, linear.cross(_arms(problem, moved, pressed), given).sum(axis=1)
 
 
-def residuals(problem: Problem, moved: Array, slopes: bool = True) -> tuple[Array, Array]:
-    """(F, 6) what is missing in force and moment, in units of weight; and (F, 6, 3, 4) its derivatives by the
-    displacements (F, 4) of the frame before, the frame and the frame after, zero where `slopes` are not asked for. The
-    ends, which have no neighbour, miss nothing.
-    """
-    motion = problem.motion
-    weight = motion.mass * problem.gravity
-    needed, turning = _needed(problem, moved)
-    points, velocities, arms = _points(problem, moved)
-    given, by_place, by_speed = contact_forces(points, velocities, problem.points, problem.grip, problem.model)
-    missing = np.zeros((len(moved), 6))
-    missing[:, :3] = (needed - given.sum(axis=1)) / weight
-    scale = weight * LEVER * problem.height
-    missing[:, 3:] = (turning - linear.cross(arms, given).sum(axis=1)) / scale
+def residuals(problem: Problem, moved: Array, pressed: Array) -> Array:
+    """(F, 6) what is missing in force and moment, in units of weight. The ends, without neighbours, miss nothing."""
+    needed, given, turning, tipping = forces(problem, moved, pressed)
+    scale = problem.weight * LEVER * problem.height
+    missing = np.concatenate([(needed - given) / problem.weight, (turning - tipping) / scale], axis=1)
     missing[[0, -1]] = 0.0
-    result = np.zeros((len(moved), 6, 3, 4))
-    if not slopes:
-        return missing, result
+    return missing
+
+
+def slopes(problem: Problem, moved: Array, pressed: Array) -> tuple[Array, Array]:
+    """Derivatives of `residuals`: (F, 6, 3, 4) by the displacements of the frame before, the frame and the frame after,
+    and (F, 6, 3 K) by the pressing.
+    """
+    motion, weight, frames = problem.motion, problem.weight, len(moved)
+    scale = weight * LEVER * problem.height
+    given, by_press = _given(problem, pressed)
+    arms = _arms(problem, moved, pressed)
+    by_moves = np.zeros((frames, 6, 3, 4))
     change = motion.mass * motion.rate**2 / weight
     for s, share in enumerate((change, -2 * change, change)):
-        result[:, :3, s, :3] = share * np.eye(3)
-    result[:, 3:, :, 3] = _turning_slopes(motion, moved[:, 3]) / scale
-    by_yaw = linear.cross(UP, arms)  # (F, K, 3)
-    jacobian = np.zeros((*points.shape, 4))  # of the points by the displacement of their own frame
-    jacobian[..., :3], jacobian[..., 3] = np.eye(3), by_yaw
-    padded = np.concatenate([jacobian[:1], jacobian, jacobian[-1:]])
-    cross = linear.skew(arms)
-    for s in range(3):
-        part = problem.stencil[:, :, s, None, None] * (by_speed @ padded[s : s + len(moved)])
-        if s == 1:
-            part = part + by_place @ jacobian
-        result[:, :3, s] -= part.sum(axis=1) / weight
-        result[:, 3:, s] -= (cross @ part).sum(axis=1) / scale
-    result[:, 3:, 1, 3] -= linear.cross(by_yaw, given).sum(axis=1) / scale
-    result[[0, -1]] = 0.0
-    return missing, result
+        by_moves[:, :3, s, :3] = share * np.eye(3)
+    by_moves[:, 3:, :, 3] = _turning_slopes(motion, moved[:, 3]) / scale
+    by_moves[:, 3:, 1, :3] = -linear.skew(given.sum(axis=1)) / scale  # a = r - c, so dN^ = F^ x dc
+    lever = linear.skew(arms) @ by_press - linear.skew(given)
+    both = np.concatenate([-by_press / weight, -lever / scale], axis=2)  # (F, K, 6, 3)
+    by_presses = np.swapaxes(both, 1, 2).reshape(frames, 6, -1)
+    by_moves[[0, -1]], by_presses[[0, -1]] = 0.0, 0.0
+    return by_moves, by_presses
+
+
+def settled(problem: Problem, moved: Array, stiffness: float = PRESSING, rounds: int = 20) -> Array:
+    """(F, K, 3) the pressing under which the floor gives each frame of displacements (F, 4) most of what it needs.
+
+    Minimises |r|^2 + stiffness |e / (SINK height)|^2, frame by frame; a step that does not help is halved.
+    """
+    price = stiffness / (SINK * problem.height) ** 2
+    pressed = problem.at_rest()[1]
+    share = np.ones(len(moved))
+
+    def cost(e: Array) -> Array:
+        return np.square(residuals(problem, moved, e)).sum(axis=1) + price * np.square(e).sum(axis=(1, 2))
+
+    best = cost(pressed)
+    for _ in range(rounds):
+        _, j = slopes(problem, moved, pressed)
+        rho = residuals(problem, moved, pressed)[..., None] - j @ pressed.reshape(len(pressed), -1, 1)
+        inner = np.eye(6) + j @ np.swapaxes(j, 1, 2) / price
+        wanted = -(np.swapaxes(j, 1, 2) @ np.linalg.solve(inner, rho) / price).reshape(pressed.shape)
+        trial = pressed + share[:, None, None] * (wanted - pressed)
+        found = cost(trial)
+        better = found < best
+        pressed, best = np.where(better[:, None, None], trial, pressed), np.where(better, found, best)
+        share = np.where(better, np.minimum(1.0, 2 * share), 0.5 * share)
+    return pressed
 
 
 def displacement_frames(centres: Array, moved: Array) -> Array:
@@ -109,6 +136,18 @@ def displacement_frames(centres: Array, moved: Array) -> Array:
     result[:, :3, 3] = centres + moved[:, :3] - (result[:, :3, :3] @ centres[..., None])[..., 0]
     result[:, 3, 3] = 1.0
     return result
+
+
+def _arms(problem: Problem, moved: Array, pressed: Array) -> Array:
+    """(F, K, 3) from the displaced centre of mass to the contact points."""
+    return problem.points + pressed - (problem.motion.centres + moved[:, :3])[:, None]
+
+
+def _given(problem: Problem, pressed: Array) -> tuple[Array, Array]:
+    """(F, K, 3) the forces of the floor, and (F, K, 3, 3) their derivatives by the pressing; none in flight."""
+    places = problem.points + pressed
+    found, by_place, _ = contact_forces(places, problem.velocities, problem.points, problem.model)
+    return problem.down[..., None] * found, problem.down[..., None, None] * by_place
 
 
 def _needed(problem: Problem, moved: Array) -> tuple[Array, Array]:
@@ -136,26 +175,14 @@ def _turning_slopes(motion: MassMotion, yaw: Array) -> Array:
     return result
 
 
-def _points(problem: Problem, moved: Array) -> tuple[Array, Array, Array]:
-    """(F, K, 3) contact points, their velocities, and the arms from the centre of mass, displaced."""
-    arms = np.einsum("fij,fkj->fki", _yaw(moved[:, 3]), problem.arms)
-    points = arms + (problem.motion.centres + moved[:, :3])[:, None]
-    padded = np.concatenate([points[:1], points, points[-1:]])
-    frames = len(points)
-    velocities = sum(problem.stencil[:, :, s, None] * padded[s : s + frames] for s in range(3))
-    return points, np.asarray(velocities), arms
-
-
-def _stencil(down: Array, rate: float) -> Array:
+def _velocities(points: Array, down: Array, rate: float) -> Array:
     """(F, K, 3) central differences, but one-sided where a contact begins or ends: flight is not sliding."""
-    before = np.concatenate([down[:1], down[:-1]])
-    after = np.concatenate([down[1:], down[-1:]])
-    result = np.empty((*down.shape, 3))
-    result[...] = 0.5 * rate * np.array([-1.0, 0.0, 1.0])
-    result[down & ~before & after] = rate * np.array([0.0, -1.0, 1.0])
-    result[down & before & ~after] = rate * np.array([-1.0, 1.0, 0.0])
-    result[down & ~before & ~after] = 0.0
-    return result
+    steps = np.diff(points, axis=0) * rate
+    after = np.concatenate([steps, steps[-1:]]) if len(steps) else np.zeros(points.shape)
+    before = np.concatenate([steps[:1], steps]) if len(steps) else np.zeros(points.shape)
+    stood = np.concatenate([down[:1], down[:-1]])[..., None]
+    stands = np.concatenate([down[1:], down[-1:]])[..., None]
+    return np.where(stood & stands, 0.5 * (before + after), np.where(stands, after, np.where(stood, before, 0.0)))
 
 
 def _yaw(angles: Array) -> Array:

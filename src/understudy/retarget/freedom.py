@@ -80,8 +80,7 @@ class Degrees:
 
 def degrees_of(skeleton: Skeleton, freedom: Freedom, limits: Limits | None) -> Degrees:
     """The degrees of freedom within limits."""
-    limits = {} if limits is None else {name: axes for name, axes in limits.items() if name in skeleton}
-    low, high, limited = _boxes(skeleton, limits)
+    low, high, limited = limit_boxes(skeleton, limits)
     rows: list[tuple[int, int, int]] = []
     chains: list[list[int]] = []
     last: list[list[int]] = []  # by joint, the chain of the freedoms down to it
@@ -105,8 +104,9 @@ def degrees_of(skeleton: Skeleton, freedom: Freedom, limits: Limits | None) -> D
     return Degrees(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy(), depth, wide, lows, highs, limited)
 
 
-def _boxes(skeleton: Skeleton, limits: Limits) -> tuple[Array, Array, Array]:
-    """Lowest and highest radians (J, 3), and which joints (J,) have limits."""
+def limit_boxes(skeleton: Skeleton, limits: Limits | None) -> tuple[Array, Array, Array]:
+    """Lowest and highest radians (J, 3), and which joints (J,) have limits; those of unknown joints are left out."""
+    limits = {} if limits is None else {name: axes for name, axes in limits.items() if name in skeleton}
     low, high = np.full((len(skeleton), 3), -np.inf), np.full((len(skeleton), 3), np.inf)
     limited = np.zeros(len(skeleton), bool)
     for name, axes in limits.items():

@@ -1,18 +1,24 @@
 """Weight: the motion of the whole figure changed until the floor can give the forces it needs [Yamane 2010, 5.3].
 
 Along x, y, z and about the vertical the figure is displaced by sums of Gaussians (`radial_basis`, eq. 10; the paper
-displaces the height alone). Their weights w minimise
+displaces the height alone), and each contact point that is down is pressed against the floor by e. They minimise
 
-    Z = k_w / 2 w^T w + k_1 Z_p + k_2 Z_m                                                    (eq. 11)
+    Z = k_w / 2 w^T w + k_1 Z_p + k_2 Z_m + k_e / 2 sum_f |e|^2 + k_s / 2 sum_f |d|^2        (eq. 11, and two terms)
     Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                                  (eq. 12)
 
-with F and N the force and the moment that the motion needs, and F^ and N^ those of the floor (`force_balance`). Forces
-are in units of the weight, lengths of the height and sums are means over seconds, so that all terms are pure numbers
-and the constants serve any body. Z_m is the likelihood of the poses under the mapping (eq. 15): of a displacement only
-the height shows in the local frame, and it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with
-the mapping's variance sigma^2 of that frame.
+with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
+floor (`force_balance`), and d the displacement. Forces are in units of the weight, lengths of the height, and sums are
+over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is the likelihood of the poses
+under the mapping (eq. 15): of a displacement only the height shows in the local frame, and it moves every marker alike,
+so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
 
-Steps are those of Gauss and Newton on a banded matrix, damped as by Levenberg and Marquardt.
+Steps are those of Gauss and Newton. With D = k_1 / k_e times the squared scale of e, J the derivatives by e and B those
+by d, the pressing drops out of each frame for itself:
+
+    min_e  |r + B d + J (e' - e)|^2 + e'^T D^-1 e' = (rho + B d)^T W (rho + B d),   rho = r - J e,  W = (1 + J D J^T)^-1
+
+and what is left is one banded system for the Gaussians, damped as by Levenberg and Marquardt. In the end the feet are
+put back where they stood, and the legs follow.
 """
 
 from __future__ import annotations
@@ -24,27 +30,43 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.retarget.body import Body
+from understudy.retarget.contact_correction import has_no_legs, reaching
+from understudy.retarget.contact_goals import through_flight
+from understudy.retarget.contact_model import SINK
 from understudy.retarget.contacts import Phases
-from understudy.retarget.force_balance import Problem, displacement_frames, problem_of, residuals
+from understudy.retarget.force_balance import (
+    PRESSING,
+    Problem,
+    displacement_frames,
+    problem_of,
+    residuals,
+    slopes,
+)
+from understudy.retarget.freedom import Limits
 from understudy.retarget.measures import body_height
-from understudy.retarget.momentum import GRAVITY
+from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
 from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
 
 INTERVAL = 0.1  # seconds between Gaussians
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
 USUAL = 0.03  # of the height: how sure a mapping is where it does not say
-ITERATIONS = 40
-ENOUGH = 1e-4  # of the cost: a step that gains less is the last
+STAY = (0.05, 0.2)  # of the height, and radians: displacements that count as one
+REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
+ITERATIONS = 25
+ENOUGH = 1e-3  # of the cost: a step that gains less is the last
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """How much each aim counts."""
 
-    k_w: float = 0.1
+    k_w: float = 0.01
     k_1: float = 1.0
-    k_2: float = 0.1
+    k_2: float = 0.05
+    k_e: float = PRESSING
+    k_s: float = 0.02
+    k_base: float = 1.0  # in place of k_s, with `SINK` for a unit, while a body without legs stands
 
 
 def realistic(
@@ -53,11 +75,12 @@ def realistic(
     phases: Phases,
     variance: Array | None = None,
     *,
+    limits: Limits | None = None,
     gravity: float = GRAVITY,
     interval: float = INTERVAL,
     terms: Terms | None = None,
 ) -> Poses:
-    """Poses moved as a whole so that the floor can give the forces that they need.
+    """Poses moved as a whole so that the floor can give the forces that they need, feet staying where they stand.
 
     `variance` (F,) in square metres is the mapping's. `gravity` is that of the character's world: a figure of half the
     size that keeps an actor's timing and jumps half as high lives under half the gravity.
@@ -68,68 +91,124 @@ def realistic(
     problem = problem_of(poses.world, body, phases, poses.rate, height, checks.positive(gravity, "gravity"))
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
-    moved = displacements(problem, np.asarray(variance), interval, terms or Terms())
-    return poses.moved(displacement_frames(problem.motion.centres, moved))
+    stands = np.asarray(has_no_legs(poses.skeleton, body, phases) & phases.down.any(axis=1))
+    moved, _ = displacements(problem, np.asarray(variance), stands, interval, terms or Terms())
+    wanted = problem.motion.centres + moved[:, :3]
+    shifted = poses.moved(displacement_frames(problem.motion.centres, moved))
+    for _ in range(REPLANTED):
+        goals = through_flight(body.contact_positions(shifted.world), problem.points, phases)
+        planted = reaching(shifted, body, phases, goals, limits)
+        off = wanted - mass_motion(planted.world, body, poses.rate).centres
+        shift = np.zeros((len(poses), 4))
+        shift[:, :3] = off
+        shifted = shifted.moved(displacement_frames(wanted, shift))
+    return planted
 
 
-def displacements(problem: Problem, variance: Array, interval: float, terms: Terms) -> Array:
-    """(F, 4) x, y, z and yaw that minimise Z, from none."""
-    rate = problem.motion.rate
-    basis = basis_of(len(problem.motion), rate, interval)
-    believed = np.maximum(variance, (SURE * problem.height) ** 2)
+@dataclass(frozen=True, eq=False)
+class _Costs:
+    """The terms of Z besides Z_p and the Gaussians' own, frame by frame."""
+
+    stay: Array  # (F, 4) times 1/2 d^2
+    press: float  # times 1/2 |e|^2
+    keep: Array  # (4,) times 1/2 w^2
+    k_1: float  # times Z_p
+
+    @classmethod
+    def of(cls, problem: Problem, variance: Array, stands: Array, terms: Terms) -> _Costs:
+        dt, height = 1 / problem.motion.rate, problem.height
+        units = np.array([height * STAY[0], height * STAY[0], height * STAY[0], STAY[1]])
+        stay = np.tile(terms.k_s * dt / units**2, (len(variance), 1))
+        stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (SURE * height) ** 2)
+        stay[stands] += terms.k_base * dt / (SINK * np.array([height, height, height, 1.0])) ** 2
+        keep = terms.k_w / np.array([height, height, height, 1.0]) ** 2
+        return cls(stay, terms.k_e * dt / (SINK * height) ** 2, keep, terms.k_1 * dt)
+
+    def total(self, problem: Problem, weights: Array, moved: Array, pressed: Array) -> float:
+        """Z."""
+        missing = residuals(problem, moved, pressed)
+        own = (self.keep * weights**2).sum() + (self.stay * moved**2).sum() + self.press * np.square(pressed).sum()
+        return float(0.5 * (own + self.k_1 * np.square(missing).sum()))
+
+
+def displacements(
+    problem: Problem, variance: Array, stands: Array, interval: float, terms: Terms
+) -> tuple[Array, Array]:
+    """(F, 4) x, y, z and yaw, and (F, K, 3) pressing, that minimise Z. `stands` (F,): where a base holds the figure."""
+    basis = basis_of(len(problem.motion), problem.motion.rate, interval)
+    costs = _Costs.of(problem, variance, stands, terms)
     weights = np.zeros((basis.count, 4))
-    cost, slope, bands = _expanded(problem, basis, weights, believed, terms)
+    moved, pressed = problem.at_rest()
+    cost = costs.total(problem, weights, moved, pressed)
     damping = 1e-3
     for _ in range(ITERATIONS):
-        raised = bands.copy()
-        raised[-1] *= 1 + damping
-        step = solve_banded(raised, -slope.reshape(-1))
-        if step is None:
-            damping *= 10
-            continue
-        trial = weights + step.reshape(weights.shape)
-        found = _cost(problem, basis, trial, believed, terms)
-        if found < cost:
-            gain = (cost - found) / cost
-            weights, damping = trial, max(damping / 5, 1e-9)
-            cost, slope, bands = _expanded(problem, basis, weights, believed, terms)
-            if gain < ENOUGH:
-                break
+        equations = _Equations.of(problem, basis, costs, weights, moved, pressed)
+        while damping < 1e6:
+            found = equations.step(damping)
+            if found is not None:
+                trial = weights + found[0]
+                shift, press = basis.sum(trial), found[1]
+                new = costs.total(problem, trial, shift, press)
+                if new < cost:
+                    break
+            damping *= 8
         else:
-            damping = max(damping * 8, 1e-6)
-            if damping > 1e8:
-                break
-    return basis.sum(weights)
+            break
+        gain = (cost - new) / cost
+        weights, moved, pressed, cost = trial, shift, press, new
+        damping = max(damping / 8, 1e-6)
+        if gain < ENOUGH:
+            break
+    return moved, pressed
 
 
-def _scales(problem: Problem) -> Array:
-    """(4,) what a displacement is divided by: metres by the height, yaw by a radian."""
-    return np.array([problem.height, problem.height, problem.height, 1.0])
+@dataclass(frozen=True, eq=False)
+class _Equations:
+    """Z to second order about one point, the pressing already eliminated."""
 
+    basis: Basis
+    bands: Array  # upper banded, of the Gaussians' weights
+    slope: Array  # (N, 4)
+    pressed: Array  # (F, K, 3)
+    rho: Array  # (F, 6)
+    by_moves: Array  # (F, 6, 3, 4)
+    answer: Array  # (F, 3 K, 6) D J^T W: e' = -answer (rho + B d)
 
-def _cost(problem: Problem, basis: Basis, weights: Array, believed: Array, terms: Terms) -> float:
-    moved = basis.sum(weights)
-    missing, _ = residuals(problem, moved, slopes=False)
-    dt = 1 / problem.motion.rate
-    small = 0.5 * terms.k_w * np.square(weights / _scales(problem)).sum()
-    likely = 0.5 * terms.k_2 * dt * (moved[:, 1] ** 2 / believed).sum()
-    return float(small + 0.5 * terms.k_1 * dt * np.square(missing).sum() + likely)
+    @classmethod
+    def of(
+        cls, problem: Problem, basis: Basis, costs: _Costs, weights: Array, moved: Array, pressed: Array
+    ) -> _Equations:
+        missing = residuals(problem, moved, pressed)
+        by_moves, by_press = slopes(problem, moved, pressed)
+        flat = pressed.reshape(len(pressed), -1, 1)
+        rho = missing - (by_press @ flat)[..., 0]
+        press = costs.k_1 / costs.press  # D
+        root = np.linalg.cholesky(np.linalg.inv(np.eye(6) + press * by_press @ np.swapaxes(by_press, 1, 2)))
+        white = np.swapaxes(root, 1, 2)  # W = root root^T
+        slope, blocks = normal_blocks(
+            (white @ rho[..., None])[..., 0], (white @ by_moves.reshape(len(rho), 6, 12)).reshape(by_moves.shape)
+        )
+        slope = costs.k_1 * slope + costs.stay * moved
+        blocks = costs.k_1 * blocks
+        blocks[0] += costs.stay[..., None] * np.eye(4)
+        bands = basis.banded(blocks)
+        bands[-1] += np.tile(costs.keep, basis.count)
+        answer = press * np.swapaxes(by_press, 1, 2) @ root @ white
+        return cls(basis, bands, basis.spread(slope) + costs.keep * weights, pressed, rho, by_moves, answer)
 
-
-def _expanded(problem: Problem, basis: Basis, weights: Array, believed: Array, terms: Terms) -> tuple[float, Array, Array]:
-    """Z, its slope (N, 4) by the weights, and the banded matrix of Gauss and Newton."""
-    moved = basis.sum(weights)
-    missing, slopes = residuals(problem, moved)
-    dt = 1 / problem.motion.rate
-    slope, blocks = normal_blocks(missing, slopes)
-    slope, blocks = slope * terms.k_1 * dt, blocks * terms.k_1 * dt
-    slope[:, 1] += terms.k_2 * dt * moved[:, 1] / believed
-    blocks[0, :, 1, 1] += terms.k_2 * dt / believed
-    bands = basis.banded(blocks)
-    keep = terms.k_w / _scales(problem) ** 2
-    bands[-1] += np.tile(keep, basis.count)
-    cost = _cost(problem, basis, weights, believed, terms)
-    return cost, basis.spread(slope) + keep * weights, bands
+    def step(self, damping: float) -> tuple[Array, Array] | None:
+        """The step of the weights (N, 4), and the new pressing (F, K, 3); the more damped the less of both."""
+        raised = self.bands.copy()
+        raised[-1] *= 1 + damping
+        step = solve_banded(raised, -self.slope.reshape(-1))
+        if step is None:
+            return None
+        change = self.basis.sum(step.reshape(-1, 4))
+        padded = np.concatenate([change[:1], change, change[-1:]])
+        around = np.stack([padded[s : s + len(change)] for s in range(3)], axis=1)
+        rho = self.rho + np.einsum("frsi,fsi->fr", self.by_moves, around)
+        wanted = -(self.answer @ rho[..., None]).reshape(self.pressed.shape)
+        return step.reshape(-1, 4), self.pressed + (wanted - self.pressed) / (1 + damping)
 
 
 def normal_blocks(missing: Array, slopes: Array) -> tuple[Array, Array]:
