@@ -7,9 +7,9 @@
  */
 import { BEZIER, isTurn, keyFrom, STEP } from "./curves";
 import { extent } from "./bezier";
-import { shownValue, type Graph } from "./hits";
+import { pixelScales, shownValue, type Graph } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
-import { keySigns, sampleRow } from "./sampling";
+import { keySigns, sampleRow, sampleSegment } from "./sampling";
 import { xAt, yAt } from "./view";
 
 /** The part of a canvas path that is used: tests record it. */
@@ -19,12 +19,12 @@ export interface Pen {
   bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void;
 }
 
-/** Rows of rotations that were sampled for one picture: (M,) times and (M, n) values of a channel, for all its lanes. */
-export type Samples = Map<number, { times: number[]; rows: Float64Array }>;
+/** Rows of rotations that were sampled for one picture: M times and (M, n) values of a channel, for all its lanes. */
+export type Samples = Map<number, { count: number; times: Float64Array; rows: Float64Array }>;
 
 const DENSE = 2; // px: segments shorter than this on average are drawn pixel by pixel
 const STRIDE = 3; // px between two samples of a curve that has to be sampled
-const FINE = 12; // samples of a segment that can be seen, at least
+const FINE = 4; // samples of a segment that can be seen, at least
 
 /** Draws the curve of a lane. */
 export function trace(graph: Graph, lane: Lane, pen: Pen, samples: Samples = new Map()): void {
@@ -45,70 +45,74 @@ export function trace(graph: Graph, lane: Lane, pen: Pen, samples: Samples = new
 function plain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
   const { times, values, before, after, segments, columns } = graph.channels[lane.channel];
   const n = columns.length;
-  const x = (time: number) => xAt(graph.view, graph.area, time);
-  const y = (value: number) => yAt(graph.view, graph.area, shownValue(lane, value));
-  pen.moveTo(x(times[first]), y(values[first * n + lane.column]));
-  for (let k = first; k < last; k++) {
-    const from = k * n + lane.column;
+  const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
+  pen.moveTo(xScale * times[first] + xZero, yScale * values[first * n + lane.column] + yZero);
+  for (let k = first, from = first * n + lane.column; k < last; k++, from += n) {
     const to = from + n;
-    const end = y(values[to]);
+    const endX = xScale * times[k + 1] + xZero;
+    const endY = yScale * values[to] + yZero;
     if (segments[k] === BEZIER) {
       pen.bezierCurveTo(
-        x(times[k] + after[2 * from]),
-        y(values[from] + after[2 * from + 1]),
-        x(times[k + 1] - before[2 * to]),
-        y(values[to] - before[2 * to + 1]),
-        x(times[k + 1]),
-        end,
+        xScale * (times[k] + after[2 * from]) + xZero,
+        yScale * (values[from] + after[2 * from + 1]) + yZero,
+        endX - xScale * before[2 * to],
+        endY - yScale * before[2 * to + 1],
+        endX,
+        endY,
       );
       continue;
     }
-    if (segments[k] === STEP) pen.lineTo(x(times[k + 1]), y(values[from]));
-    pen.lineTo(x(times[k + 1]), end);
+    if (segments[k] === STEP) pen.lineTo(endX, yScale * values[from] + yZero);
+    pen.lineTo(endX, endY);
   }
 }
 
 function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, samples: Samples): void {
-  const { view, area } = graph;
   let found = samples.get(lane.channel);
-  if (!found) {
-    const channel = graph.channels[lane.channel];
-    const n = channel.columns.length;
-    const times = sampleTimes(graph, lane.channel, first, last);
-    const signs = keySigns(channel);
-    const rows = new Float64Array(times.length * n);
-    times.forEach((time, i) => sampleRow(channel, time, signs, rows.subarray(i * n, (i + 1) * n)));
-    samples.set(lane.channel, (found = { times, rows }));
-  }
+  if (!found) samples.set(lane.channel, (found = sampled(graph, lane.channel, first, last)));
   const n = graph.channels[lane.channel].columns.length;
-  found.times.forEach((time, i) => {
-    const [x, y] = [xAt(view, area, time), yAt(view, area, shownValue(lane, found.rows[i * n + lane.column]))];
-    if (i === 0) pen.moveTo(x, y);
-    else pen.lineTo(x, y);
-  });
+  const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
+  const { count, times, rows } = found;
+  pen.moveTo(xScale * times[0] + xZero, yScale * rows[lane.column] + yZero);
+  for (let i = 1; i < count; i++) pen.lineTo(xScale * times[i] + xZero, yScale * rows[i * n + lane.column] + yZero);
 }
 
-/** Times at which a rotation is sampled: its keys, a few px apart between them, both sides of a step; only what is in sight. */
-function sampleTimes(graph: Graph, number: number, first: number, last: number): number[] {
-  const { times, segments } = graph.channels[number];
+/** A rotation in sight: at its keys, a few px apart between them, on both sides of a step. */
+function sampled(graph: Graph, number: number, first: number, last: number): { count: number; times: Float64Array; rows: Float64Array } {
+  const channel = graph.channels[number];
   const { view, area } = graph;
+  const n = channel.columns.length;
+  const signs = keySigns(channel);
   const edge = 0.01 * (view.stop - view.start);
-  const result = [times[first]];
+  const scale = area.width / (view.stop - view.start);
+  const most = Math.ceil(area.width / STRIDE) + (FINE + 4) * (last - first + 1) + 8;
+  const times = new Float64Array(most);
+  const rows = new Float64Array(most * n);
+  let count = 0;
+  const put = (k: number, time: number): void => {
+    times[count] = time;
+    sampleSegment(channel, k, time, signs, rows.subarray(count * n, (count + 1) * n));
+    count += 1;
+  };
+  if (last === first) sampleRow(channel, (times[count++] = channel.times[first]), signs, rows.subarray(0, n));
+  else put(first, channel.times[first]);
   for (let k = first; k < last; k++) {
-    const start = Math.max(times[k], view.start - edge);
-    const stop = Math.min(times[k + 1], view.stop + edge);
-    if (segments[k] === STEP) {
-      result.push(times[k + 1] - 1e-9, times[k + 1]);
+    const [from, to] = [channel.times[k], channel.times[k + 1]];
+    if (channel.segments[k] === STEP) {
+      put(k, to - 1e-9);
+      put(k, to);
       continue;
     }
-    const pixels = ((stop - start) / (view.stop - view.start)) * area.width;
-    const count = Math.max(Math.min(FINE, Math.ceil(pixels)), Math.ceil(pixels / STRIDE), 1);
-    if (start > times[k]) result.push(start);
-    for (let i = 1; i < count; i++) result.push(start + ((stop - start) * i) / count);
-    result.push(stop);
-    if (stop < times[k + 1]) result.push(times[k + 1]);
+    const start = Math.max(from, view.start - edge);
+    const stop = Math.min(to, view.stop + edge);
+    const pixels = (stop - start) * scale;
+    const parts = Math.max(1, Math.min(FINE, Math.ceil(pixels)), Math.ceil(pixels / STRIDE));
+    if (start > from) put(k, start);
+    for (let i = 1; i < parts; i++) put(k, start + ((stop - start) * i) / parts);
+    put(k, stop);
+    if (stop < to) put(k, to);
   }
-  return result;
+  return { count, times, rows };
 }
 
 /** One vertical stroke a pixel: from the least to the most that the curve has there. */

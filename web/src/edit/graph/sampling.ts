@@ -83,9 +83,13 @@ function held(channel: CurveChannel, key: number, signs: Int8Array, row: Float64
 }
 
 function inside(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): void {
+  sampleSegment(channel, segmentAt(channel.times, time), time, signs, row);
+}
+
+/** All columns at a time inside segment k, into `row`. */
+export function sampleSegment(channel: CurveChannel, k: number, time: number, signs: Int8Array, row: Float64Array): void {
   const { times, values, segments, columns } = channel;
   const n = columns.length;
-  const k = segmentAt(times, time);
   const share = Math.min(1, Math.max(0, (time - times[k]) / (times[k + 1] - times[k])));
   const kind = segments[k];
   if (kind === BEZIER) {
