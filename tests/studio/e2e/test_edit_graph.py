@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.cli.acrobat import acrobat
 from tests.studio.e2e.graphing import GraphPage
 from tests.studio.e2e.running import Studio
 from tests.studio.edit.robot import robot
@@ -134,6 +135,35 @@ def test_times_are_dragged_on_the_dope_sheet(graph: GraphPage, shot: Callable[[A
     wide = graph.changed(revision)["channels"][0]["times"]
     assert wide == pytest.approx([0, 1, 2.5, 3], abs=1e-3)
     graph.undo()
+
+
+def test_dial_says_what_a_reduction_gives(
+    start_studio: Callable[..., Studio], page: Any, tmp_path: Path, shot: Callable[[Any, str], Path]
+) -> None:
+    """A dense clip offers to be reduced; keys, error and time follow the dial; one step of undo brings it back."""
+    path = tmp_path / "acrobat.glb"
+    formats.write(acrobat(), path)
+    graph = GraphPage(page, start_studio(path))
+    state = graph.state
+    assert state["baked"] and page.get_by_test_id("reduce-offer").is_visible()
+    dial, said = page.get_by_test_id("reduce-dial"), page.get_by_test_id("reduce-keys")
+    keys = []
+    for place in (40, 150):
+        before = said.text_content()
+        dial.evaluate("(track, place) => { track.value = place; track.dispatchEvent(new Event('input')); }", place)
+        graph.until("before => document.querySelector('[data-testid=reduce-keys]').textContent !== before", before)
+        graph.until("() => document.querySelector('.reduce .spinner').classList.contains('hidden')")
+        keys.append(int(said.text_content().split()[0].replace(",", "")))
+    assert keys[1] < keys[0] < state["sourceKeys"]
+    assert "mm" in page.get_by_test_id("reduce-error").text_content()
+    assert page.get_by_test_id("reduce-time").text_content().endswith("s")
+    assert graph.state["revision"] == state["revision"]  # nothing was kept so far
+    shot(page, "edit_reduce")
+    page.get_by_test_id("reduce-offer").click()
+    after = graph.changed(state["revision"])
+    assert not after["baked"] and after["keys"] == keys[1]
+    assert not page.get_by_test_id("reduce-offer").is_visible()
+    assert graph.undo()["baked"]
 
 
 @pytest.fixture(scope="module")
