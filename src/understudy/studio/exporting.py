@@ -31,10 +31,10 @@ TYPES = {
 KEPT = 20  # exports on disk; the browser fetches one at once
 
 
-async def export(session: Session, what: str, target: str, format: str) -> Exported:
+async def export(session: Session, what: str, target: str, format: str, keys: bool = False) -> Exported:
     """Write it beside the stage, with progress."""
     ending = format if format.startswith(".") else f".{format}"
-    name, write = _writer(session, what, target, ending)
+    name, write = _writer(session, what, target, ending, keys)
     file = f"{secrets.token_hex(8)}-{_safe(name)}{ending}"
     place = session.project.place("exports", file)
     job = session.jobs.run(f"export {name}{ending}", lambda progress, cancelled: write(place, progress))
@@ -51,7 +51,9 @@ def fetched(session: Session, name: str) -> Content:
     return Content(place, TYPES.get(place.suffix, "application/octet-stream"), name.partition("-")[2])
 
 
-def _writer(session: Session, what: str, target: str, ending: str) -> tuple[str, Callable[..., tuple[str, ...]]]:
+def _writer(
+    session: Session, what: str, target: str, ending: str, keys: bool
+) -> tuple[str, Callable[..., tuple[str, ...]]]:
     from understudy.studio.edit.desk import curves_of
 
     document = session.document
@@ -78,8 +80,11 @@ def _writer(session: Session, what: str, target: str, ending: str) -> tuple[str,
         _check_format(ending)
 
         def edited(place: Path, progress: Callable[[float, float], None]) -> tuple[str, ...]:
-            loaded = session.assets.get(edit.character)
-            return write_asset(loaded.character, [curves_of(session, edit)], place, progress)
+            character = session.assets.get(edit.character).character
+            found = curves_of(session, edit)
+            if not (keys or ending == ".curves.json"):
+                found = on_every_frame(found)
+            return write_asset(character, [found], place, progress)
 
         return edit.name, edited
     if what == "take":
@@ -105,6 +110,11 @@ def _writer(session: Session, what: str, target: str, ending: str) -> tuple[str,
         raise InvalidInput(f"a {what} cannot be exported as {ending}")
     source = session.project.place("models", model.file)
     return model.name, lambda place, progress: place.write_bytes(source.read_bytes()) and ()
+
+
+def on_every_frame(animation: Clip | Curves) -> Clip:
+    """An animation with a key on every frame: some programs drop the tangents of the cubic splines that glTF has."""
+    return animation if isinstance(animation, Clip) else animation.clip()
 
 
 def _check_format(ending: str) -> None:

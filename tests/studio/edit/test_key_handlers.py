@@ -147,15 +147,17 @@ def test_an_edit_is_exported_as_it_is_seen(editor: Editor, tmp_path: Path) -> No
 
     editor.move("hand.L", 0.5, (0.0, 0.2, 0.0))
     entry = editor.edits()[0]
-    told = editor.page.ask("export", what="edit", target=entry["id"], format="glb")
-    (tmp_path / "out.glb").write_bytes(httpx.get(editor.studio.address + told["url"]).content)
-    asset = formats.read(tmp_path / "out.glb")
-    [curves] = asset.curves
-    assert curves.name == entry["name"] == "flight edited"
-    editing, times = editor.desk.editing, np.linspace(0, 3, 100)
+    editing, times = editor.desk.editing, np.arange(73) / 24
     here = path_of(editing.rig, editing.committed, [Point("hand.L")], times)
-    there = path_of(rig.of(asset.characters[0]), curves, [Point("hand.L")], times)
-    assert np.abs(here - there).max() < 1e-3
+    for keys in (False, True):
+        told = editor.page.ask("export", what="edit", target=entry["id"], format="glb", keys=keys)
+        (tmp_path / "out.glb").write_bytes(httpx.get(editor.studio.address + told["url"]).content)
+        asset = formats.read(tmp_path / "out.glb")
+        [curves] = asset.curves
+        assert curves.name == entry["name"] == "flight edited"
+        assert (curves.key_count > 500) == (not keys)
+        there = path_of(rig.of(asset.characters[0]), curves, [Point("hand.L")], times)
+        assert np.abs(here - there).max() < 1e-3
 
 
 def test_a_project_that_is_opened_again_has_the_edit_and_its_undo(robot_file: Path, tmp_path: Path) -> None:

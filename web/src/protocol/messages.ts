@@ -712,12 +712,13 @@ export interface EnterGameRequest {
   seed?: number | null;
 }
 
-/** Write a character with its clips, one clip (`character/clip`), a take, a script or a model as a file. */
+/** Write a character with its clips, one clip (`character/clip`), an edit, a take, a script or a model as a file. An edit has a key on every frame, which every program shows alike, unless its `keys` are asked for. */
 export interface ExportRequest {
   kind: "export";
   what: "character" | "clip" | "model" | "take" | "script" | "edit";
   target: string;
   format: string;
+  keys?: boolean;
 }
 
 /** Keep a script in the project: a new one, or another text for one that there is. */

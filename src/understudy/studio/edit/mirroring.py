@@ -8,6 +8,7 @@ stays: its heading H is taken out first, M = H (H^-1 M), and put back.
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 import numpy as np
 
@@ -23,6 +24,7 @@ OTHER = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "ri
 LONG = re.compile("|".join(OTHER))
 SHORT = re.compile(r"(^|[._\- :])([LlRr])(?=$|[._\- :])|(?<=[a-z0-9])([LR])$|^([LRlr])(?=[A-Z])")
 STILL = 1e-6  # metres, and parts of one: a joint that has moved less has not moved
+NUMBERED = re.compile(r"_\d+$")
 SWAPPED = {"L": "R", "R": "L", "l": "r", "r": "l"}
 
 
@@ -41,7 +43,13 @@ def partner(name: str) -> str:
 def partners(skeleton: Skeleton) -> Array:
     """(J,) the partner of each joint, itself where it has none."""
     number = {name: i for i, name in enumerate(skeleton.names)}
-    return np.array([number.get(partner(name), i) for i, name in enumerate(skeleton.names)])
+    # exporters number joints: `b_LeftHand_011` and `b_RightHand_08` are a pair, if only one of each is called so
+    bare = Counter(NUMBERED.sub("", name) for name in skeleton.names)
+    unnumbered = {NUMBERED.sub("", name): i for name, i in number.items() if bare[NUMBERED.sub("", name)] == 1}
+    found = [
+        number.get(partner(name), unnumbered.get(NUMBERED.sub("", partner(name)), i)) for name, i in number.items()
+    ]
+    return np.array([j if found[j] == i else i for i, j in enumerate(found)])
 
 
 def has_pairs(rig: PosedRig) -> bool:

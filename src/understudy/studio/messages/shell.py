@@ -141,13 +141,17 @@ class Exported:
 
 @dataclass(frozen=True)
 class Export(Request):
-    """Write a character with its clips, one clip (`character/clip`), a take, a script or a model as a file."""
+    """Write a character with its clips, one clip (`character/clip`), an edit, a take, a script or a model as a file.
+
+    An edit has a key on every frame, which every program shows alike, unless its `keys` are asked for.
+    """
 
     kind: ClassVar[str] = "export"
     result: ClassVar[Any] = Exported
     what: What
     target: Annotated[str, Bound(longest=300)]
     format: Annotated[str, Bound(longest=16)]
+    keys: bool = False
 
 
 @dataclass(frozen=True)

@@ -156,7 +156,7 @@ async def redo(session: Session, request: shell.Redo) -> None:
 @handles(shell.Export)
 async def export(session: Session, request: shell.Export) -> shell.Exported:
     """Write a file for the browser to fetch."""
-    return await exporting.export(session, request.what, request.target, request.format)
+    return await exporting.export(session, request.what, request.target, request.format, request.keys)
 
 
 @handles(shell.Cancel)
