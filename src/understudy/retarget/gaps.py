@@ -1,8 +1,8 @@
 """Markers that were not seen: what frames and markers are of use, and what fills the gaps of these.
 
 A marker that is hidden for long was not on a straight line meanwhile. The other markers tell where it was: seen from
-the body, the motion of all markers has few principal components [Federolf 2013]. Gaps begin as straight lines, are
-replaced by what the components make of the frame, and so on; each is shifted to meet what was seen at its two ends.
+the body, the motion of all markers has few principal components [Federolf 2013], and those of the markers that are
+always seen tell the others. What they tell is shifted to meet what was seen at the two ends of a gap.
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ from understudy.errors import InvalidInput, listed
 
 SEEN = 0.5  # of the frames: markers that are seen less are left out
 FEWEST = 3
-KEPT = 0.995  # of the variance: the components that are taken for motion, the others for noise and gaps
-ROUNDS = 8
+KEPT = 0.995  # of the variance: the components that are taken for motion, the others for noise
 
 
 def in_view(unseen: Array) -> slice:
@@ -59,25 +58,33 @@ def _bridge(points: Array, unseen: Array) -> None:
 
 
 def _by_components(points: Array, unseen: Array) -> None:
-    """The gaps by principal components of the markers as seen from the body, in place."""
+    """The gaps told by the principal components of the steady markers, as seen from the body, in place."""
     frames = np.arange(len(points))
-    truth = points.copy()
-    seen_by_all = ~unseen.any(axis=0)
-    steady = np.flatnonzero(seen_by_all if seen_by_all.sum() >= FEWEST else np.ones(len(seen_by_all), bool))
-    for _ in range(ROUNDS):
-        middle, turn = turned_body(points[:, steady])
-        local = np.einsum("fji,fpj->fpi", turn, points - middle[:, None]).reshape(len(points), -1)
-        mean = local.mean(axis=0)
-        u, s, vt = np.linalg.svd(local - mean, full_matrices=False)
-        share = np.cumsum(s**2) / max((s**2).sum(), 1e-300)
-        keep = int(np.searchsorted(share, KEPT)) + 1
-        model = (mean + (u[:, :keep] * s[:keep]) @ vt[:keep]).reshape(len(points), -1, 3)
-        model = np.einsum("fij,fpj->fpi", turn, model) + middle[:, None]
-        for marker in np.flatnonzero(unseen.any(axis=0)):
-            gap, seen = unseen[:, marker], ~unseen[:, marker]
-            for axis in range(3):
-                off = truth[seen, marker, axis] - model[seen, marker, axis]
-                points[gap, marker, axis] = model[gap, marker, axis] + np.interp(frames[gap], frames[seen], off)
+    always = np.asarray(~unseen.any(axis=0))
+    steady = always if always.sum() >= FEWEST else np.ones(len(always), bool)
+    middle, turn = turned_body(points[:, steady])
+    local = np.einsum("fji,fpj->fpi", turn, points - middle[:, None])
+    for marker in np.flatnonzero(unseen.any(axis=0)):
+        gap, seen = unseen[:, marker], ~unseen[:, marker]
+        others = steady.copy()
+        others[marker] = False
+        told = _told(local[:, others].reshape(len(points), -1), local[:, marker], seen)
+        told = np.einsum("fij,fj->fi", turn, told) + middle
+        for axis in range(3):
+            off = points[seen, marker, axis] - told[seen, axis]
+            points[gap, marker, axis] = told[gap, axis] + np.interp(frames[gap], frames[seen], off)
+
+
+def _told(others: Array, own: Array, seen: Array) -> Array:
+    """(F, 3) where a marker should be by the others (F, n), learned from the frames in which it is seen."""
+    mean = others[seen].mean(axis=0)
+    _, s, vt = np.linalg.svd(others[seen] - mean, full_matrices=False)
+    share = np.cumsum(s**2) / max((s**2).sum(), 1e-300)
+    keep = vt[: min(int(np.searchsorted(share, KEPT)) + 1, len(s), int(seen.sum()) // 4 + 1)]
+    columns = np.column_stack([np.ones(len(others)), (others - mean) @ keep.T])
+    fitted, *_ = np.linalg.lstsq(columns[seen], own[seen], rcond=1e-6)
+    told: Array = columns @ fitted
+    return told
 
 
 def turned_body(points: Array) -> tuple[Array, Array]:

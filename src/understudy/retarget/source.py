@@ -15,7 +15,7 @@ from understudy.formats import guesses
 from understudy.maths import quaternion
 from understudy.retarget import gaps, local_frame, marker_cloud
 from understudy.retarget.markers import Markers, markers_of
-from understudy.retarget.poses import Poses, poses_of
+from understudy.retarget.poses import Poses, clip_of, poses_of
 
 INSERTED_POSE = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
 # metres, from a mouse to a dinosaur: bodies of such a size are believed, others are counted in another unit
@@ -82,12 +82,13 @@ def source_of(
         assert isinstance(animation, Clip)  # keyed curves have no markers
         return _of_markers(animation, rate, _factor(units), notes)
     character = asset.character()
-    poses = poses_of(character, animation, rate)
+    poses = _without_inserted(poses_of(character, animation), notes)
+    if rate is not None and rate != poses.rate:
+        poses = poses_of(character, clip_of(poses, animation.name), rate)
     scale = _factor(units) or _guessed(character.skeleton, notes)
     if scale != 1.0:
         character, poses = _scaled(character, poses, scale)
         markers = None
-    poses = _without_inserted(poses, notes)
     found = markers_of(character) if markers is None else markers
     points, frames = found.positions(poses.world), found.frames(poses.world)
     return Source(
@@ -106,7 +107,7 @@ def source_of(
 def _of_markers(clip: Clip, rate: float | None, scale: float | None, notes: list[str]) -> Source:
     names = tuple(channel.target for channel in clip.channels if channel.kind == "marker")
     values = clip.values[:, clip.channels.columns_of("marker")].reshape(len(clip), -1, 3)
-    seen = gaps.in_view(np.isnan(values).any(axis=2))
+    seen = gaps.in_view(np.asarray(np.isnan(values).any(axis=2)))
     if (seen.start, seen.stop) != (0, len(clip)):
         notes.append(
             f"frames {seen.start} to {seen.stop - 1} of {len(clip)} were taken, the others show too few markers: "
@@ -158,6 +159,7 @@ def _without_inserted(poses: Poses, notes: list[str]) -> Poses:
     after = quaternion.angle_between(poses.rotations[1], poses.rotations[2]).max()
     if jump <= max(INSERTED_POSE, 5 * after):
         return poses
+    notes[:] = [note for note in notes if "an inserted T-pose" not in note]
     notes.append(
         f"frame 0 is {np.degrees(jump):.0f} degrees away from frame 1, an inserted T-pose: frame 1 replaces it"
     )
