@@ -133,6 +133,8 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
       x: operations.remove,
       a: event.altKey ? operations.selectNone : operations.selectAll,
       i: insertHere,
+      g: () => following[tab].move(),
+      s: () => following[tab].stretch(),
       f: fit,
       Home: () => {
         model.select(new Map());
@@ -148,10 +150,9 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     run();
   }
 
-  for (const surface of [dope, graph]) {
-    addGestures(surface, { model, sender, transport, insert: operations.insert, menu, time: () => store.time });
-    surface.element.addEventListener("keydown", pressed);
-  }
+  const doing = { model, sender, transport, insert: operations.insert, menu, time: () => store.time };
+  const following = { keys: addGestures(dope, doing), graph: addGestures(graph, doing) };
+  for (const surface of [dope, graph]) surface.element.addEventListener("keydown", pressed);
   model.onChange((what) => {
     for (const surface of [dope, graph]) surface.draw(what === "channels");
     if (what !== "channels") return;

@@ -20,7 +20,6 @@ const AMBER = "#f2a33a";
 /** What the pointer is over or does. */
 export interface Pointing {
   key?: KeyPlace | null;
-  handle?: HandlePlace | null;
   edge?: ReturnType<typeof edgeAt>;
   box?: Box | null;
 }

@@ -1,7 +1,7 @@
 /** What is selected, in figures: the time and the value of a key, to be dragged or typed; what several share. */
 import { numberField } from "../../controls/number";
 import { h } from "../../dom";
-import { factorsOf, finish, transformedBy } from "./gestures";
+import { finish, transformedBy } from "./changing";
 import { keyFactors, scaleOf, unitOf } from "./lanes";
 import { hasValues, type Model } from "./model";
 import { roomToMove } from "./moving";
@@ -39,7 +39,7 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
     const [least, most] = roomToMove(selection, kept, 1 / (model.state?.rate || 30));
     const by = Math.min(most, Math.max(least, seconds));
     const offset = (channel: number) => value / scaleOf(kept[channel].kind);
-    const made = transformedBy(kept, selection, factorsOf(kept, selection.keys()), { time: [1, by], scale: 1, offset });
+    const made = transformedBy(kept, selection, { time: [1, by], scale: 1, offset });
     model.show(made.shown);
     if (final) void finish({ model, sender }, made);
     else sender.show(() => gestureMessage(kept, made.shown, selection, made.done));

@@ -10,6 +10,7 @@ const FINEST = 6e-5;
 const COARSEST = 0.05;
 const USUAL = 0.002;
 const STEPS = 200; // of the dial
+const PATIENT = 4; // seconds: what takes longer is worked out when the dial is turned
 
 /** The tolerance at a place of the dial (0 to 1), as a part of the size: equal ways are equal factors. */
 export const toleranceAt = (place: number) => FINEST * (COARSEST / FINEST) ** place;
@@ -118,7 +119,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     if (!state) return;
     const wait = state.estimate > 1 ? ` It takes about ${duration(state.estimate)}.` : "";
     about.textContent = state.baked ? `A key on every frame: ${state.sourceKeys.toLocaleString("en")} in all. Fewer keys are needed to edit it.${wait}` : "Fewer keys for the same motion, made of the clip anew; edits of it are left behind.";
-    why.textContent = `${state.name} has a key on every frame, ${state.sourceKeys.toLocaleString("en")} in all. Curves with few keys can be edited.${wait}`;
+    why.textContent = `${state.clip} has a key on every frame, ${state.sourceKeys.toLocaleString("en")} in all. Curves with few keys can be edited.${wait}`;
     if (wasBaked !== state.baked || shown !== state.edit) panel.open = state.baked;
     wasBaked = state.baked;
     if (shown === state.edit) return;
@@ -129,6 +130,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     track.value = String(Math.round(STEPS * placeOf(USUAL)));
     track.style.setProperty("--filled", `${(100 * Number(track.value)) / STEPS}%`);
     offered.textContent = `Reduce within ${lengthText(tolerance)}`;
+    if (state.baked && state.estimate < PATIENT) void preview();
   });
   return { panel, offer };
 }

@@ -1,0 +1,136 @@
+/** Selected keys moved and stretched, handles turned: by the pointer from a press, or after it from a key. */
+import { snapped } from "../../shell/ruler";
+import { change, transformedBy, type Changing } from "./changing";
+import { withHandle, type HandlePlace } from "./handles";
+import type { Box, Edge } from "./hits";
+import { keyFactors } from "./lanes";
+import { roomToMove, roomToStretch } from "./moving";
+import { movedKeys, type KeyPlace } from "./selection";
+import type { Surface } from "./surface";
+import { timeAt, valueAt, xAt, yAt } from "./view";
+
+const ARM = 40; // px from the playhead at least, from which a stretch is measured
+const ANYWHERE = { start: -1e9, stop: 1e9 };
+
+export interface KeyGestures {
+  move(down: PointerEvent | null, grabbed: KeyPlace, click?: () => void): void;
+  /** An edge of the box around the selection: the other edge stays. */
+  stretch(down: PointerEvent, edge: Edge, box: Box): void;
+  /** In time around a moment, as far as the pointer goes away from it. */
+  stretchAround(time: number): void;
+  turn(down: PointerEvent, handle: HandlePlace): void;
+  /** The selected key that is nearest to a time. */
+  nearest(time: number): KeyPlace | null;
+}
+
+/** The shift, near one that was asked for, that brings a time onto a frame. */
+export function snappedBy(from: number, seconds: number, frame: number): number {
+  return Math.round((from + seconds) / frame) * frame - from;
+}
+
+export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
+  const { model } = on;
+  const frame = () => 1 / (model.state?.rate || 30);
+
+  function stretchTimes(down: PointerEvent, edge: "left" | "right", box: Box): void {
+    const { kept, selection } = model;
+    const { view } = surface;
+    const area = surface.area();
+    const pivot = timeAt(view, area, edge === "left" ? box.right : box.left);
+    const from = timeAt(view, area, box[edge]);
+    const room = roomToStretch(selection, kept, pivot, frame());
+    change(on, down, "ew-resize", (event, dx) => {
+      let to = timeAt(view, area, box[edge] + dx);
+      if (!event.ctrlKey) to = snapped(to, 1 / frame(), ANYWHERE);
+      const s = Math.min(room[1], Math.max(room[0], (to - pivot) / (from - pivot)));
+      return s > 0 ? transformedBy(kept, selection, { time: [s, (1 - s) * pivot], scale: 1, offset: () => 0 }) : null;
+    });
+  }
+
+  function stretchValues(down: PointerEvent, edge: "top" | "bottom", box: Box): void {
+    const { kept, selection } = model;
+    const { view } = surface;
+    const area = surface.area();
+    const pivot = valueAt(view, area, edge === "top" ? box.bottom : box.top);
+    const from = valueAt(view, area, box[edge]);
+    change(on, down, "ns-resize", (_, __, dy) => {
+      const r = (valueAt(view, area, box[edge] + dy) - pivot) / (from - pivot);
+      const offset = (channel: number, column: number): number => {
+        const lane = surface.laneOf(channel, column);
+        return (1 - r) * (lane.offset + pivot / lane.scale);
+      };
+      return transformedBy(kept, selection, { time: [1, 0], scale: r, offset });
+    });
+  }
+
+  return {
+    /** The grabbed key lands on frames, unless Ctrl is held; with Shift only the longer of the two ways counts. */
+    move(down, grabbed, click) {
+      const { kept, selection } = model;
+      const { view } = surface;
+      const area = surface.area();
+      const room = roomToMove(selection, kept, frame());
+      const from = kept[grabbed.channel].times[grabbed.key];
+      change(
+        on,
+        down,
+        "move",
+        (event, dx, dy) => {
+          const along = event.shiftKey && surface.upright ? Math.abs(dx) >= Math.abs(dy) : true;
+          const up = surface.upright && !(event.shiftKey && along);
+          let seconds = along ? (dx / area.width) * (view.stop - view.start) : 0;
+          if (along && !event.ctrlKey) seconds = snappedBy(from, seconds, frame());
+          seconds = Math.min(room[1], Math.max(room[0], seconds));
+          const value = up ? -(dy / area.height) * (view.high - view.low) : 0;
+          const offset = (channel: number, column: number) => value / surface.laneOf(channel, column).scale;
+          return transformedBy(kept, selection, { time: [1, seconds], scale: 1, offset });
+        },
+        click,
+      );
+    },
+    stretch(down, edge, box) {
+      if (edge === "left" || edge === "right") stretchTimes(down, edge, box);
+      else stretchValues(down, edge, box);
+    },
+    stretchAround(pivot) {
+      const { kept, selection } = model;
+      const room = roomToStretch(selection, kept, pivot, frame());
+      const from = on.pointer().clientX - on.element.getBoundingClientRect().left - xAt(surface.view, surface.area(), pivot);
+      const arm = Math.abs(from) < ARM ? ARM : from;
+      change(on, null, "ew-resize", (_, dx) => {
+        const s = Math.min(room[1], Math.max(room[0], (arm + dx) / arm));
+        return s > 0 ? transformedBy(kept, selection, { time: [s, (1 - s) * pivot], scale: 1, offset: () => 0 }) : null;
+      });
+    },
+    /** The end of the handle goes with the pointer; with Alt the other side stays where it is. */
+    turn(down, handle) {
+      const channel = model.kept[handle.channel];
+      const factor = keyFactors(channel)[handle.key];
+      const lane = surface.laneOf(handle.channel, handle.column);
+      const { view } = surface;
+      const area = surface.area();
+      const at = handle.key * channel.columns.length + handle.column;
+      const sign = handle.side === "before" ? -1 : 1;
+      const shown = lane.scale * ((channel.values[at] + sign * channel[handle.side][2 * at + 1]) * factor - lane.offset);
+      const end = { x: xAt(view, area, channel.times[handle.key] + sign * channel[handle.side][2 * at]), y: yAt(view, area, shown) };
+      change(on, down, "grabbing", (event, dx, dy) => {
+        const dt = timeAt(view, area, end.x + dx) - channel.times[handle.key];
+        const value = (valueAt(view, area, end.y + dy) / lane.scale + lane.offset) / factor;
+        return { shown: new Map([[handle.channel, withHandle(channel, handle, dt, value - channel.values[at], event.altKey)]]), done: null };
+      });
+    },
+    nearest(time) {
+      let best: KeyPlace | null = null;
+      let least = Infinity;
+      for (const [channel, flags] of model.selection) {
+        const { times, columns } = model.kept[channel];
+        movedKeys(flags, columns.length).forEach((moved, key) => {
+          if (!moved || Math.abs(times[key] - time) >= least) return;
+          least = Math.abs(times[key] - time);
+          best = { channel, column: -1, key };
+        });
+      }
+      return best;
+    },
+  };
+}
