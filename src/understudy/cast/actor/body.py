@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from understudy.cast.actor import paint, sculpture
+from understudy.cast.actor import face, paint, sculpture
 from understudy.cast.actor.skeleton import skeleton
 from understudy.cast.sculpting import eyes
 from understudy.cast.sculpting.assembly import assemble
 from understudy.cast.sculpting.coating import Coated, coat
 from understudy.cast.sculpting.eyes import Edge, Eye
 from understudy.cast.sculpting.fields import isosurface
-from understudy.cast.sculpting.lines import line
 from understudy.cast.sculpting.materials import EYES, extra
 from understudy.cast.sculpting.meshing import modelled, remesh, symmetric
-from understudy.cast.sculpting.patches import Patch, held, pair
+from understudy.cast.sculpting.patches import Patch, held
 from understudy.cast.sculpting.weights import hold
 from understudy.character import Character, Material
 from understudy.checks import Array
@@ -33,7 +32,8 @@ EYE = Eye(
 )
 MATERIALS = {
     "Skin": Material("skin and cloth", roughness=0.72, extra=extra(0.8, specular={"specularFactor": 0.6})),
-    "Hairs": Material("brows and mouth", roughness=0.55, extra=extra(0.2, False)),
+    "Brows": Material("brows", roughness=0.55, extra=extra(0.2, False)),
+    "Mouth": Material("mouth", roughness=0.5, double_sided=True, extra=extra(0.2, False)),
     **EYES,
 }
 WIDTHS = {
@@ -44,16 +44,14 @@ WIDTHS = {
     "LThumb": 0.03,
     "Head": 0.03,
 }
-BROW = [(0.034, 1.880), (0.062, 1.904), (0.094, 1.902), (0.118, 1.876)]
-MOUTH = [(-0.048, 1.724), (-0.020, 1.704), (0.020, 1.704), (0.052, 1.728)]
 
 
 def build() -> Character:
     """The actor."""
     skin, textures = coat("actor", [body(), hair()], 1024)
-    patches = {"Skin": skin, "Hairs": hairs(), **eyes.parts(EYE)}
+    patches = {"Skin": skin, "Brows": face.brows(), "Mouth": [face.mouth()], **eyes.parts(EYE)}
     all_textures = {"Skin": textures, "Eyes": eyes.texture("actor_eye", EYE)}
-    return assemble("actor", skeleton(), patches, MATERIALS, all_textures, eyes.shapes(EYE))
+    return assemble("actor", skeleton(), patches, MATERIALS, all_textures, eyes.shapes(EYE) | face.shapes())
 
 
 def body() -> Coated:
@@ -78,9 +76,3 @@ def hair() -> Coated:
     mesh = modelled(sculpture.HAIR, (-0.29, 1.58, -0.30), (0.29, 2.20, 0.30), 0.008, 0.0135)
     patch = held("Hair", (mesh.vertices, mesh.triangles), np.ones(3), "Head")
     return Coated(patch, sculpture.HAIR, paint.hair, sculpture.HAIR)
-
-
-def hairs() -> list[Patch]:
-    """Brows, and the line of the mouth."""
-    brow = held("Brow.L", line(sculpture.BODY, BROW, 0.0105, 0.003), paint.PALETTE["hair"], "Head")
-    return [*pair(brow), held("Mouth", line(sculpture.BODY, MOUTH, 0.0052, 0.0005), paint.PALETTE["mouth"], "Head")]

@@ -3,8 +3,9 @@
 A point of a lid is (a, beta): a = longitude / 60 degrees from the nose outwards, beta the turn about the axis through
 the corners, 0 in the direction of the gaze, positive above. The lid's edge is beta(a) = base + tilt a + curve a^2.
 
-Shapes are linear, so a lid on its way goes along a chord, which would cut into the ball: 60 degrees of blink at radius
-R come as near as R cos 30 = 0.87 R. Therefore a closed edge stands further off than an open one.
+Shapes are linear, so a lid on its way goes along a chord, which would cut into the ball: 58 degrees of blink at radius
+R come as near as R cos 29 = 0.87 R. Therefore a closed edge stands further off than an open one:
+(1.075 + 1.27) / 2 cos 29 = 1.025, outside the ball and its glints all the way.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ COLUMNS, ROWS = 33, 8
 SPAN = 84.0  # degrees of longitude to each side
 MARGIN = ((-1.0, 0.055), (2.0, 0.030))  # rows that roll inwards: degrees past the edge, depth
 RADIUS = {"Upper": 1.075, "Lower": 1.058}  # of the ball's; the upper lid closes over the lower one
-SHUT = {"Upper": 1.22, "Lower": 1.12}
+SHUT = {"Upper": 1.27, "Lower": 1.15}
 BACK = 118.0  # degrees: the hidden end
 SHADOW = 1.012
 BELOW = np.array([-8.0, 1.0, 6.0, 12.0, 19.0, 27.0])  # degrees under the edge
@@ -52,8 +53,8 @@ class Edge(NamedTuple):
         return self.base + self.tilt * a + self.curve * a * a
 
 
-# of a shut eye: both meet a little below the middle, the lower one just behind the upper
-SHUT_EDGES = (Edge(-14.0, -1.0, 10.0, 1.0), Edge(-16.5, -1.0, 10.0, 1.0))
+# of a shut eye: both meet just below the middle, the lower one just behind the upper
+SHUT_EDGES = (Edge(-4.0, -1.0, 5.0, 1.0), Edge(-6.5, -1.0, 5.0, 1.0))
 
 
 @dataclass(frozen=True)
