@@ -24,11 +24,12 @@ from understudy.retarget.ik import solve_ik
 from understudy.retarget.limb_poses import start_poses
 from understudy.retarget.mapping import SharedMapping
 from understudy.retarget.poses import Poses
-from understudy.retarget.transfer import CONTINUITY, Stage
+from understudy.retarget.transfer import Stage
 
 SLOWEST = 6.0  # hertz, f_min: a lag of 27 ms where nothing moves, which nobody sees
 EAGERNESS = 4.0  # hertz to a metre a second, beta: at 2 m/s a lag of 11 ms
 OF_SPEED = 3.0  # hertz, cutoff of the speed itself
+CONTINUITY = 30.0  # what a squared step of the latent point costs: a tenth of a transfer's, for it delays here
 LONGEST = 0.25  # seconds: after a longer pause the filter begins anew
 
 

@@ -25,7 +25,7 @@ def report_of(
     source: Source, stage: Stage, done: Transferred, source_body: Body | None = None, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The report of one motion, as plain values for JSON. Lengths in millimetres, times in seconds."""
-    sure = np.sqrt(np.maximum(done.mapped.variance, 0.0))
+    sure = np.sqrt(np.maximum(done.doubt, 0.0))
     return {
         "motion": source.name,
         "character": stage.target.name,
@@ -83,9 +83,7 @@ def physics(source: Source, stage: Stage, done: Transferred, source_body: Body |
     from understudy.retarget.measures import measures
 
     steps = [step for step in done.stages if step in ("placed", "standing", "realistic", "final")]
-    return {
-        step: measures(done.stages[step], stage.body, done.phases, source, source_body) for step in steps
-    }
+    return {step: measures(done.stages[step], stage.body, done.phases, source, source_body) for step in steps}
 
 
 def shown(suggestion: Suggestion) -> dict[str, Any]:
