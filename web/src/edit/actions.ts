@@ -31,6 +31,8 @@ export interface EditActions {
   /** Goes to a time, and stops there. */
   seek(time: number): Promise<void>;
   toKey(sign: 1 | -1): void;
+  /** Whether there are curves to edit: a baked clip has to be reduced first. */
+  ready(): boolean;
   /** All times that have a key, sorted. */
   keyTimes(): number[];
   atKey(): boolean;
@@ -150,6 +152,7 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       const next = sign > 0 ? all.find((time) => time > store.time + NEAR) : all.findLast((time) => time < store.time - NEAR);
       if (next !== undefined) void seek(next);
     },
+    ready: () => session.state !== null && !session.state.baked,
     keyTimes,
     atKey: () => keyTimes().some((time) => Math.abs(time - store.time) < NEAR),
   };

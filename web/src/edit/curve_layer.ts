@@ -114,7 +114,7 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
       const isActive = number === active;
       const quiet = !isActive && pinned(entry.point);
       ribbon.look({ active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive }, now);
-      if (!quiet) keys.push(...keySpotsOf(curve, isActive));
+      if (!quiet && !state()?.baked) keys.push(...keySpotsOf(curve, isActive));
       over.push({ place: placeAt(paths, curve, now), shape: isActive ? "ring" : "disc", size: isActive ? 13 : 7, colour: LIGHT, alpha: quiet ? 0.6 : 1 });
       if (pinned(entry.point)) over.push({ place: placeAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
       for (const hold of state()?.holds ?? [])

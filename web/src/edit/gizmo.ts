@@ -44,7 +44,7 @@ export function ringPaths(axis: Vector3, view: Vector3, place: (v: Vector3) => {
   return parts;
 }
 
-export function createGizmo({ stage, store }: Context, host: HTMLElement, layer: CurveLayer, view: EditView, gestures: Gestures, take: () => Take): { awake: boolean } {
+export function createGizmo({ stage, store }: Context, host: HTMLElement, layer: CurveLayer, view: EditView, gestures: Gestures, ready: () => boolean, take: () => Take): { awake: boolean } {
   const root = svg("svg", { class: "edit-gizmo", "aria-hidden": "true" }) as SVGSVGElement;
   host.append(root);
   let awake = false;
@@ -82,7 +82,7 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
     const what = view.tool === "sketch" ? "" : view.tool;
     const place = view.active === null ? null : layer.place(view.active, store.time);
     const turn = view.active === null ? null : layer.turn(view.active, store.time);
-    if (!awake || !what || !place || !turn || store.document?.stage.playing || gestures.going || (view.posing && what === "time")) return clear();
+    if (!awake || !what || !ready() || !place || !turn || store.document?.stage.playing || gestures.going || (view.posing && what === "time")) return clear();
     const at = stage.project(place);
     if (!at.visible) return clear();
     if (!drawn.startsWith(what)) clear();

@@ -53,7 +53,10 @@ export function editMode(context: Context): Mode {
   let on = false;
 
   gestures.onChange(() => {
-    stage.hurried = gestures.going !== null;
+    const hurried = gestures.going !== null;
+    if (stage.hurried === hurried) return;
+    stage.hurried = hurried;
+    stage.requestRender();
   });
   stage.onSeen((sequence, stream) => stream === 0 && latencies.seen(sequence));
   stage.onDrawn((now) => latencies.drawn(now));
@@ -109,7 +112,7 @@ export function editMode(context: Context): Mode {
       const sketch = createSketching(context, host, session, layer, view, toolbar.busy);
       const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()) });
       const blocked = createBlocked(context, host, session, layer, gestures);
-      const gizmo = createGizmo(context, host, layer, view, gestures, () => point.take);
+      const gizmo = createGizmo(context, host, layer, view, gestures, actions.ready, () => point.take);
       const tags = createTags(context, host, session, layer, view);
       awakened.push(point, blocked, gizmo, tags);
       pointing = point;

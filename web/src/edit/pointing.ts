@@ -80,8 +80,13 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: store.time, posing, keys: view.addsKeys };
   }
 
-  /** Poses are keys: between them there is nothing to pose, unless keys may be added. */
-  function canPose(): boolean {
+  /** Between baked frames there is nothing to bend; and poses are keys, so that between keys there is nothing to pose. */
+  function canBegin({ posing }: Grip): boolean {
+    if (!actions.ready()) {
+      notices.show("info", "This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged.");
+      return false;
+    }
+    if (!posing) return true;
     if (view.addsKeys || actions.atKey()) return true;
     notices.show("info", "There is no key here to pose.", "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel.");
     return false;
@@ -161,7 +166,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event,
       () => {
         const grip = gripOf(found);
-        if (!grip || (grip.posing && !canPose())) return;
+        if (!grip || !canBegin(grip)) return;
         if (found.on === "curve") actions.activate(found.at.curve);
         else if (!grip.posing) void actions.show(grip.point, found.at.joint, true);
         canvas.style.cursor = CURSORS[grip.operation];
@@ -187,6 +192,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   canvas.addEventListener("pointerleave", () => {
     over = null;
     view.hovered = null;
+    hand.told();
   });
 
   /** What lies under a hand that moves about; the character is looked at less often, as that needs a picture. */
@@ -235,9 +241,9 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       notices.show("info", "Nothing is in hand.", "Click a point of the character first; its curve is shown then.");
       return;
     }
-    if (view.posing && operation !== "time" && !canPose()) return;
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
     const grip: Grip = { operation, point, name: entry.name, time: store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
+    if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
       window.removeEventListener("pointermove", move);
       window.removeEventListener("keydown", key, true);
@@ -288,7 +294,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
       const grip: Grip = { point: entry.point, name: entry.name, time: store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
-      watch(event, () => (!grip.posing || canPose()) && gestures.begin(grip, at(event)), () => undefined);
+      watch(event, () => canBegin(grip) && gestures.begin(grip, at(event)), () => undefined);
     },
     hint() {
       const grip = gripOf(over);

@@ -35,6 +35,8 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
     change: (value) => send(value, true),
   });
   tween.element.dataset.testid = "edit-tween";
+  // A hand that lets go of the slider gives the keys back to the mode.
+  tween.element.addEventListener("pointerup", () => (document.activeElement as HTMLElement | null)?.blur());
   tween.element.addEventListener("keydown", (event) => {
     if (event.key === "Escape") session.tell({ kind: "editAbandon" });
   });

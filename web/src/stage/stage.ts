@@ -50,7 +50,7 @@ export interface Stage {
   frameSelection(): void;
   /** Joints or parts that are outlined. */
   select(names: readonly string[]): void;
-  /** Something follows the hand: where the processor draws, shadows wait until it rests. */
+  /** Something follows the hand: what makes a picture finer waits until it rests. Ask for a picture then. */
   hurried: boolean;
   /** Whether what is selected is outlined; modes that draw over the character leave it out. */
   outlines: boolean;

@@ -376,7 +376,7 @@ class Theatre implements Stage {
     if (resting) return;
     this.pace.drew(now, performance.now() - start, start - this.askedAt);
     clearTimeout(this.resting);
-    if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
+    if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.hurried || this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
     if (this.flight) this.requestRender();
   }
 
