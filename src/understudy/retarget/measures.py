@@ -1,21 +1,65 @@
-"""How well a motion stands: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9]."""
+"""How well a motion stands: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9].
+
+Lengths are over the height of the figure, so that a slide of 1 cm/s is that of a character of one metre.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.maths import transform
 from understudy.retarget.body import Body
-from understudy.retarget.contacts import Phases
+from understudy.retarget.contacts import Phases, runs
+from understudy.retarget.force_balance import forces, problem_of, settled
+from understudy.retarget.global_motion import actor_motion
+from understudy.retarget.height import body_height
+from understudy.retarget.momentum import GRAVITY, MassMotion, mass_motion
 from understudy.retarget.poses import Poses
+from understudy.retarget.scaling import cloud_speeds, unit_speeds
+from understudy.retarget.source import Source
+
+SHORTEST_JUMP = 0.1  # seconds in the air
 
 
-def body_height(body: Body, poses: Poses) -> float:
-    """Metres, of the figure at rest: what slide and penetration are measured against."""
-    rest = Poses.rest(poses.skeleton).world
-    centres = np.einsum("jab,jb->ja", rest[0, :, :3, :3], body.centres) + rest[0, :, :3, 3]
-    points = np.concatenate([rest[0, :, :3, 3], centres[body.masses > 0], body.contact_positions(rest)[0]])
-    return float(np.ptp(points[:, 1])) or 1.0
+def measures(
+    poses: Poses,
+    body: Body,
+    phases: Phases,
+    source: Source | None = None,
+    source_body: Body | None = None,
+    *,
+    gravity: float | None = None,
+) -> dict[str, Any]:
+    """What can be said of a motion in numbers; more where the source is given. `gravity` as in `realistic`, and
+    without it that under which the source's jumps, scaled to the size of this figure, are jumps.
+    """
+    world, rate = poses.world, poses.rate
+    height = body_height(body, poses)
+    motion = mass_motion(world, body, rate)
+    positions = body.contact_positions(world)
+    size = None if source is None else size_ratio(poses, body, source, source_body)
+    if gravity is None:
+        gravity = GRAVITY * (1.0 if size is None else size)
+    sliding = 100 * slide(positions, phases, rate) / height
+    result: dict[str, Any] = {
+        "height_m": height,
+        "gravity_m_s2": gravity,
+        "slide_cm_s": _mean(sliding),
+        "slide_p95_cm_s": float(np.percentile(sliding, 95)) if sliding.size else 0.0,
+        "slide_max_cm_s": float(sliding.max(initial=0.0)),
+        "penetration_percent": 100 * penetration(positions) / height,
+        "floating_percent": 100 * float(np.abs(positions[..., 1][phases.down]).max(initial=0.0)) / height,
+        "jerk_per_s3": jerk(world, body, rate) / height,
+        **force_mismatch(poses, body, phases, gravity),
+        "jumps": jumps(motion, phases, None if source is None else actor_motion(source, source_body), size),
+    }
+    if source is not None and size is not None:
+        result["size_ratio"] = size
+        result |= momentum_tracking(motion, actor_motion(source, source_body), size)
+    return result
 
 
 def slide(positions: Array, phases: Phases, rate: float) -> Array:
@@ -27,3 +71,95 @@ def slide(positions: Array, phases: Phases, rate: float) -> Array:
 def penetration(positions: Array) -> float:
     """Metres that the deepest contact point (F, K, 3) is below the floor."""
     return float(max(0.0, -positions[..., 1].min(initial=0.0)))
+
+
+def jerk(world: Array, body: Body, rate: float) -> float:
+    """Root mean square of the third derivative of the links' centres, by mass, m/s^3."""
+    heavy = np.flatnonzero(body.masses > 0)
+    centres = transform.apply(world[:, heavy], body.centres[heavy])
+    if len(centres) < 4:
+        return 0.0
+    third = np.square(np.diff(centres, 3, axis=0) * rate**3).sum(axis=2).mean(axis=0)
+    return float(np.sqrt((third * body.masses[heavy]).sum() / body.mass))
+
+
+def force_mismatch(poses: Poses, body: Body, phases: Phases, gravity: float = GRAVITY) -> dict[str, float]:
+    """What the floor cannot give of the forces that a motion needs, in units of weight (figure 9).
+
+    Root mean squares over the frames: of the force, of its vertical part, of the moment over weight and height, and of
+    the force that is needed in the air, where there is nothing to give any.
+    """
+    if len(poses) < 3:
+        return {"force_mismatch": 0.0, "vertical_force_mismatch": 0.0, "moment_mismatch": 0.0, "force_in_air": 0.0}
+    needed, given, turning, tipping, weight = contact_forces_of(poses, body, phases, gravity)
+    missing, height = (needed - given)[1:-1] / weight, body_height(body, poses)
+    moment = (turning - tipping)[1:-1] / (weight * height)
+    air = ~phases.down.any(axis=1)[1:-1]
+    return {
+        "force_mismatch": _root_mean_square(missing),
+        "vertical_force_mismatch": _root_mean_square(missing[:, 1:2]),
+        "moment_mismatch": _root_mean_square(moment),
+        "force_in_air": _root_mean_square(needed[1:-1][air] / weight),
+    }
+
+
+def contact_forces_of(
+    poses: Poses, body: Body, phases: Phases, gravity: float = GRAVITY
+) -> tuple[Array, Array, Array, Array, float]:
+    """(F, 3) needed and given force, needed and given moment, for plots as figure 9, and the weight; newtons."""
+    problem = problem_of(poses.world, body, phases, poses.rate, body_height(body, poses), gravity)
+    still = np.zeros((len(poses), 4))
+    return (*forces(problem, still, settled(problem, still)), problem.weight)
+
+
+def size_ratio(poses: Poses, body: Body, source: Source, source_body: Body | None) -> float:
+    """How large the figure is beside the source: the vertical size ratio of `scaling`, in whatever axes they are."""
+    own = unit_speeds(poses.world, poses.skeleton, body)
+    if source_body is None or source.poses is None:
+        other = cloud_speeds(source.points)
+    else:
+        other = unit_speeds(source.poses.world, source.poses.skeleton, source_body)
+    return float(own.sum() / max(other.sum(), 1e-12))
+
+
+def momentum_tracking(motion: MassMotion, actor: MassMotion, size: float) -> dict[str, float]:
+    """How the horizontal momentum follows the actor's, scaled (figure 8): correlation, and error over its size."""
+    wanted, found = size * actor.velocities[:, [0, 2]], motion.velocities[:, [0, 2]]
+    error = _root_mean_square(found - wanted) / max(_root_mean_square(wanted), 1e-12)
+    a, b = wanted - wanted.mean(axis=0), found - found.mean(axis=0)
+    together = float((a * b).sum() / max(np.sqrt((a * a).sum() * (b * b).sum()), 1e-12))
+    return {"momentum_correlation": together, "momentum_error": error}
+
+
+def jumps(motion: MassMotion, phases: Phases, actor: MassMotion | None, size: float | None) -> list[dict[str, float]]:
+    """Each flight: its seconds, and how far the centre of mass rises above the line from take-off to landing.
+
+    With the actor's motion also how far the actor's rises, scaled by the ratio of sizes.
+    """
+    result = []
+    for a, b in runs(~phases.down.any(axis=1)):
+        if a == 0 or b == len(phases) or b - a < SHORTEST_JUMP * motion.rate:
+            continue
+        jump = {
+            "start_s": a / motion.rate,
+            "end_s": b / motion.rate,
+            "height_m": _rise(motion.centres[a - 1 : b + 1, 1]),
+        }
+        if actor is not None and size is not None:
+            jump["wanted_m"] = size * _rise(actor.centres[a - 1 : b + 1, 1])
+        result.append(jump)
+    return result
+
+
+def _rise(heights: Array) -> float:
+    """The most by which heights (n,) are above the line from the first to the last."""
+    return float((heights - np.linspace(heights[0], heights[-1], len(heights))).max())
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if values.size else 0.0
+
+
+def _root_mean_square(rows: Array) -> float:
+    """Of the lengths of rows (n, d)."""
+    return float(np.sqrt(np.square(rows).sum(axis=1).mean())) if len(rows) else 0.0

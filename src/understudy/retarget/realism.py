@@ -7,7 +7,7 @@ displaces the height alone), and each contact point that is down is pressed agai
     Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                                  (eq. 12)
 
 with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
-floor (`force_balance`), and d the displacement. Forces are in units of the weight, lengths of the height, and sums are
+floor (`force_balance`), and d the displacement along the floor and the yaw. Forces are in units of the weight, lengths of the height, and sums are
 over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is the likelihood of the poses
 under the mapping (eq. 15): of a displacement only the height shows in the local frame, and it moves every marker alike,
 so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
@@ -43,15 +43,15 @@ from understudy.retarget.force_balance import (
     slopes,
 )
 from understudy.retarget.freedom import Limits
-from understudy.retarget.measures import body_height
+from understudy.retarget.height import body_height
 from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
 from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
 
-INTERVAL = 0.1  # seconds between Gaussians
+INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
 USUAL = 0.03  # of the height: how sure a mapping is where it does not say
-STAY = (0.05, 0.2)  # of the height, and radians: displacements that count as one
+STAY = (0.05, 0.2)  # of the height, and radians: displacements along the floor and turns that count as one
 REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
 ITERATIONS = 25
 ENOUGH = 1e-3  # of the cost: a step that gains less is the last
@@ -65,7 +65,7 @@ class Terms:
     k_1: float = 1.0
     k_2: float = 0.05
     k_e: float = PRESSING
-    k_s: float = 0.02
+    k_s: float = 1.0
     k_base: float = 1.0  # in place of k_s, with `SINK` for a unit, while a body without legs stands
 
 
@@ -117,7 +117,7 @@ class _Costs:
     @classmethod
     def of(cls, problem: Problem, variance: Array, stands: Array, terms: Terms) -> _Costs:
         dt, height = 1 / problem.motion.rate, problem.height
-        units = np.array([height * STAY[0], height * STAY[0], height * STAY[0], STAY[1]])
+        units = np.array([height * STAY[0], np.inf, height * STAY[0], STAY[1]])
         stay = np.tile(terms.k_s * dt / units**2, (len(variance), 1))
         stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (SURE * height) ** 2)
         stay[stands] += terms.k_base * dt / (SINK * np.array([height, height, height, 1.0])) ** 2
