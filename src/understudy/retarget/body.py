@@ -103,8 +103,6 @@ def body_of(character: Character, *, density: float = 1000.0, contacts: Iterable
     moments = link_moments(character)
     if moments[:, 3, 3].sum() <= 0:
         moments = capsule_moments(character)
-    if moments[:, 3, 3].sum() <= 0:
-        raise InvalidInput(f"character {character.name!r} should have skin or bones to weigh, but has neither")
     if contacts is None:
         contacts = [ContactPoint(*found) for found in find_contacts(character)]
     return body_from_moments(character, density * moments, contacts)

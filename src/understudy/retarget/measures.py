@@ -94,7 +94,7 @@ def force_mismatch(poses: Poses, body: Body, phases: Phases, gravity: float = GR
     needed, given, turning, tipping, weight = contact_forces_of(poses, body, phases, gravity)
     missing, height = (needed - given)[1:-1] / weight, body_height(body, poses)
     moment = (turning - tipping)[1:-1] / (weight * height)
-    air = ~phases.down.any(axis=1)[1:-1]
+    air = ~np.asarray(phases.down.any(axis=1))[1:-1]
     return {
         "force_mismatch": _root_mean_square(missing),
         "vertical_force_mismatch": _root_mean_square(missing[:, 1:2]),
@@ -137,7 +137,7 @@ def jumps(motion: MassMotion, phases: Phases, actor: MassMotion | None, size: fl
     With the actor's motion also how far the actor's rises, scaled by the ratio of sizes.
     """
     result = []
-    for a, b in runs(~phases.down.any(axis=1)):
+    for a, b in runs(~np.asarray(phases.down.any(axis=1))):
         if a == 0 or b == len(phases) or b - a < SHORTEST_JUMP * motion.rate:
             continue
         jump = {

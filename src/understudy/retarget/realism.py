@@ -7,10 +7,10 @@ displaces the height alone), and each contact point that is down is pressed agai
     Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                                  (eq. 12)
 
 with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
-floor (`force_balance`), and d the displacement along the floor and the yaw. Forces are in units of the weight, lengths of the height, and sums are
-over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is the likelihood of the poses
-under the mapping (eq. 15): of a displacement only the height shows in the local frame, and it moves every marker alike,
-so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
+floor (`force_balance`), and d the displacement along the floor and the yaw. Forces are in units of the weight, lengths
+of the height, and sums are over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is
+the likelihood of the poses under the mapping (eq. 15): of a displacement only the height shows in the local frame, and
+it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
 
 Steps are those of Gauss and Newton. With D = k_1 / k_e times the squared scale of e, J the derivatives by e and B those
 by d, the pressing drops out of each frame for itself:
