@@ -11,13 +11,13 @@ radius R come as near as R cos 25 = 0.91 R. Therefore a closed edge stands furth
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
 from understudy.cast.face.measures import EYE, EYE_RADIUS, eye_frame, ramp
 from understudy.cast.face.palette import PALETTE
 from understudy.cast.sculpting import tubes
+from understudy.cast.sculpting.eyes import Edge
 from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, mix
 from understudy.checks import Array
 
@@ -30,22 +30,6 @@ SHUT = {"Upper": 1.165, "Lower": 1.100}
 BACK = 118.0  # degrees: the hidden end
 SHADOW = 1.008
 LASHES = 26
-
-
-class Edge(NamedTuple):
-    """The edge of a lid in degrees, and how far it is shut, which lifts it off the eye."""
-
-    base: float
-    tilt: float
-    curve: float
-    shut: float = 0.0
-
-    def at(self, a: Array) -> Array:
-        return self.base + self.tilt * a + self.curve * a * a
-
-    def moved(self, base: float = 0.0, tilt: float = 0.0, curve: float = 0.0) -> Edge:
-        return Edge(self.base + base, self.tilt + tilt, self.curve + curve, self.shut)
-
 
 Edges = Mapping[str, Edge]  # "Upper", "Lower"
 REST: Edges = {"Upper": Edge(36.0, 1.0, -32.0), "Lower": Edge(-32.0, 0.0, 28.0)}

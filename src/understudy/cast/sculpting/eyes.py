@@ -52,6 +52,10 @@ class Edge(NamedTuple):
         """(M,) degrees."""
         return self.base + self.tilt * a + self.curve * a * a
 
+    def moved(self, base: float = 0.0, tilt: float = 0.0, curve: float = 0.0) -> Edge:
+        """The edge with so much added."""
+        return Edge(self.base + base, self.tilt + tilt, self.curve + curve, self.shut)
+
 
 # of a shut eye: both meet just below the middle, the lower one just behind the upper
 SHUT_EDGES = (Edge(-4.0, -1.0, 5.0, 1.0), Edge(-6.5, -1.0, 5.0, 1.0))
@@ -189,16 +193,10 @@ def moved(eye: Eye, upper: Edge, lower: Edge) -> dict[str, Array]:
 
 def shapes(eye: Eye) -> dict[str, dict[str, Array]]:
     """Shape, named as ARKit names it, -> patch -> (V, 3): a blink, a smile of the lower lid, wide eyes; both sides."""
-    narrow = eye.upper._replace(base=eye.upper.base - 6.0)
-    raised = eye.lower._replace(base=eye.lower.base + 20.0, curve=eye.lower.curve - 22.0)
     made = {
         "eyeBlink": moved(eye, *SHUT_EDGES),
-        "eyeSquint": moved(eye, narrow, raised),
-        "eyeWide": moved(
-            eye,
-            eye.upper._replace(base=eye.upper.base + 13.0),
-            eye.lower._replace(base=eye.lower.base - 7.0),
-        ),
+        "eyeSquint": moved(eye, eye.upper.moved(-6.0), eye.lower.moved(20.0, curve=-22.0)),
+        "eyeWide": moved(eye, eye.upper.moved(13.0), eye.lower.moved(-7.0)),
     }
     result = {}
     for name, parts in made.items():
