@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 
 from understudy import files, formats, tables
-from understudy.character import Asset, Character
-from understudy.errors import InvalidInput
+from understudy.character import Asset, Character, Clip, Curves
+from understudy.errors import InvalidInput, listed
 from understudy.maths import euler, quaternion
 from understudy.retarget.poses import Poses, posed_at
 from understudy.retarget.source import Source
@@ -111,9 +111,21 @@ class _Reading:
                     f"but is {time:g} s",
                     place,
                 )
+            self._refuse_strangers(animation, place)
             return posed_at(self.target, animation, np.array([time]))
         except InvalidInput as error:
             reader.fail(str(error), place)
+
+    def _refuse_strangers(self, animation: Clip | Curves, place: str) -> None:
+        """A clip that moves joints which the target has not is of another character."""
+        joints = [c.target for c in animation.channels if c.kind in ("translation", "rotation", "euler")]
+        strange = [joint for joint in joints if joint not in self.target.skeleton]
+        if strange and len(strange) >= 0.5 * len(joints):
+            self.reader.fail(
+                f"clip {animation.name!r} is of another character than {self.target.name!r}, who has no joints "
+                f"{listed(strange, 3)}",
+                place,
+            )
 
     def _asset(self, name: str, place: str) -> Asset:
         if name not in self.assets:

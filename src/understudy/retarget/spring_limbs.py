@@ -26,14 +26,14 @@ from understudy.character import Character, Clip, Curves, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import accelerate, linear, quaternion
-from understudy.retarget.links import links_of
+from understudy.retarget.links import links_of, mirrored
 from understudy.retarget.poses import Poses, posed_at
 
 KERNELS = "understudy.retarget.spring_limbs_kernels"
 STEPS_A_SECOND = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
 MOST_SWING = np.radians(75.0)  # from the goal; a bone that folds over its own limb looks broken
 LIMBS = r"tail|(^|[^a-z]|left|right)ears?(?![a-z])|antenna|feeler|plume|hair|mane|whisker"
-MOST = 0.25  # of all bones, measured along them: a rat's tail is 0.22, a snake's 0.29
+MOST = 0.25  # of all bones, measured along them: a snake's tail is 0.29 of it
 GRAVITY = np.array([0.0, -9.81, 0.0])
 
 
@@ -59,16 +59,18 @@ class SpringLimb:
 def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
     """The tails, ears and the like of a body, told by the names of their joints.
 
-    A chain that makes up much of the body is its body, whatever it is called: a snake's tail is no limb.
+    Of a body without left and right, a chain that makes up much of it is the body: a snake's tail is no limb.
     """
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
     named = [bool(re.search(LIMBS, name.rpartition(":")[2].lower())) for name in skeleton.names]
     first = [j for j, is_limb in enumerate(named) if is_limb and not _named_above(skeleton, j, named)]
     lengths = _lengths(body)
+    names = {name.lower() for name in skeleton.names}
+    sided = any(other in names for name in names for other in mirrored(name))
     limbs = []
     for j in first:
         limb = limbs_from(skeleton, (skeleton.names[j],))[0]
-        if lengths[[skeleton.index(joint) for joint in limb.joints]].sum() < MOST * lengths.sum():
+        if sided or lengths[[skeleton.index(joint) for joint in limb.joints]].sum() < MOST * lengths.sum():
             limbs.append(limb)
     return tuple(limbs)
 

@@ -33,6 +33,7 @@ from understudy.retarget.global_motion import travel
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.limb_poses import start_poses
 from understudy.retarget.mapping import Mapped, Mapping
+from understudy.retarget.measures import size_ratio
 from understudy.retarget.pairs import Pairs
 from understudy.retarget.poses import Poses, clip_of
 from understudy.retarget.realism import GRAVITY, realistic
@@ -45,6 +46,7 @@ CONTINUITY = 300.0
 # Of the character's height: a contact of a mapped pose that is lower is meant to stand, one that is higher is not.
 # Mapped feet float or sink by some hundredths, which is what the correction is for; steps lift them by a tenth or more.
 NEAR, FAR = 0.06, 0.1
+OFF_FLOOR = 0.2  # of the height: whose contact points are all further from the floor at rest swims or flies
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +142,11 @@ def transfer(
     if physics:
         phases = found_phases(source, source_body, stage, local) if phases is None else phases
         # who keeps the actor's timing at half his size falls half as far in a second
-        gravity = GRAVITY * float(way.scales.size[1])
+        gravity = GRAVITY * size_ratio(stages["placed"], stage.body, source, source_body)
         stages["standing"] = corrected(stages["placed"], stage.body, phases, limits=stage.limits)
-        stages["realistic"] = realistic(stages["standing"], stage.body, phases, mapped.variance, gravity=gravity)
+        stages["realistic"] = realistic(
+            stages["standing"], stage.body, phases, mapped.variance, gravity=gravity, limits=stage.limits
+        )
         clock.lap("physics")
     poses = list(stages.values())[-1]
     if stage.limbs:
@@ -164,10 +168,20 @@ def check(source: Source, stage: Stage, physics: bool) -> None:
             f"the motion {source.name!r} should be of the actor of the pairs, who has {wanted} points, "
             f"but it has {source.points.shape[1]}"
         )
-    if physics and not stage.body.contacts:
+    if physics:
+        check_ground(stage)
+
+
+def check_ground(stage: Stage) -> None:
+    """Refuse a character that does not stand on the floor at rest: nobody knows what its feet are."""
+    rest = Poses.rest(stage.target.skeleton).world
+    heights = stage.body.contact_positions(rest)[..., 1]
+    lowest = float(np.abs(heights).min(initial=np.inf))
+    if lowest > OFF_FLOOR * stage.height:
+        where = f"its lowest part is {heights.min():.2g} m high" if heights.size else "no part of it is low"
         raise InvalidInput(
-            f"{stage.target.name!r} has nothing to stand on: no part of it is near the floor at rest; "
-            "name its contact points, or transfer without physics"
+            f"{stage.target.name!r} has nothing to stand on: at rest {where}, and the floor is at 0; "
+            "name contact points that are there, or transfer without physics"
         )
 
 

@@ -1,0 +1,181 @@
+"""`understudy transfer`: whole runs on small files, and one sentence for everything that cannot be used."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.retarget.small import RATE, actor, hopper
+
+from understudy.character import Asset, Character, Clip
+from understudy.formats import read, write
+
+Run = Callable[..., tuple[int, str, str]]
+PAIR = '[[pair]]\nframe = {frame}\npose = {{clip = "keys", time = {time:.4f}}}\n'
+
+
+@pytest.fixture
+def run_cli(understudy: Callable[..., tuple[int, bytes, str]]) -> Run:
+    """The command line, with its output as text."""
+
+    def call(*words: str) -> tuple[int, str, str]:
+        code, out, told = understudy(*words)
+        return code, out.decode(), told
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An actor's motion, a character with its own clip of key poses, and pairs of both."""
+    write(actor(), tmp_path / "play.glb")
+    write(hopper(), tmp_path / "hopper.glb")
+    (tmp_path / "pairs.toml").write_text(_pairs(range(2, 90, 12)))
+    return tmp_path
+
+
+def _pairs(frames: range) -> str:
+    return "\n".join(PAIR.format(frame=frame, time=frame / RATE) for frame in frames)
+
+
+def transfer(run_cli: Run, folder: Path, *more: str, motion: str = "play.glb") -> tuple[int, str, str]:
+    given = ("transfer", str(folder / motion), "--to", str(folder / "hopper.glb"))
+    return run_cli(*given, "--keys", str(folder / "pairs.toml"), *more)
+
+
+def test_a_motion(run_cli: Run, folder: Path) -> None:
+    out, report = folder / "out.glb", folder / "r.json"
+    code, _, told = transfer(run_cli, folder, "-o", str(out), "--no-physics", "--report", str(report))
+    assert code == 0, told
+    asset = read(out)
+    assert asset.character().name == "hopper" and asset.clip().duration == pytest.approx(89 / RATE, abs=1e-3)
+    figures = json.loads(report.read_text())
+    assert figures["motions"][0]["frames"] == 90 and figures["motions"][0]["mapping"] == "shared GPLVM"
+
+
+def test_at_another_rate_pairs_keep_their_frames(run_cli: Run, folder: Path) -> None:
+    code, out, told = transfer(run_cli, folder, "-o", str(folder / "o.glb"), "--no-physics", "--rate", "10", "--json")
+    assert code == 0, told
+    assert json.loads(out)["motions"][0]["frames"] == 30
+
+
+def test_a_folder_is_one_batch(run_cli: Run, folder: Path) -> None:
+    motions = folder / "motions"
+    motions.mkdir()
+    for name in ("anger", "joy"):
+        write(actor(1.0 if name == "joy" else 3.0), motions / f"{name}.glb")
+    (motions / "broken.bvh").write_text("HIERARCHY\nROOT")
+    named = _pairs(range(2, 90, 12)).replace("frame", 'motion = "anger"\nframe')
+    (folder / "pairs.toml").write_text(named)
+    out = folder / "out"
+    code, _, told = transfer(run_cli, folder, "-o", str(out), "--no-physics", "--workers", "2", motion="motions")
+    assert code == 1 and "broken.bvh" in told
+    assert sorted(path.name for path in out.iterdir()) == ["anger.glb", "joy.glb"]
+
+
+def test_suggestions(run_cli: Run, folder: Path) -> None:
+    given = ("transfer", "suggest", str(folder / "play.glb"), "--to", str(folder / "hopper.glb"), "--count", "3")
+    code, out, _ = run_cli(*given)
+    assert code == 0 and len(out.splitlines()) == 4 and "play" in out
+    code, out, _ = run_cli(*given, "--keys", str(folder / "pairs.toml"), "--json")
+    rows = json.loads(out)
+    assert code == 0 and [row["gain"] for row in rows] == sorted((row["gain"] for row in rows), reverse=True)
+    assert rows[0]["uncertainty_mm"] > 0
+
+
+def test_a_starting_pose_makes_a_pair(run_cli: Run, folder: Path) -> None:
+    lines = []
+    for frame in (5, 30, 60):
+        pose = folder / f"pose_{frame}.glb"
+        given = ("transfer", "pose", str(folder / "play.glb"), "--to", str(folder / "hopper.glb"), "-q")
+        code, out, told = run_cli(*given, "--frame", str(frame), "-o", str(pose))
+        assert code == 0, told
+        lines.append(out)
+    (folder / "pairs.toml").write_text("\n".join(lines))
+    code, _, told = transfer(run_cli, folder, "-o", str(folder / "out.glb"), "--no-physics")
+    assert code == 0, told
+
+
+def test_live_lines(run_cli: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(actor(0.5), folder / "stream.bvh")
+    write(actor(), folder / "play.bvh")
+    (folder / "pairs.toml").write_text(_pairs(range(2, 90, 12)).replace("frame", 'motion = "play"\nframe'))
+    (folder / "play.glb").unlink()
+    monkeypatch.setattr("sys.stdin", io.StringIO((folder / "stream.bvh").read_text()))
+    given = ("--to", str(folder / "hopper.glb"), "--keys", str(folder / "pairs.toml"))
+    code, out, told = run_cli("transfer", "-", "--live", *given)
+    assert code == 0, told
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert len(rows) == 15 and set(rows[0]["joints"]) >= {"Base", "Trunk", "Head"}
+    assert all(len(joint) == 7 for joint in rows[0]["joints"].values())
+
+
+def failing(run_cli: Run, folder: Path, *more: str, motion: str = "play.glb") -> str:
+    """The one sentence of a run that fails."""
+    code, _, told = transfer(run_cli, folder, "-o", str(folder / "out.glb"), *more, motion=motion)
+    assert code == 1 and not (folder / "out.glb").exists()
+    sentences = [line for line in told.splitlines() if line.startswith("error: ")]
+    assert len(sentences) == 1
+    return sentences[0]
+
+
+def test_no_pairs(run_cli: Run, folder: Path) -> None:
+    (folder / "pairs.toml").write_text("")
+    assert "at least 2, but there are none" in failing(run_cli, folder)
+    (folder / "pairs.toml").unlink()
+    assert "no such file of pose pairs" in failing(run_cli, folder)
+    given = ("transfer", str(folder / "play.glb"), "--to", str(folder / "hopper.glb"), "-o", str(folder / "out.glb"))
+    code, _, told = run_cli(*given)
+    assert code == 1 and "has no pose pairs of its own" in told
+
+
+def test_one_pair(run_cli: Run, folder: Path) -> None:
+    (folder / "pairs.toml").write_text(_pairs(range(2, 3)))
+    assert "at least 2, but there is one" in failing(run_cli, folder)
+
+
+def test_a_frame_outside_the_motion(run_cli: Run, folder: Path) -> None:
+    (folder / "pairs.toml").write_text(_pairs(range(2, 40, 12)) + PAIR.format(frame=90, time=0))
+    assert "from 0 to 89, but names 90" in failing(run_cli, folder)
+
+
+def test_a_pose_of_another_character(run_cli: Run, folder: Path) -> None:
+    write(actor(), folder / "other.glb")
+    wrong = '[[pair]]\nframe = 3\npose = {file = "other.glb", clip = "play", time = 0.5}\n'
+    (folder / "pairs.toml").write_text(_pairs(range(2, 40, 12)) + wrong)
+    assert "other" in failing(run_cli, folder) or "Hips" in failing(run_cli, folder)
+
+
+def test_pairs_of_different_actors(run_cli: Run, folder: Path) -> None:
+    write(hopper(), folder / "dance.glb")
+    wrong = '[[pair]]\nmotion = "dance"\nframe = 3\npose = {clip = "keys", time = 0.5}\n'
+    named = _pairs(range(2, 40, 12)).replace("frame", 'motion = "play"\nframe')
+    (folder / "pairs.toml").write_text(named + wrong)
+    assert "one character" in failing(run_cli, folder)
+
+
+def test_nothing_to_stand_on(run_cli: Run, folder: Path) -> None:
+    asset = hopper(lifted=3.0)
+    write(asset, folder / "hopper.glb")
+    assert "nothing to stand on" in failing(run_cli, folder)
+
+
+def test_a_motion_in_other_units_is_guessed_and_said(run_cli: Run, folder: Path) -> None:
+    write(actor(scale=100.0), folder / "play.glb")
+    code, _, told = transfer(run_cli, folder, "-o", str(folder / "out.glb"), "--no-physics")
+    assert code == 0 and "centimetres" in told
+    figures = read(folder / "out.glb").clip()
+    assert np.abs(figures.values).max() < 5
+
+
+def test_a_motion_that_stands_still_has_no_frames_to_map(run_cli: Run, folder: Path) -> None:
+    asset = actor()
+    one = Clip("play", asset.clips[0].channels, asset.clips[0].values[:1], RATE)
+    write(Asset([Character("actor", asset.character().skeleton)], [one]), folder / "still.glb")
+    named = _pairs(range(2, 40, 12)).replace("frame", 'motion = "play"\nframe')
+    (folder / "pairs.toml").write_text(named)
+    assert "two frames" in failing(run_cli, folder, motion="still.glb")
