@@ -82,9 +82,10 @@ def source_of(
         assert isinstance(animation, Clip)  # keyed curves have no markers
         return _of_markers(animation, rate, _factor(units), notes)
     character = asset.character()
-    poses = _without_inserted(poses_of(character, animation), notes)
+    given = poses_of(character, animation)
+    poses = _without_inserted(given, notes)
     if rate is not None and rate != poses.rate:
-        poses = poses_of(character, clip_of(poses, animation.name), rate)
+        poses = poses_of(character, animation if poses is given else clip_of(poses, animation.name), rate)
     scale = _factor(units) or _guessed(character.skeleton, notes)
     if scale != 1.0:
         character, poses = _scaled(character, poses, scale)
