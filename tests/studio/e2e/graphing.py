@@ -20,6 +20,7 @@ class GraphPage:
     def __init__(self, page: Any, studio: Studio) -> None:
         self.page = page
         self.stage: Array = np.zeros(0)  # the last frame of the stage
+        self.time = -1.0  # and its time
         page.on("websocket", lambda socket: socket.on("framereceived", self._receive))
         page.goto(f"{studio.address}#edit")
         self.until("() => window.understudy?.graph && window.understudy.edit.state()?.channels.length > 0")
@@ -27,9 +28,9 @@ class GraphPage:
     def _receive(self, data: Any) -> None:
         if not isinstance(data, bytes) or len(data) < frames.HEADER.size:
             return
-        stream = frames.HEADER.unpack_from(data)[1]
+        _, stream, _, _, at, _, _ = frames.HEADER.unpack_from(data)
         if stream == frames.STAGE_STREAM:
-            self.stage = np.frombuffer(data[frames.HEADER.size :], "<f4")
+            self.stage, self.time = np.frombuffer(data[frames.HEADER.size :], "<f4"), at
 
     def ask(self, script: str, *arguments: Any) -> Any:
         """What a function of the page gives."""
@@ -56,6 +57,16 @@ class GraphPage:
                 return now
             self.page.wait_for_timeout(30)
         raise AssertionError("the stage did not follow")
+
+    def seek(self, x: float, time_there: float) -> None:
+        """Press on the ruler, and wait until the stage is there."""
+        box = self.page.locator(".graph-surface:not(.hidden)").bounding_box()
+        self.page.mouse.click(x, box["y"] + 6)
+        end = time.monotonic() + PATIENCE
+        while abs(self.time - time_there) > 1e-3:
+            assert time.monotonic() < end, f"the stage stayed at {self.time} s"
+            self.page.wait_for_timeout(30)
+        self.page.wait_for_timeout(200)
 
     @property
     def state(self) -> dict[str, Any]:
