@@ -36,6 +36,10 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
   /** Moves the selection by seconds and by a value as shown; kept when final. */
   function change(seconds: number, value: number, final: boolean): void {
     const { kept, selection } = model;
+    if (Math.abs(seconds) < 1e-9 && Math.abs(value) < 1e-9) {
+      model.show(null); // Esc brought the number back
+      return sender.abandon();
+    }
     const [least, most] = roomToMove(selection, kept, 1 / (model.state?.rate || 30));
     const by = Math.min(most, Math.max(least, seconds));
     const offset = (channel: number) => value / scaleOf(kept[channel].kind);
@@ -56,7 +60,7 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
     const scale = scaleOf(channel.kind);
     const stored = channel.values[only.key * channel.columns.length + only.column] * keyFactors(channel)[only.key] * scale;
     const value = Math.round(stored * 1e4) / 1e4;
-    const put = (next: number, final: boolean) => change(0, next - stored, final);
+    const put = (next: number, final: boolean) => change(0, next === value ? 0 : next - stored, final);
     const step = channel.kind === "euler" ? 1 : 0.01;
     const field = numberField({ label: "Value", value, step, digits: 4, unit: unitOf(channel.kind), input: (next) => put(next, false), change: (next) => put(next, true) });
     return [...all, line(`Value ${channel.columns[only.column]}`, field.element)];
