@@ -9,7 +9,7 @@ import { samePoint, type EditView } from "./view";
 const NEAR = 2e-3; // seconds: nearer than that is at a key
 
 export interface EditActions {
-  /** Edits the clip on stage, where it is not being edited yet. */
+  /** Edits the clip on stage; where it is being edited already, the server says again how it is. */
   open(): Promise<void>;
   /** Shows the curve of a point and takes it in hand; others go, unless they stay by `more` or because they are held. */
   show(point: PointRef, joint: string, more: boolean): Promise<void>;
@@ -106,8 +106,9 @@ export function createEditActions({ store, connection, notices }: Context, sessi
   return {
     async open() {
       const character = store.character();
-      const clip = store.clip() ?? (store.document?.stage.driver === "rest" ? character?.clips[0] : null);
-      if (character && clip) await session.ask({ kind: "editOpen", character: character.id, clip: clip.name });
+      const first = store.document?.stage.driver === "rest" ? character?.clips[0]?.name : undefined;
+      const clip = store.edit()?.clip ?? store.clip()?.name ?? first;
+      if (character && clip) await session.ask({ kind: "editOpen", character: character.id, clip });
     },
     show,
     activate,

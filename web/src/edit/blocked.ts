@@ -107,7 +107,7 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   }
 
   connection.on("editOutcome", (next) => {
-    if (!awake) return;
+    if (!awake || next.gesture === gestures.cancelled) return;
     if (next.reached) return dismiss();
     show(next);
   });
@@ -116,7 +116,8 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   });
   gestures.onChange(() => {
     if (gestures.going) changes = 0;
-    if (gestures.going && !gestures.going.outcome) dismiss();
+    const taken = outcome !== null && outcome.gesture === gestures.cancelled;
+    if (taken || (gestures.going && !gestures.going.outcome)) dismiss();
     else if (outcome) show(outcome);
   });
   // What is undone, redone or edited otherwise is not what the card speaks of.

@@ -159,8 +159,8 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
         ring.renderOrder = 3;
         rings.add(ring);
       };
-      flat(0.03, 0.036, on ? 0.95 : 0.55);
-      if (on) flat(0, 0.03, 0.25);
+      flat(0.06, 0.075, on ? 0.95 : 0.6);
+      if (on) flat(0, 0.06, 0.35);
     }
   }
 

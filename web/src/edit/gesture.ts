@@ -41,6 +41,8 @@ export interface Going extends Grip {
 
 export interface Gestures {
   readonly going: Going | null;
+  /** The number of the last gesture, where it was taken back; 0 where it was kept. */
+  readonly cancelled: number;
   begin(grip: Grip, at: PointerAt): void;
   move(at: PointerAt): void;
   /** Locks the gesture to an axis of the world, then of the point, then to none. */
@@ -59,6 +61,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   const goalListeners: ((to: [number, number, number] | null) => void)[] = [];
   let going: (Going & { number: number; ends: boolean | null }) | null = null;
   let numbers = 0;
+  let cancelled = 0;
   let from: PointerAt | null = null; // where the pointer took hold; moved along while the hand is slowed
   let last: PointerAt | null = null;
   let sum = { angle: 0, seen: 0 };
@@ -145,16 +148,20 @@ export function createGestures({ stage, connection }: Context, session: EditSess
       mine.ends = commit; // as soon as it has begun
       return;
     }
+    const { gesture } = mine.begun;
     going = null;
+    cancelled = commit ? 0 : gesture;
     latencies.rest();
     changed();
-    const { gesture } = mine.begun;
     await session.ask(mine.posing ? { kind: "editPoseEnd", gesture, commit } : { kind: "editEnd", gesture, commit });
   }
 
   return {
     get going() {
       return going;
+    },
+    get cancelled() {
+      return cancelled;
     },
     begin(grip, at) {
       if (going) return;

@@ -38,7 +38,7 @@ export interface GraphEditor {
 }
 
 export function editMode(context: Context): Mode {
-  const { stage, store } = context;
+  const { stage, store, connection } = context;
   const session = createEditSession(context);
   const graph = graphEditor(context, session);
   const view = createEditView();
@@ -76,15 +76,26 @@ export function editMode(context: Context): Mode {
   }
   session.onState(draw);
 
-  /** A clip that is put on stage while the mode is on is edited at once. */
+  /** A clip that is put on stage while the mode is on is edited at once; an edit that is there is asked for anew. */
   let opening = "";
-  store.onDocument((document) => {
-    const { character, driver, drives } = document.stage;
-    const wanted = driver === "clip" ? `${character}/${drives}` : "";
-    if (!on || wanted === opening) return;
+  let asked = false;
+  function open(): void {
+    const { character, driver, drives } = store.document?.stage ?? { character: "", driver: "", drives: "" };
+    const wanted = ["clip", "edit", "rest"].includes(driver) && character ? `${character} ${driver} ${drives}` : "";
+    if (!on || asked || wanted === opening) return;
     opening = wanted;
-    if (wanted) void actions.open();
+    if (!wanted || (driver === "edit" && session.state?.edit === drives)) return;
+    asked = true;
+    void actions.open().finally(() => {
+      asked = false;
+      open(); // another clip may have come meanwhile
+    });
+  }
+  store.onDocument(open);
+  connection.onState((state) => {
+    if (state === "lost") opening = "";
   });
+
   /** The camera goes along with the first joint that is moved about, whose path is needed for that. */
   let along = "";
   function follow(): void {
@@ -124,8 +135,7 @@ export function editMode(context: Context): Mode {
       if (store.document?.stage.playing) void session.ask({ kind: "play", playing: false });
       for (const each of awakened) each.awake = true;
       graph.enter();
-      const { driver } = store.document?.stage ?? { driver: "rest" };
-      if (driver === "clip" || driver === "rest") void actions.open();
+      open();
     },
     leave() {
       on = false;

@@ -16,13 +16,19 @@ export interface EditSession {
   tell(message: StudioRequest): void;
 }
 
-export function createEditSession({ connection, notices }: Context): EditSession {
+export function createEditSession({ connection, store, notices }: Context): EditSession {
   const listeners = new Set<(state: EditState | null) => void>();
   const graphs = new Set<(data: ArrayBuffer) => void>();
   let state: EditState | null = null;
 
   connection.on("edit", (event) => {
     state = event.state;
+    for (const listener of listeners) listener(state);
+  });
+  // Whoever comes back asks anew: the server may be another one.
+  connection.onState((now) => {
+    if (now !== "lost") return;
+    state = null;
     for (const listener of listeners) listener(state);
   });
   connection.onFrame((data) => {
@@ -49,7 +55,9 @@ export function createEditSession({ connection, notices }: Context): EditSession
       try {
         return await connection.request(message);
       } catch (reason) {
-        notices.failed(reason);
+        // What was asked of an edit that has just left the stage is of no interest any more.
+        const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && store.edit() === null;
+        if (!gone) notices.failed(reason);
         return null;
       }
     },

@@ -138,7 +138,9 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
         { class: "muted" },
         store.document?.stage.driver === "model"
           ? "A live performance is on stage."
-          : "At rest: choose a clip in the library.",
+          : store.edit()
+            ? `${store.edit()?.name}: ${counted(store.edit()?.keys ?? 0, "key", "keys")}. Go on with it in Edit.`
+            : "At rest: choose a clip in the library.",
       ),
     );
   }
@@ -181,6 +183,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
       store.clip(),
       store.take(),
       document.stage.driver,
+      store.edit(),
       document.selection,
       character?.notes.length,
     ]);
