@@ -79,7 +79,9 @@ def walker() -> tuple[Skeleton, Body]:
     places.append([0.0, 0.4, 0.0])
     skeleton = Skeleton(names, parents, places)
     masses = np.array([20.0, 6.0, 3.0, 1.0, 6.0, 3.0, 1.0, 30.0])
-    centres = np.array([[0.0, 0.1, 0.0], *[[0.0, -0.2, 0.0], [0.0, -0.2, 0.0], [0.0, -0.03, 0.04]] * 2, [0.0, 0.1, 0.0]])
+    centres = np.array(
+        [[0.0, 0.1, 0.0], *[[0.0, -0.2, 0.0], [0.0, -0.2, 0.0], [0.0, -0.03, 0.04]] * 2, [0.0, 0.1, 0.0]]
+    )
     inertias = masses[:, None, None] * np.diag([0.02, 0.01, 0.02])
     contacts = [
         ContactPoint(f"{side}.{role}", skeleton.index(f"{side}Foot"), [0.0, -0.06, z])

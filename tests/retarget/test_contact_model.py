@@ -27,7 +27,9 @@ def test_a_standing_body_sinks_in_by_what_it_is_said_to() -> None:
 
 
 def test_far_away_the_spring_is_the_usual_one() -> None:
-    np.testing.assert_allclose(normal_force(np.array([-1.0, 5.0]), np.zeros(2), MODEL)[0] / MODEL.k_P, [1.0, 0.0], atol=1e-6)
+    np.testing.assert_allclose(
+        normal_force(np.array([-1.0, 5.0]), np.zeros(2), MODEL)[0] / MODEL.k_P, [1.0, 0.0], atol=1e-6
+    )
 
 
 @given(st.floats(-0.05, 0.05), st.floats(-0.05, 0.05), st.floats(-1, 1), st.floats(-1, 1), heights)
@@ -72,5 +74,6 @@ def test_a_mouse_stands_as_an_elephant_does() -> None:
     for height, model, weight in ((0.08, small, 0.2), (3.0, large, 40000.0)):
         y = np.array([-0.002, 0.0, 0.01]) * height
         np.testing.assert_allclose(
-            normal_force(y, np.zeros(3), model)[0] / weight, normal_force(y / height, np.zeros(3), contact_model(1.0, 1.0, 4.0))[0]
+            normal_force(y, np.zeros(3), model)[0] / weight,
+            normal_force(y / height, np.zeros(3), contact_model(1.0, 1.0, 4.0))[0],
         )

@@ -120,7 +120,9 @@ class _Costs:
         units = np.array([height * STAY[0], np.inf, height * STAY[0], STAY[1]])
         stay = np.tile(terms.k_s * dt / units**2, (len(variance), 1))
         stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (SURE * height) ** 2)
-        stay[stands] += terms.k_base * dt / (SINK * np.array([height, height, height, 1.0])) ** 2
+        put = terms.k_base * dt / (SINK * np.array([height, height, height, 1.0])) ** 2
+        stay[stands] += put
+        stay[[0, 1, -2, -1]] += put  # the ends have no forces to hold them
         keep = terms.k_w / np.array([height, height, height, 1.0]) ** 2
         return cls(stay, terms.k_e * dt / (SINK * height) ** 2, keep, terms.k_1 * dt)
 

@@ -1,0 +1,64 @@
+"""Who follows whom: left the left, toes the toes, the lamp's base both feet."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.data_folder import data_file
+from tests.retarget import bodies, small
+
+from understudy import cast
+from understudy.errors import InvalidInput
+from understudy.formats import registry
+from understudy.retarget.body import body_of
+from understudy.retarget.contacts import Phases
+from understudy.retarget.correspondence import corresponding, follow
+
+
+def test_a_figure_follows_itself() -> None:
+    skeleton, body = bodies.walker()
+    assert corresponding(body, skeleton, body, skeleton) == (((0,),), ((1,),), ((2,),), ((3,),))
+
+
+def test_a_base_follows_both_feet_and_hops_where_one_is_lifted() -> None:
+    skeleton, body = bodies.walker()
+    lamp = cast.load("lamp").character()
+    base = body_of(lamp)
+    groups = corresponding(base, lamp.skeleton, body, skeleton)
+    assert groups == (((0, 1), (2, 3)),) * 4
+    down = np.array([[1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0], [0, 0, 0, 0]], bool)
+    followed = follow(Phases(body.names, down), groups, base.names)
+    np.testing.assert_array_equal(followed.down[:, 0], [True, True, False, True, False])
+    assert followed.names == base.names
+
+
+def test_forefeet_follow_hands_only_where_hands_touch_the_floor() -> None:
+    dog = registry.read(data_file("gltf_quaternius/animals_pack_Husky.glb")).character()
+    actor = registry.read(data_file("bvh_cmu/79_53.bvh")).character()
+    own, other = body_of(dog), body_of(actor)
+    hands = {k for k, name in enumerate(other.names) if name.endswith(".hand")}
+    assert len(hands) == 2
+    fore = [k for k, name in enumerate(own.names) if "Front" in name]
+    groups = corresponding(own, dog.skeleton, other, actor.skeleton)
+    assert all(set(groups[k][0]) <= hands for k in fore)
+    never = Phases(other.names, np.zeros((3, len(other.names)), bool))
+    groups = corresponding(own, dog.skeleton, other, actor.skeleton, phases=never)
+    assert not any(set(group) & hands for k in fore for group in groups[k])
+
+
+def test_what_is_given_is_followed() -> None:
+    skeleton, body = bodies.walker()
+    groups = corresponding(
+        body, skeleton, body, skeleton, given={"Left.toe": ["Right.heel", "Right.toe"], "Left.heel": []}
+    )
+    assert groups[:2] == (((3, 2),), ())
+    down = np.ones((2, 4), bool)
+    assert not follow(Phases(body.names, down), groups, body.names).down[:, 1].any()
+    with pytest.raises(InvalidInput, match="no contact point of the source 'Tail'"):
+        corresponding(body, skeleton, body, skeleton, given={"Left.toe": ["Tail"]})
+
+
+def test_a_bare_skeleton_stands_on_toes_and_heels() -> None:
+    asset = small.actor()
+    body = body_of(asset.character())
+    assert {name.split(".")[0] for name in body.names} >= {"LeftFoot", "RightFoot"}
