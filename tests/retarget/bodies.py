@@ -25,7 +25,7 @@ def tube(points: int, rings: int, radius: float, length: float) -> tuple[Array, 
     """A closed round bar along +Y from the origin."""
     angle = 2 * np.pi * np.arange(points) / points
     ring = np.stack([radius * np.sin(angle), np.zeros(points), radius * np.cos(angle)], axis=1)
-    vertices = [ring + [0.0, length * i / (rings - 1), 0.0] for i in range(rings)]
+    vertices = [ring + np.array([0.0, length * i / (rings - 1), 0.0]) for i in range(rings)]
     vertices += [np.array([[0.0, 0.0, 0.0], [0.0, length, 0.0]])]
     triangles = []
     for i in range(rings - 1):

@@ -63,7 +63,7 @@ def test_a_lifted_heel_goes_with_its_toe() -> None:
     down = np.zeros((8, 2), bool)
     down[:, 0] = True
     phases = Phases(("toe", "heel"), down)
-    goals = positions + [0.1, 0.0, -0.2]
+    goals = positions + np.array([0.1, 0.0, -0.2])
     goals[:, 1] += 5.0  # far out of reach
     feet = as_feet(positions, goals, phases, firmness(phases, 30.0), np.zeros(2, np.int64))
     np.testing.assert_allclose(feet[:, 0], goals[:, 0])

@@ -59,7 +59,7 @@ def test_hips_give_way_where_legs_are_too_short() -> None:
 def test_limits_hold_and_hinges_stay_hinges() -> None:
     poses, body = crouched(4), bodies.walker()[1]
     limits = {f"{side}Leg": {"x": (0.0, 70.0)} for side in ("Left", "Right")}
-    goals = body.contact_positions(poses.world) + [[[0.0, 0.12, 0.05]]]
+    goals = body.contact_positions(poses.world) + np.array([0.0, 0.12, 0.05])
     found = solved(poses, goals, limits)
     knees = quaternion.to_rotation_vector(found.rotations[:, [2, 5]])
     np.testing.assert_allclose(knees[..., 1:], 0.0, atol=1e-9)
@@ -69,7 +69,7 @@ def test_limits_hold_and_hinges_stay_hinges() -> None:
 def test_a_start_beyond_its_limits_goes_no_further() -> None:
     poses, body = crouched(2), bodies.walker()[1]
     limits = {"LeftLeg": {"x": (0.0, 30.0)}}  # bent by 57 degrees already
-    goals = body.contact_positions(poses.world) + [[[0.0, 0.1, 0.0]]]
+    goals = body.contact_positions(poses.world) + np.array([0.0, 0.1, 0.0])
     found = solved(poses, goals, limits)
     assert quaternion.to_rotation_vector(found.rotations[:, 2])[:, 0].max() <= 1.0 + 1e-9
 
