@@ -56,4 +56,10 @@ describe("pace", () => {
     expect(pace.stats(now).ms).toBe(5);
     expect(pace.stats(now + 5000).fps).toBe(0);
   });
+
+  it("is coarse at once for a hand, where the processor draws, and whole at rest", () => {
+    expect(new Pace(2).ratioAt(false, true)).toBe(1);
+    expect(new Pace(2).ratioAt(true, true)).toBe(2);
+    expect(new Pace(2, false).ratioAt(false, true)).toBe(2);
+  });
 });

@@ -26,9 +26,13 @@ export class Pace {
     private readonly adapts = true,
   ) {}
 
-  /** The pixels of the picture for each pixel of the page, for a picture that begins now. */
-  ratioAt(resting: boolean): number {
-    return this.ratio * (resting ? 1 : STEPS[this.step]);
+  /**
+   * The pixels of the picture for each pixel of the page, for a picture that begins now. Where something follows the
+   * hand and the processor draws, the coarsest at once: a hand feels what an eye hardly sees.
+   */
+  ratioAt(resting: boolean, hurried = false): number {
+    const step = hurried && this.adapts ? STEPS.length - 1 : this.step;
+    return this.ratio * (resting ? 1 : STEPS[step]);
   }
 
   /** Whether pictures are coarser than they could be. */

@@ -361,7 +361,7 @@ class Theatre implements Stage {
     }
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
-    this.setRatio(this.pace.ratioAt(resting));
+    this.setRatio(this.pace.ratioAt(resting, this.hurried));
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
