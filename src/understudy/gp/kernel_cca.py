@@ -30,7 +30,7 @@ def kernel_cca(Y: Array, Z: Array, dimension: int) -> tuple[Array, Array]:
     q = min(dimension, count - 1)
     both = 0.5 * (a @ u + b @ vt.T)[:, :q]
     directions = both / np.maximum(np.linalg.norm(both, axis=0), 1e-12)
-    directions *= np.where(directions.sum(axis=0) < 0, -1.0, 1.0)  # the sign of an eigenvector is a library's whim
+    directions *= np.where((directions**3).sum(axis=0) < 0, -1.0, 1.0)  # the sign of an eigenvector is anyone's choice
     explained = sum((((data.T @ directions) ** 2).sum(axis=0) / max((data**2).sum(), 1e-300)) for data in (Y, Z))
     share = np.sqrt(explained / max(float(np.max(explained, initial=0.0)), 1e-300))
     latents = np.zeros((count, dimension))

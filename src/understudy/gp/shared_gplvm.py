@@ -99,12 +99,11 @@ class SharedGplvm(Estimator):
         latents, kernels = objective.unpacked(state.x)
         self.latents_, self.kernels_ = checks.freeze(np.ascontiguousarray(latents)), kernels
         self.objective_ = float(state.value)
-        solved = [np.linalg.inv(kernel.matrix(self.latents_)) for kernel in kernels]
-        self._observed = Observed(
-            self.latents_, kernels[0], solved[0], np.ascontiguousarray(solved[0] @ views[0].columns), views[0].outputs
-        )
+        of_y, of_z = (whitener(kernel.matrix(self.latents_)) for kernel in kernels)
+        weights = np.ascontiguousarray(of_y.T @ (of_y @ views[0].columns))
+        self._observed = Observed(self.latents_, kernels[0], of_y, weights, views[0].outputs)
         self._basis, self._columns = views[0].basis, np.ascontiguousarray(views[0].columns)
-        self._inverse, self._weights = solved[1], solved[1] @ self.spaces_[1].data
+        self._whitener, self._weights = of_z, of_z.T @ (of_z @ self.spaces_[1].data)
         squares = _squares(self._columns, self._columns)
         self._width = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
         near = np.exp(-0.5 * squares / self._width) + BACK_NOISE * np.eye(len(squares))
@@ -156,7 +155,7 @@ class SharedGplvm(Estimator):
         kernel, space = self.kernels_[1], self.spaces_[1]
         k = kernel.between(x, self.latents_)
         mean = k @ self._weights * space.scale + space.mean
-        variance = kernel.t1 + kernel.t3 + kernel.noise - ((k @ self._inverse) * k).sum(axis=1)
+        variance = kernel.t1 + kernel.t3 + kernel.noise - ((k @ self._whitener.T) ** 2).sum(axis=1)
         return mean, np.maximum(variance, kernel.noise) * space.scale**2
 
 
@@ -192,6 +191,15 @@ class Objective:
             by_theta = by_kernel / np.array([theta[0], theta[1], 1.0, 1.0])
             slope[self.size + 4 * i :][:4] = (by_theta + 1.0 / theta) * free
         return value, slope
+
+
+def whitener(matrix: Array) -> Array:
+    """L^-1 (N, N) of a matrix L L^T."""
+    from scipy.linalg import solve_triangular
+
+    factor = np.linalg.cholesky(matrix)
+    result: Array = np.ascontiguousarray(solve_triangular(factor, np.eye(len(matrix)), lower=True))
+    return result
 
 
 def _squares(a: Array, b: Array) -> Array:

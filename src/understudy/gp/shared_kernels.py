@@ -18,7 +18,7 @@ def value_and_slope(
     model: tuple, outputs: float, y: Array, rest: float, pull: float, centre: Array, x: Array, work: Array, slope: Array
 ) -> float:
     """The function of `shared_search.value_and_slope` for one frame; `work` (4, N or r) is scratch."""
-    latents, inverse, weights, theta = model
+    latents, whitener, weights, theta = model
     t1, t2, t3, noise = theta[0], theta[1], theta[2], theta[3]
     count, dimension, columns = latents.shape[0], latents.shape[1], weights.shape[1]
     radial, solved, miss, by_k = work[0], work[1], work[2], work[3]
@@ -40,12 +40,13 @@ def value_and_slope(
             miss[r] += k * line[r]
     explained = 0.0
     for i in range(count):
-        total = 0.0
-        row = inverse[i]
-        for j in range(count):
-            total += row[j] * (radial[j] + t3)
-        solved[i] = total
-        explained += total * (radial[i] + t3)
+        solved[i] = 0.0
+        white, row = 0.0, whitener[i]
+        for j in range(i + 1):
+            white += row[j] * (radial[j] + t3)
+        for j in range(i + 1):
+            solved[j] += row[j] * white
+        explained += white * white
     left = rest
     for r in range(columns):
         left += miss[r] * miss[r]

@@ -26,11 +26,14 @@ TOLERANCE = 1e-4  # nats: what an iteration gains at least, two times in a row; 
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What the search needs to know of the observed space: latents, kernel, and K^-1 with and without the data."""
+    """What the search needs to know of the observed space.
+
+    K = L L^T. The variance is a small difference of large numbers: by L^-1 it keeps the digits that K^-1 would lose.
+    """
 
     latents: Array  # (N, d)
     kernel: SharedKernel
-    inverse: Array  # (N, N)
+    whitener: Array  # (N, N) L^-1, lower
     weights: Array  # (N, r) K^-1 times the data's columns
     outputs: int  # D
 
@@ -49,7 +52,7 @@ def descend(
         return descend_numpy(observed, y, rest, starts, pull, centres)
     x, values = starts.copy(), np.empty(len(y))
     kernels.descend(
-        (np.ascontiguousarray(observed.latents), observed.inverse, observed.weights, observed.kernel.theta),
+        (np.ascontiguousarray(observed.latents), observed.whitener, observed.weights, observed.kernel.theta),
         float(observed.outputs),
         y,
         np.ascontiguousarray(rest),
@@ -73,10 +76,11 @@ def value_and_slope(
     """
     kernel, D = observed.kernel, observed.outputs
     k = kernel.between(x, observed.latents)
-    solved = k @ observed.inverse
+    white = k @ observed.whitener.T
+    solved = white @ observed.whitener
     miss = k @ observed.weights - y
     square = (miss**2).sum(axis=1) + rest
-    raw = kernel.t1 + kernel.t3 + kernel.noise - (k * solved).sum(axis=1)
+    raw = kernel.t1 + kernel.t3 + kernel.noise - (white**2).sum(axis=1)
     variance = np.maximum(raw, kernel.noise)
     away = x - centres
     value = 0.5 * square / variance + 0.5 * D * np.log(variance) + 0.5 * (x**2).sum(axis=1)
