@@ -44,7 +44,8 @@ export function drawMany(paint: Paint, graph: Graph, lanes: readonly Lane[]): vo
 /** Keys of a lane for which a test holds; none where there are more than pixels, unless `always`. */
 export function stampKeys(raster: Raster, local: Graph, lane: Lane, half: number, holds: (key: number) => boolean, colour: string, always = false): void {
   const [first, last] = keysBetween(local, lane.channel, -6, local.area.width + 6);
-  if (!always && local.area.width / Math.max(1, last - first) < CLOSEST / 2) return;
+  const dense = local.area.width / Math.max(1, last - first) < CLOSEST / 2;
+  if (dense && !always) return;
   const { times, values, columns } = local.channels[lane.channel];
   const factors = keyFactors(local.channels[lane.channel]);
   const { xScale, xZero, yScale, yZero } = pixelScales(local, lane);
@@ -55,7 +56,7 @@ export function stampKeys(raster: Raster, local: Graph, lane: Lane, half: number
     if (!holds(key)) continue;
     const atX = xScale * times[key] + xZero;
     const atY = yScale * values[key * columns.length + lane.column] * factors[key] + yZero;
-    if (Math.abs(atX - x) < CLOSEST && Math.abs(atY - y) < CLOSEST) continue;
+    if (Math.abs(atX - x) < CLOSEST && (dense || Math.abs(atY - y) < CLOSEST)) continue;
     x = atX;
     y = atY;
     raster.stamp(x, y, half, ink);

@@ -97,6 +97,7 @@ export class Profile implements Pen {
 export class Raster {
   readonly pixels: Uint32Array; // (height, width) alpha, blue, green, red from the top byte
   readonly profile: Profile;
+  private readonly shapes = new Map<number, Int16Array>();
 
   constructor(
     readonly width: number,
@@ -130,16 +131,34 @@ export class Raster {
   /** A diamond, as keys are. */
   stamp(x: number, y: number, half: number, colour: number): void {
     const { width, height, pixels, scale } = this;
-    const reach = half * scale;
-    const [cx, cy] = [Math.round(x * scale), Math.round(y * scale)];
-    const to = Math.ceil(reach);
-    for (let dy = Math.max(-to, -cy); dy <= to && cy + dy < height; dy++) {
-      const wide = reach - Math.abs(dy);
-      if (wide < 0) continue;
-      const [first, last] = [Math.max(0, Math.ceil(cx - wide)), Math.min(width - 1, Math.floor(cx + wide))];
-      const row = (cy + dy) * width;
-      if (last >= first) pixels.fill((0xff000000 | colour) >>> 0, row + first, row + last + 1);
+    const cx = Math.round(x * scale);
+    const cy = Math.round(y * scale);
+    const to = Math.ceil(half * scale);
+    const ink = (0xff000000 | colour) >>> 0;
+    const at = cy * width + cx;
+    const shape = this.diamond(half);
+    if (cx >= to && cy >= to && cx + to < width && cy + to < height) {
+      for (let i = 0; i < shape.length; i += 2) pixels[at + shape[i + 1] * width + shape[i]] = ink;
+      return;
     }
+    for (let i = 0; i < shape.length; i += 2) {
+      const px = cx + shape[i];
+      const py = cy + shape[i + 1];
+      if (px >= 0 && py >= 0 && px < width && py < height) pixels[py * width + px] = ink;
+    }
+  }
+
+  /** The pixels of a diamond as dx, dy, dx, dy and so on. */
+  private diamond(half: number): Int16Array {
+    const known = this.shapes.get(half);
+    if (known) return known;
+    const reach = half * this.scale;
+    const to = Math.ceil(reach);
+    const found: number[] = [];
+    for (let dy = -to; dy <= to; dy++) for (let dx = -to; dx <= to; dx++) if (Math.abs(dx) + Math.abs(dy) <= reach) found.push(dx, dy);
+    const shape = Int16Array.from(found);
+    this.shapes.set(half, shape);
+    return shape;
   }
 }
 
