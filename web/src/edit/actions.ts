@@ -8,11 +8,14 @@ import { samePoint, type EditView } from "./view";
 
 const NEAR = 2e-3; // seconds: nearer than that is at a key
 
+/** Alone (but for what is held), besides the others, or besides them and away again where it is in hand. */
+export type Showing = "alone" | "too" | "toggle";
+
 export interface EditActions {
   /** Edits the clip on stage; where it is being edited already, the server says again how it is. */
   open(): Promise<void>;
-  /** Shows the curve of a point and takes it in hand; others go, unless they stay by `more` or because they are held. */
-  show(point: PointRef, joint: string, more: boolean): Promise<void>;
+  /** Shows the curve of a point and takes it in hand. */
+  show(point: PointRef, joint: string, how: Showing): Promise<void>;
   /** Takes a curve in hand, without showing or hiding anything. */
   activate(curve: number | null): void;
   hide(curve: number): void;
@@ -53,12 +56,12 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       connection.request({ kind: "select", names: [joint] }).catch(notices.failed);
   }
 
-  async function show(wanted: PointRef, joint: string, more: boolean): Promise<void> {
+  async function show(wanted: PointRef, joint: string, how: Showing): Promise<void> {
     const have = layer.curveOf(wanted);
-    if (!more)
+    if (how === "alone")
       for (const each of session.state?.curves ?? [])
         if (!samePoint(each.point, wanted) && !layer.held(each.point)) void session.ask({ kind: "editCurve", shown: false, curve: each.curve });
-    if (have && more && have.curve === view.active) return hide(have.curve);
+    if (have && how === "toggle" && have.curve === view.active) return hide(have.curve);
     const curve = have?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted }))?.curve;
     if (curve === undefined) return;
     joints.set(curve, joint);

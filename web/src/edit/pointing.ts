@@ -96,7 +96,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     if (found?.on === "curve") {
       actions.activate(found.at.curve);
       void actions.seek(found.at.key ?? found.at.time);
-    } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey);
+    } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey ? "toggle" : "alone");
   }
 
   /** Watches a press: past the threshold it is a drag, else a click. */
@@ -168,7 +168,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
         const grip = gripOf(found);
         if (!grip || !canBegin(grip)) return;
         if (found.on === "curve") actions.activate(found.at.curve);
-        else if (!grip.posing) void actions.show(grip.point, found.at.joint, true);
+        else if (!grip.posing) void actions.show(grip.point, found.at.joint, "too");
         canvas.style.cursor = CURSORS[grip.operation];
         gestures.begin(grip, at(event));
       },

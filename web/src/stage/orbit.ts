@@ -4,6 +4,7 @@ import type { View } from "./stage";
 
 export const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 export const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
+export const EMPTY: [number, number, number][] = [[-0.5, 0, -0.5], [0.5, 1, 0.5]]; // the room of an empty stage, m
 export const FOV = 26; // degrees, vertical: long enough for faces
 const ROOM = 1.06; // around what is framed
 const STEEPEST = Math.PI / 2 - 0.01;

@@ -11,7 +11,7 @@ import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import type { Finesse } from "./materials";
-import { CROWD_ANGLES, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
+import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
 import { Pace } from "./pace";
 import { placeCamera, projected, rayThrough } from "./projecting";
@@ -19,8 +19,7 @@ import { Picker } from "./picking";
 import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
-const STAGE_STREAM = 0;
-const CROWD_STREAM = 1;
+const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
 const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
 
 export function createStage(host: HTMLElement): Stage {
@@ -324,14 +323,14 @@ class Theatre implements Stage {
   /** Ground, lights and shadows around what is on stage. */
   private fit(): void {
     const on = this.extras ?? this.figure;
-    const [low, high] = on ? on.description.bounds.map((corner) => new Vector3(...corner)) : [new Vector3(-0.5, 0, -0.5), new Vector3(0.5, 1, 0.5)];
-    const centre = low.clone().add(high).multiplyScalar(0.5);
-    const radius = Math.max(0.5 * low.distanceTo(high), 1e-4);
+    const box = on?.description.bounds ?? EMPTY;
+    const [low, high] = box.map((corner) => new Vector3(...corner));
+    const [centre, radius] = [low.clone().add(high).multiplyScalar(0.5), Math.max(0.5 * low.distanceTo(high), 1e-4)];
     this.bounds = { centre, radius, low, high };
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
     this.pictures = CONTACT_EVERY - 1; // the next picture has new shadows
-    const touching = on && !this.extras ? on : null;
+    const touching = this.extras ? null : on;
     this.contact.show(touching, low, high);
     this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
   }
