@@ -1,5 +1,6 @@
 """Draw the bodies of the cast, at rest and in poses that try their skin, from several sides.
 
+    tools/body_sheets.py all -o bodies.jpg                   all three in three poses each
     tools/body_sheets.py penguin -o penguin.png
     tools/body_sheets.py squirrel --pose fours --azimuth 50 --azimuth 90 -o fours.png
     tools/body_sheets.py actor --bvh 09_01.bvh --frame 40 -o run.png
@@ -176,10 +177,24 @@ POSES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
 }
 
+# of the sheet of all: body, pose, degrees, shapes
+EVERYBODY = (
+    ("penguin", "rest", 28.0, ()),
+    ("squirrel", "rest", 28.0, ()),
+    ("actor", "stand", 28.0, ()),
+    ("penguin", "cheer", 28.0, ("eyeSquintLeft=.6", "eyeSquintRight=.6")),
+    ("squirrel", "cheeky", 28.0, ("eyeSquintLeft=.5", "eyeSquintRight=.5")),
+    ("actor", "hero", 28.0, ("mouthSmileLeft=1", "mouthSmileRight=1")),
+    ("penguin", "waddle", 28.0, ()),
+    ("squirrel", "fours", 48.0, ()),
+    ("actor", "sit", 28.0, ("browInnerUp=1", "mouthFrownLeft=.8", "mouthFrownRight=.8")),
+)
+QUALITY = 84  # of a JPEG
+
 
 @click.command()
-@click.argument("name", type=click.Choice(tuple(POSES)))
-@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PNG to write.")
+@click.argument("name", type=click.Choice((*POSES, "all")))
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="The PNG or JPEG to write.")
 @click.option("--pose", "poses", multiple=True, help="Which poses; all by default.")
 @click.option("--azimuth", "azimuths", multiple=True, type=float, help="Degrees; 0, 35 and 90 by default.")
 @click.option("--elevation", default=8.0, show_default=True)
@@ -203,7 +218,10 @@ def main(
     file: Path | None,
 ) -> None:
     """Draw a sheet: a row for each pose, a column for each side."""
-    character = cast.load(name).character() if file is None else _read(file)
+    if name == "all":
+        _write(output, _everybody(size))
+        return
+    character = _read(file or _file(name))
     if bvh is not None:
         rows, labels = _moved(character, bvh, frames), [f"{bvh.stem} {frame}" for frame in frames]
     else:
@@ -212,7 +230,29 @@ def main(
     views = azimuths or (0.0, 35.0, 90.0)
     drawn = [_draw(character, row, view, elevation, size, closeup) for row in rows for view in views]
     captions = [label if number == 0 else "" for label in labels for number in range(len(views))]
-    write_png(output, contact_sheet(drawn, captions, len(views), ""))
+    _write(output, contact_sheet(drawn, captions, len(views), ""))
+
+
+def _everybody(size: int) -> Array:
+    pictures = []
+    for name, pose, azimuth, shapes in EVERYBODY:
+        character = _read(_file(name))
+        row = _row(character, posed(character.skeleton, POSES[name][pose]), shapes)
+        pictures.append(_draw(character, row, azimuth, 8.0, size, None))
+    return np.concatenate([np.concatenate(pictures[i : i + 3], axis=1) for i in range(0, len(pictures), 3)])
+
+
+def _file(name: str) -> Path:
+    return Path(cast.__file__).parent / name / f"{name}.npz"
+
+
+def _write(path: Path, picture: Array) -> None:
+    if path.suffix.lower() in (".jpg", ".jpeg"):
+        from PIL import Image
+
+        Image.fromarray(picture).save(path, "JPEG", quality=QUALITY, optimize=True)
+    else:
+        write_png(path, picture)
 
 
 def _read(path: Path) -> Character:
@@ -284,7 +324,7 @@ def _draw(character: Character, row: Array, azimuth: float, elevation: float, si
     points = take.draw(0).vertices
     every = np.concatenate(points) if isinstance(points, list) else np.asarray(points).reshape(-1, 3)
     low, high = every.min(axis=0), every.max(axis=0)
-    middle, reach = 0.5 * (low + high), 0.56 * float((high - low).max())
+    middle, reach = 0.5 * (low + high), 0.60 * float((high - low).max())
     if closeup is not None:
         middle, reach = _place(character, row, closeup), 0.22 * float(high[1] - low[1])
     a, e = radians(azimuth), radians(elevation)

@@ -113,7 +113,7 @@ def test_lids_stay_outside_the_eye_on_their_whole_way(name: str) -> None:
 
 @pytest.mark.parametrize("name", BODIES)
 def test_every_joint_bends_to_its_limits_without_collapsing(name: str) -> None:
-    """The skin keeps its volume within a sixth of what is there, whichever joint goes to an end of its range."""
+    """The skin keeps its volume within a twentieth, whichever joint goes to an end of its range; measured: 3.7 %."""
     count = len(skin_of(name)[0].vertices)
     triangles = skin_of(name)[0].triangles
     rest = geometry.signed_volume(skin_of(name)[0].vertices.astype(float), triangles)
@@ -125,7 +125,7 @@ def test_every_joint_bends_to_its_limits_without_collapsing(name: str) -> None:
                 degrees = tuple(end if own == axis else 0.0 for own in "xyz")
                 places = turned(name, **{joint: degrees})[:count]
                 volume = geometry.signed_volume(places.astype(float), triangles)
-                assert abs(volume / rest - 1) < 1 / 6, (joint, axis, end, volume / rest)
+                assert abs(volume / rest - 1) < 1 / 20, (joint, axis, end, volume / rest)
 
 
 def test_a_penguin_s_leg_takes_nothing_of_the_belly_along() -> None:
@@ -134,6 +134,20 @@ def test_a_penguin_s_leg_takes_nothing_of_the_belly_along() -> None:
     belly = (mesh.vertices[:, 1] > 0.2) & (np.abs(mesh.vertices[:, 0]) < 0.2)
     assert moved[belly].max() < 0.08 and moved.max() > 0.05
     assert (moved[mesh.vertices[:, 1] > 0.24] < 1e-6).all()
+
+
+def test_a_twisted_forearm_is_no_candy_wrapper() -> None:
+    """A quarter turn at the elbow: linear skinning keeps cos 45 = 0.71 of the radius at least, if it is spread."""
+    mesh, _ = skin_of("actor")
+    rest, moved = mesh.vertices.astype(float), turned("actor", LeftForeArm=(90, 0, 0))[: len(mesh.vertices)]
+    world = rig("actor").joints(rig("actor").rest[None])[0, :, :3, 3]
+    names = body("actor").skeleton.names
+    arm, hand = world[names.index("LeftArm")], world[names.index("LeftHand")]
+    for x in np.linspace(arm[0] + 0.1, hand[0], 12):
+        ring = (np.abs(rest[:, 0] - x) < 0.02) & (rest[:, 1] > 1.3)
+        before = np.linalg.norm(rest[ring] - rest[ring].mean(axis=0), axis=1).mean()
+        after = np.linalg.norm(moved[ring] - moved[ring].mean(axis=0), axis=1).mean()
+        assert after > 0.68 * before, x
 
 
 def test_the_actor_s_joints_of_no_length_carry_nothing() -> None:

@@ -13,7 +13,7 @@ from understudy.cast.sculpting.eyes import Edge, Eye
 from understudy.cast.sculpting.fields import isosurface
 from understudy.cast.sculpting.materials import EYES, extra
 from understudy.cast.sculpting.meshing import modelled, remesh, symmetric
-from understudy.cast.sculpting.patches import Patch, bezier, facing_out, held, mix
+from understudy.cast.sculpting.patches import Patch, bezier, facing_out, held, mix, superellipsoid
 from understudy.cast.sculpting.ramps import ramp
 from understudy.cast.sculpting.weights import hold
 from understudy.character import Character, Material
@@ -85,7 +85,7 @@ def scarf() -> Coated:
 
 
 def beak() -> list[Patch]:
-    """The upper half on the head, the lower on the jaw."""
+    """The upper half on the head, the lower with the tongue on the jaw."""
     t = np.linspace(0.0, 1.0, 22)
     result = []
     for name, joint, path, wide, high, shade in (
@@ -100,4 +100,5 @@ def beak() -> list[Patch]:
         colour = mix(paint.PALETTE["beak"], paint.PALETTE["beak_shade"], shade)
         dark = 1 - 0.28 * ramp(0.30, 0.15, vertices[:, 2])
         result.append(held(name, surface, colour * dark[:, None], joint))
-    return result
+    tongue = superellipsoid((0, 0.741, 0.195), (0.034, 0.008, 0.066), 1.0)
+    return [*result, held("Tongue", tongue, paint.PALETTE["tongue"], "Jaw")]

@@ -20,6 +20,8 @@ PALETTE: dict[str, Array] = {
         "belly_shade": "#E3CDB4",
         "patch": "#EFA93A",
         "blush": "#E59A86",
+        "mouth": "#5A1E2A",
+        "tongue": "#C4605C",
         "beak": "#DE8030",
         "beak_shade": "#B85A20",
         "scarf": "#B8452F",
@@ -51,7 +53,9 @@ def body(points: Array) -> Array:
     collar = np.exp(-(((y - 0.595) / 0.040) ** 2)) * ramp(0.10, 0.16, z)
     c = mix(c, PALETTE["patch"], 0.55 * collar * belly)  # the yellow throat, mostly under the scarf
     blush = np.exp(-(((x - 0.135) / 0.038) ** 2) - ((y - 0.715) / 0.030) ** 2) * (z > 0.05)
-    return mix(c, PALETTE["blush"], 0.75 * blush)
+    c = mix(c, PALETTE["blush"], 0.75 * blush)
+    throat = np.hypot(x / 0.048, (y - 0.741) / 0.021)  # behind the beak, seen when it opens
+    return mix(c, PALETTE["mouth"], ramp(1.1, 0.9, throat) * (z > 0.1))
 
 
 def flipper(points: Array) -> Array:

@@ -135,6 +135,15 @@ def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool =
     return facing_out(vertices, triangles, None if not half else path.mean(axis=0))
 
 
+def superellipsoid(centre: ArrayLike, radii: ArrayLike, power: float) -> tuple[Array, Array]:
+    """A ball whose coordinates are raised to a power: below one it grows corners."""
+    up, around = np.linspace(0, np.pi, 14), np.arange(20) * (np.pi / 10)
+    theta, phi = np.meshgrid(up, around, indexing="ij")
+    unit = np.stack([np.sin(theta) * np.cos(phi), np.cos(theta), np.sin(theta) * np.sin(phi)], axis=-1).reshape(-1, 3)
+    vertices = np.asarray(centre) + np.sign(unit) * np.abs(unit) ** power * np.asarray(radii)
+    return facing_out(vertices, grid(14, 20, around=True))
+
+
 def joined(patches: Iterable[Patch]) -> tuple[Array, Array, Array, Array | None]:
     """Vertices (V, 3), triangles (T, 3), colours (V, 4) and, where all have any, UVs (T, 3, 2), numbered through."""
     patches = list(patches)

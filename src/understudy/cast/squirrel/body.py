@@ -12,7 +12,7 @@ from understudy.cast.sculpting.fields import isosurface
 from understudy.cast.sculpting.lines import line
 from understudy.cast.sculpting.materials import EYES, extra
 from understudy.cast.sculpting.meshing import modelled, remesh, symmetric
-from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, pair
+from understudy.cast.sculpting.patches import Patch, held, pair, superellipsoid
 from understudy.cast.sculpting.weights import hold
 from understudy.cast.squirrel import paint, sculpture
 from understudy.cast.squirrel.skeleton import skeleton
@@ -83,17 +83,8 @@ def fringe() -> Coated:
 
 def mouth() -> list[Patch]:
     """Nose, the line of the mouth, and two front teeth."""
-    nose = held("Nose", _superellipsoid((0, 0.716, 0.232), (0.027, 0.019, 0.018), 1.0), paint.PALETTE["nose"], "Head")
+    nose = held("Nose", superellipsoid((0, 0.716, 0.232), (0.027, 0.019, 0.018), 1.0), paint.PALETTE["nose"], "Head")
     curve = [(0.058, 0.674), (0.032, 0.648), (0.001, 0.656), (0.001, 0.692)]
     lip = held("Lip.L", line(sculpture.BODY, curve, 0.0042, 0.001), paint.PALETTE["mouth"], "Head")
-    tooth = _superellipsoid((0.0115, 0.634, 0.206), (0.0112, 0.017, 0.006), 0.55)
+    tooth = superellipsoid((0.0115, 0.634, 0.206), (0.0112, 0.017, 0.006), 0.55)
     return [nose, *pair(lip), *pair(held("Tooth.L", tooth, paint.PALETTE["tooth"], "Head"))]
-
-
-def _superellipsoid(centre: tuple[float, ...], radii: tuple[float, ...], power: float) -> tuple[Array, Array]:
-    """A ball whose coordinates are raised to a power: below one it grows corners."""
-    up, around = np.linspace(0, np.pi, 14), np.arange(20) * (np.pi / 10)
-    theta, phi = np.meshgrid(up, around, indexing="ij")
-    unit = np.stack([np.sin(theta) * np.cos(phi), np.cos(theta), np.sin(theta) * np.sin(phi)], axis=-1).reshape(-1, 3)
-    vertices = np.array(centre) + np.sign(unit) * np.abs(unit) ** power * radii
-    return facing_out(vertices, grid(14, 20, around=True))
