@@ -24,11 +24,11 @@ async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditRe
         last.job.cancel()
     asked = entry.id, request.tolerance, request.angle
     few = last.few if last.asked == asked else None
-    if few is None or not (few.whole or request.preview):
+    if few is None:
         job = last.job = session.jobs.run(
             f"reduce {entry.clip}",
             lambda progress, cancelled: reduced(
-                editing.animation, editing.rig, request.tolerance, request.angle, request.preview, progress
+                editing.animation, editing.rig, request.tolerance, request.angle, progress
             ),
         )
         try:

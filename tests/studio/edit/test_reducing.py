@@ -1,0 +1,49 @@
+"""Reducing for people: what is baked is found out, fast captures are thinned, and the error is that of all frames."""
+
+from __future__ import annotations
+
+import numpy as np
+from tests.cli.acrobat import acrobat
+from tests.studio.edit.robot import flight, robot
+
+from understudy import rig
+from understudy.character import Clip
+from understudy.keyframes import keys
+from understudy.studio.edit import reducing
+
+
+def silent(done: float, total: float) -> None:
+    """Nobody listens."""
+
+
+def test_a_key_on_every_frame_is_baked_whatever_the_rate_seems_to_be() -> None:
+    assert not reducing.is_baked(flight())
+    clip = flight().clip()
+    assert reducing.is_baked(clip) and reducing.is_baked(reducing.unreduced(clip))
+    dense = flight()
+    for time in np.arange(1, 72) / 24:
+        dense = keys.insert_key(dense, float(time))
+    assert reducing.is_baked(dense)
+    assert reducing.keys_of(clip) == reducing.unreduced(clip).key_count == 73 * 7
+
+
+def test_an_unreduced_clip_is_the_clip() -> None:
+    clip = acrobat().clips[0]
+    times = clip.start + np.linspace(0, clip.duration, 50)
+    assert np.allclose(reducing.unreduced(clip).sample(times), clip.sample(times), atol=1e-12)
+
+
+def test_a_fast_capture_is_reduced_within_the_tolerance_at_all_its_frames() -> None:
+    own = rig.of(robot().characters[0])
+    slow = flight()
+    fast = Clip("fast", slow.channels, slow.sample(np.arange(361) / 120), 120.0)
+    few = reducing.reduced(fast, own, 0.02, None, silent)
+    off, _ = reducing.apart(fast, few.curves, own)
+    assert off == few.error <= 0.02
+    assert few.curves.rate == 30.0 and few.keys < few.source_keys / 20
+
+
+def test_the_tolerance_holds_where_all_frames_are_looked_at() -> None:
+    asset = acrobat()
+    few = reducing.reduced(asset.clips[1], rig.of(asset.characters[0]), 0.01, 0.05, silent)
+    assert few.error <= 0.01 and few.angle <= 0.05 and few.keys < few.source_keys
