@@ -66,6 +66,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   let asking = false;
   let again = false;
   let reducing = false;
+  let current: { tolerance: number; asked: Promise<unknown> } | null = null;
 
   function put(metres: number, fromTrack: boolean): void {
     tolerance = metres;
@@ -83,7 +84,10 @@ export function createReduceDial(session: EditSession): ReduceDial {
     if (asking) return;
     asking = true;
     busy.classList.remove("hidden");
-    const found = await session.ask({ kind: "editReduce", tolerance, preview: true });
+    const asked = session.ask({ kind: "editReduce", tolerance, preview: true });
+    current = { tolerance, asked };
+    const found = await asked;
+    current = null;
     asking = false;
     busy.classList.toggle("hidden", !again);
     if (found && !found.replaced) tell(found);
@@ -102,6 +106,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     reducing = true;
     go.disabled = offered.disabled = true;
     busy.classList.remove("hidden");
+    if (current?.tolerance === tolerance) await current.asked; // what is worked out already is not begun anew
     const found = await session.ask({ kind: "editReduce", tolerance, preview: false });
     reducing = go.disabled = offered.disabled = false;
     busy.classList.add("hidden");
