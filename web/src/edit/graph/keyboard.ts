@@ -28,8 +28,8 @@ export function pressed(event: KeyboardEvent, does: Keyed): void {
     f: does.fit,
     Home: does.fitAll,
     v: does.menu,
+    q: does.other,
   };
-  if (!event.shiftKey) keys.Tab = does.other;
   if (model.selection.size) keys.Escape = operations.selectNone;
   const run = keys[event.key];
   if (!run) return;

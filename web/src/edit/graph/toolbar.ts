@@ -33,7 +33,7 @@ interface Does {
 export function createToolbar(model: Model, does: Does): Toolbar {
   const { operations } = does;
   const tab = (name: Tab, title: string) =>
-    h("button", { type: "button", class: "quiet small", role: "tab", "data-testid": `graph-tab-${name}`, onclick: () => does.go(name) }, title);
+    h("button", { type: "button", class: "quiet small", role: "tab", title: `${title} (Q for the other)`, "data-testid": `graph-tab-${name}`, onclick: () => does.go(name) }, title);
   const tabs = { keys: tab("keys", "Keys"), graph: tab("graph", "Graph") };
   const act = (id: keyof typeof ICONS, title: string, run: () => void) =>
     h("button", { type: "button", class: "quiet small square", "data-testid": `graph-${id}`, "aria-label": title, title, onclick: run }, icon(ICONS[id]));
