@@ -55,7 +55,7 @@ class Desk:
         self.reducing = Reducing()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="edit")
         self.turn = asyncio.Lock()  # whose turn it is to change the clip; who waits comes in the order of asking
-        self._asked = 0
+        self._next: Callable[[], Callable[[], None] | None] | None = None  # what waits for its turn, the newest
         self._open: tuple[str, Editing, ClipSource] | None = None  # the id of the entry
         self._file = ""
         self._read: OrderedDict[str, Curves] = OrderedDict()
@@ -71,12 +71,19 @@ class Desk:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._pool, functools.partial(function, *arguments))
 
-    async def newest(self, function: Callable[..., T], *arguments: Any) -> T | None:
-        """The same, once it is its turn; None where something newer is asked for by then."""
-        self._asked += 1
-        mine = self._asked
+    async def newest(self, work: Callable[[], Callable[[], None] | None]) -> None:
+        """The same, once it is its turn, of the newest that is asked for by then; those before it are dropped.
+
+        `work` returns what is to be done with its result, in the server's loop. However fast a pointer is, one waits.
+        """
+        waits, self._next = self._next is not None, work
+        if waits:
+            return  # who waits already takes it along
         async with self.turn:
-            return await self.work(function, *arguments) if mine == self._asked else None
+            work, self._next = self._next, None
+            done = await self.work(work)
+            if done is not None:
+                done()
 
     @property
     def editing(self) -> Editing:

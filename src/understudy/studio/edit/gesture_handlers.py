@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from understudy.checks import Array
@@ -76,18 +77,24 @@ async def _dragged(session: Session, request: edit.EditDrag | edit.EditPoseDrag,
         return
     editing = desk.editing
 
-    def work() -> Dragged | None:
-        return editing.drag(goal, desk.source.time, desk.missing()) if desk.gesture == request.gesture else None
+    def work() -> Callable[[], None] | None:
+        if desk.gesture != request.gesture:
+            return None
+        found = editing.drag(goal, desk.source.time, desk.missing())
+        return lambda: _told(desk, request, found)
 
-    found = await desk.newest(work)
-    if found is None or desk.gesture != request.gesture:
+    await desk.newest(work)
+
+
+def _told(desk: Desk, request: edit.EditDrag | edit.EditPoseDrag, found: Dragged) -> None:
+    """Send what a drag came to, all at once."""
+    if desk.gesture != request.gesture:
         return
-    stage, paths = desk.send(found.picture)
-    told = _outcome(request, found, stage, paths)
-    session.emit(told)
-    offering, step, gesture = desk.offering, found.step, editing.gesture
-    if step.blocked is not None and gesture is not None:
-        offering.rest(Blocked(editing.rig, gesture.before, *step.blocked, told))
+    editing, offering, step = desk.editing, desk.offering, found.step
+    told = _outcome(request, found, *desk.send(found.picture))
+    desk.session.emit(told)
+    if step.blocked is not None and editing.gesture is not None:
+        offering.rest(Blocked(editing.rig, editing.gesture.before, *step.blocked, told))
     else:
         offering.clear()
 

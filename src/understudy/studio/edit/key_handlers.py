@@ -13,6 +13,7 @@ from understudy.keyframes.sketch import sketch
 from understudy.studio.edit import key_changes, mirroring, poses
 from understudy.studio.edit.desk import Desk, desk_of
 from understudy.studio.edit.holding import point_of, reach
+from understudy.studio.edit.view import Picture
 from understudy.studio.handling import handles
 from understudy.studio.messages import edit
 
@@ -140,12 +141,17 @@ async def _shown(desk: Desk, change: Callable[[Curves, float], Curves], final: b
     if final:
         return await _final(desk, change, note)
     editing = desk.editing
-    picture = await desk.newest(
-        lambda: editing.preview(change(editing.committed, editing.origin), desk.source.time, desk.missing())
-    )
-    if picture is not None:
-        desk.send(picture)
+
+    def work() -> Callable[[], None]:
+        picture = editing.preview(change(editing.committed, editing.origin), desk.source.time, desk.missing())
+        return lambda: _sent(desk, picture)
+
+    await desk.newest(work)
     return edit.EditEnded(editing.view.curves.key_count, True)
+
+
+def _sent(desk: Desk, picture: Picture) -> None:
+    desk.send(picture)
 
 
 async def _final(desk: Desk, change: Callable[[Curves, float], Curves], note: str) -> edit.EditEnded:
