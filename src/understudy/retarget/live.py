@@ -100,7 +100,7 @@ class Live:
             latent = mapping.model.map(flat)
         else:
             latent = mapping.model.map(flat, CONTINUITY, start=state.latent[None], before=state.latent)
-        return mapping.model.predict(latent)[0].reshape(1, -1, 3), latent[0]
+        return mapping.at(state.points[None], latent).points, latent[0]
 
     def _filtered(self, state: LiveState, time: float, local: Array) -> LiveState:
         """One step of the one euro filter."""

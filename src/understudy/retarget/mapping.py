@@ -10,6 +10,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.gp.shared_gplvm import SharedGplvm
+from understudy.retarget.key_bumps import KeyBumps
 from understudy.retarget.pairs import Pairs
 
 
@@ -39,6 +40,7 @@ class SharedMapping:
 
     model: SharedGplvm
     pairs: Pairs
+    bumps: KeyBumps | None = None  # what the model misses at the pairs
     name: str = "shared GPLVM"
 
     def map(self, local: Array, continuity: float = 0.0) -> Mapped:
@@ -49,13 +51,18 @@ class SharedMapping:
                 f"a motion to map should have the {self.pairs.source.shape[1]} points of the pairs' source, "
                 f"but has {local.shape[1]}"
             )
-        latent = self.model.map(local.reshape(len(local), -1), continuity)
+        return self.at(local, self.model.map(local.reshape(len(local), -1), continuity))
+
+    def at(self, local: Array, latent: Array) -> Mapped:
+        """The target's markers at latent points (F, d) that were found for source points (F, P, 3)."""
         mean, variance = self.model.predict(latent)
-        return Mapped(latent, mean.reshape(len(local), -1, 3), variance)
+        points = mean.reshape(len(local), -1, 3)
+        return Mapped(latent, points if self.bumps is None else points + self.bumps.at(local), variance)
 
 
 def learn(pairs: Pairs, *, dimension: int | str = 30, iterations: int = 70, seed: int = 0) -> SharedMapping:
     """The shared GPLVM of the pairs; `dimension` of its latent space, or "auto"."""
     Y, Z = pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1)
     model = SharedGplvm(dimension=dimension, iterations=iterations, seed=seed).fit(Y, Z)
-    return SharedMapping(model, pairs)
+    bare = SharedMapping(model, pairs)
+    return SharedMapping(model, pairs, KeyBumps.of(pairs.source, pairs.target - bare.map(pairs.source).points))
