@@ -32,10 +32,7 @@ from understudy.gp.threads import one_thread
 from understudy.maths import lbfgs
 
 AUTO = "auto"
-# Of the variance of the data. Pairs of nine characters, left out in turn, are foretold within 5.45 % of the height with
-# 0.001, 4.88 with 0.01, 4.83 with 0.02 and 5.02 with 0.05 (a plain Gaussian process: 5.25 to 5.27 over the same range).
-# Key poses are then missed by 1 to 3 %, which who maps may put back.
-LEAST_NOISE = 2e-2
+LEAST_NOISE = 1e-3  # of the variance of the data: a tenth of its spread is a thirtieth of a pose's size
 BACK_NOISE = 1e-2
 SWEEPS = 3  # over the even frames, then the odd ones; a frame's neighbours are felt six frames away
 TOLERANCE = 1e-9
@@ -107,7 +104,7 @@ class SharedGplvm(Estimator):
         self._observed = Observed(self.latents_, kernels[0], of_y, weights, views[0].outputs)
         self._basis, self._columns = views[0].basis, np.ascontiguousarray(views[0].columns)
         self._whitener, self._weights = of_z, of_z.T @ (of_z @ self.spaces_[1].data)
-        squares = _squares(self._columns, self._columns)
+        squares = squares_between(self._columns, self._columns)
         self._width = float(np.median(squares[squares > 0])) if (squares > 0).any() else 1.0
         near = np.exp(-0.5 * squares / self._width) + BACK_NOISE * np.eye(len(squares))
         self._back = np.linalg.solve(near, self.latents_)
@@ -146,7 +143,7 @@ class SharedGplvm(Estimator):
 
     def _starts(self, inside: Array, rest: Array) -> Array:
         """(M, d) of the nearest pair or of the regression, whichever explains the frame better."""
-        squares = _squares(inside, self._columns)
+        squares = squares_between(inside, self._columns)
         nearest = self.latents_[squares.argmin(axis=1)]
         regressed = np.exp(-0.5 * squares / self._width) @ self._back
         values = [shared_search.value_and_slope(self._observed, inside, rest, x)[0] for x in (nearest, regressed)]
@@ -205,7 +202,8 @@ def whitener(matrix: Array) -> Array:
     return result
 
 
-def _squares(a: Array, b: Array) -> Array:
+def squares_between(a: Array, b: Array) -> Array:
+    """(M, N) squared distances of rows a (M, D) and b (N, D), by one product."""
     squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2.0 * (a @ b.T)
     result: Array = np.maximum(squares, 0.0)
     return result
