@@ -125,7 +125,7 @@ def test_bodies_are_posed_at_keys(robot: Studio, page: Any, shot: Callable[..., 
     editing(page, robot, "Wave")
     hand = show(page, HAND)
     page.keyboard.press("b")
-    page.locator("canvas[data-staged]").focus()
+    page.wait_for_function("() => window.understudy.edit.view().posing")
     page.keyboard.press("ArrowUp")
     page.get_by_test_id("edit-at-key").get_by_text("At a key").wait_for()
     now = float(page.locator('[role="slider"][aria-label="Time"]').first.get_attribute("aria-valuenow"))

@@ -39,6 +39,14 @@ export interface EditActions {
   /** All times that have a key, sorted. */
   keyTimes(): number[];
   atKey(): boolean;
+  /** Now: the very time of a key where one is there. */
+  now(): number;
+}
+
+/** Times in order, each once: those nearer than a thousandth are the same key. Exactly as they are, since keys are found by them. */
+export function distinct(times: readonly number[]): number[] {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] > 1e-3);
 }
 
 export function createEditActions({ store, connection, notices }: Context, session: EditSession, view: EditView, layer: CurveLayer): EditActions {
@@ -77,11 +85,14 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     const state = session.state;
     if (!state || state.baked) return [];
     if (times?.revision !== state.revision || times.edit !== state.edit) {
-      const all = new Set(state.channels.flatMap((channel) => channel.times.map((time) => Math.round(1e4 * time) / 1e4)));
-      times = { revision: state.revision, edit: state.edit, sorted: [...all].sort((a, b) => a - b) };
+      const all = state.channels.flatMap((channel) => channel.times);
+      times = { revision: state.revision, edit: state.edit, sorted: distinct(all) };
     }
     return times.sorted;
   }
+
+  const keyHere = (): number | undefined => keyTimes().find((time) => Math.abs(time - store.time) < NEAR);
+  const now = (): number => keyHere() ?? store.time;
 
   async function seek(time: number): Promise<void> {
     if (store.document?.stage.playing) await session.ask({ kind: "play", playing: false });
@@ -146,10 +157,10 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       if (wanted) for (const each of held(wanted)) void session.ask({ kind: "editRelease", held: each.id });
     },
     release: (id) => void session.ask({ kind: "editRelease", held: id }),
-    key: () => void session.ask({ kind: "editKey", time: store.time }),
-    unkey: () => void session.ask({ kind: "editUnkey", time: store.time }),
-    copyPose: () => void session.ask({ kind: "editCopyPose", time: store.time }),
-    pastePose: (mirror) => void session.ask({ kind: "editPastePose", time: store.time, mirror }),
+    key: () => void session.ask({ kind: "editKey", time: now() }),
+    unkey: () => void session.ask({ kind: "editUnkey", time: now() }),
+    copyPose: () => void session.ask({ kind: "editCopyPose", time: now() }),
+    pastePose: (mirror) => void session.ask({ kind: "editPastePose", time: now(), mirror }),
     seek,
     toKey(sign) {
       const all = keyTimes();
@@ -158,7 +169,8 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     },
     ready: () => session.state !== null && !session.state.baked,
     keyTimes,
-    atKey: () => keyTimes().some((time) => Math.abs(time - store.time) < NEAR),
+    atKey: () => keyHere() !== undefined,
+    now,
   };
 }
 

@@ -1,5 +1,6 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
+import { distinct } from "./actions";
 import { begun, beside } from "./blocked";
 import { metres } from "./gesture";
 import { ghostTimes } from "./ghosting";
@@ -17,6 +18,12 @@ describe("points", () => {
     expect(samePoint(jointPoint("hand"), { ...jointPoint("hand"), offset: [0, 0.1, 0] })).toBe(false);
     expect(samePoint(skinPoint(3), skinPoint(4))).toBe(false);
     expect([pointName(jointPoint("hand")), pointName(skinPoint(7))]).toEqual(["hand", "vertex 7"]);
+  });
+});
+
+describe("times of keys", () => {
+  it("are told once, to the last digit", () => {
+    expect(distinct([1 / 24, 0.5, 1 / 24 + 1e-9, 0, 0.5])).toEqual([0, 1 / 24, 0.5]);
   });
 });
 

@@ -22,6 +22,7 @@ export function pathsSection({ stage, store }: Context, session: EditSession, vi
     const name = find.value.trim();
     if (!names().includes(name)) return;
     find.value = "";
+    find.blur(); // keys are the mode's again
     void actions.show(jointPoint(name), name, "too");
   });
   const names = (): readonly string[] => stage.joints;

@@ -77,7 +77,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     }
     const point = pointOf(found.at);
     const posing = view.posing;
-    return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: store.time, posing, keys: view.addsKeys };
+    return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: posing ? actions.now() : store.time, posing, keys: view.addsKeys };
   }
 
   /** Between baked frames there is nothing to bend; and poses are keys, so that between keys there is nothing to pose. */
@@ -242,7 +242,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       return;
     }
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
-    const grip: Grip = { operation, point, name: entry.name, time: store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
+    const grip: Grip = { operation, point, name: entry.name, time: view.posing ? actions.now() : store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
     if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
       window.removeEventListener("pointermove", move);
@@ -293,7 +293,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.preventDefault();
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
-      const grip: Grip = { point: entry.point, name: entry.name, time: store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
+      const grip: Grip = { point: entry.point, name: entry.name, time: view.posing ? actions.now() : store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
       watch(event, () => canBegin(grip) && gestures.begin(grip, at(event)), () => undefined);
     },
     hint() {

@@ -19,7 +19,7 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
   adds.addEventListener("change", () => (view.addsKeys = adds.checked));
   let number = 0;
   const send = (share: number, final: boolean): void => {
-    const message = { kind: "editTween", time: store.time, share, final, number: ++number } as const;
+    const message = { kind: "editTween", time: actions.now(), share, final, number: ++number } as const;
     if (final) void session.ask(message).then(() => (tween.value = 0.5));
     else session.tell(message);
   };
