@@ -84,6 +84,19 @@ def test_one_drag_brings_stage_motion_curves_and_outcome_of_one_evaluation(edito
     editor.end(begun["gesture"], commit=False)
 
 
+def test_pictures_are_of_where_the_stage_is(editor: Editor) -> None:
+    editor.page.ask("seek", time=1.25)
+    count = len(editor.page.frames)
+    editor.page.ask("editCurve", shown=True, point=point("head"))
+    editor.page.ask("editGhosts", times=[0.5])
+    editor.page.ask("editTween", time=0.5, share=0.5, final=False)
+    editor.page.ask("editAbandon")
+    editor.page.ask("editGhosts", times=[])
+    editor.page.ask("ping")
+    times = {round(frame.time, 6) for frame in editor.page.frames[count:] if frame.stream == 0}
+    assert times == {1.25}
+
+
 def test_escape_leaves_everything_as_it_was(editor: Editor) -> None:
     before = editor.bytes
     begun = editor.begin("hand.R", 1.5)

@@ -119,6 +119,7 @@ class Desk:
         if self._open is None or self._open[0] != entry.id:
             editing = await self.work(self._opened, entry)
             source = ClipSource(editing.rig, editing.committed, rows=editing)
+            editing.view.clock = lambda: source.time
             self._open = entry.id, editing, source
         elif self._file != entry.file:
             editing = self._open[1]
@@ -130,14 +131,13 @@ class Desk:
         self.revision += 1
         source.seek(stage.time)
         self.offering.clear()
-        picture = await self.work(self._looked_at, entry, editing, source.time)
+        picture = await self.work(self._looked_at, entry, editing)
         self.session.emit(EditChanged(self._state(entry, editing)))
         self.send(picture)
         return source
 
-    def _looked_at(self, entry: EditEntry, editing: Editing, time: float) -> Picture:
+    def _looked_at(self, entry: EditEntry, editing: Editing) -> Picture:
         """All that is seen, with the motion curves that were shown of this edit before."""
-        editing.view.seek(time)
         shown = self.shown.setdefault(entry.id, [])
         editing.view.show_points([(each.curve, point_of(each.point)) for each in shown])
         return editing.view.picture()

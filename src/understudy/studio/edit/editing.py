@@ -64,9 +64,8 @@ class Editing:
             return self.view.picture()
         return self.view.show(curves, whole=True)
 
-    def preview(self, curves: Curves, moment: float, also: tuple[int, int] | None = None) -> Picture:
+    def preview(self, curves: Curves, also: tuple[int, int] | None = None) -> Picture:
         """Curves that are only shown."""
-        self.view.seek(moment)
         return self.view.show(curves, also=also)
 
     def begin(self, point: Point, moment: float, operation: str, held: Held, edges: str) -> tuple[Array, Array]:
@@ -106,14 +105,14 @@ class Editing:
         self.view.seek(moment)
         return self.view.where(point, self.origin + moment)
 
-    def drag(self, goal: Goal, moment: float, also: tuple[int, int] | None = None) -> Dragged:
+    def drag(self, goal: Goal, also: tuple[int, int] | None = None) -> Dragged:
         """Another goal of the gesture."""
         gesture = self.gesture
         if gesture is None:
             raise InvalidInput("there is no gesture that could go on")
         began = time.perf_counter()
         step = gesture.drag(goal)
-        picture = self.preview(step.curves, moment, also)
+        picture = self.preview(step.curves, also)
         place, turn = self.view.where(gesture.point, gesture.time)
         self.step = step
         x, y, z = place.tolist()

@@ -80,7 +80,7 @@ async def _dragged(session: Session, request: edit.EditDrag | edit.EditPoseDrag,
     def work() -> Callable[[], None] | None:
         if desk.gesture != request.gesture:
             return None
-        found = editing.drag(goal, desk.source.time, desk.missing())
+        found = editing.drag(goal, desk.missing())
         return lambda: _told(desk, request, found)
 
     await desk.newest(work)

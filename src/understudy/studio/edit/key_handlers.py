@@ -143,7 +143,7 @@ async def _shown(desk: Desk, change: Callable[[Curves, float], Curves], final: b
     editing = desk.editing
 
     def work() -> Callable[[], None]:
-        picture = editing.preview(change(editing.committed, editing.origin), desk.source.time, desk.missing())
+        picture = editing.preview(change(editing.committed, editing.origin), desk.missing())
         return lambda: _sent(desk, picture)
 
     await desk.newest(work)

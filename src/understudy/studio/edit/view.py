@@ -7,7 +7,7 @@ what it changes. A view belongs to the thread that solves; `rows` alone is for o
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +63,7 @@ class View:
         self.rig, self.packer, self.origin = rig, packer, origin
         self.curves = curves
         self.time = 0.0
+        self.clock: Callable[[], float] | None = None  # where the stage is, which a picture is to show
         self.graphed: Graphed | None = None
         self.ghosts: tuple[float, ...] = ()
         self._shown: list[tuple[int, Point]] = []
@@ -159,6 +160,8 @@ class View:
 
     def picture(self, first: int = 0, last: int | None = None) -> Picture:
         """All that is seen now, of motion curves some frames."""
+        if self.clock is not None:
+            self.seek(self.clock())
         last = self.frame_count if last is None else last
         paths = None
         if self._shown or last:
