@@ -12,6 +12,7 @@ from understudy.checks import Array
 from understudy.studio import frames
 
 PATIENCE = 30.0  # seconds
+CLIPS = {"robot": "flight", "acrobat": "bow", "chain": "turns"}  # the first of each character
 
 
 class GraphPage:
@@ -78,6 +79,14 @@ class GraphPage:
         """The number of a channel."""
         channels = self.state["channels"]
         return next(i for i, c in enumerate(channels) if (c["target"], c["channel"]) == (target, kind))
+
+    def show(self, character: str) -> None:
+        """Put a character on stage, with its first clip, which is then edited."""
+        shown = "name => understudy.edit.state()?.name.startsWith(name)"
+        if not self.ask(shown, CLIPS[character]):
+            self.page.locator(".dock.library").get_by_text(character, exact=True).click()
+            self.until(shown, CLIPS[character])
+        self.until("() => understudy.graph.model.state?.edit === understudy.edit.state().edit")
 
     def tab(self, name: str) -> None:
         self.page.get_by_test_id(f"graph-tab-{name}").click()

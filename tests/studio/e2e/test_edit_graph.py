@@ -23,33 +23,52 @@ EXACT = 1e-6  # of the largest value, which is a few: frames are float32
 
 
 @pytest.fixture(scope="module")
-def robot_page(
+def edited(
     start_shared_studio: Callable[..., Studio], chromium: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GraphPage]:
-    """The robot and its four keys, in one page for all tests: a page takes seconds to come up."""
-    path = tmp_path_factory.mktemp("robot") / "robot.glb"
-    formats.write(robot(), path)
+    """One page for all tests, since a page takes seconds to come up: a robot, an acrobat with dense clips, a chain."""
+    folder = tmp_path_factory.mktemp("characters")
+    for name, asset in (("robot", robot()), ("acrobat", acrobat()), ("chain", chain())):
+        formats.write(asset, folder / f"{name}.glb")
     context = chromium.new_context(viewport={"width": 1280, "height": 720})
     page, errors = context.new_page(), []
     page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(f"{error}"))
-    yield GraphPage(page, start_shared_studio(path))
+    yield GraphPage(page, start_shared_studio(*sorted(folder.iterdir())))
     context.close()
     assert not errors, "\n".join(errors)
 
 
+def chain() -> Asset:
+    """60 joints that turn, with 1,000 keys each, three frames apart."""
+    rng = np.random.default_rng(5)
+    names = [f"joint{j}" for j in range(JOINTS)]
+    skeleton = Skeleton(names, list(range(-1, JOINTS - 1)), [(0, 0, 0)] + [(0, 0.02, 0)] * (JOINTS - 1))
+    times = np.arange(KEYS) * 3 / RATE
+    curves = []
+    for name in names:
+        speed, phase = rng.uniform(0.3, 2, 3), rng.uniform(0, 6, 3)
+        turns = quaternion.from_rotation_vector(0.15 * np.sin(speed * times[:, None] + phase))
+        slopes = np.gradient(turns, times, axis=0)
+        curves.append(Curve.hermite(Channel(name, "rotation"), times, turns, slopes, slopes))
+    corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 1.2, 0], [0, 0, 0.1]])
+    mesh = Mesh("body", corners, [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)])
+    skin = Skin([0], np.eye(4)[None], np.zeros((4, 1), int), np.ones((4, 1)))
+    return Asset([Character("chain", skeleton, [Part("body", mesh, skin)])], [], [Curves("turns", curves, rate=RATE)])
+
+
 @pytest.fixture
-def graph(robot_page: GraphPage) -> GraphPage:
-    """Its curves, at half a second, which is between two keys; the stage stands still there."""
-    page = robot_page.page
-    robot_page.tab("graph")
-    robot_page.choose(robot_page.channel("body", "translation"))
-    page.get_by_test_id("graph-fit").click()
-    page.wait_for_timeout(100)
-    x0, _ = robot_page.place(0, 0, 0)
-    x1, _ = robot_page.place(0, 0, 1)
-    robot_page.seek((x0 + x1) / 2, 0.5)
-    return robot_page
+def graph(edited: GraphPage) -> GraphPage:
+    """The robot's curves, at half a second, which is between two keys; the stage stands still there."""
+    edited.show("robot")
+    edited.tab("graph")
+    edited.choose(edited.channel("body", "translation"))
+    edited.page.get_by_test_id("graph-fit").click()
+    edited.page.wait_for_timeout(100)
+    x0, _ = edited.place(0, 0, 0)
+    x1, _ = edited.place(0, 0, 1)
+    edited.seek((x0 + x1) / 2, 0.5)
+    return edited
 
 
 def test_handle_moves_the_stage(graph: GraphPage, shot: Callable[[Any, str], Path]) -> None:
@@ -146,13 +165,10 @@ def test_times_are_dragged_on_the_dope_sheet(graph: GraphPage, shot: Callable[[A
     graph.undo()
 
 
-def test_dial_says_what_a_reduction_gives(
-    start_studio: Callable[..., Studio], page: Any, tmp_path: Path, shot: Callable[[Any, str], Path]
-) -> None:
+def test_dial_says_what_a_reduction_gives(edited: GraphPage, shot: Callable[[Any, str], Path]) -> None:
     """A dense clip offers to be reduced; keys, error and time follow the dial; one step of undo brings it back."""
-    path = tmp_path / "acrobat.glb"
-    formats.write(acrobat(), path)
-    graph = GraphPage(page, start_studio(path))
+    graph, page = edited, edited.page
+    graph.show("acrobat")
     state = graph.state
     assert state["baked"] and page.get_by_test_id("reduce-offer").is_visible()
     dial, said = page.get_by_test_id("reduce-dial"), page.get_by_test_id("reduce-keys")
@@ -176,32 +192,11 @@ def test_dial_says_what_a_reduction_gives(
     assert graph.undo()["baked"]
 
 
-@pytest.fixture(scope="module")
-def many_studio(start_shared_studio: Callable[..., Studio], tmp_path_factory: pytest.TempPathFactory) -> Studio:
-    """A chain of 60 joints that turn, 1,000 keys each, three frames apart."""
-    rng = np.random.default_rng(5)
-    names = [f"joint{j}" for j in range(JOINTS)]
-    skeleton = Skeleton(names, list(range(-1, JOINTS - 1)), [(0, 0, 0)] + [(0, 0.02, 0)] * (JOINTS - 1))
-    times = np.arange(KEYS) * 3 / RATE
-    curves = []
-    for name in names:
-        speed, phase = rng.uniform(0.3, 2, 3), rng.uniform(0, 6, 3)
-        turns = quaternion.from_rotation_vector(0.15 * np.sin(speed * times[:, None] + phase))
-        slopes = np.gradient(turns, times, axis=0)
-        curves.append(Curve.hermite(Channel(name, "rotation"), times, turns, slopes, slopes))
-    corners = np.array([[0, 0, 0], [0.1, 0, 0], [0, 1.2, 0], [0, 0, 0.1]])
-    mesh = Mesh("body", corners, [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)])
-    skin = Skin([0], np.eye(4)[None], np.zeros((4, 1), int), np.ones((4, 1)))
-    asset = Asset([Character("chain", skeleton, [Part("body", mesh, skin)])], [], [Curves("turns", curves, rate=RATE)])
-    path = tmp_path_factory.mktemp("chain") / "chain.glb"
-    formats.write(asset, path)
-    return start_shared_studio(path)
-
-
 def test_sixty_channels_of_a_thousand_keys(
-    many_studio: Studio, page: Any, shot: Callable[[Any, str], Path], capsys: pytest.CaptureFixture[str]
+    edited: GraphPage, shot: Callable[[Any, str], Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    graph = GraphPage(page, many_studio)
+    graph, page = edited, edited.page
+    graph.show("chain")
     graph.tab("graph")
     page.locator(".graph-all").click()
     graph.until("count => understudy.graph.model.lanes.length === count", 4 * JOINTS)
@@ -211,10 +206,10 @@ def test_sixty_channels_of_a_thousand_keys(
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     graph.ask("() => understudy.graph.draws(true)")
     page.mouse.move(*middle)
-    for _ in range(8):
+    for _ in range(5):
         page.mouse.wheel(0, -120)
         page.wait_for_timeout(20)
-    for _ in range(8):
+    for _ in range(5):
         page.mouse.wheel(0, 120)
         page.wait_for_timeout(20)
     drawn = graph.ask("() => understudy.graph.draws(true)")["graph"]
