@@ -23,6 +23,7 @@ from understudy.retarget.markers import Markers
 from understudy.retarget.poses import Poses
 
 COMMON = 0.12  # seconds: what feet have in common for longer than this moves the body, the rest is left to the legs
+STRIDE = 0.15  # of a leg's length: what legs alone make up for
 # Beside contact points that weigh 1: hips hold their place with this, so that legs bend first, and where they cannot
 # reach, feet miss by a hundredth of what the hips give way.
 HOLD = 1e-2
@@ -39,10 +40,25 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     goals = contact_goals(positions, phases, distances(body, limbs.world, limbs.top))
     change = (goals - positions)[:, used].mean(axis=1)
     if not has_no_legs(poses.skeleton, body, phases):
-        change = smooth(change, COMMON * poses.rate)
+        change = _for_the_body(change, poses, body, used, limbs)
     shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
     shift[:, :3, 3] = change
     return reaching(poses.moved(shift), body, phases, goals, limits)
+
+
+def _for_the_body(change: Array, poses: Poses, body: Body, used: Array, limbs: Limbs) -> Array:
+    """(F, 3) the part of the feet's common change that moves the body: what is slow, and what legs are too short for.
+
+    Of the rest d the legs take r tanh(|d| / r), r a share of their length.
+    """
+    joints = np.array([body.contacts[k].joint for k in used], np.int64)
+    points = body.contact_positions(limbs.world[None])[0, used]
+    longest = float(np.linalg.norm(points - limbs.world[limbs.top[joints], :3, 3], axis=1).mean())
+    slow = smooth(change, COMMON * poses.rate)
+    quick = change - slow
+    size = np.maximum(np.linalg.norm(quick, axis=1, keepdims=True), 1e-9)
+    room = STRIDE * longest
+    return np.asarray(slow + quick * (1 - room * np.tanh(size / room) / size))
 
 
 def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None) -> Poses:

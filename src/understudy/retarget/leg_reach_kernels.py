@@ -11,6 +11,8 @@ from understudy.maths.accelerate import FAST, compiled
 
 LONGEST = 0.5  # radians: no joint turns further in one step
 SMALL = 1e-7  # radians: a step in which nothing turns further is the last
+END = 1e-6  # radians from a limit at which a joint is at its end
+ROUNDS = 4  # a step is taken again without the axes that it would turn beyond their ends
 GAIN = 1e-9  # of the cost: so is one that gains less
 
 
@@ -105,8 +107,8 @@ def cholesky_solve(a: Array, b: Array) -> None:
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def bounded(limits: tuple, above0: Array, local0: Array, turned: Array, free: Array, scratch: Array) -> None:
-    """Turns of joints with limits brought within them, and `free` (n, 3) where an axis is at no end; in place.
+def bounded(limits: tuple, above0: Array, local0: Array, turned: Array, vectors: Array, scratch: Array) -> None:
+    """Turns of joints with limits brought within them, in place, and `vectors` (n, 3), their turns from rest.
 
     turned = A e A*, with A the parent's rotation at the start and the joint's own rotation e q0; its rotation vector
     from rest is log(rest* e q0). An end that the start is beyond is where the start is.
@@ -129,11 +131,11 @@ def bounded(limits: tuple, above0: Array, local0: Array, turned: Array, free: Ar
         logarithm(second, vector)
         outside = False
         for i in range(3):
-            free[j, i] = 1.0 if high[j, i] > low[j, i] else 0.0
             if vector[i] < low[j, i] - 1e-12:
                 vector[i], outside = low[j, i], True
             elif vector[i] > high[j, i] + 1e-12:
                 vector[i], outside = high[j, i], True
+        vectors[j] = vector
         if outside:
             exponential(vector, first)
             multiply(rest[j], first, second)
@@ -149,29 +151,52 @@ def bounded(limits: tuple, above0: Array, local0: Array, turned: Array, free: Ar
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def allowed(limits: tuple, above0: Array, parent: Array, turns: Array, free: Array, out: Array, scratch: Array) -> None:
-    """out (n, 3, 3): the directions in the world about which each joint may turn, as a projection."""
+def turning_axes(limits: tuple, above0: Array, parent: Array, turns: Array, out: Array, scratch: Array) -> None:
+    """out (n, 3, 3): rows are the directions in the world of the axes that limits are about."""
     limited, rest = limits[0], limits[1]
     axis, first, second = scratch[0:3], scratch[3:6], scratch[6:9]
+    for j in range(limited.shape[0]):
+        for i in range(3):
+            axis[:] = 0.0
+            axis[i] = 1.0
+            rotate(rest[j], axis, 1.0, first)
+            rotate(above0[j], first, 1.0, second)
+            if parent[j] >= 0:
+                rotate(turns[parent[j]], second, 1.0, out[j, i])
+            else:
+                out[j, i] = second
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def allowed(limited: Array, axes: Array, free: Array, out: Array) -> None:
+    """out (n, 3, 3): the directions in the world about which each joint may turn, as a projection."""
     for j in range(limited.shape[0]):
         out[j] = 0.0
         if not limited[j]:
             out[j, 0, 0] = out[j, 1, 1] = out[j, 2, 2] = 1.0
             continue
         for i in range(3):
-            if free[j, i] == 0.0:
-                continue
-            axis[:] = 0.0
-            axis[i] = 1.0
-            rotate(rest[j], axis, 1.0, first)
-            rotate(above0[j], first, 1.0, second)
-            if parent[j] >= 0:
-                rotate(turns[parent[j]], second, 1.0, first)
-            else:
-                first[:] = second
-            for a in range(3):
-                for b in range(3):
-                    out[j, a, b] += first[a] * first[b]
+            if free[j, i]:
+                for a in range(3):
+                    for b in range(3):
+                        out[j, a, b] += axes[j, i, a] * axes[j, i, b]
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def stopped(limits: tuple, axes: Array, vectors: Array, step: Array, free: Array) -> bool:
+    """Take out of `free` (n, 3) the axes that are at an end and would go beyond it; whether there are any."""
+    limited, low, high = limits[0], limits[2], limits[3]
+    found = False
+    for j in range(limited.shape[0]):
+        if not limited[j]:
+            continue
+        for i in range(3):
+            if free[j, i]:
+                turn = step[j, 0] * axes[j, i, 0] + step[j, 1] * axes[j, i, 1] + step[j, 2] * axes[j, i, 2]
+                if (turn < 0.0 and vectors[j, i] <= low[j, i] + END) or (turn > 0.0 and vectors[j, i] >= high[j, i] - END):
+                    free[j, i] = False
+                    found = True
+    return found
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
@@ -282,37 +307,45 @@ def solve_frame(body: tuple, frame: tuple, settings: tuple, turned: Array, shift
     parent, carrier, above, limited, rest = body
     places0, points0, goals, above0, local0, low, high = frame
     iterations, give, soft = settings
-    turns, places, points, free, may, matrix, side, back, step, arm, lever, scratch, trial, moved = work
+    turns, places, points, free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch, trial, moved = work
     limits = (limited, rest, low, high)
     start, now = (places0, points0), (turns, places, points)
     count = carrier.shape[0]
     turned[:, :3] = 0.0
     turned[:, 3] = 1.0
     shift[:] = 0.0
-    bounded(limits, above0, local0, turned, free, scratch)
+    bounded(limits, above0, local0, turned, vectors, scratch)
     forward(parent, start, carrier, turned, shift, now, scratch)
     best = cost(goals, points, turned, shift, give, soft, scratch)
     damping = 0.0
     for _ in range(iterations):
         part = 1.0 / (1.0 + damping)
-        allowed(limits, above0, parent, turns, free, may, scratch)
-        equations(parent, above, goals, turned, shift, now, may, part, (matrix, side, back, arm, lever, scratch))
-        for k in range(count):
-            for m in range(k + 1):
+        turning_axes(limits, above0, parent, turns, axes, scratch)
+        for j in range(parent.shape[0]):
+            for i in range(3):
+                free[j, i] = high[j, i] > low[j, i]
+        largest = 0.0
+        for _ in range(ROUNDS):
+            allowed(limited, axes, free, may)
+            equations(parent, above, goals, turned, shift, now, may, part, (matrix, side, back, arm, lever, scratch))
+            for k in range(count):
+                for m in range(k + 1):
+                    for a in range(3):
+                        for b in range(3):
+                            matrix[3 * k + a, 3 * m + b] *= part
+                        matrix[3 * k + a, 3 * m + a] += give * part
                 for a in range(3):
-                    for b in range(3):
-                        matrix[3 * k + a, 3 * m + b] *= part
-                    matrix[3 * k + a, 3 * m + a] += give * part
-            for a in range(3):
-                matrix[3 * k + a, 3 * k + a] += soft
-        cholesky_solve(matrix, side)
-        largest = turn_on(parent, above, turned, now, may, part, (side, back, step, scratch), trial)
+                    matrix[3 * k + a, 3 * k + a] += soft
+            cholesky_solve(matrix, side)
+            largest = turn_on(parent, above, turned, now, may, part, (side, back, step, scratch), trial)
+            if not stopped(limits, axes, vectors, step, free):
+                break
         for i in range(3):
             total = 0.0
             for k in range(count):
                 total += side[3 * k + i]
             moved[i] = shift[i] + part * (give * total - shift[i])
-        bounded(limits, above0, local0, trial, free, scratch)
+        bounded(limits, above0, local0, trial, vectors, scratch)
         forward(parent, start, carrier, trial, moved, now, scratch)
         found = cost(goals, points, trial, moved, give, soft, scratch)
         if found <= best:
@@ -322,6 +355,7 @@ def solve_frame(body: tuple, frame: tuple, settings: tuple, turned: Array, shift
             if largest < SMALL or done:
                 break
         else:
+            bounded(limits, above0, local0, turned, vectors, scratch)
             forward(parent, start, carrier, turned, shift, now, scratch)
             damping = max(4.0 * damping, 0.5)
             if damping > 1e7:
@@ -337,7 +371,9 @@ def solve_frames(body: tuple, frames: tuple, settings: tuple, turned: Array, shi
         np.zeros((n, 4)),
         np.zeros((n, 3)),
         np.zeros((count, 3)),
-        np.ones((n, 3)),
+        np.ones((n, 3), np.bool_),
+        np.zeros((n, 3, 3)),
+        np.zeros((n, 3)),
         np.zeros((n, 3, 3)),
         np.zeros((3 * count, 3 * count)),
         np.zeros(3 * count),

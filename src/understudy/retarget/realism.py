@@ -63,7 +63,7 @@ class Terms:
 
     k_w: float = 0.01
     k_1: float = 1.0
-    k_2: float = 0.05
+    k_2: float = 0.005
     k_e: float = PRESSING
     k_s: float = 1.0
     k_base: float = 1.0  # in place of k_s, with `SINK` for a unit, while a body without legs stands
