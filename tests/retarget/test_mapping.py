@@ -42,3 +42,15 @@ def test_place_and_heading_of_the_source_do_not_matter(mapping: SharedMapping) -
 def test_a_motion_of_another_body_is_refused(mapping: SharedMapping) -> None:
     with pytest.raises(InvalidInput, match="points of the pairs' source, but has 5"):
         mapping.map(np.zeros((3, 5, 3)))
+
+
+def test_the_pairs_come_back(mapping: SharedMapping) -> None:
+    mapped = mapping.map(mapping.pairs.source)
+    missed = np.linalg.norm(mapped.points - mapping.pairs.target, axis=-1)
+    assert missed.max() < 0.005
+
+
+def test_a_frame_at_a_time_is_what_all_at_once_is(mapping: SharedMapping) -> None:
+    local = small.source().local[20:23]
+    single = np.concatenate([mapping.map(local[i : i + 1]).points for i in range(3)])
+    np.testing.assert_allclose(single, mapping.map(local).points, atol=1e-5)
