@@ -18,6 +18,8 @@ export interface EditActions {
   show(point: PointRef, joint: string, how: Showing): Promise<void>;
   /** Takes a curve in hand, without showing or hiding anything. */
   activate(curve: number | null): void;
+  /** Takes what is held in hand, and goes to its time. */
+  take(point: PointRef, time: number | null): void;
   hide(curve: number): void;
   hideOthers(): void;
   point(): PointRef | null; // of the curve in hand
@@ -126,6 +128,11 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     },
     show,
     activate,
+    take(wanted, time) {
+      const curve = layer.curveOf(wanted);
+      if (curve) activate(curve.curve);
+      if (time !== null) void seek(time);
+    },
     hide,
     hideOthers() {
       for (const each of session.state?.curves ?? []) if (each.curve !== view.active && !layer.held(each.point)) hide(each.curve);

@@ -18,10 +18,13 @@ const WAYS: Record<Way, { title: string; about: string }> = {
 const ASIDE = 26; // px between the ghost and its card
 const MARGIN = 8;
 
-/** Where a card of some size stands beside a point without leaving the stage: right of it, else left. */
+/** Where a card of some size stands beside a point without leaving the stage: on the outer side, else on the other. */
 export function beside(at: { x: number; y: number }, size: { width: number; height: number }, room: { width: number; height: number }): { x: number; y: number } {
-  const right = at.x + ASIDE + size.width + MARGIN <= room.width;
-  const x = right ? at.x + ASIDE : at.x - ASIDE - size.width;
+  const right = at.x + ASIDE;
+  const left = at.x - ASIDE - size.width;
+  const fits = { right: right + size.width + MARGIN <= room.width, left: left >= MARGIN };
+  const outer = at.x >= room.width / 2 ? fits.right || !fits.left : !fits.left;
+  const x = outer ? right : left;
   const clamp = (value: number, most: number): number => Math.max(MARGIN, Math.min(value, most));
   return { x: clamp(x, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, room.height - size.height - MARGIN) };
 }

@@ -53,11 +53,15 @@ describe("the card of a blocked edit", () => {
     expect(begun("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
     expect(begun("'hand' is held.")).toBe("'hand' is held.");
   });
-  it("stands right of the ghost, left where there is no room, and never outside", () => {
-    expect(beside({ x: 100, y: 250 }, size, room)).toEqual({ x: 126, y: 200 });
+  it("stands on the outer side of the ghost, on the other where there is no room, and never outside", () => {
+    expect(beside({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
     expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 414, y: 200 });
-    expect(beside({ x: 100, y: 5 }, size, room).y).toBe(8);
+    expect(beside({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
+    expect(beside({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 8 });
     expect(beside({ x: 100, y: 900 }, size, room).y).toBe(392);
+    const narrow = beside({ x: 150, y: 250 }, size, { width: 300, height: 500 });
+    expect(narrow.x).toBeGreaterThanOrEqual(8);
+    expect(narrow.x + size.width).toBeLessThanOrEqual(292);
   });
 });
 

@@ -7,6 +7,7 @@ import type { EditSession } from "./session";
 import { jointPoint, pointName, samePoint, type EditView } from "./view";
 
 const PIN = "M6 2h4l-.5 4L12 8.5H4L6.5 6zM8 8.5V14";
+const TURN = "M13 6a5.5 5.5 0 1 0 .5 3.5M13.2 2.2V6H9.4";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
 const button = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
@@ -59,16 +60,16 @@ export function pathsSection({ stage, store }: Context, session: EditSession, vi
   return h("div", { class: "section" }, h("h2", {}, "Paths", aside), list, h("div", { class: "spread" }, find, picks), joints);
 }
 
-type Held = { id: string; point: PointRef; what: string; when: string };
+type Held = { id: string; point: PointRef; what: string; when: string; time: number | null };
 
 /** Everything that is held, in the order of pins, contacts, moments. */
 export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly ContactEntry[]; holds: readonly HoldEntry[] }): Held[] {
   const span = (start: number | null, stop: number | null): string =>
     start === null && stop === null ? "always" : `${start === null ? "start" : start.toFixed(2)} to ${stop === null ? "end" : stop.toFixed(2)} s`;
   return [
-    ...state.pins.map(({ id, point, start, stop, orientation }) => ({ id, point, what: orientation ? "pin" : "pin, free to turn", when: span(start, stop) })),
-    ...state.contacts.map(({ id, point, start, stop }) => ({ id, point, what: "contact", when: span(start, stop) })),
-    ...state.holds.map(({ id, point, time }) => ({ id, point, what: "moment", when: `${time.toFixed(2)} s` })),
+    ...state.pins.map(({ id, point, start, stop, orientation }) => ({ id, point, what: orientation ? "pin" : "pin, free to turn", when: span(start, stop), time: null })),
+    ...state.contacts.map(({ id, point, start, stop }) => ({ id, point, what: "contact", when: span(start, stop), time: start })),
+    ...state.holds.map(({ id, point, time }) => ({ id, point, what: "moment", when: `${time.toFixed(2)} s`, time })),
   ];
 }
 
@@ -93,18 +94,27 @@ export function heldSection({ store }: Context, session: EditSession, view: Edit
     add("Moment", "K", () => `${name()} passes now where it passes now`, () => actions.hold(actions.point(), store.time), "edit-set-hold"),
   );
 
+  /** Whether a pin keeps the orientation too; nothing for others. */
+  function turnButton(id: string): HTMLElement | null {
+    const pin = session.state?.pins.find((each) => each.id === id);
+    if (!pin) return null;
+    const title = pin.orientation ? "Keeps its orientation too; click to let it turn" : "Free to turn; click to keep its orientation";
+    return button(title, TURN, () => void session.ask({ kind: "editPin", point: pin.point, orientation: !pin.orientation, start: pin.start, stop: pin.stop, held: id }), pin.orientation, "edit-pin-turn");
+  }
+
   function draw(): void {
     const held = session.state ? heldOf(session.state) : [];
     aside.textContent = held.length ? String(held.length) : "";
     replace(
       list,
-      ...held.map(({ id, point, what, when }) =>
+      ...held.map(({ id, point, what, when, time }) =>
         h(
           "div",
           { class: "row", "data-testid": "edit-held-row", "data-what": what },
           h("span", { class: `glyph held-${what.split(",")[0]}`, "aria-hidden": "true" }),
-          h("span", { class: "nowrap grow" }, pointName(point)),
-          h("span", { class: "muted" }, `${what}, ${when}`),
+          h("button", { type: "button", class: "quiet small nowrap grow", title: `Take ${pointName(point)} in hand${time === null ? "" : `, at ${time.toFixed(2)} s`}`, onclick: () => actions.take(point, time) }, pointName(point)),
+          h("span", { class: "muted" }, `${what.split(",")[0]}, ${when}`),
+          turnButton(id),
           button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),
         ),
       ),

@@ -298,7 +298,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     },
     hint() {
       const grip = gripOf(over);
-      if (!over || !grip) return "";
+      if (!over || !grip || (view.tool === "sketch" && !view.posing)) return "";
       const verb = { move: "move", turn: "turn", time: "retime" }[grip.operation];
       const where = over.on === "curve" ? ` at ${over.at.time.toFixed(2)} s${over.at.key !== null ? ", next to a key: B poses that" : ""}` : "";
       return over.on === "curve" || view.posing ? `Drag to ${verb} ${grip.name}${where}` : `Click to see the path of ${grip.name}, drag to ${verb} it`;
