@@ -37,7 +37,7 @@ class Mouth(NamedTuple):
 
     wide: float = 0.049
     middle: float = 1.708
-    corners: float = 0.017
+    corners: float = 0.011
     up: float = 0.0
     down: float = 0.0
 

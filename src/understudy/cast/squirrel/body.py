@@ -8,11 +8,11 @@ from understudy.cast.sculpting import eyes
 from understudy.cast.sculpting.assembly import assemble
 from understudy.cast.sculpting.coating import Coated, coat
 from understudy.cast.sculpting.eyes import Edge, Eye
-from understudy.cast.sculpting.fields import isosurface
+from understudy.cast.sculpting.fields import isosurface, unit_gradient
 from understudy.cast.sculpting.lines import line
 from understudy.cast.sculpting.materials import EYES, extra
 from understudy.cast.sculpting.meshing import modelled, remesh, symmetric
-from understudy.cast.sculpting.patches import Patch, held, pair, superellipsoid
+from understudy.cast.sculpting.patches import Patch, facing_out, grid, held, pair, superellipsoid
 from understudy.cast.sculpting.weights import hold
 from understudy.cast.squirrel import paint, sculpture
 from understudy.cast.squirrel.skeleton import skeleton
@@ -33,7 +33,7 @@ EYE = Eye(
 )
 MATERIALS = {
     "Skin": Material("fur", roughness=0.8, extra=extra(0.8, sheen={"sheenColorFactor": [0.12, 0.06, 0.03]})),
-    "Mouth": Material("nose and mouth", roughness=0.3, extra=extra(0.3)),
+    "Mouth": Material("nose and mouth", roughness=0.3, double_sided=True, extra=extra(0.3)),
     **EYES,
 }
 NARROW = 0.035  # metres: the border of what moves by itself
@@ -42,7 +42,7 @@ WIDTHS = {
     "LeftFoot": NARROW,
     "LeftToe": NARROW,
     "LeftEar": NARROW,
-    "Jaw": 0.03,
+    "Jaw": 0.022,
     "LeftUpLeg": 0.09,
     "Hips": 0.10,
 }
@@ -87,4 +87,20 @@ def mouth() -> list[Patch]:
     curve = [(0.058, 0.674), (0.032, 0.648), (0.001, 0.656), (0.001, 0.692)]
     lip = held("Lip.L", line(sculpture.BODY, curve, 0.0042, 0.001), paint.PALETTE["mouth"], "Head")
     tooth = superellipsoid((0.0115, 0.634, 0.206), (0.0112, 0.017, 0.006), 0.55)
-    return [nose, *pair(lip), *pair(held("Tooth.L", tooth, paint.PALETTE["tooth"], "Head"))]
+    return [nose, *pair(lip), *pair(held("Tooth.L", tooth, paint.PALETTE["tooth"], "Head")), _inside()]
+
+
+def _inside() -> Patch:
+    """The dark between muzzle and chin: a line at rest, held by the head above and by the jaw below."""
+    s = np.sin(np.linspace(-0.5 * np.pi, 0.5 * np.pi, 17))
+    share = np.array([0.0, 0.05, 0.35, 0.65, 0.95, 1.0])  # of the jaw, from the upper row to the lower
+    high = 0.0035 * np.sqrt(np.clip(1 - s * s, 0.01, 1.0))[:, None]
+    y = 0.6455 + 0.010 * (s * s)[:, None] + high * (1 - 2 * share)
+    xy = np.stack([np.broadcast_to(0.036 * s[:, None], y.shape), y], axis=-1).reshape(-1, 2)
+    skin = sculpture.BODY.on_front(xy, 0.0, 0.4)
+    places = skin + 0.0025 * unit_gradient(skin, sculpture.BODY)
+    dark, tongue = paint.PALETTE["mouth"], paint.PALETTE["blush"]
+    rows = np.stack([dark, 0.55 * dark, 0.45 * dark, 0.8 * tongue, 0.9 * tongue, dark])
+    jaw = np.outer(np.sqrt(np.clip(1 - s * s, 0, 1)), share).ravel()  # less towards the corners: a lens
+    surface = facing_out(places, grid(len(s), len(share)), (0.0, 0.65, 0.0))
+    return held("Inside", surface, np.tile(rows, (len(s), 1)), {"Head": 1 - jaw, "Jaw": jaw})
