@@ -23,6 +23,7 @@ export interface EditActions {
   hide(curve: number): void;
   hideOthers(): void;
   point(): PointRef | null; // of the curve in hand
+  pinned(point: PointRef): boolean;
   togglePin(point: PointRef | null): void;
   hold(point: PointRef | null, time: number): void;
   /** The point stands still between two times: the range of the timeline, or the keys around now where that is all. */
@@ -138,6 +139,7 @@ export function createEditActions({ store, connection, notices }: Context, sessi
       for (const each of session.state?.curves ?? []) if (each.curve !== view.active && !layer.held(each.point)) hide(each.curve);
     },
     point,
+    pinned: (wanted) => session.state?.pins.some((each) => samePoint(each.point, wanted)) ?? false,
     togglePin(wanted) {
       if (!wanted) return;
       const pin = session.state?.pins.find((each) => samePoint(each.point, wanted));

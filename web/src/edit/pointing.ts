@@ -80,10 +80,14 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: posing ? actions.now() : store.time, posing, keys: view.addsKeys };
   }
 
-  /** Between baked frames there is nothing to bend; and poses are keys, so that between keys there is nothing to pose. */
-  function canBegin({ posing }: Grip): boolean {
+  /** Between baked frames there is nothing to bend, what is pinned stays, and between keys there is nothing to pose. */
+  function canBegin({ operation, point, name, posing }: Grip): boolean {
     if (!actions.ready()) {
       notices.show("info", "This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged.");
+      return false;
+    }
+    if (operation !== "time" && actions.pinned(point)) {
+      notices.show("info", `${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand.");
       return false;
     }
     if (!posing) return true;
