@@ -33,7 +33,7 @@ def test_an_unreduced_clip_is_the_clip() -> None:
     assert np.allclose(reducing.unreduced(clip).sample(times), clip.sample(times), atol=1e-12)
 
 
-def test_a_fast_capture_is_reduced_within_the_tolerance_at_all_its_frames() -> None:
+def test_a_fast_capture_is_thinned_and_its_error_is_that_of_all_frames() -> None:
     own = rig.of(robot().characters[0])
     slow = flight()
     fast = Clip("fast", slow.channels, slow.sample(np.arange(361) / 120), 120.0)

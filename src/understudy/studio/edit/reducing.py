@@ -1,8 +1,8 @@
 """A dense clip to editable keys, with a preview while the dial moves.
 
-Of a fast capture some 30 frames a second are reduced, which takes a tenth of the time, and what comes of it is measured
-at all frames; where it is not good enough there, a smaller tolerance is tried, and at last all frames. Angles rather
-than quaternions: they need fewer keys, can be limited, and are what people read in a graph editor.
+Of a fast capture some 30 frames a second are kept within the tolerance, as keys on every one of 120 would follow how the
+markers tremble and take ten times as long; the error that is told is that of all frames. Angles rather than
+quaternions: they need fewer keys, can be limited, and are what people read in a graph editor.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from understudy.rig import PosedRig
 from understudy.studio.jobs import Job
 
 RATE = 30.0
-SHARES = (1.0, 0.7, 0.45)  # of the tolerance, tried one after the other on some of the frames
-LOOSE = 4.0  # times the usual angle between the frames looked at: toes and fingers of a capture tremble that much
 DENSE = 1.5  # frames between keys: an animation whose keys lie closer, on the median, is baked
 LEAST = 8  # keys of a channel, below which it is not said to be baked
 COST = 6e-6  # seconds for a frame, a column and a frame more: measured, and right within a factor of three
@@ -87,18 +85,13 @@ def thinned(clip: Clip, step: int) -> Clip:
 
 
 def reduced(animation: Clip | Curves, rig: PosedRig, tolerance: float, angle: float | None, progress: Progress) -> Few:
-    """Few keys for an animation, within `tolerance` metres and `angle` radians at all its frames."""
+    """Few keys for an animation, within `tolerance` metres and `angle` radians at the frames that are looked at."""
     began = time.perf_counter()
     turn, step = ANGLE if angle is None else angle, step_of(animation)
-    found = None
-    for share in SHARES if step > 1 else ():
-        assert isinstance(animation, Clip)  # or all frames would be looked at
-        tried = _of_some_frames(animation, rig, share * tolerance, share * turn, step, progress)
-        off, turned = apart(animation, tried, rig)
-        if off <= tolerance and turned <= (turn if angle is not None else LOOSE * turn):
-            found = tried
-            break
-    if found is None:
+    if step > 1 and isinstance(animation, Clip):
+        found = _of_some_frames(animation, rig, tolerance, turn, step, progress)
+        off, turned = apart(animation, found, rig)
+    else:
         whole = reduce(animation, rig, tolerance, turn, rotations="euler", progress=progress)
         found, off, turned = whole.curves, whole.error_m, whole.error_angle
     seconds = time.perf_counter() - began
