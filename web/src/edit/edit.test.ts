@@ -107,9 +107,9 @@ describe("what is held", () => {
 });
 
 describe("limits", () => {
-  it("exist of Euler angles and translations, not of quaternions", () => {
+  it("exist of Euler angles, of what quaternions become, and of translations", () => {
     const channel = (name: string, columns: string[]) => ({ target: "arm", channel: name, columns, times: [], keys: 0 });
-    expect(limitable([channel("rotation", ["x", "y", "z", "w"])])).toEqual([]);
+    expect(limitable([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle])).toEqual([["x", true], ["y", true], ["z", true]]);
     expect(limitable([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
       { column: "x", title: "Turn X", angle: true },
       { column: "translation.y", title: "Move Y", angle: false },

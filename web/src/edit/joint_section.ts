@@ -15,10 +15,10 @@ export interface Limitable {
   angle: boolean; // radians, shown as degrees
 }
 
-/** The columns of a target that can be limited: Euler angles, translations, weights; quaternions have none. */
+/** The columns of a target that can be limited; of a quaternion, the angles that it becomes when it is. */
 export function limitable(channels: readonly EditChannel[]): Limitable[] {
   return channels.flatMap(({ channel, columns }) => {
-    if (channel === "rotation") return [];
+    if (channel === "rotation") return ["x", "y", "z"].map((column) => ({ column, title: `Turn ${column.toUpperCase()}`, angle: true }));
     return columns.map((column) => {
       const short = column.split(".").at(-1) ?? column;
       if (channel === "euler") return { column: short, title: `Turn ${short.toUpperCase()}`, angle: true };
@@ -84,7 +84,7 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
       stiff.element,
       h("h3", { class: "limits-title" }, "Limits"),
       ...columns.map((each) => limitRow(target, each, limits.find((limit) => limit.column === each.column))),
-      channels.some((channel) => channel.channel === "rotation") ? h("p", { class: "muted" }, "It turns by a quaternion, which has no limits. A reduction to Euler angles has.") : null,
+      channels.some((channel) => channel.channel === "rotation") ? h("p", { class: "muted" }, "It turns by a quaternion: a limit makes angles of it first.") : null,
     );
   }
 
