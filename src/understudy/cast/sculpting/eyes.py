@@ -168,11 +168,11 @@ def shadow(eye: Eye) -> Patch:
 
 
 def parts(eye: Eye) -> dict[str, list[Patch]]:
-    """Everything of both eyes, by the names of `materials.EYES`."""
+    """Everything of both eyes, by the names of `materials.EYES`; what shapes move comes first."""
     return {
-        "Eyes": list(pair(ball(eye))),
         "Lids": [half for which in ("Upper", "Lower") for half in pair(lid(eye, which))],
         "LidShadow": list(pair(shadow(eye))),
+        "Eyes": list(pair(ball(eye))),
         "Highlights": glints(eye.place, eye.radius, eye.frame[2], eye.glints, eye.joint),
     }
 
