@@ -47,3 +47,10 @@ def test_the_tolerance_holds_where_all_frames_are_looked_at() -> None:
     asset = acrobat()
     few = reducing.reduced(asset.clips[1], rig.of(asset.characters[0]), 0.01, 0.05, silent)
     assert few.error <= 0.01 and few.angle <= 0.05 and few.keys < few.source_keys
+
+
+def test_shared_keys_are_poses() -> None:
+    asset = acrobat()
+    few = reducing.reduced(asset.clips[0], rig.of(asset.characters[0]), 0.02, None, silent, shared=True)
+    moving = [curve.times.tolist() for curve in few.curves.curves if len(curve) > 2]
+    assert moving and all(times == moving[0] for times in moving) and few.error <= 0.02

@@ -652,12 +652,13 @@ export interface EditPoseEndRequest {
   commit: boolean;
 }
 
-/** Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it. */
+/** Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it. With `shared` keys all channels have theirs at the same times, as poses. */
 export interface EditReduceRequest {
   kind: "editReduce";
   tolerance: number;
   angle?: number | null;
   preview?: boolean;
+  shared?: boolean;
 }
 
 /** Let go of a pin, a contact or a hold. */

@@ -22,13 +22,13 @@ async def reduce_clip(session: Session, request: edit.EditReduce) -> edit.EditRe
     last = desk.reducing
     if last.job is not None:
         last.job.cancel()
-    asked = entry.id, request.tolerance, request.angle
+    asked = entry.id, request.tolerance, request.angle, request.shared
     few = last.few if last.asked == asked else None
     if few is None:
         job = last.job = session.jobs.run(
             f"reduce {entry.clip}",
             lambda progress, cancelled: reduced(
-                editing.animation, editing.rig, request.tolerance, request.angle, progress
+                editing.animation, editing.rig, request.tolerance, request.angle, progress, request.shared
             ),
         )
         try:

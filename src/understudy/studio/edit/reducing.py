@@ -1,7 +1,7 @@
 """A dense clip to editable keys, with a preview while the dial moves.
 
-Of a fast capture some 30 frames a second are kept within the tolerance, as keys on every one of 120 would follow how the
-markers tremble and take ten times as long; the error that is told is that of all frames. Angles rather than
+Of a fast capture some 30 frames a second are kept within the tolerance, as keys that follow all 120 would follow how
+the markers tremble, and take ten times as long; the error that is told is that of all frames. Angles rather than
 quaternions: they need fewer keys, can be limited, and are what people read in a graph editor.
 """
 
@@ -47,7 +47,7 @@ class Reducing:
 
     def __init__(self) -> None:
         self.job: Job | None = None
-        self.asked: tuple[str, float, float | None] | None = None
+        self.asked: tuple[str, float, float | None, bool] | None = None
         self.few: Few | None = None
 
 
@@ -84,25 +84,39 @@ def thinned(clip: Clip, step: int) -> Clip:
     return Clip(clip.name, clip.channels, clip.values[::step], clip.rate / step, clip.start)
 
 
-def reduced(animation: Clip | Curves, rig: PosedRig, tolerance: float, angle: float | None, progress: Progress) -> Few:
-    """Few keys for an animation, within `tolerance` metres and `angle` radians at the frames that are looked at."""
+def reduced(
+    animation: Clip | Curves,
+    rig: PosedRig,
+    tolerance: float,
+    angle: float | None,
+    progress: Progress,
+    shared: bool = False,
+) -> Few:
+    """Few keys for an animation, within `tolerance` metres and `angle` radians at the frames that are looked at.
+
+    With `shared` keys all channels have theirs at the same times, as poses: more keys, and more room between them.
+    """
+    keys = "shared" if shared else "free"
     began = time.perf_counter()
     turn, step = ANGLE if angle is None else angle, step_of(animation)
     if step > 1 and isinstance(animation, Clip):
-        found = _of_some_frames(animation, rig, tolerance, turn, step, progress)
+        found = _of_some_frames(animation, rig, tolerance, turn, step, keys, progress)
         off, turned = apart(animation, found, rig)
     else:
-        whole = reduce(animation, rig, tolerance, turn, rotations="euler", progress=progress)
+        whole = reduce(animation, rig, tolerance, turn, keys=keys, rotations="euler", progress=progress)
         found, off, turned = whole.curves, whole.error_m, whole.error_angle
     seconds = time.perf_counter() - began
     return Few(found, found.key_count, keys_of(animation), off, turned, seconds)
 
 
-def _of_some_frames(clip: Clip, rig: PosedRig, tolerance: float, angle: float, step: int, progress: Progress) -> Curves:
+def _of_some_frames(
+    clip: Clip, rig: PosedRig, tolerance: float, angle: float, step: int, keys: str, progress: Progress
+) -> Curves:
     """Every `step`th frame reduced, between the cuts, so that no piece begins with what is left of another."""
     whole = converted(clip, "euler")
     parts = [
-        reduce(thinned(piece, step), rig, tolerance, angle, loop=False, progress=progress) for piece in pieces(whole)
+        reduce(thinned(piece, step), rig, tolerance, angle, keys=keys, loop=False, progress=progress)
+        for piece in pieces(whole)
     ]
     curves = joined(whole, parts).curves if len(parts) > 1 else parts[0].curves
     return Curves(clip.name, curves.curves, clip.labels, clip.rate / step, clip.about, clip.moments)

@@ -114,13 +114,17 @@ class EditReduced:
 
 @dataclass(frozen=True)
 class EditReduce(Request):
-    """Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it."""
+    """Turn the clip into few keys. A preview only tells what that gives; a newer one replaces it.
+
+    With `shared` keys all channels have theirs at the same times, as poses.
+    """
 
     kind: ClassVar[str] = "editReduce"
     result: ClassVar[Any] = EditReduced
     tolerance: Metres
     angle: Annotated[float, Bound(least=1e-4, most=3.15)] | None = None
     preview: bool = False
+    shared: bool = False
 
 
 @dataclass(frozen=True)
