@@ -51,7 +51,7 @@ def test_heel_and_toe_keep_their_distance_while_both_are_down() -> None:
     down = np.ones((frames, 2), bool)
     down[:10, 0] = False
     down[20:, 1] = False
-    apart = np.array([[0.0, 0.25], [0.25, 0.0]])
+    apart = np.array([[0.0, 0.25], [0.25, 0.0]]), np.zeros((2, 2))
     goals = contact_goals(np.stack([toe, heel], axis=1), Phases(("toe", "heel"), down), apart)
     np.testing.assert_allclose(np.linalg.norm(goals[15, 0] - goals[15, 1]), 0.25, atol=1e-5)
 

@@ -1,4 +1,4 @@
-"""Legs reach what they can, by as little as they can, within their limits, each frame for itself."""
+"""Legs reach what they can, by as little as they can, within their limits, and smoothly."""
 
 from __future__ import annotations
 
@@ -42,9 +42,12 @@ def test_feet_come_to_their_goals_and_the_hips_stay() -> None:
     shift = np.random.default_rng(0).normal(size=(len(poses), 2, 3)) * 0.04
     goals = body.contact_positions(poses.world) + np.repeat(shift, 2, axis=1)
     found = solved(poses, goals)
-    np.testing.assert_allclose(body.contact_positions(found.world), goals, atol=2e-5)
-    assert np.abs(found.world[:, 0, :3, 3] - poses.world[:, 0, :3, 3]).max() < 0.01
-    np.testing.assert_array_equal(found.rotations[:, [0, 7]], poses.rotations[:, [0, 7]])
+    np.testing.assert_allclose(body.contact_positions(found.world), goals, atol=1e-4)
+    assert np.abs(found.world[:, 0, :3, 3] - poses.world[:, 0, :3, 3]).max() < 0.02  # of up to 0.1
+    np.testing.assert_array_equal(found.rotations[:, 7], poses.rotations[:, 7])
+    root = quaternion.to_rotation_vector(found.rotations[:, 0])
+    np.testing.assert_allclose(root[:, [0, 2]], 0.0, atol=1e-9)  # it turns about the vertical alone
+    assert np.abs(root[:, 1]).max() < 0.1
     np.testing.assert_allclose(found.translations[:, 1:], poses.translations[:, 1:])
 
 
@@ -74,8 +77,10 @@ def test_a_start_beyond_its_limits_goes_no_further() -> None:
     assert quaternion.to_rotation_vector(found.rotations[:, 2])[:, 0].max() <= 1.0 + 1e-9
 
 
-def test_each_frame_is_for_itself() -> None:
-    poses, body = crouched(5), bodies.walker()[1]
-    goals = body.contact_positions(poses.world) + np.random.default_rng(1).normal(size=(5, 1, 3)) * 0.03
-    whole, alone = solved(poses, goals), solved(poses.rows([3]), goals[3:4])
-    np.testing.assert_allclose(whole.world[3], alone.world[0], atol=1e-4)  # the give depends on mean leg length
+def test_a_smooth_motion_stays_smooth() -> None:
+    poses, body = crouched(30), bodies.walker()[1]
+    t = np.arange(30)[:, None, None] / 30
+    goals = body.contact_positions(poses.world) + 0.05 * np.sin(np.array([5.0, 4.0, 6.0]) * t)
+    found = solved(poses, goals)
+    steps = np.abs(np.diff(found.world[..., :3, 3], 2, axis=0)).max()
+    assert steps < 4 * np.abs(np.diff(goals, 2, axis=0)).max()

@@ -37,7 +37,7 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
         return poses
     limbs = limbs_of(poses.skeleton)
     positions = body.contact_positions(poses.world)
-    goals = contact_goals(positions, phases, distances(body, limbs.world, limbs.top))
+    goals = contact_goals(positions, phases, distances(body, limbs))
     change = (goals - positions)[:, used].mean(axis=1)
     if not has_no_legs(poses.skeleton, body, phases):
         change = _for_the_body(change, poses, body, used, limbs)

@@ -6,7 +6,8 @@ that at the end of the last contact, d0, to that at the beginning of the next, d
     c^(t) = c(t) + (1 - w) d0 + w d1,    w = h^2 (3 - 2 h),    h = (t - t0) / (t1 - t0)      (eq. 9)
 
 Before the first contact and after the last the correction stays as it is there. Heel and toe of one foot that are down
-together keep their distance: their places are moved until they do, the longer a phase the less.
+together keep their distance, and two feet are no further apart than legs can be spread: their places are moved until
+that is so, the longer a phase the less.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ import numpy as np
 from understudy.checks import Array
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases, runs
+from understudy.retarget.limbs import Limbs
 
+SPREAD = 0.3  # of the lengths of two legs: by how much feet may be nearer or further apart than at rest
 RELEASE = 0.12  # seconds in which a point that leaves the floor comes to follow its foot
 LOOSE = 0.02  # beside the 1 of points that are down: how much points in flight have to say
 SWEEPS = 30  # over the pairs that are down together; chains of heel, toe, heel need a few
 
 
-def contact_goals(positions: Array, phases: Phases, apart: Array | None = None) -> Array:
+def contact_goals(positions: Array, phases: Phases, apart: tuple[Array, Array] | None = None) -> Array:
     """(F, K, 3) where contact points at positions (F, K, 3) should be; those that are never down stay.
 
-    `apart` (K, K): metres between points of one foot, zero for points of different feet.
+    `apart`: metres (K, K) between points that are down together, and how much they may differ.
     """
     goals = np.array(positions, np.float64)
     spans = [(k, a, b) for k in range(goals.shape[1]) for a, b in phases.runs(k)]
@@ -49,12 +52,13 @@ def through_flight(positions: Array, goals: Array, phases: Phases) -> Array:
     return result
 
 
-def distances(body: Body, rest: Array, tops: Array) -> Array:
-    """(K, K) metres at rest between contact points of one limb; `rest` (J, 4, 4), `tops` (J,) as in `Limbs`."""
-    points = body.contact_positions(rest[None])[0]
-    limb = tops[np.array([c.joint for c in body.contacts], np.int64)]
-    apart = np.linalg.norm(points[:, None] - points[None], axis=2)
-    return np.where(limb[:, None] == limb[None], apart, 0.0)
+def distances(body: Body, limbs: Limbs) -> tuple[Array, Array]:
+    """(K, K) metres at rest between contact points, and how much they may differ: legs can be spread, feet cannot."""
+    points = body.contact_positions(limbs.world[None])[0]
+    tops = limbs.top[np.array([c.joint for c in body.contacts], np.int64)]
+    legs = np.linalg.norm(points - limbs.world[tops, :3, 3], axis=1)
+    spread = np.where(tops[:, None] == tops[None], 0.0, SPREAD * (legs[:, None] + legs[None]))
+    return np.linalg.norm(points[:, None] - points[None], axis=2), spread
 
 
 def _one(path: Array, goals: Array, down: Array) -> Array:
@@ -70,20 +74,22 @@ def _one(path: Array, goals: Array, down: Array) -> Array:
     return path + change
 
 
-def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: Array) -> None:
-    """Move places (S, 3) on the floor until those of one foot that are down together are as far apart as at rest."""
+def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: tuple[Array, Array]) -> None:
+    """Move places (S, 3) on the floor until those that are down together are as far apart as they may be."""
+    usual, spread = apart
     pairs = [
-        (i, j, apart[k, other])
+        (i, j, max(usual[k, other] - spread[k, other], 0.0), usual[k, other] + spread[k, other])
         for i, (k, a, b) in enumerate(spans)
         for j, (other, c, d) in enumerate(spans[i + 1 :], i + 1)
-        if apart[k, other] > 0 and max(a, c) < min(b, d)
+        if max(a, c) < min(b, d)
     ]
     for _ in range(SWEEPS if pairs else 0):
         worst = 0.0
-        for i, j, wanted in pairs:
+        for i, j, least, most in pairs:
             away = places[j] - places[i]
             now = float(np.hypot(away[0], away[2]))
-            if now < 1e-9:
+            wanted = min(max(now, least), most)
+            if now < 1e-9 or wanted == now:
                 continue
             short = (wanted - now) / now * away
             worst = max(worst, abs(wanted - now))

@@ -5,10 +5,11 @@ figure and r what the points still miss,
 
     minimise |r|^2 / soft + |t|^2 + |s|^2 / give
 
-where soft is all but zero, and give so small that hips stay unless legs are straight. A step goes to t' = J^T z with
+where soft is all but zero, and give so small that hips stay unless legs are straight. The root turns too, about the
+vertical: it hardly does where legs are long, and helps those whose legs are short. A step goes to t' = J^T z with
 (J J^T + give 1 1^T + soft) z = r + J t + s, a system as small as the number of points; where it does not help it is
-damped. What is open keeps its pose; nothing remembers the frame before, so that a smooth motion stays smooth. Joints
-turn only about the axes, and as far, as their limits let them; where a start is beyond a limit, it goes no further.
+damped. What is open keeps its pose. Joints turn only about the axes, and as far, as their limits let them; where a
+start is beyond a limit, it goes no further.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ import numpy as np
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.maths import accelerate, quaternion
+from understudy.features.root import smooth
+from understudy.maths import accelerate, quaternion, transform
 from understudy.retarget.freedom import Limits, limit_boxes
 from understudy.retarget.poses import Poses
 
 KERNELS = "understudy.retarget.leg_reach_kernels"
 ITERATIONS = 40  # at most; four to six suffice where legs are bent
-SOFT = 3e-7  # of the squared length of a leg: where hips give way, feet miss by a ten-thousandth of it
-GIVE = 5e-3  # of the squared length of a leg: hips take a two-hundredth of a correction, unless legs are straight
+SOFT = 2e-5  # of the squared length of a leg: where hips give way, feet miss by a thousandth of it
+GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
+
+EASE = 0.06  # seconds
 
 
 def reach(
@@ -32,16 +36,41 @@ def reach(
 ) -> Poses | None:
     """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3); None without compiled code.
 
-    `turning` (n,) are the joints that turn, of which those above one another form unbroken chains down to the carriers.
+    `turning` (n,) are the joints of the limbs that turn, unbroken chains down to the carriers; the root is not one.
+    Limits may make neighbouring frames choose differently: what was found is smoothed over time, and the search is
+    done again from there.
     """
-    kernels = accelerate.kernels(KERNELS)
-    if kernels is None:
+    if accelerate.kernels(KERNELS) is None:
         return None
+    found = _reach(poses, turning, carriers, points, goals, limits)
+    if len(poses) < 3:
+        return found
+    local = transform.apply(transform.invert(poses.world[:, carriers]), points)
+    eased = _eased(poses, found)
+    return _reach(eased, turning, carriers, transform.apply(eased.world[:, carriers], local), goals, limits)
+
+
+def _eased(poses: Poses, found: Poses) -> Poses:
+    """The change from one motion to another, smoothed over time."""
+    change = quaternion.multiply(quaternion.conjugate(poses.rotations), found.rotations)
+    vectors = quaternion.to_rotation_vector(quaternion.upper(change)).reshape(len(poses), -1)
+    turned = quaternion.from_rotation_vector(smooth(vectors, EASE * poses.rate).reshape(*change.shape[:2], 3))
+    moves = (found.translations - poses.translations).reshape(len(poses), -1)
+    translations = poses.translations + smooth(moves, EASE * poses.rate).reshape(poses.translations.shape)
+    return Poses(poses.skeleton, translations, quaternion.multiply(poses.rotations, turned), poses.rate)
+
+
+def _reach(poses: Poses, turning: Array, carriers: Array, points: Array, goals: Array, limits: Limits | None) -> Poses:
+    """`reach`, once."""
+    kernels = accelerate.kernels(KERNELS)
+    assert kernels is not None  # asked before
     skeleton = poses.skeleton
-    turning = np.sort(turning)
+    root = skeleton.ancestors(int(carriers[0]))[-1]
+    turning = np.concatenate([[root], np.sort(turning)])
     number = np.full(len(skeleton) + 1, -1)
     number[turning] = np.arange(len(turning))
-    parent = number[skeleton.parents[turning]]
+    parent = np.maximum(number[skeleton.parents[turning]], 0)  # limbs leave a trunk that turns with the root
+    parent[0] = -1
     above = np.array([[j in skeleton.ancestors(int(c)) for j in turning] for c in carriers], bool)
     rotations = world_rotations(skeleton, poses.rotations)
     up = np.zeros((len(poses), len(turning), 4))
@@ -50,10 +79,13 @@ def reach(
     up[:, has_parent] = rotations[:, skeleton.parents[turning[has_parent]]]
     local = np.ascontiguousarray(poses.rotations[:, turning])
     low, high, limited = (box[turning] for box in limit_boxes(skeleton, limits))
+    limited[0] = False
     rest = quaternion.normalise(skeleton.rotations[turning])
     low, high = _including(rest, local, low, high)
     places = np.ascontiguousarray(poses.world[:, turning][..., :3, 3])
-    length = float(np.mean(np.linalg.norm(points - places[:, [_top(parent, number[c]) for c in carriers]], axis=2)))
+    length = float(
+        np.mean(np.linalg.norm(points - places[:, [_top(parent, int(number[c])) for c in carriers]], axis=2))
+    )
     turned, shifts = np.empty((len(poses), len(turning), 4)), np.empty((len(poses), 3))
     kernels.solve_frames(
         (parent, number[carriers], above, limited, rest),
@@ -86,6 +118,7 @@ def _including(rest: Array, local: Array, low: Array, high: Array) -> tuple[Arra
 
 
 def _top(parent: Array, joint: int) -> int:
-    while parent[joint] >= 0:
+    """The first joint of the limb, below the root."""
+    while parent[joint] > 0:
         joint = int(parent[joint])
-    return int(joint)
+    return joint

@@ -172,6 +172,9 @@ def allowed(limited: Array, axes: Array, free: Array, out: Array) -> None:
     """out (n, 3, 3): the directions in the world about which each joint may turn, as a projection."""
     for j in range(limited.shape[0]):
         out[j] = 0.0
+        if j == 0:
+            out[0, 1, 1] = 1.0  # the whole figure turns about the vertical alone
+            continue
         if not limited[j]:
             out[j, 0, 0] = out[j, 1, 1] = out[j, 2, 2] = 1.0
             continue
@@ -193,7 +196,9 @@ def stopped(limits: tuple, axes: Array, vectors: Array, step: Array, free: Array
         for i in range(3):
             if free[j, i]:
                 turn = step[j, 0] * axes[j, i, 0] + step[j, 1] * axes[j, i, 1] + step[j, 2] * axes[j, i, 2]
-                if (turn < 0.0 and vectors[j, i] <= low[j, i] + END) or (turn > 0.0 and vectors[j, i] >= high[j, i] - END):
+                if (turn < 0.0 and vectors[j, i] <= low[j, i] + END) or (
+                    turn > 0.0 and vectors[j, i] >= high[j, i] - END
+                ):
                     free[j, i] = False
                     found = True
     return found
