@@ -132,7 +132,7 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     const largest = isActive ? 13 : 9;
     return Array.from(curve.keyTimes, (_, k) => {
       const room = Math.min(...[k - 1, k + 1].map((i) => (i < 0 || i >= curve.keyTimes.length ? Infinity : Math.hypot(at[3 * i] - at[3 * k], at[3 * i + 1] - at[3 * k + 1]))));
-      return { place: curve.keyPlaces.subarray(3 * k, 3 * k + 3), shape: "diamond", size: Math.max(6, Math.min(largest, 0.7 * room)), colour: AMBER, alpha: isActive ? 1 : 0.8 };
+      return { place: curve.keyPlaces.subarray(3 * k, 3 * k + 3), shape: "diamond", size: Math.max(isActive ? 6 : 4, Math.min(largest, 0.7 * room)), colour: AMBER, alpha: isActive ? 1 : 0.7 };
     });
   }
 

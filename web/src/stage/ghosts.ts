@@ -93,6 +93,9 @@ function ghostMaterial(deformation: Deformation, coloured: boolean): RawShaderMa
     colorWrite: coloured,
     depthWrite: !coloured,
     depthFunc: LessEqualDepth,
+    polygonOffset: true, // what has not moved is the character's own, not its ghost's
+    polygonOffsetFactor: 2,
+    polygonOffsetUnits: 8,
     uniforms: { ...uniforms, colour: { value: PAST }, strength: { value: STRONGEST } },
     vertexShader: /* glsl */ `
       precision highp float;
