@@ -215,3 +215,55 @@ def test_bad_requests_are_refused_with_a_sentence(editor: Editor) -> None:
     failed = editor.page.until(lambda event: event["kind"] == "failed")
     assert "should say `to`" in failed["sentence"]
     editor.end(begun["gesture"], commit=False)
+
+
+HAND = {"joint": "hand.L", "offset": [0, 0, 0], "vertex": None}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("editOpen", {"character": "nobody", "clip": "flight"}),
+        ("editCurve", {"shown": True}),
+        ("editCurve", {"shown": False, "curve": 99}),
+        ("editCurve", {"shown": True, "point": {"joint": "", "offset": [0, 0, 0], "vertex": None}}),
+        ("editCurve", {"shown": True, "point": {"joint": "head", "offset": [0, 0, 0], "vertex": 3}}),
+        ("editBegin", {"operation": "move", "point": {"joint": "", "offset": [0, 0, 0], "vertex": -4}, "time": 0.5}),
+        ("editGraph", {"channels": [{"target": "body", "channel": ""}], "start": 2.0, "stop": 1.0}),
+        ("editGraph", {"channels": [{"target": "tail", "channel": ""}]}),
+        ("editPin", {"point": HAND, "start": 2.0, "stop": 1.0}),
+        ("editContact", {"point": HAND, "start": 2.0, "stop": 1.0}),
+        ("editContact", {"point": HAND, "start": 0.5, "stop": 50.0}),
+        ("editContact", {"point": HAND, "start": 0.5, "stop": 2.5}),
+        ("editHold", {"point": HAND, "time": 50.0}),
+        ("editLimit", {"target": "tail", "column": "x", "low": 0.0}),
+        ("editLimit", {"target": "body", "column": "sideways", "low": 0.0}),
+        ("editStiffness", {"target": "tail", "value": 1.0}),
+        ("editPoseBegin", {"point": HAND, "time": 50.0}),
+        ("editPoseBegin", {"point": HAND, "time": 0.5, "key": False}),
+        (
+            "editPoseBegin",
+            {"point": HAND, "time": 0.5, "pins": [{"joint": "tail", "offset": [0, 0, 0], "vertex": None}]},
+        ),
+        ("editPoseEnd", {"gesture": 12345, "commit": True}),
+        ("editKey", {"time": 0.5, "channels": [{"target": "tail", "channel": ""}]}),
+        ("editTween", {"time": 50.0, "share": 0.5}),
+        ("editTween", {"time": 0.0, "share": 0.5, "final": False}),
+        ("editSketch", {"point": HAND, "stroke": [], "start": 0.5, "stop": 1.5}),
+        ("editSketch", {"point": HAND, "stroke": [[0, 0, 0]], "start": 0.5, "stop": 1.5}),
+        ("editSketch", {"point": HAND, "stroke": [[0, 0, 0], [0, 0, 0]], "start": 0.5, "stop": 1.5}),
+        ("editSketch", {"point": HAND, "stroke": [[0, 0, 0], [1, 1, 0]], "start": 1.5, "stop": 0.5}),
+        ("editSketch", {"point": HAND, "stroke": [[0, 0, 0], [1, 1, 0]], "start": 0.5, "stop": 50.0}),
+        ("editReduce", {"tolerance": 0.0}),
+        ("editOffer", {"which": 0}),
+    ],
+)
+def test_nonsense_is_answered_in_a_sentence_and_changes_nothing(
+    editor: Editor, kind: str, fields: dict[str, Any]
+) -> None:
+    before = editor.bytes
+    with pytest.raises(Refused) as refused:
+        editor.page.ask(kind, **fields)
+    sentence = str(refused.value)
+    assert 10 < len(sentence) < 600 and "not foreseen" not in sentence
+    assert editor.bytes == before and editor.edits()[0]["file"] == ""

@@ -178,8 +178,9 @@ class Desk:
         self.session.emit(EditChanged(self.state()))
 
     def missing(self) -> tuple[int, int] | None:
-        """The frames of motion curves that some page has not got, and would not get if others replaced them."""
-        late = any(client.waits(frames.PATHS_STREAM) for client in self.session.clients)
+        """The frames of motion curves that some page has not got, and others would replace. From any thread."""
+        clients = list(self.session.clients)  # a page may come or go meanwhile
+        late = any(client.waits(frames.PATHS_STREAM) for client in clients)
         return self._waiting if late else None
 
     def send(self, picture: Picture) -> tuple[int, int]:

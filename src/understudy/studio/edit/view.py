@@ -22,6 +22,7 @@ from understudy.studio.edit.curve_table import Change, CurveTable
 from understudy.studio.edit.laying import Laying
 from understudy.studio.edit.paths import Paths
 from understudy.studio.edit.tracks import Tracks
+from understudy.studio.frames import VERTICES
 from understudy.studio.stage.packing import Packer
 
 
@@ -167,7 +168,9 @@ class View:
         if self._shown or last:
             paths = Block(len(self._shown), last - first, self._paths.packed(first, last))
         stage = Block(*self.packer.pack(self._laying.rows(self._table.now[None])[0]))
-        return Picture(self.time, stage, paths, first, self.graph(), self.haunted())
+        part = last - first < self.frame_count
+        ghosts = None if part and self.packer.form == VERTICES else self.haunted()  # a megabyte a drag would be late
+        return Picture(self.time, stage, paths, first, self.graph(), ghosts)
 
     def graph(self) -> Block | None:
         """The graph editor's curves."""
