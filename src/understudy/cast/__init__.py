@@ -16,7 +16,7 @@ from understudy.errors import InvalidInput
 if TYPE_CHECKING:
     from understudy.retarget.body import Body
 
-Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees, as Ry Rx Rz
+Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees, see `joints`
 
 # name: module below understudy.cast, which has a function of the same name that builds the asset
 CAST = {

@@ -1,8 +1,9 @@
 """Joints from a table: places in the world, one side written down and the other mirrored, and limits alike.
 
 A joint at rest has the axes of the world, so a turn about +X nods forwards, about +Y looks to the character's left and
-about +Z raises its left side. Limits are the lowest and highest degrees about each of these axes, the turn taken as
-Ry Rx Rz. An axis that a joint's limits do not name does not turn at all, and a joint that has no limits turns freely.
+about +Z raises its left side. Limits are the lowest and highest degrees about each of these axes, as components of
+the rotation vector: for a turn about one axis that is the turn itself, in any order of Euler angles. An axis that a
+joint's limits do not name does not turn at all, and a joint that has no limits turns freely.
 """
 
 from __future__ import annotations
