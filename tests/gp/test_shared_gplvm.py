@@ -5,7 +5,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.estimator import NotFitted
-from understudy.gp.dimension import roughness, tried
+from understudy.gp.dimension import roughness
 from understudy.gp.kernel_cca import kernel_cca
 from understudy.gp.shared_gplvm import Normalised, Objective, SharedGplvm
 from understudy.gp.shared_likelihood import View
@@ -137,19 +137,6 @@ def test_units_and_places_of_the_data_do_not_matter(data: tuple[np.ndarray, np.n
 def test_learning_twice_gives_the_same(data: tuple[np.ndarray, np.ndarray]) -> None:
     a, b = (SharedGplvm(dimension=3, iterations=15).fit(data[0][::20], data[1][::20]) for _ in range(2))
     np.testing.assert_array_equal(a.latents_, b.latents_)
-
-
-def test_the_dimension_is_chosen_by_pairs_left_out(data: tuple[np.ndarray, np.ndarray]) -> None:
-    Y, Z = data[0][::14], data[1][::14]
-    model = SharedGplvm(dimension="auto", iterations=15).fit(Y, Z)
-    assert model.curve_ is not None
-    assert [row.dimension for row in model.curve_] == [2, 3, 5, 8, 12]
-    least = min(row.left_out for row in model.curve_)
-    chosen = next(row for row in model.curve_ if row.dimension == model.dimension_)
-    assert chosen.left_out <= 1.02 * least
-    assert model.latents_.shape == (len(Y), model.dimension_)
-    row = tried(Y, Z, 3, 15, 0, 1e-3, motion=data[0][:30])
-    assert row.shown < row.left_out and row.roughness is not None and row.roughness > 0
 
 
 def test_two_pairs_are_enough() -> None:
