@@ -8,14 +8,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
+import websockets.sync.client as websocket
 from tests.data_folder import data_file
 from tests.studio.e2e.running import Studio
+from tests.studio.talking import Page as Talk
+
+from understudy import formats, rig
+from understudy.keyframes.goals import Point
+from understudy.keyframes.wishes import path_of
 
 PAW = "b_RightHand_08"
 OTHERS = ("b_LeftHand_011", "b_LeftFoot02_018", "b_RightFoot02_022")
-TIMES = [0.05 * i for i in range(14)]
+TIMES = [i / 24 for i in range(17)]  # frames of the walk
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +100,19 @@ def settled(page: Any, revision: int) -> None:
     page.wait_for_function("before => window.understudy.edit.state().revision > before", arg=revision)
 
 
-def test_a_paw_is_dragged_and_the_others_stay(fox: Studio, page: Any, shot: Callable[..., Path]) -> None:
+def exported(studio: Studio, folder: Path, joint: str) -> np.ndarray:
+    """(T, 3) the path of a joint in the file that is exported of the walk, at TIMES."""
+    entry = next(each for each in edits(studio) if each["clip"] == "Walk")
+    with websocket.connect(studio.address.replace("http", "ws") + "live", max_size=None) as socket:
+        told = Talk(socket).ask("export", what="edit", target=entry["id"], format="glb")
+    (folder / "edited.glb").write_bytes(httpx.get(studio.address.rstrip("/") + told["url"]).content)
+    asset = formats.read(folder / "edited.glb")
+    return path_of(rig.of(asset.characters[0]), asset.curves[0], [Point(joint)], np.array(TIMES))[:, 0]
+
+
+def test_a_paw_is_dragged_and_the_others_stay(
+    fox: Studio, page: Any, shot: Callable[..., Path], tmp_path: Path
+) -> None:
     editing(page, fox, "Walk")
     others = [show(page, name) for name in OTHERS]
     for name in OTHERS:
@@ -114,6 +133,8 @@ def test_a_paw_is_dragged_and_the_others_stay(fox: Studio, page: Any, shot: Call
     for number, was in zip(others, held):
         assert np.abs(path(page, number) - was).max() < 2e-3 * size, "the pins held"
     assert content(fox, "Walk") != bytes_before
+    seen, written = path(page, paw), exported(fox, tmp_path, PAW)
+    assert np.abs(seen - written).max() < 1e-3 * size, "the file has what the page shows"
     page.keyboard.press("Control+z")
     settled(page, after["revision"])
     assert content(fox, "Walk") == bytes_before, "undo restores the bytes"
