@@ -111,5 +111,6 @@ def editor(robot_studio: Studio) -> Iterator[Editor]:
         for entry in page.document["edits"]:
             page.ask("delete", what="edit", target=entry["id"])
         editor = Editor(robot_studio, page)
+        editor.desk._shown.clear()
         editor.open()
         yield editor

@@ -125,6 +125,7 @@ def test_a_dense_clip_is_reduced_before_it_is_edited(editor: Editor) -> None:
     acrobat = next(c for c in editor.page.document["characters"] if c["name"] == "acrobat")
     editor.character = acrobat
     state = editor.open("bow")
+    assert [entry["clip"] for entry in editor.edits()] == ["bow"], "what was only looked at leaves nothing"
     assert state["baked"] and state["estimate"] > 0 and state["channels"][0]["times"] == []
     with pytest.raises(Refused, match="reduce it"):
         editor.begin("head", 0.5)

@@ -59,7 +59,7 @@ class Desk:
         self._open: tuple[str, Editing, ClipSource] | None = None  # the id of the entry
         self._file = ""
         self._read: OrderedDict[str, Curves] = OrderedDict()
-        self.shown: dict[str, list[ShownCurve]] = {}  # of each edit
+        self._shown: dict[tuple[str, str], list[ShownCurve]] = {}  # by character and clip
         self.pose: Pose | None = None
         self.revision = 0
         self.number = 0  # of the last gesture
@@ -138,7 +138,7 @@ class Desk:
 
     def _looked_at(self, entry: EditEntry, editing: Editing) -> Picture:
         """All that is seen, with the motion curves that were shown of this edit before."""
-        shown = self.shown.setdefault(entry.id, [])
+        shown = self.shown(entry)
         editing.view.show_points([(each.curve, point_of(each.point)) for each in shown])
         return editing.view.picture()
 
@@ -170,7 +170,7 @@ class Desk:
         return self._state(self.entry, self.editing)
 
     def _state(self, entry: EditEntry, editing: Editing) -> EditState:
-        shown = self.shown.get(entry.id, [])
+        shown = self.shown(entry)
         return state_of(entry, editing, shown, self.pose is not None, self.revision)
 
     def announce(self) -> None:
@@ -226,9 +226,13 @@ class Desk:
             self.session.change(replace(document, edits=edits), note)
         self.announce()
 
+    def shown(self, entry: EditEntry) -> list[ShownCurve]:
+        """The motion curves of an edit that are shown."""
+        return self._shown.setdefault((entry.character, entry.clip), [])
+
     def show_curves(self, curves: Sequence[ShownCurve]) -> None:
         """Other motion curves of this edit."""
-        self.shown[self.entry.id] = list(curves)
+        self._shown[self.entry.character, self.entry.clip] = list(curves)
 
 
 def curves_of(session: Session, entry: EditEntry) -> Clip | Curves:

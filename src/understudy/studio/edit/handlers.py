@@ -50,7 +50,7 @@ async def show_curve(session: Session, request: edit.EditCurve) -> edit.EditCurv
     """Show or hide a motion curve."""
     desk = desk_of(session)
     editing = desk.editing
-    curves = desk.shown.setdefault(desk.entry.id, [])
+    curves = desk.shown(desk.entry)
     known = next((each for each in curves if request.curve in (each.curve,) or each.point == request.point), None)
     if not request.shown:
         if known is None:

@@ -25,7 +25,8 @@ async def open_clip(session: Session, character: str, clip: str) -> None:
     entry = entry_of(document, character, clip)
     if entry is None:
         entry = new_entry(document, character, found)
-        document = replace(document, edits=(*document.edits, entry))
+    others = tuple(each for each in document.edits if each.id != entry.id and begun(each))
+    document = replace(document, edits=(*others, entry))
     stage = document.stage
     there = stage.character == character and stage.drives in (clip, entry.id) and stage.driver in ("clip", "edit")
     wanted: dict[str, object] = {"character": character, "driver": "edit", "drives": entry.id, "playing": False}
@@ -44,6 +45,11 @@ async def open_clip(session: Session, character: str, clip: str) -> None:
 def entry_of(document: Document, character: str, clip: str) -> EditEntry | None:
     """What the document has of a clip's edits."""
     return next((each for each in document.edits if (each.character, each.clip) == (character, clip)), None)
+
+
+def begun(entry: EditEntry) -> bool:
+    """Whether anything was done; a clip that was only looked at leaves nothing."""
+    return bool(entry.file or entry.pins or entry.contacts or entry.holds or entry.limits or entry.stiffness)
 
 
 def new_entry(document: Document, character: str, clip: ClipEntry) -> EditEntry:
