@@ -28,7 +28,7 @@ ITERATIONS = 40  # at most; four to six suffice where legs are bent
 SOFT = 2e-5  # of the squared length of a leg: where hips give way, feet miss by a thousandth of it
 GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
 
-EASE = 0.06  # seconds
+EASE, EASE_ROOT = 0.06, 0.12  # seconds, of limbs and of the whole figure
 
 
 def reach(
@@ -54,9 +54,11 @@ def _eased(poses: Poses, found: Poses) -> Poses:
     """The change from one motion to another, smoothed over time."""
     change = quaternion.multiply(quaternion.conjugate(poses.rotations), found.rotations)
     vectors = quaternion.to_rotation_vector(quaternion.upper(change)).reshape(len(poses), -1)
-    turned = quaternion.from_rotation_vector(smooth(vectors, EASE * poses.rate).reshape(*change.shape[:2], 3))
+    roots = np.repeat(poses.skeleton.parents < 0, 3)
+    vectors = np.where(roots, smooth(vectors, EASE_ROOT * poses.rate), smooth(vectors, EASE * poses.rate))
+    turned = quaternion.from_rotation_vector(vectors.reshape(*change.shape[:2], 3))
     moves = (found.translations - poses.translations).reshape(len(poses), -1)
-    translations = poses.translations + smooth(moves, EASE * poses.rate).reshape(poses.translations.shape)
+    translations = poses.translations + smooth(moves, EASE_ROOT * poses.rate).reshape(poses.translations.shape)
     return Poses(poses.skeleton, translations, quaternion.multiply(poses.rotations, turned), poses.rate)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
 
+YAW = 0.2  # beside the 1 of a leg's joint: how readily the whole figure turns
 LONGEST = 0.5  # radians: no joint turns further in one step
 SMALL = 1e-7  # radians: a step in which nothing turns further is the last
 END = 1e-6  # radians from a limit at which a joint is at its end
@@ -173,7 +174,7 @@ def allowed(limited: Array, axes: Array, free: Array, out: Array) -> None:
     for j in range(limited.shape[0]):
         out[j] = 0.0
         if j == 0:
-            out[0, 1, 1] = 1.0  # the whole figure turns about the vertical alone
+            out[0, 1, 1] = YAW  # the whole figure turns about the vertical alone
             continue
         if not limited[j]:
             out[j, 0, 0] = out[j, 1, 1] = out[j, 2, 2] = 1.0
@@ -214,7 +215,7 @@ def cost(goals: Array, points: Array, turned: Array, shift: Array, give: float, 
     total /= soft
     for j in range(turned.shape[0]):
         logarithm(turned[j], scratch)
-        total += scratch[0] ** 2 + scratch[1] ** 2 + scratch[2] ** 2
+        total += (scratch[0] ** 2 + scratch[1] ** 2 + scratch[2] ** 2) / (YAW if j == 0 else 1.0)
     return total + (shift[0] ** 2 + shift[1] ** 2 + shift[2] ** 2) / give
 
 
@@ -246,6 +247,8 @@ def equations(
             scratch[3:6] = scratch[:3]
         for i in range(3):
             back[j, i] = may[j, i, 0] * scratch[3] + may[j, i, 1] * scratch[4] + may[j, i, 2] * scratch[5]
+        if j == 0:
+            back[0, 1] = scratch[4]
         for k in range(count):
             if not above[k, j]:
                 continue

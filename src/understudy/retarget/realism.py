@@ -28,9 +28,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy import checks
+from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.retarget.body import Body
-from understudy.retarget.contact_correction import has_no_legs, reaching
+from understudy.retarget.contact_correction import STRIDE, has_no_legs, reaching
 from understudy.retarget.contact_goals import through_flight
 from understudy.retarget.contact_model import SINK
 from understudy.retarget.contacts import Phases
@@ -40,10 +41,12 @@ from understudy.retarget.force_balance import (
     displacement_frames,
     problem_of,
     residuals,
+    settled,
     slopes,
 )
 from understudy.retarget.freedom import Limits
 from understudy.retarget.height import body_height
+from understudy.retarget.limbs import limbs_of
 from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
 from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
@@ -51,7 +54,8 @@ from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
 INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
 USUAL = 0.03  # of the height: how sure a mapping is where it does not say
-STAY = (0.05, 0.2)  # of the height, and radians: displacements along the floor and turns that count as one
+STAY = (0.05, 0.2)  # of the height, and radians: displacements and turns that count as one
+SHARES = (1.0, 0.5, 0.25)  # of the displacement, until one makes things better
 REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
 ITERATIONS = 25
 ENOUGH = 1e-3  # of the cost: a step that gains less is the last
@@ -66,7 +70,6 @@ class Terms:
     k_2: float = 0.005
     k_e: float = PRESSING
     k_s: float = 1.0
-    k_base: float = 1.0  # in place of k_s, with `SINK` for a unit, while a body without legs stands
 
 
 def realistic(
@@ -91,16 +94,48 @@ def realistic(
     problem = problem_of(poses.world, body, phases, poses.rate, height, checks.positive(gravity, "gravity"))
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
-    stands = np.asarray(has_no_legs(poses.skeleton, body, phases) & phases.down.any(axis=1))
-    moved, _ = displacements(problem, np.asarray(variance), stands, interval, terms or Terms())
+    stays = stay_units(poses.skeleton, body, phases, height)
+    moved, _ = displacements(problem, np.asarray(variance), stays, interval, terms or Terms())
+    best, least = poses, _mismatch(problem)
+    for share in SHARES:
+        found = _displaced(poses, body, phases, problem, share * moved, limits)
+        again = problem_of(found.world, body, phases, poses.rate, height, gravity)
+        if _mismatch(again) < least:
+            best, least = found, _mismatch(again)
+            break
+    return best
+
+
+def stay_units(skeleton: Skeleton, body: Body, phases: Phases, height: float) -> Array:
+    """(F,) metres that count as one displacement: little while a base stands, a part of a leg on legs, much in flight."""
+    standing = np.asarray(phases.down.any(axis=1))
+    if has_no_legs(skeleton, body, phases):
+        near = SINK * height
+    else:
+        limbs = limbs_of(skeleton)
+        tops = limbs.top[[contact.joint for contact in body.contacts]]
+        legs = np.linalg.norm(body.contact_positions(limbs.world[None])[0] - limbs.world[tops, :3, 3], axis=1)
+        near = min(STAY[0] * height, STRIDE * float(legs.mean()))
+    return np.where(standing, near, STAY[0] * height)
+
+
+def _mismatch(problem: Problem) -> float:
+    """The mean square of what the floor cannot give."""
+    still = np.zeros((len(problem.motion), 4))
+    return float(np.square(residuals(problem, still, settled(problem, still))).mean())
+
+
+def _displaced(
+    poses: Poses, body: Body, phases: Phases, problem: Problem, moved: Array, limits: Limits | None
+) -> Poses:
+    """The figure displaced by (F, 4) over feet that stay where they stand."""
     wanted = problem.motion.centres + moved[:, :3]
     shifted = poses.moved(displacement_frames(problem.motion.centres, moved))
     for _ in range(REPLANTED):
         goals = through_flight(body.contact_positions(shifted.world), problem.points, phases)
         planted = reaching(shifted, body, phases, goals, limits)
-        off = wanted - mass_motion(planted.world, body, poses.rate).centres
         shift = np.zeros((len(poses), 4))
-        shift[:, :3] = off
+        shift[:, :3] = wanted - mass_motion(planted.world, body, poses.rate).centres
         shifted = shifted.moved(displacement_frames(wanted, shift))
     return planted
 
@@ -115,14 +150,13 @@ class _Costs:
     k_1: float  # times Z_p
 
     @classmethod
-    def of(cls, problem: Problem, variance: Array, stands: Array, terms: Terms) -> _Costs:
+    def of(cls, problem: Problem, variance: Array, stays: Array, terms: Terms) -> _Costs:
         dt, height = 1 / problem.motion.rate, problem.height
-        units = np.array([height * STAY[0], np.inf, height * STAY[0], STAY[1]])
-        stay = np.tile(terms.k_s * dt / units**2, (len(variance), 1))
+        yaw = STAY[1] * stays / (STAY[0] * height)
+        high = np.where(stays < STAY[0] * height, stays, np.inf)  # in flight the height is free
+        stay = terms.k_s * dt / np.stack([stays, high, stays, yaw], axis=1) ** 2
         stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (SURE * height) ** 2)
-        put = terms.k_base * dt / (SINK * np.array([height, height, height, 1.0])) ** 2
-        stay[stands] += put
-        stay[[0, 1, -2, -1]] += put  # the ends have no forces to hold them
+        stay[[0, 1, -2, -1]] += dt / (SINK * np.array([height, height, height, 1.0])) ** 2  # nothing holds the ends
         keep = terms.k_w / np.array([height, height, height, 1.0]) ** 2
         return cls(stay, terms.k_e * dt / (SINK * height) ** 2, keep, terms.k_1 * dt)
 
@@ -134,11 +168,11 @@ class _Costs:
 
 
 def displacements(
-    problem: Problem, variance: Array, stands: Array, interval: float, terms: Terms
+    problem: Problem, variance: Array, stays: Array, interval: float, terms: Terms
 ) -> tuple[Array, Array]:
-    """(F, 4) x, y, z and yaw, and (F, K, 3) pressing, that minimise Z. `stands` (F,): where a base holds the figure."""
+    """(F, 4) x, y, z and yaw, and (F, K, 3) pressing, that minimise Z, for units of displacement `stays` (F,)."""
     basis = basis_of(len(problem.motion), problem.motion.rate, interval)
-    costs = _Costs.of(problem, variance, stands, terms)
+    costs = _Costs.of(problem, variance, stays, terms)
     weights = np.zeros((basis.count, 4))
     moved, pressed = problem.at_rest()
     cost = costs.total(problem, weights, moved, pressed)
