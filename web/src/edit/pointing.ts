@@ -36,8 +36,8 @@ export interface Hand {
   layer: CurveLayer;
   view: EditView;
   actions: EditActions;
-  /** A stroke begins here; true where it is taken. */
-  sketch(event: PointerEvent): boolean;
+  /** A stroke begins here; true where it is taken. One that goes nowhere is a click. */
+  sketch(event: PointerEvent, clicked: (event: PointerEvent) => void): boolean;
   /** Says what lies under the pointer. */
   told(): void;
 }
@@ -164,7 +164,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     const { x, y } = at(event);
     const found = claimed && claimed.x === x && claimed.y === y ? claimed.under : under(x, y);
     claimed = null;
-    if (view.tool === "sketch" && !view.posing && hand.sketch(event)) return;
+    if (view.tool === "sketch" && !view.posing && hand.sketch(event, (up) => click(found, up))) return;
     if (!found) return void watchNothing(event);
     watch(
       event,
@@ -281,7 +281,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       stage.claims = next
         ? (x, y) => {
             claimed = { x, y, under: under(x, y) };
-            return claimed.under !== null || (view.tool === "sketch" && !view.posing);
+            return claimed.under !== null || (view.tool === "sketch" && !view.posing && view.active !== null);
           }
         : null;
       if (!next) {

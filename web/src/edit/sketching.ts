@@ -45,7 +45,7 @@ export function spanOf(stroke: readonly Place[], path: Float32Array, times: Floa
   return close ? { start: Math.min(a.time, b.time), stop: Math.max(a.time, b.time) } : segmentOf(keys, now, seconds);
 }
 
-export function createSketching({ stage, store, notices }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView, busy: (text: string) => void): (event: PointerEvent) => boolean {
+export function createSketching({ stage, store, notices }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView, busy: (text: string) => void): (event: PointerEvent, clicked: (event: PointerEvent) => void) => boolean {
   const line = svg("path", {});
   const root = svg("svg", { class: "edit-stroke hidden", "aria-hidden": "true" }, line);
   host.append(root);
@@ -69,7 +69,7 @@ export function createSketching({ stage, store, notices }: Context, host: HTMLEl
     if (found && (!found.reached || found.notes.length)) notices.show(found.reached ? "info" : "warning", found.sentence || "The stroke is followed.", found.notes.join(" "));
   }
 
-  return (down) => {
+  return (down, clicked) => {
     if (view.active === null) return false;
     const box = stage.canvas.getBoundingClientRect();
     const at = (event: PointerEvent): Place => ({ x: event.clientX - box.left, y: event.clientY - box.top });
@@ -87,9 +87,10 @@ export function createSketching({ stage, store, notices }: Context, host: HTMLEl
       window.removeEventListener("keydown", key, true);
       root.classList.add("hidden");
     };
-    const up = (): void => {
+    const up = (event: PointerEvent): void => {
       stop();
       if (Math.hypot(...spread(stroke)) >= LEAST) void fit(stroke);
+      else clicked(event);
     };
     const key = (event: KeyboardEvent): void => {
       if (event.key !== "Escape") return;
