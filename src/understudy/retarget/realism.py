@@ -107,7 +107,7 @@ def realistic(
 
 
 def stay_units(skeleton: Skeleton, body: Body, phases: Phases, height: float) -> Array:
-    """(F,) metres that count as one displacement: little while a base stands, a part of a leg on legs, much in flight."""
+    """(F,) metres that count as one displacement: few while a base stands, part of a leg on legs, more in flight."""
     standing = np.asarray(phases.down.any(axis=1))
     if has_no_legs(skeleton, body, phases):
         near = SINK * height
