@@ -25,7 +25,9 @@ surprise = sources_of(actor, "actor", ["surprise"], rate=24)["surprise"]
 done = transfer(surprise, stage, source_body=cast.body("actor"))
 for step in ("placed", "realistic"):
     found = measures(done.stages[step], stage.body, done.phases, surprise, cast.body("actor"))
-    print(f"{step}: the base slides {found['slide_cm_s']:.1f} cm/s, {found['penetration_percent']:.1f} % below the floor")
+    print(
+        f"{step}: the base slides {found['slide_cm_s']:.1f} cm/s, {found['penetration_percent']:.1f} % below the floor"
+    )
 formats.write(Asset([lamp.character()], [done.clip]), "surprised_lamp.glb")
 
 for each in suggest({"surprise": surprise}, few, 3):
