@@ -1,8 +1,8 @@
 """Transfer: every figure of [Yamane 2010, section 6] that can be had again, on the cast and on real pairs.
 
 Errors are mean distances of markers, of a pair that was left out, in millimetres; averages over characters are in per
-cent of their height, since a tyrannosaur's millimetres are not a penguin's. Times are of the processor, but for the whole
-workload, which is a clock's: 6 emotions for each of three characters, with physics, in two processes.
+cent of their height, since a tyrannosaur's millimetres are not a penguin's. Times are of the processor, but for the
+whole workload, which is a clock's: 6 emotions for each of three characters, with physics, in two processes.
 
     python -m benchmarks.transfer --quick      less of everything, nothing kept
 """
