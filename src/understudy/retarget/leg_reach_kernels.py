@@ -352,7 +352,7 @@ def solve_frame(body: tuple, frame: tuple, settings: tuple, turned: Array, shift
             total = 0.0
             for k in range(count):
                 total += side[3 * k + i]
-            moved[i] = shift[i] + part * (give * total - shift[i])
+            moved[i] = shift[i] + min(1.0, LONGEST / max(largest, 1e-300)) * part * (give * total - shift[i])
         bounded(limits, above0, local0, trial, vectors, scratch)
         forward(parent, start, carrier, trial, moved, now, scratch)
         found = cost(goals, points, trial, moved, give, soft, scratch)
