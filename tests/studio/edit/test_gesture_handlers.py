@@ -84,6 +84,38 @@ def test_one_drag_brings_stage_motion_curves_and_outcome_of_one_evaluation(edito
     editor.end(begun["gesture"], commit=False)
 
 
+def test_a_page_that_draws_slowly_misses_no_part_of_a_path(editor: Editor) -> None:
+    shown = editor.page.ask("editCurve", shown=True, point=point("hand.L"))["curve"]
+    editor.page.ask("ping")
+    places, answered = np.zeros((73, 3)), 0
+
+    def lay() -> None:
+        for frame in (each for each in editor.page.frames if each.stream == 2):
+            first, _, curves = paths_of(frame)
+            places[first : first + frame.b] = curves.get(shown, places[first : first + frame.b])
+
+    editor.page.draws = False
+    for time in (0.5, 1.5, 2.5):  # three gestures, each in another part of the path
+        begun = editor.begin("hand.L", time)
+        for step in range(1, 4):
+            editor.drag(begun["gesture"], to=moved(begun, 0.0, 0.05 * step, 0.0))
+        editor.end(begun["gesture"])
+    editor.page.draws = True
+    while True:  # what was held back comes as soon as the page has drawn
+        waiting = [each for each in editor.page.frames[answered:] if each.stream in (0, 2)]
+        answered = len(editor.page.frames)
+        for frame in waiting:
+            editor.page.seen(frame)
+        for _ in range(3):  # texts overtake frames: the answer to the next request comes after what was held back
+            editor.page.ask("ping")
+        if len(editor.page.frames) == answered:
+            break
+    lay()
+    editing = editor.desk.editing
+    times = editing.origin + np.arange(73) / 24
+    assert np.allclose(places, path_of(editing.rig, editing.committed, [Point("hand.L")], times)[:, 0], atol=1e-5)
+
+
 def test_pictures_are_of_where_the_stage_is(editor: Editor) -> None:
     editor.page.ask("seek", time=1.25)
     count = len(editor.page.frames)
