@@ -16,7 +16,6 @@ import { Outline } from "./outline";
 import { Pace } from "./pace";
 import { placeCamera, projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
-import { Queue } from "./queue";
 import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
@@ -46,7 +45,6 @@ class Theatre implements Stage {
   private readonly outline = new Outline();
   private readonly phantoms = new Ghosts();
   private readonly pace: Pace;
-  private readonly queue: Queue;
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
   private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
@@ -82,7 +80,6 @@ class Theatre implements Stage {
     Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
     host.append(this.canvas);
     this.pace = new Pace(ability.ratio, ability.software);
-    this.queue = new Queue(renderer.getContext() as WebGL2RenderingContext);
     this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
     this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
     this.fit();
@@ -273,7 +270,7 @@ class Theatre implements Stage {
   requestRender(): void {
     if (this.asked || this.disposed) return;
     this.askedAt = performance.now();
-    this.asked = requestAnimationFrame((now) => this.next(now));
+    this.asked = requestAnimationFrame((now) => this.draw(now, false));
   }
 
   dispose(): void {
@@ -350,15 +347,6 @@ class Theatre implements Stage {
     placeCamera(this.camera, this.current, this.aspect, this.bounds);
   }
 
-  /**
-   * Draws, unless the picture before is still being made. The browser would take three more, and what a hand does would
-   * be seen three pictures late.
-   */
-  private next(now: number): void {
-    if (this.queue.busy) this.asked = requestAnimationFrame((later) => this.next(later));
-    else this.draw(now, false);
-  }
-
   private draw(now: number, resting: boolean): void {
     this.asked = 0;
     const start = performance.now();
@@ -382,7 +370,6 @@ class Theatre implements Stage {
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     if (this.outlines) this.outline.draw(this.renderer, this.camera, this.ratio);
-    this.queue.drew();
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
     for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
