@@ -31,7 +31,7 @@ from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
 FIRST_SAMPLES = 9  # of a constraint over a stretch of time; more come where it drifts
-DENSE = 120.0  # times a second at which drift is looked for, whatever the frame rate: curves are smooth
+DENSE = 60.0  # times a second at which drift is looked for, whatever the frame rate: curves are smooth
 LEAST_DENSE, MOST_DENSE = 32, 400  # such times of one constraint
 
 Constraint = Pin | Contact | Hold
