@@ -113,13 +113,18 @@ def few_rows(program: Program, rows: Array, aims: Array, weights: Array) -> tupl
     b, c = rows * root[:, None], root * aims
     half, inverse = -0.5 * program.g, 1 / program.d
     side = np.zeros(len(half), np.int8)  # 1 at its upper bound, -1 at its lower, 0 free
+    before = np.zeros(len(half), bool)
+    scaled = b * np.sqrt(inverse)
+    k = scaled @ scaled.T
+    k.flat[:: len(k) + 1] += 1.0
     for _ in range(ROUNDS):
         fixed = side != 0
         x = np.where(fixed, np.where(side > 0, program.high, program.low), 0.0)
-        free = b * np.where(fixed, 0.0, inverse)
-        k = free @ b.T
-        k.flat[:: len(k) + 1] += 1.0
-        _, z, failed = dposv(k, c - free @ half - b @ x)
+        for which, sign in ((fixed & ~before, -1.0), (before & ~fixed, 1.0)):
+            if which.any():
+                k += sign * (scaled[:, which] @ scaled[:, which].T)
+        before = fixed
+        _, z, failed = dposv(k, c - b @ np.where(fixed, x, inverse * half))
         if failed or not np.isfinite(z).all():
             return None
         pull = z @ b
