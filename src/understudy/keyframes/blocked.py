@@ -13,7 +13,7 @@ import numpy as np
 from understudy.errors import listed
 from understudy.keyframes.forces import Bound, Forces, forces, movable
 from understudy.keyframes.goals import Contact, Hold
-from understudy.keyframes.outcome import Block
+from understudy.keyframes.outcome import Block, unit_for
 from understudy.keyframes.problem import Constraint, Problem, limits_of, parts_of
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.states import SkeletalStates
@@ -192,18 +192,18 @@ def _moved(problem: Problem) -> str:
 def _amount(problem: Problem, distance: float, angle: float) -> str:
     """A distance in sizes or an angle, whichever is there, in words."""
     metres = problem.size * distance
-    parts = [f"{metres:.3g} m" if metres >= 1 else f"{1000 * metres:.3g} mm"] if distance > 0 else []
+    unit, scale = unit_for(metres)
+    parts = [f"{scale * metres:.3g} {unit}"] if distance > 0 else []
     parts += [f"{np.degrees(angle):.3g} degrees"] if angle > 0 else []
     return " and ".join(parts)
 
 
 def _way(problem: Problem, found: Found) -> str:
     """How far it got."""
-    far = problem.size * found.start.distance
-    unit, scale = ("m", problem.size) if far >= 1 else ("mm", 1000 * problem.size)
+    unit, scale = unit_for(problem.size * found.start.distance)
     parts = []
     for now, start, name, factor in (
-        (found.moves.distance, found.start.distance, unit, scale),
+        (found.moves.distance, found.start.distance, unit, scale * problem.size),
         (found.moves.angle, found.start.angle, "degrees", 180 / np.pi),
     ):
         if start > 0:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.keyframes.goals import Edit
-from understudy.keyframes.outcome import Outcome
+from understudy.keyframes.outcome import Outcome, unit_for
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ def result(outcome: Outcome) -> str:
         return "it is reached"
     way = []
     if outcome.start_distance > 0:
-        way.append(f"{1000 * outcome.distance:.3g} of {1000 * outcome.start_distance:.3g} mm")
+        unit, scale = unit_for(outcome.start_distance)
+        way.append(f"{scale * outcome.distance:.3g} of {scale * outcome.start_distance:.3g} {unit}")
     if outcome.start_angle > 0:
         way.append(f"{np.degrees(outcome.angle):.3g} of {np.degrees(outcome.start_angle):.3g} degrees")
     return f"{' and '.join(way) or f'{1000 * outcome.drift:.3g} mm of slip'} remain"

@@ -38,3 +38,8 @@ class Outcome:
     blocks: tuple[Block, ...] = ()
     analytic: bool = True  # whether derivatives of the rig were exact, or differences
     notes: tuple[str, ...] = ()  # what a person should know besides
+
+
+def unit_for(metres: float) -> tuple[str, float]:
+    """The unit in which a way is told, and how many of it a metre has: metres from one on, millimetres below."""
+    return ("m", 1.0) if metres >= 1 else ("mm", 1000.0)

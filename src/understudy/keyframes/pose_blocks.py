@@ -8,7 +8,7 @@ import numpy as np
 
 from understudy.character import Channels
 from understudy.keyframes.goals import Move, Pin
-from understudy.keyframes.outcome import Block
+from understudy.keyframes.outcome import Block, unit_for
 from understudy.keyframes.pose_search import PoseFound, PoseTask
 
 NOTICED = 0.05  # of the resistance; what has less is not worth a sentence
@@ -43,9 +43,10 @@ def blocks_of(
 
 
 def _way(task: PoseTask, found: PoseFound) -> str:
+    name, length = unit_for(task.size * found.start.distance)
     parts = []
     for now, start, unit, scale in (
-        (found.moves.distance, found.start.distance, "mm", 1000 * task.size),
+        (found.moves.distance, found.start.distance, name, length * task.size),
         (found.moves.angle, found.start.angle, "degrees", 180 / np.pi),
     ):
         if start > 0:
