@@ -12,6 +12,7 @@ from tests.data_folder import PROJECT
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs(example: Path, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)

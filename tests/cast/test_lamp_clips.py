@@ -121,6 +121,7 @@ def test_nothing_pops(name: str) -> None:
     assert step.max() < 25
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CLIPS)
 def test_the_shade_never_cuts_into_base_or_arms(name: str) -> None:
     vertices, world = moving(name)

@@ -163,6 +163,7 @@ def hostile_upload(seed: int) -> tuple[str, bytes]:
     return name, bytes(data[: rng.randrange(len(data))] if rng.random() < 0.3 else data)
 
 
+@pytest.mark.long
 def test_two_hundred_hostile_uploads(studio: Studio) -> None:
     def around() -> set[str]:
         return {place.name for place in studio.session.folder.parent.iterdir()}

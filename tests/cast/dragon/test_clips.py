@@ -71,6 +71,7 @@ def test_no_clip_has_an_error(sheet: Sheet) -> None:
     assert not errors, sheet.path
 
 
+@pytest.mark.long
 def test_no_clip_is_another_one_mirrored_or_retimed() -> None:
     assert [finding.text for finding in likeness.copies(made(), CONTROLS)] == []
 

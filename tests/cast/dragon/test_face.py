@@ -56,6 +56,7 @@ def test_rest_controls_give_the_rest_mesh_to_the_last_bit() -> None:
     np.testing.assert_array_equal(shipped.rig().vertices(shipped.controls().rest[None])[0], shipped.rest())
 
 
+@pytest.mark.long
 def test_no_control_within_its_range_flips_or_crushes_a_triangle_of_the_skin() -> None:
     folded = [end[:4] for end in at_the_ends() if end[2] < LEAST_AREA or end[3] < 0]
     assert folded == []

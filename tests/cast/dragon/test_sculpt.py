@@ -22,6 +22,7 @@ def on_skin(around: np.ndarray) -> np.ndarray:
     return found[np.abs(sculpt.distance(found)) < 1e-5]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("field", kernels.FIELDS)
 def test_compiled_fields_equal_plain_numpy(around: np.ndarray, field: str) -> None:
     x, y, z = around.T

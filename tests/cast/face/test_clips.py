@@ -74,6 +74,7 @@ def test_no_eye_is_shut_at_a_peak_by_a_blink() -> None:
         assert shut.max() < 0.7, c.name
 
 
+@pytest.mark.long
 def test_no_take_is_another_one_mirrored_or_retimed() -> None:
     controls = face_controls()
     made = [clips.keying.control_curves(sheet, clips.vocabulary()) for sheet in SHEETS.values()]
