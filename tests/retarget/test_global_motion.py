@@ -11,7 +11,7 @@ from understudy.character import Character
 from understudy.formats import registry
 from understudy.maths import transform
 from understudy.retarget.body import Body, body_of
-from understudy.retarget.global_motion import actor_motion, global_motion, travel
+from understudy.retarget.global_motion import actor_motion, travel
 from understudy.retarget.markers import markers_of
 from understudy.retarget.momentum import mass_motion
 from understudy.retarget.poses import Poses
@@ -31,7 +31,7 @@ def test_an_actor_who_plays_himself_goes_his_own_way() -> None:
     np.testing.assert_allclose(way.scales.size, 1.0)
     np.testing.assert_allclose(way.frames[:, :3, 3], source.frames[:, :3, 3], atol=0.03)
     np.testing.assert_allclose(way.frames[:, :3, :3], source.frames[:, :3, :3], atol=0.03)
-    drifting = global_motion(source, body, local, body, source.markers, anchor=None)
+    drifting = travel(source, body, local, body, source.markers, anchor=None).frames
     assert np.abs(drifting - source.frames).max() < 0.2  # of the momenta alone, after 13 seconds
 
 
@@ -52,12 +52,12 @@ def test_momenta_are_the_actors_scaled() -> None:
 def test_frames_only_move_and_turn_over_the_floor() -> None:
     source = small.source()
     body = body_of(small.actor().character())
-    frames = global_motion(
+    frames = travel(
         source,
         body,
         Poses.rest(small.hopper().character().skeleton, len(source), 30.0),
         body_of(small.hopper().character()),
-    )
+    ).frames
     np.testing.assert_allclose(frames[:, 1], np.tile([0.0, 1.0, 0.0, 0.0], (len(source), 1)), atol=1e-12)
     np.testing.assert_allclose(
         frames[:, :3, :3] @ np.swapaxes(frames[:, :3, :3], 1, 2), np.tile(np.eye(3), (len(source), 1, 1)), atol=1e-12
@@ -68,7 +68,7 @@ def test_the_size_can_be_given_and_markers_alone_will_do() -> None:
     source = small.source()
     target = small.hopper().character()
     poses, body = Poses.rest(target.skeleton, len(source), 30.0), body_of(target)
-    ways = [global_motion(source, None, poses, body, size=size)[:, :3, 3] for size in (1.0, 0.5)]
+    ways = [travel(source, None, poses, body, size=size).frames[:, :3, 3] for size in (1.0, 0.5)]
     gone = [np.linalg.norm(way[-1] - way[0]) for way in ways]
     np.testing.assert_allclose(gone[1], 0.5 * gone[0], rtol=0.05)
     assert gone[0] > 0.8  # the actor walks for a metre and a half

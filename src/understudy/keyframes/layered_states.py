@@ -19,8 +19,8 @@ from understudy.character import Channels
 from understudy.checks import Array
 from understudy.keyframes import skeletal
 from understudy.keyframes.goals import Point
-from understudy.keyframes.skeletal import EULER, NONE, Anchors, Bones, Frames
-from understudy.maths import accelerate, quaternion
+from understudy.keyframes.skeletal import EULER, NONE, Anchors, Bones
+from understudy.maths import quaternion
 from understudy.rig import LayeredRig
 
 ORDER = ("tx", "ty", "tz", "ry", "rx", "rz", "sx", "sy", "sz")  # of q: angles as the factors Ry Rx Rz have them
@@ -189,24 +189,10 @@ class LayeredChains:
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool) -> tuple[Array, Array, Array]:
         """As `States.evaluate`."""
         q, dq = self.joints.at(values, slopes)
-        position, orientation, by_q = self._states(q, sample, point, slopes)
+        position, orientation, by_q = skeletal.evaluated(self.bones, self.anchors, q, sample, point, slopes)
         if not slopes:
             return position, orientation, np.zeros((0, 6, len(self.columns)))
         return position, orientation, by_q[:, :, self.joints.q_of] @ dq[sample]
-
-    def _states(self, q: Array, sample: Array, point: Array, slopes: bool) -> tuple[Array, Array, Array]:
-        kernels = accelerate.kernels("understudy.keyframes.skeletal_kernels")
-        if kernels is None:
-            position, orientation, jacobian = skeletal.states(self.bones, self.anchors, q, sample, point)
-            return position, orientation, jacobian if slopes else jacobian[:0]
-        samples, count, requests = len(q), len(self.bones.parents), len(sample)
-        three, nine = np.empty((3, samples, count, 3)), np.empty((3, samples, count, 3, 3))
-        at = Frames(three[0], nine[0], three[1], np.empty((samples, count, 4, 3)), nine[1], three[2], nine[2])
-        position, orientation = np.zeros((requests, 3)), np.empty((requests, 3, 3))
-        jacobian = np.zeros((requests if slopes else 0, 6, q.shape[1]))
-        kernels.frames(self.bones, q, at)
-        kernels.states(self.bones, self.anchors, at, q, sample, point, position, orientation, jacobian)
-        return position, orientation, jacobian
 
     def moved_by(self, count: int) -> Array:
         """(P, 2, n) bool: which column moves which point, its position and its orientation."""

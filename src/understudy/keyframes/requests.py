@@ -176,6 +176,18 @@ def measured_slowly(
     return Measured(gap, residual, matrix)
 
 
+def with_worst(held: Requests, dense: Requests, drift: Measured) -> Requests | None:
+    """The held samples and, of each goal, the times of `dense` at which it drifts most; None where all are in."""
+    off = np.sqrt((drift.gap**2).sum(axis=1))
+    known = set(zip(held.goal.tolist(), held.time.tolist()))
+    new = []
+    for goal in np.unique(dense.goal):
+        own = np.flatnonzero(dense.goal == goal)
+        peaks = own[np.argsort(off[own])[::-1]][:3]
+        new += [int(r) for r in peaks if (int(goal), float(dense.time[r])) not in known]
+    return held.joined(dense, np.array(new)) if new else None
+
+
 def gaps(asked: Requests, position: Array, orientation: Array, size: float) -> Array:
     """(R, 6) the way from positions (R, 3) and orientations (R, 3, 3) to the goals, zero where not asked for."""
     kernels = accelerate.kernels("understudy.keyframes.gap_kernels")

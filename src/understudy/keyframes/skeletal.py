@@ -13,7 +13,7 @@ where a_k is the small turn in the parent's frame for column k: of Euler angles 
 column that need not have unit length 2 vec(e_k q^-1). A vertex is the weighted sum of points on its joints (linear
 skinning), and so are its derivatives. Turns are small rotations in the world, exp([w]) Q.
 
-This is the NumPy form, and what `skeletal_kernels` is tested against.
+`states` is the NumPy form, and what `skeletal_kernels` is tested against.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import numpy as np
 
 from understudy.character.jacobian import euler_axes
 from understudy.checks import Array
-from understudy.maths import euler, linear, quaternion
+from understudy.maths import accelerate, euler, linear, quaternion
 
 NONE, QUATERNION, EULER = 0, 1, 2
 
@@ -66,6 +66,24 @@ class Frames(NamedTuple):
     linear: Array  # (S, J, 3, 3) L, with all scales
     origin: Array  # (S, J, 3) o
     turn: Array  # (S, J, 3, 3) Q, without scales
+
+
+def evaluated(
+    bones: Bones, anchors: Anchors, values: Array, sample: Array, point: Array, slopes: bool
+) -> tuple[Array, Array, Array]:
+    """`states`, compiled where that can be; derivatives (0, 6, n) where `slopes` are not wanted."""
+    kernels = accelerate.kernels("understudy.keyframes.skeletal_kernels")
+    if kernels is None:
+        position, orientation, jacobian = states(bones, anchors, values, sample, point)
+        return position, orientation, jacobian if slopes else jacobian[:0]
+    samples, count, requests = len(values), len(bones.parents), len(sample)
+    three, nine = np.empty((3, samples, count, 3)), np.empty((3, samples, count, 3, 3))
+    at = Frames(three[0], nine[0], three[1], np.empty((samples, count, 4, 3)), nine[1], three[2], nine[2])
+    position, orientation = np.zeros((requests, 3)), np.empty((requests, 3, 3))
+    jacobian = np.zeros((requests if slopes else 0, 6, values.shape[1]))
+    kernels.frames(bones, values, at)
+    kernels.states(bones, anchors, at, values, sample, point, position, orientation, jacobian)
+    return position, orientation, jacobian
 
 
 def frames(bones: Bones, values: Array) -> Frames:

@@ -29,7 +29,7 @@ from understudy.keyframes.blocked import blocks_of
 from understudy.keyframes.goals import Edit, Move
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, aimed, prepare
-from understudy.keyframes.requests import Measured, Requests, measure
+from understudy.keyframes.requests import Measured, Requests, measure, with_worst
 from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
@@ -156,7 +156,7 @@ def _watched(problem: Problem, held: Requests, here: Here, settings: Settings) -
     drift = _measure(problem, problem.dense, here.v, slopes=False)
     if _within(drift, max(settings.drift, BETWEEN * float(np.abs(here.kept.residual).max(initial=0.0)))):
         return held, here
-    more = _more(problem, held, drift)
+    more = with_worst(held, problem.dense, drift)
     return (held, here) if more is None else (more, here._replace(kept=_measure(problem, more, here.v)))
 
 
@@ -205,7 +205,7 @@ def _restored(
                 break
             here = trial
         drift = _measure(problem, problem.dense, here.v, slopes=False)
-        more = None if _within(drift, settings.drift) else _more(problem, held, drift)
+        more = None if _within(drift, settings.drift) else with_worst(held, problem.dense, drift)
         if more is None:
             return here, drift, held, True
         held, rounds = more, rounds - 1
@@ -386,17 +386,3 @@ def _strided(problem: Problem, now: Measured, stride: float) -> Array:
     ways = result[: problem.moves.rows].reshape(-1, 3)
     ways *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12))
     return result
-
-
-def _more(problem: Problem, held: Requests, drift: Measured) -> Requests | None:
-    """The held samples and, of each goal, the time between them at which it drifts most; None where all are in."""
-    off = np.sqrt((drift.gap**2).sum(axis=1))
-    known = set(zip(held.goal.tolist(), held.time.tolist()))
-    new = []
-    for goal in np.unique(problem.dense.goal):
-        own = np.flatnonzero(problem.dense.goal == goal)
-        peaks = own[np.argsort(off[own])[::-1]][:3]
-        new += [int(r) for r in peaks if (int(goal), float(problem.dense.time[r])) not in known]
-    if not new:
-        return None
-    return held.joined(problem.dense, np.array(new))

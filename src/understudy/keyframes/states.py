@@ -19,8 +19,8 @@ from understudy.errors import InvalidInput
 from understudy.keyframes import skeletal
 from understudy.keyframes.goals import Point
 from understudy.keyframes.layered_states import LayeredChains
-from understudy.keyframes.skeletal import EULER, NONE, QUATERNION, Anchors, Bones, Frames
-from understudy.maths import accelerate, quaternion
+from understudy.keyframes.skeletal import EULER, NONE, QUATERNION, Anchors, Bones
+from understudy.maths import quaternion
 from understudy.rig import DirectRig, LayeredRig, PosedRig
 
 STEP = 1e-5  # of a central difference: its error is about STEP^2 + rounding / STEP, least for float64 near 1e-5
@@ -154,18 +154,7 @@ class SkeletalStates(States):
         return [span for span in spans if span[0] >= 0]
 
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
-        kernels = accelerate.kernels("understudy.keyframes.skeletal_kernels")
-        if kernels is None:
-            position, orientation, jacobian = skeletal.states(self.bones, self.anchors, values, sample, point)
-            return position, orientation, jacobian if slopes else jacobian[:0]
-        samples, count, requests = len(values), len(self.bones.parents), len(sample)
-        three, nine = np.empty((3, samples, count, 3)), np.empty((3, samples, count, 3, 3))
-        at = Frames(three[0], nine[0], three[1], np.empty((samples, count, 4, 3)), nine[1], three[2], nine[2])
-        position, orientation = np.zeros((requests, 3)), np.empty((requests, 3, 3))
-        jacobian = np.zeros((requests if slopes else 0, 6, len(self.columns)))
-        kernels.frames(self.bones, values, at)
-        kernels.states(self.bones, self.anchors, at, values, sample, point, position, orientation, jacobian)
-        return position, orientation, jacobian
+        return skeletal.evaluated(self.bones, self.anchors, values, sample, point, slopes)
 
 
 def _turning(bones: Bones, j: int) -> slice:

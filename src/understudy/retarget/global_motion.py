@@ -39,23 +39,6 @@ class Travel:
     actor: MassMotion
 
 
-def global_motion(
-    source: Source,
-    source_body: Body | None,
-    target: Poses,
-    target_body: Body,
-    markers: Markers | None = None,
-    *,
-    anchor: float | None = ANCHOR,
-    size: float | None = None,
-) -> Array:
-    """world_from_local (F, 4, 4) for poses over the origin. `anchor` None: heading from momenta alone, as in print.
-
-    `size` is the ratio of sizes where the one found is not wanted. `source_body` None: all points weigh the same.
-    """
-    return travel(source, source_body, target, target_body, markers, anchor=anchor, size=size).frames
-
-
 def travel(
     source: Source,
     source_body: Body | None,
@@ -66,7 +49,10 @@ def travel(
     anchor: float | None = ANCHOR,
     size: float | None = None,
 ) -> Travel:
-    """`global_motion` with what it was computed from."""
+    """The way over the floor of poses over the origin. `anchor` None: heading from momenta alone, as in print.
+
+    `size` is the ratio of sizes where the one found is not wanted. `source_body` None: all points weigh the same.
+    """
     rate = source.rate
     actor = actor_motion(source, source_body)
     world = target.world

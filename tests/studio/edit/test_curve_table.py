@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.studio.edit.robot import flight
 
@@ -56,6 +56,7 @@ def wanted(curves: Curves, times: np.ndarray) -> np.ndarray:
 
 
 @settings(max_examples=15, deadline=None)
+@example(seed=1381, moment=-1.1e-308, which=0, column=0)  # hardly before the first key of what comes round again
 @given(seed=st.integers(0, 10_000), moment=st.floats(-0.5, 3.5), which=st.integers(0, 6), column=st.integers(0, 2))
 def test_values_are_those_of_the_curves(seed: int, moment: float, which: int, column: int) -> None:
     curves = mixed(seed)

@@ -56,7 +56,7 @@ class Block:
         if not self.together:
             return False
         curve = self.curve
-        inside = curve.times[0] - ROUNDING <= low and high <= curve.times[-1] + ROUNDING
+        inside = curve.times[0] <= low and high <= curve.times[-1] + ROUNDING
         return inside or curve.extrapolation == ("hold", "hold")
 
 
