@@ -95,7 +95,8 @@ def listening(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     wanted = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
     for number in wanted:
-        found = socket.socket(family, socket.SOCK_STREAM)
+        # named as TCP, asyncio sends small messages at once; else the second waits 40 ms for the first to be confirmed
+        found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             found.bind((host, number))
