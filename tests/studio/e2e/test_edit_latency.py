@@ -48,11 +48,28 @@ def test_drags_are_answered_while_the_pointer_moves(
     for dx, dy in ((20, -15), (-15, -20)):
         drag(page, curve, free_time(page), dx, dy, steps=25)
         page.wait_for_timeout(400)
-    times = np.array(page.evaluate("() => window.understudy.editLatencies()"))
+    traces = page.evaluate("() => window.understudy.editLatencies()")
     shot(page, f"edit_latency_{name}")
-    assert len(times) > 5 and state(page)["keys"] == before["keys"]
+    assert len(traces) > 5 and state(page)["keys"] == before["keys"]
     freedom = sum(len(channel["columns"]) for channel in before["channels"])
-    told = f"{name}: {freedom} columns, three pins: pointer to picture {np.median(times):.0f} ms in the median, "
-    told += f"{np.percentile(times, 95):.0f} at the 95th percentile, of {len(times)}; load {os.getloadavg()[0]:.1f}"
     with capsys.disabled():
-        sys.stdout.write(f"\n[edit latency] {told}\n")
+        sys.stdout.write(f"\n[edit latency] {name}: {freedom} columns, three pins, {len(traces)} drags shown, ")
+        sys.stdout.write(
+            f"load {' '.join(f'{each:.1f}' for each in os.getloadavg())}; ms in the median, 95th percentile\n"
+        )
+        for step, times in steps_of(traces).items():
+            sys.stdout.write(f"  {step:42} {np.median(times):6.1f} {np.percentile(times, 95):6.1f}\n")
+
+
+def steps_of(traces: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    """(N,) ms that each step of N drags took, in the order in which they come; then all of them."""
+    at = {name: np.array([trace[name] for trace in traces]) for name in traces[0]}
+    return {
+        "pointer's event to message sent": at["sent"] - at["event"],
+        "wire and waiting, both ways": at["heard"] - at["sent"] - at["server"],
+        "server: solve, evaluate, pack": at["server"],
+        "answer to picture handed over": at["drawn"] - at["heard"],
+        "graphics (in software here)": at["done"] - at["drawn"],
+        "pointer's event to picture handed over": at["drawn"] - at["event"],
+        "pointer's event to picture drawn": at["done"] - at["event"],
+    }

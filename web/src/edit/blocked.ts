@@ -51,10 +51,12 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   let awake = false;
   let outcome: EditOutcomeEvent | null = null;
   let goal: [number, number, number] | null = null;
+  let soon = 0; // the browser's frame that writes the card
   let revision = -1;
   let changes = 0; // of the curves since the hand let go; the first is the gesture itself
 
   function dismiss(): void {
+    if (!outcome && !goal) return;
     outcome = null;
     goal = null;
     card.classList.add("hidden");
@@ -70,6 +72,19 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
 
   function show(next: EditOutcomeEvent): void {
     outcome = next;
+    mark();
+    if (!gestures.going) write();
+    else
+      soon ||= requestAnimationFrame(() => {
+        soon = 0;
+        write();
+      });
+  }
+
+  /** The card itself; while something is dragged it waits for the browser's next frame, the picture comes first. */
+  function write(): void {
+    const next = outcome;
+    if (!next) return;
     why.textContent = begun(next.sentence || next.blocks[0]?.sentence || "it does not get there");
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
@@ -91,14 +106,20 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     );
   }
 
-  /** Ghost, goal and card follow the camera. */
-  function place(): void {
-    if (!awake || !outcome) return;
-    const ghost = outcome.ghost ?? outcome.place;
-    if (!ghost) return;
+  const ghostOf = (): [number, number, number] | null => outcome?.ghost ?? outcome?.place ?? null;
+
+  function mark(): void {
+    const ghost = ghostOf();
+    if (!awake || !ghost) return;
     const spots: Spot[] = [{ place: ghost, shape: "disc", size: 15, colour: AMBER, alpha: 0.55 }];
     if (goal) spots.push({ place: goal, shape: "dashes", size: 20, colour: PAST });
     layer.mark(spots);
+  }
+
+  /** The card follows the camera. */
+  function place(): void {
+    const ghost = ghostOf();
+    if (!awake || !ghost) return;
     const at = stage.project(ghost);
     const room = { width: host.clientWidth, height: host.clientHeight };
     const { x, y } = beside(at, { width: card.offsetWidth, height: card.offsetHeight }, room);

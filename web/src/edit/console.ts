@@ -1,13 +1,13 @@
 /** What the console and the tests that drive the page can ask: `window.understudy`. */
 import type { Stage } from "../stage/stage";
 import type { CurveLayer } from "./curve_layer";
-import type { Latencies } from "./latency";
+import type { Latencies, Trace } from "./latency";
 import type { EditSession } from "./session";
 import type { EditView } from "./view";
 
 export interface Exposed {
-  /** Times from the pointer's event to the picture that shows it, ms, the newest last; `true` forgets them after. */
-  editLatencies(forget?: boolean): number[];
+  /** When each drag was where, from the pointer's event to the picture that shows it, the newest last; `true` forgets them after. */
+  editLatencies(forget?: boolean): Trace[];
   edit: {
     state(): EditSession["state"];
     /** The number of the curve of a name; null where none is shown. */

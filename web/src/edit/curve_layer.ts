@@ -245,7 +245,7 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     },
     mark(spots) {
       marks = spots;
-      if (awake) look();
+      if (awake && !stage.hurried) look(); // else with the paths that come at once
     },
     onPaths: (listener) => void listeners.push(listener),
     get awake() {

@@ -11,6 +11,7 @@ import type { EditSession } from "./session";
 
 export type Operation = "move" | "turn" | "time";
 const FINE = 0.2; // of the pointer's way, while Shift is held
+const PACE = 8; // ms between two goals at least: some mice tell a thousand places a second
 const EDGE_ON = 0.25; // the cosine below which a ring is seen so flat that the pointer's way along it counts
 
 export interface Grip {
@@ -67,6 +68,26 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   let sum = { angle: 0, seen: 0 };
 
   const changed = (): void => listeners.forEach((listener) => listener());
+  let soon = 0;
+  /** What is said beside the picture waits for the browser's next frame: the picture comes first. */
+  const changedSoon = (): void => {
+    soon ||= requestAnimationFrame(() => {
+      soon = 0;
+      changed();
+    });
+  };
+  let sentAt = -Infinity; // ms
+  let later = 0;
+  /** Sends a goal at once, or as soon as the last is old enough, and by then the newest. */
+  function paced(): void {
+    if (later) return;
+    const wait = sentAt + PACE - performance.now();
+    if (wait <= 0) return void (last && send(last));
+    later = window.setTimeout(() => {
+      later = 0;
+      if (last) send(last);
+    }, wait);
+  }
   const facing = (): Vector3 =>
     stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray.direction;
   const rayAt = (at: { x: number; y: number }): Ray => stage.pointerRay(at.x, at.y).ray;
@@ -127,23 +148,30 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     const goal =
       going.operation === "move" ? moveGoal(going, begun, from, at) : going.operation === "turn" ? turnGoal(going, begun, from, at) : timeGoal(going, from, at);
     for (const listener of goalListeners) listener(goal.to ?? null);
+    sentAt = performance.now();
     const number = ++numbers;
     going.number = number;
-    latencies.told(number, at.at);
     if (going.posing) session.tell({ kind: "editPoseDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null });
     else session.tell({ kind: "editDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null, factor: goal.factor ?? null });
+    latencies.told(number, at.at, performance.now());
   }
 
   connection.on("editOutcome", (outcome) => {
-    latencies.heard(outcome.number, outcome.frame);
+    latencies.heard(outcome.number, outcome.frame, outcome.ms, performance.now());
     if (!going || outcome.gesture !== going.begun?.gesture) return;
     going.outcome = outcome;
-    changed();
+    changedSoon();
   });
 
   async function end(commit: boolean): Promise<void> {
     const mine = going;
     if (!mine) return;
+    if (later) {
+      // the last goal that waits is the one that the hand let go at
+      clearTimeout(later);
+      later = 0;
+      if (commit && last) send(last);
+    }
     if (!mine.begun) {
       mine.ends = commit; // as soon as it has begun
       return;
@@ -196,8 +224,8 @@ export function createGestures({ stage, connection }: Context, session: EditSess
         from = { ...from, x: from.x + share * (at.x - last.x), y: from.y + share * (at.y - last.y) };
       }
       last = at;
-      send(at);
-      changed();
+      if (going.begun) paced();
+      changedSoon();
     },
     lock(axis) {
       if (!going || going.operation === "time") return;

@@ -7,6 +7,7 @@ import { createEditActions } from "./actions";
 import { createBlocked } from "./blocked";
 import { editCommands } from "./commands";
 import { createCurveLayer } from "./curve_layer";
+import { createFollowing } from "./following";
 import { createGestures } from "./gesture";
 import { createGhosting } from "./ghosting";
 import { createGizmo } from "./gizmo";
@@ -59,7 +60,10 @@ export function editMode(context: Context): Mode {
     stage.requestRender();
   });
   stage.onSeen((sequence, stream) => stream === 0 && latencies.seen(sequence));
-  stage.onDrawn((now) => latencies.drawn(now));
+  stage.onDrawn((now) => void latencies.drawn(now));
+  const following = createFollowing(stage);
+  following.onDone((drawn, now) => latencies.done(drawn, now));
+  layer.onPaths(() => stage.hurried && following.ready());
   exposed({ session, layer, view, latencies, stage });
 
   const name = h("span", { class: "grow nowrap" });

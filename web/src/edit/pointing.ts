@@ -10,6 +10,9 @@ import type { Axis } from "./geometry";
 import { jointPoint, pointName, skinPoint, type EditView } from "./view";
 
 const THRESHOLD = 3; // px before a press is a drag
+// The hand itself, where the browser tells it (it does so at addresses of this machine and at safe ones): other moves wait for the
+// next frame of the browser.
+const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
 const LOOKS = 90; // ms between two looks at the character under a resting hand
 
 export const CURSORS: Record<Operation | "sketch", string> = {
@@ -107,7 +110,8 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   function watch(down: PointerEvent, begin: () => void, clicked: (event: PointerEvent) => void): void {
     let dragging = false;
     canvas.setPointerCapture(down.pointerId); // also for handles, which go while they are dragged
-    const move = (event: PointerEvent): void => {
+    const move = (moved: Event): void => {
+      const event = moved as PointerEvent;
       if (event.pointerId !== down.pointerId) return;
       if (!dragging) {
         if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD) return;
@@ -117,7 +121,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       gestures.move(at(event));
     };
     const stop = (): void => {
-      canvas.removeEventListener("pointermove", move);
+      canvas.removeEventListener(MOVES, move);
       canvas.removeEventListener("pointerup", up);
       canvas.removeEventListener("pointercancel", cancel);
       window.removeEventListener("keydown", key, true);
@@ -137,7 +141,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       if (!dragging || !gestureKey(event)) return;
       if (event.key === "Escape") cancel();
     };
-    canvas.addEventListener("pointermove", move);
+    canvas.addEventListener(MOVES, move);
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", cancel);
     window.addEventListener("keydown", key, true);
@@ -249,13 +253,13 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     const grip: Grip = { operation, point, name: entry.name, time: view.posing ? actions.now() : store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
     if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
-      window.removeEventListener("pointermove", move);
+      window.removeEventListener(MOVES, move);
       window.removeEventListener("keydown", key, true);
       shield.remove();
       following = null;
       void gestures.end(commit);
     };
-    const move = (event: PointerEvent): void => gestures.move(at(event));
+    const move = (event: Event): void => gestures.move(at(event as PointerEvent));
     const key = (event: KeyboardEvent): void => {
       if (!gestureKey(event)) return;
       if (event.key === "Escape" || event.key === "Enter") stop(event.key === "Enter");
@@ -265,7 +269,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       stop(event.button === 0);
     });
     shield.addEventListener("contextmenu", (event) => event.preventDefault());
-    window.addEventListener("pointermove", move);
+    window.addEventListener(MOVES, move);
     window.addEventListener("keydown", key, true);
     following = () => stop(false);
     host.append(shield);

@@ -31,7 +31,7 @@ export interface View {
 export interface Stage {
   readonly canvas: HTMLCanvasElement;
   /** Builds a character of its description; the last one stays on stage until the new one is complete. */
-  show(description: ArrayBuffer, urlOfTexture: (texture: number) => string): Promise<void>;
+  show(description: ArrayBuffer, urlOfTexture: (texture: number) => string, sketch?: () => Promise<ArrayBuffer>): Promise<void>;
   /** Takes the character off the stage. */
   clear(): void;
   /** The newest frame of a stream wins: what was not drawn yet is forgotten. */
@@ -65,6 +65,8 @@ export interface Stage {
   add(object: Object3D): void;
   remove(object: Object3D): void;
   requestRender(): void;
+  /** Draws at once what has come, without waiting for the browser's next frame. */
+  drawNow(): void;
   /** Whether drags of the left button that begin on a character are left to others; elsewhere they turn the camera. */
   dragsCharacter: boolean;
   /** Whether a drag of the left button that begins here is left to others, wherever the character is. */

@@ -2,7 +2,7 @@
 import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
 import { Backdrop } from "./backdrop";
 import { ContactShadow } from "./contact";
-import { type Description, parseDescription } from "./description";
+import { type Description, parseDescription, parseSketch } from "./description";
 import { Figure } from "./figure";
 import { type Frame, parseFrame } from "./frames";
 import { listen } from "./gestures";
@@ -56,6 +56,7 @@ class Theatre implements Stage {
   private current: View = { ...OPENING };
   private flight: Flight | null = null;
   private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
+  private fetchSketch: (() => Promise<ArrayBuffer>) | null = null; // until it is needed
   private asked = 0; // the number of the animation frame that will draw
   private askedAt = 0; // ms
   private resting: ReturnType<typeof setTimeout> | undefined;
@@ -98,13 +99,14 @@ class Theatre implements Stage {
     this.resize();
   }
 
-  async show(description: ArrayBuffer, urlOfTexture: (texture: number) => string): Promise<void> {
+  async show(description: ArrayBuffer, urlOfTexture: (texture: number) => string, sketch?: () => Promise<ArrayBuffer>): Promise<void> {
     const turn = ++this.showing;
     const figure = await Figure.build(parseDescription(description), urlOfTexture, this.finesse);
     if (turn !== this.showing || this.disposed) return figure.dispose();
     const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
     this.removeFigure();
     this.figure = this.enter(figure);
+    this.fetchSketch = sketch ?? null;
     const late = this.pending.get(STAGE_STREAM);
     if (late) figure.accept(late);
     this.outline.select(figure, this.names);
@@ -273,6 +275,12 @@ class Theatre implements Stage {
     this.asked = requestAnimationFrame((now) => this.draw(now, false));
   }
 
+  drawNow(): void {
+    cancelAnimationFrame(this.asked);
+    if (!this.asked) this.askedAt = performance.now();
+    this.draw(performance.now(), false);
+  }
+
   dispose(): void {
     this.disposed = true;
     cancelAnimationFrame(this.asked);
@@ -361,6 +369,7 @@ class Theatre implements Stage {
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
     this.setRatio(this.pace.ratioAt(resting, this.hurried));
+    if (this.figure) this.figure.sketched = !resting;
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
@@ -374,9 +383,20 @@ class Theatre implements Stage {
     for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
     this.pace.drew(now, performance.now() - start, start - this.askedAt);
+    // without a sketch all is drawn as before, only slowly
+    if (this.pace.coarse && this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
     clearTimeout(this.resting);
     if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.hurried || this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
     if (this.flight) this.requestRender();
+  }
+
+  /** Pictures come too slowly: fewer triangles while something moves, and then as many pixels as can be. */
+  private async lighten(figure: Figure, fetched: () => Promise<ArrayBuffer>): Promise<void> {
+    this.fetchSketch = null;
+    const draws = parseSketch(await fetched());
+    if (figure !== this.figure) return;
+    figure.sketch(draws);
+    this.pace.relieved();
   }
 
   /** Contact shadows, and whether the key's is drawn anew: all at once for a graphics card, in turns for others. */
@@ -385,7 +405,7 @@ class Theatre implements Stage {
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
     const hurried = this.hurried && this.ability.software && !resting;
-    shadowMap.needsUpdate = resting || (!this.extras && !hurried) || this.pictures % 4 === 0;
+    shadowMap.needsUpdate = resting || this.pictures % (this.extras || hurried ? 4 : 2) === 0;
     if (hurried || this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
