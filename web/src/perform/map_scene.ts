@@ -46,6 +46,8 @@ void main() {
 
 export interface MapScene {
   readonly scene: Scene;
+  /** What is drawn next: what moves is drawn over all else. */
+  only(part: "still" | "moving"): void;
   /** How wide the picture is, in device pixels of one CSS pixel; and from where it is seen. */
   view(width: number, height: number, ratio: number, distance: number, radius: number): void;
   /** The label that is performed now stands out; so do its bridges. */
@@ -66,12 +68,17 @@ export function createMapScene(map: LatentMap): MapScene {
   const dust = dustOf(map, hues);
   const particle = particleOf();
   const tail = tailOf(lines);
-  const group = new Group();
-  group.add(dust, bridges.object, ...curves, tail.object, particle.object);
-  scene.add(group);
+  const [still, moving] = [new Group(), new Group()];
+  still.add(dust, bridges.object, ...curves);
+  moving.add(tail.object, particle.object);
+  scene.add(still, moving);
 
   return {
     scene,
+    only(part) {
+      still.visible = part === "still";
+      moving.visible = part === "moving";
+    },
     view(width, height, ratio, distance, radius) {
       lines.resize(width, height);
       (dust.material as ShaderMaterial).uniforms.pixels.value = GLOW * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);

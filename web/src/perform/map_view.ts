@@ -1,18 +1,21 @@
 /** The latent map in the page: a canvas with names over it. Hover tells a moment, a click moves there. */
 import { WebGLRenderer } from "three";
 import { h } from "../dom";
+import type { Stage } from "../stage/stage";
 import { hueOf } from "./hues";
 import { momentOf, placeOf, type LatentMap, type Moment } from "./map_file";
 import { nearestPoint } from "./map_picking";
+import { Backing } from "./map_backing";
 import { createMapScene, type MapScene } from "./map_scene";
 import { createOrbit } from "./orbit";
 import { Trail } from "./trail";
 
 const REACH = 14; // px around the pointer within which a moment is meant
 const PICTURES = 30; // a second at most: the particle is slow, the stage beside it is not
-const SHARE = 0.25; // of the time at most is spent on the map
+const SHARE = 0.25; // of the time at most is spent on what stands still, while it is turned
 const LONGEST_PAUSE = 250; // ms between two pictures
-const WEIGHED = 40; // pictures between two looks at what they cost
+const WEIGHED = 20; // such pictures between two looks at what they cost
+const BESIDE = 2; // pictures of the stage for one of the map, where the processor draws both
 const NAMES = 24; // labels whose names are shown all the time; of more, the current one and that under the pointer
 
 export interface MapView {
@@ -43,13 +46,13 @@ export interface MapActions {
   transition(label: string): void; // a label's name was clicked
 }
 
-export function createMapView(actions: MapActions): MapView {
+export function createMapView(actions: MapActions, stage: Pick<Stage, "software" | "onDrawn">): MapView {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const names = h("div", { class: "map-names" });
   const ring = h("div", { class: "map-ring hidden", "aria-hidden": "true" });
   const tip = h("div", { class: "map-tip hidden", role: "status" });
   const element = h("div", { class: "map", role: "group", "aria-label": "Latent map: every point is a pose, every curve a clip", tabindex: 0 }, canvas, names, ring, tip);
-  const orbit = createOrbit(element, draw, clicked);
+  const orbit = createOrbit(element, changed, clicked);
   const trails = new Map<string, Trail>();
   let renderer: WebGLRenderer | null = null;
   let map: LatentMap | null = null;
@@ -59,8 +62,18 @@ export function createMapView(actions: MapActions): MapView {
   let pointer: { x: number; y: number } | null = null;
   let current = "";
   let radius = 1;
-  let pause = 1000 / PICTURES;
-  let [wanted, drawn, awake, pictures] = [false, 0, false, 0];
+  const backing = new Backing();
+  let stale = true; // the backing shows what is no more
+  let stillPause = 1000 / PICTURES;
+  let staged = 0; // pictures of the stage since the last one here
+  let [wanted, drawn, awake, pictures, stills] = [false, 0, false, 0, 0];
+  if (stage.software) stage.onDrawn(() => (staged += 1));
+  canvas.addEventListener("webglcontextrestored", changed);
+
+  function changed(): void {
+    stale = true;
+    draw();
+  }
 
   function draw(): void {
     if (wanted || !awake) return;
@@ -68,9 +81,16 @@ export function createMapView(actions: MapActions): MapView {
     requestAnimationFrame(picture);
   }
 
+  /** Whether it is too early for another picture. One beside the stage's costs less than one on its own. */
+  function early(now: number): boolean {
+    const pause = now - drawn;
+    if (pause >= LONGEST_PAUSE) return false;
+    return pause < (stale ? stillPause : 1000 / PICTURES) - 4 || (stage.software && !stale && staged < BESIDE);
+  }
+
   function picture(now: number): void {
-    if (now - drawn < pause - 4) return void requestAnimationFrame(picture);
-    [wanted, drawn] = [false, now];
+    if (early(now)) return void requestAnimationFrame(picture);
+    [wanted, drawn, staged] = [false, now, 0];
     const [width, height] = [element.clientWidth, element.clientHeight];
     if (!scene || !map || !awake || !width || !height) return;
     const ratio = Math.min(devicePixelRatio, 2);
@@ -82,19 +102,32 @@ export function createMapView(actions: MapActions): MapView {
     }
     const live = [...trails.values()];
     scene.view(width * ratio, height * ratio, ratio, orbit.camera.position.length(), radius);
+    if (stale) drawStill(renderer, scene);
+    else backing.draw(renderer, orbit.camera);
+    renderer.autoClear = false;
+    scene.only("moving");
     scene.particles(live, now);
     renderer.render(scene.scene, orbit.camera);
-    if (pictures++ % WEIGHED === 0) weigh(renderer);
+    renderer.autoClear = true;
+    pictures += 1;
     lay(width, height);
     if (live.some((trail) => !trail.resting(now))) draw();
   }
 
-  /** What a picture costs, once in a while: a browser that draws without a graphics card draws fewer. */
+  function drawStill(to: WebGLRenderer, from: MapScene): void {
+    from.only("still");
+    to.render(from.scene, orbit.camera);
+    backing.take(to);
+    stale = false;
+    if (stills++ % WEIGHED === 0) weigh(to);
+  }
+
+  /** What it costs, once in a while: a browser that draws without a graphics card draws fewer. */
   function weigh(from: WebGLRenderer): void {
     const began = performance.now();
     const gl = from.getContext();
     gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn
-    pause = Math.min(LONGEST_PAUSE, Math.max(1000 / PICTURES, (performance.now() - began) / SHARE));
+    stillPause = Math.min(LONGEST_PAUSE, Math.max(1000 / PICTURES, (performance.now() - began) / SHARE));
   }
 
   /** Names and the ring where the picture has them. */
@@ -184,6 +217,7 @@ export function createMapView(actions: MapActions): MapView {
       trails.clear();
       map = next;
       scene = next && createMapScene(next);
+      stale = true;
       hovered = null;
       current = "";
       tags = (next?.labels ?? []).map((label) => {
@@ -212,6 +246,7 @@ export function createMapView(actions: MapActions): MapView {
       if (label !== current) {
         current = label;
         scene.emphasise(label);
+        stale = true;
         map.labels.forEach((entry, number) => tags[number].classList.toggle("current", entry.label === label));
       }
       draw();

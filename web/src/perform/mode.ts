@@ -24,7 +24,7 @@ export function performMode(context: Context): Mode {
   const view = createMapView({
     move: (moment) => performing.tell({ command: "move", pose: `${moment.clip}@${moment.seconds.toFixed(4)}`, label: moment.label }),
     transition: (label) => performing.tell({ command: "transition", label }),
-  });
+  }, context.stage);
   const gaze = createGazePointer(context, () => performing.model() !== null);
   const labelOfClip = new Map<string, string>();
   const takes = takesPanel(context, performing);

@@ -35,11 +35,14 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
     }, SLOW);
     try {
       const address = `stage/${encodeURIComponent(id)}`;
-      const answer = await fetch(address, { signal: mine.signal });
-      if (!answer.ok) throw new Error(await refusal(answer));
-      const description = await answer.arrayBuffer();
+      const fetched = async (from: string): Promise<ArrayBuffer> => {
+        const answer = await fetch(from, { signal: mine.signal });
+        if (!answer.ok) throw new Error(await refusal(answer));
+        return answer.arrayBuffer();
+      };
+      const description = await fetched(address);
       if (mine.signal.aborted) return;
-      await stage.show(description, (texture) => `${address}/texture/${texture}`);
+      await stage.show(description, (texture) => `${address}/texture/${texture}`, () => fetched(`${address}/sketch`));
       stage.canvas.dataset.staged = id;
     } catch (reason) {
       // A character that has been closed meanwhile: the document that says so may still be on its way.

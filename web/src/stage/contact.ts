@@ -78,7 +78,7 @@ export class ContactShadow {
       this.shape = null;
     }
     if (!figure) return;
-    this.shape = new Mesh(figure.whole, heightMaterial(figure.uniforms));
+    this.shape = new Mesh(figure.rough, heightMaterial(figure.uniforms));
     this.shape.frustumCulled = false;
     this.scene.add(this.shape);
     const size = Math.max(high.x - low.x, high.y - low.y, high.z - low.z, 1e-6);

@@ -94,11 +94,11 @@ export interface Description extends Omit<Header, "positions" | "normals" | "ori
 
 const VERSION = 2;
 
-/** Reads a description; throws a sentence where it is not one. */
-export function parseDescription(data: ArrayBuffer): Description {
+/** The header and what reads the buffers behind it; throws a sentence where the data are not of this kind. */
+function opened<H extends { version: number }>(data: ArrayBuffer): { header: H; floats(place: Place): Float32Array; numbers(place: Place): Uint32Array } {
   const length = data.byteLength >= 4 ? new DataView(data).getUint32(0, true) : 0;
   if (length === 0 || 4 + length > data.byteLength) throw new Error("the character's description is cut off");
-  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as Header;
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as H;
   if (header.version !== VERSION)
     throw new Error(`the character's description is of version ${header.version}, but ${VERSION} is known; reload the page`);
   const base = 4 + length;
@@ -114,6 +114,12 @@ export function parseDescription(data: ArrayBuffer): Description {
     check(place);
     return new Uint32Array(data, base + place[0], place[1] * place[2]);
   };
+  return { header, floats, numbers };
+}
+
+/** Reads a description; throws a sentence where it is not one. */
+export function parseDescription(data: ArrayBuffer): Description {
+  const { header, floats, numbers } = opened<Header>(data);
   const lists = (first: Place, number: Place, value: Place): Lists => ({
     first: numbers(first),
     number: numbers(number),
@@ -134,6 +140,12 @@ export function parseDescription(data: ArrayBuffer): Description {
     floats,
     numbers,
   };
+}
+
+/** Reads a sketch (see studio/stage/sketching.py): the triangles of each part's draws on fewer of the drawn vertices. */
+export function parseSketch(data: ArrayBuffer): Uint32Array[][] {
+  const { header, numbers } = opened<{ version: number; draws: Place[][] }>(data);
+  return header.draws.map((places) => places.map(numbers));
 }
 
 /** For each drawn vertex the joint that moves it most; -1 where none does. */

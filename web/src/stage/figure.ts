@@ -20,12 +20,16 @@ export class Figure {
   readonly group = new Group();
   readonly deformation: Deformation;
   readonly uniforms = placingUniforms();
-  readonly whole: InstancedBufferGeometry; // every triangle: for picking, contact shadows and outlines
+  readonly whole: InstancedBufferGeometry; // every triangle: for picking and outlines
+  readonly rough: InstancedBufferGeometry; // as many as are drawn now: for contact shadows
   readonly leads: Int32Array; // the joint that moves each drawn vertex most
   private readonly pictures: Pictures;
   private readonly shadow = shadowMaterial(this.uniforms);
   private readonly geometries: InstancedBufferGeometry[] = [];
   private readonly materials: Material[] = [];
+  private readonly fine: BufferAttribute[] = []; // the triangles of each geometry
+  private few: BufferAttribute[] = []; // the same of the sketch, where there is one
+  private isSketched = false;
 
   private constructor(
     readonly description: Description,
@@ -40,7 +44,10 @@ export class Figure {
     this.whole.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
     this.whole.setAttribute("drawn", new BufferAttribute(Float32Array.from({ length: description.drawn }, (_, i) => i), 1));
     this.whole.setIndex(new BufferAttribute(trianglesOf(description, () => true), 1));
-    this.prepare(this.whole);
+    this.rough = new InstancedBufferGeometry();
+    this.rough.setAttribute("source", this.whole.getAttribute("source"));
+    this.rough.setIndex(this.whole.getIndex());
+    for (const each of [this.whole, this.rough]) this.prepare(each);
     pointAt(this.uniforms, this.deformation);
   }
 
@@ -81,8 +88,9 @@ export class Figure {
     for (const draw of part.draws) {
       const geometry = new InstancedBufferGeometry();
       for (const [name, attribute] of Object.entries(shared)) geometry.setAttribute(name, attribute);
-      const numbers = description.numbers(draw.triangles).map((vertex) => vertex - part.start);
-      geometry.setIndex(new BufferAttribute(part.count > 65535 ? numbers : Uint16Array.from(numbers), 1));
+      const index = indexOf(description.numbers(draw.triangles), part);
+      geometry.setIndex(index);
+      this.fine.push(index);
       this.prepare(geometry);
       this.geometries.push(geometry);
       const mesh = new Mesh(geometry, this.materials[draw.material]);
@@ -105,8 +113,25 @@ export class Figure {
   accept(frame: Frame): boolean {
     if (!this.deformation.accept(frame)) return false;
     pointAt(this.uniforms, this.deformation);
-    for (const geometry of [this.whole, ...this.geometries]) geometry.instanceCount = this.deformation.count;
+    for (const geometry of [this.whole, this.rough, ...this.geometries]) geometry.instanceCount = this.deformation.count;
     return true;
+  }
+
+  /** Gives it fewer triangles to draw while it moves: those of each part's draws. */
+  sketch(draws: readonly (readonly Uint32Array[])[]): void {
+    const { parts, materials } = this.description;
+    const fits = parts.length === draws.length && parts.every((part, i) => part.draws.length === draws[i].length);
+    if (!fits) return; // of another character
+    this.few = parts.flatMap((part, i) => draws[i].map((numbers) => indexOf(numbers, part)));
+    const solid = parts.flatMap((part, i) => draws[i].filter((_, k) => materials[part.draws[k].material].alphaMode !== "BLEND"));
+    this.rough.setIndex(new BufferAttribute(Uint32Array.from(solid.flatMap((numbers) => [...numbers])), 1));
+  }
+
+  /** Whether it is drawn with fewer triangles, where there are such. */
+  set sketched(sketched: boolean) {
+    if (sketched === this.isSketched || !this.few.length) return;
+    this.isSketched = sketched;
+    this.geometries.forEach((geometry, i) => geometry.setIndex((sketched ? this.few : this.fine)[i]));
   }
 
   update(renderer: WebGLRenderer): void {
@@ -154,9 +179,15 @@ export class Figure {
     this.deformation.dispose();
     this.pictures.dispose();
     this.shadow.dispose();
-    this.whole.dispose();
+    for (const each of [this.whole, this.rough]) each.dispose();
     for (const each of [...this.geometries, ...this.materials]) each.dispose();
   }
+}
+
+/** Triangles in numbers of drawn vertices, as an index of a part's own vertices. */
+function indexOf(triangles: Uint32Array, part: PartEntry): BufferAttribute {
+  const numbers = triangles.map((vertex) => vertex - part.start);
+  return new BufferAttribute(part.count > 65535 ? numbers : Uint16Array.from(numbers), 1);
 }
 
 /** The triangles that pass a test, in numbers of drawn vertices. */

@@ -76,6 +76,11 @@ export class Pace {
     return enough < 0 ? STEPS.length - 1 : enough;
   }
 
+  /** Something else was left out instead: pictures may be whole again, until they are seen to be too slow. */
+  relieved(): void {
+    this.change(0);
+  }
+
   private change(step: number): void {
     this.step = step;
     this.since = 0;

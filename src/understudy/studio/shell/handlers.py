@@ -211,6 +211,15 @@ async def described(session: Session, character: str) -> Content:
     return Content(await asyncio.to_thread(made))
 
 
+@serves("/stage/{character}/sketch")
+async def sketched(session: Session, character: str) -> Content:
+    """The same on fewer vertices, for a page that draws too slowly."""
+    from understudy.studio.stage.sketching import sketch
+
+    _character(session, character)
+    return Content(await asyncio.to_thread(lambda: sketch(session.assets.get(character).rig)))
+
+
 @serves("/stage/{character}/texture/{number:int}")
 async def texture(session: Session, character: str, number: int) -> Content:
     """A picture of a character's materials."""

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Clip, Curves, Image
+from understudy.character import Clip, Curves, Image, Mesh
 from understudy.checks import Array
 from understudy.rig import PosedRig
 from understudy.studio.frames import JOINTS, VERTICES
@@ -108,13 +108,12 @@ def _part(piece: Piece, palette: Palette, buffers: Buffers) -> dict[str, Any]:
     """Name, range of drawn vertices, method, and what is drawn with which material."""
     mesh = piece.mesh
     draws = []
-    for number in [0] if mesh.material_of is None else np.unique(mesh.material_of).tolist():
-        chosen = mesh.triangles if mesh.material_of is None else mesh.triangles[mesh.material_of == number]
+    for number, own in chosen(mesh):
         material = mesh.materials[number] if mesh.materials else PLAIN
         draws.append(
             {
                 "material": palette.number(material, mesh.colours is not None),
-                "triangles": buffers.add(chosen.reshape(-1, 3) + piece.start, "u"),
+                "triangles": buffers.add(mesh.triangles[own].reshape(-1, 3) + piece.start, "u"),
             }
         )
     return {
@@ -126,6 +125,13 @@ def _part(piece: Piece, palette: Palette, buffers: Buffers) -> dict[str, Any]:
         "colours": None if mesh.colours is None else buffers.add(_paint(mesh.colours, mesh.materials)),
         "draws": draws,
     }
+
+
+def chosen(mesh: Mesh) -> list[tuple[int, Array]]:
+    """The number of each material that is used, and (T,) whether a triangle is drawn with it."""
+    if mesh.material_of is None:
+        return [(0, np.ones(len(mesh.triangles), bool))]
+    return [(number, mesh.material_of == number) for number in np.unique(mesh.material_of).tolist()]
 
 
 def _paint(colours: Array, materials: tuple[Any, ...]) -> Array:

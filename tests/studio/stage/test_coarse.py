@@ -9,7 +9,7 @@ from tests.studio.stage.puppets import tube
 from understudy.character import Mesh
 from understudy.checks import Array
 from understudy.render.figure import bones
-from understudy.studio.crowd.coarse import coarsened
+from understudy.studio.stage.coarse import coarsened
 from understudy.studio.crowd.thinning import thinned
 
 
