@@ -123,22 +123,20 @@ def test_great_weights_are_not_taken_for_singular() -> None:
     assert np.abs(program.c @ found.x - program.c @ inside).max() < 1e-3
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(24))
 def test_few_rows_are_the_same_as_many(seed: int) -> None:
     """By as many equations as there are rows, or in all variables: place and forces."""
     random = np.random.default_rng(seed)
-    n, s = 40, 3 + 4 * seed
+    n, s = 40, 3 + 4 * (seed % 8)
     rows, aims, weights = random.normal(size=(s, n)), random.normal(size=s), 10.0 ** random.uniform(0, 6, s)
     low = -random.uniform(0.01, 0.5, n)
     none = np.zeros((0, n))
     program = qp.Program(
         random.uniform(1, 20, n), random.normal(size=n), low, -low, rows, aims, weights, none, aims[:0], aims[:0]
     )
-    few, many = qp.few_rows(program, rows, aims, weights), qp._dense(program, rows, aims, weights)
+    many = qp._dense(program, rows, aims, weights)
     assert many is not None
-    if few is None:  # it goes round in circles, which is allowed: the other one is asked then
-        found = qp.approach(program, 1.0)
-        assert found is not None and np.array_equal(found.x, many[0])
-        return
-    assert np.abs(few[0] - many[0]).max() < 1e-7
-    assert np.abs(few[1] - many[1]).max() < 1e-5 * np.abs(many[1]).max(initial=1.0)
+    for few in (qp.few_rows(program, rows, aims, weights), qp.few_rows_slowly(program, rows, aims, weights)):
+        assert few is not None, "whole steps alone would go round in circles, these must not"
+        assert np.abs(few[0] - many[0]).max() < 1e-7
+        assert np.abs(few[1] - many[1]).max() < 1e-5 * np.abs(many[1]).max(initial=1.0)

@@ -32,7 +32,9 @@ PIVOT = 1e-14  # below this, relative, DAQP takes the form for singular; weights
 SOFTNESS = 1e-6  # a softened row gives way by this much for each unit of force
 ENDLESS = 1e30
 FEW = 0.9  # rows for each variable below which they are solved for
-ROUNDS, MANY = 5, 0.15  # after so many, or with so many of the variables at their bounds, that is given up
+SMALL = 90  # rows up to which the kernel is quicker than BLAS
+ROUNDS = 60  # after which that is given up: drags take 1 to 15, random programs with half of their bounds met up to 45
+HALVINGS, ALONG = 16, 0.1  # how far a round goes: until this much of the slope is left, or nearly
 
 
 class Program(NamedTuple):
@@ -100,45 +102,69 @@ def approach(program: Program, weight: float) -> Solution | None:
 
 
 def few_rows(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:
-    """The minimum of a program of wishes alone, and the forces of its bounds, where it is found in a few rounds.
+    """The minimum of a program of wishes alone, and the forces of its bounds, where it is found in a few rounds."""
+    kernels = accelerate.kernels("understudy.keyframes.qp_kernels") if len(rows) <= SMALL else None
+    if kernels is None:
+        return few_rows_slowly(program, rows, aims, weights)
+    found, x, forces = kernels.few_rows(*program[:4], rows, aims, weights, ROUNDS, HALVINGS, ALONG)
+    return (x, forces) if found else None
 
-    With B = sqrt(W) A and z = sqrt(W) (b - A x), what is free has 2 D x = -g + 2 B' z, and z follows from as many
-    equations as there are rows [Woodbury]: (1 + B D^-1 B') z = sqrt(W) b - B_fixed x_fixed + B D^-1 g / 2. Bounds that
-    are passed are fixed, and let go where they would pull: a primal-dual active set, which mostly guesses right at
-    once. It may go round in circles, and is given up then.
+
+def few_rows_slowly(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:
+    """`qp_kernels.few_rows` in NumPy, and what is used where BLAS is quicker.
+
+    With B = sqrt(W) A and z = sqrt(W) (b - A x), each variable follows from z, x_i = (B_i' z - g_i / 2) / d_i cut off
+    at its bounds, and z solves as many equations as there are rows, z + B x(z) = sqrt(W) b. Newton's method: with those
+    that are cut off fixed, (1 + B D^-1 B') z = sqrt(W) b - B_fixed x_fixed + B D^-1 g / 2 [Woodbury], which is exact as
+    soon as the same are cut off again. The equations are the slope of a convex function, which a step follows only
+    as far as it falls: whole steps alone may go round in circles.
     """
     from scipy.linalg.lapack import dposv
 
     root = np.sqrt(weights)
     b, c = rows * root[:, None], root * aims
     half, inverse = -0.5 * program.g, 1 / program.d
-    side = np.zeros(len(half), np.int8)  # 1 at its upper bound, -1 at its lower, 0 free
-    before = np.zeros(len(half), bool)
     scaled = b * np.sqrt(inverse)
     k = scaled @ scaled.T
     k.flat[:: len(k) + 1] += 1.0
-    for _ in range(ROUNDS):
-        fixed = side != 0
-        x = np.where(fixed, np.where(side > 0, program.high, program.low), 0.0)
-        for which, sign in ((fixed & ~before, -1.0), (before & ~fixed, 1.0)):
+    side = np.zeros(len(half), np.int8)  # 1 beyond its upper bound, -1 beyond its lower, 0 free
+    x, z, pull = inverse * half, np.zeros(len(c)), np.zeros(len(half))
+    for turn in range(ROUNDS):
+        _, aim, failed = dposv(k, c - b @ np.where(side != 0, x, inverse * half))
+        if failed or not np.isfinite(aim).all():
+            return None
+        step = aim - z
+        along = step @ b
+        share = 1.0 if turn == 0 else _share(program, z, step, c, half + pull, along)
+        z, pull = z + share * step, pull + share * along
+        free = inverse * (half + pull)
+        x = np.clip(free, program.low, program.high)
+        now = (free > program.high).astype(np.int8) - (free < program.low)
+        if share == 1.0 and (now == side).all():
+            return x, np.where(now != 0, 2 * (half + pull - program.d * x), 0.0)
+        for which, sign in (((now != 0) & (side == 0), -1.0), ((now == 0) & (side != 0), 1.0)):
             if which.any():
                 k += sign * (scaled[:, which] @ scaled[:, which].T)
-        before = fixed
-        _, z, failed = dposv(k, c - b @ np.where(fixed, x, inverse * half))
-        if failed or not np.isfinite(z).all():
-            return None
-        pull = z @ b
-        x = np.where(fixed, x, inverse * (half + pull))
-        force = 2 * (pull + half - program.d * x)  # on the bounds, positive where from above
-        beyond = (x > program.high).astype(np.int8) - (x < program.low)
-        held = np.where(side > 0, force > 0, -(force < 0).astype(np.int8))
-        now = np.where(fixed, held, beyond).astype(np.int8)
-        if np.count_nonzero(now) > MANY * len(now):
-            return None
-        if (now == side).all():
-            return x, np.where(fixed, force, 0.0)
         side = now
     return None
+
+
+def _share(program: Program, z: Array, step: Array, c: Array, pull: Array, along: Array) -> float:
+    """The share of a step up to which the convex function falls, nearly: where its slope along it changes sign."""
+
+    def slope(share: float) -> float:
+        x = np.clip((pull + share * along) / program.d, program.low, program.high)
+        return float(step @ (z + share * step - c) + along @ x)
+
+    low, high, most = 0.0, 1.0, -ALONG * slope(0.0)
+    share = 1.0
+    for _ in range(HALVINGS):
+        here = slope(share)
+        if abs(here) <= most or (share == 1.0 and here <= 0.0):
+            break
+        low, high = (share, high) if here < 0.0 else (low, share)
+        share = (low + high) / 2
+    return share
 
 
 def _dense(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:

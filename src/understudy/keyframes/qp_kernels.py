@@ -1,6 +1,8 @@
-"""The compiled twin of `qp.gram_slowly`."""
+"""The compiled twins of `qp.gram_slowly` and `qp.few_rows_slowly`."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
@@ -19,3 +21,136 @@ def gram(rows: Array, weights: Array, out: Array) -> None:
     for i in range(n):
         for j in range(i):
             out[j, i] = out[i, j]
+
+
+@compiled(nogil=True, fastmath=FAST)
+def few_rows(
+    d: Array,
+    g: Array,
+    low: Array,
+    high: Array,
+    rows: Array,
+    aims: Array,
+    weights: Array,
+    rounds: int,
+    halvings: int,
+    enough: float,
+) -> tuple[bool, Array, Array]:
+    """Whether the minimum was found, the minimum (N,) and the forces of the bounds (N,)."""
+    m, n = rows.shape
+    b, k = np.empty((n, m)), np.zeros((m, m))  # B', and the upper half of 1 + B D^-1 B'
+    x, pull, along = np.empty(n), -0.5 * g, np.empty(n)  # pull is B' z - g / 2
+    side, z, c = np.zeros(n, np.int8), np.zeros(m), np.sqrt(weights) * aims
+    for r in range(m):
+        root = np.sqrt(weights[r])
+        for i in range(n):
+            b[i, r] = root * rows[r, i]
+        k[r, r] = 1.0
+    for i in range(n):
+        add_square(b, i, 1.0 / d[i], k)
+        x[i] = pull[i] / d[i]
+    for turn in range(rounds):
+        step = c.copy()
+        for i in range(n):
+            value = x[i] if side[i] != 0 else -0.5 * g[i] / d[i]
+            for r in range(m):
+                step[r] -= b[i, r] * value
+        if not solve_upper(k.copy(), step):
+            return False, x, along
+        step -= z
+        for i in range(n):
+            along[i] = 0.0
+            for r in range(m):
+                along[i] += step[r] * b[i, r]
+        share = 1.0 if turn == 0 else share_of(d, low, high, z, step, c, pull, along, halvings, enough)
+        z += share * step
+        same = share == 1.0
+        for i in range(n):
+            pull[i] += share * along[i]
+            free = pull[i] / d[i]
+            x[i] = min(max(free, low[i]), high[i])
+            now = (free > high[i]) - (free < low[i])
+            same = same and now == side[i]
+            if (now == 0) != (side[i] == 0):
+                add_square(b, i, (1.0 if now == 0 else -1.0) / d[i], k)
+            side[i] = now
+        if same:
+            for i in range(n):
+                along[i] = 2.0 * (pull[i] - d[i] * x[i]) if side[i] != 0 else 0.0
+            return True, x, along
+    return False, x, along
+
+
+@compiled(nogil=True, fastmath=FAST)
+def share_of(
+    d: Array,
+    low: Array,
+    high: Array,
+    z: Array,
+    step: Array,
+    c: Array,
+    pull: Array,
+    along: Array,
+    halvings: int,
+    enough: float,
+) -> float:
+    """The share of a step up to which the convex function falls, nearly."""
+    first, square = 0.0, 0.0
+    for r in range(z.size):
+        first += step[r] * (z[r] - c[r])
+        square += step[r] * step[r]
+    share, least, most, start = 0.0, 0.0, 1.0, 0.0
+    for halving in range(-1, halvings):
+        slope = first + share * square
+        for i in range(d.size):
+            slope += along[i] * min(max((pull[i] + share * along[i]) / d[i], low[i]), high[i])
+        if halving < 0:
+            start, share = slope, 1.0
+            continue
+        if abs(slope) <= -enough * start or (share == 1.0 and slope <= 0.0):
+            break
+        if slope < 0.0:
+            least = share
+        else:
+            most = share
+        share = (least + most) / 2
+    return share
+
+
+@compiled(nogil=True, fastmath=FAST)
+def add_square(b: Array, i: int, factor: float, k: Array) -> None:
+    """k += factor b_i b_i', in the upper half; what is zero is passed over."""
+    for r in range(k.shape[0]):
+        scaled = factor * b[i, r]
+        if scaled != 0.0:
+            for q in range(r, k.shape[0]):
+                k[r, q] += scaled * b[i, q]
+
+
+@compiled(nogil=True, fastmath=FAST)
+def solve_upper(k: Array, z: Array) -> bool:
+    """Solve k z = z in place by Cholesky's method, k = U' U, of which only the upper half is read; False where k is not
+    positive, or z not finite."""
+    m = k.shape[0]
+    for j in range(m):
+        if not k[j, j] > 0.0:
+            return False
+        root = np.sqrt(k[j, j])
+        for q in range(j, m):
+            k[j, q] /= root
+        for r in range(j + 1, m):
+            scaled = k[j, r]
+            if scaled != 0.0:
+                for q in range(r, m):
+                    k[r, q] -= scaled * k[j, q]
+    for j in range(m):
+        z[j] /= k[j, j]
+        for q in range(j + 1, m):
+            z[q] -= k[j, q] * z[j]
+    for j in range(m - 1, -1, -1):
+        for q in range(j + 1, m):
+            z[j] -= k[j, q] * z[q]
+        z[j] /= k[j, j]
+        if not np.isfinite(z[j]):
+            return False
+    return True

@@ -116,7 +116,8 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
         done = _within(here.now, settings.tolerance) and _within(here.kept, settings.drift)
         over = iterations >= settings.iterations or programs >= settings.programs or fixed
         if (done and not len(here.soft.weight)) or failures == FAILURES or over:
-            here, drift, held, seen = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
+            here, drift, held, seen, solved = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
+            programs += solved
             if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
                 best = (here, drift)
             # A goal that is not getting nearer may leave what is held a little more loose than one that is reached.
@@ -186,12 +187,13 @@ def taken(
 
 def _restored(
     problem: Problem, moves: Requests, held: Requests, here: Here, settings: Settings, rounds: int
-) -> tuple[Here, Measured, Requests, bool]:
+) -> tuple[Here, Measured, Requests, bool, int]:
     """The nearest variables at which what is held is held again at all times, or as nearly as a few steps get.
 
-    Returns them, the drift there, the samples with those that were added, and whether there were none left to add.
+    Returns them, the drift there, the samples with those that were added, whether there were none left to add, and how
+    many programs that took.
     """
-    t = problem.tangents
+    t, programs = problem.tangents, 0
     none, ones = np.zeros((0, t.count)), np.ones(t.count)
     while True:
         for _ in range(RESTORING):
@@ -199,7 +201,7 @@ def _restored(
                 break
             aim, (low, high) = here.kept.matrix @ here.v + here.kept.residual, _bounds(problem, here.v, settings)
             nearest = qp.Program(ones, -2 * here.v, low, high, none, aim[:0], aim[:0], here.kept.matrix, aim, aim)
-            solution = qp.approach(nearest, settings.hold)
+            solution, programs = qp.approach(nearest, settings.hold), programs + 1
             trial = here if solution is None else look(problem, moves, held, solution.x)
             if not np.abs(trial.kept.residual).max() < np.abs(here.kept.residual).max():
                 break
@@ -207,11 +209,11 @@ def _restored(
         drift = _measure(problem, problem.dense, here.v, slopes=False)
         more = None if _within(drift, settings.drift) else with_worst(held, problem.dense, drift)
         if more is None:
-            return here, drift, held, True
+            return here, drift, held, True, programs
         held, rounds = more, rounds - 1
         here = here._replace(kept=_measure(problem, held, here.v))
         if not rounds:
-            return here, drift, held, False
+            return here, drift, held, False, programs
 
 
 def _drawn_back(
@@ -219,7 +221,7 @@ def _drawn_back(
 ) -> tuple[Here, Measured]:
     """A part of the way on which what is held can be held, or where it is: what is off shrinks with its square."""
     for share in (0.6, 0.25):
-        less, off, _, _ = _restored(problem, moves, held, look(problem, moves, held, share * here.v), settings, 1)
+        less, off, *_ = _restored(problem, moves, held, look(problem, moves, held, share * here.v), settings, 1)
         if _within(off, BEARABLE * settings.drift):
             return less, off
     return here, drift
