@@ -10,6 +10,7 @@ from understudy.character import Character, Skeleton
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 from understudy.retarget.body import Body, ContactPoint, body_of
+from understudy.retarget.momentum import mass_motion
 
 
 def test_a_solid_weighs_what_its_volume_does_wherever_its_joint_is() -> None:
@@ -25,6 +26,18 @@ def test_a_solid_weighs_what_its_volume_does_wherever_its_joint_is() -> None:
     np.testing.assert_allclose(body.centres[0], local.mean(axis=0), atol=1e-5)
     principal = mass / 12 * np.array([0.6**2 + 0.4**2, 0.2**2 + 0.4**2, 0.2**2 + 0.6**2])
     np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(body.inertias[0])), np.sort(principal), rtol=1e-4)
+
+
+def test_a_joint_with_a_scale_carries_the_same_weight() -> None:
+    vertices, triangles = bodies.box([1.0, 0.0, 0.0], [1.2, 0.6, 0.4])
+    found = []
+    for scale in (1.0, 100.0):
+        skeleton = Skeleton(["Box"], [-1], [[0.5, -1.0, 2.0]], scales=[[scale] * 3])
+        body = body_of(bodies.of_mesh(skeleton, vertices, triangles, np.zeros(8, np.int64)))
+        world = np.repeat(bodies.Poses.rest(skeleton).world, 2, axis=0)
+        found.append(mass_motion(world, body, 30.0))
+    np.testing.assert_allclose(found[1].centres, found[0].centres, atol=1e-9)
+    np.testing.assert_allclose(found[1].inertias, found[0].inertias, atol=1e-9)
 
 
 def test_parallel_axis_theorem() -> None:

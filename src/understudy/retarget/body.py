@@ -41,7 +41,7 @@ class Body:
 
     masses: Array  # (J,) kg
     centres: Array  # (J, 3) in the joint's frame, metres
-    inertias: Array  # (J, 3, 3) about the centre, along the joint's axes, kg m^2
+    inertias: Array  # (J, 3, 3) about the centre, along the joint's axes and in its units, as the centres
     contacts: tuple[ContactPoint, ...] = ()
 
     def __init__(self, masses: Any, centres: Any, inertias: Any, contacts: Iterable[ContactPoint] = ()) -> None:
@@ -116,8 +116,8 @@ def body_from_moments(character: Character, moments: Array, contacts: Iterable[C
     some = np.where(masses > 0, masses, 1.0)
     places = np.where(masses[:, None] > 0, moments[:, :3, 3] / some[:, None], world[:, :3, 3])
     central = moments[:, :3, :3] - np.einsum("j,ja,jb->jab", masses, places, places)
-    axes = world[:, :3, :3] / np.linalg.norm(world[:, :3, :3], axis=1, keepdims=True)
-    central = np.swapaxes(axes, 1, 2) @ central @ axes
+    axes = np.linalg.inv(world[:, :3, :3])  # with the scale: rigs that are made in centimetres have one of 0.01 or 100
+    central = axes @ central @ np.swapaxes(axes, 1, 2)
     inertias = np.trace(central, axis1=1, axis2=2)[:, None, None] * np.eye(3) - central
     inertias[masses <= 0] = 0.0
     centres = transform.apply(transform.invert(world), places)

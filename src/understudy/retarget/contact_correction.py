@@ -11,10 +11,10 @@ import numpy as np
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.features.root import smooth
 from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.contact_goals import as_feet, contact_goals, distances, firmness, rigid_fit
+from understudy.retarget.contact_path import spanned_way
 from understudy.retarget.contacts import Phases
 from understudy.retarget.freedom import Freedom, Limits
 from understudy.retarget.ik import solve_ik
@@ -22,7 +22,6 @@ from understudy.retarget.limbs import Limbs, limbs_of
 from understudy.retarget.markers import Markers
 from understudy.retarget.poses import Poses
 
-COMMON = 0.12  # seconds: what feet have in common for longer than this moves the body, the rest is left to the legs
 STRIDE = 0.15  # of a leg's length: what legs alone make up for
 # Beside contact points that weigh 1: hips hold their place with this, so that legs bend first, and where they cannot
 # reach, feet miss by a hundredth of what the hips give way.
@@ -36,29 +35,22 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     if not used.size or not len(poses):
         return poses
     limbs = limbs_of(poses.skeleton)
-    positions = body.contact_positions(poses.world)
-    goals = contact_goals(positions, phases, distances(body, limbs))
-    change = (goals - positions)[:, used].mean(axis=1)
-    if not has_no_legs(poses.skeleton, body, phases):
-        change = _for_the_body(change, poses, body, used, limbs)
-    shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
-    shift[:, :3, 3] = change
-    return reaching(poses.moved(shift), body, phases, goals, limits)
+    if has_no_legs(poses.skeleton, body, phases):
+        positions = body.contact_positions(poses.world)
+        goals = contact_goals(positions, phases, distances(body, limbs))
+        shift = _shifts((goals - positions)[:, used].mean(axis=1))
+        return reaching(poses.moved(shift), body, phases, goals, limits)
+    way = spanned_way(poses, body, phases, limbs)
+    moved = poses.moved(_shifts(way.shifts))
+    goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, limbs), way.places)
+    return reaching(moved, body, phases, goals, limits)
 
 
-def _for_the_body(change: Array, poses: Poses, body: Body, used: Array, limbs: Limbs) -> Array:
-    """(F, 3) the part of the feet's common change that moves the body: what is slow, and what legs are too short for.
-
-    Of the rest d the legs take r tanh(|d| / r), r a share of their length.
-    """
-    joints = np.array([body.contacts[k].joint for k in used], np.int64)
-    points = body.contact_positions(limbs.world[None])[0, used]
-    longest = float(np.linalg.norm(points - limbs.world[limbs.top[joints], :3, 3], axis=1).mean())
-    slow = smooth(change, COMMON * poses.rate)
-    quick = change - slow
-    size = np.maximum(np.linalg.norm(quick, axis=1, keepdims=True), 1e-9)
-    room = STRIDE * longest
-    return np.asarray(slow + quick * (1 - room * np.tanh(size / room) / size))
+def _shifts(moves: Array) -> Array:
+    """(F, 4, 4) motions of the whole by moves (F, 3)."""
+    result = np.broadcast_to(np.eye(4), (len(moves), 4, 4)).copy()
+    result[:, :3, 3] = moves
+    return result
 
 
 def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None) -> Poses:
@@ -69,7 +61,7 @@ def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Lim
         return _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], holds[:, used])), body)
     limbs = limbs_of(poses.skeleton)
     goals = as_feet(points, goals, phases, holds, limbs.top[[contact.joint for contact in body.contacts]])
-    return _with_legs(poses, body, goals, used, limbs, limits)
+    return _with_legs(poses, body, goals, used, limbs, limits, holds)
 
 
 def has_no_legs(skeleton: Skeleton, body: Body, phases: Phases) -> bool:
@@ -85,7 +77,9 @@ def _lifted(poses: Poses, body: Body) -> Poses:
     return poses.moved(shift)
 
 
-def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs, limits: Limits | None) -> Poses:
+def _with_legs(
+    poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs, limits: Limits | None, holds: Array
+) -> Poses:
     """The limbs of the contact points turn, and the root moves where they cannot reach."""
     skeleton = poses.skeleton
     joints = np.array([body.contacts[k].joint for k in used], np.int64)
@@ -94,7 +88,7 @@ def _with_legs(poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs
         chain = skeleton.ancestors(int(joint))
         turning[[j for j in chain if not limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
     points = body.contact_positions(poses.world)[:, used]
-    found = leg_reach.reach(poses, np.flatnonzero(turning), joints, points, goals[:, used], limits)
+    found = leg_reach.reach(poses, np.flatnonzero(turning), joints, points, goals[:, used], limits, holds[:, used])
     return _by_ik(poses, body, goals, used, turning, limits) if found is None else found
 
 

@@ -25,16 +25,21 @@ LOOSE = 0.02  # beside the 1 of points that are down: how much points in flight 
 SWEEPS = 30  # over the pairs that are down together; chains of heel, toe, heel need a few
 
 
-def contact_goals(positions: Array, phases: Phases, apart: tuple[Array, Array] | None = None) -> Array:
+def contact_goals(
+    positions: Array, phases: Phases, apart: tuple[Array, Array] | None = None, places: Array | None = None
+) -> Array:
     """(F, K, 3) where contact points at positions (F, K, 3) should be; those that are never down stay.
 
-    `apart`: metres (K, K) between points that are down together, and how much they may differ.
+    `apart`: metres (K, K) between points that are down together, and how much they may differ. `places` (S, 3) of all
+    phases, contact by contact, where they are not the means.
     """
     goals = np.array(positions, np.float64)
     spans = [(k, a, b) for k in range(goals.shape[1]) for a, b in phases.runs(k)]
     if not spans:
         return goals
-    places = np.array([positions[a:b, k].mean(axis=0) for k, a, b in spans])
+    if places is None:
+        places = np.array([positions[a:b, k].mean(axis=0) for k, a, b in spans])
+    places = places.copy()
     places[:, 1] = 0.0
     if apart is not None:
         _keep_apart(places, spans, apart)

@@ -26,7 +26,7 @@ from understudy.files import read_text, written_whole
 # Of the height of the body, and of the height a second. People's toes rise 3 % and heels 5 % before they leave for
 # good, and captured feet creep at up to 0.1; in a swing they rise by 6 % and more and move at 2 or faster.
 LOW, HIGH = 0.025, 0.05
-SLOW, FAST = 0.3, 0.7
+SLOW, FAST = 0.15, 0.35
 OWN_FLOOR = 0.12  # a point that never comes lower than this does not touch the floor at all
 STEADY = 0.02  # seconds of smoothing before speeds are taken
 SHORTEST, GAP = 0.1, 0.07  # seconds: shorter phases are none, shorter gaps are closed

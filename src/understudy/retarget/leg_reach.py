@@ -1,107 +1,211 @@
-"""Legs that reach: the least turn of a few joints that brings points to their goals, each frame from its own pose.
+"""Legs that reach: the least turn of a few joints that brings points to their goals, and a smooth way of the hips.
 
-With the turns t of the joints since the start, seen in the world, J how they move the points, s a shift of the whole
-figure and r what the points still miss,
+With the turns t of the legs' joints since the start, seen in the world, J how they move the points, d = (x, y, z, yaw)
+the motion of the whole figure, A how that moves the points, and r what the points still miss,
 
-    minimise |r|^2 / soft + |t|^2 + |s|^2 / give
+    minimise  sum_f  sum_k |r_k|^2 / soft_k + |t|^2 + |d|^2 / give + (tau^4 / give) |d''|^2
 
-where soft is all but zero, and give so small that hips stay unless legs are straight. The root turns too, about the
-vertical: it hardly does where legs are long, and helps those whose legs are short. A step goes to t' = J^T z with
-(J J^T + give 1 1^T + soft) z = r + J t + s, a system as small as the number of points; where it does not help it is
-damped. What is open keeps its pose. Joints turn only about the axes, and as far, as their limits let them; where a
-start is beyond a limit, it goes no further.
+where soft is all but zero for points that are held and larger for others. Legs bend first. Where they cannot reach, the
+hips give way, and since their second derivative is part of the sum they do so in good time and not from one frame to
+the next. Seen from the hips the legs drop out of each frame for itself,
+
+    min_t  =  (rho - A dd)^T W (rho - A dd),     rho = r + J t,   W = (J J^T + soft)^-1
+
+and what is left is one banded system for all frames. Steps of the legs and of the hips take turns; both are damped
+where they do not help. Joints turn only about the axes, and as far, as their limits let them; where a start is beyond a
+limit, it goes no further.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.features.root import smooth
-from understudy.maths import accelerate, quaternion, transform
+from understudy.maths import accelerate, quaternion
 from understudy.retarget.freedom import Limits, limit_boxes
 from understudy.retarget.poses import Poses
+from understudy.retarget.radial_basis import solve_banded
 
 KERNELS = "understudy.retarget.leg_reach_kernels"
-ITERATIONS = 40  # at most; four to six suffice where legs are bent
-SOFT = 2e-5  # of the squared length of a leg: where hips give way, feet miss by a thousandth of it
+# Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found
+# roughly, in the end that feet miss by a ten-thousandth of a leg where hips give way by one.
+SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-7, 1e-7, 1e-8, 1e-8)
+ITERATIONS = 4  # of the legs in a round; they go on from where they are
 GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
-
-EASE, EASE_ROOT = 0.06, 0.12  # seconds, of limbs and of the whole figure
+YAW = 0.2  # radians^2: how readily the whole figure turns
+SLOW = 0.08  # seconds, tau: quicker than this hips are not moved without need
+HALVED = 4  # times that a step of the hips which does not help is made shorter
 
 
 def reach(
-    poses: Poses, turning: Array, carriers: Array, points: Array, goals: Array, limits: Limits | None = None
+    poses: Poses,
+    turning: Array,
+    carriers: Array,
+    points: Array,
+    goals: Array,
+    limits: Limits | None = None,
+    holds: Array | None = None,
+    give: float = GIVE,
 ) -> Poses | None:
     """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3); None without compiled code.
 
     `turning` (n,) are the joints of the limbs that turn, unbroken chains down to the carriers; the root is not one.
-    Limits may make neighbouring frames choose differently: what was found is smoothed over time, and the search is
-    done again from there.
+    `holds` (F, K) is 1 for points that have to be at their goals, less for others. `give` tells how readily hips move,
+    in squared lengths of a leg.
     """
-    if accelerate.kernels(KERNELS) is None:
-        return None
-    found = _reach(poses, turning, carriers, points, goals, limits)
-    if len(poses) < 3:
-        return found
-    local = transform.apply(transform.invert(poses.world[:, carriers]), points)
-    eased = _eased(poses, found)
-    return _reach(eased, turning, carriers, transform.apply(eased.world[:, carriers], local), goals, limits)
-
-
-def _eased(poses: Poses, found: Poses) -> Poses:
-    """The change from one motion to another, smoothed over time."""
-    change = quaternion.multiply(quaternion.conjugate(poses.rotations), found.rotations)
-    vectors = quaternion.to_rotation_vector(quaternion.upper(change)).reshape(len(poses), -1)
-    roots = np.repeat(poses.skeleton.parents < 0, 3)
-    vectors = np.where(roots, smooth(vectors, EASE_ROOT * poses.rate), smooth(vectors, EASE * poses.rate))
-    turned = quaternion.from_rotation_vector(vectors.reshape(*change.shape[:2], 3))
-    moves = (found.translations - poses.translations).reshape(len(poses), -1)
-    translations = poses.translations + smooth(moves, EASE_ROOT * poses.rate).reshape(poses.translations.shape)
-    return Poses(poses.skeleton, translations, quaternion.multiply(poses.rotations, turned), poses.rate)
-
-
-def _reach(poses: Poses, turning: Array, carriers: Array, points: Array, goals: Array, limits: Limits | None) -> Poses:
-    """`reach`, once."""
     kernels = accelerate.kernels(KERNELS)
-    assert kernels is not None  # asked before
-    skeleton = poses.skeleton
-    root = skeleton.ancestors(int(carriers[0]))[-1]
-    turning = np.concatenate([[root], np.sort(turning)])
-    number = np.full(len(skeleton) + 1, -1)
-    number[turning] = np.arange(len(turning))
-    parent = np.maximum(number[skeleton.parents[turning]], 0)  # limbs leave a trunk that turns with the root
-    parent[0] = -1
-    above = np.array([[j in skeleton.ancestors(int(c)) for j in turning] for c in carriers], bool)
-    rotations = world_rotations(skeleton, poses.rotations)
-    up = np.zeros((len(poses), len(turning), 4))
-    up[..., 3] = 1.0
-    has_parent = skeleton.parents[turning] >= 0
-    up[:, has_parent] = rotations[:, skeleton.parents[turning[has_parent]]]
-    local = np.ascontiguousarray(poses.rotations[:, turning])
-    low, high, limited = (box[turning] for box in limit_boxes(skeleton, limits))
-    limited[0] = False
-    rest = quaternion.normalise(skeleton.rotations[turning])
-    low, high = _including(rest, local, low, high)
-    places = np.ascontiguousarray(poses.world[:, turning][..., :3, 3])
-    length = float(
-        np.mean(np.linalg.norm(points - places[:, [_top(parent, int(number[c])) for c in carriers]], axis=2))
+    if kernels is None:
+        return None
+    task = _Task.of(poses, turning, carriers, points, goals, limits, holds, give)
+    state = _State.of(task)
+    for soft in SOFT:
+        state = _round(kernels, task, state, soft)
+    return task.applied(poses, state)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What the kernels are given; n joints turn, the first is the root."""
+
+    turning: Array  # (n,) joints
+    body: tuple[Array, ...]
+    frames: tuple[Array, ...]  # places (F, n, 3), points and goals (F, K, 3), up and local (F, n, 4), limits (F, n, 3)
+    yielding: Array  # (F, K) 1 / holds^2
+    length: float  # metres, of a leg
+    stiff: Array  # (4,) what x, y, z and yaw cost
+    smooth: float  # how much more their second differences cost
+
+    @classmethod
+    def of(
+        cls,
+        poses: Poses,
+        turning: Array,
+        carriers: Array,
+        points: Array,
+        goals: Array,
+        limits: Limits | None,
+        holds: Array | None,
+        give: float,
+    ) -> _Task:
+        skeleton = poses.skeleton
+        root = skeleton.ancestors(int(carriers[0]))[-1]
+        turning = np.concatenate([[root], np.sort(turning)])
+        number = np.full(len(skeleton) + 1, -1)
+        number[turning] = np.arange(len(turning))
+        parent = np.maximum(number[skeleton.parents[turning]], 0)  # limbs leave a trunk that turns with the root
+        parent[0] = -1
+        above = np.array([[j in skeleton.ancestors(int(c)) for j in turning] for c in carriers], bool)
+        rotations = world_rotations(skeleton, poses.rotations)
+        up = np.zeros((len(poses), len(turning), 4))
+        up[..., 3] = 1.0
+        has_parent = skeleton.parents[turning] >= 0
+        up[:, has_parent] = rotations[:, skeleton.parents[turning[has_parent]]]
+        local = np.ascontiguousarray(poses.rotations[:, turning])
+        low, high, limited = (box[turning] for box in limit_boxes(skeleton, limits))
+        limited[0] = False
+        rest = quaternion.normalise(skeleton.rotations[turning])
+        low, high = _including(rest, local, low, high)
+        places = np.ascontiguousarray(poses.world[:, turning][..., :3, 3])
+        tops = [_top(parent, int(number[c])) for c in carriers]
+        length = float(np.mean(np.linalg.norm(points - places[:, tops], axis=2)))
+        held = np.ones(points.shape[:2]) if holds is None else holds
+        return cls(
+            turning,
+            (parent, number[carriers], above, limited, rest),
+            (places, np.ascontiguousarray(points), np.ascontiguousarray(goals), up, local, low, high),
+            1.0 / np.square(held),
+            length,
+            1.0 / np.array([*[give * length**2] * 3, YAW]),
+            (SLOW * poses.rate) ** 4,
+        )
+
+    def costs(self, d: Array) -> float:
+        """Of a motion of the whole figure d (F, 4)."""
+        bent = np.diff(d, 2, axis=0) if len(d) > 2 else d[:0]
+        return float((self.stiff * d**2).sum() + self.smooth * (self.stiff * bent**2).sum())
+
+    def applied(self, poses: Poses, state: _State) -> Poses:
+        """The poses with the legs turned and the figure moved."""
+        up, local = self.frames[3], self.frames[4]
+        result = np.array(poses.rotations)
+        in_parent = quaternion.multiply(quaternion.multiply(quaternion.conjugate(up), state.turned), up)
+        result[:, self.turning] = quaternion.multiply(in_parent, local)
+        shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
+        shift[:, :3, 3] = state.d[:, :3]
+        return Poses(poses.skeleton, poses.translations, quaternion.unroll(result), poses.rate).moved(shift)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """How far the search is."""
+
+    d: Array  # (F, 4) x, y, z and yaw of the whole figure
+    turned: Array  # (F, n, 4) turns of the joints
+
+    @classmethod
+    def of(cls, task: _Task) -> _State:
+        turned = np.zeros((len(task.yielding), len(task.turning), 4))
+        turned[..., 3] = 1.0
+        return cls(np.zeros((len(turned), 4)), turned)
+
+    def moved(self, change: Array) -> _State:
+        """After a change (F, 4) of the way, with the legs as they are."""
+        d, turned = self.d + change, self.turned.copy()
+        turned[:, 0] = quaternion.from_rotation_vector(d[:, 3:] * np.array([0.0, 1.0, 0.0]))
+        return _State(d, turned)
+
+
+def _round(kernels: ModuleType, task: _Task, state: _State, soft: float) -> _State:
+    """The legs turned on, then the hips moved on."""
+    cost, pulls, blocks = _legs(kernels, task, state, soft)
+    change = _hips(task, state.d, pulls, blocks)
+    for _ in range(HALVED):
+        trial = state.moved(change)
+        if _legs(kernels, task, trial, soft)[0] <= cost:
+            return trial
+        change = 0.5 * change
+    return state
+
+
+def _legs(kernels: ModuleType, task: _Task, state: _State, soft: float) -> tuple[float, Array, Array]:
+    """The cost with the legs turned on, in place, and how feet pull at the hips."""
+    frames = len(state.d)
+    pulls, blocks = np.empty((frames, 4)), np.empty((frames, 4, 4))
+    places, points, goals, *rest = task.frames
+    softness = soft * task.length**2 * task.yielding
+    shifts = np.ascontiguousarray(state.d[:, :3])
+    cost = kernels.solve_frames(
+        task.body, (places, points, goals, softness, *rest), ITERATIONS, state.turned, shifts, pulls, blocks
     )
-    turned, shifts = np.empty((len(poses), len(turning), 4)), np.empty((len(poses), 3))
-    kernels.solve_frames(
-        (parent, number[carriers], above, limited, rest),
-        (places, np.ascontiguousarray(points), np.ascontiguousarray(goals), up, local, low, high),
-        (ITERATIONS, GIVE * length**2, SOFT * length**2),
-        turned,
-        shifts,
-    )
-    result = np.array(poses.rotations)
-    in_parent = quaternion.multiply(quaternion.multiply(quaternion.conjugate(up), turned), up)
-    result[:, turning] = quaternion.multiply(in_parent, local)
-    shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
-    shift[:, :3, 3] = shifts
-    return Poses(skeleton, poses.translations, quaternion.unroll(result), poses.rate).moved(shift)
+    return float(cost) + task.costs(state.d), pulls, blocks
+
+
+def _hips(task: _Task, d: Array, pulls: Array, blocks: Array) -> Array:
+    """(F, 4) the change of d that minimises the sum of all frames, of pulls (F, 4) and blocks (F, 4, 4) of the legs."""
+    frames = len(d)
+    bent = np.zeros((3, frames))  # the diagonals of D^T D, D the second differences
+    for i, a in enumerate((1.0, -2.0, 1.0)):
+        for j, b in enumerate((1.0, -2.0, 1.0)[i:], i):
+            bent[j - i, i : i + max(frames - 2, 0)] += a * b
+    bands = np.zeros((9, frames, 4))
+    for a in range(4):
+        for b in range(a, 4):
+            bands[8 + a - b, :, b] = blocks[:, a, b]
+        bands[8, :, a] += task.stiff[a] * (1 + task.smooth * bent[0])
+        for apart in (1, 2):
+            bands[8 - 4 * apart, apart:, a] = task.stiff[a] * task.smooth * bent[apart, : frames - apart]
+    whole = d.copy()
+    if frames > 2:
+        second = task.smooth * np.diff(d, 2, axis=0)
+        whole[:-2] += second
+        whole[1:-1] -= 2 * second
+        whole[2:] += second
+    found = solve_banded(bands.reshape(9, -1), (pulls - task.stiff * whole).reshape(-1))
+    return np.zeros_like(d) if found is None else found.reshape(-1, 4)
 
 
 def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:

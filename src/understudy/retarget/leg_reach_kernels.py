@@ -1,56 +1,18 @@
-"""The compiled loop of `leg_reach`: each frame for itself, from its own pose, in memory that stays in the cache."""
+"""The compiled loop of `leg_reach`: the legs of each frame for itself, in memory that stays in the cache."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
+from understudy.retarget.turn_kernels import cholesky_solve, exponential, logarithm, multiply, rotate
 
-YAW = 0.2  # beside the 1 of a leg's joint: how readily the whole figure turns
 LONGEST = 0.5  # radians: no joint turns further in one step
 SMALL = 1e-7  # radians: a step in which nothing turns further is the last
 END = 1e-6  # radians from a limit at which a joint is at its end
 ROUNDS = 4  # a step is taken again without the axes that it would turn beyond their ends
 GAIN = 1e-9  # of the cost: so is one that gains less
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def multiply(a: Array, b: Array, out: Array) -> None:
-    """out = a b, quaternions x, y, z, w; out may be neither."""
-    out[0] = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1]
-    out[1] = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0]
-    out[2] = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3]
-    out[3] = a[3] * b[3] - a[0] * b[0] - a[1] * b[1] - a[2] * b[2]
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def rotate(q: Array, v: Array, back: float, out: Array) -> None:
-    """out = q v q*, or with back = -1 q* v q; out may not be v."""
-    x, y, z, w = back * q[0], back * q[1], back * q[2], q[3]
-    a, b, c = 2.0 * (y * v[2] - z * v[1]), 2.0 * (z * v[0] - x * v[2]), 2.0 * (x * v[1] - y * v[0])
-    out[0] = v[0] + w * a + y * c - z * b
-    out[1] = v[1] + w * b + z * a - x * c
-    out[2] = v[2] + w * c + x * b - y * a
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def exponential(v: Array, out: Array) -> None:
-    """The quaternion of a rotation vector."""
-    a = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
-    s = 0.5 - a * a / 48.0 if a < 1e-4 else math.sin(0.5 * a) / a
-    out[0], out[1], out[2], out[3] = s * v[0], s * v[1], s * v[2], math.cos(0.5 * a)
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def logarithm(q: Array, out: Array) -> None:
-    """The rotation vector of a quaternion, the shorter way round."""
-    sign = 1.0 if q[3] >= 0.0 else -1.0
-    s = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
-    factor = 2.0 * sign if s < 1e-9 else sign * 2.0 * math.atan2(s, sign * q[3]) / s
-    out[0], out[1], out[2] = factor * q[0], factor * q[1], factor * q[2]
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
@@ -80,31 +42,6 @@ def forward(
         rotate(turns[j], scratch[:3], 1.0, scratch[3:6])
         for i in range(3):
             points[k, i] = places[j, i] + scratch[3 + i]
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def cholesky_solve(a: Array, b: Array) -> None:
-    """Solve a x = b in place of both; a is symmetric and positive definite."""
-    n = b.shape[0]
-    for i in range(n):
-        for j in range(i + 1):
-            total = a[i, j]
-            for m in range(j):
-                total -= a[i, m] * a[j, m]
-            if i == j:
-                a[i, i] = math.sqrt(max(total, 1e-300))
-            else:
-                a[i, j] = total / a[j, j]
-    for i in range(n):
-        total = b[i]
-        for m in range(i):
-            total -= a[i, m] * b[m]
-        b[i] = total / a[i, i]
-    for i in range(n - 1, -1, -1):
-        total = b[i]
-        for m in range(i + 1, n):
-            total -= a[m, i] * b[m]
-        b[i] = total / a[i, i]
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
@@ -174,8 +111,7 @@ def allowed(limited: Array, axes: Array, free: Array, out: Array) -> None:
     for j in range(limited.shape[0]):
         out[j] = 0.0
         if j == 0:
-            out[0, 1, 1] = YAW  # the whole figure turns about the vertical alone
-            continue
+            continue  # the whole figure is moved by `leg_reach`
         if not limited[j]:
             out[j, 0, 0] = out[j, 1, 1] = out[j, 2, 2] = 1.0
             continue
@@ -206,49 +142,36 @@ def stopped(limits: tuple, axes: Array, vectors: Array, step: Array, free: Array
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def cost(goals: Array, points: Array, turned: Array, shift: Array, give: float, soft: float, scratch: Array) -> float:
-    """|r|^2 / soft + |t|^2 + |s|^2 / give."""
+def cost(goals: Array, points: Array, turned: Array, soft: Array, scratch: Array) -> float:
+    """sum |r_k|^2 / soft_k + |t|^2, without the root's turn."""
     total = 0.0
     for k in range(goals.shape[0]):
         for i in range(3):
-            total += (goals[k, i] - points[k, i]) ** 2
-    total /= soft
-    for j in range(turned.shape[0]):
+            total += (goals[k, i] - points[k, i]) ** 2 / soft[k]
+    for j in range(1, turned.shape[0]):
         logarithm(turned[j], scratch)
-        total += (scratch[0] ** 2 + scratch[1] ** 2 + scratch[2] ** 2) / (YAW if j == 0 else 1.0)
-    return total + (shift[0] ** 2 + shift[1] ** 2 + shift[2] ** 2) / give
+        total += scratch[0] ** 2 + scratch[1] ** 2 + scratch[2] ** 2
+    return total
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def equations(
-    parent: Array,
-    above: Array,
-    goals: Array,
-    turned: Array,
-    shift: Array,
-    now: tuple,
-    may: Array,
-    part: float,
-    work: tuple,
+    parent: Array, above: Array, goals: Array, turned: Array, now: tuple, may: Array, part: float, work: tuple
 ) -> None:
-    """The matrix J J^T and the side r + part (J t + s) of a step, and `back` (n, 3): t, seen in the world."""
+    """The matrix J J^T and the side r + part J t of a step, and `back` (n, 3): t, seen in the world."""
     turns, places, points = now
     matrix, side, back, arm, lever, scratch = work
     count = goals.shape[0]
     matrix[:, :] = 0.0
+    back[0] = 0.0
     for k in range(count):
         for i in range(3):
-            side[3 * k + i] = goals[k, i] - points[k, i] + part * shift[i]
-    for j in range(parent.shape[0]):
+            side[3 * k + i] = goals[k, i] - points[k, i]
+    for j in range(1, parent.shape[0]):
         logarithm(turned[j], scratch[:3])
-        if parent[j] >= 0:
-            rotate(turns[parent[j]], scratch[:3], 1.0, scratch[3:6])
-        else:
-            scratch[3:6] = scratch[:3]
+        rotate(turns[parent[j]], scratch[:3], 1.0, scratch[3:6])
         for i in range(3):
             back[j, i] = may[j, i, 0] * scratch[3] + may[j, i, 1] * scratch[4] + may[j, i, 2] * scratch[5]
-        if j == 0:
-            back[0, 1] = scratch[4]
         for k in range(count):
             if not above[k, j]:
                 continue
@@ -284,7 +207,9 @@ def turn_on(
     turns, places, points = now
     side, back, step, scratch = work
     largest = 0.0
-    for j in range(parent.shape[0]):
+    step[0] = 0.0
+    trial[0] = turned[0]
+    for j in range(1, parent.shape[0]):
         s0, s1, s2 = 0.0, 0.0, 0.0
         for k in range(points.shape[0]):
             if above[k, j]:
@@ -297,68 +222,96 @@ def turn_on(
             step[j, i] = part * (may[j, i, 0] * s0 + may[j, i, 1] * s1 + may[j, i, 2] * s2 - back[j, i])
             largest = max(largest, abs(step[j, i]))
     less = min(1.0, LONGEST / max(largest, 1e-300))
-    for j in range(parent.shape[0]):
+    for j in range(1, parent.shape[0]):
         for i in range(3):
             scratch[i] = less * step[j, i]
-        if parent[j] >= 0:
-            rotate(turns[parent[j]], scratch[:3], -1.0, scratch[3:6])
-        else:
-            scratch[3:6] = scratch[:3]
+        rotate(turns[parent[j]], scratch[:3], -1.0, scratch[3:6])
         exponential(scratch[3:6], scratch[6:10])
         multiply(scratch[6:10], turned[j], trial[j])
     return largest
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def solve_frame(body: tuple, frame: tuple, settings: tuple, turned: Array, shift: Array, work: tuple) -> None:
-    """Turns (n, 4) of the joints since the start, and the shift (3,) of the whole, under which points reach goals."""
-    parent, carrier, above, limited, rest = body
-    places0, points0, goals, above0, local0, low, high = frame
-    iterations, give, soft = settings
-    turns, places, points, free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch, trial, moved = work
+def step_of(body: tuple, frame: tuple, turned: Array, now: tuple, part: float, work: tuple, trial: Array) -> float:
+    """trial = turned after a damped step that stops at the limits; the multipliers are left in `side`."""
+    parent, _, above, limited, rest = body
+    goals, soft, above0, low, high = frame
+    free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch = work
+    limits = (limited, rest, low, high)
+    turning_axes(limits, above0, parent, now[0], axes, scratch)
+    for j in range(parent.shape[0]):
+        for i in range(3):
+            free[j, i] = high[j, i] > low[j, i]
+    largest = 0.0
+    for _ in range(ROUNDS):
+        allowed(limited, axes, free, may)
+        equations(parent, above, goals, turned, now, may, part, (matrix, side, back, arm, lever, scratch))
+        for k in range(goals.shape[0]):
+            for a in range(3):
+                for b in range(3 * k + 3):
+                    matrix[3 * k + a, b] *= part
+                matrix[3 * k + a, 3 * k + a] += soft[k]
+        cholesky_solve(matrix, side)
+        largest = turn_on(parent, above, turned, now, may, part, (side, back, step, scratch), trial)
+        if not stopped(limits, axes, vectors, step, free):
+            break
+    return largest
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def pull_of(root: Array, points: Array, matrix: Array, side: Array, pull: Array, block: Array, column: Array) -> None:
+    """How the points pull at the whole figure: pull (4,) = A^T W rho and block (4, 4) = A^T W A, over x, y, z and yaw.
+
+    W is the inverse of J J^T + soft, of which `matrix` holds the factor L, and side = W rho.
+    """
+    count = points.shape[0]
+    pull[:] = 0.0
+    for k in range(count):
+        x, z = points[k, 0] - root[0], points[k, 2] - root[2]
+        for i in range(3):
+            pull[i] += side[3 * k + i]
+            for c in range(4):
+                column[3 * k + i, c] = 1.0 if c == i else 0.0
+        column[3 * k, 3], column[3 * k + 1, 3], column[3 * k + 2, 3] = z, 0.0, -x
+        pull[3] += z * side[3 * k] - x * side[3 * k + 2]
+    for i in range(3 * count):  # L^-1 A
+        for c in range(4):
+            total = column[i, c]
+            for m in range(i):
+                total -= matrix[i, m] * column[m, c]
+            column[i, c] = total / matrix[i, i]
+    for a in range(4):
+        for b in range(4):
+            total = 0.0
+            for i in range(3 * count):
+                total += column[i, a] * column[i, b]
+            block[a, b] = total
+
+
+@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+def solve_frame(
+    body: tuple, frame: tuple, iterations: int, turned: Array, shift: Array, pull: Array, block: Array, work: tuple
+) -> float:
+    """Turns (n, 4) of the joints under which points come nearest to goals, from those given; the cost of it."""
+    parent, carrier, _, limited, rest = body
+    places0, points0, goals, soft, above0, local0, low, high = frame
+    turns, places, points, free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch, trial, column = work
     limits = (limited, rest, low, high)
     start, now = (places0, points0), (turns, places, points)
-    count = carrier.shape[0]
-    turned[:, :3] = 0.0
-    turned[:, 3] = 1.0
-    shift[:] = 0.0
+    room = (free, axes, vectors, may, matrix, side, back, step, arm, lever, scratch)
+    tied = (goals, soft, above0, low, high)
     bounded(limits, above0, local0, turned, vectors, scratch)
     forward(parent, start, carrier, turned, shift, now, scratch)
-    best = cost(goals, points, turned, shift, give, soft, scratch)
+    best = cost(goals, points, turned, soft, scratch)
     damping = 0.0
     for _ in range(iterations):
-        part = 1.0 / (1.0 + damping)
-        turning_axes(limits, above0, parent, turns, axes, scratch)
-        for j in range(parent.shape[0]):
-            for i in range(3):
-                free[j, i] = high[j, i] > low[j, i]
-        largest = 0.0
-        for _ in range(ROUNDS):
-            allowed(limited, axes, free, may)
-            equations(parent, above, goals, turned, shift, now, may, part, (matrix, side, back, arm, lever, scratch))
-            for k in range(count):
-                for m in range(k + 1):
-                    for a in range(3):
-                        for b in range(3):
-                            matrix[3 * k + a, 3 * m + b] *= part
-                        matrix[3 * k + a, 3 * m + a] += give * part
-                for a in range(3):
-                    matrix[3 * k + a, 3 * k + a] += soft
-            cholesky_solve(matrix, side)
-            largest = turn_on(parent, above, turned, now, may, part, (side, back, step, scratch), trial)
-            if not stopped(limits, axes, vectors, step, free):
-                break
-        for i in range(3):
-            total = 0.0
-            for k in range(count):
-                total += side[3 * k + i]
-            moved[i] = shift[i] + min(1.0, LONGEST / max(largest, 1e-300)) * part * (give * total - shift[i])
+        largest = step_of(body, tied, turned, now, 1.0 / (1.0 + damping), room, trial)
         bounded(limits, above0, local0, trial, vectors, scratch)
-        forward(parent, start, carrier, trial, moved, now, scratch)
-        found = cost(goals, points, trial, moved, give, soft, scratch)
+        forward(parent, start, carrier, trial, shift, now, scratch)
+        found = cost(goals, points, trial, soft, scratch)
         if found <= best:
             done = best - found < GAIN * best
-            turned[:], shift[:], best = trial, moved, found
+            turned[:], best = trial, found
             damping = 0.0 if damping < 0.1 else damping / 8.0
             if largest < SMALL or done:
                 break
@@ -368,12 +321,17 @@ def solve_frame(body: tuple, frame: tuple, settings: tuple, turned: Array, shift
             damping = max(4.0 * damping, 0.5)
             if damping > 1e7:
                 break
+    step_of(body, tied, turned, now, 1.0, room, trial)
+    pull_of(places[0], points, matrix, side, pull, block, column)
+    return best
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def solve_frames(body: tuple, frames: tuple, settings: tuple, turned: Array, shifts: Array) -> None:
-    """All frames: turned (F, n, 4) and shifts (F, 3) are written."""
-    places0, points0, goals, above0, local0, low, high = frames
+def solve_frames(
+    body: tuple, frames: tuple, iterations: int, turned: Array, shifts: Array, pulls: Array, blocks: Array
+) -> float:
+    """All frames: turned (F, n, 4) is moved on, pulls (F, 4) and blocks (F, 4, 4) are written; the sum of the costs."""
+    places0, points0, goals, soft, above0, local0, low, high = frames
     n, count = body[0].shape[0], body[1].shape[0]
     work = (
         np.zeros((n, 4)),
@@ -391,8 +349,10 @@ def solve_frames(body: tuple, frames: tuple, settings: tuple, turned: Array, shi
         np.zeros((count, 3, 3)),
         np.zeros(16),
         np.zeros((n, 4)),
-        np.zeros(3),
+        np.zeros((3 * count, 4)),
     )
+    total = 0.0
     for f in range(goals.shape[0]):
-        frame = (places0[f], points0[f], goals[f], above0[f], local0[f], low[f], high[f])
-        solve_frame(body, frame, settings, turned[f], shifts[f], work)
+        frame = (places0[f], points0[f], goals[f], soft[f], above0[f], local0[f], low[f], high[f])
+        total += solve_frame(body, frame, iterations, turned[f], shifts[f], pulls[f], blocks[f], work)
+    return total

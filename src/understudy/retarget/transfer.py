@@ -30,6 +30,7 @@ from understudy.retarget.contacts import Phases, held, phases_of
 from understudy.retarget.correspondence import corresponding, follow
 from understudy.retarget.freedom import Freedom, Limits, freedom_of
 from understudy.retarget.global_motion import travel
+from understudy.retarget.height import body_height
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.limb_poses import start_poses
 from understudy.retarget.mapping import Mapped, Mapping
@@ -194,7 +195,8 @@ def found_phases(source: Source, source_body: Body | None, stage: Stage, local: 
     places = stage.body.contact_positions(local.world)
     if source_body is None or source.poses is None or not source_body.contacts:
         return phases_of(places, source.rate, stage.height, stage.body.names)
-    height = float(np.ptp(source.local[..., 1]))
+    # who raises arms or jumps is no taller for it
+    height = body_height(source_body, source.poses)
     actor = phases_of(source_body.contact_positions(source.poses.world), source.rate, height, source_body.names)
     groups = corresponding(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
     followed = follow(actor, groups, stage.body.names)
