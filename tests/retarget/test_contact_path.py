@@ -49,5 +49,5 @@ def test_legs_that_are_too_short_take_shorter_steps() -> None:
     asked, shifts, places = _reached(poses, phases)
     assert asked.max() < 1.4  # 1.6 m/s for a second would be twice the reach
     assert shifts[-1, 2] < shifts[0, 2] - 1.0  # and falls behind
-    assert np.all(np.diff(places[[0, 2, 1, 3], 2]) > -1e-9)  # each step further than the one before
+    assert np.all(np.diff(places[[0, 4, 1, 5], 2]) > 0)  # toes: each step goes further than the one before
     assert np.abs(np.diff(shifts, 2, axis=0)).max() < 0.02

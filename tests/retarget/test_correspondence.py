@@ -20,15 +20,20 @@ def test_a_figure_follows_itself() -> None:
     assert corresponding(body, skeleton, body, skeleton) == (((0,),), ((1,),), ((2,),), ((3,),))
 
 
-def test_a_base_follows_both_feet_and_hops_where_one_is_lifted() -> None:
+def test_a_base_follows_both_feet_and_hops_in_the_middle_of_a_step() -> None:
     skeleton, body = bodies.walker()
     lamp = cast.load("lamp").character()
     base = body_of(lamp)
     groups = corresponding(base, lamp.skeleton, body, skeleton)
     assert groups == (((0, 1), (2, 3)),) * 4
-    down = np.array([[1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 1, 1], [0, 1, 1, 0], [0, 0, 0, 0]], bool)
-    followed = follow(Phases(body.names, down), groups, base.names)
-    np.testing.assert_array_equal(followed.down[:, 0], [True, True, False, True, False])
+    down = np.ones((60, 4), bool)
+    down[5:8, 0] = False  # a heel stays down: no step
+    down[10:22, :2] = False  # a step of 0.4 s
+    down[26:40, 2:] = False  # and a jump of one leg after the other
+    down[30:36] = False
+    followed = follow(Phases(body.names, down), groups, base.names, 30.0)
+    up = np.flatnonzero(~followed.down[:, 0])
+    np.testing.assert_array_equal(up, [*range(12, 19), *range(30, 36)])
     assert followed.names == base.names
 
 
@@ -53,7 +58,7 @@ def test_what_is_given_is_followed() -> None:
     )
     assert groups[:2] == (((3, 2),), ())
     down = np.ones((2, 4), bool)
-    assert not follow(Phases(body.names, down), groups, body.names).down[:, 1].any()
+    assert not follow(Phases(body.names, down), groups, body.names, 30.0).down[:, 1].any()
     with pytest.raises(InvalidInput, match="no contact point of the source 'Tail'"):
         corresponding(body, skeleton, body, skeleton, given={"Left.toe": ["Tail"]})
 

@@ -2,7 +2,7 @@
 
 The figure is first moved as a whole, smoothly, by what all contact points have in common; then the legs reach for the
 goals of `contact_goals` by inverse kinematics, within their limits. The hips give way only as far as legs are too
-short. A figure whose contact points hang on its root, with no leg between, is moved and turned as a whole.
+short. A figure whose contact points hang on its root, with no leg between, is held there and sways (`contact_sway`).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import numpy as np
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.retarget import leg_reach
+from understudy.retarget import contact_sway, leg_reach
 from understudy.retarget.body import Body
-from understudy.retarget.contact_goals import as_feet, contact_goals, distances, firmness, rigid_fit
+from understudy.retarget.contact_goals import LOOSE, as_feet, contact_goals, distances, firmness, rigid_fit
 from understudy.retarget.contact_path import spanned_way
 from understudy.retarget.contacts import Phases
 from understudy.retarget.freedom import Freedom, Limits
@@ -35,15 +35,33 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     if not used.size or not len(poses):
         return poses
     limbs = limbs_of(poses.skeleton)
-    if has_no_legs(poses.skeleton, body, phases):
-        positions = body.contact_positions(poses.world)
-        goals = contact_goals(positions, phases, distances(body, limbs))
-        shift = _shifts((goals - positions)[:, used].mean(axis=1))
-        return reaching(poses.moved(shift), body, phases, goals, limits)
-    way = spanned_way(poses, body, phases, limbs)
+    way = spanned_way(poses, body, phases, limbs, _length(body, phases, limbs))
     moved = poses.moved(_shifts(way.shifts))
     goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, limbs), way.places)
     return reaching(moved, body, phases, goals, limits)
+
+
+def _length(body: Body, phases: Phases, limbs: Limbs) -> float | None:
+    """Metres, of a figure that stands on no legs."""
+    if not has_no_legs(limbs.skeleton, body, phases):
+        return None
+    return contact_sway.length_of(body, limbs, _base(body, phases))
+
+
+def leg_length(skeleton: Skeleton, body: Body, phases: Phases) -> float:
+    """Metres at rest between what stands on the floor and what it carries."""
+    limbs = limbs_of(skeleton)
+    length = _length(body, phases, limbs)
+    if length is not None:
+        return length
+    tops = limbs.top[[contact.joint for contact in body.contacts]]
+    points = body.contact_positions(limbs.world[None])[0]
+    return float(np.linalg.norm(points - limbs.world[tops, :3, 3], axis=1).mean())
+
+
+def _base(body: Body, phases: Phases) -> int:
+    """What a figure without legs stands on."""
+    return body.contacts[int(np.flatnonzero(phases.down.any(axis=0))[0])].joint
 
 
 def _shifts(moves: Array) -> Array:
@@ -57,11 +75,15 @@ def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Lim
     """Poses whose contact points come to goals (F, K, 3), by their legs or, where there are none, as a whole."""
     used = np.flatnonzero(phases.down.any(axis=0))
     points, holds = body.contact_positions(poses.world), firmness(phases, poses.rate)
-    if has_no_legs(poses.skeleton, body, phases):
-        return _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], holds[:, used])), body)
     limbs = limbs_of(poses.skeleton)
-    goals = as_feet(points, goals, phases, holds, limbs.top[[contact.joint for contact in body.contacts]])
-    return _with_legs(poses, body, goals, used, limbs, limits, holds)
+    tops = limbs.top[[contact.joint for contact in body.contacts]]
+    goals = as_feet(points, goals, phases, holds, tops)
+    if not has_no_legs(poses.skeleton, body, phases):
+        return _with_legs(poses, body, goals, used, limbs, limits, holds)
+    partly = phases.down.any(axis=1, keepdims=True) & ~phases.down
+    weights = np.where(partly, LOOSE**2, holds)[:, used]
+    held = _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], weights)), body)
+    return contact_sway.swayed(held, poses, body, limbs, _base(body, phases), limits)
 
 
 def has_no_legs(skeleton: Skeleton, body: Body, phases: Phases) -> bool:

@@ -28,6 +28,7 @@ SMOOTH = 0.15  # seconds, tau
 POSED = 0.1  # a
 REACHED = 30.0  # b
 REACH = 0.45  # of the height of the hip at rest: 24 degrees of a straight leg to every side
+SWAY = 0.2  # of the height of what stands on no legs: how far it leans over its base
 SWEEPS = 8  # of the last term; then none changes its side any more
 LEVEL = [0, 2]
 
@@ -41,12 +42,17 @@ class Way:
     places: Array  # (S, 3) on the floor
 
 
-def spanned_way(poses: Poses, body: Body, phases: Phases, limbs: Limbs) -> Way:
-    """The way nearest to that of the poses on which their legs reach where they stand."""
+def spanned_way(poses: Poses, body: Body, phases: Phases, limbs: Limbs, length: float | None = None) -> Way:
+    """The way nearest to that of the poses on which their legs reach where they stand.
+
+    `length` is that of a figure that stands on no legs and leans over what it stands on.
+    """
     points = body.contact_positions(poses.world)
     spans = [(k, a, b) for k in range(points.shape[1]) for a, b in phases.runs(k)]
     frames, count = len(poses), len(spans)
     near, reach = neutral_places(poses, body, limbs)
+    if length is not None:
+        near, reach = points, np.full(points.shape[1], SWAY * length)
     rows = np.concatenate([np.arange(a, b) for _, a, b in spans])
     contact = np.concatenate([np.full(b - a, k) for k, a, b in spans])
     span = np.repeat(np.arange(count), [b - a for _, a, b in spans])

@@ -2,7 +2,7 @@
 
 Found by side, by limb and by role: a left toe follows the left toe, a forefoot the hand where the actor's hands are
 contact points and otherwise the foot of its side. What stands in the middle, as the lamp's base, follows both feet: it
-is down while both are, so it hops where the actor jumps or steps.
+is in the air where the actor is, and hops in the middle of each step that he makes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from understudy import checks
 from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.retarget.body import Body
-from understudy.retarget.contacts import Phases
+from understudy.retarget.contacts import Phases, runs
 from understudy.retarget.limbs import limbs_of
 
 Groups = tuple[tuple[int, ...], ...]
-"""Down while of every group at least one is down."""
+"""Each limb that is followed, and the contacts of it: it is down while at least one of them is."""
 
 AHEAD = 0.15  # of the size: how far apart fore and hind limbs stand at least
+# Seconds, and of a step: as long as a hop takes that rises by a twentieth of the actor's height. A step takes longer,
+# and what would be in the air for all of it would have to jump as high as a table.
+HOP, HOP_SHARE = 0.25, 0.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +62,27 @@ def corresponding(
     return tuple(result)
 
 
-def follow(phases: Phases, correspondence: tuple[Groups, ...], names: Iterable[str]) -> Phases:
+def follow(phases: Phases, correspondence: tuple[Groups, ...], names: Iterable[str], rate: float) -> Phases:
     """The phases of contacts that follow those of a source; one that follows none is never down."""
     down = np.zeros((len(phases), len(correspondence)), bool)
     for k, groups in enumerate(correspondence):
         if groups:
-            down[:, k] = np.all([phases.down[:, list(group)].any(axis=1) for group in groups], axis=0)
+            down[:, k] = _hopping(np.array([phases.down[:, list(group)].any(axis=1) for group in groups]), rate)
     return Phases(names, down)
+
+
+def _hopping(limbs: Array, rate: float) -> Array:
+    """(F,) when that is down which follows limbs (n, F): not in flight, and not in the middle of a step of one limb."""
+    air = ~np.asarray(limbs.any(axis=0))
+    result = ~air
+    for limb in limbs if len(limbs) > 1 else limbs[:0]:
+        for a, b in runs(~limb & ~air):
+            if a == 0 or b == len(air) or air[a - 1] or air[b]:
+                continue  # the beginning or the end of a jump, or of all
+            length = max(round(min(HOP * rate, HOP_SHARE * (b - a))), 1)
+            first = (a + b - length) // 2
+            result[first : first + length] = False
+    return result
 
 
 def _places(body: Body, skeleton: Skeleton) -> _Places:

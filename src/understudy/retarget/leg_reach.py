@@ -1,7 +1,7 @@
 """Legs that reach: the least turn of a few joints that brings points to their goals, and a smooth way of the hips.
 
-With the turns t of the legs' joints since the start, seen in the world, J how they move the points, d = (x, y, z, yaw)
-the motion of the whole figure, A how that moves the points, and r what the points still miss,
+With the turns t of the legs' joints since the start, seen in the world, J how they move the points, d = (x, y, z,
+and a rotation vector) the motion of the whole figure, A how that moves the points, and r what the points still miss,
 
     minimise  sum_f  sum_k |r_k|^2 / soft_k + |t|^2 + |d|^2 / give + (tau^4 / give) |d''|^2
 
@@ -33,10 +33,10 @@ from understudy.retarget.radial_basis import solve_banded
 KERNELS = "understudy.retarget.leg_reach_kernels"
 # Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found
 # roughly, in the end that feet miss by a ten-thousandth of a leg where hips give way by one.
-SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-6, 1e-7, 1e-7, 1e-8, 1e-8)
-ITERATIONS = 4  # of the legs in a round; they go on from where they are
+SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+ITERATIONS = 30  # of the legs in a round, at most; where joints are at their limits they need some
 GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
-YAW = 0.2  # radians^2: how readily the whole figure turns
+TURN = (0.05, 0.2, 0.05)  # radians^2: how readily the whole figure turns about x, y and z
 SLOW = 0.08  # seconds, tau: quicker than this hips are not moved without need
 HALVED = 4  # times that a step of the hips which does not help is made shorter
 
@@ -49,20 +49,21 @@ def reach(
     goals: Array,
     limits: Limits | None = None,
     holds: Array | None = None,
-    give: float = GIVE,
+    give: float | None = GIVE,
+    softness: tuple[float, ...] = SOFT,
 ) -> Poses | None:
     """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3); None without compiled code.
 
     `turning` (n,) are the joints of the limbs that turn, unbroken chains down to the carriers; the root is not one.
     `holds` (F, K) is 1 for points that have to be at their goals, less for others. `give` tells how readily hips move,
-    in squared lengths of a leg.
+    in squared lengths of a leg, None that they do not; `softness` what the rounds are content with.
     """
     kernels = accelerate.kernels(KERNELS)
     if kernels is None:
         return None
     task = _Task.of(poses, turning, carriers, points, goals, limits, holds, give)
     state = _State.of(task)
-    for soft in SOFT:
+    for soft in softness:
         state = _round(kernels, task, state, soft)
     return task.applied(poses, state)
 
@@ -76,7 +77,7 @@ class _Task:
     frames: tuple[Array, ...]  # places (F, n, 3), points and goals (F, K, 3), up and local (F, n, 4), limits (F, n, 3)
     yielding: Array  # (F, K) 1 / holds^2
     length: float  # metres, of a leg
-    stiff: Array  # (4,) what x, y, z and yaw cost
+    stiff: Array  # (6,) what x, y, z and turns cost; none where the whole figure stays
     smooth: float  # how much more their second differences cost
 
     @classmethod
@@ -89,7 +90,7 @@ class _Task:
         goals: Array,
         limits: Limits | None,
         holds: Array | None,
-        give: float,
+        give: float | None,
     ) -> _Task:
         skeleton = poses.skeleton
         root = skeleton.ancestors(int(carriers[0]))[-1]
@@ -119,12 +120,12 @@ class _Task:
             (places, np.ascontiguousarray(points), np.ascontiguousarray(goals), up, local, low, high),
             1.0 / np.square(held),
             length,
-            1.0 / np.array([*[give * length**2] * 3, YAW]),
+            np.zeros(0) if give is None else 1.0 / np.array([*[give * length**2] * 3, *TURN]),
             (SLOW * poses.rate) ** 4,
         )
 
     def costs(self, d: Array) -> float:
-        """Of a motion of the whole figure d (F, 4)."""
+        """Of a motion of the whole figure d (F, 6)."""
         bent = np.diff(d, 2, axis=0) if len(d) > 2 else d[:0]
         return float((self.stiff * d**2).sum() + self.smooth * (self.stiff * bent**2).sum())
 
@@ -143,25 +144,27 @@ class _Task:
 class _State:
     """How far the search is."""
 
-    d: Array  # (F, 4) x, y, z and yaw of the whole figure
+    d: Array  # (F, 6) x, y, z and turn of the whole figure
     turned: Array  # (F, n, 4) turns of the joints
 
     @classmethod
     def of(cls, task: _Task) -> _State:
         turned = np.zeros((len(task.yielding), len(task.turning), 4))
         turned[..., 3] = 1.0
-        return cls(np.zeros((len(turned), 4)), turned)
+        return cls(np.zeros((len(turned), 6)), turned)
 
     def moved(self, change: Array) -> _State:
-        """After a change (F, 4) of the way, with the legs as they are."""
+        """After a change (F, 6) of the way, with the legs as they are."""
         d, turned = self.d + change, self.turned.copy()
-        turned[:, 0] = quaternion.from_rotation_vector(d[:, 3:] * np.array([0.0, 1.0, 0.0]))
+        turned[:, 0] = quaternion.from_rotation_vector(d[:, 3:])
         return _State(d, turned)
 
 
 def _round(kernels: ModuleType, task: _Task, state: _State, soft: float) -> _State:
     """The legs turned on, then the hips moved on."""
     cost, pulls, blocks = _legs(kernels, task, state, soft)
+    if not task.stiff.size:
+        return state
     change = _hips(task, state.d, pulls, blocks)
     for _ in range(HALVED):
         trial = state.moved(change)
@@ -174,38 +177,38 @@ def _round(kernels: ModuleType, task: _Task, state: _State, soft: float) -> _Sta
 def _legs(kernels: ModuleType, task: _Task, state: _State, soft: float) -> tuple[float, Array, Array]:
     """The cost with the legs turned on, in place, and how feet pull at the hips."""
     frames = len(state.d)
-    pulls, blocks = np.empty((frames, 4)), np.empty((frames, 4, 4))
+    pulls, blocks = np.empty((frames, 6)), np.empty((frames, 6, 6))
     places, points, goals, *rest = task.frames
     softness = soft * task.length**2 * task.yielding
     shifts = np.ascontiguousarray(state.d[:, :3])
     cost = kernels.solve_frames(
         task.body, (places, points, goals, softness, *rest), ITERATIONS, state.turned, shifts, pulls, blocks
     )
-    return float(cost) + task.costs(state.d), pulls, blocks
+    return float(cost) + (task.costs(state.d) if task.stiff.size else 0.0), pulls, blocks
 
 
 def _hips(task: _Task, d: Array, pulls: Array, blocks: Array) -> Array:
-    """(F, 4) the change of d that minimises the sum of all frames, of pulls (F, 4) and blocks (F, 4, 4) of the legs."""
-    frames = len(d)
+    """(F, 6) the change of d that minimises the sum of all frames, of pulls (F, 6) and blocks (F, 6, 6) of the legs."""
+    frames, size = d.shape
     bent = np.zeros((3, frames))  # the diagonals of D^T D, D the second differences
     for i, a in enumerate((1.0, -2.0, 1.0)):
         for j, b in enumerate((1.0, -2.0, 1.0)[i:], i):
             bent[j - i, i : i + max(frames - 2, 0)] += a * b
-    bands = np.zeros((9, frames, 4))
-    for a in range(4):
-        for b in range(a, 4):
-            bands[8 + a - b, :, b] = blocks[:, a, b]
-        bands[8, :, a] += task.stiff[a] * (1 + task.smooth * bent[0])
+    bands = np.zeros((2 * size + 1, frames, size))
+    for a in range(size):
+        for b in range(a, size):
+            bands[2 * size + a - b, :, b] = blocks[:, a, b]
+        bands[2 * size, :, a] += task.stiff[a] * (1 + task.smooth * bent[0])
         for apart in (1, 2):
-            bands[8 - 4 * apart, apart:, a] = task.stiff[a] * task.smooth * bent[apart, : frames - apart]
+            bands[(2 - apart) * size, apart:, a] = task.stiff[a] * task.smooth * bent[apart, : frames - apart]
     whole = d.copy()
     if frames > 2:
         second = task.smooth * np.diff(d, 2, axis=0)
         whole[:-2] += second
         whole[1:-1] -= 2 * second
         whole[2:] += second
-    found = solve_banded(bands.reshape(9, -1), (pulls - task.stiff * whole).reshape(-1))
-    return np.zeros_like(d) if found is None else found.reshape(-1, 4)
+    found = solve_banded(bands.reshape(2 * size + 1, -1), (pulls - task.stiff * whole).reshape(-1))
+    return np.zeros_like(d) if found is None else found.reshape(-1, size)
 
 
 def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:

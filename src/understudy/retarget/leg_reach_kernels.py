@@ -260,28 +260,32 @@ def step_of(body: tuple, frame: tuple, turned: Array, now: tuple, part: float, w
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def pull_of(root: Array, points: Array, matrix: Array, side: Array, pull: Array, block: Array, column: Array) -> None:
-    """How the points pull at the whole figure: pull (4,) = A^T W rho and block (4, 4) = A^T W A, over x, y, z and yaw.
+    """How the points pull at the whole figure: pull (6,) = A^T W rho and block (6, 6) = A^T W A, over moves and turns.
 
     W is the inverse of J J^T + soft, of which `matrix` holds the factor L, and side = W rho.
     """
     count = points.shape[0]
-    pull[:] = 0.0
+    column[:] = 0.0
     for k in range(count):
-        x, z = points[k, 0] - root[0], points[k, 2] - root[2]
+        x, y, z = points[k, 0] - root[0], points[k, 1] - root[1], points[k, 2] - root[2]
         for i in range(3):
-            pull[i] += side[3 * k + i]
-            for c in range(4):
-                column[3 * k + i, c] = 1.0 if c == i else 0.0
-        column[3 * k, 3], column[3 * k + 1, 3], column[3 * k + 2, 3] = z, 0.0, -x
-        pull[3] += z * side[3 * k] - x * side[3 * k + 2]
+            column[3 * k + i, i] = 1.0
+        column[3 * k, 4], column[3 * k, 5] = z, -y
+        column[3 * k + 1, 3], column[3 * k + 1, 5] = -z, x
+        column[3 * k + 2, 3], column[3 * k + 2, 4] = y, -x
+    for c in range(6):
+        total = 0.0
+        for i in range(3 * count):
+            total += column[i, c] * side[i]
+        pull[c] = total
     for i in range(3 * count):  # L^-1 A
-        for c in range(4):
+        for c in range(6):
             total = column[i, c]
             for m in range(i):
                 total -= matrix[i, m] * column[m, c]
             column[i, c] = total / matrix[i, i]
-    for a in range(4):
-        for b in range(4):
+    for a in range(6):
+        for b in range(6):
             total = 0.0
             for i in range(3 * count):
                 total += column[i, a] * column[i, b]
@@ -330,7 +334,7 @@ def solve_frame(
 def solve_frames(
     body: tuple, frames: tuple, iterations: int, turned: Array, shifts: Array, pulls: Array, blocks: Array
 ) -> float:
-    """All frames: turned (F, n, 4) is moved on, pulls (F, 4) and blocks (F, 4, 4) are written; the sum of the costs."""
+    """All frames: turned (F, n, 4) is moved on, pulls (F, 6) and blocks (F, 6, 6) are written; the sum of the costs."""
     places0, points0, goals, soft, above0, local0, low, high = frames
     n, count = body[0].shape[0], body[1].shape[0]
     work = (
@@ -349,7 +353,7 @@ def solve_frames(
         np.zeros((count, 3, 3)),
         np.zeros(16),
         np.zeros((n, 4)),
-        np.zeros((3 * count, 4)),
+        np.zeros((3 * count, 6)),
     )
     total = 0.0
     for f in range(goals.shape[0]):

@@ -31,10 +31,11 @@ from understudy import checks
 from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.retarget.body import Body
-from understudy.retarget.contact_correction import STRIDE, has_no_legs, reaching
+from understudy.retarget.contact_correction import STRIDE, leg_length, reaching
 from understudy.retarget.contact_goals import through_flight
 from understudy.retarget.contact_model import SINK
 from understudy.retarget.contacts import Phases
+from understudy.retarget.flights import fallen
 from understudy.retarget.force_balance import (
     PRESSING,
     Problem,
@@ -46,7 +47,6 @@ from understudy.retarget.force_balance import (
 )
 from understudy.retarget.freedom import Limits
 from understudy.retarget.height import body_height
-from understudy.retarget.limbs import limbs_of
 from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
 from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
@@ -55,7 +55,7 @@ INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp 
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
 USUAL = 0.03  # of the height: how sure a mapping is where it does not say
 STAY = (0.05, 0.2)  # of the height, and radians: displacements and turns that count as one
-SHARES = (1.0, 0.5, 0.25)  # of the displacement, until one makes things better
+SHARES = (1.0, 0.5, 0.0)  # of the displacement, until one makes things better
 REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
 ITERATIONS = 25
 ENOUGH = 1e-3  # of the cost: a step that gains less is the last
@@ -91,31 +91,31 @@ def realistic(
     if len(poses) < 3 or not body.contacts or not phases.down.any():
         return poses
     height = body_height(body, poses)
-    problem = problem_of(poses.world, body, phases, poses.rate, height, checks.positive(gravity, "gravity"))
+    gravity = checks.positive(gravity, "gravity")
+    air = ~np.asarray(phases.down.any(axis=1))
+    least = _mismatch(problem_of(poses.world, body, phases, poses.rate, height, gravity))
+    centres = mass_motion(poses.world, body, poses.rate).centres
+    flown = np.zeros((len(poses), 4))
+    flown[:, :3] = fallen(centres, air, poses.rate, gravity)
+    start = poses.moved(displacement_frames(centres, flown))
+    problem = problem_of(start.world, body, phases, poses.rate, height, gravity)
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
     stays = stay_units(poses.skeleton, body, phases, height)
     moved, _ = displacements(problem, np.asarray(variance), stays, interval, terms or Terms())
-    best, least = poses, _mismatch(problem)
     for share in SHARES:
-        found = _displaced(poses, body, phases, problem, share * moved, limits)
-        again = problem_of(found.world, body, phases, poses.rate, height, gravity)
-        if _mismatch(again) < least:
-            best, least = found, _mismatch(again)
-            break
-    return best
+        part = share * moved
+        part[:, :3] += fallen(problem.motion.centres + part[:, :3], air, poses.rate, gravity)
+        found = _displaced(start, body, phases, problem, part, limits)
+        if _mismatch(problem_of(found.world, body, phases, poses.rate, height, gravity)) < least:
+            return found
+    return poses
 
 
 def stay_units(skeleton: Skeleton, body: Body, phases: Phases, height: float) -> Array:
-    """(F,) metres that count as one displacement: few while a base stands, part of a leg on legs, more in flight."""
+    """(F,) metres that count as one displacement: part of a leg while standing, more in flight."""
     standing = np.asarray(phases.down.any(axis=1))
-    if has_no_legs(skeleton, body, phases):
-        near = SINK * height
-    else:
-        limbs = limbs_of(skeleton)
-        tops = limbs.top[[contact.joint for contact in body.contacts]]
-        legs = np.linalg.norm(body.contact_positions(limbs.world[None])[0] - limbs.world[tops, :3, 3], axis=1)
-        near = min(STAY[0] * height, STRIDE * float(legs.mean()))
+    near = min(STAY[0] * height, STRIDE * leg_length(skeleton, body, phases))
     return np.where(standing, near, STAY[0] * height)
 
 

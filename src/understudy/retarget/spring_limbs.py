@@ -31,7 +31,7 @@ from understudy.retarget.poses import Poses, posed_at
 
 KERNELS = "understudy.retarget.spring_limbs_kernels"
 STEPS_A_SECOND = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
-MOST_SWING = np.radians(75.0)  # from the goal; a bone that folds over its own limb looks broken
+MOST_SWING = np.radians(75.0)  # of one bone from its goal while springs are stepped, which keeps them stable
 LIMBS = r"tail|(^|[^a-z]|left|right)ears?(?![a-z])|antenna|feeler|plume|hair|mane|whisker"
 MOST = 0.25  # of all bones, measured along them: a snake's tail is 0.29 of it
 GRAVITY = np.array([0.0, -9.81, 0.0])
@@ -46,10 +46,12 @@ class SpringLimb:
     damping: float = 0.8  # 0 swings for ever, 1 comes back without overshoot
     sag: float = 0.0  # share of gravity that bends it beyond how it was posed
     taper: float = 1.3  # frequency at the tip over that at the base: below 1 the end lashes like a whip
+    most: float = 100.0  # degrees that it bends from its goal, all joints together: more, and it curls up
 
     def __post_init__(self) -> None:
         checks.positive(self.frequency, "frequency of a limb")
         checks.positive(self.taper, "taper of a limb")
+        checks.positive(self.most, "most of a limb")
         if not self.joints:
             raise InvalidInput("a limb should have at least one joint, but has none")
         if not self.damping >= 0:
@@ -86,7 +88,8 @@ def limbs_from(skeleton: Skeleton, joints: Sequence[str]) -> tuple[SpringLimb, .
             chain.append(skeleton.names[last])
         if len(chain) > 1 and chain[-1].lower().endswith("_end"):
             chain.pop()
-        limbs.append(SpringLimb(tuple(chain), frequency=4.0 if "tail" in name.lower() else 7.0))
+        tail = "tail" in name.lower()  # all others, as ears, are stiffer
+        limbs.append(SpringLimb(tuple(chain), frequency=4.0 if tail else 7.0, most=100.0 if tail else 40.0))
     return tuple(limbs)
 
 
@@ -170,7 +173,17 @@ def _swung(poses: Poses, limb: SpringLimb, chain: list[int], loose: Array) -> Ar
     kernels = accelerate.kernels(KERNELS)
     simulated = np.empty_like(goals)
     (swing_numpy if kernels is None else kernels.swing)(*given, rates, *settings, simulated)
-    return quaternion.slerp(goals, simulated, loose[:, None])
+    return quaternion.slerp(goals, simulated, loose[:, None] * _bent(goals, simulated, limb.most))
+
+
+def _bent(goals: Array, swung: Array, most: float) -> Array:
+    """(F, n) the share of each joint's swing a that is kept: m tanh(a / m), m the joint's part of `most` degrees.
+
+    Small swings stay as they are, and however hard it is shaken the limb bends in an even arc.
+    """
+    angles = 2 * np.arccos(np.minimum(np.abs((goals * swung).sum(axis=-1)), 1.0))
+    part = np.radians(most) / goals.shape[1]
+    return np.asarray(part * np.tanh(angles / part) / np.maximum(angles, 1e-9))
 
 
 def _bones(skeleton: Skeleton, chain: list[int]) -> Array:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from understudy.character import Character, Clip, Curves
+from understudy.character import Character, Clip, Curves, Skeleton
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.retarget.baselines.gaussian_process import GaussianProcess
@@ -47,6 +47,7 @@ CONTINUITY = 300.0
 # Of the character's height: a contact of a mapped pose that is lower is meant to stand, one that is higher is not.
 # Mapped feet float or sink by some hundredths, which is what the correction is for; steps lift them by a tenth or more.
 NEAR, FAR = 0.06, 0.1
+FUR = 0.1  # of what their volume would weigh: limbs that swing on springs, most of which are fur or feathers
 OFF_FLOOR = 0.2  # of the height: whose contact points are all further from the floor at rest swims or flies
 
 
@@ -105,7 +106,7 @@ def stage_of(
         target,
         pairs,
         mapping,
-        body_of(target) if body is None else body,
+        lighter(body_of(target), target.skeleton, springs) if body is None else body,
         limits,
         tuple(springs),
         freedom_of(pairs.poses),
@@ -113,6 +114,13 @@ def stage_of(
         doubt,
         float(np.mean(doubt.map(pairs.source).variance)),
     )
+
+
+def lighter(body: Body, skeleton: Skeleton, springs: Sequence[SpringLimb]) -> Body:
+    """The body with limbs that weigh little: the momentum that an actor gives is not in a tail that he has not got."""
+    share = np.ones(len(body))
+    share[[skeleton.index(joint) for limb in springs for joint in limb.joints]] = FUR
+    return Body(share * body.masses, body.centres, share[:, None, None] * body.inertias, body.contacts)
 
 
 def transfer(
@@ -199,7 +207,7 @@ def found_phases(source: Source, source_body: Body | None, stage: Stage, local: 
     height = body_height(source_body, source.poses)
     actor = phases_of(source_body.contact_positions(source.poses.world), source.rate, height, source_body.names)
     groups = corresponding(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
-    followed = follow(actor, groups, stage.body.names)
+    followed = follow(actor, groups, stage.body.names, source.rate)
     above = places[..., 1] / stage.height
     return Phases(followed.names, followed.down & held(above < NEAR, above > FAR))
 

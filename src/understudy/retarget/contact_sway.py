@@ -1,0 +1,63 @@
+"""A figure without legs: what it stands on is held, and the rest of it sways over that.
+
+The lamp stands on its base, which is its root. Where the base stands still the head goes on along the way that the
+actor's momentum asks for, as far as the arm lets it; before a jump it sinks, and after one it is caught. The joints
+between, turned by t, minimise
+
+    sum_p |p - p^|^2 / soft + |t|^2
+
+for three points p of the heaviest link that stands far from the base, and p^ where they would be were the whole figure
+moved without its base being held (`leg_reach`, with the base in place of the hips).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.maths import transform
+from understudy.retarget import leg_reach
+from understudy.retarget.body import Body
+from understudy.retarget.freedom import Limits
+from understudy.retarget.limbs import Limbs
+from understudy.retarget.poses import Poses
+
+SOFT = 1e-2  # of the squared length: by a tenth of it the head is drawn as much as by a radian of one joint
+ACROSS = 0.2  # of the length: how far apart the points are that hold the head's direction
+
+
+def top_of(body: Body, limbs: Limbs, base: int) -> int:
+    """The link with the largest moment about what the figure stands on, below that; the base where there is none."""
+    skeleton = limbs.skeleton
+    below = np.array([base in skeleton.ancestors(j)[1:] for j in range(len(skeleton))], bool)
+    centres = transform.apply(limbs.world, body.centres)
+    moments = body.masses * np.linalg.norm(centres - limbs.world[base, :3, 3], axis=1) * below
+    return int(moments.argmax()) if moments.any() else base
+
+
+def length_of(body: Body, limbs: Limbs, base: int) -> float:
+    """Metres at rest from what a figure stands on to the centre of its top."""
+    top = top_of(body, limbs, base)
+    centre = transform.apply(limbs.world[top], body.centres[top])
+    return float(np.linalg.norm(centre - limbs.world[base, :3, 3]))
+
+
+def swayed(poses: Poses, wanted: Poses, body: Body, limbs: Limbs, base: int, limits: Limits | None) -> Poses:
+    """Poses whose base stays, and whose top is drawn to where `wanted` has it; as they are without compiled code."""
+    top = top_of(body, limbs, base)
+    chain = [j for j in poses.skeleton.ancestors(top) if base in poses.skeleton.ancestors(j)[1:]]
+    length = length_of(body, limbs, base)
+    if not chain or length <= 0:
+        return poses
+    here, there = (_points(p, body, limbs, top, ACROSS * length) for p in (poses, wanted))
+    carriers = np.full(here.shape[1], top)
+    found = leg_reach.reach(poses, np.array(chain), carriers, here, there, limits, give=None, softness=(SOFT,))
+    return poses if found is None else found
+
+
+def _points(poses: Poses, body: Body, limbs: Limbs, top: int, away: float) -> Array:
+    """(F, 3, 3) the centre of the top, and points to its side and ahead of it at rest."""
+    at_rest = limbs.world[top]
+    centre = transform.apply(at_rest, body.centres[top])
+    places = centre + away * np.stack([np.zeros(3), limbs.left, limbs.front])
+    return np.asarray(transform.apply(poses.world[:, [top] * 3], transform.apply(np.linalg.inv(at_rest), places)))

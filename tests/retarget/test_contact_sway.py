@@ -1,0 +1,47 @@
+"""What stands on no legs sways: the base is held, the head goes on, within the limits of the arm."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from understudy import cast
+from understudy.maths import accelerate, quaternion
+from understudy.retarget.body import body_of
+from understudy.retarget.contact_sway import length_of, swayed, top_of
+from understudy.retarget.freedom import limit_boxes
+from understudy.retarget.leg_reach import KERNELS
+from understudy.retarget.limbs import limbs_of
+from understudy.retarget.poses import Poses
+
+
+def test_the_head_is_the_top_of_the_lamp() -> None:
+    lamp = cast.load("lamp").character()
+    body, limbs = body_of(lamp), limbs_of(lamp.skeleton)
+    base = body.contacts[0].joint
+    assert lamp.skeleton.names[top_of(body, limbs, base)] == "Head"
+    assert 0.7 < length_of(body, limbs, base) < 1.0
+    head = lamp.skeleton.index("Head")
+    assert top_of(body, limbs, lamp.skeleton.index("Bulb")) == lamp.skeleton.index("Bulb")  # nothing is below it
+    assert head != base
+
+
+@pytest.mark.skipif(accelerate.kernels(KERNELS) is None, reason="needs compiled code")
+def test_the_base_stays_and_the_head_goes_on() -> None:
+    lamp, limits = cast.load("lamp").character(), cast.limits("lamp")
+    body, limbs = body_of(lamp), limbs_of(lamp.skeleton)
+    base, head = body.contacts[0].joint, lamp.skeleton.index("Head")
+    poses = Poses.rest(lamp.skeleton, 20)
+    ahead = np.tile(np.eye(4), (20, 1, 1))
+    ahead[:, 2, 3] = np.linspace(0.0, 0.15, 20)
+    ahead[:, 1, 3] = -np.linspace(0.0, 0.1, 20)
+    wanted = poses.moved(ahead)
+    found = swayed(poses, wanted, body, limbs, base, limits)
+    np.testing.assert_allclose(found.world[:, base], poses.world[:, base], atol=1e-12)
+    missed = np.linalg.norm(found.world[:, head, :3, 3] - wanted.world[:, head, :3, 3], axis=1)
+    assert missed[0] < 1e-6 and missed[-1] < 0.5 * np.hypot(0.15, 0.1)
+    low, high, limited = limit_boxes(lamp.skeleton, limits)
+    turned = quaternion.to_rotation_vector(
+        quaternion.multiply(quaternion.conjugate(lamp.skeleton.rotations), found.rotations)
+    )
+    assert np.all(turned[:, limited] >= low[limited] - 1e-6) and np.all(turned[:, limited] <= high[limited] + 1e-6)
