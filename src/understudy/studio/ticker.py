@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from understudy.errors import UnderstudyError
 from understudy.studio.messages.shell import Notice, Stats
+from understudy.studio.pacing import Pace
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ LOG = logging.getLogger(__name__)
 RATE = 60.0
 LONGEST_STEP = 0.25  # seconds: after a pause of the machine the character goes on, it does not leap
 SHARE = 0.7  # of the time at most is spent on frames; a rig that is too slow for 60 a second gets fewer
+LATE = 4 / RATE  # seconds that are caught up with; a page that gets more frames at once drops them
 
 
 class Ticker:
@@ -59,19 +61,17 @@ class Ticker:
         return session.source is not None and session.document.stage.playing and bool(session.clients)
 
     async def _run(self) -> None:
-        last = time.perf_counter()
-        due = last
+        pace, seconds = Pace(RATE, SHARE, LATE), 0.0
         while True:
             if not self._playing and not self._show_once:
                 self._wake.clear()
                 await self._wake.wait()
-                last = due = time.perf_counter()
-            now = time.perf_counter()
-            seconds, last = min(now - last, LONGEST_STEP), now
-            self._tick(seconds if self._playing else 0.0)
-            cost = time.perf_counter() - now
-            due = max(due + max(1 / RATE, cost / SHARE), time.perf_counter())
-            await asyncio.sleep(due - time.perf_counter())
+                pace.begin()
+                seconds = 0.0
+            began = time.perf_counter()
+            self._tick(min(seconds, LONGEST_STEP) if self._playing else 0.0)
+            seconds = pace.next(time.perf_counter() - began)
+            await asyncio.sleep(pace.wait)
 
     def _tick(self, seconds: float) -> None:
         began = time.thread_time()

@@ -24,6 +24,7 @@ from understudy.studio.crowd.company import RATE, Company, room
 from understudy.studio.crowd.plain import PlainForm, plain_form
 from understudy.studio.messages.crowd import CrowdStats
 from understudy.studio.messages.shell import Notice
+from understudy.studio.pacing import Pace
 from understudy.studio.stage.description import bounds, describe, images
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger(__name__)
 SAMPLES = 128  # poses of a model that are looked at, to know what a character may do
-SHARE = 0.85  # of the time at most is spent on the crowd; a crowd that is too large gets fewer frames
-USUAL = 0.05  # how fast what a frame usually takes follows what one took
+SHARE = 0.95  # of the time at most is spent on the crowd; a crowd that is too large gets fewer frames
 LATE = 6 / RATE  # seconds that are caught up with after frames in which many began something else
 
 
@@ -119,11 +119,11 @@ class Crowd:
 
     async def _run(self) -> None:
         session, stream = self._session, frames.CROWD_STREAM
-        due, reported, size, usual = time.perf_counter(), time.monotonic(), 0, 0.0
+        pace, reported, size = Pace(RATE, SHARE, LATE), time.monotonic(), 0
         costs: list[float] = []
         try:
             while session.clients and self.company is not None:
-                now = time.perf_counter()
+                began = time.perf_counter()
                 if session.wanted(stream):
                     poses, cost = await asyncio.to_thread(self._step, self.company)
                     count, floats = poses.shape
@@ -131,9 +131,8 @@ class Crowd:
                     session.send_frame(frames.CROWD, self.company.frame / RATE, count, floats, payload, stream)
                     costs.append(cost)
                     size = poses.nbytes
-                usual += USUAL * (time.perf_counter() - now - usual)
-                due = max(due + max(1 / RATE, usual / SHARE), time.perf_counter() - LATE)
-                await asyncio.sleep(max(0.0, due - time.perf_counter()))
+                pace.next(time.perf_counter() - began)
+                await asyncio.sleep(pace.wait)
                 seconds = time.monotonic() - reported
                 if seconds >= 1.0 and costs:
                     mean, fps = sum(costs) / len(costs), len(costs) / seconds
