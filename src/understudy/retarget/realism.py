@@ -3,11 +3,11 @@
 Along x, y, z and about the vertical the figure is displaced by sums of Gaussians (`radial_basis`, eq. 10; the paper
 displaces the height alone), and each contact point that is down is pressed against the floor by e. They minimise
 
-    Z = k_w / 2 w^T w + k_1 Z_p + k_2 Z_m + k_e / 2 sum_f |e|^2 + k_s / 2 sum_f |d|^2        (eq. 11, and two terms)
-    Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                                  (eq. 12)
+    Z = k_w / 2 w^T w + k_1 Z_p + k_2 Z_m + k_e / 2 sum_f |e|^2 + k_s / 2 sum_f |d|^2 + k_m / 2 sum_f |d'|^2
+    Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                        (eqs. 11, with three terms more, 12)
 
 with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
-floor (`force_balance`), and d the displacement along the floor and the yaw. Forces are in units of the weight, lengths
+floor (`force_balance`), d the displacement along the floor and the yaw, and d' the momentum that it adds, level. Forces are in units of the weight, lengths
 of the height, and sums are over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is
 the likelihood of the poses under the mapping (eq. 15): of a displacement only the height shows in the local frame, and
 it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
@@ -54,6 +54,7 @@ from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
 INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
 USUAL = 0.03  # of the height: how sure a mapping is where it does not say
+GLIDE = 0.1  # of the height a second: a change of momentum that counts as one
 STAY = (0.05, 0.2)  # of the height, and radians: displacements and turns that count as one
 SHARES = (1.0, 0.5, 0.0)  # of the displacement, until one makes things better
 REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
@@ -70,6 +71,7 @@ class Terms:
     k_2: float = 0.005
     k_e: float = PRESSING
     k_s: float = 1.0
+    k_m: float = 0.2
 
 
 def realistic(
@@ -148,6 +150,7 @@ class _Costs:
     press: float  # times 1/2 |e|^2
     keep: Array  # (4,) times 1/2 w^2
     k_1: float  # times Z_p
+    glide: Array  # (4,) times 1/2 of the squared difference of d from a frame to the next
 
     @classmethod
     def of(cls, problem: Problem, variance: Array, stays: Array, terms: Terms) -> _Costs:
@@ -158,12 +161,22 @@ class _Costs:
         stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (SURE * height) ** 2)
         stay[[0, 1, -2, -1]] += dt / (SINK * np.array([height, height, height, 1.0])) ** 2  # nothing holds the ends
         keep = terms.k_w / np.array([height, height, height, 1.0]) ** 2
-        return cls(stay, terms.k_e * dt / (SINK * height) ** 2, keep, terms.k_1 * dt)
+        glide = terms.k_m / dt / (GLIDE * height) ** 2 * np.array([1.0, 0.0, 1.0, 0.0])
+        return cls(stay, terms.k_e * dt / (SINK * height) ** 2, keep, terms.k_1 * dt, glide)
+
+    def gliding(self, moved: Array) -> Array:
+        """(F, 4) the slope of the term of momentum by the displacements."""
+        steps = self.glide * np.diff(moved, axis=0)
+        slope = np.zeros(moved.shape)
+        slope[1:] += steps
+        slope[:-1] -= steps
+        return slope
 
     def total(self, problem: Problem, weights: Array, moved: Array, pressed: Array) -> float:
         """Z."""
         missing = residuals(problem, moved, pressed)
         own = (self.keep * weights**2).sum() + (self.stay * moved**2).sum() + self.press * np.square(pressed).sum()
+        own += (self.glide * np.square(np.diff(moved, axis=0))).sum()
         return float(0.5 * (own + self.k_1 * np.square(missing).sum()))
 
 
@@ -224,9 +237,12 @@ class _Equations:
         slope, blocks = normal_blocks(
             (white @ rho[..., None])[..., 0], (white @ by_moves.reshape(len(rho), 6, 12)).reshape(by_moves.shape)
         )
-        slope = costs.k_1 * slope + costs.stay * moved
+        slope = costs.k_1 * slope + costs.stay * moved + costs.gliding(moved)
         blocks = costs.k_1 * blocks
         blocks[0] += costs.stay[..., None] * np.eye(4)
+        blocks[0, 1:] += np.diag(costs.glide)
+        blocks[0, :-1] += np.diag(costs.glide)
+        blocks[1, :-1] -= np.diag(costs.glide)
         bands = basis.banded(blocks)
         bands[-1] += np.tile(costs.keep, basis.count)
         answer = press * np.swapaxes(by_press, 1, 2) @ root @ white
