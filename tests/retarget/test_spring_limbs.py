@@ -98,3 +98,28 @@ def test_a_limb_is_a_chain() -> None:
         SpringLimb(())
     with pytest.raises(InvalidInput, match="damping"):
         SpringLimb(("Tail1",), damping=-1)
+
+
+def test_however_hard_it_is_shaken_it_does_not_curl_up() -> None:
+    times = np.arange(60) / 30
+    rest = Poses.rest(hopper().character().skeleton, 60, 30.0)
+    turns = quaternion.from_rotation_vector(np.outer(2.5 * np.sin(25 * times), [1.0, 0.0, 0.0]))
+    poses = rest.moved(transform.compose(np.outer(np.sin(20 * times), [0.0, 3.0, 0.0]) + [0.0, 9.0, 0.0], turns))
+    most = bent(swing(poses, [SpringLimb(TAIL.joints, most=60.0)]), poses)
+    assert np.radians(15.0) < most <= np.radians(20.0)  # a third of it for each of the three joints
+
+
+def test_a_limb_lies_on_the_floor_and_keeps_its_keys_where_it_is_not_loose() -> None:
+    skeleton = hopper().character().skeleton
+    rest = Poses.rest(skeleton, 40, 30.0)
+    sunk = np.tile(np.eye(4), (40, 1, 1))
+    joints = [skeleton.index(joint) for joint in TAIL.joints]
+    sunk[:, 1, 3] = -np.linspace(0.0, rest.world[0, joints[0], 1, 3] - 0.005, 40)
+    pitch = quaternion.from_rotation_vector(np.tile([-0.9, 0.0, 0.0], (40, 1)))
+    poses = rest.moved(sunk)
+    rotations = np.array(poses.rotations)
+    rotations[:, joints[0]] = quaternion.multiply(rotations[:, joints[0]], pitch)
+    poses = Poses(skeleton, poses.translations, rotations, 30.0)
+    assert poses.world[:, joints, 1, 3].min() < -0.03
+    assert swing(poses, [TAIL]).world[:, joints, 1, 3].min() > -1e-9
+    assert bent(swing(poses, [TAIL], [np.zeros(40)]), poses) < 1e-6

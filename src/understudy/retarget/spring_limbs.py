@@ -6,7 +6,8 @@ bone's tip x is drawn to where the goal g would have it, within the moving frame
     x'' = w^2 (g - x) + 2 zeta w (g' - x') + sag * gravity,      |x - joint| = length of the bone
 
 so that the limb trails when the body starts, swings on when it stops, and rests where it was keyed. Steady travel does
-not bend it. The bone swings about its joint; its twist is the goal's.
+not bend it. The bone swings about its joint; its twist is the goal's. However hard it is shaken, the limb bends by no
+more than `most`, and it lies on the floor rather than going through it (`limb_floor`).
 
 Keys are rotations of the limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) says how
 far the springs act: at 0 the limb is exactly as keyed.
@@ -26,6 +27,7 @@ from understudy.character import Character, Clip, Curves, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import accelerate, linear, quaternion
+from understudy.retarget.limb_floor import over_floor
 from understudy.retarget.links import links_of, mirrored
 from understudy.retarget.poses import Poses, posed_at
 
@@ -173,7 +175,10 @@ def _swung(poses: Poses, limb: SpringLimb, chain: list[int], loose: Array) -> Ar
     kernels = accelerate.kernels(KERNELS)
     simulated = np.empty_like(goals)
     (swing_numpy if kernels is None else kernels.swing)(*given, rates, *settings, simulated)
-    return quaternion.slerp(goals, simulated, loose[:, None] * _bent(goals, simulated, limb.most))
+    swung = quaternion.slerp(goals, simulated, loose[:, None] * _bent(goals, simulated, limb.most))
+    lowest = float(_rest(skeleton)[chain, 1, 3].min())
+    lying = over_floor(turns, starts, swung, bones * sizes[:, None], offsets, skeleton.rotations[chain], lowest)
+    return quaternion.slerp(swung, lying, loose[:, None])
 
 
 def _bent(goals: Array, swung: Array, most: float) -> Array:
@@ -201,10 +206,14 @@ def _bones(skeleton: Skeleton, chain: list[int]) -> Array:
 
 def _sizes(skeleton: Skeleton, chain: list[int]) -> Array:
     """(n,) metres to a unit of each joint's frame."""
-    world = kinematics.world_transforms_numpy(
+    return np.asarray(np.linalg.norm(_rest(skeleton)[chain, :3, 0], axis=1))
+
+
+def _rest(skeleton: Skeleton) -> Array:
+    """(J, 4, 4) the world at rest."""
+    return kinematics.world_transforms_numpy(
         skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales
     )
-    return np.asarray(np.linalg.norm(world[chain, :3, 0], axis=1))
 
 
 def swing_numpy(
