@@ -154,6 +154,8 @@ def test_comes_back_from_its_parts() -> None:
         ("plain", np.array([10_000])),
         ("turning", np.array([0])),
         ("turns", np.array([-1])),
+        ("circling", np.array([500])),
+        ("circling", np.array([0])),
         ("travel", np.array([3])),
         ("base", np.zeros(3)),
         ("reference", np.zeros((1, 4))),
@@ -166,8 +168,9 @@ def test_damaged_parts_are_refused(name: str, value: np.ndarray) -> None:
     encoder = fitted(rig, [walkers.take(rig, 40, 1, 1.2)])
     with pytest.raises(InvalidInput):
         Encoder.from_parts(encoder.header(), {**encoder.arrays(), name: value})
-    with pytest.raises(InvalidInput, match="no encoder"):
-        Encoder.from_parts(encoder.header(), {k: v for k, v in encoder.arrays().items() if k != name})
+    if name != "circling":  # which older files lack
+        with pytest.raises(InvalidInput, match="no encoder"):
+            Encoder.from_parts(encoder.header(), {k: v for k, v in encoder.arrays().items() if k != name})
 
 
 @pytest.mark.parametrize("key", ["channels", "rate", "root"])

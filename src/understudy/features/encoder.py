@@ -1,9 +1,10 @@
 """Encoder: poses of a rig as the plain numbers that learners see, and back.
 
-    row (C,)  --encode-->  features (E,) = [ plain columns | rotations as logarithms | travel ]  --decode-->  row
+    row (C,)  --encode-->  features (E,) = [ plain columns | logarithms, or axes | travel ]  --decode-->  row (C,)
 
 A rotation q becomes v = log(r^-1 q), r being the mean rotation of the takes, so that v stays far from half a turn and a
-straight line between two features is a sensible motion. Translations, scales, weights, controls and Euler angles stay
+straight line between two features is a sensible motion; one that comes full circle becomes two axes (`circling`).
+Translations, scales, weights, controls and Euler angles stay
 as they are (a triple of angles is no longer unique once it has been turned into a rotation, and decoded row by row it
 would jump). Columns that no take moves are left out and come back as they were. Where the character travels over the
 ground its root is taken off the ground, and its velocities are three more features (`root`, `ground`).
@@ -23,6 +24,7 @@ from understudy import checks
 from understudy.character import Channel, Channels
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.features import circling as axes_of
 from understudy.features import ground as grounds_of
 from understudy.features.ground import Ground
 from understudy.features.logarithms import exponentials, logarithms
@@ -45,6 +47,7 @@ class Encoder:
     reference: Array  # (R, 4) their mean rotations
     still: Array  # (R, 3) their logarithms where those do not move
     turns: Array  # (T,) int, the moving entries of the (R, 3) logarithms
+    circling: Array  # (S,) int, which of the rotations are axes
     travel: Array  # (G,) int, the moving entries of TRAVEL
     learned: Array  # (E,) bool, False for what is kept apart
     root: Root | None = None
@@ -78,12 +81,15 @@ class Encoder:
         columns = turning[:, None] + np.arange(4)
         reference = quaternion.mean(np.moveaxis(np.concatenate([take[:, columns] for take in takes]), 0, 1))
         logs = [logarithms(take[:, columns], reference) for take in takes]
-        turns = np.flatnonzero(_moving(logs).reshape(-1))
+        around = np.any([axes_of.comes_round(each) for each in logs], axis=0)
+        turns = np.flatnonzero((_moving(logs) & ~around[:, None]).reshape(-1))
+        circling = np.flatnonzero(around)
         travel = np.zeros(0, np.int64)
         if paths is not None:
             travel = np.flatnonzero(_moving([np.zeros((1, 3)), *(grounds_of.velocities(p, rate) for p in paths)]))
-        unmarked = np.ones(len(plain) + len(turns) + len(travel), bool)
-        arrays = dict(zip(ARRAYS, (base, plain, turning, reference, logs[0][0], turns, travel, unmarked), strict=True))
+        unmarked = np.ones(len(plain) + len(turns) + len(axes_of.NAMES) * len(circling) + len(travel), bool)
+        found = (base, plain, turning, reference, logs[0][0], turns, circling, travel, unmarked)
+        arrays = dict(zip(ARRAYS, found, strict=True))
         frozen = {name: checks.freeze(np.array(array)) for name, array in arrays.items()}
         result = cls(channels, checks.positive(rate, "rate"), **frozen, root=root)
         object.__setattr__(result, "learned", checks.freeze(~_named(channels, result._columns, result.names, apart)))
@@ -100,12 +106,14 @@ class Encoder:
         """(E,) a name for every feature: that of its column, `Hips.rotation.x` for logarithms, `root.turn`."""
         known = self.channels.names
         turned = [f"{known[self.turning[i // 3]].rpartition('.')[0]}.{'xyz'[i % 3]}" for i in self.turns]
-        return (*(known[i] for i in self.plain), *turned, *(TRAVEL[i] for i in self.travel))
+        spun = [f"{known[i].rpartition('.')[0]}.{name}" for i in self.turning[self.circling] for name in axes_of.NAMES]
+        return (*(known[i] for i in self.plain), *turned, *spun, *(TRAVEL[i] for i in self.travel))
 
     @cached_property
     def _columns(self) -> Array:
         """(E,) a column of the channel that each feature belongs to, -1 for travel."""
-        return np.concatenate([self.plain, self.turning[self.turns // 3], np.full(len(self.travel), -1)])
+        spun = np.repeat(self.turning[self.circling], len(axes_of.NAMES))
+        return np.concatenate([self.plain, self.turning[self.turns // 3], spun, np.full(len(self.travel), -1)])
 
     def encode(self, rows: Array) -> Array:
         """(F, E) features of the consecutive frames (F, C) of one take; rotations are continuous along it.
@@ -118,7 +126,9 @@ class Encoder:
             path = _grounds(self.channels, self.root, rows, self.rate)
             rows, velocities = _taken_off(self.channels, self.root, rows, path), grounds_of.velocities(path, self.rate)
         logs = logarithms(rows[:, self._turning_columns], self.reference).reshape(len(rows), -1)
-        return np.concatenate([rows[:, self.plain], logs[:, self.turns], velocities[:, self.travel]], axis=1)
+        spun = axes_of.axes(rows[:, self._turning_columns[self.circling]], self.reference[self.circling])
+        spun = spun.reshape(len(rows), -1)
+        return np.concatenate([rows[:, self.plain], logs[:, self.turns], spun, velocities[:, self.travel]], axis=1)
 
     def grounds(self, rows: Array) -> Array:
         """(F, 3) the ground, x, z and heading, that `encode` sees under the frames (F, C) of one take."""
@@ -137,12 +147,15 @@ class Encoder:
         `rate` is that of the frames given, where it is not that of the takes.
         """
         features = self._checked(features, len(self), "features")
-        if self.root is None:
-            return self._poses(features)
         start = Ground() if ground is None else ground
-        if not len(self.travel):
-            return self.place(features, np.tile((start.x, start.z, start.heading), (len(features), 1)))
-        return self.place(features, grounds_of.path(self._velocities(features), start, rate or self.rate)[0])
+        grounds = np.tile((start.x, start.z, start.heading), (len(features), 1))
+        if len(self.travel):
+            grounds, _ = grounds_of.path(self._velocities(features), start, rate or self.rate)
+        rows = self.place(features, grounds)
+        if len(self.circling):  # axes do not tell q from -q
+            spun = self._turning_columns[self.circling]
+            rows[:, spun] = quaternion.unroll(rows[:, spun])
+        return rows
 
     def ground_after(self, features: Array, ground: Ground | None = None, rate: float | None = None) -> Ground:
         """The ground of the frame that follows one frame (E,), or several (F, E) of which the first is on `ground`."""
@@ -172,6 +185,11 @@ class Encoder:
             logs[:, self.turns] = features[:, count : count + len(self.turns)]
             logs = logs.reshape(-1, *self.still.shape)
             rows[:, self._turning_columns] = exponentials(logs, self.reference)
+        if len(self.circling):
+            first = count + len(self.turns)
+            spun = features[:, first : first + len(axes_of.NAMES) * len(self.circling)]
+            spun = spun.reshape(len(features), len(self.circling), -1)
+            rows[:, self._turning_columns[self.circling]] = axes_of.rotations_of(spun, self.reference[self.circling])
         return rows
 
     def _velocities(self, features: Array) -> Array:
@@ -208,16 +226,20 @@ class Encoder:
             channels = Channels(Channel(str(t), str(kind), tuple(columns)) for t, kind, columns in header["channels"])
             root = None if header["root"] is None else Root.from_dict(header["root"])
             rate = checks.positive(header["rate"], "rate of the encoder")
+            arrays = {"circling": np.zeros(0, np.int64), **arrays}  # older files know of none
             found = {name: checks.array(arrays[name], f"encoder {name}", *spec) for name, spec in ARRAYS.items()}
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"this is no encoder: {error}") from None
         width, rotations = channels.width, channels.columns_of("rotation")[::4]
         if len(found["base"]) != width or not np.isin(found["turning"], rotations).all():
             raise InvalidInput(f"the encoder should be of {width} columns with rotations where its channels have them")
-        for name, below in (("plain", width), ("turns", 3 * len(found["turning"])), ("travel", len(TRAVEL))):
+        rotating = len(found["turning"])
+        belows = {"plain": width, "turns": 3 * rotating, "circling": rotating, "travel": len(TRAVEL)}
+        for name, below in belows.items():
             checks.indices(found[name], f"encoder {name}", below)
         sizes = {len(found[name]) for name in ("turning", "reference", "still")}
-        if len(sizes) != 1 or len(found["learned"]) != sum(len(found[name]) for name in ("plain", "turns", "travel")):
+        count = sum(len(found[name]) for name in ("plain", "turns", "travel"))
+        if len(sizes) != 1 or len(found["learned"]) != count + len(axes_of.NAMES) * len(found["circling"]):
             raise InvalidInput("the encoder's arrays should agree on the number of features")
         if root is not None:
             _slices(channels, root)
@@ -231,6 +253,7 @@ ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "reference": (("R", 4), np.float64),
     "still": (("R", 3), np.float64),
     "turns": (("T",), np.int64),
+    "circling": (("S",), np.int64),
     "travel": (("G",), np.int64),
     "learned": (("E",), np.bool_),
 }
