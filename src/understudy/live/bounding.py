@@ -101,9 +101,9 @@ class Bound:
 
 
 def _rows(planner: Planner, told: State, features: Array) -> Array:
-    """(K, C) rows of features (K, E), where the character stands."""
-    ground = told.ground
-    return planner.model.encoder.place(features, np.tile((ground.x, ground.z, ground.heading), (len(features), 1)))
+    """(K, C) rows of features (K, E) as they are shown, where the character stands."""
+    ground, shown = told.ground, planner.range.within(features)
+    return planner.model.encoder.place(shown, np.tile((ground.x, ground.z, ground.heading), (len(shown), 1)))
 
 
 def _places(rig: DirectRig, rows: Array, joints: Array) -> Array:
@@ -113,6 +113,6 @@ def _places(rig: DirectRig, rows: Array, joints: Array) -> Array:
 
 def _cut(planner: Planner, before: State, state: State, features: Array) -> State:
     """The state with other features (E,); the difference is blended away."""
-    ground = planner.model.encoder.ground_after(features, before.ground, planner.rate)
+    ground = planner.model.encoder.ground_after(planner.range.within(features), before.ground, planner.rate)
     rate = (features - before.features) * planner.rate
     return switching.blended(planner, changed(state, features=features, rate=rate, ground=ground), BACK)

@@ -90,11 +90,9 @@ class Performer:
         ]
         ready = [switching.settle(self.planner, state) for state in told]
         moved = motion.move(self.planner, ready)
-        after = self._shown(ready, moved)
-        encoder = self.model.encoder
+        after, shown = self._shown(ready, moved)
         grounds = np.array([(state.ground.x, state.ground.z, state.ground.heading) for state in ready])
-        features = np.array([state.features for state in after]).reshape(-1, len(encoder))  # also of nobody
-        rows = encoder.place(features, grounds.reshape(-1, 3))
+        rows = self.model.encoder.place(shown, grounds.reshape(-1, 3))
         if self._bound is not None:
             self._bound.keep(self.planner, ready, after, rows)
             after = [changed(s, before=(*s.before[-1:], row.copy())) for s, row in zip(after, rows)]
@@ -148,30 +146,34 @@ class Performer:
         others = (voice for i, voice in enumerate(state.voices) if i != first)
         return replace(state, voices=(kept, *(switching.leaving(self.planner, voice, state.frame) for voice in others)))
 
-    def _shown(self, states: Sequence[State], voices: Sequence[tuple[Voice, ...]]) -> list[State]:
-        """The states a frame on, with the features that are shown, and on the ground that follows these."""
+    def _shown(self, states: Sequence[State], voices: Sequence[tuple[Voice, ...]]) -> tuple[list[State], Array]:
+        """The states a frame on, on the ground that follows it, and the features (M, E) that are shown."""
         dt, after = 1 / self.rate, self.model.encoder.ground_after
-        result = []
-        for state, own in zip(states, voices):
+        meant = np.empty((len(states), len(self.model.encoder)))
+        blends = []
+        for pose, state, own in zip(meant, states, voices):
             frame, blend = state.frame + 1, state.blend
-            features, _ = mixed(own, frame, self.rate)
+            pose[:], _ = mixed(own, frame, self.rate)
             if blend is not None:
                 age = (frame - blend.start) / self.rate
-                features = features + inertial.evaluate(blend.decay, age)
+                pose += inertial.evaluate(blend.decay, age)
                 blend = None if age >= float(blend.decay.duration.max(initial=0.0)) else blend
-            result.append(
-                changed(
-                    state,
-                    frame=frame,
-                    voices=own,
-                    features=features,
-                    rate=(features - state.features) * self.rate,
-                    blend=blend,
-                    dials=state.dials.turned(dt),
-                    ground=after(features, state.ground, self.rate),
-                )
+            blends.append(blend)
+        shown = self.planner.range.within(meant)
+        result = [
+            changed(
+                state,
+                frame=state.frame + 1,
+                voices=own,
+                features=features,
+                rate=(features - state.features) * self.rate,
+                blend=blend,
+                dials=state.dials.turned(dt),
+                ground=after(seen, state.ground, self.rate),
             )
-        return result
+            for state, own, blend, features, seen in zip(states, voices, blends, meant, shown)
+        ]
+        return result, shown
 
 
 def _stays(command: Command) -> bool:

@@ -21,6 +21,7 @@ from understudy.live import path
 from understudy.live.commands import Idle, Mix, Move, Play, Transition, clip_time
 from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Leg, Replay
 from understudy.live.particle import Density, Forces, prepared
+from understudy.live.ranging import Range
 from understudy.maths import resample
 from understudy.posespace import Bridges, Model, PoseSpace
 
@@ -115,6 +116,7 @@ class Planner:
     def __init__(self, model: Model, rate: float, seed: int = 0) -> None:
         self.model, self.rate, self.seed = model, rate, seed
         self.stages = {label: Stage.of(space) for label, space in model.spaces.items()}
+        self.range = Range.of(model)
         self.pace = rate / model.rate  # frames that are performed for each of the clips
         # (G,) the features that are velocities over the ground
         self.travel = np.array([i for i, name in enumerate(model.encoder.names) if name in TRAVEL], np.int64)

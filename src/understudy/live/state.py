@@ -67,14 +67,17 @@ class Voice:
         drift = self.weight_rate * self.fade * u * (1 + u * u * (u * (8 - 3 * u) - 6))
         return self.weight_from + changed + drift
 
+    def weight_speed(self, frame: int, rate: float) -> float:
+        """How fast `weight` changes at a frame, a second."""
+        u = min(max((frame - self.fade_start) / (self.fade * rate), 0.0), 1.0)
+        changed = 30 * (self.weight_to - self.weight_from) * (u * (1 - u)) ** 2 / self.fade
+        return changed + self.weight_rate * (1 + u * u * (u * (32 - 15 * u) - 18))
+
     def faded(self, weight: float, frame: int, rate: float, seconds: float = FADE) -> Voice:
         """The same voice, from now on its way to another weight; one that is on its way turns without a jolt."""
         if weight == self.weight_to:
             return self
-        now = self.weight(frame, rate)
-        speed = (
-            (self.weight(frame + 1, rate) - self.weight(frame - 1, rate)) * rate / 2 if frame > self.fade_start else 0.0
-        )
+        now, speed = self.weight(frame, rate), self.weight_speed(frame, rate)
         return replace(
             self, weight_from=now, weight_to=float(weight), weight_rate=speed, fade_start=frame, fade=seconds
         )
@@ -95,12 +98,15 @@ def changed(record: Record, **changes: Any) -> Record:
 
 
 def mixed(voices: tuple[Voice, ...], frame: int, rate: float) -> tuple[Array, Array]:
-    """Features (E,) and their rates (E,): the mean of the voices by their weights."""
+    """Features (E,) and their rates (E,): the mean of the voices by their weights, which change as well."""
     if len(voices) == 1:
         return voices[0].features, voices[0].rate
-    weights = np.array([voice.weight(frame, rate) for voice in voices])
-    weights /= max(weights.sum(), 1e-12)
-    return weights @ np.stack([v.features for v in voices]), weights @ np.stack([v.rate for v in voices])
+    features, rates = np.stack([v.features for v in voices]), np.stack([v.rate for v in voices])
+    weights, speeds = np.array([(v.weight(frame, rate), v.weight_speed(frame, rate)) for v in voices]).T
+    total = max(weights.sum(), 1e-12)
+    weights = weights / total
+    speeds = (speeds - weights * speeds.sum()) / total
+    return weights @ features, weights @ rates + speeds @ features
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +153,7 @@ class State:
     frame: int
     seed: int
     voices: tuple[Voice, ...]
-    features: Array  # (E,) what is shown
+    features: Array  # (E,) what is meant, of which what the clips never do is shown less (`ranging`)
     rate: Array  # (E,) how fast that changes, per second
     dials: Dials
     ground: Ground
