@@ -104,7 +104,7 @@ def test_however_hard_it_is_shaken_it_does_not_curl_up() -> None:
     times = np.arange(60) / 30
     rest = Poses.rest(hopper().character().skeleton, 60, 30.0)
     turns = quaternion.from_rotation_vector(np.outer(2.5 * np.sin(25 * times), [1.0, 0.0, 0.0]))
-    poses = rest.moved(transform.compose(np.outer(np.sin(20 * times), [0.0, 3.0, 0.0]) + [0.0, 9.0, 0.0], turns))
+    poses = rest.moved(transform.compose(np.outer(9.0 + 3.0 * np.sin(20 * times), [0.0, 1.0, 0.0]), turns))
     most = bent(swing(poses, [SpringLimb(TAIL.joints, most=60.0)]), poses)
     assert np.radians(15.0) < most <= np.radians(20.0)  # a third of it for each of the three joints
 
