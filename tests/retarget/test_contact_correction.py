@@ -12,12 +12,13 @@ from understudy import cast
 from understudy.formats import registry
 from understudy.maths import accelerate
 from understudy.retarget.body import body_of
-from understudy.retarget.contact_correction import corrected, has_no_legs
+from understudy.retarget.contact_correction import corrected
 from understudy.retarget.contacts import Phases, phases_of
 from understudy.retarget.height import body_height
 from understudy.retarget.measures import penetration, slide
 from understudy.retarget.poses import Poses, poses_of
 from understudy.retarget.source import source_of
+from understudy.retarget.stance import has_no_legs
 
 
 def creeping() -> tuple[Poses, Phases]:

@@ -9,8 +9,8 @@ from tests.retarget.test_leg_reach import crouched
 from understudy.checks import Array
 from understudy.retarget.contact_path import neutral_places, spanned_way
 from understudy.retarget.contacts import Phases
-from understudy.retarget.limbs import limbs_of
 from understudy.retarget.poses import Poses
+from understudy.retarget.stance import stance_of
 
 FRAMES, STEP = 120, 30
 
@@ -27,9 +27,10 @@ def striding(speed: float) -> tuple[Poses, Phases]:
 
 def _reached(poses: Poses, phases: Phases) -> tuple[Array, Array, Array]:
     """How far legs are asked to reach over how far they can, frame by frame, the shifts, and the places."""
-    body, limbs = bodies.walker()[1], limbs_of(poses.skeleton)
-    way = spanned_way(poses, body, phases, limbs)
-    near, reach = neutral_places(poses, body, limbs)
+    body = bodies.walker()[1]
+    stance = stance_of(poses, body, phases)
+    way = spanned_way(poses, body, phases, stance)
+    near, reach = neutral_places(poses, body, stance)
     asked = [
         np.linalg.norm((near[a:b, k] + way.shifts[a:b] - place)[:, [0, 2]], axis=1) / reach[k]
         for (k, a, b), place in zip(way.spans, way.places)

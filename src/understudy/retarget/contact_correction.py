@@ -2,15 +2,16 @@
 
 The figure is first moved as a whole, smoothly, by what all contact points have in common; then the legs reach for the
 goals of `contact_goals` by inverse kinematics, within their limits. The hips give way only as far as legs are too
-short. A figure whose contact points hang on its root, with no leg between, is held there and sways (`contact_sway`).
+short. A figure whose contact points hang on its root, with no leg between, is held there and sways (`contact_sway`);
+feet that hang on no leg are placed, and their legs follow (`loose_feet`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from understudy.character import Skeleton
 from understudy.checks import Array
+from understudy.maths import transform
 from understudy.retarget import contact_sway, leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.contact_goals import LOOSE, as_feet, contact_goals, distances, firmness, rigid_fit
@@ -18,9 +19,10 @@ from understudy.retarget.contact_path import spanned_way
 from understudy.retarget.contacts import Phases
 from understudy.retarget.freedom import Freedom, Limits
 from understudy.retarget.ik import solve_ik
-from understudy.retarget.limbs import Limbs, limbs_of
+from understudy.retarget.loose_feet import LooseFoot, placed
 from understudy.retarget.markers import Markers
 from understudy.retarget.poses import Poses
+from understudy.retarget.stance import Stance, stance_of
 
 STRIDE = 0.15  # of a leg's length: what legs alone make up for
 # Beside contact points that weigh 1: hips hold their place with this, so that legs bend first, and where they cannot
@@ -34,34 +36,11 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     used = np.flatnonzero(phases.down.any(axis=0))
     if not used.size or not len(poses):
         return poses
-    limbs = limbs_of(poses.skeleton)
-    way = spanned_way(poses, body, phases, limbs, _length(body, phases, limbs))
+    stance = stance_of(poses, body, phases)
+    way = spanned_way(poses, body, phases, stance)
     moved = poses.moved(_shifts(way.shifts))
-    goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, limbs), way.places)
-    return reaching(moved, body, phases, goals, limits)
-
-
-def _length(body: Body, phases: Phases, limbs: Limbs) -> float | None:
-    """Metres, of a figure that stands on no legs."""
-    if not has_no_legs(limbs.skeleton, body, phases):
-        return None
-    return contact_sway.length_of(body, limbs, _base(body, phases))
-
-
-def leg_length(skeleton: Skeleton, body: Body, phases: Phases) -> float:
-    """Metres at rest between what stands on the floor and what it carries."""
-    limbs = limbs_of(skeleton)
-    length = _length(body, phases, limbs)
-    if length is not None:
-        return length
-    tops = limbs.top[[contact.joint for contact in body.contacts]]
-    points = body.contact_positions(limbs.world[None])[0]
-    return float(np.linalg.norm(points - limbs.world[tops, :3, 3], axis=1).mean())
-
-
-def _base(body: Body, phases: Phases) -> int:
-    """What a figure without legs stands on."""
-    return body.contacts[int(np.flatnonzero(phases.down.any(axis=0))[0])].joint
+    goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, stance), way.places)
+    return reaching(moved, body, phases, goals, limits, stance)
 
 
 def _shifts(moves: Array) -> Array:
@@ -71,25 +50,20 @@ def _shifts(moves: Array) -> Array:
     return result
 
 
-def reaching(poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None) -> Poses:
+def reaching(
+    poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None, stance: Stance | None = None
+) -> Poses:
     """Poses whose contact points come to goals (F, K, 3), by their legs or, where there are none, as a whole."""
+    stance = stance_of(poses, body, phases) if stance is None else stance
     used = np.flatnonzero(phases.down.any(axis=0))
     points, holds = body.contact_positions(poses.world), firmness(phases, poses.rate)
-    limbs = limbs_of(poses.skeleton)
-    tops = limbs.top[[contact.joint for contact in body.contacts]]
-    goals = as_feet(points, goals, phases, holds, tops)
-    if not has_no_legs(poses.skeleton, body, phases):
-        return _with_legs(poses, body, goals, used, limbs, limits, holds)
+    goals = as_feet(points, goals, phases, holds, stance.hips)
     partly = phases.down.any(axis=1, keepdims=True) & ~phases.down
+    if stance.base is None:
+        return _with_legs(poses, body, goals, used, stance, limits, holds)
     weights = np.where(partly, LOOSE**2, holds)[:, used]
     held = _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], weights)), body)
-    return contact_sway.swayed(held, poses, body, limbs, _base(body, phases), limits)
-
-
-def has_no_legs(skeleton: Skeleton, body: Body, phases: Phases) -> bool:
-    """Whether nothing that weighs anything stands between the contacts that are ever down and the root."""
-    used = np.flatnonzero(phases.down.any(axis=0))
-    return not any(body.masses[skeleton.ancestors(body.contacts[k].joint)[1:]].any() for k in used)
+    return contact_sway.swayed(held, poses, body, stance.limbs, stance.base, limits)
 
 
 def _lifted(poses: Poses, body: Body) -> Poses:
@@ -100,18 +74,40 @@ def _lifted(poses: Poses, body: Body) -> Poses:
 
 
 def _with_legs(
-    poses: Poses, body: Body, goals: Array, used: Array, limbs: Limbs, limits: Limits | None, holds: Array
+    poses: Poses, body: Body, goals: Array, used: Array, stance: Stance, limits: Limits | None, holds: Array
 ) -> Poses:
-    """The limbs of the contact points turn, and the root moves where they cannot reach."""
-    skeleton = poses.skeleton
-    joints = np.array([body.contacts[k].joint for k in used], np.int64)
+    """The limbs of the contact points turn, and the root moves where they cannot reach. Loose feet are placed."""
+    skeleton, feet = poses.skeleton, stance.feet
+    points = body.contact_positions(poses.world)
+    on_legs = np.array([k for k in used if not any(k in foot.contacts for foot in feet)], np.int64)
+    moves = _moves(points, goals, holds, feet)
+    origins = poses.world[:, np.array([foot.joint for foot in feet], np.int64)][..., :3, 3]
+    carriers = np.array([*(body.contacts[k].joint for k in on_legs), *(foot.shin for foot in feet)], np.int64)
     turning = np.zeros(len(skeleton), bool)
-    for joint in joints:
+    for joint in carriers:
         chain = skeleton.ancestors(int(joint))
-        turning[[j for j in chain if not limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
-    points = body.contact_positions(poses.world)[:, used]
-    found = leg_reach.reach(poses, np.flatnonzero(turning), joints, points, goals[:, used], limits, holds[:, used])
-    return _by_ik(poses, body, goals, used, turning, limits) if found is None else found
+        turning[[j for j in chain if not stance.limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
+    found = leg_reach.reach(
+        poses,
+        np.flatnonzero(turning),
+        carriers,
+        np.concatenate([points[:, on_legs], origins], axis=1),
+        np.concatenate([goals[:, on_legs], transform.apply(moves, origins)], axis=1),
+        limits,
+        np.concatenate([holds[:, on_legs], *(holds[:, foot.contacts].max(axis=1)[:, None] for foot in feet)], axis=1),
+    )
+    if found is None:
+        found = _by_ik(poses, body, goals, on_legs, turning, limits) if on_legs.size else poses
+    return placed(poses, found, feet, moves) if feet else found
+
+
+def _moves(points: Array, goals: Array, holds: Array, feet: tuple[LooseFoot, ...]) -> Array:
+    """(F, n, 4, 4) how each loose foot is moved: what is down of it goes to its goal, as far as it is rigid."""
+    result = np.broadcast_to(np.eye(4), (len(points), len(feet), 4, 4)).copy()
+    for n, foot in enumerate(feet):
+        mine = list(foot.contacts)
+        result[:, n] = rigid_fit(points[:, mine], goals[:, mine], holds[:, mine] ** 2)
+    return result
 
 
 def _by_ik(poses: Poses, body: Body, goals: Array, used: Array, turning: Array, limits: Limits | None) -> Poses:

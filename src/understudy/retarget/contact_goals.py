@@ -17,7 +17,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases, runs
-from understudy.retarget.limbs import Limbs
+from understudy.retarget.stance import Stance
 
 SPREAD = 0.3  # of the lengths of two legs: by how much feet may be nearer or further apart than at rest
 RELEASE = 0.12  # seconds in which a point that leaves the floor comes to follow its foot
@@ -57,12 +57,11 @@ def through_flight(positions: Array, goals: Array, phases: Phases) -> Array:
     return result
 
 
-def distances(body: Body, limbs: Limbs) -> tuple[Array, Array]:
+def distances(body: Body, stance: Stance) -> tuple[Array, Array]:
     """(K, K) metres at rest between contact points, and how much they may differ: legs can be spread, feet cannot."""
-    points = body.contact_positions(limbs.world[None])[0]
-    tops = limbs.top[np.array([c.joint for c in body.contacts], np.int64)]
-    legs = np.linalg.norm(points - limbs.world[tops, :3, 3], axis=1)
-    spread = np.where(tops[:, None] == tops[None], 0.0, SPREAD * (legs[:, None] + legs[None]))
+    points = body.contact_positions(stance.limbs.world[None])[0]
+    hips, legs = stance.hips, stance.lengths
+    spread = np.where(hips[:, None] == hips[None], 0.0, SPREAD * (legs[:, None] + legs[None]))
     return np.linalg.norm(points[:, None] - points[None], axis=2), spread
 
 

@@ -20,8 +20,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases
-from understudy.retarget.limbs import Limbs
 from understudy.retarget.poses import Poses
+from understudy.retarget.stance import Stance
 
 MOMENTUM = 1.0  # seconds, T: a way that falls behind by R a second costs as much as a foot that is R off its pose
 SMOOTH = 0.15  # seconds, tau
@@ -42,17 +42,15 @@ class Way:
     places: Array  # (S, 3) on the floor
 
 
-def spanned_way(poses: Poses, body: Body, phases: Phases, limbs: Limbs, length: float | None = None) -> Way:
-    """The way nearest to that of the poses on which their legs reach where they stand.
-
-    `length` is that of a figure that stands on no legs and leans over what it stands on.
-    """
+def spanned_way(poses: Poses, body: Body, phases: Phases, stance: Stance) -> Way:
+    """The way nearest to that of the poses on which their legs reach where they stand."""
     points = body.contact_positions(poses.world)
     spans = [(k, a, b) for k in range(points.shape[1]) for a, b in phases.runs(k)]
     frames, count = len(poses), len(spans)
-    near, reach = neutral_places(poses, body, limbs)
-    if length is not None:
-        near, reach = points, np.full(points.shape[1], SWAY * length)
+    if stance.base is None:
+        near, reach = neutral_places(poses, body, stance)
+    else:
+        near, reach = points, SWAY * stance.lengths
     rows = np.concatenate([np.arange(a, b) for _, a, b in spans])
     contact = np.concatenate([np.full(b - a, k) for k, a, b in spans])
     span = np.repeat(np.arange(count), [b - a for _, a, b in spans])
@@ -71,13 +69,12 @@ def spanned_way(poses: Poses, body: Body, phases: Phases, limbs: Limbs, length: 
     return Way(shifts, spans, places)
 
 
-def neutral_places(poses: Poses, body: Body, limbs: Limbs) -> tuple[Array, Array]:
+def neutral_places(poses: Poses, body: Body, stance: Stance) -> tuple[Array, Array]:
     """(F, K, 3) where contact points would be under hips as at rest, and (K,) how far legs reach from there."""
-    joints = np.array([contact.joint for contact in body.contacts], np.int64)
-    tops = limbs.top[joints]
+    limbs, tops = stance.limbs, stance.hips
     hips = limbs.world[tops, :3, 3]
     away = body.contact_positions(limbs.world[None])[0] - hips
-    root = poses.skeleton.ancestors(int(joints[0]))[-1]
+    root = poses.skeleton.ancestors(int(tops[0]))[-1]
     turn = poses.world[:, root, :3, :3] @ np.linalg.inv(limbs.world[root, :3, :3])
     front = turn @ limbs.front
     yaw = np.arctan2(front[:, 0], front[:, 2]) - np.arctan2(limbs.front[0], limbs.front[2])

@@ -7,10 +7,11 @@ displaces the height alone), and each contact point that is down is pressed agai
     Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                        (eqs. 11, with three terms more, 12)
 
 with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
-floor (`force_balance`), d the displacement along the floor and the yaw, and d' the momentum that it adds, level. Forces are in units of the weight, lengths
-of the height, and sums are over seconds, so that all terms are pure numbers and the constants serve any body. Z_m is
-the likelihood of the poses under the mapping (eq. 15): of a displacement only the height shows in the local frame, and
-it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with the mapping's variance sigma^2 of that frame.
+floor (`force_balance`), d the displacement along the floor and the yaw, and d' the momentum that it adds, level. Forces
+are in units of the weight, lengths of the height, and sums are over seconds, so that all terms are pure numbers and the
+constants serve any body. Z_m is the likelihood of the poses under the mapping (eq. 15): of a displacement only the
+height shows in the local frame, and it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with the
+mapping's variance sigma^2 of that frame.
 
 Steps are those of Gauss and Newton. With D = k_1 / k_e times the squared scale of e, J the derivatives by e and B those
 by d, the pressing drops out of each frame for itself:
@@ -28,10 +29,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy import checks
-from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.retarget.body import Body
-from understudy.retarget.contact_correction import STRIDE, leg_length, reaching
+from understudy.retarget.contact_correction import STRIDE, reaching
 from understudy.retarget.contact_goals import through_flight
 from understudy.retarget.contact_model import SINK
 from understudy.retarget.contacts import Phases
@@ -50,6 +50,7 @@ from understudy.retarget.height import body_height
 from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
 from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
+from understudy.retarget.stance import Stance, stance_of
 
 INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that
 SURE = 0.01  # of the height: the mapping is never believed to be surer than this of a height
@@ -103,21 +104,22 @@ def realistic(
     problem = problem_of(start.world, body, phases, poses.rate, height, gravity)
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
-    stays = stay_units(poses.skeleton, body, phases, height)
+    stance = stance_of(poses, body, phases)
+    stays = stay_units(stance, phases, height)
     moved, _ = displacements(problem, np.asarray(variance), stays, interval, terms or Terms())
     for share in SHARES:
         part = share * moved
         part[:, :3] += fallen(problem.motion.centres + part[:, :3], air, poses.rate, gravity)
-        found = _displaced(start, body, phases, problem, part, limits)
+        found = _displaced(start, body, phases, problem, part, limits, stance)
         if _mismatch(problem_of(found.world, body, phases, poses.rate, height, gravity)) < least:
             return found
     return poses
 
 
-def stay_units(skeleton: Skeleton, body: Body, phases: Phases, height: float) -> Array:
+def stay_units(stance: Stance, phases: Phases, height: float) -> Array:
     """(F,) metres that count as one displacement: part of a leg while standing, more in flight."""
     standing = np.asarray(phases.down.any(axis=1))
-    near = min(STAY[0] * height, STRIDE * leg_length(skeleton, body, phases))
+    near = min(STAY[0] * height, STRIDE * stance.length)
     return np.where(standing, near, STAY[0] * height)
 
 
@@ -128,14 +130,14 @@ def _mismatch(problem: Problem) -> float:
 
 
 def _displaced(
-    poses: Poses, body: Body, phases: Phases, problem: Problem, moved: Array, limits: Limits | None
+    poses: Poses, body: Body, phases: Phases, problem: Problem, moved: Array, limits: Limits | None, stance: Stance
 ) -> Poses:
     """The figure displaced by (F, 4) over feet that stay where they stand."""
     wanted = problem.motion.centres + moved[:, :3]
     shifted = poses.moved(displacement_frames(problem.motion.centres, moved))
     for _ in range(REPLANTED):
         goals = through_flight(body.contact_positions(shifted.world), problem.points, phases)
-        planted = reaching(shifted, body, phases, goals, limits)
+        planted = reaching(shifted, body, phases, goals, limits, stance)
         shift = np.zeros((len(poses), 4))
         shift[:, :3] = wanted - mass_motion(planted.world, body, poses.rate).centres
         shifted = shifted.moved(displacement_frames(wanted, shift))
