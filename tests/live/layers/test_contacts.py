@@ -39,7 +39,7 @@ def test_a_moment_is_no_stand() -> None:
 
 def test_the_nearest_frames_speak() -> None:
     latents = np.stack([np.linspace(0, 1, 41), np.zeros(41), np.zeros(41)], axis=1)
-    known = np.zeros((41, 3))
+    known = np.zeros((41, 4))
     known[20:, 0] = 1.0
     known[:, 2] = latents[:, 0]
     label = LabelContacts.of(latents, known, [(0, 41)])
@@ -47,3 +47,14 @@ def test_the_nearest_frames_speak() -> None:
     assert abs(label.at(np.array([0.5, 0.3, 0.0]))[2] - 0.5) < 1e-6
     both = contacts.at({"a": label}, [("a", latents[5], 0.25), ("a", latents[35], 0.75)])
     assert abs(both[0] - 0.75) < 1e-3
+
+
+def test_the_ground_is_where_feet_stand() -> None:
+    latents = np.stack([np.linspace(0, 1, 41), np.zeros(41), np.zeros(41)], axis=1)
+    stands, heights = np.arange(41) >= 20, np.where(np.arange(41) >= 20, 0.1, 0.8)
+    known = np.stack([stands, 0 * heights, heights, stands * heights], axis=1)
+    label = LabelContacts.of(latents, known, [(0, 41)])
+    both = contacts.at({"a": label}, [("a", latents[5], 0.6), ("a", latents[35], 0.4)])
+    assert abs(both[2] - 0.52) < 1e-3, "in between, they are half in the air"
+    assert abs(contacts.ground(both[0], both[3], 0.1) - 0.1) < 1e-9
+    assert contacts.ground(0.0, 0.0, 0.25) == 0.25, "where nobody stands, the floor"

@@ -15,7 +15,7 @@ def walked(places: np.ndarray, lowest: np.ndarray, stands: np.ndarray, held: boo
     """Feet (F,) and where they are shown (F, 3): x, the height of the lowest point, z."""
     foot, feet, shown = Foot(), [], []
     for frame, (place, low, stand) in enumerate(zip(places, lowest, stands)):
-        seen = Seen(tuple(place.tolist()), float(low), float(stand), 0.0, 0.0, held)
+        seen = Seen(tuple(place.tolist()), float(low), float(stand), 0.0, 0.0, 0.0, held)
         foot, moved = step(foot, seen, FLOOR, 1.0, lift, frame / RATE, 1 / RATE)
         feet.append(foot)
         shown.append((place[0] + moved[0], low + moved[1], place[1] + moved[2]))
@@ -90,3 +90,15 @@ def test_no_switch_is_a_jump(seed: int) -> None:
     assert jumps.max() < 2.0 * own + 0.8  # a step is lifted within a tenth of a second
     again, same = walked(places, lowest, stands)
     assert np.array_equal(shown, same) and again == feet
+
+
+def test_a_jump_that_is_left_in_the_air_lands_on_the_ground() -> None:
+    """Half of what is seen is still in the air, half stands: the ground is where the latter does."""
+    foot, shown = Foot(), []
+    for frame in range(40):
+        flies = np.clip(1 - frame / 24, 0, 1)  # how much of the jump is still seen
+        low = max(0.3 * np.sin(np.pi * min(frame, 12) / 12), 0.0)
+        seen = Seen((0.0, 0.0), low, float(1 - flies), 0.0, float(0.4 * flies), FLOOR, True)
+        foot, moved = step(foot, seen, FLOOR, 1.0, True, frame / RATE, 1 / RATE)
+        shown.append(low + moved[1])
+    assert max(shown) > 0.25 and np.abs(shown[14:]).max() < 0.01

@@ -123,7 +123,9 @@ class Feet:
         for i in sorted(range(count), key=lambda i: -state[i].error if state[i].mode == DOWN else 0.0):
             sole = self.soles[i]
             x, _, z = places[bounds[i] + sole.stands_on].tolist()
-            seen = Seen((x, z), lowest[i], known[i], known[count + i], known[2 * count + i], held)
+            stands, slides, height = known[i], known[count + i], known[2 * count + i]
+            ground = contacts.ground(stands, known[3 * count + i], sole.floor)
+            seen = Seen((x, z), lowest[i], stands, slides, height, ground, held)
             up = [feet[j].in_the_air(self.soles[j].floor, self.size) for j in range(count)]
             may_lift = not up[self.fellows[i]] and sum(up) - up[i] < max(1, count // 2)
             feet[i], moves[i] = footstep.step(feet[i], seen, sole.floor, self.size, may_lift, moment.time, moment.dt)
@@ -201,7 +203,8 @@ def _speeds(places: Array) -> Array:
 
 
 def _known(soles: tuple[Sole, ...], world: Array, size: float, rate: float) -> Array:
-    """(F, 3 n) of the frames of a clip: whether each foot stands, whether it slides, how high its lowest point is."""
+    """(F, 4 n) of the frames of a clip: whether each foot stands, whether it slides, how high its lowest point is, and
+    that again where it stands."""
     stands, slides, heights = [], [], []
     for sole in soles:
         places = sole.places(world)
@@ -211,4 +214,4 @@ def _known(soles: tuple[Sole, ...], world: Array, size: float, rate: float) -> A
         low = floor + contacts.LOW * size
         stands.append(contacts.standing(places[:, sole.stands_on], low, size, rate))
         slides.append((heights[-1] < low) & ~stands[-1])
-    return np.stack([*stands, *slides, *heights], axis=1)
+    return np.stack([*stands, *slides, *heights, *(s * h for s, h in zip(stands, heights))], axis=1)

@@ -58,6 +58,7 @@ class Seen(NamedTuple):
     stands: float  # 0 to 1, whether it stands in the clips
     slides: float  # 0 to 1, whether it slides there, as in a walk on the spot
     height: float  # how high its lowest point is in the clips
+    ground: float  # the same where it stands
     held: bool  # whether it may come to stand: a clip that is played has its own feet
 
 
@@ -81,7 +82,9 @@ class Foot(NamedTuple):
     swing_rate: float = 0.0
     level: float = 0.0  # metres, how high the clips have it, smoothed
     level_rate: float = 0.0
-    stood: float = 0.0  # the level while it stood last
+    ground: float = 0.0  # metres, how high it stands in the clips, smoothed
+    ground_rate: float = 0.0
+    stood: float = 0.0  # the ground while it stood last
     place: Flat = (0.0, 0.0)  # in the pose, a frame ago
     shown: Flat = (0.0, 0.0)
     lowest: float = 0.0  # of its lowest point in the pose
@@ -96,7 +99,7 @@ class Foot(NamedTuple):
 
     def in_the_air(self, floor: float, size: float) -> bool:
         """Whether it carries nothing."""
-        return self.mode == UP or (self.mode == FREE and self.height > _ground(self.level, floor, size) + LOW * size)
+        return self.mode == UP or (self.mode == FREE and self.height > _ground(self.ground, floor, size) + LOW * size)
 
 
 def step(
@@ -119,14 +122,15 @@ def step(
 
 
 def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
-    stands = seen.held and seen.stands > STANDS and seen.lowest < _ground(seen.height, floor, size) + LOW * size
+    stands = seen.held and seen.stands > STANDS and seen.lowest < _ground(seen.ground, floor, size) + LOW * size
     return Foot(
         started=True,
         mode=DOWN if stands else FREE,
         since=time - LEAVING,
         anchor=seen.place,
         level=seen.height,
-        stood=_ground(seen.height, floor, size),
+        ground=seen.ground,
+        stood=_ground(seen.ground, floor, size),
         weight=1.0 if stands else 0.0,
         place=seen.place,
         shown=seen.place,
@@ -135,9 +139,9 @@ def _begun(seen: Seen, floor: float, size: float, time: float) -> Foot:
     )
 
 
-def _ground(level: float, floor: float, size: float) -> float:
-    """How high the ground is where the clips have a foot standing at `level`."""
-    return min(max(level, floor - UNEVEN * size), floor + UNEVEN * size)
+def _ground(ground: float, floor: float, size: float) -> float:
+    """How high the ground is where the clips have a foot standing at `ground`."""
+    return min(max(ground, floor - UNEVEN * size), floor + UNEVEN * size)
 
 
 def _settled(level: float, seen: Seen, size: float) -> float:
@@ -163,6 +167,7 @@ def _speed(foot: Foot, seen: Seen, dt: float) -> float:
 def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> tuple[Foot, float]:
     """The state with its heights a frame on, and metres by which the foot is raised."""
     level, level_rate = _sprung(foot.level, foot.level_rate, seen.height, SETTLES, dt)
+    ground, ground_rate = _sprung(foot.ground, foot.ground_rate, seen.ground, SETTLES, dt)
     lifts, stands = foot.mode == UP and not foot.landing, foot.mode == DOWN
     lift, lift_rate = _sprung(foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, LIFTS, dt)
     weight, weight_rate = _sprung(foot.weight, foot.weight_rate, 1.0 if stands and seen.held else 0.0, WEIGHS, dt)
@@ -172,13 +177,15 @@ def _vertical(foot: Foot, seen: Seen, floor: float, size: float, dt: float) -> t
     out = 0.0
     if seen.held or foot.mode != FREE:
         out = _soft(min(floor, level) - seen.lowest, SOFT * size + min(2.0 * falls, LOW * size))
-    stood = _ground(level, floor, size) if stands else foot.stood
+    stood = _ground(ground, floor, size) if stands else foot.stood
     base = out + weight * (_settled(stood, seen, size) - out)
     clear = min(level, floor + HIGHEST * size) - seen.lowest - base - lift
     rise = base + lift + swing * _soft(clear, SOFT * size)
     return foot._replace(
         level=level,
         level_rate=level_rate,
+        ground=ground,
+        ground_rate=ground_rate,
         lift=lift,
         lift_rate=lift_rate,
         weight=weight,
@@ -241,7 +248,7 @@ def _switched(
         time - foot.since > DWELLS
         and seen.held
         and seen.stands > STANDS
-        and foot.height < _ground(foot.level, floor, size) + LOW * size
+        and foot.height < _ground(foot.ground, floor, size) + LOW * size
     ):
         if speed > FAST * size and may_lift:
             return _lifted(foot, seen, shown, velocity, 0.3 * speed, SHORTEST, size, time, dt)
