@@ -5,7 +5,7 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.posespace import Bridges
-from understudy.posespace.routes import cost, route, routes_from, ways
+from understudy.posespace.routes import cost, passing, route, routes_from, ways
 
 
 def pair(first: str, second: str, gap: float = 0.1, wide: bool = False) -> Bridges:
@@ -44,7 +44,28 @@ def test_an_island_is_told() -> None:
         route([pair("a", "b")], "a", "c")
 
 
-def test_every_route_is_the_cheapest_of_all() -> None:
+def test_what_is_unlike_the_others_is_passed_by() -> None:
+    """Both ways are as good, and the one over a death would be a little better."""
+    random = np.random.default_rng(0)
+    looks = {name: random.normal(size=(20, 3)) for name in ("nod", "wave", "idle")}
+    looks["death"] = np.linspace(0, 9, 30)[:, None] * np.ones(3)
+    through = passing(looks)
+    assert through["death"] == 1.0 and all(0 < through[name] < 0.5 for name in ("nod", "wave", "idle"))
+    every = [pair(name, to, gap) for name in ("nod", "wave") for to, gap in (("idle", 0.2), ("death", 0.1))]
+    assert labels("nod", routes_from(ways(every), "nod")["wave"]) == ["nod", "death", "wave"]
+    assert labels("nod", routes_from(ways(every), "nod", through)["wave"]) == ["nod", "idle", "wave"]
+    assert labels("nod", routes_from(ways(every[:-1]), "nod", through)["death"]) == ["nod", "death"]
+    only = [each for each in every if "idle" not in (each.first, each.second)]
+    assert labels("nod", routes_from(ways(only), "nod", through)["wave"]) == ["nod", "death", "wave"]
+
+
+def test_of_labels_that_are_all_alike_any_is_passed() -> None:
+    assert passing({"a": np.ones((4, 2)), "b": np.ones((3, 2))}) == {"a": 0.0, "b": 0.0}
+    assert passing({}) == {}
+
+
+@pytest.mark.parametrize("passes", [False, True])
+def test_every_route_is_the_cheapest_of_all(passes: bool) -> None:
     random = np.random.default_rng(3)
     names = "abcde"
     every = [
@@ -56,12 +77,15 @@ def test_every_route_is_the_cheapest_of_all() -> None:
     cheapest = {(a, b): 0.0 if a == b else np.inf for a in names for b in names}
     for bridges in every:
         cheapest[bridges.first, bridges.second] = cheapest[bridges.second, bridges.first] = cost(bridges)
+    through = {name: float(random.uniform(0, 1)) if passes else 0.0 for name in names}
     for k in names:  # Floyd and Warshall
         for a in names:
             for b in names:
-                cheapest[a, b] = min(cheapest[a, b], cheapest[a, k] + cheapest[k, b])
+                if k not in (a, b):
+                    cheapest[a, b] = min(cheapest[a, b], cheapest[a, k] + through[k] + cheapest[k, b])
     for a in names:
-        found = routes_from(ways(every), a)
+        found = routes_from(ways(every), a, through)
         for b in names:
-            assert labels(a, found[b])[-1] == b
-            assert sum(cost(bridges) for bridges in found[b]) == pytest.approx(cheapest[a, b])
+            way = labels(a, found[b])
+            spent = sum(cost(bridges) for bridges in found[b]) + sum(through[name] for name in way[1:-1])
+            assert way[-1] == b and spent == pytest.approx(cheapest[a, b])

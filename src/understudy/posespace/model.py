@@ -74,12 +74,16 @@ class Model:
     def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
         """The bridges to cross from one label to another."""
         if start not in self._routes:
-            self._routes[start] = routes.routes_from(self._ways, start)
+            self._routes[start] = routes.routes_from(self._ways, start, self._passing)
         return routes.chosen(self._routes[start], start, goal)
 
     @cached_property
     def _ways(self) -> dict[str, list[tuple[Bridges, float]]]:
         return routes.ways(self.bridges)
+
+    @cached_property
+    def _passing(self) -> dict[str, float]:
+        return routes.passing({label: space.features * self.weights for label, space in self.spaces.items()})
 
     @cached_property
     def _routes(self) -> dict[str, dict[str, tuple[Bridges, ...]]]:

@@ -3,6 +3,7 @@
 Two labels may share no pose; then "a transition going from happy to grumpy might need to pass through neutral"
 [Bailey 2016, section 7]. A hop costs one, and the part of its threshold that its best bridge leaves to be blended; a
 wide bridge costs what it is wider than the threshold besides, so that it is taken only where nothing else leads there.
+To pass through a label costs how unlike it is to the others: nobody begins to die on the way from a nod to a wave.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+
+from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.posespace.bridges import Bridges
 
@@ -32,8 +36,26 @@ def ways(bridges: Iterable[Bridges]) -> dict[str, list[tuple[Bridges, float]]]:
     return found
 
 
-def routes_from(known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str) -> dict[str, tuple[Bridges, ...]]:
-    """Goal -> the bridges to cross, one after the other, for every label that can be reached (Dijkstra)."""
+def passing(looks: Mapping[str, Array]) -> dict[str, float]:
+    """Label -> what it costs to pass through it, for what its frames (N, D) look like: 0 at what is usual, at most 1.
+
+    Usual is the middle frame of all, by the median of each number; a label is as unlike as its frames are on average.
+    """
+    if not looks:
+        return {}
+    middle = np.median(np.concatenate(list(looks.values())), axis=0)
+    away = {label: float(np.linalg.norm(look - middle, axis=1).mean()) for label, look in looks.items()}
+    most = max(max(away.values()), 1e-12)
+    return {label: each / most for label, each in away.items()}
+
+
+def routes_from(
+    known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str, through: Mapping[str, float] | None = None
+) -> dict[str, tuple[Bridges, ...]]:
+    """Goal -> the bridges to cross, one after the other, for every label that can be reached (Dijkstra).
+
+    `through` is what it costs to pass through a label.
+    """
     queue: list[tuple[float, int, str, tuple[Bridges, ...]]] = [(0.0, 0, start, ())]
     found: dict[str, tuple[Bridges, ...]] = {}
     pushed = 0
@@ -42,6 +64,7 @@ def routes_from(known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str
         if label in found:
             continue
         found[label] = taken
+        spent += (through or {}).get(label, 0.0) if label != start else 0.0
         for pair, price in known.get(label, ()):
             if (beyond := pair.other(label)) not in found:
                 pushed += 1
