@@ -33,7 +33,7 @@ def test_a_base_follows_both_feet_and_hops_in_the_middle_of_a_step() -> None:
     down[30:36] = False
     followed = follow(Phases(body.names, down), groups, base.names, 30.0)
     up = np.flatnonzero(~followed.down[:, 0])
-    np.testing.assert_array_equal(up, [*range(13, 19), *range(30, 36)])
+    np.testing.assert_array_equal(up, [*range(12, 19), *range(30, 36)])
     assert followed.names == base.names
 
 

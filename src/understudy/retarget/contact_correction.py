@@ -51,16 +51,25 @@ def _shifts(moves: Array) -> Array:
 
 
 def reaching(
-    poses: Poses, body: Body, phases: Phases, goals: Array, limits: Limits | None = None, stance: Stance | None = None
+    poses: Poses,
+    body: Body,
+    phases: Phases,
+    goals: Array,
+    limits: Limits | None = None,
+    stance: Stance | None = None,
+    softness: tuple[float, ...] = leg_reach.SOFT,
 ) -> Poses:
-    """Poses whose contact points come to goals (F, K, 3), by their legs or, where there are none, as a whole."""
+    """Poses whose contact points come to goals (F, K, 3), by their legs or, where there are none, as a whole.
+
+    `softness` as in `leg_reach`: the last of it suffices for poses whose points are almost there.
+    """
     stance = stance_of(poses, body, phases) if stance is None else stance
     used = np.flatnonzero(phases.down.any(axis=0))
     points, holds = body.contact_positions(poses.world), firmness(phases, poses.rate)
     goals = as_feet(points, goals, phases, holds, stance.hips)
     partly = phases.down.any(axis=1, keepdims=True) & ~phases.down
     if stance.base is None:
-        return _with_legs(poses, body, goals, used, stance, limits, holds)
+        return _with_legs(poses, body, goals, used, stance, limits, holds, softness)
     weights = np.where(partly, LOOSE**2, holds)[:, used]
     held = _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], weights)), body)
     return contact_sway.swayed(held, poses, body, stance.limbs, stance.base, limits)
@@ -74,7 +83,14 @@ def _lifted(poses: Poses, body: Body) -> Poses:
 
 
 def _with_legs(
-    poses: Poses, body: Body, goals: Array, used: Array, stance: Stance, limits: Limits | None, holds: Array
+    poses: Poses,
+    body: Body,
+    goals: Array,
+    used: Array,
+    stance: Stance,
+    limits: Limits | None,
+    holds: Array,
+    softness: tuple[float, ...],
 ) -> Poses:
     """The limbs of the contact points turn, and the root moves where they cannot reach. Loose feet are placed."""
     skeleton, feet = poses.skeleton, stance.feet
@@ -95,6 +111,7 @@ def _with_legs(
         np.concatenate([goals[:, on_legs], transform.apply(moves, origins)], axis=1),
         limits,
         np.concatenate([holds[:, on_legs], *(holds[:, foot.contacts].max(axis=1)[:, None] for foot in feet)], axis=1),
+        softness=softness,
     )
     if found is None:
         found = _by_ik(poses, body, goals, on_legs, turning, limits) if on_legs.size else poses

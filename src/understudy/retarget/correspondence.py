@@ -23,9 +23,9 @@ Groups = tuple[tuple[int, ...], ...]
 """Each limb that is followed, and the contacts of it: it is down while at least one of them is."""
 
 AHEAD = 0.15  # of the size: how far apart fore and hind limbs stand at least
-# Seconds, and of a step: as long as a hop takes that rises by a thirtieth of the actor's height. A step takes longer,
+# Seconds, and of a step: as long as a hop takes that rises by a twentieth of the actor's height. A step takes longer,
 # and what would be in the air for all of it would have to jump as high as a table.
-HOP, HOP_SHARE = 0.2, 0.6
+HOP, HOP_SHARE = 0.25, 0.6
 
 
 @dataclass(frozen=True, eq=False)

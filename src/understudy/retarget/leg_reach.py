@@ -32,13 +32,13 @@ from understudy.retarget.radial_basis import solve_banded
 
 KERNELS = "understudy.retarget.leg_reach_kernels"
 # Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found
-# roughly, in the end that feet miss by a ten-thousandth of a leg where hips give way by one.
-SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8)
+# roughly, in the end that feet miss by little where hips have to give way.
+SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
 ITERATIONS = 30  # of the legs in a round, at most; where joints are at their limits they need some
 GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
 TURN = (0.05, 0.2, 0.05)  # radians^2: how readily the whole figure turns about x, y and z
 SLOW = 0.08  # seconds, tau: quicker than this hips are not moved without need
-HALVED = 4  # times that a step of the hips which does not help is made shorter
+HALVED = 2  # times that a step of the hips which does not help is made shorter
 
 
 def reach(

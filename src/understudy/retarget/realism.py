@@ -30,6 +30,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.checks import Array
+from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.contact_correction import STRIDE, reaching
 from understudy.retarget.contact_goals import through_flight
@@ -59,6 +60,7 @@ GLIDE = 0.1  # of the height a second: a change of momentum that counts as one
 STAY = (0.05, 0.2)  # of the height, and radians: displacements and turns that count as one
 SHARES = (1.0, 0.5, 0.0)  # of the displacement, until one makes things better
 REPLANTED = 3  # times that feet are put back, and the figure moved on by what their legs weigh
+REPLANTED_ROUNDS = 2  # of the search, but for the first time: legs are almost where they should be
 ITERATIONS = 25
 ENOUGH = 1e-3  # of the cost: a step that gains less is the last
 
@@ -72,7 +74,7 @@ class Terms:
     k_2: float = 0.005
     k_e: float = PRESSING
     k_s: float = 1.0
-    k_m: float = 0.2
+    k_m: float = 0.1
 
 
 def realistic(
@@ -135,12 +137,17 @@ def _displaced(
     """The figure displaced by (F, 4) over feet that stay where they stand."""
     wanted = problem.motion.centres + moved[:, :3]
     shifted = poses.moved(displacement_frames(problem.motion.centres, moved))
+    hips = poses.skeleton.ancestors(int(stance.hips[0]))[-1]
+    softness = leg_reach.SOFT
     for _ in range(REPLANTED):
         goals = through_flight(body.contact_positions(shifted.world), problem.points, phases)
-        planted = reaching(shifted, body, phases, goals, limits, stance)
+        planted = reaching(shifted, body, phases, goals, limits, stance, softness)
         shift = np.zeros((len(poses), 4))
         shift[:, :3] = wanted - mass_motion(planted.world, body, poses.rate).centres
-        shifted = shifted.moved(displacement_frames(wanted, shift))
+        if stance.base is None:  # where hips gave way they had to: only what the legs weigh is made up for
+            shift[:, :3] += planted.world[:, hips, :3, 3] - shifted.world[:, hips, :3, 3]
+        shifted, softness = planted.moved(displacement_frames(wanted, shift)), leg_reach.SOFT[-REPLANTED_ROUNDS:]
+        wanted = wanted if stance.base is not None else mass_motion(shifted.world, body, poses.rate).centres
     return planted
 
 
