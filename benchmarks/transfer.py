@@ -2,7 +2,8 @@
 
 Errors are mean distances of markers, of a pair that was left out, in millimetres; averages over characters are in per
 cent of their height, since a tyrannosaur's millimetres are not a penguin's. Times are of the processor, but for the
-whole workload, which is a clock's: 6 emotions for each of three characters, with physics, in two processes.
+whole workload, which is a clock's: 6 emotions for each of three characters, with physics, in two processes. The studies
+of the mapping are at the pairs, and all jobs run in two processes, so that nothing needs to be left out.
 
     python -m benchmarks.transfer --quick      less of everything, nothing kept
 """
@@ -11,26 +12,39 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
-from functools import cache, partial
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 import numpy as np
 from benchmarks.measure import Row
-from benchmarks.transfers.pairs import CHARACTERS, Case, actor, cases, cast_case
+from benchmarks.transfers.pairs import CHARACTERS, actor, case_of, cast_case, names
+from benchmarks.transfers.studies import OURS, quick_suggested
+from benchmarks.transfers.studies import dimensions as dimension_study
+from benchmarks.transfers.studies import left_out as leaving_one_out
+from benchmarks.transfers.studies import suggested as suggestion_study
 
 from understudy import batch
-from understudy.retarget.baselines import LEARNERS, BoneNames
-from understudy.retarget.leave_one_out import errors, learned_error, leave_one_out
 from understudy.retarget.live import Live
 from understudy.retarget.mapping import learn
 from understudy.retarget.measures import measures
-from understudy.retarget.suggest import choose
+from understudy.retarget.source import Source
 from understudy.retarget.transfer import Stage, transfer
 
 PEERS = False  # nothing here needs the peers' environment
-OURS = "shared GPLVM"
-DRAWS = 20
 PAPER_MINUTES = 70.0  # for 18 motions, 7 minutes in all
+WORKERS = 2
+A_JUMP = 0.03  # of the height: how far the centre of mass rises at least
+MEASURED = {  # of `measures`: its unit, and what was asked for
+    "slide_cm_s": ("cm/s", 1.0),
+    "penetration_percent": ("%", 1.0),
+    "force_mismatch": ("weights", None),
+    "vertical_force_mismatch": ("weights", None),
+    "force_in_air": ("weights", None),
+    "momentum_error": ("", None),
+    "momentum_correlation": ("", None),
+    "jerk_per_s3": ("/s3", None),
+}
 
 
 def rows(quick: bool = False) -> Iterator[Row]:
@@ -57,7 +71,7 @@ def speed(quick: bool) -> Iterator[Row]:
         yield Row(f"live {name}", rate, "fps", "asked 120", rate / 120, 1.0)
     if not quick:
         began = time.perf_counter()
-        frames = sum(batch.run(whole, [(name, clip) for name in CHARACTERS for clip in actor()[0]], workers=2))
+        frames = sum(_run(whole, [(name, clip) for name in CHARACTERS for clip in actor()[0]]))
         took = time.perf_counter() - began
         said = f"{frames} frames; paper {PAPER_MINUTES:g} minutes"
         yield Row("18 motions with physics, clock", took, "s", said, 60 / took, 1.0)
@@ -72,116 +86,116 @@ def whole(job: tuple[str, str]) -> int:
 @cache
 def _stage(name: str) -> Stage:
     """A character made ready, once in each process."""
-    return cast_case(name).stage()
+    return case_of(name).stage()
 
 
 def left_out(quick: bool) -> Iterator[Row]:
     """Errors of pairs that were left out, by every method."""
-    shares: dict[str, list[float]] = {}
-    for case in cases()[:: 3 if quick else 1]:
-        found = {name: _mm(leave_one_out(case.pairs, learner)) for name, learner in LEARNERS.items()}
-        found[OURS] = _mm(leave_one_out(case.pairs, learn))
-        plain = BoneNames.between(next(iter(case.motions.values())), case.pairs.poses.skeleton, case.pairs.markers)
-        found[plain.name] = _mm(errors(plain.map(case.pairs.source).points, case.pairs, range(len(case.pairs))))
-        for method, value in found.items():
-            shares.setdefault(method, []).append(0.1 * value / case.height)
-            yield Row(f"{case.name} {method}", value, "mm", f"{len(case.pairs)} pairs", None, None)
-    means = {method: float(np.mean(values)) for method, values in shares.items()}
+    chosen = names()[:: 3 if quick else 1]
+    found = _run(leaving_one_out, chosen)
+    for name, methods in zip(chosen, found):
+        for method, (missed, spread) in methods.items():
+            yield Row(f"{name} {method}", missed, "mm", f"{100 * spread:.0f} % as lively", None, None)
+    heights = [case_of(name).height for name in chosen]
+    means = {m: float(np.mean([0.1 * f[m][0] / h for f, h in zip(found, heights)])) for m in found[0]}
     best = min(value for method, value in means.items() if method != OURS)
     for method, value in means.items():
         ratio = best / value if method == OURS else None
-        yield Row(f"average {method}", value, "%", "of the height", ratio, None if ratio is None else 1.0)
+        said = f"of the height; {100 * np.mean([f[method][1] for f in found]):.0f} % as lively"
+        yield Row(f"average {method}", value, "%", said, ratio, None if ratio is None else 1.0)
 
 
 def suggested(quick: bool) -> Iterator[Row]:
-    """Half of the pairs, chosen by `suggest` and at random; for the lamp, the curve over their number."""
-    gained = []
-    for case in cases()[:: 3 if quick else 1]:
-        half = len(case.pairs) // 2
-        ours, drawn = _chosen(case, half, 5 if quick else DRAWS)
-        gained.append(drawn / ours)
-        yield Row(f"{case.name} half suggested", 1e3 * ours, "mm", f"at random {1e3 * drawn:.1f}", drawn / ours, None)
-    yield Row("half suggested, average", float(np.mean(gained)), "x", "random over ours", float(np.mean(gained)), 1.0)
-    case = cast_case("lamp")
-    for count in (6, 12, 24, 48)[: 2 if quick else 4]:
-        if count < len(case.pairs):
-            ours, drawn = _chosen(case, count, 5)
-            said = f"at random {1e3 * drawn:.1f}"
-            yield Row(f"lamp {count} of {len(case.pairs)} suggested", 1e3 * ours, "mm", said, drawn / ours, None)
+    """The curve over the number of pairs, chosen by `suggest` and at random; what was asked for is half of them."""
+    chosen = names()[:: 3 if quick else 1]
+    curves = _run(quick_suggested if quick else suggestion_study, chosen)
+    for name, curve in zip(chosen, curves):
+        total = len(case_of(name).pairs)
+        for number, (count, ours, drawn) in enumerate(curve):
+            bar = 1.0 if number == len(curve) // 2 else None
+            said = f"at random {drawn:.1f}"
+            yield Row(f"{name} {count} of {total} suggested", ours, "mm", said, drawn / ours, bar)
+    gains = np.array([[drawn / ours for _, ours, drawn in curve] for curve in curves])
+    half = float(gains[:, gains.shape[1] // 2].mean())
+    yield Row("half suggested, average", half, "x", "random over ours", half, 1.0)
+    yield Row("any number suggested, average", float(gains.mean()), "x", "random over ours", float(gains.mean()), 1.0)
 
 
 def dimensions(quick: bool) -> Iterator[Row]:
-    """Figure 6 again: key poses missed, poses left out, and how the latent point jumps, by dimension."""
-    case = cast_case("lamp")
-    local = case.motions["happiness"].local
-    for dimension in (2, 15, 30, "auto")[:: 2 if quick else 1]:
-        mapping = learn(case.pairs, dimension=dimension)
-        missed = errors(mapping.map(case.pairs.source).points, case.pairs, range(len(case.pairs))).mean()
-        mapped = mapping.map(local)
-        steps = np.linalg.norm(np.diff(mapped.points, axis=0), axis=-1).mean(axis=1)
-        said = f"dimension {mapping.model.dimension_}"
-        yield Row(f"lamp, {dimension}: key poses missed", 1e3 * missed, "mm", said, None, None)
-        yield Row(
-            f"lamp, {dimension}: largest step", 1e3 * steps.max(), "mm", "of a frame, without continuity", None, None
-        )
-        if dimension != "auto" and not quick:
-            out = _mm(leave_one_out(case.pairs, partial(learn, dimension=dimension)))
-            yield Row(f"lamp, {dimension}: left out", out, "mm", said, None, None)
+    """Figure 6 again, on the actor's happiness: pairs shown and left out, and how the latent point jumps."""
+    jobs = [(name, d) for name in CHARACTERS[: 1 if quick else 3] for d in (2, 15, 30, "auto")]
+    for (name, dimension), found in zip(jobs, _run(dimension_study, jobs)):
+        for key, value in found.items():
+            if key != "dimension":
+                unit = "mm" if key.endswith("mm") else ""
+                said = f"dimension {found['dimension']:g}"
+                yield Row(f"{name}, {dimension}: {key.removesuffix(', mm')}", value, unit, said, None, None)
 
 
 def physics(quick: bool) -> Iterator[Row]:
-    """Before and after: figures 8 and 9, feet, floor, smoothness, jumps."""
-    kept = ("slide_cm_s", "penetration_percent", "force_mismatch", "momentum_error", "jerk_per_s3")
-    for name in CHARACTERS[: 1 if quick else 3]:
-        case = cast_case(name)
-        stage = case.stage()
-        for clip in ("happiness",) if quick else ("happiness", "anger"):
-            done = transfer(case.motions[clip], stage, source_body=case.source_body)
-            for step in ("placed", "standing", "realistic"):
-                assert done.phases is not None  # with physics
-                found = measures(done.stages[step], stage.body, done.phases, case.motions[clip], case.source_body)
-                for key, value in found.items():
-                    if any(key.startswith(word) for word in kept) and isinstance(value, float):
-                        asked = (
-                            {"slide_cm_s": 1.0, "penetration_percent": 1.0}.get(key) if step == "realistic" else None
-                        )
-                        ratio = None if asked is None else asked / max(value, 1e-9)
-                        said = "" if asked is None else f"asked {asked:g}"
-                        yield Row(f"{name} {clip} {step} {key}", value, "", said, ratio, None if asked is None else 1.0)
+    """Before and after, means over the motions of each character: figures 8 and 9, feet, floor, smoothness, jumps."""
+    chosen = ["lamp"] if quick else names()
+    jobs = [(name, clip) for name in chosen for clip in list(case_of(name).motions)[: 1 if quick else None]]
+    found = _run(moved, jobs)
+    for name in chosen:
+        own = [pair for job, pair in zip(jobs, found) if job[0] == name]
+        for key, (unit, asked) in MEASURED.items():
+            before, after = (float(np.mean([pair[i][key] for pair in own])) for i in (0, 1))
+            ratio = None if asked is None else asked / max(after, 1e-9)
+            said = f"before {before:.3g}" + ("" if asked is None else f", asked {asked:g}")
+            yield Row(f"{name}: {key}", after, unit, said, ratio, None if asked is None else 1.0)
+        yield from _jumps(name, [jump for pair in own for jump in pair[1]["jumps"]])
 
 
-def _chosen(case: Case, count: int, draws: int) -> tuple[float, float]:
-    """Metres: the error over all pairs of what is learned from `count`, suggested, and at random on the average."""
-    rng = np.random.default_rng(0)
-    number = len(case.pairs)
-    drawn = [learned_error(case.pairs, sorted(rng.choice(number, count, replace=False)), learn) for _ in range(draws)]
-    return learned_error(case.pairs, choose(case.pairs, count), learn), float(np.mean(drawn))
+def _jumps(name: str, flights: list[dict[str, float]]) -> Iterator[Row]:
+    """How high those flights are that are jumps of the actor too; the lamp also hops where he only steps."""
+    least = A_JUMP * case_of(name).height
+    kept = [100 * each["height_m"] / each["wanted_m"] for each in flights if each["wanted_m"] > least]
+    if kept:
+        said = (
+            f"of the actor's, scaled; {len(kept)} jumps of {len(flights)} flights, {min(kept):.0f} to {max(kept):.0f}"
+        )
+        yield Row(f"{name}: jump heights kept", float(np.median(kept)), "%", said, None, None)
 
 
-def _live(live: Live, source: object, frames: int) -> float:
+def moved(job: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is measured of one motion on one character, before physics and after."""
+    case, stage = case_of(job[0]), _stage(job[0])
+    source = case.motions[job[1]]
+    done = transfer(source, stage, source_body=case.source_body)
+    assert done.phases is not None  # with physics
+    before, after = (
+        measures(done.stages[step], stage.body, done.phases, source, case.source_body)
+        for step in ("placed", "realistic")
+    )
+    return before, after
+
+
+def _run(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
+    """In two processes, in order."""
+    return list(batch.run(function, jobs, workers=WORKERS))
+
+
+def _live(live: Live, source: Source, frames: int) -> float:
     state = live.init()
     began = 0.0
     for f in range(frames):
         if f == 20:  # by then everything is compiled
             began = time.process_time()
-        state, _ = live.step(state, f / source.rate, source.points[f], source.frames[f])  # type: ignore[attr-defined]
+        state, _ = live.step(state, f / source.rate, source.points[f], source.frames[f])
     return (frames - 20) / (time.process_time() - began)
 
 
-def _seconds(function: object, repeats: int = 5) -> float:
+def _seconds(function: Callable[[], Any], repeats: int = 5) -> float:
     times = []
     for _ in range(repeats):
         began = time.process_time()
-        function()  # type: ignore[operator]
+        function()
         times.append(time.process_time() - began)
     return float(np.median(times))
 
 
-def _mm(metres: object) -> float:
-    return float(1e3 * np.mean(metres))
-
-
 if __name__ == "__main__":
     for row in rows(quick="--quick" in sys.argv):
-        sys.stdout.write(f"{row.name:<44} {row.value:10.3f} {row.unit:<4} {row.peer}\n")
+        sys.stdout.write(f"{row.name:<44} {row.value:10.3f} {row.unit:<7} {row.peer}\n")
         sys.stdout.flush()

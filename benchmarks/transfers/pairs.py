@@ -86,10 +86,14 @@ def real_case(name: str) -> Case:
     return Case(name, character, motions, body_of(motion.character()), pairs)
 
 
-def cases() -> list[Case]:
-    """All of them; those of real files where the files are."""
-    real = [name for name, files in REAL.items() if all((DATA / file).is_file() for file in files)]
-    return [*(cast_case(name) for name in CHARACTERS), *(real_case(name) for name in real)]
+def names() -> list[str]:
+    """Of all of them; those of real files where the files are."""
+    return [*CHARACTERS, *(name for name, files in REAL.items() if all((DATA / file).is_file() for file in files))]
+
+
+def case_of(name: str) -> Case:
+    """One of `names`."""
+    return cast_case(name) if name in CHARACTERS else real_case(name)
 
 
 def _pairs(path: Path, motions: dict[str, Source], asset: Asset) -> Pairs:
