@@ -141,7 +141,7 @@ def physics(quick: bool) -> Iterator[Row]:
         own = [pair for job, pair in zip(jobs, found) if job[0] == name]
         for key, (unit, asked) in MEASURED.items():
             before, after = (float(np.mean([pair[i][key] for pair in own])) for i in (0, 1))
-            ratio = None if asked is None else asked / max(after, 1e-9)
+            ratio = None if asked is None else asked / max(after, 1e-3 * asked)  # a thousand times is enough
             said = f"before {before:.3g}" + ("" if asked is None else f", asked {asked:g}")
             yield Row(f"{name}: {key}", after, unit, said, ratio, None if asked is None else 1.0)
         yield from _jumps(name, [jump for pair in own for jump in pair[1]["jumps"]])
