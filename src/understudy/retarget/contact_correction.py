@@ -22,9 +22,12 @@ from understudy.retarget.ik import solve_ik
 from understudy.retarget.loose_feet import LooseFoot, placed
 from understudy.retarget.markers import Markers
 from understudy.retarget.poses import Poses
+from understudy.retarget.soles import Soles, soles_of
 from understudy.retarget.stance import Stance, stance_of
 
 STRIDE = 0.15  # of a leg's length: what legs alone make up for
+DEEP = 1e-3  # of the size: a point in flight that is lower is lifted
+CLEAR = 0.5  # beside the 1 of points that are down: how much such a point has to say
 # Beside contact points that weigh 1: hips hold their place with this, so that legs bend first, and where they cannot
 # reach, feet miss by a hundredth of what the hips give way.
 HOLD = 1e-2
@@ -64,12 +67,19 @@ def reaching(
     `softness` as in `leg_reach`: the last of it suffices for poses whose points are almost there.
     """
     stance = stance_of(poses, body, phases) if stance is None else stance
-    used = np.flatnonzero(phases.down.any(axis=0))
-    points, holds = body.contact_positions(poses.world), firmness(phases, poses.rate)
+    used, holds = np.flatnonzero(phases.down.any(axis=0)), firmness(phases, poses.rate)
+    if stance.base is None:
+        poses = soles_of(body, stance).straightened(poses, body, holds)
+    points = body.contact_positions(poses.world)
     goals = as_feet(points, goals, phases, holds, stance.hips)
     partly = phases.down.any(axis=1, keepdims=True) & ~phases.down
     if stance.base is None:
-        return _with_legs(poses, body, goals, used, stance, limits, holds, softness)
+        found = _with_legs(poses, body, goals, used, stance, limits, holds, softness)
+        sunk = (body.contact_positions(found.world)[..., 1] < -DEEP * stance.limbs.size) & ~phases.down
+        if not sunk[:, used].any():
+            return found
+        holds = np.maximum(holds, CLEAR * firmness(Phases(phases.names, sunk), poses.rate))
+        return _with_legs(found, body, goals, used, stance, limits, holds, leg_reach.SOFT[-2:])
     weights = np.where(partly, LOOSE**2, holds)[:, used]
     held = _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], weights)), body)
     return contact_sway.swayed(held, poses, body, stance.limbs, stance.base, limits)
@@ -94,23 +104,29 @@ def _with_legs(
 ) -> Poses:
     """The limbs of the contact points turn, and the root moves where they cannot reach. Loose feet are placed."""
     skeleton, feet = poses.skeleton, stance.feet
-    points = body.contact_positions(poses.world)
-    on_legs = np.array([k for k in used if not any(k in foot.contacts for foot in feet)], np.int64)
-    moves = _moves(points, goals, holds, feet)
+    soles = soles_of(body, stance)
+    points, sides = body.contact_positions(poses.world), soles.positions(poses)
+    flat, level = soles.goals(points, goals, sides, holds)
+    loose = {k for foot in feet for k in foot.contacts}
+    on_legs = np.array([k for k in used if k not in loose], np.int64)
+    standing = [n for n, mine in enumerate(soles.contacts) if mine[0] in on_legs]
+    moves = _moves((points, sides), (goals, flat), (holds, level), feet, soles)
     origins = poses.world[:, np.array([foot.joint for foot in feet], np.int64)][..., :3, 3]
-    carriers = np.array([*(body.contacts[k].joint for k in on_legs), *(foot.shin for foot in feet)], np.int64)
+    rigid = soles.rigid(body, skeleton)
+    carriers = np.array([*rigid[on_legs], *soles.joints[standing], *(foot.shin for foot in feet)], np.int64)
     turning = np.zeros(len(skeleton), bool)
     for joint in carriers:
         chain = skeleton.ancestors(int(joint))
         turning[[j for j in chain if not stance.limbs.trunk[j] and skeleton.parents[j] >= 0]] = True
+    firm = [holds[:, on_legs], level[:, standing], *(holds[:, foot.contacts].max(axis=1)[:, None] for foot in feet)]
     found = leg_reach.reach(
         poses,
         np.flatnonzero(turning),
         carriers,
-        np.concatenate([points[:, on_legs], origins], axis=1),
-        np.concatenate([goals[:, on_legs], transform.apply(moves, origins)], axis=1),
+        np.concatenate([points[:, on_legs], sides[:, standing], origins], axis=1),
+        np.concatenate([goals[:, on_legs], flat[:, standing], transform.apply(moves, origins)], axis=1),
         limits,
-        np.concatenate([holds[:, on_legs], *(holds[:, foot.contacts].max(axis=1)[:, None] for foot in feet)], axis=1),
+        np.concatenate(firm, axis=1),
         softness=softness,
     )
     if found is None:
@@ -118,12 +134,22 @@ def _with_legs(
     return placed(poses, found, feet, moves) if feet else found
 
 
-def _moves(points: Array, goals: Array, holds: Array, feet: tuple[LooseFoot, ...]) -> Array:
-    """(F, n, 4, 4) how each loose foot is moved: what is down of it goes to its goal, as far as it is rigid."""
-    result = np.broadcast_to(np.eye(4), (len(points), len(feet), 4, 4)).copy()
+def _moves(
+    points: tuple[Array, Array],
+    goals: tuple[Array, Array],
+    holds: tuple[Array, Array],
+    feet: tuple[LooseFoot, ...],
+    soles: Soles,
+) -> Array:
+    """(F, n, 4, 4) how each loose foot is moved: what is down of it goes to its goal, as far as it is rigid.
+
+    Points, goals and holds are those of contacts and of soles.
+    """
+    result = np.broadcast_to(np.eye(4), (len(points[0]), len(feet), 4, 4)).copy()
     for n, foot in enumerate(feet):
-        mine = list(foot.contacts)
-        result[:, n] = rigid_fit(points[:, mine], goals[:, mine], holds[:, mine] ** 2)
+        mine, sides = list(foot.contacts), [m for m, pair in enumerate(soles.contacts) if pair[0] in foot.contacts]
+        here, there = (np.concatenate([both[0][:, mine], both[1][:, sides]], axis=1) for both in (points, goals))
+        result[:, n] = rigid_fit(here, there, np.concatenate([holds[0][:, mine], holds[1][:, sides]], axis=1) ** 2)
     return result
 
 

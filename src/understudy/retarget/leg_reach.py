@@ -11,9 +11,9 @@ the next. Seen from the hips the legs drop out of each frame for itself,
 
     min_t  =  (rho - A dd)^T W (rho - A dd),     rho = r + J t,   W = (J J^T + soft)^-1
 
-and what is left is one banded system for all frames. Steps of the legs and of the hips take turns; both are damped
-where they do not help. Joints turn only about the axes, and as far, as their limits let them; where a start is beyond a
-limit, it goes no further.
+and what is left is one banded system for all frames. Steps of the legs and of the hips take turns; both are damped in
+the frames where they do not help, as by Levenberg and Marquardt. Joints turn only about the axes, and as far, as their
+limits let them; where a start is beyond a limit, it goes no further.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from understudy.retarget.radial_basis import solve_banded
 
 KERNELS = "understudy.retarget.leg_reach_kernels"
 # Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found
-# roughly, in the end that feet miss by little where hips have to give way.
-SOFT = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+# roughly, in the end that feet miss by a thousandth of a leg for each tenth that hips give way.
+SOFT: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-5)
 ITERATIONS = 30  # of the legs in a round, at most; where joints are at their limits they need some
 GIVE = 5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
 TURN = (0.05, 0.2, 0.05)  # radians^2: how readily the whole figure turns about x, y and z
 SLOW = 0.08  # seconds, tau: quicker than this hips are not moved without need
-HALVED = 2  # times that a step of the hips which does not help is made shorter
+TRIES = 4  # times that a step of the hips is damped more where it does not help
+DAMPED = 0.3  # of its stiffness: what a frame is damped by at first, ten times as much each time
 
 
 def reach(
@@ -124,10 +125,9 @@ class _Task:
             (SLOW * poses.rate) ** 4,
         )
 
-    def costs(self, d: Array) -> float:
-        """Of a motion of the whole figure d (F, 6)."""
-        bent = np.diff(d, 2, axis=0) if len(d) > 2 else d[:0]
-        return float((self.stiff * d**2).sum() + self.smooth * (self.stiff * bent**2).sum())
+    def smoothness(self, d: Array) -> float:
+        """What the second differences of a motion of the whole figure d (F, 6) cost."""
+        return float(self.smooth * (self.stiff * np.diff(d, 2, axis=0) ** 2).sum()) if len(d) > 2 else 0.0
 
     def applied(self, poses: Poses, state: _State) -> Poses:
         """The poses with the legs turned and the figure moved."""
@@ -146,48 +146,55 @@ class _State:
 
     d: Array  # (F, 6) x, y, z and turn of the whole figure
     turned: Array  # (F, n, 4) turns of the joints
+    damping: Array  # (F,) of steps of the hips
 
     @classmethod
     def of(cls, task: _Task) -> _State:
         turned = np.zeros((len(task.yielding), len(task.turning), 4))
         turned[..., 3] = 1.0
-        return cls(np.zeros((len(turned), 6)), turned)
+        return cls(np.zeros((len(turned), 6)), turned, np.zeros(len(turned)))
 
     def moved(self, change: Array) -> _State:
         """After a change (F, 6) of the way, with the legs as they are."""
         d, turned = self.d + change, self.turned.copy()
         turned[:, 0] = quaternion.from_rotation_vector(d[:, 3:])
-        return _State(d, turned)
+        return _State(d, turned, self.damping)
 
 
 def _round(kernels: ModuleType, task: _Task, state: _State, soft: float) -> _State:
     """The legs turned on, then the hips moved on."""
-    cost, pulls, blocks = _legs(kernels, task, state, soft)
+    costs, pulls, blocks = _legs(kernels, task, state, soft)
     if not task.stiff.size:
         return state
-    change = _hips(task, state.d, pulls, blocks)
-    for _ in range(HALVED):
-        trial = state.moved(change)
-        if _legs(kernels, task, trial, soft)[0] <= cost:
-            return trial
-        change = 0.5 * change
-    return state
+    damping, before = state.damping, costs.sum() + task.smoothness(state.d)
+    for _ in range(TRIES):
+        trial = state.moved(_hips(task, state.d, pulls, blocks, damping))
+        found = _legs(kernels, task, trial, soft)[0]
+        if found.sum() + task.smoothness(trial.d) <= before:
+            return _State(trial.d, trial.turned, 0.1 * damping)
+        worse = found > costs
+        worse[1:] |= found[:-1] > costs[:-1]
+        worse[:-1] |= found[1:] > costs[1:]
+        damping = np.where(worse, np.maximum(10 * damping, DAMPED), damping)
+    return _State(state.d, state.turned, damping)
 
 
-def _legs(kernels: ModuleType, task: _Task, state: _State, soft: float) -> tuple[float, Array, Array]:
-    """The cost with the legs turned on, in place, and how feet pull at the hips."""
+def _legs(kernels: ModuleType, task: _Task, state: _State, soft: float) -> tuple[Array, Array, Array]:
+    """(F,) the costs with the legs turned on, in place, and how feet pull at the hips."""
     frames = len(state.d)
-    pulls, blocks = np.empty((frames, 6)), np.empty((frames, 6, 6))
+    costs, pulls, blocks = np.empty(frames), np.empty((frames, 6)), np.empty((frames, 6, 6))
     places, points, goals, *rest = task.frames
     softness = soft * task.length**2 * task.yielding
     shifts = np.ascontiguousarray(state.d[:, :3])
-    cost = kernels.solve_frames(
-        task.body, (places, points, goals, softness, *rest), ITERATIONS, state.turned, shifts, pulls, blocks
+    kernels.solve_frames(
+        task.body, (places, points, goals, softness, *rest), ITERATIONS, state.turned, shifts, pulls, blocks, costs
     )
-    return float(cost) + (task.costs(state.d) if task.stiff.size else 0.0), pulls, blocks
+    if task.stiff.size:
+        costs += (task.stiff * state.d**2).sum(axis=1)
+    return costs, pulls, blocks
 
 
-def _hips(task: _Task, d: Array, pulls: Array, blocks: Array) -> Array:
+def _hips(task: _Task, d: Array, pulls: Array, blocks: Array, damping: Array) -> Array:
     """(F, 6) the change of d that minimises the sum of all frames, of pulls (F, 6) and blocks (F, 6, 6) of the legs."""
     frames, size = d.shape
     bent = np.zeros((3, frames))  # the diagonals of D^T D, D the second differences
@@ -198,7 +205,9 @@ def _hips(task: _Task, d: Array, pulls: Array, blocks: Array) -> Array:
     for a in range(size):
         for b in range(a, size):
             bands[2 * size + a - b, :, b] = blocks[:, a, b]
-        bands[2 * size, :, a] += task.stiff[a] * (1 + task.smooth * bent[0])
+        bands[2 * size, :, a] += task.stiff[a] * (1 + task.smooth * bent[0]) + damping * (
+            blocks[:, a, a] + task.stiff[a]
+        )
         for apart in (1, 2):
             bands[(2 - apart) * size, apart:, a] = task.stiff[a] * task.smooth * bent[apart, : frames - apart]
     whole = d.copy()

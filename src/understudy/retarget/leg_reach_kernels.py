@@ -332,9 +332,9 @@ def solve_frame(
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
 def solve_frames(
-    body: tuple, frames: tuple, iterations: int, turned: Array, shifts: Array, pulls: Array, blocks: Array
-) -> float:
-    """All frames: turned (F, n, 4) is moved on, pulls (F, 6) and blocks (F, 6, 6) are written; the sum of the costs."""
+    body: tuple, frames: tuple, iterations: int, turned: Array, shifts: Array, pulls: Array, blocks: Array, costs: Array
+) -> None:
+    """All frames: turned (F, n, 4) is moved on; pulls (F, 6), blocks (F, 6, 6) and costs (F,) are written."""
     places0, points0, goals, soft, above0, local0, low, high = frames
     n, count = body[0].shape[0], body[1].shape[0]
     work = (
@@ -355,8 +355,6 @@ def solve_frames(
         np.zeros((n, 4)),
         np.zeros((3 * count, 6)),
     )
-    total = 0.0
     for f in range(goals.shape[0]):
         frame = (places0[f], points0[f], goals[f], soft[f], above0[f], local0[f], low[f], high[f])
-        total += solve_frame(body, frame, iterations, turned[f], shifts[f], pulls[f], blocks[f], work)
-    return total
+        costs[f] = solve_frame(body, frame, iterations, turned[f], shifts[f], pulls[f], blocks[f], work)

@@ -144,10 +144,13 @@ def _displaced(
         planted = reaching(shifted, body, phases, goals, limits, stance, softness)
         shift = np.zeros((len(poses), 4))
         shift[:, :3] = wanted - mass_motion(planted.world, body, poses.rate).centres
-        if stance.base is None:  # where hips gave way they had to: only what the legs weigh is made up for
-            shift[:, :3] += planted.world[:, hips, :3, 3] - shifted.world[:, hips, :3, 3]
+        if stance.base is not None:
+            shifted = shifted.moved(displacement_frames(wanted, shift))
+            continue
+        # where hips gave way they had to: only what the legs weigh is made up for
+        shift[:, :3] += planted.world[:, hips, :3, 3] - shifted.world[:, hips, :3, 3]
         shifted, softness = planted.moved(displacement_frames(wanted, shift)), leg_reach.SOFT[-REPLANTED_ROUNDS:]
-        wanted = wanted if stance.base is not None else mass_motion(shifted.world, body, poses.rate).centres
+        wanted = mass_motion(shifted.world, body, poses.rate).centres
     return planted
 
 

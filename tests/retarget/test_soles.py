@@ -1,0 +1,77 @@
+"""Soles: flat while they stand, as posed in flight, toes straight where heel and toe both stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.retarget import bodies
+from tests.retarget.test_contact_correction import creeping
+
+from understudy import cast
+from understudy.maths import accelerate, quaternion
+from understudy.retarget.body import body_of
+from understudy.retarget.contact_correction import corrected
+from understudy.retarget.contact_goals import LOOSE, firmness
+from understudy.retarget.contacts import Phases
+from understudy.retarget.leg_reach import KERNELS
+from understudy.retarget.poses import Poses
+from understudy.retarget.soles import soles_of
+from understudy.retarget.stance import stance_of
+
+
+def test_a_rolled_foot_is_wanted_flat_where_it_stands_and_as_posed_in_flight() -> None:
+    poses, phases = creeping()
+    body = bodies.walker()[1]
+    soles = soles_of(body, stance_of(poses, body, phases))
+    assert soles.contacts == ((1, 0), (3, 2))  # heel, toe
+    rotations = np.array(poses.rotations)
+    roll = np.broadcast_to(quaternion.from_rotation_vector([0.0, 0.0, 0.5]), rotations[:, 3].shape)
+    rotations[:, 3] = quaternion.multiply(rotations[:, 3], roll)
+    poses = Poses(poses.skeleton, poses.translations, rotations, poses.rate)
+    points, sides = body.contact_positions(poses.world), soles.positions(poses)
+    still = np.ones(points.shape[:2])
+    flat, firm = soles.goals(points, points, sides, still)
+    # across the foot, level, and as far from its middle as at rest
+    along, across = points[:, 0] - points[:, 1], flat[:, 0] - points[:, :2].mean(axis=1)
+    np.testing.assert_allclose((along * across).sum(axis=1), 0.0, atol=1e-9)
+    np.testing.assert_allclose(across[:, 1], 0.0, atol=1e-9)
+    np.testing.assert_allclose(np.linalg.norm(across, axis=1), soles.widths[0])
+    assert np.abs(sides[:, 0, 1] - flat[:, 0, 1]).max() > 0.02  # it was rolled
+    assert (firm > 0).all()
+    free, _ = soles.goals(points, points, sides, np.full(points.shape[:2], LOOSE))
+    np.testing.assert_allclose(free, sides, atol=1e-9)
+
+
+@pytest.mark.skipif(accelerate.kernels(KERNELS) is None, reason="needs compiled code")
+def test_feet_that_stand_are_level() -> None:
+    poses, phases = creeping()
+    body = bodies.walker()[1]
+    rotations = np.array(poses.rotations)
+    roll = np.broadcast_to(quaternion.from_rotation_vector([0.0, 0.0, 0.4]), rotations[:, 3].shape)
+    rotations[:, [3, 6]] = quaternion.multiply(rotations[:, [3, 6]], roll[:, None])
+    found = corrected(Poses(poses.skeleton, poses.translations, rotations, poses.rate), body, phases)
+    stands = phases.down[:, 0] & phases.down[:, 1]
+    assert np.abs(found.world[stands, 3, 1, 0]).max() < 0.03  # its side axis is level
+
+
+def test_toes_are_straight_where_heel_and_toe_stand() -> None:
+    asset = cast.load("penguin")
+    skeleton, body = asset.character().skeleton, body_of(asset.character())
+    poses = Poses.rest(skeleton, 60, 30.0)
+    toe = skeleton.index("LeftToe")
+    rotations = np.array(poses.rotations)
+    rotations[:, toe] = quaternion.multiply(rotations[:, toe], quaternion.from_rotation_vector([-0.5, 0.0, 0.0]))
+    poses = Poses(skeleton, poses.translations, rotations, 30.0)
+    down = np.ones((60, len(body.contacts)), bool)
+    heel = body.names.index("LeftFoot.heel")
+    down[30:, heel] = False
+    phases = Phases(body.names, down)
+    soles = soles_of(body, stance_of(poses, body, phases))
+    assert soles.rigid(body, skeleton)[body.names.index("LeftToe.toe")] == skeleton.index("LeftFoot")
+    found = soles.straightened(poses, body, firmness(phases, 30.0))
+    turned = quaternion.to_rotation_vector(
+        quaternion.multiply(quaternion.conjugate(skeleton.rotations[toe]), found.rotations[:, toe])
+    )[:, 0]
+    np.testing.assert_allclose(turned[:30], 0.0, atol=1e-9)
+    np.testing.assert_allclose(turned[40:], -0.5, atol=1e-9)
+    assert (np.diff(turned) < 1e-12).all()
