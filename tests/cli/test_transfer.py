@@ -12,6 +12,7 @@ import pytest
 from tests.retarget.small import RATE, actor, hopper
 
 from understudy.character import Asset, Character, Clip
+from understudy.cli.transfer_work import Wish, open_motions
 from understudy.formats import read, write
 
 Run = Callable[..., tuple[int, str, str]]
@@ -114,6 +115,26 @@ def test_live_lines(run_cli: Run, folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert all(len(joint) == 7 for joint in rows[0]["joints"].values())
 
 
+def test_live_lines_of_a_long_file_and_of_other_points(
+    run_cli: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(actor(), folder / "play.bvh")
+    (folder / "play.glb").unlink()
+    given = ("transfer", "-", "--live", "--to", str(folder / "hopper.glb"), "--keys", str(folder / "pairs.toml"))
+    monkeypatch.setattr("sys.stdin", io.StringIO((folder / "play.bvh").read_text()))
+    code, _, told = run_cli(*given)
+    assert code == 1 and "pair 1: should name the file of its motion" in told
+    (folder / "pairs.toml").write_text(_pairs(range(2, 90, 12)).replace("frame", 'motion = "play"\nframe'))
+    text = (folder / "play.bvh").read_text().replace("Frames: 90", "Frames: 9000")
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    code, out, told = run_cli(*given)
+    assert code == 0 and len(out.splitlines()) == 90, told
+    markers = '{"markers": ["a", "b", "c"]}\n{"points": [[0, 0, 0], [0, 1, 0], [1, 0, 0]]}\n'
+    monkeypatch.setattr("sys.stdin", io.StringIO(markers))
+    code, _, told = run_cli(*given)
+    assert code == 1 and "points of the actor of the pairs, but has 3" in told
+
+
 def failing(run_cli: Run, folder: Path, *more: str, motion: str = "play.glb") -> str:
     """The one sentence of a run that fails."""
     code, _, told = transfer(run_cli, folder, "-o", str(folder / "out.glb"), *more, motion=motion)
@@ -179,3 +200,23 @@ def test_a_motion_that_stands_still_has_no_frames_to_map(run_cli: Run, folder: P
     named = _pairs(range(2, 40, 12)).replace("frame", 'motion = "play"\nframe')
     (folder / "pairs.toml").write_text(named)
     assert "two frames" in failing(run_cli, folder, motion="still.glb")
+
+
+def test_the_units_of_a_file_whose_reader_guesses(run_cli: Run, folder: Path) -> None:
+    write(actor(), folder / "play.bvh")
+    (folder / "play.glb").unlink()
+    sizes = []
+    for unit in ("cm", "mm"):
+        out = folder / f"{unit}.npz"
+        code, _, told = transfer(run_cli, folder, "-o", str(out), "--no-physics", "--units", unit, motion="play.bvh")
+        assert code == 0 and "were taken to be" not in told, told
+        code, told, _ = run_cli("transfer", "suggest", str(folder / "play.bvh"), "--to", "lamp", "--units", unit)
+        assert code == 0
+        sizes.append(open_motions(str(folder / "play.bvh"), Wish(units=unit))[1]["play"].points)
+    np.testing.assert_allclose(sizes[0], 10 * sizes[1], atol=1e-9)
+
+
+def test_the_casts_own_pairs_are_of_its_actor(run_cli: Run, folder: Path) -> None:
+    given = ("transfer", str(folder / "play.glb"), "--to", "lamp", "-o", str(folder / "out.glb"))
+    code, _, told = run_cli(*given)
+    assert code == 1 and "should be of the actor of the pairs, who has 81 points" in told

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.retarget.small import pairs, source
@@ -38,6 +40,13 @@ def test_what_was_posed_is_not_asked_for_again() -> None:
     posed = {round(float(time) * 30) for time in given.times[:3]}
     assert min(abs(first.frame - frame) for frame in posed) > 8
     assert first.uncertainty > 0 and first.error_after > 0
+
+
+def test_pairs_that_contradict_each_other_do_not_have_one_moment_posed_again_and_again() -> None:
+    given = pairs()
+    astray = np.random.default_rng(1).normal(scale=0.1, size=given.target.shape)
+    found = suggest({"play": source()}, replace(given, target=given.target + astray), 6)
+    assert np.diff(sorted(each.frame for each in found)).min() >= 4
 
 
 def test_chosen_pairs_are_spread() -> None:

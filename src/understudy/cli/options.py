@@ -29,6 +29,10 @@ class Finite(click.FloatRange):
             self.fail(f"{value!r} is not a finite number", param, context)
         return number
 
+    def _describe_range(self) -> str:
+        """What help says; click would write x<=None where there is no bound."""
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
 
 quiet = click.option("-q", "--quiet", is_flag=True, help="Print results and errors only.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -45,7 +45,8 @@ def command() -> None:
 
     understudy transfer MOTION --to CHARACTER --keys PAIRS.toml -o OUT
 
-    `suggest` lists the frames to pose next, `pose` writes a pose to start from, `motion` (or nothing) transfers.
+    `suggest` lists the frames to pose next, `pose` writes a pose to start from, `motion` (or nothing) transfers;
+    `understudy transfer motion --help` lists its options.
     """
 
 
@@ -64,7 +65,9 @@ command.add_command(pose_command)
 @click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip of MOTION; all by default.")
 @options.rate
 @click.option("--units", metavar="UNIT", help="Of MOTION: m, cm, mm, in, ft or cmu; guessed by default.")
-@click.option("--dimension", type=Dimension(), default=30, show_default=True, help="Of the latent space.")
+@click.option(
+    "--dimension", type=Dimension(), metavar="N", default=30, show_default=True, help="Of the latent space, or auto."
+)
 @click.option(
     "--physics/--no-physics", default=True, help="Contacts that stand and weight that is felt; on by default."
 )
@@ -77,7 +80,13 @@ command.add_command(pose_command)
 @click.option("--contacts", metavar="TOML", help="When contact points are down, where what is found is wrong.")
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write figures of every step.")
 @click.option("--compare", is_flag=True, help="Add to the report how far each method is off when a pair is left out.")
-@click.option("--live", is_flag=False, flag_value="-", metavar="HOST:PORT", help="Frame by frame, see the manual.")
+@click.option(
+    "--live",
+    is_flag=False,
+    flag_value="-",
+    metavar="[HOST:PORT]",
+    help="Frame by frame as MOTION (- is standard input) arrives: JSON lines, or bones by VMC to HOST:PORT.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
 @click.option("--workers", type=click.IntRange(1), metavar="N", help="Processes for a folder; all cores by default.")
 @options.as_json
@@ -141,7 +150,8 @@ def _all_motions(jobs: Jobs, wish: Wish) -> dict[str, Any]:
 
 def _run(function: Any, jobs: Jobs, workers: int | None, quiet: bool) -> list[dict[str, Any]]:
     if not jobs.many:
-        return [function(jobs.pairs[0])]
+        with options.progress("transferring", quiet) as progress:
+            return [function(jobs.pairs[0], progress=progress)]
     from understudy import batch
 
     for _, target in jobs.pairs:

@@ -37,6 +37,12 @@ def live_command(motion: str, character: str, keys: str | None, where: str, wish
     state, took, count = live.init(), 0.0, 0
     with _output(where, stage) as out:
         for frame in frames:
+            if len(frame.points) != pairs.source.shape[1]:
+                raise BadFile(
+                    "live input",
+                    f"should have the {pairs.source.shape[1]} points of the actor of the pairs, "
+                    f"but has {len(frame.points)}",
+                )
             began = time.perf_counter()
             state, pose = live.step(state, frame.time, frame.points, frame.frame)
             took, count = took + time.perf_counter() - began, count + 1

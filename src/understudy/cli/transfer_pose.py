@@ -23,7 +23,7 @@ from understudy.errors import InvalidInput
 )
 @click.option("--keys", metavar="PAIRS", help="Pose pairs to learn from; without them, the names of bones.")
 @options.output(required=False, help="The file to write; MOTION_FRAME.glb by default.")
-@options.clip
+@click.option("--clip", metavar="NAME", help="Which clip, where MOTION has several.")
 @click.option("--units", metavar="UNIT", help="Of MOTION: m, cm, mm, in, ft or cmu; guessed by default.")
 @options.as_json
 @options.quiet

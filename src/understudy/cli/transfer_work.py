@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from understudy.retarget.source import Source
     from understudy.retarget.spring_limbs import SpringLimb
     from understudy.retarget.transfer import Stage
+
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,12 @@ class Target:
             return Path(given)
         return Path(cast.pairs(self.name)) if self.cast else None
 
+    def owns(self, keys: Path) -> bool:
+        """Whether a file of pairs is the cast's own."""
+        from understudy import cast
+
+        return self.cast and keys == Path(cast.pairs(self.name))
+
     def limits(self) -> Any:
         """How far its joints turn; None where nobody says."""
         from understudy import cast
@@ -79,11 +87,12 @@ class Target:
 
 def open_motions(name: str, wish: Wish) -> tuple[Asset, dict[str, Source]]:
     """The asset of MOTION and its motions by name."""
-    from understudy.retarget.motions import sources_of
+    from understudy.retarget.motions import reading, sources_of
 
-    asset = options.open_input(name)
     try:
-        return asset, sources_of(asset, Path(name).stem, wish.clips, rate=wish.rate, units=wish.units)
+        how, units = reading(name, wish.units)
+        asset = options.open_input(name, **how)
+        return asset, sources_of(asset, Path(name).stem, wish.clips, rate=wish.rate, units=units)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
 
@@ -108,10 +117,20 @@ def open_pairs(keys: Path, motions: Mapping[str, Source], folder: Path, target: 
     from understudy.retarget.pairs import read_pairs
 
     missing = [name for name in named_motions(keys) if name not in motions]
-    known = {**motions, **beside(missing, (folder, keys.parent), units=wish.units)}
+    if target.owns(keys):  # the cast's own pairs are of its actor, whoever moves
+        known = {**motions, **{name: source for name, source in _actor().items() if name in missing}}
+    else:
+        known = {**motions, **beside(missing, (folder, keys.parent), units=wish.units)}
     character = target.asset.character()
     skip = [limb.joints[0] for limb in limbs_of(target, wish)]
     return read_pairs(keys, known, character, markers=markers_of(character, skip=skip), own=target.asset)
+
+
+def _actor() -> dict[str, Source]:
+    from understudy import cast
+    from understudy.retarget.motions import sources_of
+
+    return sources_of(cast.load("actor"), "actor")
 
 
 def open_stage(target: Target, pairs: Pairs, wish: Wish) -> Stage:
@@ -154,18 +173,18 @@ def body_of_source(name: str, asset: Asset) -> Body | None:
     return cast.body(name) if name in cast.names() and not Path(name).exists() else body_of(asset.character())
 
 
-def work(stage: Stage, wish: Wish, job: tuple[str, str]) -> dict[str, Any]:
+def work(stage: Stage, wish: Wish, job: tuple[str, str], progress: Progress | None = None) -> dict[str, Any]:
     """One input with all its clips, written to its target; what fails is said in the row where there are many."""
     path, target = job
     try:
-        return _work(stage, wish, path, target)
+        return _work(stage, wish, path, target, progress)
     except UnderstudyError as error:
         if not wish.many:
             raise
         return {"input": path, "error": str(error)}
 
 
-def _work(stage: Stage, wish: Wish, path: str, target: str) -> dict[str, Any]:
+def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress | None) -> dict[str, Any]:
     from understudy.character import Asset
     from understudy.retarget.report import report_of
     from understudy.retarget.transfer import transfer
@@ -174,7 +193,9 @@ def _work(stage: Stage, wish: Wish, path: str, target: str) -> dict[str, Any]:
     body = body_of_source(path, asset)
     keys = None if wish.limb_keys is None else _limb_keys(wish.limb_keys)
     clips, reports, notes = [], [], list(dict.fromkeys(note for source in motions.values() for note in source.notes))
-    for source in motions.values():
+    for number, source in enumerate(motions.values()):
+        if progress is not None:
+            progress(number, len(motions))
         phases = None if wish.contacts is None else _phases(wish.contacts, stage, source)
         done = transfer(source, stage, source_body=body, phases=phases, physics=wish.physics, keys=keys)
         clips.append(done.clip)

@@ -36,10 +36,8 @@ class KeyBumps:
     def of(cls, source: Array, missing: Array) -> KeyBumps:
         """Of pairs' source points (N, P, 3) and what is missing there (N, Q, 3)."""
         flat = source.reshape(len(source), -1)
-        squares = squared_pose_distances(flat, flat)
-        apart = np.where(np.eye(len(flat), dtype=bool), np.inf, squares).min(axis=1)
-        width = max(NARROW**2 * float(np.median(apart)), 1e-12)
-        near = np.exp(-0.5 * squares / width) + LEAST * np.eye(len(flat))
+        width = width_of(flat)
+        near = np.exp(-0.5 * squared_pose_distances(flat, flat) / width) + LEAST * np.eye(len(flat))
         return cls(flat, np.linalg.solve(near, missing.reshape(len(flat), -1)).reshape(missing.shape), width)
 
     def at(self, local: Array) -> Array:
@@ -47,3 +45,10 @@ class KeyBumps:
         squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), self.source)
         near = np.exp(-0.5 * squares / self.width)
         return (near @ self.weights.reshape(len(self.weights), -1)).reshape(len(near), *self.weights.shape[1:])
+
+
+def width_of(flat: Array) -> float:
+    """s^2 for poses (N, Dy), in their units squared."""
+    squares = squared_pose_distances(flat, flat)
+    apart = np.where(np.eye(len(flat), dtype=bool), np.inf, squares).min(axis=1)
+    return max(NARROW**2 * float(np.median(apart)), 1e-12)

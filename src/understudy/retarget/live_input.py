@@ -56,6 +56,8 @@ def _of_bvh(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
             break
         if len(header) > LONGEST_HEADER:
             raise BadFile(WHERE, "should be BVH, but has no 'Frame Time:'")
+    # a file that was finished before says how many frames will come, which nobody knows of one that is being written
+    header = ["Frames: 0" if line.strip().lower().startswith("frames:") else line for line in header]
     text = parse("\n".join(header) + "\n", WHERE)
     step = float(text.frame_time or 0) or 1 / RATE
     reading: _Bvh | None = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from understudy import files, formats, tables
 from understudy.character import Asset
 from understudy.errors import BadFile, InvalidInput
 from understudy.retarget.pair_file import LARGEST
-from understudy.retarget.source import Source, source_of
+from understudy.retarget.source import Source, factor_of, source_of
 
 
 def sources_of(
@@ -40,6 +41,17 @@ def named_motions(path: str | Path) -> list[str]:
     return list(dict.fromkeys(name for name in names if isinstance(name, str)))
 
 
+def reading(path: str | Path, units: str | float | None) -> tuple[dict[str, Any], str | float | None]:
+    """How a file with lengths in `units` is read: options of its reader, and the units of what it hands over.
+
+    Readers that guess units by themselves, as that of BVH, are told, and hand over metres.
+    """
+    factor = factor_of(units)
+    if factor is None or not formats.readable(path) or "scale" not in formats.by_ending(path).options:
+        return {}, units
+    return {"scale": factor}, 1.0
+
+
 def beside(
     names: Iterable[str], folders: Iterable[Path], *, rate: float | None = None, units: str | float | None = None
 ) -> dict[str, Source]:
@@ -50,7 +62,8 @@ def beside(
         files_there = [p for folder in places for p in sorted(folder.glob(f"{_plain(name)}.*")) if formats.readable(p)]
         if files_there:
             try:
-                found |= sources_of(formats.read(files_there[0]), name, rate=rate, units=units)
+                options, left = reading(files_there[0], units)
+                found |= sources_of(formats.read(files_there[0], **options), name, rate=rate, units=left)
             except InvalidInput as error:
                 raise BadFile(files_there[0], str(error)) from None
     return found

@@ -66,14 +66,22 @@ class _Reading:
         reader = self.reader
         table = reader.table(value, "a pair", place)
         reader.keys(table, ("motion", "frame", "time", "pose", "name"), place, "a pair")
-        if "motion" not in table and len(self.sources) != 1:
-            reader.fail(f"should name its motion, one of {tables.all_of(self.sources)}", place)
-        motion = reader.word(table.get("motion", next(iter(self.sources))), "motion", place, tuple(self.sources))
+        motion = self._motion(table, place)
         if "pose" not in table:
             reader.fail("should have a pose", place)
         name = reader.word(table["name"], "name", place) if "name" in table else ""
         frame = self._frame(table, self.sources[motion], place)
         return Entry(motion, frame, self._pose(reader.table(table["pose"], "pose", place), place), name)
+
+    def _motion(self, table: dict[str, Any], place: str) -> str:
+        known = tuple(self.sources)
+        if not known:
+            reader, named = self.reader, table.get("motion")
+            missing = f"there is no file {named!r} beside this one" if named else "should name the file of its motion"
+            reader.fail(f"{missing}: the frame that it counts is one of a recorded motion", place)
+        if "motion" not in table and len(known) != 1:
+            self.reader.fail(f"should name its motion, one of {tables.all_of(known)}", place)
+        return self.reader.word(table.get("motion", known[0]), "motion", place, known)
 
     def _frame(self, table: dict[str, Any], source: Source, place: str) -> int:
         reader = self.reader

@@ -80,13 +80,13 @@ def source_of(
     notes = list(asset.notes)
     if any(channel.kind == "marker" for channel in animation.channels):
         assert isinstance(animation, Clip)  # keyed curves have no markers
-        return _of_markers(animation, rate, _factor(units), notes)
+        return _of_markers(animation, rate, factor_of(units), notes)
     character = asset.character()
     given = poses_of(character, animation)
     poses = _without_inserted(given, notes)
     if rate is not None and rate != poses.rate:
         poses = poses_of(character, animation if poses is given else clip_of(poses, animation.name), rate)
-    scale = _factor(units) or _guessed(character.skeleton, notes)
+    scale = factor_of(units) or _guessed(character.skeleton, notes)
     if scale != 1.0:
         character, poses = _scaled(character, poses, scale)
         markers = None
@@ -127,7 +127,8 @@ def _of_markers(clip: Clip, rate: float | None, scale: float | None, notes: list
     return Source(clip.name, checks.freeze(points), checks.freeze(frames), own, None, names, tuple(notes), start)
 
 
-def _factor(units: str | float | None) -> float | None:
+def factor_of(units: str | float | None) -> float | None:
+    """Metres to a unit that was given by name or by number; None where none was."""
     if isinstance(units, str):
         return UNITS[checks.one_of(units, "unit", UNITS)]
     return None if units is None else checks.positive(units, "units (metres to a unit)")

@@ -9,6 +9,10 @@ a pose at frame c lessens the variance at frame f by
 is conditioned on it, and so on. Gains fall, and say when it is enough. A frame that is unlike all others gains little,
 however uncertain; one that stands for many gains much. Covariances are those of the source's poses (with a width
 learned from the pairs where there are any): what the source does twice, the target will do alike.
+
+What the pairs contradict each other by counts as noise, but a pose that was made is met (`key_bumps`), and so are the
+frames next to it. So that noise is not white: it has a covariance over the poses that is as narrow as those bumps. With
+white noise, whose remedy is to ask again, the same moment would be suggested again and again.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.retarget.baselines.gaussian_process import GaussianProcess
+from understudy.retarget.key_bumps import LEAST, width_of
 from understudy.retarget.pairs import Pairs
 from understudy.retarget.pose_distance import squared_pose_distances
 from understudy.retarget.source import Source
@@ -113,11 +118,18 @@ def _covariance(poses: Array, pairs: Pairs | None) -> tuple[Array, float, float]
         squares = squared_pose_distances(*(2 * [poses / _typical(poses)]))
         return np.exp(-0.5 * squares), NOISE, float("nan")
     model = GaussianProcess.learn(pairs)
-    t1, t2, t3, noise = model.theta
+    width = width_of(model.source)
     y = (poses - model.mean_source) / model.scale_source
-    K = t1 * np.exp(-0.5 * t2 * squared_pose_distances(y, y)) + t3
-    k = t1 * np.exp(-0.5 * t2 * squared_pose_distances(y, model.source)) + t3
-    return K - k @ model.inverse @ k.T, float(noise), model.scale_target
+
+    def covariance(a: Array, b: Array) -> Array:
+        t1, t2, t3, noise = model.theta
+        squares = squared_pose_distances(a, b)
+        return np.asarray(t1 * np.exp(-0.5 * t2 * squares) + t3 + noise * np.exp(-0.5 * squares / width))
+
+    white = LEAST * float(model.theta[3])  # two poses of one frame are never quite alike
+    known, k = covariance(model.source, model.source), covariance(y, model.source)
+    known.flat[:: len(known) + 1] += white
+    return covariance(y, y) - k @ np.linalg.solve(known, k.T), white, model.scale_target
 
 
 def _typical(poses: Array) -> float:
