@@ -44,9 +44,9 @@ def test_what_was_posed_is_not_asked_for_again() -> None:
 
 def test_pairs_that_contradict_each_other_do_not_have_one_moment_posed_again_and_again() -> None:
     given = pairs()
-    astray = np.random.default_rng(1).normal(scale=0.1, size=given.target.shape)
-    found = suggest({"play": source()}, replace(given, target=given.target + astray), 6)
-    assert np.diff(sorted(each.frame for each in found)).min() >= 4
+    astray = np.random.default_rng(1).normal(scale=0.3, size=given.target.shape)
+    found = suggest({"play": source()}, replace(given, target=given.target + astray), 10)
+    assert np.diff(sorted(each.frame for each in found)).min() >= 3
 
 
 def test_chosen_pairs_are_spread() -> None:
