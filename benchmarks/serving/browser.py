@@ -12,22 +12,25 @@ from types import TracebackType
 from typing import Any
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ("--use-gl=angle", "--use-angle=gl-egl", "--ignore-gpu-blocklist", "--no-sandbox", "--mute-audio")
+# WebGL by Mesa on the processor where there is no graphics card; the page itself is put together without OpenGL, as
+# browsers do there.
+FLAGS = ("--use-gl=angle", "--use-angle=gl-egl", "--disable-gpu-compositing", "--ignore-gpu-blocklist", "--no-sandbox")
 WATCH = """
 (() => {
   let clicked = 0, asked = 0, wanted = 0, following = false;
   window.latencies = [];
   addEventListener("click", (event) => { clicked = event.timeStamp; }, true);
-  const send = WebSocket.prototype.send;
-  WebSocket.prototype.send = function (data) {
+  const post = Worker.prototype.postMessage;  // the socket is in a worker
+  Worker.prototype.postMessage = function (command, ...more) {
     if (!this.heard) {
       this.heard = true;
-      this.addEventListener("message", (event) => hear(event.data));
+      this.addEventListener("message", (event) => hear(event.data.data));
     }
-    if (clicked && typeof data === "string" && JSON.parse(data).kind === "tell") asked = JSON.parse(data).id;
-    return send.call(this, data);
+    if (clicked && command.send && JSON.parse(command.send).kind === "tell") asked = JSON.parse(command.send).id;
+    return post.call(this, command, ...more);
   };
   function hear(data) {
+    if (!data) return;
     if (typeof data === "string") {
       const message = JSON.parse(data);
       if (asked && message.kind === "done" && message.id === asked) [asked, following] = [0, true];

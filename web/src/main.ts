@@ -12,6 +12,8 @@ import { gameMode } from "./game/mode";
 import { modes, register, type Command, type Mode } from "./modes/mode";
 import { performMode } from "./perform/mode";
 import { connect, socketAddress } from "./protocol/connection";
+import { socketsIn } from "./protocol/socket";
+import SocketWorker from "./protocol/socket_worker?worker&inline";
 import { addCommands } from "./shell/actions";
 import { createDocks } from "./shell/docks";
 import { createDropping } from "./shell/dropping";
@@ -51,13 +53,15 @@ function begin(root: HTMLElement): void {
   window.addEventListener("error", (event) => notices.failed(event.error ?? event.message));
   window.addEventListener("unhandledrejection", (event) => notices.failed(event.reason));
 
-  const connection = connect(socketAddress(location.href));
+  const connection = connect(socketAddress(location.href), socketsIn(() => new SocketWorker()));
   const store = createStore(connection);
   const stage = createStage(docks.viewport);
   const context: Context = { stage, connection, store, notices };
   const transport = createTransport(context);
   connection.onFrame((data) => stage.frame(data));
-  stage.onSeen((sequence, stream) => connection.tell({ kind: "seen", sequence, stream }));
+  const seen = (sequence: number, stream: number): void => connection.tell({ kind: "seen", sequence, stream });
+  stage.onSeen(seen);
+  stage.onSkipped(seen);
   connection.on("notice", (notice) => notices.show(notice.level, notice.sentence, notice.hint));
 
   register(gameMode(context));

@@ -14,24 +14,42 @@ from understudy.studio import frames
 PATIENCE = 30.0  # seconds
 CLIPS = {"robot": "flight", "acrobat": "bow", "chain": "turns"}  # the first of each character
 
+# Keeps the last frame of the stage that has come: the page's socket is in a worker.
+KEEPS = """
+(() => {
+  const post = Worker.prototype.postMessage;
+  const keep = ({ data: { data } }) => {
+    if (data instanceof ArrayBuffer && new DataView(data).getUint32(4, true) === 0) window.lastFrame = data;
+  };
+  Worker.prototype.postMessage = function (...given) {
+    if (!this.watched) this.addEventListener("message", keep);
+    this.watched = true;
+    return post.apply(this, given);
+  };
+})();
+"""
+
 
 class GraphPage:
     """The edit mode of a page, open on the first clip of a studio."""
 
     def __init__(self, page: Any, studio: Studio) -> None:
         self.page = page
-        self.stage: Array = np.zeros(0)  # the last frame of the stage
-        self.time = -1.0  # and its time
-        page.on("websocket", lambda socket: socket.on("framereceived", self._receive))
+        page.add_init_script(KEEPS)
         page.goto(f"{studio.address}#edit")
         self.until("() => window.understudy?.graph && window.understudy.edit.state()?.channels.length > 0")
 
-    def _receive(self, data: Any) -> None:
-        if not isinstance(data, bytes) or len(data) < frames.HEADER.size:
-            return
-        _, stream, _, _, at, _, _ = frames.HEADER.unpack_from(data)
-        if stream == frames.STAGE_STREAM:
-            self.stage, self.time = np.frombuffer(data[frames.HEADER.size :], "<f4"), at
+    @property
+    def time(self) -> float:
+        """The time of the last frame of the stage."""
+        found: float = self.ask("() => window.lastFrame ? new DataView(window.lastFrame).getFloat64(16, true) : -1")
+        return found
+
+    @property
+    def stage(self) -> Array:
+        """The numbers of that frame."""
+        script = "start => window.lastFrame ? [...new Float32Array(window.lastFrame, start)] : []"
+        return np.array(self.ask(script, frames.HEADER.size), np.float32)
 
     def ask(self, script: str, *arguments: Any) -> Any:
         """What a function of the page gives."""

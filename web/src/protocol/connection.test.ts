@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { backoff, connect, Refused, socketAddress } from "./connection";
 import { frameHeader } from "./frame";
 import { FRAME } from "./messages";
+import type { Socket } from "./socket";
 
 class FakeSocket {
   static all: FakeSocket[] = [];
   readyState = 0;
   sent: Record<string, unknown>[] = [];
-  binaryType = "";
   onopen: () => void = () => {};
   onclose: () => void = () => {};
   onmessage: (message: { data: unknown }) => void = () => {};
@@ -34,7 +34,7 @@ class FakeSocket {
 }
 
 const newest = () => FakeSocket.all[FakeSocket.all.length - 1];
-const start = () => connect("ws://x/live", FakeSocket as unknown as typeof WebSocket);
+const start = () => connect("ws://x/live", (address) => new FakeSocket(address) as unknown as Socket);
 
 describe("connection", () => {
   beforeEach(() => {

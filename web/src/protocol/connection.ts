@@ -1,5 +1,6 @@
 /** The one WebSocket to the server: requests with answers, events, and frames. It comes back by itself. */
 import type { Results, StudioEvent, StudioRequest } from "./messages";
+import type { Socket } from "./socket";
 
 export type ConnectionState = "connecting" | "live" | "lost";
 export type EventOf<K extends StudioEvent["kind"]> = Extract<StudioEvent, { kind: K }>;
@@ -53,14 +54,14 @@ interface Pending {
 
 type Listener = (event: StudioEvent) => void;
 
-/** A connection to the address; `Socket` can be another class in tests. */
-export function connect(address: string, Socket: typeof WebSocket = WebSocket): Connection {
+/** A connection over sockets that `opened` makes to the address. */
+export function connect(address: string, opened: (address: string) => Socket): Connection {
   const listeners = new Map<string, Set<Listener>>();
   const frameListeners = new Set<(data: ArrayBuffer) => void>();
   const stateListeners = new Set<(state: ConnectionState) => void>();
   const pending = new Map<number, Pending>();
   const waiting = new Set<() => void>();
-  let socket: WebSocket;
+  let socket: Socket;
   let state: ConnectionState = "connecting";
   let lastId = 0;
   let attempt = 0;
@@ -83,17 +84,16 @@ export function connect(address: string, Socket: typeof WebSocket = WebSocket): 
   }
 
   function open(): void {
-    const mine = new Socket(address);
+    const mine = opened(address);
     socket = mine;
-    mine.binaryType = "arraybuffer";
     mine.onopen = () => {
       attempt = 0;
       become("live");
       for (const go of [...waiting]) go();
     };
-    mine.onmessage = (message: MessageEvent) => {
-      if (typeof message.data === "string") receive(JSON.parse(message.data) as StudioEvent);
-      else for (const listener of frameListeners) listener(message.data as ArrayBuffer);
+    mine.onmessage = ({ data }) => {
+      if (typeof data === "string") receive(JSON.parse(data) as StudioEvent);
+      else for (const listener of frameListeners) listener(data);
     };
     mine.onclose = () => {
       if (mine !== socket || closed) return;

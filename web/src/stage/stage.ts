@@ -44,6 +44,8 @@ export interface Stage {
   readonly software: boolean;
   /** Called after the picture that first shows a frame. */
   onSeen(listener: (sequence: number, stream: number) => void): () => void;
+  /** Called with a frame that a newer one has replaced before it was drawn, so that the newest is never held back for it. */
+  onSkipped(listener: (sequence: number, stream: number) => void): () => void;
   /** Called after each picture, with the time at which it was done (ms, as `performance.now`). */
   onDrawn(listener: (now: number) => void): () => void;
   frameAll(): void;
