@@ -15,7 +15,7 @@ const PICTURES = 30; // a second at most: the particle is slow, the stage beside
 const SHARE = 0.25; // of the time at most is spent on what stands still, while it is turned
 const LONGEST_PAUSE = 250; // ms between two pictures
 const WEIGHED = 20; // such pictures between two looks at what they cost
-const BESIDE = 2; // pictures of the stage for one of the map, where the processor draws both
+const BESIDE = 3; // pictures of the stage for one of the map, where the processor draws both
 const NAMES = 24; // labels whose names are shown all the time; of more, the current one and that under the pointer
 
 export interface MapView {

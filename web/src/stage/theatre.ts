@@ -4,11 +4,12 @@ import { Backdrop } from "./backdrop";
 import { ContactShadow } from "./contact";
 import { type Description, parseDescription, parseSketch } from "./description";
 import { Figure } from "./figure";
-import { type Frame, parseFrame } from "./frames";
+import { parseFrame } from "./frames";
 import { listen } from "./gestures";
 import { Flight } from "./flight";
 import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
+import { Inbox } from "./inbox";
 import { Lights } from "./lights";
 import type { Finesse } from "./materials";
 import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
@@ -20,7 +21,18 @@ import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
 const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
+const SHADOW_EVERY = 4; // pictures have one shadow of the key, and
 const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
+
+/** Calls back when the task that runs now is over. */
+function afterTask(callback: () => void): void {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => {
+    port1.close();
+    callback();
+  };
+  port2.postMessage(null);
+}
 
 export function createStage(host: HTMLElement): Stage {
   return new Theatre(host);
@@ -48,10 +60,11 @@ class Theatre implements Stage {
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
   private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
+  private readonly skippedListeners = new Set<(sequence: number, stream: number) => void>();
   private readonly drawnListeners = new Set<(now: number) => void>();
   private figure: Figure | null = null;
   private extras: Figure | null = null; // the crowd
-  private readonly pending = new Map<number, Frame>();
+  private readonly inbox = new Inbox();
   private names: ReadonlySet<string> = new Set();
   private current: View = { ...OPENING };
   private flight: Flight | null = null;
@@ -65,7 +78,6 @@ class Theatre implements Stage {
   private ratio = 0;
   private pictures = 0;
   private drawn = 0;
-  private dropped = 0;
   private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
   private disposed = false;
 
@@ -107,7 +119,7 @@ class Theatre implements Stage {
     this.removeFigure();
     this.figure = this.enter(figure);
     this.fetchSketch = sketch ?? null;
-    const late = this.pending.get(STAGE_STREAM);
+    const late = this.inbox.of(STAGE_STREAM);
     if (late) figure.accept(late);
     this.outline.select(figure, this.names);
     this.fit();
@@ -172,15 +184,20 @@ class Theatre implements Stage {
   frame(data: ArrayBuffer): void {
     const frame = parseFrame(data);
     if (!frame || frame.stream > CROWD_STREAM) return; // other streams are not pictures of characters
-    // what comes later is newer: one socket keeps the order, and a server that was started anew counts from one again
-    if (this.pending.has(frame.stream)) this.dropped += 1;
-    this.pending.set(frame.stream, frame);
-    if (this.shows(frame.stream)) this.requestRender();
+    const old = this.inbox.put(frame);
+    if (!this.shows(frame.stream)) return;
+    if (old && !document.hidden) for (const listener of this.skippedListeners) listener(old.sequence, old.stream);
+    this.requestRender();
   }
 
   onSeen(listener: (sequence: number, stream: number) => void): () => void {
     this.seenListeners.add(listener);
     return () => this.seenListeners.delete(listener);
+  }
+
+  onSkipped(listener: (sequence: number, stream: number) => void): () => void {
+    this.skippedListeners.add(listener);
+    return () => this.skippedListeners.delete(listener);
   }
 
   onDrawn(listener: (now: number) => void): () => void {
@@ -260,13 +277,13 @@ class Theatre implements Stage {
 
   positions(): Float32Array {
     const figure = this.extras ?? this.figure;
-    const frame = this.pending.get(this.extras ? CROWD_STREAM : STAGE_STREAM);
+    const frame = this.inbox.of(this.extras ? CROWD_STREAM : STAGE_STREAM);
     if (frame) figure?.accept(frame);
     return figure ? figure.deformation.read(this.renderer) : new Float32Array();
   }
 
   stats(): StageStats {
-    return { ...this.pace.stats(performance.now()), drawn: this.drawn, dropped: this.dropped };
+    return { ...this.pace.stats(performance.now()), drawn: this.drawn, dropped: this.inbox.dropped };
   }
 
   requestRender(): void {
@@ -358,14 +375,8 @@ class Theatre implements Stage {
   private draw(now: number, resting: boolean): void {
     this.asked = 0;
     const start = performance.now();
-    const seen: Frame[] = [];
-    for (const [stream, frame] of this.pending) {
-      if (!this.shows(stream)) continue;
-      const figure = stream === CROWD_STREAM ? this.extras : this.figure;
-      if (figure?.accept(frame)) this.drawn += 1;
-      seen.push(frame);
-      this.pending.delete(stream);
-    }
+    const seen = this.inbox.take((stream) => this.shows(stream));
+    for (const frame of seen) if ((frame.stream === CROWD_STREAM ? this.extras : this.figure)?.accept(frame)) this.drawn += 1;
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
     this.setRatio(this.pace.ratioAt(resting, this.hurried));
@@ -382,9 +393,12 @@ class Theatre implements Stage {
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
     for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
-    this.pace.drew(now, performance.now() - start, start - this.askedAt);
+    const [cost, waited] = [performance.now() - start, start - this.askedAt];
+    // where the processor draws, the browser may wait for the picture when it puts the page together: in this very task
+    if (this.ability.software) afterTask(() => this.pace.drew(now, cost, Math.max(waited, performance.now() - start)));
+    else this.pace.drew(now, cost, waited);
     // without a sketch all is drawn as before, only slowly
-    if (this.pace.coarse && this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
+    if ((this.pace.coarse || this.ability.software) && this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
     clearTimeout(this.resting);
     if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.hurried || this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
     if (this.flight) this.requestRender();
@@ -405,7 +419,7 @@ class Theatre implements Stage {
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
     const hurried = this.hurried && this.ability.software && !resting;
-    shadowMap.needsUpdate = resting || this.pictures % (this.extras || hurried ? 4 : 2) === 0;
+    shadowMap.needsUpdate = resting || this.pictures % SHADOW_EVERY === 0;
     if (hurried || this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
