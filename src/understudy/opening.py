@@ -40,12 +40,15 @@ class Opened:
         """Who performs."""
         return self.rig.character
 
-    def performer(self, rate: float) -> Performer:
-        """Ready to perform, with every layer (feet, eyes, blinks, breath) that the character has."""
+    def performer(self, rate: float, prepared: bool = True) -> Performer:
+        """Ready to perform, with every layer (feet, eyes, blinks, breath) that the character has.
+
+        One that is not `prepared` is there sooner, and makes what commands need when they come.
+        """
         from understudy.live.layers import layers_of
         from understudy.live.performer import Performer
 
-        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig, model=self.model))
+        return Performer(self.model, self.rig, rate, layers=layers_of(self.rig, model=self.model), prepared=prepared)
 
 
 def clip_of_rows(rig: PosedRig, name: str, rows: Array, rate: float, labels: Iterable[str] = ()) -> Clip:

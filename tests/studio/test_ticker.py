@@ -64,6 +64,7 @@ def test_a_source_that_fails_is_paused(studio: Studio, error: Exception | None) 
     raised = error or InvalidInput("the clip is torn")
     with studio.page() as page:
         page.ask("show", character=studio.session.document.characters[0].id, clip="sway")
+        page.next_frame()
         source = studio.session.source
         assert source is not None
 

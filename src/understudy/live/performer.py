@@ -38,14 +38,29 @@ class Performer:
     """
 
     def __init__(
-        self, model: Model, rig: Rig, rate: float | None = None, seed: int = 0, layers: Sequence[Layer] = ()
+        self,
+        model: Model,
+        rig: Rig,
+        rate: float | None = None,
+        seed: int = 0,
+        layers: Sequence[Layer] = (),
+        prepared: bool = True,
     ) -> None:
+        """What is not `prepared` performs at once, and its first commands wait for what `prepare` would have made."""
         check_character(model, rig.channels, getattr(getattr(rig, "character", None), "name", "the rig"))
         self.model, self.rig, self.layers = model, rig, tuple(layers)
         self.rate = model.rate if rate is None else float(rate)
         self.planner = Planner(model, self.rate, seed)
-        self.planner.prepare()
         self._bound = Bound.of(model, rig)
+        self._prepared = False
+        if prepared:
+            self.prepare()
+
+    def prepare(self) -> None:
+        """Make all that any command needs, once; it may run beside frames, in another thread."""
+        if not self._prepared:
+            self.planner.prepare()
+            self._prepared = True
 
     def init(self, label: str | None = None, pose: str | None = None, seed: int = 0) -> State:
         """The character at a pose (a label's most typical one by default), idling.

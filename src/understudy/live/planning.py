@@ -20,10 +20,10 @@ from understudy.features.encoder import TRAVEL
 from understudy.live import path
 from understudy.live.commands import Idle, Mix, Move, Play, Transition, clip_time
 from understudy.live.legs import Choose, Cross, Follow, Hold, Join, Leg, Replay
-from understudy.live.particle import Density, Forces, prepared
 from understudy.live.ranging import Range
+from understudy.live.stages import Stages
 from understudy.maths import resample
-from understudy.posespace import Bridges, Model, PoseSpace
+from understudy.posespace import Bridges, Model
 
 GAP_SECONDS = 2.0  # a bridge as wide as its threshold is worth this long a detour to one that leaves nothing to blend
 SHORTEST = 0.3  # seconds of any move: a face that gets somewhere sooner has popped there
@@ -36,58 +36,6 @@ ALONE = 0.1  # of the liveliest feature's change of velocity, which any feature 
 # On the way a particle may stray this part of the idle radius: enough that no two moves are alike, and little enough
 # that it arrives.
 ON_THE_WAY = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """One label, ready to be performed: its space, the forces in it, its roads and its pace."""
-
-    space: PoseSpace
-    density: Density
-    forces: Forces
-
-    @classmethod
-    def of(cls, space: PoseSpace) -> Stage:
-        """Everything chosen from the training frames."""
-        density = prepared(space.mapping)
-        segments = np.repeat(np.arange(len(space.segments)), [len(s) for s in space.segments])
-        times = np.concatenate([np.arange(len(s)) / space.rate for s in space.segments])
-        return cls(space, density, Forces.of(density, space.latents, segments, times))
-
-    @cached_property
-    def graph(self) -> path.Graph:
-        """The graph of the training frames, for paths."""
-        return path.Graph(self.space.latents)
-
-    def bounded(self, velocity: Array) -> Array:
-        """A latent velocity (Q,), slowed down to half the clips' pace: what it lacks is left to the blend."""
-        speed, most = float(np.linalg.norm(velocity)), 0.5 * self.forces.speed
-        return velocity if speed <= most else velocity * (most / speed)
-
-    @cached_property
-    def flow(self) -> Array:
-        """(N, Q) latent velocities of the training frames, per second."""
-        space = self.space
-        return np.concatenate(
-            [np.gradient(space.latents[s.start : s.stop], 1 / space.rate, axis=0) for s in space.segments]
-        )
-
-    def progress(self, x: Array, velocity: Array) -> Array:
-        """(M,) how fast the clips near latents (M, Q) would play for them to move like this: 1 as they did, 0 at rest.
-
-        The travel of the training frames belongs to their motion: a walk that is held in mid-step must not glide on.
-        """
-        near = np.square(x[:, None] - self.space.latents).sum(axis=-1) / np.square(self.space.mapping.kernel.length)
-        weights = np.exp(-2 * (near - near.min(axis=1, keepdims=True)))
-        along = np.einsum("mq,nq->mn", velocity, self.flow)  # the sums of a product of matrices change with M
-        ahead = along / (np.square(self.flow).sum(axis=1) + np.square(0.1 * self.forces.speed))
-        return np.clip((weights * ahead).sum(axis=1) / weights.sum(axis=1), -1.0, 1.5)
-
-    @property
-    def home(self) -> Array:
-        """(Q,) the pose that shows the label best."""
-        latent: Array = self.space.latents[self.space.home]
-        return latent
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +63,7 @@ class Planner:
 
     def __init__(self, model: Model, rate: float, seed: int = 0) -> None:
         self.model, self.rate, self.seed = model, rate, seed
-        self.stages = {label: Stage.of(space) for label, space in model.spaces.items()}
+        self.stages = Stages(model.spaces)
         self.range = Range.of(model)
         self.pace = rate / model.rate  # frames that are performed for each of the clips
         # (G,) the features that are velocities over the ground
@@ -156,7 +104,7 @@ class Planner:
                 yield steps * space.rate
 
     def prepare(self) -> None:
-        """Do once what the first command would otherwise wait for: the clips' paces, the graphs, compiled code."""
+        """Do once what the first command would otherwise wait for: stages, the clips' paces, graphs, compiled code."""
         for label, stage in self.stages.items():
             near, _ = stage.space.latent_of(stage.space.features_of(stage.home[None]), stage.home[None, None])
             self.way(label, near[0], label, stage.home)

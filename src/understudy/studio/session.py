@@ -66,10 +66,8 @@ class Session:
         self._reviving = self._loop.create_task(self._revive())
 
     async def _revive(self) -> None:
-        """The stage of the document; who performs takes seconds to get ready, and stands there meanwhile."""
+        """The stage of the document."""
         try:
-            if self.document.stage.driver == "model":
-                await self._stage(self.document.staged(driver="rest", drives=""))
             await self.restage()
         except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
             self.history.adjust(self.document.staged(character="", driver="rest", drives="", playing=False))
@@ -191,17 +189,19 @@ class Session:
         await self._stage(self.document.staged(**stage))
         if self.document.character(character) is not None:  # it may have been closed meanwhile
             self.adjust(self.document.staged(**stage))  # of the document of now: others may have changed it
+        await self._prepare()
 
     async def staged(self) -> None:
         """Wait until what is being put on stage is there: what is asked of the stage afterwards is asked of that."""
         if self._reviving is not None:
-            await asyncio.wait([self._reviving])  # the stage of last time, which comes in two steps
+            await asyncio.wait([self._reviving])  # the stage of last time
         async with self._staging:
             pass
 
     async def restage(self) -> None:
         """Make the source that the document's stage asks for."""
         await self._stage(self.document)
+        await self._prepare()
 
     async def _stage(self, document: Document) -> None:
         """Whatever cannot be made leaves the stage as it was."""
@@ -220,3 +220,9 @@ class Session:
             await asyncio.to_thread(self.ticker.prepare, loaded)
             self.loaded, self.source = loaded, source
             self.ticker.changed()
+
+    async def _prepare(self) -> None:
+        """Let who is on stage get ready for what may be asked of it, while it is shown."""
+        async with self._staging:
+            if self.source is not None:
+                await asyncio.to_thread(self.source.prepare)

@@ -31,6 +31,13 @@ class Source(Protocol):
         """Go to a time; a live source stays where it is."""
         ...
 
+    def prepare(self) -> None:
+        """What may take seconds, while its first frames are shown already; it is asked nothing else until that is done.
+
+        It is called in a thread.
+        """
+        ...
+
 
 class Sampled(Protocol):
     """Rows of a rig at any time."""
@@ -99,6 +106,9 @@ class ClipSource:
     def seek(self, time: float) -> None:
         """Go to a time, held within the clip."""
         self.time = min(max(time, 0.0), self.duration or 0.0)
+
+    def prepare(self) -> None:
+        """Nothing: it is ready."""
 
 
 class Rows:

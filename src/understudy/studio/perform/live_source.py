@@ -129,6 +129,10 @@ class LiveSource:
                 self._step()
             return self._row
 
+    def prepare(self) -> None:
+        """Make what commands need; it takes seconds, in a thread beside the frames."""
+        self.performer.prepare()
+
     def seek(self, time: float) -> None:
         """A performance has no other time than now: it stays where it is."""
 

@@ -1,7 +1,8 @@
 """The models of a project, opened when first asked for: with the stage's own rig, a performer, and their map.
 
-A performer is ready only after seconds (graphs, densities, compiled code) and keeps nothing that changes, so each model
-has one for all that is performed with it.
+A performer is ready for any command only after seconds (graphs, densities, compiled code) and keeps nothing that
+changes, so each model has one for all that is performed with it. It begins before that: who comes on stage performs
+from its first frame on, and is made ready meanwhile (`LiveSource.prepare`).
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Models:
         with self._lock:
             opened = self.opened(document, id)
             if id not in self._performers:
-                self._performers[id] = opened.performer(RATE)
+                self._performers[id] = opened.performer(RATE, prepared=False)
             return self._performers[id]
 
     def live(self, document: Document, id: str, seed: int = 0, label: str | None = None) -> LiveSource:
