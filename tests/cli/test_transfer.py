@@ -64,6 +64,15 @@ def test_at_another_rate_pairs_keep_their_frames(run_cli: Run, folder: Path) -> 
     assert json.loads(out)["motions"][0]["frames"] == 30
 
 
+def test_the_report_counts_frames_as_pairs_do_and_compares(run_cli: Run, folder: Path) -> None:
+    more = ("-o", str(folder / "out.glb"), "--rate", "12", "--report", str(folder / "r.json"), "--compare")
+    assert transfer(run_cli, folder, *more)[0] == 0
+    report = json.loads((folder / "r.json").read_text())
+    moments = report["motions"][0]["suggested"] + report["motions"][0]["least_certain"]
+    assert all(abs(each["frame"] - RATE * each["time"]) < 0.6 for each in moments)
+    assert {"GP", "shared GPLVM"} <= set(report["leave_one_out_mm"])
+
+
 def test_a_folder_is_one_batch(run_cli: Run, folder: Path) -> None:
     motions = folder / "motions"
     motions.mkdir()
@@ -191,6 +200,15 @@ def test_a_motion_in_other_units_is_guessed_and_said(run_cli: Run, folder: Path)
     assert code == 0 and "centimetres" in told
     figures = read(folder / "out.glb").clip()
     assert np.abs(figures.values).max() < 5
+
+
+def test_physics_is_the_same_whatever_the_units(run_cli: Run, folder: Path) -> None:
+    found = []
+    for scale in (1.0, 100.0):
+        write(actor(scale=scale), folder / "play.glb")
+        assert transfer(run_cli, folder, "-o", str(folder / "out.npz"))[0] == 0
+        found.append(read(folder / "out.npz").clip().values)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-4)
 
 
 def test_a_motion_that_stands_still_has_no_frames_to_map(run_cli: Run, folder: Path) -> None:

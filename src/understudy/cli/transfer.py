@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -126,10 +127,12 @@ def motion_command(
     pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, wish)
     stage = open_stage(target, pairs, wish)
     learned = time.perf_counter() - began
+    if compare:
+        wish = replace(wish, compared=_compared(pairs, motions, wish))
     rows = _run(partial(work, stage, wish), jobs, workers, quiet or as_json)
     told = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
-    if compare:
-        told["leave_one_out_mm"] = _compared(pairs, motions, wish)
+    if wish.compared:
+        told["leave_one_out_mm"] = wish.compared
     _tell(told, rows, jobs.many, as_json and output != "-", quiet)
 
 

@@ -41,6 +41,7 @@ class Wish:
     report: str | None = None
     many: bool = False
     seed: int = 0
+    compared: dict[str, float] | None = None  # millimetres by method, for the reports
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,14 +164,20 @@ def pairs_beside(keys: Path | None, name: str) -> Path:
     return keys
 
 
-def body_of_source(name: str, asset: Asset) -> Body | None:
-    """The weight of the actor: the cast's, or that of round bones; None for bare markers."""
+def body_of_source(name: str, asset: Asset, source: Source) -> Body | None:
+    """The weight of the actor: the cast's, or that of round bones, in metres; None for bare markers."""
     from understudy import cast
+    from understudy.character import Character
     from understudy.retarget.body import body_of
 
-    if not asset.characters:
+    if source.poses is None:
         return None
-    return cast.body(name) if name in cast.names() and not Path(name).exists() else body_of(asset.character())
+    if name in cast.names() and not Path(name).exists():
+        return cast.body(name)
+    actor, skeleton = asset.character(), source.poses.skeleton
+    if (actor.skeleton.translations == skeleton.translations).all():
+        return body_of(actor)
+    return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file counts in other units
 
 
 def work(stage: Stage, wish: Wish, job: tuple[str, str], progress: Progress | None = None) -> dict[str, Any]:
@@ -186,11 +193,12 @@ def work(stage: Stage, wish: Wish, job: tuple[str, str], progress: Progress | No
 
 def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress | None) -> dict[str, Any]:
     from understudy.character import Asset
+    from understudy.retarget.motions import reading, sources_of
     from understudy.retarget.report import report_of
     from understudy.retarget.transfer import transfer
 
     asset, motions = open_motions(path, wish)
-    body = body_of_source(path, asset)
+    body = body_of_source(path, asset, next(iter(motions.values())))
     keys = None if wish.limb_keys is None else _limb_keys(wish.limb_keys)
     clips, reports, notes = [], [], list(dict.fromkeys(note for source in motions.values() for note in source.notes))
     for number, source in enumerate(motions.values()):
@@ -200,11 +208,23 @@ def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress |
         done = transfer(source, stage, source_body=body, phases=phases, physics=wish.physics, keys=keys)
         clips.append(done.clip)
         reports.append(report_of(source, stage, done, body))
+    if wish.rate is not None:
+        own = sources_of(asset, Path(path).stem, wish.clips, units=reading(path, wish.units)[1])
+        for report, source in zip(reports, own.values()):
+            _counted(report, source)
     notes += written(Asset([stage.target], clips), target, wish.ending)
     told = {"input": path, "output": target, "character": stage.target.name, "motions": reports, "notes": notes}
+    if wish.compared:
+        told["leave_one_out_mm"] = wish.compared
     if wish.report is not None:
         write_report(told, wish.report, wish.many, path)
     return told
+
+
+def _counted(report: dict[str, Any], source: Source) -> None:
+    """Frames of moments in a report as pairs count them, at the motion's own rate."""
+    for moment in (*report["least_certain"], *report["suggested"]):
+        moment["frame"] = min(round((moment["time"] - source.start) * source.rate), len(source) - 1)
 
 
 def _phases(path: str, stage: Stage, source: Source) -> Any:
