@@ -213,7 +213,13 @@ def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress |
         for report, source in zip(reports, own.values()):
             _counted(report, source)
     notes += written(Asset([stage.target], clips), target, wish.ending)
-    told = {"input": path, "output": target, "character": stage.target.name, "motions": reports, "notes": notes}
+    told: dict[str, Any] = {
+        "input": path,
+        "output": target,
+        "character": stage.target.name,
+        "motions": reports,
+        "notes": notes,
+    }
     if wish.compared:
         told["leave_one_out_mm"] = wish.compared
     if wish.report is not None:
