@@ -28,7 +28,7 @@ from benchmarks.real.drags import near, planted
 from threadpoolctl import threadpool_limits
 
 from understudy.checks import Array
-from understudy.keyframes import qp, solve
+from understudy.keyframes import qp, solve, stepping
 from understudy.keyframes.goals import Contact, Edit, Move, Pin, Point
 from understudy.keyframes.problem import Problem, prepare
 
@@ -148,10 +148,10 @@ def step(problem: Problem, moves: tuple[Move, ...]) -> tuple[float, float, qp.Pr
         start = process_time()
         here = solve.look(problem, asked, found.held, v)
         between = process_time()
-        weight, _, _ = solve.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
+        weight, _, _, _ = stepping.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
         measuring.append(between - start)
         solving.append(process_time() - between)
-    made = solve.program(problem, here, weight, SETTINGS.stride, SETTINGS)
+    made = stepping.program(problem, here, weight, SETTINGS.stride, SETTINGS)
     return 1e3 * float(np.median(measuring)), 1e3 * float(np.median(solving)), made
 
 

@@ -134,9 +134,27 @@ def test_few_rows_are_the_same_as_many(seed: int) -> None:
     program = qp.Program(
         random.uniform(1, 20, n), random.normal(size=n), low, -low, rows, aims, weights, none, aims[:0], aims[:0]
     )
-    many = qp._dense(program, rows, aims, weights)
+    wanted = qp.Wanted((rows, none), aims, weights)
+    many = qp.active_set(program, wanted)
     assert many is not None
-    for few in (qp.few_rows(program, rows, aims, weights), qp.few_rows_slowly(program, rows, aims, weights)):
+    for few in (qp.few_rows(program, wanted), qp.few_rows_slowly(program, wanted)):
         assert few is not None, "whole steps alone would go round in circles, these must not"
         assert np.abs(few[0] - many[0]).max() < 1e-7
         assert np.abs(few[1] - many[1]).max() < 1e-5 * np.abs(many[1]).max(initial=1.0)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_many_rows_are_the_same_by_newton_and_by_an_active_set(seed: int) -> None:
+    """More rows than variables, most of them of great weight, whatever bounds are guessed at first."""
+    program = random_program(seed, n=30, rows=50, weight=1e5)
+    middle = (program.floor + program.ceiling) / 2
+    weights = np.concatenate([program.w, np.full(len(middle), 1e7)])
+    wanted = qp.Wanted((program.a, program.c), np.concatenate([program.b, middle]), weights)
+    oracle = qp.active_set(program, wanted)
+    assert oracle is not None
+    random = np.random.default_rng(seed)
+    for side in (None, np.sign(oracle[1]).astype(np.int8), random.integers(-1, 2, 30).astype(np.int8)):
+        found = qp.many_rows(program, wanted, qp.Square(program.c, 1e7), side)
+        assert found is not None
+        assert np.abs(found[0] - oracle[0]).max() < 1e-6
+        assert np.abs(found[1] - oracle[1]).max() < 1e-4 * np.abs(oracle[1]).max(initial=1.0)

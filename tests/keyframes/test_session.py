@@ -122,6 +122,24 @@ def test_a_real_character_follows_the_pointer(pins: tuple[str, ...]) -> None:
     assert far.reached or far.blocks
 
 
+def test_a_goal_out_of_reach_is_followed_without_jumps() -> None:
+    """The point goes on by about as much as its goal does, and is about as near as a fresh solution."""
+    live = session()
+    pins = (*DRAG.pins, Pin(Point("L hand"), orientation=False, start=1.0))
+    start = np.array(live.begin(Edit(DRAG.moves, pins)).places[0])
+    places = []
+    for share in np.linspace(0.02, 1, 50):
+        outcome = live.update(to=start + share * np.array((0.4, -0.1, 0.2)))
+        places.append(place(live.curves))
+        assert outcome.distance <= outcome.start_distance
+    assert not outcome.reached and outcome.blocks
+    steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    assert np.sort(steps)[-2] < 0.03 and np.median(steps) < 0.01, "one jump at most, where it begins anew"
+    assert live.gesture is not None
+    fresh = solve(figure.rig(), live.committed, live.gesture.edit)
+    assert outcome.distance < 1.15 * fresh.distance
+
+
 def test_cancel_restores_and_bad_updates_change_nothing() -> None:
     live = session()
     before = live.curves
@@ -266,6 +284,8 @@ def test_edits_come_back_as_they_were() -> None:
         lambda s: s["gesture"]["edit"].update(moves=[{"is": "Leap"}]),
         lambda s: s["gesture"]["edit"].update(pin=[]),
         lambda s: s["gesture"].update(v=[1.0]),
+        lambda s: s["gesture"].update(pull=0),
+        lambda s: s["gesture"].update(places=[1.0]),
         lambda s: s["gesture"].update(outcome={"curves": []}),
     ],
 )

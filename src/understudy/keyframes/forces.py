@@ -64,8 +64,9 @@ def forces(problem: Problem, found: Found) -> Forces:
     push = np.zeros_like(g)  # of what is held
     bound = np.zeros(len(g), bool)
     lam = np.zeros(len(c))
+    square = c.T @ c if len(c) > len(g) else None
     for _ in range(ROUNDS if len(g) else 0):
-        lam = _balance(c[:, ~bound], g[~bound])
+        lam = _balance(c, g, np.flatnonzero(~bound), square)
         push = c.T @ lam
         now = (at_low & (g - push < 0)) | (at_high & (g - push > 0))
         if (now == bound).all():
@@ -79,13 +80,18 @@ def forces(problem: Problem, found: Found) -> Forces:
     return Forces(float(np.linalg.norm(g)), strain, goals, _frozen(problem, found), ends, rest)
 
 
-def _balance(c: Array, g: Array) -> Array:
-    """(M,) lambda that makes c' lambda nearest to g."""
+def _balance(c: Array, g: Array, free: Array, square: Array | None) -> Array:
+    """(M,) lambda that makes c' lambda nearest to g in the free variables: (c c' + r)^-1 c g, or c (c' c + r)^-1 g,
+    which is the same and smaller where there are more rows than variables; `square` is c' c then."""
+    from scipy.linalg.lapack import dposv
+
+    c, g = c[:, free], g[free]
     if not c.size:
         return np.zeros(len(c))
-    gram = c @ c.T
-    gram[np.diag_indices(len(gram))] += RIDGE * (1.0 + float(np.trace(gram)) / len(gram))
-    return np.asarray(np.linalg.solve(gram, c @ g))
+    gram = c @ c.T if square is None else square[np.ix_(free, free)]
+    gram.flat[:: len(gram) + 1] += RIDGE * (1.0 + float((c**2).sum()) / len(c))
+    found: Array = dposv(gram, c @ g if square is None else g)[1]
+    return found if square is None else c @ found
 
 
 def _bound(problem: Problem, n: int, high: bool) -> Bound:

@@ -11,18 +11,20 @@ DAQP stands rows that depend on each other, which pins over a whole segment soon
 them. Rows that contradict each other are met as nearly as they can be: they are made soft, and the answer says so.
 
 `approach` is the same program with its rows as wishes of great weight, so that only the bounds of the variables are
-left for the active set. It always has a minimum and never takes long: a goal out of reach of its pins, where hundreds
-of dependent rows enter and leave the active set, took 120 ms and more at the slowest tenth, and takes 3 (180 variables,
-200 rows). What the rows are off by is the force on them over twice the weight.
+left (`dual_newton`, and DAQP for what is small). It always has a minimum and never takes long: a goal out of reach
+of its pins, where hundreds of dependent rows enter and leave an active set, took 120 ms and more at the slowest tenth,
+and takes 1 to 3 (190 variables, 200 to 500 rows). What the rows are off by is the force on them over twice the weight.
 """
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from understudy.checks import Array
+from understudy.keyframes import dual_newton
 from understudy.maths import accelerate
 
 OPTIMAL, SOFT_OPTIMAL = 1, 2
@@ -32,9 +34,7 @@ PIVOT = 1e-14  # below this, relative, DAQP takes the form for singular; weights
 SOFTNESS = 1e-6  # a softened row gives way by this much for each unit of force
 ENDLESS = 1e30
 FEW = 0.9  # rows for each variable below which they are solved for
-SMALL = 90  # rows up to which the kernel is quicker than BLAS
-ROUNDS = 60  # after which that is given up: drags take 1 to 15, random programs with half of their bounds met up to 45
-HALVINGS, ALONG = 16, 0.1  # how far a round goes: until this much of the slope is left, or nearly
+SMALL = 90  # rows up to which the kernel is quicker than BLAS, and variables up to which DAQP is
 
 
 class Program(NamedTuple):
@@ -59,6 +59,11 @@ class Solution(NamedTuple):
     exact: bool
     bound_forces: Array  # (N,)
     row_forces: Array  # (M,)
+
+    @property
+    def side(self) -> Array:
+        """(N,) 1 for variables held at their upper bound, -1 for those held at their lower one, 0 for the free."""
+        return np.sign(self.bound_forces).astype(np.int8)
 
 
 def minimise(program: Program) -> Solution | None:
@@ -86,13 +91,39 @@ def minimise(program: Program) -> Solution | None:
     return None
 
 
-def approach(program: Program, weight: float) -> Solution | None:
-    """The minimum with each row met as nearly as `weight` (in the units of w) makes it, at the middle of its range."""
+class Square:
+    """weight C' C of a program's rows, for programs that differ in their wishes alone."""
+
+    def __init__(self, c: Array, weight: float) -> None:
+        self._c, self._weight = c, weight
+
+    @cached_property
+    def matrix(self) -> Array:
+        """(N, N)."""
+        found: Array = self._weight * (self._c.T @ self._c)
+        return found
+
+
+def approach(
+    program: Program, weight: float, square: Square | None = None, side: Array | None = None
+) -> Solution | None:
+    """The minimum with each row met as nearly as `weight` (in the units of w) makes it, at the middle of its range.
+
+    `side` (N,) is a guess: 1 for those at their upper bound, -1 for those at their lower one, 0 for the free.
+    """
     middle = (program.floor + program.ceiling) / 2
-    rows, aims = np.concatenate([program.a, program.c]), np.concatenate([program.b, middle])
-    weights = np.concatenate([program.w, np.full(len(middle), weight)])
-    found = few_rows(program, rows, aims, weights) if len(rows) < FEW * len(program.d) else None
-    found = found or _dense(program, rows, aims, weights)
+    wanted = Wanted(
+        (program.a, program.c),
+        np.concatenate([program.b, middle]),
+        np.concatenate([program.w, np.full(len(middle), weight)]),
+    )
+    if len(wanted.aims) < FEW * len(program.d):
+        found = few_rows(program, wanted)
+    elif len(program.d) <= SMALL:
+        found = active_set(program, wanted)
+    else:
+        found = many_rows(program, wanted, square or Square(program.c, weight), side)
+    found = found or active_set(program, wanted)
     if found is None:
         return None
     x, bound_forces = found
@@ -101,77 +132,49 @@ def approach(program: Program, weight: float) -> Solution | None:
     return Solution(x, met, bound_forces, 2 * weight * off)
 
 
-def few_rows(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:
-    """The minimum of a program of wishes alone, and the forces of its bounds, where it is found in a few rounds."""
-    kernels = accelerate.kernels("understudy.keyframes.qp_kernels") if len(rows) <= SMALL else None
+class Wanted(NamedTuple):
+    """All that a program of wishes alone wants: rows in blocks, (S, N) and (M, N), and for each its aim and weight."""
+
+    blocks: tuple[Array, Array]
+    aims: Array  # (S + M,)
+    weights: Array  # (S + M,)
+
+
+def few_rows(program: Program, wanted: Wanted) -> tuple[Array, Array] | None:
+    """The minimum of a program of wishes alone, and the forces of its bounds, in as many equations as rows."""
+    kernels = accelerate.kernels("understudy.keyframes.qp_kernels") if len(wanted.aims) <= SMALL else None
     if kernels is None:
-        return few_rows_slowly(program, rows, aims, weights)
-    found, x, forces = kernels.few_rows(*program[:4], rows, aims, weights, ROUNDS, HALVINGS, ALONG)
+        return few_rows_slowly(program, wanted)
+    rows = np.concatenate(wanted.blocks)
+    found, x, forces = kernels.few_rows(*program[:4], rows, wanted.aims, wanted.weights, dual_newton.ROUNDS)
     return (x, forces) if found else None
 
 
-def few_rows_slowly(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:
-    """`qp_kernels.few_rows` in NumPy, and what is used where BLAS is quicker.
-
-    With B = sqrt(W) A and z = sqrt(W) (b - A x), each variable follows from z, x_i = (B_i' z - g_i / 2) / d_i cut off
-    at its bounds, and z solves as many equations as there are rows, z + B x(z) = sqrt(W) b. Newton's method: with those
-    that are cut off fixed, (1 + B D^-1 B') z = sqrt(W) b - B_fixed x_fixed + B D^-1 g / 2 [Woodbury], which is exact as
-    soon as the same are cut off again. The equations are the slope of a convex function, which a step follows only
-    as far as it falls: whole steps alone may go round in circles.
-    """
-    from scipy.linalg.lapack import dposv
-
-    root = np.sqrt(weights)
-    b, c = rows * root[:, None], root * aims
-    half, inverse = -0.5 * program.g, 1 / program.d
-    scaled = b * np.sqrt(inverse)
-    k = scaled @ scaled.T
-    k.flat[:: len(k) + 1] += 1.0
-    side = np.zeros(len(half), np.int8)  # 1 beyond its upper bound, -1 beyond its lower, 0 free
-    x, z, pull = inverse * half, np.zeros(len(c)), np.zeros(len(half))
-    for turn in range(ROUNDS):
-        _, aim, failed = dposv(k, c - b @ np.where(side != 0, x, inverse * half))
-        if failed or not np.isfinite(aim).all():
-            return None
-        step = aim - z
-        along = step @ b
-        share = 1.0 if turn == 0 else _share(program, z, step, c, half + pull, along)
-        z, pull = z + share * step, pull + share * along
-        free = inverse * (half + pull)
-        x = np.clip(free, program.low, program.high)
-        now = (free > program.high).astype(np.int8) - (free < program.low)
-        if share == 1.0 and (now == side).all():
-            return x, np.where(now != 0, 2 * (half + pull - program.d * x), 0.0)
-        for which, sign in (((now != 0) & (side == 0), -1.0), ((now == 0) & (side != 0), 1.0)):
-            if which.any():
-                k += sign * (scaled[:, which] @ scaled[:, which].T)
-        side = now
-    return None
+def few_rows_slowly(program: Program, wanted: Wanted) -> tuple[Array, Array] | None:
+    """`qp_kernels.few_rows` in NumPy, and what is used where BLAS is quicker."""
+    bounded = _bounded(program, wanted)
+    return dual_newton.minimum(bounded, dual_newton.InRows(bounded))
 
 
-def _share(program: Program, z: Array, step: Array, c: Array, pull: Array, along: Array) -> float:
-    """The share of a step up to which the convex function falls, nearly: where its slope along it changes sign."""
-
-    def slope(share: float) -> float:
-        x = np.clip((pull + share * along) / program.d, program.low, program.high)
-        return float(step @ (z + share * step - c) + along @ x)
-
-    low, high, most = 0.0, 1.0, -ALONG * slope(0.0)
-    share = 1.0
-    for _ in range(HALVINGS):
-        here = slope(share)
-        if abs(here) <= most or (share == 1.0 and here <= 0.0):
-            break
-        low, high = (share, high) if here < 0.0 else (low, share)
-        share = (low + high) / 2
-    return share
+def many_rows(
+    program: Program, wanted: Wanted, square: Square, side: Array | None = None
+) -> tuple[Array, Array] | None:
+    """The same in as many equations as free variables; `square` is that of the second block."""
+    bounded, wishes = _bounded(program, wanted), wanted.blocks[0]
+    both = square.matrix + (wishes.T * program.w) @ wishes
+    return dual_newton.minimum(bounded, dual_newton.InVariables(bounded, both), side)
 
 
-def _dense(program: Program, rows: Array, aims: Array, weights: Array) -> tuple[Array, Array] | None:
-    """The same by DAQP, in the variables alone."""
+def _bounded(program: Program, wanted: Wanted) -> dual_newton.Bounded:
+    root = np.sqrt(wanted.weights)
+    return dual_newton.Bounded(*program[:4], wanted.blocks, root, root * wanted.aims)
+
+
+def active_set(program: Program, wanted: Wanted) -> tuple[Array, Array] | None:
+    """The same by DAQP."""
     import daqp
 
-    n = len(program.d)
+    n, rows, (_, aims, weights) = len(program.d), np.concatenate(wanted.blocks), wanted
     h = np.diag(program.d)
     kernels = accelerate.kernels("understudy.keyframes.qp_kernels")
     (gram_slowly if kernels is None else kernels.gram)(rows, weights, h)

@@ -1,4 +1,4 @@
-"""The compiled twins of `qp.gram_slowly` and `qp.few_rows_slowly`."""
+"""The compiled twins of `qp.gram_slowly` and `qp.few_rows_slowly`: see `dual_newton`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,6 @@ def few_rows(
     aims: Array,
     weights: Array,
     rounds: int,
-    halvings: int,
-    enough: float,
 ) -> tuple[bool, Array, Array]:
     """Whether the minimum was found, the minimum (N,) and the forces of the bounds (N,)."""
     m, n = rows.shape
@@ -58,63 +56,56 @@ def few_rows(
         if not solve_upper(k.copy(), step):
             return False, x, along
         step -= z
+        same = True
         for i in range(n):
             along[i] = 0.0
             for r in range(m):
                 along[i] += step[r] * b[i, r]
-        share = 1.0 if turn == 0 else share_of(d, low, high, z, step, c, pull, along, halvings, enough)
+            free = (pull[i] + along[i]) / d[i]
+            same = same and (free > high[i]) - (free < low[i]) == side[i]
+        if same:
+            for i in range(n):
+                pull[i] += along[i]
+                x[i] = min(max(pull[i] / d[i], low[i]), high[i])
+                along[i] = 2.0 * (pull[i] - d[i] * x[i]) if side[i] != 0 else 0.0
+            return True, x, along
+        share = 1.0 if turn == 0 else share_of(d, low, high, step, pull, along)
         z += share * step
-        same = share == 1.0
         for i in range(n):
             pull[i] += share * along[i]
             free = pull[i] / d[i]
             x[i] = min(max(free, low[i]), high[i])
             now = (free > high[i]) - (free < low[i])
-            same = same and now == side[i]
             if (now == 0) != (side[i] == 0):
                 add_square(b, i, (1.0 if now == 0 else -1.0) / d[i], k)
             side[i] = now
-        if same:
-            for i in range(n):
-                along[i] = 2.0 * (pull[i] - d[i] * x[i]) if side[i] != 0 else 0.0
-            return True, x, along
     return False, x, along
 
 
 @compiled(nogil=True, fastmath=FAST)
-def share_of(
-    d: Array,
-    low: Array,
-    high: Array,
-    z: Array,
-    step: Array,
-    c: Array,
-    pull: Array,
-    along: Array,
-    halvings: int,
-    enough: float,
-) -> float:
-    """The share of a step up to which the convex function falls, nearly."""
-    first, square = 0.0, 0.0
-    for r in range(z.size):
-        first += step[r] * (z[r] - c[r])
-        square += step[r] * step[r]
-    share, least, most, start = 0.0, 0.0, 1.0, 0.0
-    for halving in range(-1, halvings):
-        slope = first + share * square
-        for i in range(d.size):
-            slope += along[i] * min(max((pull[i] + share * along[i]) / d[i], low[i]), high[i])
-        if halving < 0:
-            start, share = slope, 1.0
-            continue
-        if abs(slope) <= -enough * start or (share == 1.0 and slope <= 0.0):
-            break
-        if slope < 0.0:
-            least = share
-        else:
-            most = share
-        share = (least + most) / 2
-    return share
+def share_of(d: Array, low: Array, high: Array, step: Array, pull: Array, along: Array) -> float:
+    """The share of a step up to which the convex function falls, at most 1."""
+    n = d.size
+    at, rates = np.ones(2 * n), np.zeros(2 * n)
+    rate = 0.0  # of the slope at the start
+    for r in range(step.size):
+        rate += step[r] * step[r]
+    slope = -rate
+    for i in range(n):
+        if along[i] != 0.0:
+            one, other = (d[i] * low[i] - pull[i]) / along[i], (d[i] * high[i] - pull[i]) / along[i]
+            first, last, own = min(one, other), max(one, other), along[i] * along[i] / d[i]
+            if first <= 0.0 <= last:
+                slope -= own
+            at[2 * i], at[2 * i + 1] = min(max(first, 0.0), 1.0), min(max(last, 0.0), 1.0)
+            rates[2 * i], rates[2 * i + 1] = own, -own
+    share = 0.0
+    for k in np.argsort(at):
+        rise = rate * (at[k] - share)
+        if slope + rise >= 0.0:
+            return share - slope / max(rate, 1e-300)
+        slope, share, rate = slope + rise, at[k], rate + rates[k]
+    return 1.0
 
 
 @compiled(nogil=True, fastmath=FAST)

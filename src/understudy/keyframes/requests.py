@@ -18,6 +18,8 @@ from understudy.keyframes.states import SkeletalStates, States
 from understudy.keyframes.tangents import Tangents
 from understudy.maths import accelerate, quaternion
 
+PEAKS = 3  # times that are added at once for each goal
+
 
 @dataclass(frozen=True)
 class Requests:
@@ -84,6 +86,11 @@ class Measured(NamedTuple):
     def angle(self) -> float:
         """The largest turn to go, radians."""
         return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
+
+    @property
+    def far(self) -> float:
+        """Both."""
+        return self.distance + self.angle
 
 
 def requests(tangents: Tangents, point: Array, time: Array, goal: Array, parts: Array) -> Requests:
@@ -177,13 +184,19 @@ def measured_slowly(
 
 
 def with_worst(held: Requests, dense: Requests, drift: Measured) -> Requests | None:
-    """The held samples and, of each goal, the times of `dense` at which it drifts most; None where all are in."""
+    """The held samples and, of each goal, the times of `dense` at which it drifts most; None where all are in.
+
+    Only times at which it drifts more than just before and just after: neighbours of one that is held say the same.
+    """
     off = np.sqrt((drift.gap**2).sum(axis=1))
     known = set(zip(held.goal.tolist(), held.time.tolist()))
     new = []
     for goal in np.unique(dense.goal):
         own = np.flatnonzero(dense.goal == goal)
-        peaks = own[np.argsort(off[own])[::-1]][:3]
+        own = own[np.argsort(dense.time[own], kind="stable")]
+        around = np.pad(off[own], 1, constant_values=-1.0)
+        peaks = own[(off[own] >= around[:-2]) & (off[own] >= around[2:])]
+        peaks = peaks[np.argsort(-off[peaks], kind="stable")][:PEAKS]
         new += [int(r) for r in peaks if (int(goal), float(dense.time[r])) not in known]
     return held.joined(dense, np.array(new)) if new else None
 

@@ -5,13 +5,11 @@
     outcome = session.update(to=(0.4, 1.1, 0.3))     # at pointer rate, as often as wanted
     session.commit()                                 # one step of undo, or cancel()
 
-What stays the same during a gesture is prepared once. Updates start from where the last one came to, if that was its
-goal, or from the curves before the gesture: where those are nearer, and where a goal is out of reach, since the nearest
-place is another one from each start. The cost of a change counts from the curves before the gesture all the
-while, so that the result depends on where the pointer is and hardly on how it came there: the point itself is at its
-goal, other joints are within a few thousandths of the character's size of where a fresh solution has them, within a few
-hundredths where pins leave little room; at the start the very same curves come back. There are no threads here and no
-files; `state` is plain data.
+What stays the same during a gesture is prepared once, and each update starts from the last one (`following`). The
+result depends on where the pointer is and hardly on how it came there: the point itself is at its goal, other joints
+are within a few thousandths of the character's size of where a fresh solution has them, within a few hundredths where
+pins leave little room; at the start the very same curves come back. There are no threads here and no files; `state` is
+plain data.
 """
 
 from __future__ import annotations
@@ -21,25 +19,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from understudy import checks
 from understudy.character import Curves
-from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes import past
+from understudy.keyframes.following import Following
 from understudy.keyframes.goals import Edit, Move, Quaternion, Triple
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
-from understudy.keyframes.problem import Problem, parts_of, prepare
-from understudy.keyframes.requests import Measured, Requests, gaps, measure
-from understudy.keyframes.solve import Settings, outcome, retarget, search
+from understudy.keyframes.problem import parts_of, prepare
+from understudy.keyframes.solve import Settings, outcome, retarget
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
 VERSION = 1
 HISTORY = 100  # steps of undo; each keeps only the curves that it changed
-GROWN = 2.0  # times as many samples of what is held as at first: beyond that a gesture starts with few again
 
 
 @dataclass(frozen=True)
@@ -63,9 +56,7 @@ class Session:
         self._undo: deque[Curves] = deque(maxlen=history)
         self._redo: deque[Curves] = deque(maxlen=history)
         self._gesture: Gesture | None = None
-        self._problem: Problem | None = None
-        self._v: Array = np.zeros(0)
-        self._held: Requests | None = None
+        self._following: Following | None = None
 
     @property
     def curves(self) -> Curves:
@@ -98,7 +89,7 @@ class Session:
             tuple((float(x), float(y), float(z)) for x, y, z in places),
             tuple((float(x), float(y), float(z), float(w)) for x, y, z, w in quaternion.from_matrix(turns)),
         )
-        self._problem, self._v, self._held = problem, np.zeros(problem.tangents.count), None
+        self._following = Following(problem, self.settings)
         return self._gesture
 
     def update(
@@ -110,20 +101,9 @@ class Session:
         turn_to: Any = None,
     ) -> Outcome:
         """New goals: `moves` as many as the gesture has, or the goal of its only move. Nothing is kept of bad ones."""
-        gesture, problem = self._going("update")
-        new = self._goals(gesture.edit, moves, to, by, turn_to)
-        asked = retarget(problem, new)
-        start = self._start(problem, asked)
-        found = search(problem, asked, start, self.settings, self._held)
-        result = outcome(problem, found)
-        if not result.reached and start.any():
-            found = search(problem, asked, np.zeros_like(start), self.settings)
-            result = outcome(problem, found)
-        self._v = np.zeros_like(start)
-        if result.reached:
-            self._v = found.v
-            few = len(found.held) <= GROWN * max(len(problem.held), 1)
-            self._held = found.held if few else None
+        gesture, following = self._going("update")
+        problem, new = following.problem, self._goals(gesture.edit, moves, to, by, turn_to)
+        result = outcome(problem, following.to(retarget(problem, new)))
         self._gesture = replace(gesture, edit=replace(gesture.edit, moves=tuple(new)), outcome=result)
         return result
 
@@ -159,10 +139,10 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """All of it but the rig, as plain data for JSON: see `from_state`."""
-        gesture, going = self._gesture, None
-        if gesture is not None:
+        gesture, following, going = self._gesture, self._following, None
+        if gesture is not None and following is not None:
             seen = None if gesture.outcome is None else past.outcome_data(self._curves, gesture.outcome)
-            going = {"edit": edit_data(gesture.edit), "outcome": seen, "v": self._v.tolist()}
+            going = {"edit": edit_data(gesture.edit), "outcome": seen, **following.data()}
         return {
             "version": VERSION,
             "history": self._undo.maxlen,
@@ -192,22 +172,10 @@ class Session:
         if not isinstance(going, dict) or "edit" not in going:
             raise InvalidInput("a gesture of a session's state should have an edit, but has none")
         gesture = self.begin(edit_from(going["edit"]))
-        v = checks.array(going.get("v", []), "variables of the gesture", (len(self._v),))
+        _, following = self._going("resume")
         if going.get("outcome") is not None:
-            self._gesture = replace(gesture, outcome=past.outcome_from(self._curves, going["outcome"]))
-        self._v = np.array(v)
-
-    def _start(self, problem: Problem, asked: Requests) -> Array:
-        """The variables to start from: those of the last goal if it was reached, or none where that is nearer."""
-        zero = np.zeros_like(self._v)
-        if not self._v.any():
-            return zero
-        ways = gaps(asked, *problem.origin, problem.size)
-        warm = measure(problem.states, problem.tangents, asked, self._v, problem.size, slopes=False)
-        cold = Measured(ways, warm.residual, warm.matrix)
-        nearer = warm.distance + warm.angle < cold.distance + cold.angle
-        away = max(cold.distance, cold.angle) > self.settings.tolerance
-        return self._v if nearer and away else zero
+            gesture = self._gesture = replace(gesture, outcome=past.outcome_from(self._curves, going["outcome"]))
+        following.resume(going, gesture.outcome is None or gesture.outcome.reached)
 
     @staticmethod
     def _goals(edit: Edit, moves: Sequence[Move] | None, to: Any, by: Any, turn_to: Any) -> list[Move]:
@@ -230,18 +198,17 @@ class Session:
                 )
         return new
 
-    def _going(self, what: str) -> tuple[Gesture, Problem]:
-        if self._gesture is None or self._problem is None:
+    def _going(self, what: str) -> tuple[Gesture, Following]:
+        if self._gesture is None or self._following is None:
             raise InvalidInput(f"there is no gesture to {what}; begin one first")
-        return self._gesture, self._problem
+        return self._gesture, self._following
 
     def _idle(self, what: str) -> None:
         if self._gesture is not None:
             raise InvalidInput(f"a gesture goes on; commit or cancel it before you {what}")
 
     def _end(self) -> None:
-        self._gesture, self._problem, self._held = None, None, None
-        self._v = np.zeros(0)
+        self._gesture = self._following = None
 
     def _step(self, what: str, source: deque[Curves], target: deque[Curves]) -> Curves:
         self._idle(what)

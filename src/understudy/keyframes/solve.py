@@ -30,18 +30,13 @@ from understudy.keyframes.goals import Edit, Move
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, aimed, prepare
 from understudy.keyframes.requests import Measured, Requests, measure, with_worst
+from understudy.keyframes.stepping import aimed_step, bounds, ends
 from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
 
-STALLED = 0.97  # of the merit: a step that leaves more of it than this has failed
 LATE, STALLED_LATE = 4, 0.85  # steps after which each has to do more: goals within reach are met by then
-FAILURES = 2  # in a row after which a search ends: the first makes the next one shorter
 BEARABLE = 1.8  # times the drift that is asked for: what may stay where a goal is not reached
 BETWEEN = 1.5  # times the drift at the samples: what is more than this between them calls for another sample
-HARDER = 3  # programs at most of one step, each with goals that pull harder
-VAIN = 0.9  # of what was left: pulling harder that leaves more than this is in vain
-LEFT = 0.05  # of the way: what a step may leave without pulling harder
-UNDAMPED = 2  # steps at the start of a search, from which what is cheapest is known well enough
 STILL = 1e-12  # sizes for a unit of any tangent
 RESTORING = 2  # steps at most that bring back what is held, and rounds of adding times at the end
 
@@ -53,7 +48,7 @@ class Settings:
     The paper's w_m = 100 leaves a hundredth of the way.
     """
 
-    move: float = 1e6  # w_m of the first step at most, ten times more in each that follows: see `_weight`
+    move: float = 1e6  # w_m of the first step at most, ten times more in each that follows: see `stepping`
     hold: float = 1e7  # the weight of what is held: a slip of epsilon costs a tenth of a tangent turned by a radian
     change: float = 1.0  # w_d
     broken: float = 1.0  # w_b
@@ -64,8 +59,13 @@ class Settings:
     programs: int = 12  # of all iterations: what a pointer can wait for, which goes on with the next event
     trust: float = 1.0  # the most that a variable changes in one step
     stride: float = 0.3  # the longest way of a point, or the largest turn, that the first step aims at
-    damping: float = 10.0  # what a change costs in steps after the first two, ten times more after one cut short
+    damping: float = 10.0  # what a change costs in later steps, ten times more after one cut short
+    undamped: int = 2  # steps at the start of a search, from which what is cheapest is known well enough
     regular: float = 1e-6  # lambda of section 3.3
+    stalled: float = 0.97  # of the merit: a step that leaves more of it than this has failed
+    harder: int = 3  # programs at most of one step, each with goals that pull harder
+    pull: float = 1.0  # times the weight of the goals that is guessed
+    failures: int = 2  # in a row after which a search ends: the first makes the next one shorter
 
 
 PATIENT = Settings(iterations=12, programs=48)  # for scripts and offers, which may take longer than a pointer
@@ -90,6 +90,12 @@ class Found:
     held: Requests  # the samples of the constraints, with those that were added
     asked: Requests  # the moves with their goals
     settings: Settings
+    pull: float = 1.0  # how much harder than guessed goals pulled in the last step, where that was taken whole
+
+    @property
+    def reached(self) -> bool:
+        """Whether the goals are met, and what is held is."""
+        return _within(self.moves, self.settings.tolerance) and _within(self.drift, self.settings.drift)
 
 
 def retarget(problem: Problem, moves: Sequence[Move]) -> Requests:
@@ -107,44 +113,48 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
     held = problem.held if held is None else held
     start = _aims(problem, moves, np.zeros_like(v), slopes=False)
     here = look(problem, moves, held, v)
-    iterations, failures, programs = 0, 0, 0
-    stride, damping = settings.stride, 0.0
+    iterations, failures, programs, pull = 0, 0, 0, 1.0
+    stride, damping = settings.stride, 0.0 if settings.undamped else settings.damping
     asked = len(here.now.matrix) and not len(here.soft.weight)
     fixed = not len(v) or (asked and np.abs(here.now.matrix).max() <= STILL)  # as at a key: no tangent moves the point
     best: tuple[Here, Measured] | None = None  # the nearest that holds what is held at all times
+    side = ends(problem, v)
     while True:
         done = _within(here.now, settings.tolerance) and _within(here.kept, settings.drift)
         over = iterations >= settings.iterations or programs >= settings.programs or fixed
-        if (done and not len(here.soft.weight)) or failures == FAILURES or over:
+        if (done and not len(here.soft.weight)) or failures == settings.failures or over:
             here, drift, held, seen, solved = _restored(problem, moves, held, here, settings, RESTORING if over else 1)
             programs += solved
-            if _within(drift, BEARABLE * settings.drift) and (best is None or _far(here.now) < _far(best[0].now)):
+            if _within(drift, BEARABLE * settings.drift) and (best is None or here.now.far < best[0].now.far):
                 best = (here, drift)
             # A goal that is not getting nearer may leave what is held a little more loose than one that is reached.
             allowed = settings.drift if done else BEARABLE * settings.drift
             if over or _within(drift, allowed) or seen:
                 break
             failures = 0
-        weight, solution, solved = aimed_step(problem, here, stride, iterations, settings, damping)
+        weight, pull, solution, solved = aimed_step(problem, here, stride, iterations, settings, damping, side)
         iterations, programs = iterations + 1, programs + solved
         if solution is None:
-            failures = FAILURES
+            failures = settings.failures
             continue
+        side = solution.side
         before = _merit(problem, here, weight, settings)
         trial, after, share = taken(problem, moves, held, here, solution.x - here.v, weight, settings)
         # A whole step earns a longer one; one that was cut short a shorter one, which keeps nearer to where it is.
         gap = float(np.linalg.norm(here.now.residual))
         stride = min(2 * stride, 1.0) if share == 1.0 else max(1.5 * share * min(stride, gap), settings.stride / 64)
+        pull = pull if share == 1.0 else 1.0
         if share < 1.0:
             damping = min(10 * max(damping, settings.damping), 1e6)
-        elif iterations >= UNDAMPED:
+        elif iterations >= settings.undamped:
             damping = settings.damping
-        failures = failures + 1 if not after < (STALLED if iterations <= LATE else STALLED_LATE) * before else 0
+        most = settings.stalled if iterations <= LATE else min(settings.stalled, STALLED_LATE)
+        failures = failures + 1 if not after < most * before else 0
         if after < before:
             held, here = _watched(problem, held, trial, settings)
     if not _within(drift, BEARABLE * settings.drift):
         here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
-    return Found(here.v, iterations, here.now, start, drift, held, moves, settings)
+    return Found(here.v, iterations, here.now, start, drift, held, moves, settings, pull)
 
 
 def _watched(problem: Problem, held: Requests, here: Here, settings: Settings) -> tuple[Requests, Here]:
@@ -199,9 +209,10 @@ def _restored(
         for _ in range(RESTORING):
             if not t.count or _within(here.kept, settings.drift):
                 break
-            aim, (low, high) = here.kept.matrix @ here.v + here.kept.residual, _bounds(problem, here.v, settings)
+            aim, (low, high) = here.kept.matrix @ here.v + here.kept.residual, bounds(problem, here.v, settings)
             nearest = qp.Program(ones, -2 * here.v, low, high, none, aim[:0], aim[:0], here.kept.matrix, aim, aim)
-            solution, programs = qp.approach(nearest, settings.hold), programs + 1
+            side = ends(problem, here.v)
+            solution, programs = qp.approach(nearest, settings.hold, side=side), programs + 1
             trial = here if solution is None else look(problem, moves, held, solution.x)
             if not np.abs(trial.kept.residual).max() < np.abs(here.kept.residual).max():
                 break
@@ -230,14 +241,17 @@ def _drawn_back(
 def outcome(problem: Problem, found: Found) -> Outcome:
     """What a search came to, for a person; one that ended worse than it began gives the animation as it was."""
     with one_thread():
-        return _told(problem, found)
+        return _told(problem, settled(problem, found))
+
+
+def settled(problem: Problem, found: Found) -> Found:
+    """What a search came to, or as much of it as is no worse than the start."""
+    with one_thread():
+        return found if found.reached else _no_worse(problem, found)
 
 
 def _told(problem: Problem, found: Found) -> Outcome:
-    settings, size = found.settings, problem.size
-    reached = _within(found.moves, settings.tolerance) and _within(found.drift, settings.drift)
-    if not reached:
-        found = _no_worse(problem, found)
+    reached, size = found.reached, problem.size
     return Outcome(
         problem.tangents.applied(found.v),
         reached,
@@ -257,13 +271,13 @@ def _no_worse(problem: Problem, found: Found) -> Found:
     """What a search came to, or as much of it as leaves no goal further away, nor turned away more, than it was."""
     settings = found.settings
     began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
-    bearable = max(BEARABLE * settings.drift, _far(began))
+    bearable = max(BEARABLE * settings.drift, began.far)
     for share in (1.0, 0.5, 0.25, 0.1):
         v = share * found.v
         now = found.moves if share == 1.0 else _aims(problem, found.asked, v)
         nearer = now.distance <= max(found.start.distance, settings.tolerance)
         straighter = now.angle <= max(found.start.angle, settings.tolerance)
-        if not (nearer and straighter and _far(now) <= _far(found.start)):
+        if not (nearer and straighter and now.far <= found.start.far):
             continue
         drift = found.drift if share == 1.0 else _measure(problem, problem.dense, v, slopes=False)
         if _within(drift, bearable):
@@ -294,10 +308,6 @@ def look(problem: Problem, moves: Requests, held: Requests, v: Array, slopes: bo
     return Here(v, _aims(problem, moves, v, slopes), _measure(problem, held, v, slopes), _soft(problem, v))
 
 
-def _far(measured: Measured) -> float:
-    return measured.distance + measured.angle
-
-
 def _merit(problem: Problem, here: Here, weight: float, settings: Settings) -> float:
     """What a step must lower: the way to go, and three times what is held drifts beyond what it may.
 
@@ -313,78 +323,3 @@ def _merit(problem: Problem, here: Here, weight: float, settings: Settings) -> f
         change = settings.change * (t.cost**2 @ v**2) + settings.broken * (pulled - t.pull_start @ t.pull_start)
         aim += max(0.0, soft.energy + float(change)) / weight
     return float(np.sqrt(aim) + 3.0 * max(0.0, drift - 1.5 * settings.epsilon))
-
-
-def _weight(now: Measured, stride: float, iterations: int, settings: Settings) -> float:
-    """w_m: the pull w |J| |gap| of the goals is the force at which what is held slips by epsilon, hold * epsilon."""
-    gap = min(float(np.linalg.norm(now.residual)), stride)
-    slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
-    most = settings.move * min(10.0**iterations, 1e4)
-    return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
-
-
-def aimed_step(
-    problem: Problem, here: Here, stride: float, iterations: int, settings: Settings, damping: float
-) -> tuple[float, qp.Solution | None, int]:
-    """The program's minimum, the w_m with which it was found, and how many programs that took.
-
-    Where a good part of the way is left while what is held does not slip, it is the cost of the tangents that keeps the
-    point back, and the goals pull harder: a first guess has to be low enough for goals out of reach.
-    """
-    weight = _weight(here.now, stride, iterations, settings)
-    own = slice(problem.moves.rows)  # drawn paths and the like, which are goals as well, are met on the whole only
-    way = _strided(problem, here.now, stride)[own]
-    before, solved = np.inf, 0
-    while solved < HARDER:
-        solved += 1
-        solution = qp.approach(program(problem, here, weight, stride, settings, damping), settings.hold)
-        if solution is None:
-            break
-        step = solution.x - here.v
-        left = float(np.linalg.norm(way - here.now.matrix[own] @ step))
-        slip = np.abs(here.kept.residual - here.kept.matrix @ step).max(initial=0.0)
-        if left <= LEFT * float(np.linalg.norm(way)) or left > VAIN * before or slip > settings.epsilon:
-            break
-        weight, before = 30.0 * weight, left
-    return weight, solution, solved
-
-
-def _bounds(problem: Problem, v: Array, settings: Settings) -> tuple[Array, Array]:
-    """(N,) how low and how high the variables may be after one step from v."""
-    t = problem.tangents
-    high = np.minimum(t.high, v + settings.trust)
-    return np.minimum(np.maximum(t.low, v - settings.trust), high), high
-
-
-def program(
-    problem: Problem, here: Here, weight: float, stride: float, settings: Settings, damping: float = 0.0
-) -> qp.Program:
-    """The quadratic program about v [eq. 10], in terms of the new variables themselves.
-
-    `damping` is what a change from v costs. The first steps of a search have none, so that they find what is cheapest
-    for the gesture as a whole; those that follow correct it where they are.
-    """
-    t, (v, now, kept, soft) = problem.tangents, here
-    aim, (low, high) = kept.matrix @ v + kept.residual, _bounds(problem, v, settings)
-    return qp.Program(
-        settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular + damping,
-        settings.broken * t.pull_slope - 2 * damping * v,
-        low,
-        high,
-        np.concatenate([now.matrix, soft.matrix, t.pull]),
-        np.concatenate(
-            [_strided(problem, now, stride) + now.matrix @ v, soft.residual + soft.matrix @ v, -t.pull_start]
-        ),
-        np.concatenate([np.full(len(now.residual), weight), soft.weight, np.full(len(t.pull), settings.broken)]),
-        kept.matrix,
-        aim - settings.epsilon,
-        aim + settings.epsilon,
-    )
-
-
-def _strided(problem: Problem, now: Measured, stride: float) -> Array:
-    """The way to go of the moves, no more than `stride` of each: further away the states are not what a line says."""
-    result = now.residual.copy()
-    ways = result[: problem.moves.rows].reshape(-1, 3)
-    ways *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12))
-    return result
