@@ -8,7 +8,7 @@ import pytest
 from understudy import cast
 from understudy.maths import accelerate, quaternion
 from understudy.retarget.body import body_of
-from understudy.retarget.contact_sway import length_of, swayed, top_of
+from understudy.retarget.contact_sway import hopping, length_of, swayed, top_of
 from understudy.retarget.freedom import limit_boxes
 from understudy.retarget.leg_reach import KERNELS
 from understudy.retarget.limbs import limbs_of
@@ -45,3 +45,21 @@ def test_the_base_stays_and_the_head_goes_on() -> None:
         quaternion.multiply(quaternion.conjugate(lamp.skeleton.rotations), found.rotations)
     )
     assert np.all(turned[:, limited] >= low[limited] - 1e-6) and np.all(turned[:, limited] <= high[limited] + 1e-6)
+
+
+def test_the_lamp_hops_by_its_lift_and_its_cord_stays_on_the_floor() -> None:
+    asset = cast.load("lamp")
+    skeleton = asset.character().skeleton
+    limbs, base, cord = limbs_of(skeleton), skeleton.index("Base"), skeleton.index("Cord")
+    poses = Poses.rest(skeleton, 20)
+    up = np.tile(np.eye(4), (20, 1, 1))
+    up[:, 1, 3], up[:, 0, 3] = np.linspace(0.0, 0.5, 20), 0.2
+    still = hopping(poses.moved(up), limbs, base)
+    np.testing.assert_array_equal(still.translations, poses.moved(up).translations)  # a lift that never moved is none
+    translations = np.array(poses.translations)
+    translations[:, skeleton.index("Lift"), 1] += np.linspace(0.0, 0.1, 20)
+    lifted = Poses(skeleton, translations, poses.rotations, 30.0).moved(up)
+    found = hopping(lifted, limbs, base)
+    np.testing.assert_allclose(found.world[:, base], lifted.world[:, base], atol=1e-9)
+    np.testing.assert_allclose(found.world[:, cord, 1, 3], limbs.world[cord, 1, 3], atol=1e-9)
+    np.testing.assert_allclose(found.world[:, cord, 0, 3], limbs.world[cord, 0, 3] + 0.2, atol=1e-9)

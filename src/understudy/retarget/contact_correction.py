@@ -82,7 +82,8 @@ def reaching(
         return _with_legs(found, body, goals, used, stance, limits, holds, leg_reach.SOFT[-2:])
     weights = np.where(partly, LOOSE**2, holds)[:, used]
     held = _lifted(poses.moved(rigid_fit(points[:, used], goals[:, used], weights)), body)
-    return contact_sway.swayed(held, poses, body, stance.limbs, stance.base, limits)
+    swayed = contact_sway.swayed(held, poses, body, stance.limbs, stance.base, limits)
+    return contact_sway.hopping(swayed, stance.limbs, stance.base)
 
 
 def _lifted(poses: Poses, body: Body) -> Poses:

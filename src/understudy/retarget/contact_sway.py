@@ -7,7 +7,10 @@ between, turned by t, minimise
     sum_p |p - p^|^2 / soft + |t|^2
 
 for three points p of the heaviest link that stands far from the base, and p^ where they would be were the whole figure
-moved without its base being held (`leg_reach`, with the base in place of the hips).
+moved without its base being held (`leg_reach`, with the base in place of the hips), but not below the floor.
+
+Rigs as the lamp's hop by a joint between the root and the base, and what else hangs on the root, as a cord, stays on
+the floor. There the root goes along the floor, and that joint does the rest.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import transform
+from understudy.maths import quaternion, transform
 from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.freedom import Limits
 from understudy.retarget.limbs import Limbs
 from understudy.retarget.poses import Poses
 
+MOVES = 1e-3  # of the size: a joint whose place changes by more is moved by the rig
 SOFT = 1e-2  # of the squared length: by a tenth of it the head is drawn as much as by a radian of one joint
 ACROSS = 0.2  # of the length: how far apart the points are that hold the head's direction
 
@@ -50,9 +54,40 @@ def swayed(poses: Poses, wanted: Poses, body: Body, limbs: Limbs, base: int, lim
     if not chain or length <= 0:
         return poses
     here, there = (_points(p, body, limbs, top, ACROSS * length) for p in (poses, wanted))
+    lowest = np.minimum(here[:, 0, 1], _radius(body, limbs, top))
+    there[..., 1] += np.maximum(lowest - there[:, 0, 1], 0.0)[:, None]
     carriers = np.full(here.shape[1], top)
     found = leg_reach.reach(poses, np.array(chain), carriers, here, there, limits, give=None, softness=(SOFT,))
     return poses if found is None else found
+
+
+def hopping(poses: Poses, limbs: Limbs, base: int) -> Poses:
+    """The same poses, of which the root is level and as high as at rest, and a joint between it and the base moves."""
+    chain = poses.skeleton.ancestors(base)
+    moving = [j for j in chain[1:-1] if np.ptp(poses.translations[:, j], axis=0).max() > MOVES * limbs.size]
+    if not moving:
+        return poses
+    root, lift = chain[-1], moving[-1]
+    turn = poses.rotations[:, root]
+    at_rest = quaternion.normalise(poses.skeleton.rotations[root])
+    front = quaternion.rotate(quaternion.multiply(turn, quaternion.conjugate(at_rest)), limbs.front)
+    yaw = np.arctan2(front[:, 0], front[:, 2]) - np.arctan2(limbs.front[0], limbs.front[2])
+    level = quaternion.from_rotation_vector(yaw[:, None] * np.array([0.0, 1.0, 0.0]))
+    translations, rotations = np.array(poses.translations), np.array(poses.rotations)
+    translations[:, root, 1] = poses.skeleton.translations[root, 1]
+    rotations[:, root] = quaternion.multiply(level, at_rest)
+    eased = Poses(poses.skeleton, translations, rotations, poses.rate)
+    parent = poses.skeleton.parents[lift]
+    local = transform.invert(eased.world[:, parent]) @ poses.world[:, lift]
+    moved, turned, _ = transform.decompose(local)
+    translations[:, lift], rotations[:, lift] = moved, turned
+    return Poses(poses.skeleton, translations, quaternion.unroll(rotations), poses.rate)
+
+
+def _radius(body: Body, limbs: Limbs, joint: int) -> float:
+    """Metres, of a ball with the weight and the inertia of a link: I = 2/5 m r^2 about each axis."""
+    scale = np.linalg.norm(limbs.world[joint, :3, 0])
+    return float(scale * np.sqrt(np.trace(body.inertias[joint]) / max(1.2 * body.masses[joint], 1e-12)))
 
 
 def _points(poses: Poses, body: Body, limbs: Limbs, top: int, away: float) -> Array:
