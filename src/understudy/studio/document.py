@@ -161,6 +161,18 @@ class EditEntry:
 
 
 @dataclass(frozen=True)
+class PathEntry:
+    """A motion curve that is shown of a clip while it is edited: `curve` is its number."""
+
+    character: str  # id
+    clip: str
+    curve: int
+    point: PointRef
+    name: str
+    camera: bool = False
+
+
+@dataclass(frozen=True)
 class StageState:
     """What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport.
 
@@ -203,6 +215,7 @@ class Document:
     stage: StageState = field(default_factory=StageState)
     selection: tuple[str, ...] = ()
     game: GameRecord = field(default_factory=GameRecord)
+    paths: tuple[PathEntry, ...] = ()
 
     def character(self, id: str) -> CharacterEntry | None:
         """The character of that id."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from understudy.studio.document import Document, StageState
 
 DEEPEST = 200  # documents share what they have in common, so a step costs some kilobytes
-LEFT_ALONE = ("stage", "selection", "game")  # fields of a document that undo does not take back
+LEFT_ALONE = ("stage", "selection", "game", "paths")  # fields of a document that undo does not take back
 
 Step = tuple[Document, str]
 """A document, and a note of what was changed."""
@@ -48,7 +48,8 @@ class History:
         document, note = source.pop()
         target.append((self.now, note))
         now = self.now
-        self.now = replace(document, stage=kept(now.stage, document), selection=now.selection, game=now.game)
+        alone = {name: getattr(now, name) for name in LEFT_ALONE}
+        self.now = replace(document, **alone | {"stage": kept(now.stage, document)})
         return note
 
 

@@ -111,6 +111,7 @@ def editor(robot_studio: Studio) -> Iterator[Editor]:
         for entry in page.document["edits"]:
             page.ask("delete", what="edit", target=entry["id"])
         editor = Editor(robot_studio, page)
-        editor.desk._shown.clear()
+        for curve in editor.open()["curves"]:
+            page.ask("editCurve", shown=False, curve=curve["curve"])
         editor.open()
         yield editor

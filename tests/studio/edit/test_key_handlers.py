@@ -172,10 +172,12 @@ def test_a_project_that_is_opened_again_has_the_edit_and_its_undo(robot_file: Pa
         editor.open()
         before = editor.bytes
         editor.move("hand.L", 0.5, (0.0, 0.2, 0.0))
+        page.ask("editCurve", shown=True, point=point("hand.L"))
         kept = editor.bytes
     with Studio(Session(tmp_path / "project", folders)) as studio, studio.page() as page:
         editor = Editor(studio, page)
-        editor.open()
+        assert [each["name"] for each in editor.open()["curves"]] == ["hand.L"], "what was shown is shown again"
         assert editor.bytes == kept
         page.ask("undo")
         assert editor.bytes == before
+        assert [each["name"] for each in editor.open()["curves"]] == ["hand.L"], "undo leaves it alone"

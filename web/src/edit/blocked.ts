@@ -2,6 +2,7 @@
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
+import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
 import type { Gestures } from "./gesture";
 import { svg } from "./gizmo";
@@ -17,6 +18,7 @@ const WAYS: Record<Way, { title: string; about: string }> = {
 };
 const ASIDE = 26; // px between the ghost and its card
 const MARGIN = 8;
+const TOOLS = 52; // px at the top that belong to the tools, where a card fits below
 
 /** Where a card of some size stands beside a point without leaving the stage: on the outer side, else on the other. */
 export function beside(at: { x: number; y: number }, size: { width: number; height: number }, room: { width: number; height: number }): { x: number; y: number } {
@@ -25,13 +27,8 @@ export function beside(at: { x: number; y: number }, size: { width: number; heig
   const fits = { right: right + size.width + MARGIN <= room.width, left: left >= MARGIN };
   const outer = at.x >= room.width / 2 ? fits.right || !fits.left : !fits.left;
   const x = outer ? right : left;
-  const clamp = (value: number, most: number): number => Math.max(MARGIN, Math.min(value, most));
-  return { x: clamp(x, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, room.height - size.height - MARGIN) };
-}
-
-/** A sentence with a capital, where it begins with a letter, and an end. */
-export function begun(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1) + (/[.!?]$/.test(sentence) ? "" : ".");
+  const clamp = (value: number, least: number, most: number): number => Math.max(MARGIN, Math.min(Math.max(value, least), most));
+  return { x: clamp(x, MARGIN, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, TOOLS, room.height - size.height - MARGIN) };
 }
 
 export interface Blocked {
@@ -85,7 +82,7 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   function write(): void {
     const next = outcome;
     if (!next) return;
-    why.textContent = begun(next.sentence || next.blocks[0]?.sentence || "it does not get there");
+    why.textContent = asSentence(next.sentence || next.blocks[0]?.sentence || "it does not get there");
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
     more.textContent = resting ? "The nearest place within reach was kept." : "";

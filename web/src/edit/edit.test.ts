@@ -1,7 +1,8 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { distinct } from "./actions";
-import { begun, beside } from "./blocked";
+import { asSentence } from "../shell/notices";
+import { beside } from "./blocked";
 import { metres } from "./gesture";
 import { ghostTimes } from "./ghosting";
 import { ringPaths } from "./gizmo";
@@ -50,14 +51,14 @@ describe("names beside curves", () => {
 describe("the card of a blocked edit", () => {
   const [size, room] = [{ width: 260, height: 100 }, { width: 800, height: 500 }];
   it("says whole sentences", () => {
-    expect(begun("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
-    expect(begun("'hand' is held.")).toBe("'hand' is held.");
+    expect(asSentence("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
+    expect(asSentence("'hand' is held.")).toBe("'hand' is held.");
   });
   it("stands on the outer side of the ghost, on the other where there is no room, and never outside", () => {
     expect(beside({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
     expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 414, y: 200 });
     expect(beside({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
-    expect(beside({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 8 });
+    expect(beside({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 52 });
     expect(beside({ x: 100, y: 900 }, size, room).y).toBe(392);
     const narrow = beside({ x: 150, y: 250 }, size, { width: 300, height: 500 });
     expect(narrow.x).toBeGreaterThanOrEqual(8);
@@ -108,7 +109,7 @@ describe("what is held", () => {
 
 describe("limits", () => {
   it("exist of Euler angles, of what quaternions become, and of translations", () => {
-    const channel = (name: string, columns: string[]) => ({ target: "arm", channel: name, columns, times: [], keys: 0 });
+    const channel = (name: string, columns: string[]) => ({ target: "arm", channel: name, columns, times: [], keys: 0, beyond: ["hold", "hold"] as [string, string] });
     expect(limitable([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle])).toEqual([["x", true], ["y", true], ["z", true]]);
     expect(limitable([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
       { column: "x", title: "Turn X", angle: true },

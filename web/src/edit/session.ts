@@ -52,11 +52,13 @@ export function createEditSession({ connection, store, notices }: Context): Edit
       return () => graphs.delete(listener);
     },
     async ask(message) {
+      const asked = store.edit()?.id;
       try {
         return await connection.request(message);
       } catch (reason) {
         // What was asked of an edit that has just left the stage is of no interest any more.
-        const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && store.edit() === null;
+        const now = store.edit()?.id;
+        const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && (!now || now !== asked);
         if (!gone) notices.failed(reason);
         return null;
       }

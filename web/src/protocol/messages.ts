@@ -78,6 +78,7 @@ export interface Document {
   stage: StageState;
   selection: string[];
   game: GameRecord;
+  paths: PathEntry[];
 }
 
 /** A gesture, and where its point is before it. */
@@ -102,6 +103,7 @@ export interface EditChannel {
   columns: string[];
   times: number[];
   keys: number;
+  beyond: [string, string];
 }
 
 /** The number of a motion curve. */
@@ -357,6 +359,16 @@ export interface OfferEntry {
 export interface Opened {
   characters: string[];
   notes: string[];
+}
+
+/** A motion curve that is shown of a clip while it is edited: `curve` is its number. */
+export interface PathEntry {
+  character: string;
+  clip: string;
+  curve: number;
+  point: PointRef;
+  name: string;
+  camera: boolean;
 }
 
 /** A point that keeps its path; without `start` and `stop` wherever an edit reaches. */

@@ -33,6 +33,12 @@ export function sentenceOf(reason: unknown): { sentence: string; hint: string } 
   };
 }
 
+/** With a capital and a full stop: what went wrong is often told as part of a longer sentence. */
+export function asSentence(said: string): string {
+  const whole = said.charAt(0).toUpperCase() + said.slice(1);
+  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
+}
+
 export function createNotices(host: HTMLElement): Notices {
   const shown = new Map<string, { element: HTMLElement; count: number; badge: HTMLElement; timer: number }>();
 
@@ -46,8 +52,9 @@ export function createNotices(host: HTMLElement): Notices {
     shown.delete(key);
   }
 
-  function show(level: Level, sentence: string, hint = ""): void {
-    if (told.has(sentence)) return;
+  function show(level: Level, said: string, hint = ""): void {
+    const sentence = asSentence(said);
+    if (told.has(said)) return;
     const key = `${level} ${sentence}`;
     const again = shown.get(key);
     const leave = () => (level === "error" ? 0 : window.setTimeout(() => drop(key), STAY));
@@ -90,7 +97,7 @@ export function createNotices(host: HTMLElement): Notices {
     toldElsewhere(sentence) {
       told.add(sentence);
       window.setTimeout(() => told.delete(sentence), STAY);
-      for (const key of [...shown.keys()]) if (key.endsWith(` ${sentence}`)) drop(key);
+      for (const key of [...shown.keys()]) if (key.endsWith(` ${asSentence(sentence)}`)) drop(key);
     },
   };
 }

@@ -19,7 +19,7 @@ from understudy.character import Clip, Curves
 from understudy.errors import InvalidInput
 from understudy.studio import frames
 from understudy.studio.assets import labelled
-from understudy.studio.document import EditEntry, StageState
+from understudy.studio.document import EditEntry, PathEntry, StageState
 from understudy.studio.edit import content
 from understudy.studio.edit.editing import Editing
 from understudy.studio.edit.holding import Held, held, point_of
@@ -59,7 +59,6 @@ class Desk:
         self._open: tuple[str, Editing, ClipSource] | None = None  # the id of the entry
         self._file = ""
         self._read: OrderedDict[str, Curves] = OrderedDict()
-        self._shown: dict[tuple[str, str], list[ShownCurve]] = {}  # by character and clip
         self.pose: Pose | None = None
         self.revision = 0
         self.number = 0  # of the last gesture
@@ -228,11 +227,20 @@ class Desk:
 
     def shown(self, entry: EditEntry) -> list[ShownCurve]:
         """The motion curves of an edit that are shown."""
-        return self._shown.setdefault((entry.character, entry.clip), [])
+        mine = [each for each in self.session.document.paths if _of(each, entry)]
+        return [ShownCurve(each.curve, each.point, each.name, each.camera) for each in mine]
 
     def show_curves(self, curves: Sequence[ShownCurve]) -> None:
         """Other motion curves of this edit."""
-        self._shown[self.entry.character, self.entry.clip] = list(curves)
+        document, entry = self.session.document, self.entry
+        mine = [PathEntry(entry.character, entry.clip, c.curve, c.point, c.name, c.camera) for c in curves]
+        others = [each for each in document.paths if not _of(each, entry)]
+        self.session.adjust(replace(document, paths=(*others, *mine)))
+
+
+def _of(path: PathEntry, entry: EditEntry) -> bool:
+    """Whether a motion curve is one of the clip that an edit is of."""
+    return (path.character, path.clip) == (entry.character, entry.clip)
 
 
 def curves_of(session: Session, entry: EditEntry) -> Clip | Curves:

@@ -178,6 +178,6 @@ async def solved_contact(desk: Desk, entry: EditEntry, new: ContactEntry) -> Non
     async with desk.turn:
         outcome = await desk.work(solve, editing.rig, editing.committed, goal)
         if not outcome.reached:
-            reason = outcome.blocks[0].sentence if outcome.blocks else "its keys hold it in other places"
-            raise InvalidInput(f"the contact cannot be kept: {reason}")
+            why = "the contact cannot be kept: its keys hold it in other places"
+            raise InvalidInput(outcome.blocks[0].sentence if outcome.blocks else why)
         await desk.keep(outcome.curves, f"contact of {point_of(new.point).name}", entry)

@@ -24,6 +24,7 @@ def state_of(
             curve.channel.columns,
             () if editing.baked else tuple((curve.times - editing.origin).round(DIGITS).tolist()),
             len(curve),
+            curve.extrapolation,
         )
         for curve in committed.curves
     )

@@ -35,6 +35,7 @@ class EditChannel:
     columns: tuple[str, ...]
     times: tuple[float, ...]
     keys: int
+    beyond: tuple[str, str] = ("hold", "hold")  # before the first key, after the last; also linear, cycle, cycle_offset
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ export function readGraph(data: ArrayBuffer, known: readonly EditChannel[]): Gra
   };
 }
 
-function joined({ target, channel, columns: names }: EditChannel, columns: Column[]): CurveChannel {
+function joined({ target, channel, columns: names, beyond }: EditChannel, columns: Column[]): CurveChannel {
   const [first] = columns;
   const keys = first.parts[0].length;
   const n = columns.length;
@@ -79,6 +79,6 @@ function joined({ target, channel, columns: names }: EditChannel, columns: Colum
     before,
     after,
     segments: first.kinds.slice(0, Math.max(0, keys - 1)),
-    extrapolation: ["hold", "hold"],
+    extrapolation: beyond,
   };
 }

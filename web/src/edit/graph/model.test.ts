@@ -3,7 +3,7 @@ import { FRAME, type EditState } from "../../protocol/messages";
 import { deviation, framed, targetsOf } from "./framing";
 import { readGraph } from "./graph_file";
 import { onlyKey } from "./keys_panel";
-import { createModel, hasValues, type Changed } from "./model";
+import { createModel, hasValues, renewed, type Changed } from "./model";
 import { allKeys } from "./operations";
 import type { CurveChannel } from "./curves";
 import { keySigns, sampleRow } from "./sampling";
@@ -14,7 +14,7 @@ const move: CurveChannel = { ...hermite("translation", ["x", "y", "z"], [0, 1, 2
 const turn: CurveChannel = { ...hermite("rotation", ["x", "y", "z", "w"], [0, 2], [[0, 0, 0, 1], [0, 0.6, 0, 0.8]]), target: "head" };
 
 function stateOf(channels: CurveChannel[], edit = "e1", revision = 1): EditState {
-  const listed = channels.map(({ target, kind, columns, times }) => ({ target, channel: kind, columns: [...columns], times: [...times], keys: times.length }));
+  const listed = channels.map(({ target, kind, columns, times, extrapolation: beyond }) => ({ target, channel: kind, columns: [...columns], times: [...times], keys: times.length, beyond }));
   return { edit, channels: listed, rate: 24, seconds: 2, keys: 5, baked: false, revision } as unknown as EditState;
 }
 
@@ -125,5 +125,15 @@ describe("the model", () => {
     expect(countKeys(model.selection, model.kept)).toBe(2);
     expect(allKeys(model, false).length).toBe(3);
     expect(targetsOf(model.kept, [1, 0])).toEqual(["head", "hips"]);
+  });
+});
+
+describe("beyond the keys", () => {
+  it("curves go on as the server says, also where their keys were known before", () => {
+    const cycle: CurveChannel = { ...move, extrapolation: ["cycle", "cycle_offset"] };
+    const [known] = renewed(stateOf([cycle]), [move]);
+    expect([known.extrapolation, hasValues(known)]).toEqual([["cycle", "cycle_offset"], true]);
+    const read = readGraph(bytesOf([cycle], [0], [0, 1]), stateOf([cycle]).channels);
+    expect(read?.channels[0]?.extrapolation).toEqual(["cycle", "cycle_offset"]);
   });
 });

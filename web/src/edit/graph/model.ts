@@ -44,9 +44,9 @@ export const hasValues = (channel: CurveChannel) => channel.values.length > 0;
 const NONE = new Float64Array(0);
 const NEAR = 1e-4; // seconds: keys are sent as float32
 
-function withoutValues({ target, channel, columns, times }: EditState["channels"][number]): CurveChannel {
+function withoutValues({ target, channel, columns, times, beyond }: EditState["channels"][number]): CurveChannel {
   const segments = new Uint8Array(Math.max(0, times.length - 1));
-  return { target, kind: channel, columns, times: Float64Array.from(times), values: NONE, before: NONE, after: NONE, segments, extrapolation: ["hold", "hold"] };
+  return { target, kind: channel, columns, times: Float64Array.from(times), values: NONE, before: NONE, after: NONE, segments, extrapolation: beyond };
 }
 
 /** The channels of a new state: what was known of one is kept where its keys are at the same times. */
@@ -56,7 +56,7 @@ export function renewed(state: EditState, known: readonly CurveChannel[]): Curve
     const fresh = withoutValues(entry);
     const old = byName.get(channelName(fresh));
     const same = old && hasValues(old) && old.times.length === fresh.times.length && old.times.every((time, k) => Math.abs(time - fresh.times[k]) < NEAR);
-    return same ? old : fresh;
+    return same ? { ...old, extrapolation: fresh.extrapolation } : fresh;
   });
 }
 
