@@ -20,7 +20,9 @@ NUMBER = st.floats(-2, 2)
 @given(NUMBER, NUMBER, NUMBER, st.floats(0.001, 0.2))
 def test_the_spring_is_the_one_of_maths(x: float, v: float, goal: float, dt: float) -> None:
     expected = spring.step(x, v, goal, head_share.HALF_LIFE, dt)
-    assert head_share._sprung(x, v, goal, dt) == pytest.approx([float(a) for a in expected], abs=1e-12)
+    assert head_share.sprung(x, v, goal, dt, head_share.HALF_LIFE) == pytest.approx(
+        [float(a) for a in expected], abs=1e-12
+    )
 
 
 @pytest.fixture(scope="module")

@@ -34,11 +34,11 @@ class HeadShare(NamedTuple):
 
     def next(self, eyes: Eyes, frame: Frame, ahead: Point, point: Point | None, dt: float) -> HeadShare:
         """After dt seconds, with a point that is looked at, or none; the first frame starts where the head will be."""
-        usual = ahead if self.usual is None else _followed(self.usual, ahead, dt)
+        usual = ahead if self.usual is None else followed(self.usual, ahead, dt)
         goal = (0.0, 0.0) if point is None else _goal(eyes, frame, usual, point)
         if self.usual is None or (self.turn == goal and self.speed == (0.0, 0.0)):
             return HeadShare(goal, (0.0, 0.0), usual)
-        (a, va), (b, vb) = (_sprung(x, v, g, dt) for x, v, g in zip(self.turn, self.speed, goal))
+        (a, va), (b, vb) = (sprung(x, v, g, dt, HALF_LIFE) for x, v, g in zip(self.turn, self.speed, goal))
         if max(abs(a - goal[0]), abs(b - goal[1])) < SETTLED and hypot(va, vb) < SETTLED:
             return HeadShare(goal, (0.0, 0.0), usual)
         return HeadShare((a, b), (va, vb), usual)
@@ -56,14 +56,14 @@ def _goal(eyes: Eyes, frame: Frame, usual: Point, point: Point) -> Pair:
     return min(max(share * yaw, -MOST[0]), MOST[0]), min(max(share * pitch, -MOST[1]), MOST[1])
 
 
-def _sprung(x: float, v: float, goal: float, dt: float) -> Pair:
+def sprung(x: float, v: float, goal: float, dt: float, half_life: float) -> Pair:
     """Value and speed after dt: k = v + y (x - g), x = g + e^(-y dt) (x - g + k dt), v = e^(-y dt) (v - y k dt)."""
-    y = HALF_REACHED / HALF_LIFE
+    y = HALF_REACHED / half_life
     k, decay = v + y * (x - goal), exp(-y * dt)
     return goal + decay * (x - goal + k * dt), decay * (v - y * k * dt)
 
 
-def _followed(usual: Point, ahead: Point, dt: float) -> Point:
+def followed(usual: Point, ahead: Point, dt: float) -> Point:
     """A direction that follows another slowly, and arrives."""
     x, y, z = ahead[0] - usual[0], ahead[1] - usual[1], ahead[2] - usual[2]
     if abs(x) + abs(y) + abs(z) < ARRIVED:

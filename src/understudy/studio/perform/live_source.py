@@ -24,6 +24,7 @@ from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
 from understudy.live.commands import KINDS, Command, Idle, Look
 from understudy.live.layers.gaze import Gaze
+from understudy.live.layers.head_look import HeadLook
 from understudy.live.performer import Performer
 from understudy.live.script import Beat, OneOf, Script, Step, parse
 from understudy.live.script_check import Repertoire
@@ -112,12 +113,12 @@ class LiveSource:
 
     @property
     def has_gaze(self) -> bool:
-        """Whether the character has eyes that can be turned."""
+        """Whether the character has eyes that can be turned, or else a head."""
         return self._eyes is not None
 
     @property
-    def _eyes(self) -> Gaze | None:
-        return next((layer for layer in self.performer.layers if isinstance(layer, Gaze)), None)
+    def _eyes(self) -> Gaze | HeadLook | None:
+        return next((layer for layer in self.performer.layers if isinstance(layer, Gaze | HeadLook)), None)
 
     def advance(self, seconds: float) -> Array:
         """The row (C,) after that many seconds more; 0 gives the row of now."""
