@@ -25,7 +25,7 @@ LOG = logging.getLogger(__name__)
 RATE = 60.0
 LONGEST_STEP = 0.25  # seconds: after a pause of the machine the character goes on, it does not leap
 SHARE = 0.7  # of the time at most is spent on frames; a rig that is too slow for 60 a second gets fewer
-LATE = 4 / RATE  # seconds that are caught up with; a page that gets more frames at once drops them
+LATE = 6 / RATE  # seconds that are caught up with, as many as a performance takes at once
 
 
 class Ticker:
