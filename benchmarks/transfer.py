@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row
 from benchmarks.transfers.pairs import CHARACTERS, actor, case_of, cast_case, names
-from benchmarks.transfers.studies import OURS, quick_suggested
+from benchmarks.transfers.studies import OURS, dimension_curve, quick_suggested
 from benchmarks.transfers.studies import dimensions as dimension_study
 from benchmarks.transfers.studies import left_out as leaving_one_out
 from benchmarks.transfers.studies import suggested as suggestion_study
@@ -130,6 +130,10 @@ def dimensions(quick: bool) -> Iterator[Row]:
                 unit = "mm" if key.endswith("mm") else ""
                 said = f"dimension {found['dimension']:g}"
                 yield Row(f"{name}, {dimension}: {key.removesuffix(', mm')}", value, unit, said, None, None)
+    chosen = names()[:: 3 if quick else 1]
+    for name, (dimension, curve) in zip(chosen, _run(dimension_curve, chosen)):
+        said = "left out, mm: " + ", ".join(f"{d} {missed:.0f}" for d, missed in curve)
+        yield Row(f"{name}: dimension chosen", dimension, "", said, None, None)
 
 
 def physics(quick: bool) -> Iterator[Row]:
