@@ -22,12 +22,15 @@ from understudy.keyframes.requests import Measured, Requests, gaps, measure
 from understudy.keyframes.solve import Found, Settings, search, settled
 
 GROWN = 3.0  # times as many samples of what is held as at first: beyond that a search starts with few again
+BRIEF = 4  # steps of other searches that start from the last goals, or anew in between
 STEPS = 2  # at most for a goal that comes after one out of reach: what is left is for the next
 LONGER = 4.0  # times the way that goals go from one to the next: what the first of these steps aims at, at most
-HALF = 0.5  # of the merit, which the first of them has to leave at most to be followed by another
+HALF = 0.5  # of the merit: a step that leaves more is the last
 HARD = 30.0  # times the usual pull: they have no time to find out
 STIFF = 10.0  # times the damping of other searches: they keep to where they are
-AFRESH = 0.05  # sizes and radians that goals go, at once or out of reach, before a search begins at the start again
+NEXT = 0.02  # sizes and radians that goals go from one event to the next, mostly: one step gets there if any does
+JUMP = 0.05  # the same, beyond which there is nothing to follow
+AFRESH = 0.15  # the same in all, while they are out of reach, beyond which a search begins at the start again
 
 
 class Following:
@@ -53,7 +56,8 @@ class Following:
         if not found.reached and (afresh or not start.any()):
             self._afresh = asked
             if start.any():
-                other = settled(problem, search(problem, asked, np.zeros_like(start), self.settings))
+                brief = replace(self.settings, iterations=BRIEF, programs=2 * BRIEF)
+                other = settled(problem, search(problem, asked, np.zeros_like(start), brief))
                 found = other if other.moves.far < found.moves.far else found
         few = len(found.held) <= GROWN * max(len(problem.held), 1)
         self.v, self.back, self._held = found.v, not found.reached, found.held if few else None
@@ -78,7 +82,7 @@ class Following:
         """How to search for goals that have gone so far, from where the last were, or how near they came."""
         s, harder = self.settings, self._pull
         if not self.back:
-            return replace(s, iterations=STEPS + 1, pull=harder) if way < AFRESH else s
+            return s if way > NEXT else replace(s, iterations=BRIEF, pull=harder, stalled=HALF, failures=1)
         stride = float(np.clip(LONGER * way, s.stride / 64, s.stride))
         stiff = replace(s, damping=STIFF * s.damping, undamped=0, stalled=HALF, failures=1)
         return replace(stiff, iterations=STEPS, stride=stride, harder=1, pull=max(harder, HARD))
@@ -92,7 +96,7 @@ class Following:
     def _start(self, asked: Requests) -> Array:
         """The variables to start from: those of the last goals, or none where that is nearer or goals have jumped."""
         problem, zero = self.problem, np.zeros_like(self.v)
-        if not self.v.any() or (self.back and self._from(self._last, asked) > AFRESH):
+        if not self.v.any() or (self.back and self._from(self._last, asked) > JUMP):
             return zero
         warm = measure(problem.states, problem.tangents, asked, self.v, problem.size, slopes=False)
         cold = Measured(gaps(asked, *problem.origin, problem.size), warm.residual, warm.matrix)

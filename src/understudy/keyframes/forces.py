@@ -85,13 +85,20 @@ def _balance(c: Array, g: Array, free: Array, square: Array | None) -> Array:
     which is the same and smaller where there are more rows than variables; `square` is c' c then."""
     from scipy.linalg.lapack import dposv
 
-    c, g = c[:, free], g[free]
-    if not c.size:
+    if not len(c) or not len(free):
         return np.zeros(len(c))
-    gram = c @ c.T if square is None else square[np.ix_(free, free)]
-    gram.flat[:: len(gram) + 1] += RIDGE * (1.0 + float((c**2).sum()) / len(c))
-    found: Array = dposv(gram, c @ g if square is None else g)[1]
-    return found if square is None else c @ found
+    if square is None:
+        part = c[:, free]
+        gram, right = part @ part.T, part @ g[free]
+    else:
+        gram, right = square[np.ix_(free, free)], g[free]
+    gram.flat[:: len(gram) + 1] += RIDGE * (1.0 + float(np.trace(gram)) / len(c))
+    found: Array = dposv(gram.T, right, overwrite_a=True)[1]
+    if square is None:
+        return found
+    whole = np.zeros(len(g))
+    whole[free] = found
+    return np.asarray(c @ whole)
 
 
 def _bound(problem: Problem, n: int, high: bool) -> Bound:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from understudy.errors import InvalidInput, listed
 from understudy.keyframes.freedom import dearness, movable, units
 from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
-from understudy.keyframes.requests import Requests, requests, states_at
+from understudy.keyframes.requests import Measured, Requests, measure, requests, states_at
 from understudy.keyframes.states import States, states_of
 from understudy.keyframes.tangents import Range, Tangents
 from understudy.keyframes.wishes import Wish, Wished, wished
@@ -54,6 +55,12 @@ class Problem:
     unit: Array  # (n,) what one unit of each column of the states is
     loose: Array  # (n,) bool, whether a column may change at all: bones keep their lengths
     wishes: tuple[Wished, ...] = ()
+
+    @cached_property
+    def began(self) -> Measured:
+        """What is held before the edit: a contact may not stand still yet."""
+        zero = np.zeros(self.tangents.count)
+        return measure(self.states, self.tangents, self.dense, zero, self.size, slopes=False)
 
 
 def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:

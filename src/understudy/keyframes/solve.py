@@ -165,6 +165,7 @@ def _watched(problem: Problem, held: Requests, here: Here, settings: Settings) -
     if not len(held):
         return held, here
     drift = _measure(problem, problem.dense, here.v, slopes=False)
+    here = here._replace(drift=drift)
     if _within(drift, max(settings.drift, BETWEEN * float(np.abs(here.kept.residual).max(initial=0.0)))):
         return held, here
     more = with_worst(held, problem.dense, drift)
@@ -178,6 +179,7 @@ class Here(NamedTuple):
     now: Measured  # the moves, and the wishes that are goals
     kept: Measured  # what is held
     soft: Soft
+    drift: Measured | None = None  # what is held at all times at which it is looked at, where it was
 
 
 def taken(
@@ -217,7 +219,7 @@ def _restored(
             if not np.abs(trial.kept.residual).max() < np.abs(here.kept.residual).max():
                 break
             here = trial
-        drift = _measure(problem, problem.dense, here.v, slopes=False)
+        drift = here.drift or _measure(problem, problem.dense, here.v, slopes=False)
         more = None if _within(drift, settings.drift) else with_worst(held, problem.dense, drift)
         if more is None:
             return here, drift, held, True, programs
@@ -270,7 +272,7 @@ def _told(problem: Problem, found: Found) -> Outcome:
 def _no_worse(problem: Problem, found: Found) -> Found:
     """What a search came to, or as much of it as leaves no goal further away, nor turned away more, than it was."""
     settings = found.settings
-    began = _measure(problem, problem.dense, np.zeros_like(found.v), slopes=False)
+    began = problem.began
     bearable = max(BEARABLE * settings.drift, began.far)
     for share in (1.0, 0.5, 0.25, 0.1):
         v = share * found.v
@@ -314,7 +316,7 @@ def _merit(problem: Problem, here: Here, weight: float, settings: Settings) -> f
     Soft wishes are weighed against the change of the tangents, so where there are any, both count as they do in the
     program.
     """
-    _, now, kept, soft = here
+    now, kept, soft = here.now, here.kept, here.soft
     drift = np.abs(kept.residual).max(initial=0.0)
     aim = float(now.residual @ now.residual)
     if len(soft.weight):

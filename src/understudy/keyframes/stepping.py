@@ -85,7 +85,7 @@ def program(
     `damping` is what a change from v costs. The first steps of a search have none, so that they find what is cheapest
     for the gesture as a whole; those that follow correct it where they are.
     """
-    t, (v, now, kept, soft) = problem.tangents, here
+    t, (v, now, kept, soft, _) = problem.tangents, here
     aim, (low, high) = kept.matrix @ v + kept.residual, bounds(problem, v, settings)
     return qp.Program(
         settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular + damping,
