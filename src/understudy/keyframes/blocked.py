@@ -117,7 +117,7 @@ def _stuck(problem: Problem, found: Found) -> str | None:
     curves = [t.curves.curves[number] for number in np.unique(owner[concerned])]
     if all(len(curve) == 1 for curve in curves):
         return f"nothing that moves {name} is animated"
-    if movable(problem)[r][concerned].any():
+    if movable(problem, concerned)[r][concerned].any():
         spans = [f"{a:.4g} s to {b:.4g} s" for a, b in t.changed(np.ones(len(owner), bool))]
         return f"the edit's range leaves the tangents around {time:.4g} s alone ({listed(spans) or 'none is free'})"
     keyed = [curve.channel.target for curve in curves if np.abs(curve.times - time).min() <= 1e-6]

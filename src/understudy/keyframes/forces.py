@@ -119,17 +119,21 @@ def _frozen(problem: Problem, found: Found) -> list[tuple[Pin, float]]:
     values, _ = pieces.sample(t.pieces, t.handles(found.v), moves.grid)
     _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
     gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
-    pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem)  # (R, n)
+    concerned = np.any([columns for _, columns in pins], axis=0)
+    pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem, concerned)  # (R, n)
     total = pull.sum(axis=0) * problem.unit * MIDDLE  # moves between the same keys may pull against each other
     return [(pin, float(np.linalg.norm(total[columns]))) for pin, columns in pins]
 
 
-def movable(problem: Problem) -> Array:
-    """(R, n) whether a tangent of the column, free or not, can change its value at the time of each move."""
+def movable(problem: Problem, concerned: Array) -> Array:
+    """(R, n) whether a tangent of the column, free or not, can change its value at the time of each move.
+
+    Only columns `concerned` (n,) are looked at.
+    """
     t, moves = problem.tangents, problem.moves
     owner, _ = owners(t.curves, problem.states.columns)
     result = np.zeros((len(moves), len(owner)), bool)
-    for number in np.unique(owner):
+    for number in np.unique(owner[concerned]):
         curve = t.curves.curves[number]
         inside = (moves.time > curve.times[0]) & (moves.time < curve.times[-1])
         away = np.abs(moves.time[:, None] - curve.times).min(axis=1) > 1e-6

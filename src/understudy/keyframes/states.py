@@ -22,6 +22,7 @@ from understudy.keyframes.layered_states import LayeredChains
 from understudy.keyframes.skeletal import EULER, NONE, QUATERNION, Anchors, Bones
 from understudy.maths import quaternion
 from understudy.rig import DirectRig, LayeredRig, PosedRig
+from understudy.rig.laying import Laying
 
 STEP = 1e-5  # of a central difference: its error is about STEP^2 + rounding / STEP, least for float64 near 1e-5
 SINGLE_STEP = 2e-3  # the same for vertices, which rigs give in float32
@@ -270,7 +271,7 @@ class SampledStates(States):
 
     def __init__(self, rig: PosedRig, channels: Channels, points: Sequence[Point]) -> None:
         self.rig, self.channels, self.points = rig, channels, tuple(points)
-        self.columns = np.arange(channels.width)
+        self.columns, self._laying = np.arange(channels.width), Laying(rig, channels)
         skeleton = rig.character.skeleton
         self._joints = [
             skeleton.index(point.joint) if point.vertex is None else self._strongest(point.vertex) for point in points
@@ -347,7 +348,7 @@ class SampledStates(States):
         values = values.copy()
         turning = self.channels.columns_of("rotation").reshape(-1, 4)
         values[:, turning] = quaternion.normalise(values[:, turning])  # as curves give them
-        rows = self.rig.lay(self.channels, values)
+        rows = self._laying.rows(values)
         world = self.rig.joints(rows)
         position, orientation = np.empty((len(sample), 3)), np.empty((len(sample), 3, 3))
         asked = list(dict.fromkeys(point.vertex for point in self.points if point.vertex is not None))

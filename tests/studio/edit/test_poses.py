@@ -10,8 +10,8 @@ from understudy import rig
 from understudy.character import Channels
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
+from understudy.rig.laying import Laying
 from understudy.studio.edit import mirroring, poses
-from understudy.studio.edit.laying import Laying
 
 ALL = list(range(7))
 

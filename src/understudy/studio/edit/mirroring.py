@@ -17,7 +17,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion
 from understudy.rig import DirectRig, PosedRig
-from understudy.studio.edit.laying import Laying
+from understudy.rig.laying import Laying
 from understudy.studio.edit.poses import Pose
 
 OTHER = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "right": "left", "RIGHT": "LEFT"}

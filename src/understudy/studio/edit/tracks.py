@@ -12,7 +12,7 @@ from understudy.keyframes.goals import Point
 from understudy.keyframes.states import part_of, states_of
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
-from understudy.studio.edit.laying import Laying
+from understudy.rig.laying import Laying
 
 
 class Tracks:

@@ -17,9 +17,9 @@ from understudy.character.cutting import TOUCH
 from understudy.checks import Array
 from understudy.keyframes.goals import Point
 from understudy.rig import PosedRig
+from understudy.rig.laying import Laying
 from understudy.studio.edit import graph
 from understudy.studio.edit.curve_table import Change, CurveTable
-from understudy.studio.edit.laying import Laying
 from understudy.studio.edit.paths import Paths
 from understudy.studio.edit.tracks import Tracks
 from understudy.studio.frames import VERTICES

@@ -1,6 +1,6 @@
 """Laying values of an animation onto rows of a rig, prepared once for a set of channels.
 
-`PosedRig.lay` goes from channel to channel, which for hundreds of controls takes longer than everything else of a drag.
+`PosedRig.lay` goes from channel to channel, which for hundreds of controls takes longer than evaluating them.
 Here columns that are copied are found out once, by laying numbers that are nowhere else, and Euler angles of one order
 are turned into quaternions all at once.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from understudy.character import Channels
 from understudy.checks import Array
 from understudy.maths import euler
-from understudy.rig import PosedRig
+from understudy.rig.posed import PosedRig
 
 FIRST = 1e15  # beyond all values of a rest pose; whole numbers up to 9e15 are exact
 
