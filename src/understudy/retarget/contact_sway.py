@@ -25,18 +25,20 @@ from understudy.retarget.freedom import Limits
 from understudy.retarget.limbs import Limbs
 from understudy.retarget.poses import Poses
 
+HEAVY = 0.1  # of the weight: what is lighter does not sway for the sake of balance
 MOVES = 1e-3  # of the size: a joint whose place changes by more is moved by the rig
 SOFT = 1e-2  # of the squared length: by a tenth of it the head is drawn as much as by a radian of one joint
 ACROSS = 0.2  # of the length: how far apart the points are that hold the head's direction
 
 
 def top_of(body: Body, limbs: Limbs, base: int) -> int:
-    """The link with the largest moment about what the figure stands on, below that; the base where there is none."""
+    """The heavy link with the largest moment about the base, and hanging on it; the base itself where there is none."""
     skeleton = limbs.skeleton
     below = np.array([base in skeleton.ancestors(j)[1:] for j in range(len(skeleton))], bool)
     centres = transform.apply(limbs.world, body.centres)
     moments = body.masses * np.linalg.norm(centres - limbs.world[base, :3, 3], axis=1) * below
-    return int(moments.argmax()) if moments.any() else base
+    top = int(moments.argmax())
+    return top if below[top] and body.masses[top] > HEAVY * body.mass else base
 
 
 def length_of(body: Body, limbs: Limbs, base: int) -> float:
