@@ -15,7 +15,7 @@ from understudy.keyframes import keys
 from understudy.keyframes.handles import is_broken, slopes
 from understudy.keyframes.past import same
 from understudy.studio.edit.key_changes import changed, numbers_of
-from understudy.studio.messages.edit import (
+from understudy.studio.messages.edit_keys import (
     ChannelRef,
     EditKeys,
     KeyChange,

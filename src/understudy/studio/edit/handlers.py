@@ -19,7 +19,7 @@ from understudy.studio.edit.key_changes import numbers_of
 from understudy.studio.edit.opening import open_clip
 from understudy.studio.edit.view import Graphed
 from understudy.studio.handling import drives, handles
-from understudy.studio.messages import edit
+from understudy.studio.messages import edit, edit_held, edit_keys
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
@@ -87,8 +87,8 @@ async def ghosts(session: Session, request: edit.EditGhosts) -> None:
         desk.send(await desk.work(view.picture))
 
 
-@handles(edit.EditGraph)
-async def graph(session: Session, request: edit.EditGraph) -> None:
+@handles(edit_keys.EditGraph)
+async def graph(session: Session, request: edit_keys.EditGraph) -> None:
     """What the graph editor shows."""
     desk = desk_of(session)
     editing = desk.editing
@@ -102,8 +102,8 @@ async def graph(session: Session, request: edit.EditGraph) -> None:
         desk.send(await desk.work(editing.view.picture, 0, 0))
 
 
-@handles(edit.EditPin)
-async def pin(session: Session, request: edit.EditPin) -> edit.EditHeld:
+@handles(edit_held.EditPin)
+async def pin(session: Session, request: edit_held.EditPin) -> edit_held.EditHeld:
     """Keep the path of a point."""
     desk = desk_of(session)
     _checked(desk, request.point)
@@ -113,22 +113,22 @@ async def pin(session: Session, request: edit.EditPin) -> edit.EditHeld:
     if same is not None and (same.start, same.stop) == (request.start, request.stop):
         new = replace(new, id=same.id)  # pinned again: the same pin
     desk.put(with_held(desk.entry, new), f"pin {_name(request.point)}")
-    return edit.EditHeld(new.id)
+    return edit_held.EditHeld(new.id)
 
 
-@handles(edit.EditContact)
-async def contact(session: Session, request: edit.EditContact) -> edit.EditHeld:
+@handles(edit_held.EditContact)
+async def contact(session: Session, request: edit_held.EditContact) -> edit_held.EditHeld:
     """A point stands still for a while, from now on; the curves are solved for that at once."""
     desk = desk_of(session)
     _checked(desk, request.point)
     new = ContactEntry(_id(request.held), request.point, request.start, request.stop, request.orientation)
     entry = with_held(desk.entry, new)
     await gesture_handlers.solved_contact(desk, entry, new)
-    return edit.EditHeld(new.id)
+    return edit_held.EditHeld(new.id)
 
 
-@handles(edit.EditHold)
-async def hold(session: Session, request: edit.EditHold) -> edit.EditHeld:
+@handles(edit_held.EditHold)
+async def hold(session: Session, request: edit_held.EditHold) -> edit_held.EditHeld:
     """A point passes where it passes."""
     desk = desk_of(session)
     _checked(desk, request.point)
@@ -138,18 +138,18 @@ async def hold(session: Session, request: edit.EditHold) -> edit.EditHeld:
         )
     new = HoldEntry(_id(request.held), request.point, request.time, request.orientation)
     desk.put(with_held(desk.entry, new), f"hold {_name(request.point)}")
-    return edit.EditHeld(new.id)
+    return edit_held.EditHeld(new.id)
 
 
-@handles(edit.EditRelease)
-async def release(session: Session, request: edit.EditRelease) -> None:
+@handles(edit_held.EditRelease)
+async def release(session: Session, request: edit_held.EditRelease) -> None:
     """Let go."""
     desk = desk_of(session)
     desk.put(without(desk.entry, request.held), "release")
 
 
-@handles(edit.EditLimit)
-async def limit(session: Session, request: edit.EditLimit) -> None:
+@handles(edit_held.EditLimit)
+async def limit(session: Session, request: edit_held.EditLimit) -> None:
     """Keep a column within a range. A joint that turns by quaternions becomes one that turns by angles first."""
     desk = desk_of(session)
     new = LimitEntry(request.target, request.column, request.low, request.high)
@@ -172,8 +172,8 @@ async def limit(session: Session, request: edit.EditLimit) -> None:
         desk.put(entry, note)
 
 
-@handles(edit.EditStiffness)
-async def stiffness(session: Session, request: edit.EditStiffness) -> None:
+@handles(edit_held.EditStiffness)
+async def stiffness(session: Session, request: edit_held.EditStiffness) -> None:
     """How unwillingly a joint takes part."""
     desk = desk_of(session)
     entry = desk.entry

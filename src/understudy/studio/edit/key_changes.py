@@ -19,7 +19,7 @@ from understudy.keyframes import automatic, keys
 from understudy.keyframes.handles import bezier_segments, is_broken
 from understudy.keyframes.selection import TOUCH, with_curves
 from understudy.studio.edit.key_moving import check_times, rearranged, transformed
-from understudy.studio.messages.edit import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef, KeyRuns
+from understudy.studio.messages.edit_keys import ChannelRef, EditKeys, KeyChange, KeyInsert, KeyRef, KeyRuns
 
 SEGMENTS = {"stepped": STEP, "linear": LINEAR, "bezier": BEZIER}
 RULES = {

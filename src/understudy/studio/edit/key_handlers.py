@@ -15,14 +15,14 @@ from understudy.studio.edit.desk import Desk, desk_of
 from understudy.studio.edit.holding import point_of, reach
 from understudy.studio.edit.view import Picture
 from understudy.studio.handling import handles
-from understudy.studio.messages import edit
+from understudy.studio.messages import edit, edit_keys
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 
-@handles(edit.EditKey)
-async def key(session: Session, request: edit.EditKey) -> edit.EditEnded:
+@handles(edit_keys.EditKey)
+async def key(session: Session, request: edit_keys.EditKey) -> edit.EditEnded:
     """Keys at a time, the motion as it is."""
 
     def keyed(curves: Curves, origin: float) -> Curves:
@@ -32,8 +32,8 @@ async def key(session: Session, request: edit.EditKey) -> edit.EditEnded:
     return await _final(desk_of(session), keyed, f"key at {request.time:.4g} s")
 
 
-@handles(edit.EditUnkey)
-async def unkey(session: Session, request: edit.EditUnkey) -> edit.EditEnded:
+@handles(edit_keys.EditUnkey)
+async def unkey(session: Session, request: edit_keys.EditUnkey) -> edit.EditEnded:
     """No keys at a time."""
 
     def bare(curves: Curves, origin: float) -> Curves:
@@ -43,8 +43,8 @@ async def unkey(session: Session, request: edit.EditUnkey) -> edit.EditEnded:
     return await _final(desk_of(session), bare, f"remove the keys at {request.time:.4g} s")
 
 
-@handles(edit.EditCopyPose)
-async def copy_pose(session: Session, request: edit.EditCopyPose) -> None:
+@handles(edit_keys.EditCopyPose)
+async def copy_pose(session: Session, request: edit_keys.EditCopyPose) -> None:
     """Copy the pose at a time."""
     desk = desk_of(session)
     editing = desk.editing
@@ -53,8 +53,8 @@ async def copy_pose(session: Session, request: edit.EditCopyPose) -> None:
     desk.announce()
 
 
-@handles(edit.EditPastePose)
-async def paste_pose(session: Session, request: edit.EditPastePose) -> edit.EditEnded:
+@handles(edit_keys.EditPastePose)
+async def paste_pose(session: Session, request: edit_keys.EditPastePose) -> edit.EditEnded:
     """Set the copied pose as keys."""
     desk = desk_of(session)
     pose = desk.pose
@@ -69,8 +69,8 @@ async def paste_pose(session: Session, request: edit.EditPastePose) -> edit.Edit
     return await _final(desk, pasted, "paste a mirrored pose" if request.mirror else "paste a pose")
 
 
-@handles(edit.EditTween)
-async def tween(session: Session, request: edit.EditTween) -> edit.EditEnded:
+@handles(edit_keys.EditTween)
+async def tween(session: Session, request: edit_keys.EditTween) -> edit.EditEnded:
     """A pose between the neighbouring keys."""
 
     def tweened(curves: Curves, origin: float) -> Curves:
@@ -80,8 +80,8 @@ async def tween(session: Session, request: edit.EditTween) -> edit.EditEnded:
     return await _shown(desk_of(session), tweened, request.final, "a pose between keys")
 
 
-@handles(edit.EditKeys)
-async def change_keys(session: Session, request: edit.EditKeys) -> edit.EditEnded:
+@handles(edit_keys.EditKeys)
+async def change_keys(session: Session, request: edit_keys.EditKeys) -> edit.EditEnded:
     """Keys as the graph editor and the dope sheet change them."""
 
     def changed(curves: Curves, origin: float) -> Curves:
@@ -90,8 +90,8 @@ async def change_keys(session: Session, request: edit.EditKeys) -> edit.EditEnde
     return await _shown(desk_of(session), changed, request.final, "keys")
 
 
-@handles(edit.EditAbandon)
-async def abandon(session: Session, request: edit.EditAbandon) -> None:
+@handles(edit_keys.EditAbandon)
+async def abandon(session: Session, request: edit_keys.EditAbandon) -> None:
     """Back to the curves that are kept."""
     desk = desk_of(session)
     editing = desk.editing

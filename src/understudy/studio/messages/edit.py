@@ -1,4 +1,6 @@
-"""The messages of the edit mode: motion curves, gestures, what is held, poses, keys, strokes, reduction.
+"""The messages of the edit mode: what is open, motion curves, gestures and what came of them, strokes, reduction.
+
+What is held is in `edit_held`, keys and poses in `edit_keys`.
 
 All times are seconds from the beginning of the clip, as the stage counts them; positions metres in the world,
 orientations quaternions x, y, z, w. Gestures are told without an id, and the newest wins: each `EditOutcome` says by
@@ -18,12 +20,8 @@ Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 Number = Annotated[int, Bound(least=0, most=2**32 - 1)]
 Factor = Annotated[float, Bound(least=0.05, most=20.0)]
-Share = Annotated[float, Bound(least=-1.0, most=2.0)]
 Metres = Annotated[float, Bound(least=1e-6, most=1e3)]
-Handle = tuple[float, float]
 GestureKind = Literal["move", "turn", "time"]
-Interpolation = Literal["stepped", "linear", "bezier"]
-Automatic = Literal["auto", "smooth", "flat", "linear", "stepped"]
 
 
 @dataclass(frozen=True)
@@ -207,79 +205,6 @@ class EditEnd(Request):
 
 
 @dataclass(frozen=True)
-class EditHeld:
-    """The id under which something is held."""
-
-    held: str
-
-
-@dataclass(frozen=True)
-class EditPin(Request):
-    """Keep the path of a point while others are moved; `held` changes a pin that there is."""
-
-    kind: ClassVar[str] = "editPin"
-    result: ClassVar[Any] = EditHeld
-    point: PointRef
-    orientation: bool = True
-    start: Seconds | None = None
-    stop: Seconds | None = None
-    held: Id | None = None
-
-
-@dataclass(frozen=True)
-class EditContact(Request):
-    """Let a point stand still for a while: the curves are solved for it at once, as one undo step."""
-
-    kind: ClassVar[str] = "editContact"
-    result: ClassVar[Any] = EditHeld
-    point: PointRef
-    start: Seconds
-    stop: Seconds
-    orientation: bool = False
-    held: Id | None = None
-
-
-@dataclass(frozen=True)
-class EditHold(Request):
-    """Let a point pass where it passes, at one moment."""
-
-    kind: ClassVar[str] = "editHold"
-    result: ClassVar[Any] = EditHeld
-    point: PointRef
-    time: Seconds
-    orientation: bool = False
-    held: Id | None = None
-
-
-@dataclass(frozen=True)
-class EditRelease(Request):
-    """Let go of a pin, a contact or a hold."""
-
-    kind: ClassVar[str] = "editRelease"
-    held: Id
-
-
-@dataclass(frozen=True)
-class EditLimit(Request):
-    """Keep a column within a range, radians or metres; without low and high the limit is lifted."""
-
-    kind: ClassVar[str] = "editLimit"
-    target: Name
-    column: Name
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True)
-class EditStiffness(Request):
-    """How unwillingly a joint takes part: 1 is usual, 0 costs nothing, None is usual again."""
-
-    kind: ClassVar[str] = "editStiffness"
-    target: Name
-    value: Annotated[float, Bound(least=0.0, most=1e6)] | None = None
-
-
-@dataclass(frozen=True)
 class EditOffer(Request):
     """Accept one of the offers of the last outcome, by its number, as one undo step."""
 
@@ -320,177 +245,6 @@ class EditPoseEnd(Request):
     result: ClassVar[Any] = EditEnded
     gesture: Number
     commit: bool
-
-
-@dataclass(frozen=True)
-class ChannelRef:
-    """A channel by name; an empty `channel` is all channels of the target."""
-
-    target: Name
-    channel: Annotated[str, Bound(longest=32)] = ""
-
-
-Channels = Annotated[tuple[ChannelRef, ...], Bound(longest=4000)]
-
-
-@dataclass(frozen=True)
-class EditKey(Request):
-    """Set keys at a time, of all channels or of some; the motion stays as it is."""
-
-    kind: ClassVar[str] = "editKey"
-    result: ClassVar[Any] = EditEnded
-    time: Seconds
-    channels: Channels | None = None
-
-
-@dataclass(frozen=True)
-class EditUnkey(Request):
-    """Remove the keys at a time, of all channels or of some."""
-
-    kind: ClassVar[str] = "editUnkey"
-    result: ClassVar[Any] = EditEnded
-    time: Seconds
-    channels: Channels | None = None
-
-
-@dataclass(frozen=True)
-class EditCopyPose(Request):
-    """Copy the pose at a time."""
-
-    kind: ClassVar[str] = "editCopyPose"
-    time: Seconds
-
-
-@dataclass(frozen=True)
-class EditPastePose(Request):
-    """Set the copied pose as keys at a time, left and right exchanged if asked; of all channels or of some."""
-
-    kind: ClassVar[str] = "editPastePose"
-    result: ClassVar[Any] = EditEnded
-    time: Seconds
-    mirror: bool = False
-    channels: Channels | None = None
-
-
-@dataclass(frozen=True)
-class EditTween(Request):
-    """A pose between the neighbouring keys, as keys at a time: 0 is the one before, 1 the one after, beyond overshoots.
-
-    It is one undo step when `final`, and only shown before.
-    """
-
-    kind: ClassVar[str] = "editTween"
-    result: ClassVar[Any] = EditEnded
-    time: Seconds
-    share: Share
-    channels: Channels | None = None
-    final: bool = True
-    number: Number = 0
-
-
-@dataclass(frozen=True)
-class KeyRef:
-    """A key of a channel by its place, as the curves had it before the gesture; `column` None is all columns."""
-
-    target: Name
-    channel: Annotated[str, Bound(longest=32)]
-    key: Number
-    column: Number | None = None
-
-
-@dataclass(frozen=True)
-class KeyChange:
-    """What becomes of a key; what is None stays. Handles are (dt, dv), both forward in time, and final where given.
-
-    The other handle of a key that is not broken turns along, and handles of segments whose length changes keep their
-    share of it, unless they are given too.
-    """
-
-    target: Name
-    channel: Annotated[str, Bound(longest=32)]
-    key: Number
-    column: Number | None = None  # for value and handles; None only where the channel has one column
-    time: float | None = None
-    value: float | None = None
-    before: Handle | None = None
-    after: Handle | None = None
-    interpolation: Interpolation | None = None  # of the segment that leaves the key
-
-
-@dataclass(frozen=True)
-class KeyInsert:
-    """A new key on the curve as it is, or with another value in one column."""
-
-    target: Name
-    channel: Annotated[str, Bound(longest=32)]
-    time: Seconds
-    column: Number | None = None
-    value: float | None = None
-
-
-@dataclass(frozen=True)
-class KeyRuns:
-    """Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all."""
-
-    target: Name
-    channel: Annotated[str, Bound(longest=32)]
-    columns: Annotated[tuple[Number, ...], Bound(longest=1000)] | None
-    runs: Annotated[tuple[tuple[Number, Number], ...], Bound(longest=10_000)]
-
-
-@dataclass(frozen=True)
-class KeyTransform:
-    """Keys moved and scaled at once: t' = s t + o, v' = r v + p, with (s, o) of `time` and (r, p) of `value`.
-
-    A handle keeps its share of its segment and follows the scale: dt' = q dt, dv' = q f dv, with q the new length of
-    the segment over the old, and f = r / s at a chosen key and column, 1 / s in its other columns, 1 at other keys.
-    """
-
-    keys: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)]
-    time: tuple[Annotated[float, Bound(least=1e-6, most=1e6)], float]
-    value: tuple[float, float]
-
-
-@dataclass(frozen=True)
-class EditKeys(Request):
-    """Keys as the graph editor and the dope sheet change them: shown while not `final`, then one undo step.
-
-    Keys are numbered as they were before the gesture, all the while. First `transform`, then `changes`, then `broken`
-    and `automatic` of `keys` and `runs`, then what is to be deleted and inserted. Where several channels have one
-    target and one kind, `weights:3` is the channel with the number 3 in the state.
-    """
-
-    kind: ClassVar[str] = "editKeys"
-    result: ClassVar[Any] = EditEnded
-    transform: KeyTransform | None = None
-    changes: Annotated[tuple[KeyChange, ...], Bound(longest=10_000)] = ()
-    keys: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
-    runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
-    broken: bool | None = None
-    automatic: Automatic | None = None
-    delete: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
-    delete_runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
-    insert: Annotated[tuple[KeyInsert, ...], Bound(longest=1_000)] = ()
-    final: bool = True
-    number: Number = 0
-
-
-@dataclass(frozen=True)
-class EditAbandon(Request):
-    """Go back to the curves before keys or a tween were shown that are not final."""
-
-    kind: ClassVar[str] = "editAbandon"
-
-
-@dataclass(frozen=True)
-class EditGraph(Request):
-    """Which channels the graph editor shows, and over which range; they follow as frames of stream 3 ever after."""
-
-    kind: ClassVar[str] = "editGraph"
-    channels: Annotated[tuple[ChannelRef, ...], Bound(longest=400)]
-    start: Seconds | None = None
-    stop: Seconds | None = None
-    samples: Annotated[int, Bound(least=2, most=4096)] = 512
 
 
 @dataclass(frozen=True)
