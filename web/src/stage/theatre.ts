@@ -21,7 +21,8 @@ import { makeRenderer } from "./renderer";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
 const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
-const SHADOW_EVERY = 4; // pictures have one shadow of the key, and
+const SHADOW_EVERY = 4; // pictures have one shadow of the key,
+const SHADOW_HURRIED = 24; // or so many where something follows the hand: it changes little until it rests; and
 const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
 
 /** Calls back when the task that runs now is over. */
@@ -419,7 +420,7 @@ class Theatre implements Stage {
     const { shadowMap } = this.renderer;
     shadowMap.autoUpdate = !this.ability.software;
     const hurried = this.hurried && this.ability.software && !resting;
-    shadowMap.needsUpdate = resting || this.pictures % SHADOW_EVERY === 0;
+    shadowMap.needsUpdate = resting || this.pictures % (hurried ? SHADOW_HURRIED : SHADOW_EVERY) === 0;
     if (hurried || this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
     this.contact.update(this.renderer);
   }
