@@ -68,10 +68,36 @@ def test_toes_are_straight_where_heel_and_toe_stand() -> None:
     phases = Phases(body.names, down)
     soles = soles_of(body, stance_of(poses, body, phases))
     assert soles.rigid(body, skeleton)[body.names.index("LeftToe.toe")] == skeleton.index("LeftFoot")
-    found = soles.straightened(poses, body, firmness(phases, 30.0))
+    found = soles.straightened(poses, body, firmness(phases, 30.0), body.contact_positions(poses.world))
     turned = quaternion.to_rotation_vector(
         quaternion.multiply(quaternion.conjugate(skeleton.rotations[toe]), found.rotations[:, toe])
     )[:, 0]
     np.testing.assert_allclose(turned[:30], 0.0, atol=1e-9)
     np.testing.assert_allclose(turned[40:], -0.5, atol=1e-9)
     assert (np.diff(turned) < 1e-12).all()
+
+
+def test_toes_are_the_straighter_the_lower_the_heel_should_be() -> None:
+    asset = cast.load("penguin")
+    skeleton, body = asset.character().skeleton, body_of(asset.character())
+    foot, toe = skeleton.index("LeftFoot"), skeleton.index("LeftToe")
+    rotations = np.array(Poses.rest(skeleton, 5, 30.0).rotations)
+    rotations[:, foot] = quaternion.multiply(rotations[:, foot], quaternion.from_rotation_vector([0.4, 0.0, 0.0]))
+    rotations[:, toe] = quaternion.multiply(rotations[:, toe], quaternion.from_rotation_vector([-0.4, 0.0, 0.0]))
+    poses = Poses(skeleton, Poses.rest(skeleton, 5).translations, rotations, 30.0)
+    ball, heel = body.names.index("LeftToe.toe"), body.names.index("LeftFoot.heel")
+    down = np.zeros((5, len(body.contacts)), bool)
+    down[:, ball] = True
+    phases = Phases(body.names, down)
+    soles = soles_of(body, stance_of(poses, body, phases))
+    holds = np.where(down, 1.0, LOOSE)
+    points = body.contact_positions(poses.world)
+    assert points[0, heel, 1] > points[0, ball, 1]
+    half = points.copy()
+    half[:, heel, 1] = 0.5 * (points[:, heel, 1] + points[:, ball, 1])
+    for goals, kept in ((points, -0.4), (half, -0.2)):
+        found = soles.straightened(poses, body, holds, goals).rotations[:, toe]
+        turned = quaternion.to_rotation_vector(
+            quaternion.multiply(quaternion.conjugate(skeleton.rotations[toe]), found)
+        )
+        np.testing.assert_allclose(turned[:, 0], kept, atol=1e-6)

@@ -69,7 +69,7 @@ def reaching(
     stance = stance_of(poses, body, phases) if stance is None else stance
     used, holds = np.flatnonzero(phases.down.any(axis=0)), firmness(phases, poses.rate)
     if stance.base is None:
-        poses = soles_of(body, stance).straightened(poses, body, holds)
+        poses = soles_of(body, stance).straightened(poses, body, holds, goals)
     points = body.contact_positions(poses.world)
     goals = as_feet(points, goals, phases, holds, stance.hips)
     partly = phases.down.any(axis=1, keepdims=True) & ~phases.down

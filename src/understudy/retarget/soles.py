@@ -48,15 +48,21 @@ class Soles:
                 result[toe] = result[heel]
         return result
 
-    def straightened(self, poses: Poses, body: Body, holds: Array) -> Poses:
-        """Poses whose toes are as at rest where heel and toe both stand: bent ones would be pressed into the floor."""
+    def straightened(self, poses: Poses, body: Body, holds: Array, goals: Array) -> Poses:
+        """Poses whose toes are as at rest where heel and toe both stand: bent ones would be pressed into the floor.
+
+        Where the toe alone stands and the heel should be lower than it is, they are the straighter the lower it is.
+        """
         skeleton, rotations = poses.skeleton, np.array(poses.rotations)
+        points = body.contact_positions(poses.world)
         for heel, toe in self.contacts:
             first, last = body.contacts[heel].joint, body.contacts[toe].joint
             chain = skeleton.ancestors(last)
             if first == last or first not in chain:
                 continue
-            share = np.prod((holds[:, [heel, toe]] - LOOSE) / (1 - LOOSE), axis=1)
+            stands = (holds[:, [heel, toe]] - LOOSE) / (1 - LOOSE)
+            lifted, wanted = (np.maximum(p[:, heel, 1] - p[:, toe, 1], 1e-9) for p in (points, goals))
+            share = np.maximum(stands.prod(axis=1), stands[:, 1] * np.clip(1 - wanted / lifted, 0.0, 1.0))
             for joint in chain[: chain.index(first)]:
                 rest = np.broadcast_to(skeleton.rotations[joint], rotations[:, joint].shape)
                 rotations[:, joint] = quaternion.slerp(rotations[:, joint], rest, share)
