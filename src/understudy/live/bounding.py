@@ -67,9 +67,8 @@ class Bound:
         for i, (told, state) in enumerate(zip(ready, after)):
             voice = state.voice
             rests = isinstance(voice.leg, Hold) and voice.cursor > planner.rate
-            alone = len(state.voices) == 1 and told.blend is None and (rests or voice.replaying)
-            if len(state.before) < 2 or alone:
-                continue  # a clip as it is, or hardly a motion
+            if len(state.before) < 2 or (state.alone > 2 and (rests or voice.replaying)):
+                continue  # a clip as it is, for the three frames that tell how it turns, or hardly a motion
             before = np.stack(state.before)
             if self.excess(before, rows[i : i + 1], planner.rate)[0] <= 1:
                 continue

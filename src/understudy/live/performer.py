@@ -183,6 +183,7 @@ class Performer:
                 features=features,
                 rate=(features - state.features) * self.rate,
                 blend=blend,
+                alone=state.alone + 1 if len(own) == 1 and state.blend is None else 0,
                 dials=state.dials.turned(dt),
                 ground=after(seen, state.ground, self.rate),
             )

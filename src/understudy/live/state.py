@@ -159,6 +159,7 @@ class State:
     ground: Ground
     blend: Blend | None = None
     before: tuple[Array, ...] = ()  # the last two rows (C,), without layers
+    alone: int = 0  # frames for which one voice has been shown as it is
     look: Any = None  # what `Look` asked for
     look_until: int | None = None  # frame
     until: int | None = None  # frame at which the command has taken its time; None where its legs decide
