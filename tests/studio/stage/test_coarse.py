@@ -9,8 +9,8 @@ from tests.studio.stage.puppets import tube
 from understudy.character import Mesh
 from understudy.checks import Array
 from understudy.render.figure import bones
-from understudy.studio.stage.coarse import coarsened
 from understudy.studio.crowd.thinning import thinned
+from understudy.studio.stage.coarse import coarsened
 
 
 def ball(rings: int = 24, sides: int = 32) -> tuple[Array, Array]:
