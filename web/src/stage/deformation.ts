@@ -34,6 +34,8 @@ export interface Deformation {
   update(renderer: WebGLRenderer): void;
   /** What the graphics card had is lost: all of it is made anew. */
   refresh(): void;
+  /** Only these triangles are drawn from now on, three drawn vertices each; null for all. */
+  sketch(triangles: Uint32Array | null): void;
   /** The places as the graphics card has them, three numbers a row: for measuring, not for every frame. */
   read(renderer: WebGLRenderer): Float32Array;
   dispose(): void;
@@ -78,6 +80,11 @@ export class Streamed implements Deformation {
 
   refresh(): void {
     this.place.needsUpdate = this.normal.needsUpdate = true;
+  }
+
+  sketch(triangles: Uint32Array | null): void {
+    this.shading.only(triangles && triangles.map((vertex) => this.sources[vertex]));
+    this.stale = true;
   }
 
   read(): Float32Array {
@@ -221,6 +228,8 @@ export class Skinned implements Deformation {
   refresh(): void {
     this.stale = true;
   }
+
+  sketch(): void {} // the graphics card moves all vertices, whatever is drawn of them
 
   read(renderer: WebGLRenderer): Float32Array {
     this.update(renderer);

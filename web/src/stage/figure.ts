@@ -29,6 +29,7 @@ export class Figure {
   private readonly materials: Material[] = [];
   private readonly fine: BufferAttribute[] = []; // the triangles of each geometry
   private few: BufferAttribute[] = []; // the same of the sketch, where there is one
+  private sparse: Uint32Array | null = null; // all of the sketch's triangles
   private isSketched = false;
 
   private constructor(
@@ -124,7 +125,8 @@ export class Figure {
     if (!fits) return; // of another character
     this.few = parts.flatMap((part, i) => draws[i].map((numbers) => indexOf(numbers, part)));
     const solid = parts.flatMap((part, i) => draws[i].filter((_, k) => materials[part.draws[k].material].alphaMode !== "BLEND"));
-    this.rough.setIndex(new BufferAttribute(Uint32Array.from(solid.flatMap((numbers) => [...numbers])), 1));
+    this.rough.setIndex(new BufferAttribute(joined(solid), 1));
+    this.sparse = joined(draws.flat());
   }
 
   /** Whether it is drawn with fewer triangles, where there are such. */
@@ -132,6 +134,7 @@ export class Figure {
     if (sketched === this.isSketched || !this.few.length) return;
     this.isSketched = sketched;
     this.geometries.forEach((geometry, i) => geometry.setIndex((sketched ? this.few : this.fine)[i]));
+    this.deformation.sketch(sketched ? this.sparse : null);
   }
 
   update(renderer: WebGLRenderer): void {
@@ -182,6 +185,10 @@ export class Figure {
     for (const each of [this.whole, this.rough]) each.dispose();
     for (const each of [...this.geometries, ...this.materials]) each.dispose();
   }
+}
+
+function joined(parts: readonly Uint32Array[]): Uint32Array {
+  return Uint32Array.from(parts.flatMap((numbers) => [...numbers]));
 }
 
 /** Triangles in numbers of drawn vertices, as an index of a part's own vertices. */

@@ -1,13 +1,20 @@
 /** Normals of a moving surface: the unit sum of the normals of the triangles around a vertex, weighted by area. */
 export class Shading {
   private readonly total: Float32Array;
+  private summed: Uint32Array;
 
   /** `corners` are three vertices a triangle; vertices with one number in `seams` share their normal. */
   constructor(
     private readonly corners: Uint32Array,
     private readonly seams: Uint32Array,
   ) {
+    this.summed = corners;
     this.total = new Float32Array(3 * (seams.reduce((most, seam) => Math.max(most, seam), -1) + 1));
+  }
+
+  /** The triangles that count from now on; null for all. */
+  only(corners: Uint32Array | null): void {
+    this.summed = corners ?? this.corners;
   }
 
   /** Normals of `points` into `out`, three numbers a vertex; up where there is no area around one. */
@@ -32,7 +39,7 @@ export class Shading {
 
   /** The sums: a triangle's cross product is as long as twice its area. */
   private gather(points: Float32Array): void {
-    const { corners, seams, total } = this;
+    const { summed: corners, seams, total } = this;
     total.fill(0);
     for (let t = 0; t < corners.length; t += 3) {
       const a = corners[t];
