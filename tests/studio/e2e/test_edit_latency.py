@@ -19,7 +19,7 @@ from tests.studio.e2e.running import Studio
 from tests.studio.e2e.test_edit import drag, editing, free_time, show, state
 
 CASES = {
-    "dragon": ("dragon", "happy_greeting", "Head", ("Neck1", "Neck2", "Neck3")),
+    "dragon": ("dragon", "happy_greeting", "Tongue4", ("Ear.L", "Ear.R", "Neck2")),
     "spider": (
         "gltf_quaternius/easy_enemies_pack_Spider.glb",
         "SpiderArmature|Spider_Walk",
@@ -47,7 +47,7 @@ def test_drags_are_answered_while_the_pointer_moves(
     page.wait_for_timeout(2000)  # the browser has compiled what it draws with, and has fewer triangles for a hand
     page.evaluate("() => window.understudy.editLatencies(true)")
     for dx, dy in ((20, -15), (-15, -20), (20, 10), (-20, 15)):
-        drag(page, curve, free_time(page), dx, dy, steps=25)
+        drag(page, curve, free_time(page), dx, dy, steps=50)
         page.wait_for_timeout(600)
         page.keyboard.press("Escape")  # what is said of an edit that was blocked would lie over the path
     traces = page.evaluate("() => window.understudy.editLatencies()")

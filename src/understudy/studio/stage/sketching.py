@@ -16,7 +16,7 @@ from understudy.studio.stage.description import VERSION, Buffers, chosen
 from understudy.studio.stage.packing import Packer
 from understudy.studio.stage.surface import pieces_of
 
-WANTED = 4000  # places of vertices in all: an edge is about four pixels long where a character fills the view
+WANTED = 3000  # places of vertices in all: an edge is about five pixels long where a character fills the view
 FEWEST = 40  # of a part
 
 
