@@ -37,6 +37,20 @@ def test_a_base_follows_both_feet_and_hops_in_the_middle_of_a_step() -> None:
     assert followed.names == base.names
 
 
+def test_a_base_that_never_leaves_the_floor_glides_where_the_actor_steps() -> None:
+    _, body = bodies.walker()
+    groups = (((0, 1), (2, 3)),) * 2
+    down = np.ones((60, 4), bool)
+    down[10:22, :2] = False  # a step
+    down[30:36] = False  # a jump
+    followed = follow(Phases(body.names, down), groups, ("a", "b"), 30.0, hops=False)
+    np.testing.assert_array_equal(np.flatnonzero(~followed.down[:, 1]), range(30, 36))
+    assert followed.gliding is not None
+    np.testing.assert_array_equal(np.flatnonzero(followed.gliding), [*range(10, 22), *range(30, 36)])
+    legs = (((0, 1),), ((2, 3),))
+    assert follow(Phases(body.names, down), legs, ("a", "b"), 30.0, hops=False).gliding is None
+
+
 def test_forefeet_follow_hands_only_where_hands_touch_the_floor() -> None:
     dog = registry.read(data_file("gltf_quaternius/animals_pack_Husky.glb")).character()
     actor = registry.read(data_file("bvh_cmu/79_53.bvh")).character()

@@ -3,7 +3,7 @@
 The figure is first moved as a whole, smoothly, by what all contact points have in common; then the legs reach for the
 goals of `contact_goals` by inverse kinematics, within their limits. The hips give way only as far as legs are too
 short. A figure whose contact points hang on its root, with no leg between, is held there and sways (`contact_sway`);
-feet that hang on no leg are placed, and their legs follow (`loose_feet`).
+feet that hang on no leg are placed, and their legs follow (`loose_feet`); what glides is only put on the floor.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from understudy.retarget.contact_goals import LOOSE, as_feet, contact_goals, dis
 from understudy.retarget.contact_path import spanned_way
 from understudy.retarget.contacts import Phases
 from understudy.retarget.freedom import Freedom, Limits
+from understudy.retarget.glide import on_floor
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.loose_feet import LooseFoot, placed
 from understudy.retarget.markers import Markers
@@ -39,6 +40,8 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     used = np.flatnonzero(phases.down.any(axis=0))
     if not used.size or not len(poses):
         return poses
+    if phases.gliding is not None:
+        return on_floor(poses, body, phases)
     stance = stance_of(poses, body, phases)
     way = spanned_way(poses, body, phases, stance)
     moved = poses.moved(_shifts(way.shifts))

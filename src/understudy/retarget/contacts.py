@@ -39,11 +39,14 @@ class Phases:
 
     names: tuple[str, ...]  # (K,)
     down: Array  # (F, K) bool
+    gliding: Array | None  # (F,) bool: what glides does, while a step is made (`glide`); None: it stands
 
-    def __init__(self, names: Iterable[str], down: Any) -> None:
+    def __init__(self, names: Iterable[str], down: Any, gliding: Any = None) -> None:
         names = checks.unique_names(names, "contact points")
         object.__setattr__(self, "names", names)
         object.__setattr__(self, "down", checks.array(down, "contact phases", ("F", len(names)), bool))
+        glides = None if gliding is None else checks.array(gliding, "gliding frames", (len(self.down),), bool)
+        object.__setattr__(self, "gliding", glides)
 
     def __len__(self) -> int:
         return len(self.down)

@@ -2,7 +2,7 @@
 
 Found by side, by limb and by role: a left toe follows the left toe, a forefoot the hand where the actor's hands are
 contact points and otherwise the foot of its side. What stands in the middle, as the lamp's base, follows both feet: it
-is in the air where the actor is, and hops in the middle of each step that he makes.
+is in the air where the actor is, and hops in the middle of each step that he makes, or glides (`glide`).
 """
 
 from __future__ import annotations
@@ -62,9 +62,21 @@ def corresponding(
     return tuple(result)
 
 
-def follow(phases: Phases, correspondence: tuple[Groups, ...], names: Iterable[str], rate: float) -> Phases:
-    """The phases of contacts that follow those of a source; one that follows none is never down."""
+def follow(
+    phases: Phases, correspondence: tuple[Groups, ...], names: Iterable[str], rate: float, hops: bool = True
+) -> Phases:
+    """The phases of contacts that follow those of a source; one that follows none is never down.
+
+    Without `hops`, what follows several limbs alone glides while the source makes a step.
+    """
     down = np.zeros((len(phases), len(correspondence)), bool)
+    if not hops and correspondence and all(len(groups) > 1 for groups in correspondence):
+        stepping = np.zeros(len(phases), bool)
+        for k, groups in enumerate(correspondence):
+            limbs = np.array([phases.down[:, list(group)].any(axis=1) for group in groups])
+            down[:, k] = limbs.any(axis=0)
+            stepping |= ~limbs.all(axis=0)
+        return Phases(names, down, stepping)
     for k, groups in enumerate(correspondence):
         if groups:
             down[:, k] = _hopping(np.array([phases.down[:, list(group)].any(axis=1) for group in groups]), rate)

@@ -14,6 +14,7 @@ from understudy.maths import transform
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases, runs
 from understudy.retarget.force_balance import forces, problem_of, settled
+from understudy.retarget.glide import standing
 from understudy.retarget.global_motion import actor_motion
 from understudy.retarget.height import body_height
 from understudy.retarget.momentum import GRAVITY, MassMotion, mass_motion
@@ -63,9 +64,13 @@ def measures(
 
 
 def slide(positions: Array, phases: Phases, rate: float) -> Array:
-    """(n,) metres a second along the floor, of every step that a contact point (F, K, 3) is down at both ends of."""
+    """(n,) metres a second along the floor, of every step that a contact point (F, K, 3) is down at both ends of.
+
+    What glides counts only where it stands.
+    """
     speed = np.linalg.norm(np.diff(positions[..., [0, 2]], axis=0), axis=2) * rate
-    return np.asarray(speed[phases.down[1:] & phases.down[:-1]])
+    down = standing(phases).down
+    return np.asarray(speed[down[1:] & down[:-1]])
 
 
 def penetration(positions: Array) -> float:

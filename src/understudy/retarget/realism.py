@@ -19,7 +19,7 @@ by d, the pressing drops out of each frame for itself:
     min_e  |r + B d + J (e' - e)|^2 + e'^T D^-1 e' = (rho + B d)^T W (rho + B d),   rho = r - J e,  W = (1 + J D J^T)^-1
 
 and what is left is one banded system for the Gaussians, damped as by Levenberg and Marquardt. In the end the feet are
-put back where they stood, and the legs follow.
+put back where they stood, and the legs follow. What glides only falls where it is in flight.
 """
 
 from __future__ import annotations
@@ -104,6 +104,8 @@ def realistic(
     flown[:, :3] = fallen(centres, air, poses.rate, gravity)
     start = poses.moved(displacement_frames(centres, flown))
     problem = problem_of(start.world, body, phases, poses.rate, height, gravity)
+    if phases.gliding is not None:
+        return start if _mismatch(problem) < least else poses
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
     stance = stance_of(poses, body, phases)
@@ -119,9 +121,12 @@ def realistic(
 
 
 def stay_units(stance: Stance, phases: Phases, height: float) -> Array:
-    """(F,) metres that count as one displacement: part of a leg while standing, more in flight."""
+    """(F,) metres that count as one displacement: part of a leg while standing, more in flight.
+
+    Of a figure that stands on its base, only what the base carries can go anywhere, and goes the further for it.
+    """
     standing = np.asarray(phases.down.any(axis=1))
-    near = min(STAY[0] * height, STRIDE * stance.length)
+    near = stance.carried * min(STAY[0] * height, STRIDE * stance.length)
     return np.where(standing, near, STAY[0] * height)
 
 

@@ -27,6 +27,7 @@ class Stance:
     hips: Array  # (K,) the joint that each contact's leg begins with
     lengths: Array  # (K,) metres at rest from there to the contact
     base: int | None  # what a figure without legs stands on
+    carried: float = 1.0  # of the weight: what is not in the base
 
     @property
     def length(self) -> float:
@@ -48,7 +49,8 @@ def stance_of(poses: Poses, body: Body, phases: Phases) -> Stance:
         return Stance(limbs, feet, hips, lengths, None)
     base = body.contacts[int(np.flatnonzero(phases.down.any(axis=0))[0])].joint
     lengths = np.full(len(points), contact_sway.length_of(body, limbs, base))
-    return Stance(limbs, feet, hips, lengths, base)
+    carried = 1 - float(body.masses[base] / body.mass)
+    return Stance(limbs, feet, hips, lengths, base, carried)
 
 
 def has_no_legs(skeleton: Skeleton, body: Body, phases: Phases) -> bool:

@@ -29,6 +29,7 @@ from understudy.retarget.contact_correction import corrected
 from understudy.retarget.contacts import Phases, held, phases_of
 from understudy.retarget.correspondence import corresponding, follow
 from understudy.retarget.freedom import Freedom, Limits, freedom_of
+from understudy.retarget.glide import stays_down
 from understudy.retarget.global_motion import travel
 from understudy.retarget.height import body_height
 from understudy.retarget.ik import solve_ik
@@ -190,14 +191,15 @@ def check_ground(stage: Stage) -> None:
         where = f"its lowest part is {heights.min():.2g} m high" if heights.size else "no part of it is low"
         raise InvalidInput(
             f"{stage.target.name!r} has nothing to stand on: at rest {where}, and the floor is at 0; "
-            "name contact points that are there, or transfer without physics"
+            "name contact points that are there, or transfer without physics (--no-physics)"
         )
 
 
 def found_phases(source: Source, source_body: Body | None, stage: Stage, local: Poses) -> Phases:
     """When the character's contacts are down: while the actor's are, and its `local` poses have them near the floor.
 
-    A horse that rears has its forefeet in the air though the actor who plays it stands. Without a skeleton of the actor
+    A horse that rears has its forefeet in the air though the actor who plays it stands. What stands on one base and is
+    on the floor in all pairs glides where the actor steps; else it hops. Without a skeleton of the actor
     the character's own heights and speeds decide.
     """
     places = stage.body.contact_positions(local.world)
@@ -207,9 +209,10 @@ def found_phases(source: Source, source_body: Body | None, stage: Stage, local: 
     height = body_height(source_body, source.poses)
     actor = phases_of(source_body.contact_positions(source.poses.world), source.rate, height, source_body.names)
     groups = corresponding(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
-    followed = follow(actor, groups, stage.body.names, source.rate)
+    posed = stage.body.contact_positions(stage.pairs.poses.world)[..., 1] / stage.height
+    followed = follow(actor, groups, stage.body.names, source.rate, hops=not stays_down(posed, NEAR))
     above = places[..., 1] / stage.height
-    return Phases(followed.names, followed.down & held(above < NEAR, above > FAR))
+    return Phases(followed.names, followed.down & held(above < NEAR, above > FAR), followed.gliding)
 
 
 def _joints(stage: Stage, mapped: Mapped, source: Source) -> Poses:
