@@ -58,7 +58,8 @@ def test_learning_tells_how_far_it_is_and_performs(learned: Studio, page: Page) 
     assert learned.session.project.place("models", model["file"]).exists()
     assert not list((learned.session.folder / "learning").glob("*"))  # what was kept for a restart is gone
     found = report(page)
-    assert found["model"] == model["id"] and found["label"] in model["labels"] and found["gaze"] is None
+    assert found["model"] == model["id"] and found["label"] in model["labels"]
+    assert found["gaze"] == 1.0  # it has no eyes, and turns its head
     assert len(found["voices"][0]["x"]) == 3 and found["ms"] > 0
 
 
