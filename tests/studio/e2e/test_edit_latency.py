@@ -45,6 +45,9 @@ def test_drags_are_answered_while_the_pointer_moves(
     curve = show(page, joint)
     before = state(page)
     page.wait_for_timeout(2000)  # the browser has compiled what it draws with, and has fewer triangles for a hand
+    drag(page, curve, free_time(page), 10, -8, steps=10)  # the first of a server reads its compiled code from disk
+    page.wait_for_timeout(800)
+    page.keyboard.press("Escape")
     page.evaluate("() => window.understudy.editLatencies(true)")
     for dx, dy in ((20, -15), (-15, -20), (20, 10), (-20, 15)):
         drag(page, curve, free_time(page), dx, dy, steps=50)
