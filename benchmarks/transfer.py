@@ -41,8 +41,8 @@ MEASURED = {  # of `measures`: its unit, and what was asked for
     "force_mismatch": ("weights", None),
     "vertical_force_mismatch": ("weights", None),
     "force_in_air": ("weights", None),
-    "momentum_error": ("", None),
-    "momentum_correlation": ("", None),
+    "momentum_error": ("x", None),
+    "momentum_correlation": ("x", None),
     "jerk_per_s3": ("/s3", None),
 }
 
@@ -127,13 +127,13 @@ def dimensions(quick: bool) -> Iterator[Row]:
     for (name, dimension), found in zip(jobs, _run(dimension_study, jobs)):
         for key, value in found.items():
             if key != "dimension":
-                unit = "mm" if key.endswith("mm") else ""
+                unit = "mm" if key.endswith("mm") else "x"
                 said = f"dimension {found['dimension']:g}"
                 yield Row(f"{name}, {dimension}: {key.removesuffix(', mm')}", value, unit, said, None, None)
     chosen = names()[:: 3 if quick else 1]
     for name, (dimension, curve) in zip(chosen, _run(dimension_curve, chosen)):
         said = "left out, mm: " + ", ".join(f"{d} {missed:.0f}" for d, missed in curve)
-        yield Row(f"{name}: dimension chosen", dimension, "", said, None, None)
+        yield Row(f"{name}: dimension chosen", dimension, "n", said, None, None)
 
 
 def physics(quick: bool) -> Iterator[Row]:
