@@ -1,30 +1,57 @@
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from tests.retarget.small import pairs, source
 
+from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.retarget.suggest import choose, gain_curve, greedy, suggest
+from understudy.retarget.suggest import choose, exchanged, gain_curve, ordered, suggest
+
+
+def _left(S: Array, noise: float, chosen: Sequence[int]) -> float:
+    """The mean variance that chosen frames leave, by conditioning on all of them at once."""
+    A = list(chosen)
+    K = S[np.ix_(A, A)] + noise * np.eye(len(A))
+    return float(np.trace(S - S[:, A] @ np.linalg.solve(K, S[A]))) / len(S)
+
+
+def _covariance(seed: int, count: int) -> Array:
+    points = np.random.default_rng(seed).normal(size=(count, 2))
+    return np.asarray(np.exp(-0.5 * ((points[:, None] - points) ** 2).sum(axis=-1)))
 
 
 def test_the_gain_is_what_conditioning_takes_away() -> None:
-    rng = np.random.default_rng(2)
-    points = rng.normal(size=(9, 2))
-    S = np.exp(-0.5 * ((points[:, None] - points) ** 2).sum(axis=-1))
-    noise = 0.1
-    chosen, gains, after = greedy(S, noise, 3)
-    left = []
-    for c in range(9):  # the first choice by brute force: condition on every frame in turn
-        left.append(np.trace(S - np.outer(S[:, c], S[:, c]) / (S[c, c] + noise)) / 9)
-    assert chosen[0] == int(np.argmin(left))
-    both = [chosen[0], chosen[1]]
-    K = S[np.ix_(both, both)] + noise * np.eye(2)
-    together = np.trace(S - S[:, both] @ np.linalg.solve(K, S[both])) / 9
-    assert after[1] == pytest.approx(together)
-    assert sum(gains[:2]) == pytest.approx(1 - together / (np.trace(S) / 9))
+    S, noise = _covariance(2, 9), 0.1
+    assert exchanged(S, noise, 1) == [int(np.argmin([_left(S, noise, [c]) for c in range(9)]))]
+    chosen, gains, after = ordered(S, noise, exchanged(S, noise, 3))
+    for count in (1, 2, 3):
+        left = _left(S, noise, chosen[:count])
+        assert after[count - 1] == pytest.approx(left)
+        assert sum(gains[:count]) == pytest.approx(1 - left / _left(S, noise, []))
+
+
+def test_no_exchange_of_one_frame_leaves_less() -> None:
+    for seed in range(5):
+        S, noise = _covariance(seed, 12), 0.05
+        chosen = exchanged(S, noise, 4)
+        least = _left(S, noise, chosen)
+        for i, c in itertools.product(range(4), range(12)):
+            if c not in chosen:
+                assert _left(S, noise, [*chosen[:i], c, *chosen[i + 1 :]]) >= least - 1e-9
+
+
+def test_the_middle_is_not_posed_where_both_sides_are() -> None:
+    """Greedily the middle of a line comes first, and the two that lie best come beside it, one too many."""
+    line = np.linspace(-2, 2, 41)
+    S = np.exp(-0.5 * (line[:, None] - line) ** 2)
+    assert exchanged(S, 0.01, 1) == [20]
+    left, right = sorted(line[exchanged(S, 0.01, 2)])
+    assert left == pytest.approx(-right) and right > 0.8
 
 
 def test_frames_are_distinct_and_gains_fall() -> None:

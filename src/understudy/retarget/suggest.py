@@ -6,8 +6,10 @@ a pose at frame c lessens the variance at frame f by
     S_fc^2 / (S_cc + s^2)
 
 [Gaussian conditioning], so its gain is the mean of that over all frames. The frame with the greatest gain is taken, S
-is conditioned on it, and so on. Gains fall, and say when it is enough. A frame that is unlike all others gains little,
-however uncertain; one that stands for many gains much. Covariances are those of the source's poses (with a width
+is conditioned on it, and so on. The first of them stands in the middle of all, and tells little once its surroundings
+are posed too; so each is then exchanged for the best one beside the others, until none is better [Fedorov 1972]. Listed
+best first, gains fall, and say when it is enough. A frame that is unlike all others gains little, however uncertain;
+one that stands for many gains much. Covariances are those of the source's poses (with a width
 learned from the pairs where there are any): what the source does twice, the target will do alike.
 
 What the pairs contradict each other by counts as noise, but a pose that was made is met (`key_bumps`), and so are the
@@ -31,6 +33,8 @@ from understudy.retarget.pose_distance import squared_pose_distances
 from understudy.retarget.source import Source
 
 MOST_CANDIDATES = 1500  # frames, evenly spread: a tenth of a second apart in two and a half minutes
+SWEEPS = 20  # of exchanges; five usually suffice
+BETTER = 1e-9  # of a gain: less is rounding, which could exchange to and fro
 NOISE = 0.01  # of the variance, where there are no pairs to learn it from: two poses of one frame are never quite alike
 
 
@@ -47,7 +51,7 @@ class Suggestion:
 
 
 def suggest(sources: Mapping[str, Source], pairs: Pairs | None = None, count: int = 10) -> list[Suggestion]:
-    """The frames to pose next, best first; with `pairs`, beyond those."""
+    """The frames to pose next, best first; with `pairs`, beyond those. They belong together: fewer may be others."""
     if not sources:
         raise InvalidInput("there is no motion to choose frames of")
     motions, frames, poses = _candidates(sources)
@@ -56,7 +60,7 @@ def suggest(sources: Mapping[str, Source], pairs: Pairs | None = None, count: in
         raise InvalidInput(f"the motions have {poses.shape[1] // 3} points, but the pairs {known.shape[1] // 3}")
     S, noise, scale = _covariance(poses, pairs)
     first = np.sqrt(np.maximum(np.diag(S), 0) + noise) * scale
-    chosen, gains, after = greedy(S, noise, min(count, len(poses)))
+    chosen, gains, after = ordered(S, noise, exchanged(S, noise, count))
     return [
         Suggestion(
             motions[c],
@@ -71,27 +75,66 @@ def suggest(sources: Mapping[str, Source], pairs: Pairs | None = None, count: in
 
 
 def choose(pairs: Pairs, count: int) -> list[int]:
-    """The numbers of the `count` pairs that would have been suggested first, were all pairs the motion."""
+    """The numbers of the `count` pairs that would have been suggested, were all pairs the motion."""
     S, noise, _ = _covariance(pairs.source.reshape(len(pairs), -1), None)
-    return greedy(S, noise, count)[0]
+    return exchanged(S, noise, count)
 
 
-def greedy(S: Array, noise: float, count: int) -> tuple[list[int], list[float], list[float]]:
-    """The best frames of covariance S (n, n), the share of all variance that each takes, and the mean left after it."""
-    S = np.array(S)
+def exchanged(S: Array, noise: float, count: int) -> list[int]:
+    """The `count` frames of covariance S (n, n) that leave least variance: greedy choices, exchanged while that helps.
+
+    Without frame i of the set A, frame c would take away sum_f S'_fc^2 / (S'_cc + s^2) of what is left, with S' given
+    all others of A. Squares of S are taken once, so that no S' is ever written out: with a = (S_AA + s^2)^-1 S_Ac,
+
+        sum_f S'_fc^2 = Q_cc - 2 a.Q_Ac + a.Q_AA a,    S'_cc = S_cc - a.S_Ac,    Q = S S
+    """
+    S = np.asarray(S)
+    Q = S @ S
     chosen: list[int] = []
+    for _ in range(min(count, len(S))):
+        chosen.append(int(_gains(S, Q, noise, chosen).argmax()))
+    for _ in range(SWEEPS):
+        before = list(chosen)
+        for i in range(len(chosen)):
+            others = chosen[:i] + chosen[i + 1 :]
+            gain = _gains(S, Q, noise, others)
+            best = int(gain.argmax())
+            if gain[best] > gain[chosen[i]] * (1 + BETTER):
+                chosen[i] = best
+        if chosen == before:
+            break
+    return chosen
+
+
+def ordered(S: Array, noise: float, chosen: Sequence[int]) -> tuple[list[int], list[float], list[float]]:
+    """Chosen frames of covariance S (n, n), best first, the share of all variance each takes, and the mean left."""
+    S = np.array(S)
+    waiting, order = list(chosen), []
     gains, after = [], []
     whole = float(np.trace(S)) / len(S)
-    for _ in range(count):
-        gain = np.einsum("fc,fc->c", S, S) / (np.maximum(np.diag(S), 0) + noise) / len(S)
-        gain[chosen] = -1.0
+    while waiting:
+        columns = S[:, waiting]
+        own = np.maximum(columns[waiting, np.arange(len(waiting))], 0.0) + noise
+        gain = np.einsum("fc,fc->c", columns, columns) / own / len(S)
         best = int(gain.argmax())
-        column = S[:, best].copy()
-        S -= np.outer(column, column) / (max(column[best], 0.0) + noise)
-        chosen.append(best)
+        S -= np.outer(columns[:, best], columns[:, best]) / own[best]
+        order.append(waiting.pop(best))
         gains.append(float(gain[best]) / whole if whole > 0 else 0.0)
         after.append(max(float(np.trace(S)) / len(S), 0.0))
-    return chosen, gains, after
+    return order, gains, after
+
+
+def _gains(S: Array, Q: Array, noise: float, given: list[int]) -> Array:
+    """(n,) what each frame would take away of the variance that some leave, which themselves count as -1."""
+    left, own = np.diag(Q).copy(), np.diag(S).copy()
+    if given:
+        tied, squares = S[given], Q[given]
+        a = np.linalg.solve(tied[:, given] + noise * np.eye(len(given)), tied)
+        left += np.einsum("ac,ac->c", a, squares[:, given] @ a - 2 * squares)
+        own -= np.einsum("ac,ac->c", a, tied)
+    gain = np.maximum(left, 0.0) / (np.maximum(own, 0.0) + noise)
+    gain[given] = -1.0
+    return gain
 
 
 def _candidates(sources: Mapping[str, Source]) -> tuple[list[str], Array, Array]:
