@@ -1,4 +1,4 @@
-"""Joints of layered rigs: the same states as the rig itself gives, and derivatives that differences agree with."""
+"""Points of layered rigs: the same states as the rig itself gives, and derivatives that differences agree with."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import pytest
 from understudy import cast, rig
 from understudy.character import Curves
 from understudy.character.layers import COMPONENTS
-from understudy.keyframes.goals import Point
+from understudy.checks import Array
+from understudy.keyframes.goals import Edit, Move, Pin, Point
 from understudy.keyframes.layered_states import ORDER
+from understudy.keyframes.problem import prepare
+from understudy.keyframes.requests import measure, measured_slowly
 from understudy.keyframes.states import LayeredStates, SampledStates, states_of
 from understudy.rig import LayeredRig
 
@@ -53,3 +56,99 @@ def test_what_moves_a_point_is_found_by_the_rules(dragon: tuple[LayeredRig, Curv
     exact, slow = states_of(own, curves.channels, POINTS), SampledStates(own, curves.channels, POINTS)
     assert np.array_equal(exact.moved_by, slow.moved_by[:, :, exact.columns])
     assert slow.moved_by.sum() == exact.moved_by.sum()
+
+
+def on_the_skin(own: LayeredRig) -> list[Point]:
+    """Vertices of which each is moved by something else, and a joint among them."""
+    joints = ("Tongue4", "EarTip.L", "Neck1", "Jaw")
+    owners = [own.carriers(v).joints for v in range(0, own.character.vertex_count, 97)]
+    numbers = [own.character.skeleton.index(name) for name in joints]
+    found = [97 * next(v for v, carried in enumerate(owners) if number in carried) for number in numbers]
+    mesh, lattice = own.vertices(own.rest[None])[0], own.layers.lattice
+    assert lattice is not None
+    middle = own.at_rest(lattice.joint)[0] + (lattice.low + lattice.high) / 2
+    found.append(int(np.argmin(np.linalg.norm(mesh - middle - (0.0, 0.0, 0.1), axis=1))))  # deep in the lattice
+    found.append(int(np.bincount(own.layers.shapes.vertices).argmax()))  # moved by most shapes
+    return [Point(vertex=v) for v in found] + [Point("Jaw", (0.0, 0.01, 0.02))]
+
+
+def rows_of(own: LayeredRig, count: int) -> Array:
+    """(F, C) all controls at once, a part of their ways, so that joints, shapes and the lattice move; a few rest."""
+    rng = np.random.default_rng(8)
+    ends = np.where(rng.uniform(size=(count, len(own.rest))) < 0.5, own.controls.low, own.controls.high)
+    part = np.where(rng.uniform(size=ends.shape) < 0.3, rng.uniform(0.02, 0.3, ends.shape), 0.0)
+    rows: Array = own.rest + part * np.where(np.isfinite(ends), ends - own.rest, 0.0)
+    return rows
+
+
+def test_points_of_the_skin_are_where_the_rig_has_them(dragon: tuple[LayeredRig, Curves]) -> None:
+    own, _ = dragon
+    points, rows = on_the_skin(own), rows_of(own, 8)
+    states = states_of(own, own.channels, points)
+    assert isinstance(states, LayeredStates) and states.analytic
+    sample, point = np.tile(np.arange(8), len(points)), np.repeat(np.arange(len(points)), 8)
+    place, _, _ = states.evaluate(rows[:, states.columns], sample, point, slopes=False)
+    skin = own.vertices(rows)
+    for p, each in enumerate(points[:-1]):
+        assert np.abs(place[point == p] - skin[:, each.vertex]).max() < 2e-6  # a rig's vertices are single precision
+        assert np.ptp(place[point == p], axis=0).max() > 1e-3
+
+
+def test_slopes_of_the_skin_are_those_of_differences(dragon: tuple[LayeredRig, Curves]) -> None:
+    own, _ = dragon
+    points, rows = on_the_skin(own), rows_of(own, 3)
+    states = states_of(own, own.channels, points)
+    # at rest the ramps of correctives have a kink, and controls at rest may be at the end of their range
+    low, high, rest = (each[states.columns] for each in (own.controls.low, own.controls.high, own.rest))
+    smooth = (low < rest) & (rest < high)
+    values = rows[:, states.columns] + np.where(smooth, 1e-3 * (high - rest), 2e-3 * (high - low) * (rest <= low))
+    values = np.where((rest >= high) & (values >= high), high - 2e-3 * (high - low), values)
+    sample, point = np.tile(np.arange(3), len(points)), np.repeat(np.arange(len(points)), 3)
+    _, _, slopes = states.evaluate(values, sample, point)
+    step = 1e-6
+    for column in range(len(states.columns)):
+        nudge = step * np.eye(len(states.columns))[column]
+        up, turned_up, _ = states.evaluate(values + nudge, sample, point, slopes=False)
+        down, turned_down, _ = states.evaluate(values - nudge, sample, point, slopes=False)
+        np.testing.assert_allclose(slopes[:, :3, column], (up - down) / (2 * step), atol=1e-8)
+        change = turned_up @ np.swapaxes(turned_down, 1, 2)
+        turn = np.stack([change[:, k, j] - change[:, j, k] for j, k in ((1, 2), (2, 0), (0, 1))], axis=1)
+        np.testing.assert_allclose(slopes[:, 3:, column], turn / (4 * step), atol=1e-7)
+        moved = np.abs(slopes[:, :3, column]).max(axis=1) > 1e-9
+        assert not (moved & ~states.moved_by[point, 0, column]).any()
+
+
+def test_the_compiled_twin_agrees(dragon: tuple[LayeredRig, Curves]) -> None:
+    own, _ = dragon
+    points, rows = on_the_skin(own), rows_of(own, 5)
+    states = states_of(own, own.channels, points)
+    assert isinstance(states, LayeredStates)
+    values = rows[:, states.columns]
+    values[0] = np.where(np.isfinite(own.controls.high), own.controls.high + 1, 0.0)[
+        states.columns
+    ]  # beyond all ranges
+    sample, point = np.tile(np.arange(5), len(points)), np.repeat(np.arange(len(points)), 5)
+    for quick, slow in zip(
+        states.evaluate(values, sample, point), states.chains.evaluate_slowly(values, sample, point), strict=True
+    ):
+        np.testing.assert_allclose(quick, slow, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("slopes", [True, False])
+def test_measured_at_once_or_step_by_step_is_the_same(dragon: tuple[LayeredRig, Curves], slopes: bool) -> None:
+    own, curves = dragon
+    vertex = on_the_skin(own)[4]
+    moves = [
+        Move(Point("Tongue4"), 0.35, by=(0.01, 0, 0), turn_to=(0, 0, 0, 1)),
+        Move(vertex, 0.36, by=(0, 0.01, 0)),
+    ]
+    problem = prepare(own, curves, Edit(moves, pins=[Pin(Point("Ear.L"), orientation=False), Pin(Point("Neck2"))]))
+    v = 0.1 * np.random.default_rng(5).normal(size=problem.tangents.count)
+    for asked in (problem.moves, problem.held, problem.dense):
+        assert len(asked)
+        fast, slow = (
+            each(problem.states, problem.tangents, asked, v, problem.size, slopes)
+            for each in (measure, measured_slowly)
+        )
+        for a, b in zip(fast, slow, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-11)

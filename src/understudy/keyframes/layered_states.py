@@ -1,210 +1,222 @@
-"""Points on the joints of a layered rig, with exact derivatives: controls c, components q of joints, states s.
+"""Points of a layered rig, on its joints or its skin, with exact derivatives: columns c, components q, states s.
 
-    ds/dc = (ds/dq) (dq/dp) (dp/dc)
+    ds/dc = (ds/dq) (dq/dc)
 
-ds/dq is that of a skeleton whose joints have two bones each, one that is moved and holds the rest rotation, and one
-that turns by the Euler angles and scales. dp/dc follows the rules of `Layers` one by one: drives are constant,
-correctives have the product rule, a toward takes back what was there by its weight; where a control or a parameter is
-at the end of its range and would leave it, nothing moves. Vertices move by shapes and a lattice besides, and are
-differentiated by differences (`states.SampledStates`).
+dq/dc are the rules (`layered_rules`). ds/dq is that of a skeleton whose joints have two bones each, one that is moved
+and holds the rest rotation, and one that turns by the Euler angles and scales. A vertex is the weighted sum of points
+on its joints, which shapes move there, and the lattice bends what comes of it (`cage`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
 from understudy.character import Channels
 from understudy.checks import Array
-from understudy.keyframes import skeletal
+from understudy.keyframes import cage, layered_rules, skeletal
+from understudy.keyframes.cage import Cage
 from understudy.keyframes.goals import Point
-from understudy.keyframes.skeletal import EULER, NONE, Anchors, Bones
-from understudy.maths import quaternion
+from understudy.keyframes.skeletal import EULER, NONE, Anchors, Bones, Frames
+from understudy.maths import accelerate, quaternion
 from understudy.rig import LayeredRig
+from understudy.rig.layered import Carriers
 
 ORDER = ("tx", "ty", "tz", "ry", "rx", "rz", "sx", "sy", "sz")  # of q: angles as the factors Ry Rx Rz have them
 PLACE = {name: i for i, name in enumerate(ORDER)}
-
-
-class LayeredJoints:
-    """q (S, 9 U) of the U joints that carry some points, and dq/dc, for values (S, n) of the columns that move them."""
-
-    def __init__(self, rig: LayeredRig, channels: Channels, used: Sequence[int]) -> None:
-        layers, skeleton = rig.layers, rig.character.skeleton
-        place = {skeleton.names[joint]: i for i, joint in enumerate(used)}
-        wanted = [
-            (p, 9 * place[joint] + PLACE[name], name, place[joint])
-            for p, (joint, name) in enumerate(layers.components)
-            if joint in place
-        ]
-        parameters = np.array([p for p, *_ in wanted], np.int64)
-        row = {int(p): i for i, p in enumerate(parameters)}
-        self.q_of = np.array([q for _, q, *_ in wanted], np.int64)  # (P,)
-        scales = skeleton.scales[list(used)]
-        rest = np.concatenate([skeleton.translations[list(used)], np.zeros((len(used), 3)), scales], axis=1)
-        self._rest = rest.reshape(-1)  # (9 U,) q where no parameter says otherwise
-        self._gain = np.array([scales[u, "xyz".index(name[1])] if name[0] == "s" else 1.0 for _, _, name, u in wanted])
-        self._low, self._high = layers.low[parameters], layers.high[parameters]
-        own = np.isin(layers.drive_parameter, parameters)
-        fixing = np.isin(layers.corrective_parameter, parameters)
-        toward = np.flatnonzero(np.isin(layers.toward_parameter, parameters))
-        of_control = columns_of_controls(rig, channels)
-        asked = np.concatenate(
-            [
-                layers.drive_control[own],
-                layers.corrective_a[fixing],
-                layers.corrective_b[fixing],
-                layers.toward_control[toward],
-            ]
-        )
-        controls = [int(c) for c in np.unique(asked) if int(c) in of_control]
-        self.columns = np.array([of_control[c] for c in controls], np.int64)  # (n,)
-        number = {c: i for i, c in enumerate(controls)}
-        known = rig.controls
-        self._range = known.low[controls], known.high[controls]
-        self._rest_controls = known.rest[controls]
-        self._reach = np.where(known.high > known.rest, known.high - known.rest, 1.0)[controls]
-        self._drive = np.zeros((len(parameters), len(controls)))
-        for p, c, gain in zip(layers.drive_parameter[own], layers.drive_control[own], layers.drive_gain[own]):
-            if int(c) in number:  # one that the animation does not move stays at rest, and adds nothing
-                self._drive[row[int(p)], number[int(c)]] += gain
-        rules = zip(
-            layers.corrective_parameter[fixing],
-            layers.corrective_a[fixing],
-            layers.corrective_b[fixing],
-            layers.corrective_gain[fixing],
-        )
-        self._correctives = [
-            (row[int(p)], number[int(a)], number[int(b)], float(gain))
-            for p, a, b, gain in rules
-            if int(a) in number and int(b) in number
-        ]
-        self._towards = [
-            (row[int(layers.toward_parameter[k])], int(layers.toward_control[k]), float(layers.toward_target[k]))
-            for k in toward
-        ]
-        self._number, self._known_rest = number, known.rest
-
-    @property
-    def rules(self) -> Array:
-        """(P, n) bool: which column has any say in which component."""
-        found: Array = self._drive != 0
-        for i, a, b, _ in self._correctives:
-            found[i, [a, b]] = True
-        for i, control, _ in self._towards:
-            if control in self._number:
-                found[i, self._number[control]] = True
-        return found
-
-    def at(self, values: Array, slopes: bool) -> tuple[Array, Array]:
-        """q (S, 9 U) for values (S, n), and dq/dc (S, P, n) of the components `q_of`; (S, 0, n) without slopes."""
-        low, high = self._range
-        c = np.clip(values, low, high)
-        offset = c - self._rest_controls
-        p = offset @ self._drive.T  # (S, P)
-        count = len(values)
-        jacobian = np.tile(self._drive, (count, 1, 1)) if slopes else np.zeros((count, 0, len(low)))
-        self._correct(offset, p, jacobian, slopes)
-        for i, control, target in self._towards:
-            own = self._number.get(control)
-            w = np.clip(c[:, own] if own is not None else np.full(count, self._known_rest[control]), 0.0, 1.0)
-            if slopes:
-                jacobian[:, i] *= (1 - w)[:, None]
-                if own is not None:
-                    jacobian[:, i, own] += (target - p[:, i]) * ((c[:, own] >= 0) & (c[:, own] <= 1))
-            p[:, i] += w * (target - p[:, i])
-        if slopes:
-            jacobian *= ((p >= self._low) & (p <= self._high))[:, :, None]
-            jacobian *= ((values >= low) & (values <= high))[:, None]
-            jacobian *= self._gain[:, None]
-        q = np.tile(self._rest, (count, 1))
-        q[:, self.q_of] += np.clip(p, self._low, self._high) * self._gain
-        return q, jacobian
-
-    def _correct(self, offset: Array, p: Array, jacobian: Array, slopes: bool) -> None:
-        share = offset / self._reach
-        ramp, rises = np.clip(share, 0, 1), ((share >= 0) & (share <= 1)) / self._reach
-        for i, a, b, gain in self._correctives:
-            p[:, i] += gain * ramp[:, a] * ramp[:, b]
-            if slopes:
-                jacobian[:, i, a] += gain * rises[:, a] * ramp[:, b]
-                jacobian[:, i, b] += gain * ramp[:, a] * rises[:, b]
-
-
-def columns_of_controls(rig: LayeredRig, channels: Channels) -> dict[int, int]:
-    """The column of an animation that moves each control, the last of several."""
-    found: dict[int, int] = {}
-    for i, channel in enumerate(channels):
-        if channel.kind != "controls":
-            continue
-        first = int(channels.offsets[i])
-        if channel.target in rig.controls and len(channel) == 1:
-            found[rig.controls.index(channel.target)] = first
-        elif channel.target in ("", rig.character.name):
-            names = enumerate(channel.columns)
-            found.update({rig.controls.index(name): first + k for k, name in names if name in rig.controls})
-    return found
+KERNELS = "understudy.keyframes.layered_kernels"
 
 
 class LayeredChains:
-    """P points fixed to joints of a layered rig: states and ds/dc for values of the columns that move any of them."""
+    """P points of a layered rig: states and ds/dc for values of the columns that move any of them.
+
+    q has nine numbers for each of U joints, then the weights of the shapes that move any of the points.
+    """
 
     def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
-        skeleton = rig.character.skeleton
-        owners = [skeleton.index(point.joint) for point in points]
-        used = sorted({int(a) for joint in owners for a in skeleton.ancestors(joint)})
+        skeleton, layers = rig.character.skeleton, rig.layers
+        skins = [None if point.vertex is None else rig.carriers(point.vertex) for point in points]
+        owners = [_owner(rig, point, skin) for point, skin in zip(points, skins)]
+        of_control = layered_rules.columns_of_controls(rig, channels)
+        bending = cage.animated(rig, of_control) if any(skin is not None for skin in skins) else []
+        ends = {*owners, *(int(joint) for skin in skins if skin is not None for joint in skin.joints)}
+        if bending and layers.lattice is not None:
+            ends.add(skeleton.index(layers.lattice.joint))
+        used = sorted({int(a) for joint in ends for a in skeleton.ancestors(joint)})
         place = {joint: i for i, joint in enumerate(used)}
-        self.joints = LayeredJoints(rig, channels, used)
-        self.columns = self.joints.columns
-        count = len(used)
-        parents = [2 * place[int(skeleton.parents[j])] + 1 if skeleton.parents[j] >= 0 else -1 for j in used]
-        turning, first = np.tile([False, True], count), 9 * np.arange(count).repeat(2)
-        still = quaternion.identity((2 * count,))
-        still[~turning] = quaternion.normalise(skeleton.rotations[used])
-        self.bones = Bones(
-            np.stack([parents, 2 * np.arange(count)], axis=1).reshape(-1).astype(np.int64),
-            np.zeros((2 * count, 3)),
-            still,
-            np.ones((2 * count, 3)),
-            np.where(turning, -1, first).astype(np.int64),
-            np.where(turning, first + 3, -1).astype(np.int64),
-            np.where(turning, EULER, NONE).astype(np.int64),
-            np.tile([1, 0, 2], (2 * count, 1)).astype(np.int64),
-            np.where(turning, first + 6, -1).astype(np.int64),
-        )
-        carried = np.array([2 * place[joint] + 1 for joint in owners], np.int64)
-        steps = np.arange(len(points) + 1, dtype=np.int64)
-        self.anchors = Anchors(
-            carried,
-            steps,
-            carried,
-            np.ones(len(points)),
-            np.array([point.offset for point in points], float).reshape(-1, 3),
-            np.zeros(len(points) + 1, np.int64),
-            np.zeros(0, np.int64),
-            np.zeros((0, 3)),
-        )
+        shapes = sorted({int(shape) for skin in skins if skin is not None for shape in skin.shapes})
+        parameters, where, gain = _wanted(rig, place, shapes)
+        said = {int(c) for c in layered_rules.controls_of(rig, parameters)} | set(bending)
+        controls = sorted(c for c in said if c in of_control)
+        self.columns = np.array([of_control[c] for c in controls], np.int64)  # (n,)
+        start = np.concatenate([_rest(rig, used).reshape(-1), np.zeros(len(shapes))])
+        self.rules = layered_rules.rules_of(rig, controls, parameters, where, gain, start)
+        self.bones = _bones(rig, used, place)
+        self.anchors = _anchors(rig, points, skins, owners, place, {s: 9 * len(used) + i for i, s in enumerate(shapes)})
+        self.rests = [None if skin is None else skin.rest for skin in skins]
+        number = {c: i for i, c in enumerate(controls) if c in bending}
+        bone = 2 * place[skeleton.index(layers.lattice.joint)] + 1 if number and layers.lattice is not None else -1
+        inside = np.array([skin is not None and bool(number) for skin in skins], bool)
+        self.cage: Cage = cage.cage_of(rig, number, bone, inside)
 
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool) -> tuple[Array, Array, Array]:
         """As `States.evaluate`."""
-        q, dq = self.joints.at(values, slopes)
-        position, orientation, by_q = skeletal.evaluated(self.bones, self.anchors, q, sample, point, slopes)
-        if not slopes:
-            return position, orientation, np.zeros((0, 6, len(self.columns)))
-        return position, orientation, by_q[:, :, self.joints.q_of] @ dq[sample]
+        kernels = accelerate.kernels(KERNELS)
+        if kernels is None:
+            position, orientation, jacobian = self.evaluate_slowly(values, sample, point)
+            return position, orientation, jacobian if slopes else jacobian[:0]
+        count = len(sample)
+        position, orientation = np.empty((count, 3)), np.empty((count, 3, 3))
+        jacobian = np.zeros((count if slopes else 0, 6, len(self.columns)))
+        own = np.ascontiguousarray(values, np.float64)
+        kernels.evaluate(
+            self.rules,
+            self.cage,
+            self.bones,
+            self.anchors,
+            own,
+            *skeletal.by_sample(sample, len(values)),
+            point,
+            position,
+            orientation,
+            jacobian,
+        )
+        return position, orientation, jacobian
 
-    def moved_by(self, count: int) -> Array:
+    def evaluate_slowly(self, values: Array, sample: Array, point: Array) -> tuple[Array, Array, Array]:
+        """`layered_kernels.evaluate` in NumPy, with slopes always."""
+        q, dq = layered_rules.at(self.rules, values)
+        position, orientation, by_q = skeletal.states(self.bones, self.anchors, q, sample, point)
+        jacobian = np.zeros((len(sample), 6, len(self.columns)))
+        own = np.flatnonzero(self.cage.inside[point])
+        if len(own):
+            at = Frames(*(array[sample[own]] for array in skeletal.frames(self.bones, q)))
+            position[own], by_q[own, :3], jacobian[own, :3] = cage.bent(
+                self.cage, self.rules, self.bones, at, values[sample[own]], position[own], by_q[own, :3]
+            )
+        jacobian += by_q[:, :, self.rules.place] @ dq[sample]
+        return position, orientation, jacobian
+
+    @cached_property
+    def moved_by(self) -> Array:
         """(P, 2, n) bool: which column moves which point, its position and its orientation."""
-        rules, q_of = self.joints.rules, self.joints.q_of
-        bone, kind = q_of // 9, q_of % 9 // 3  # of each parameter; 0 moves, 1 turns, 2 scales
-        result = np.zeros((count, 2, len(self.columns)), bool)
-        for p in range(count):
-            own = j = int(self.anchors.main[p])
-            while j >= 0:
-                at_origin = j == own and not self.anchors.local[p].any()
-                moving = (bone == j // 2) & ((kind == 0) | (not at_origin))
-                result[p, 0] |= rules[moving].any(axis=0)
-                result[p, 1] |= rules[(bone == j // 2) & (kind == 1)].any(axis=0)
-                j = int(self.bones.parents[j - 1])
+        said, q_of, anchors = layered_rules.said(self.rules), self.rules.place, self.anchors
+        joints = 9 * len(self.bones.parents) // 2
+        bone, kind = np.where(q_of < joints, q_of // 9, -1), q_of % 9 // 3  # 0 moves, 1 turns, 2 scales
+        result = np.zeros((len(anchors.main), 2, len(self.columns)), bool)
+        for p, rest in enumerate(self.rests):
+            for carrier in range(anchors.first[p], anchors.first[p + 1]):
+                j = joint = int(anchors.joint[carrier])
+                span = slice(anchors.first_shape[carrier], anchors.first_shape[carrier + 1])
+                result[p, 0] |= said[np.isin(q_of, anchors.shape_column[span])].any(axis=0)
+                at_origin = rest is None and not anchors.local[carrier].any()
+                while j >= 0:
+                    moving = (bone == j // 2) & ((kind == 0) | (not at_origin) | (j != joint))
+                    result[p, 0] |= said[moving].any(axis=0)
+                    j = int(self.bones.parents[j - 1])
+            reached = cage.touches(self.cage, rest, len(self.columns)) if rest is not None else np.zeros(0, bool)
+            if reached.any():
+                result[p, 0] |= reached | said[np.isin(bone, self._above(self.cage.bone))].any(axis=0)
+            turning = np.isin(bone, self._above(int(anchors.main[p]))) & (kind == 1)
+            result[p, 1] |= said[turning].any(axis=0)
         return result
+
+    def _above(self, j: int) -> list[int]:
+        """The numbers of the joints of bone j and of all above it."""
+        found = []
+        while j >= 0:
+            found.append(j // 2)
+            j = int(self.bones.parents[j - 1])
+        return found
+
+
+def _owner(rig: LayeredRig, point: Point, skin: Carriers | None) -> int:
+    """The joint whose orientation a point has."""
+    if skin is None:
+        return int(rig.character.skeleton.index(point.joint))
+    return int(skin.joints[np.argmax(skin.weights)])
+
+
+def _wanted(rig: LayeredRig, place: dict[int, int], shapes: Sequence[int]) -> tuple[Array, Array, Array]:
+    """The parameters (P,) that joints and shapes depend on, where each goes in q, and with which gain."""
+    layers, skeleton = rig.layers, rig.character.skeleton
+    found = []
+    for p, (name, component) in enumerate(layers.components):
+        joint = skeleton.index(name)
+        if joint in place:
+            scale = skeleton.scales[joint, "xyz".index(component[1])] if component[0] == "s" else 1.0
+            found.append((p, 9 * place[joint] + PLACE[component], scale))
+    first = len(layers.components)
+    found += [(first + shape, 9 * len(place) + i, 1.0) for i, shape in enumerate(shapes)]
+    parameters, where = (np.array([each[i] for each in found], np.int64) for i in (0, 1))
+    return parameters, where, np.array([each[2] for each in found], float)
+
+
+def _rest(rig: LayeredRig, used: list[int]) -> Array:
+    """(U, 9) q of the joints where no parameter says otherwise."""
+    skeleton = rig.character.skeleton
+    return np.concatenate([skeleton.translations[used], np.zeros((len(used), 3)), skeleton.scales[used]], axis=1)
+
+
+def _bones(rig: LayeredRig, used: list[int], place: dict[int, int]) -> Bones:
+    skeleton, count = rig.character.skeleton, len(used)
+    parents = [2 * place[int(skeleton.parents[j])] + 1 if skeleton.parents[j] >= 0 else -1 for j in used]
+    turning, first = np.tile([False, True], count), 9 * np.arange(count).repeat(2)
+    still = quaternion.identity((2 * count,))
+    still[~turning] = quaternion.normalise(skeleton.rotations[used])
+    return Bones(
+        np.stack([parents, 2 * np.arange(count)], axis=1).reshape(-1).astype(np.int64),
+        np.zeros((2 * count, 3)),
+        still,
+        np.ones((2 * count, 3)),
+        np.where(turning, -1, first).astype(np.int64),
+        np.where(turning, first + 3, -1).astype(np.int64),
+        np.where(turning, EULER, NONE).astype(np.int64),
+        np.tile([1, 0, 2], (2 * count, 1)).astype(np.int64),
+        np.where(turning, first + 6, -1).astype(np.int64),
+    )
+
+
+def _anchors(
+    rig: LayeredRig,
+    points: Sequence[Point],
+    skins: Sequence[Carriers | None],
+    owners: Sequence[int],
+    place: dict[int, int],
+    column: dict[int, int],
+) -> Anchors:
+    """Points on joints and vertices; `column` says where in q the weight of each shape is."""
+    names = rig.character.skeleton.names
+    joint: list[int] = []
+    weight: list[float] = []
+    local: list[Array] = []
+    deltas: list[list[tuple[int, Array]]] = []  # of each carrier, its shapes
+    first = [0]
+    for point, skin, owner in zip(points, skins, owners):
+        if skin is None:
+            joint.append(owner)
+            weight.append(1.0)
+            local.append(np.array(point.offset, float))
+            deltas.append([])
+        else:
+            for j, share in zip(skin.joints.tolist(), skin.weights.tolist()):
+                _, joint_from_rest = rig.at_rest(names[j])
+                joint.append(j)
+                weight.append(share)
+                local.append(joint_from_rest[:3, :3] @ skin.rest + joint_from_rest[:3, 3])
+                moved = skin.deltas.astype(float) @ joint_from_rest[:3, :3].T
+                deltas.append([(column[int(s)], delta) for s, delta in zip(skin.shapes, moved)])
+        first.append(len(joint))
+    flat = [entry for each in deltas for entry in each]
+    return Anchors(
+        np.array([2 * place[owner] + 1 for owner in owners], np.int64),
+        np.array(first, np.int64),
+        np.array([2 * place[j] + 1 for j in joint], np.int64),
+        np.array(weight),
+        np.array(local).reshape(-1, 3),
+        np.concatenate([[0], np.cumsum([len(each) for each in deltas])]).astype(np.int64),
+        np.array([at for at, _ in flat], np.int64),
+        np.array([delta for _, delta in flat]).reshape(-1, 3),
+    )

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from understudy.checks import Array
-from understudy.keyframes import pieces
+from understudy.keyframes import pieces, skeletal
 from understudy.keyframes.pieces import Grid
-from understudy.keyframes.states import SkeletalStates, States
+from understudy.keyframes.states import LayeredStates, SkeletalStates, States
 from understudy.keyframes.tangents import Tangents
 from understudy.maths import accelerate, quaternion
 
@@ -46,9 +46,7 @@ class Requests:
     @cached_property
     def by_sample(self) -> tuple[Array, Array]:
         """The requests (R,) in the order of their samples, and where those of each sample begin (S + 1,)."""
-        return np.argsort(self.sample, kind="stable"), np.searchsorted(
-            np.sort(self.sample), np.arange(len(self.grid.times) + 1)
-        )
+        return skeletal.by_sample(self.sample, len(self.grid.times))
 
     @property
     def row_goal(self) -> Array:
@@ -127,14 +125,14 @@ def measure(
 ) -> Measured:
     """How far the states for v (N,) are from their goals, and how they answer to v."""
     kernels = accelerate.kernels("understudy.keyframes.measure_kernels")
-    if kernels is None or not isinstance(states, SkeletalStates):
+    if kernels is None or not isinstance(states, SkeletalStates | LayeredStates):
         return measured_slowly(states, tangents, asked, v, size, slopes)
     t, (order, first) = tangents, asked.by_sample
     gap, residual = np.empty((len(asked), 6)), np.empty(asked.rows)
     matrix = np.zeros((asked.rows if slopes else 0, t.count))
-    kernels.measured(
-        states.bones,
-        states.anchors,
+    fill = kernels.measured if isinstance(states, SkeletalStates) else kernels.measured_layers
+    fill(
+        *states.parts,
         t.pieces,
         asked.grid,
         t.start,

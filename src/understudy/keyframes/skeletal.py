@@ -86,6 +86,12 @@ def evaluated(
     return position, orientation, jacobian
 
 
+def by_sample(sample: Array, count: int) -> tuple[Array, Array]:
+    """The requests (R,) in the order of their samples, and where those of each of `count` samples begin (S + 1,)."""
+    order = np.argsort(sample, kind="stable")
+    return order, np.searchsorted(sample[order], np.arange(count + 1))
+
+
 def frames(bones: Bones, values: Array) -> Frames:
     """The transforms for values (S, n) of the columns."""
     samples, count = len(values), len(bones.parents)
@@ -139,16 +145,23 @@ def states(bones: Bones, anchors: Anchors, values: Array, sample: Array, point: 
 def _carried(bones: Bones, anchors: Anchors, at: Frames, values: Array, b: int) -> tuple[Array, Array]:
     """The point of carrier b in the world (M, 3), and its derivatives (M, 3, n)."""
     joint = anchors.joint[b]
-    slopes = np.zeros((len(values), 3, values.shape[1]))
     y = np.tile(anchors.local[b], (len(values), 1))
-    for e in range(anchors.first_shape[b], anchors.first_shape[b + 1]):
+    shapes = np.arange(anchors.first_shape[b], anchors.first_shape[b + 1])
+    for e in shapes:
         y += values[:, anchors.shape_column[e], None] * anchors.shape_delta[e]
-        slopes[:, :, anchors.shape_column[e]] += at.linear[:, joint] @ anchors.shape_delta[e]
     position = at.origin[:, joint] + np.einsum("mab,mb->ma", at.linear[:, joint], y)
-    j = joint
+    slopes = climbed(bones, at, joint, y, values.shape[1])
+    for e in shapes:
+        slopes[:, :, anchors.shape_column[e]] += at.linear[:, joint] @ anchors.shape_delta[e]
+    return position, slopes
+
+
+def climbed(bones: Bones, at: Frames, joint: int, y: Array, columns: int) -> Array:
+    """(M, 3, n) the derivatives of points y (M, 3) in the frame of a joint, with respect to it and all above it."""
+    slopes, j = np.zeros((len(y), 3, columns)), joint
     while j >= 0:
         p = bones.parents[j]
-        l_p = at.linear[:, p] if p >= 0 else np.broadcast_to(np.eye(3), (len(values), 3, 3))
+        l_p = at.linear[:, p] if p >= 0 else np.broadcast_to(np.eye(3), (len(y), 3, 3))
         v = np.einsum("mab,mb->ma", at.r[:, j], at.s[:, j] * y)
         if bones.translation_column[j] >= 0:
             slopes[:, :, _span(bones.translation_column[j], 3)] += l_p
@@ -160,7 +173,7 @@ def _carried(bones: Bones, anchors: Anchors, at: Frames, values: Array, b: int) 
             slopes[:, :, _span(bones.rotation_column[j], width)] += l_p @ np.swapaxes(turned, 1, 2)
         y = at.t[:, j] + v
         j = p
-    return position, slopes
+    return slopes
 
 
 def _turn_slopes(bones: Bones, at: Frames, joint: int, jacobian: Array, own: Array) -> None:

@@ -1,8 +1,9 @@
 """The states of points, position and orientation, as functions of the columns of an animation, for any rig.
 
 Joints and linearly skinned vertices of a character that is moved by its joints and shape weights have exact
-derivatives (`skeletal`). Everything else, such as layered rigs, dual quaternions and shapes with in-betweens, is
-evaluated by the rig itself and differentiated by central differences; `analytic` says which.
+derivatives (`skeletal`), and so has every point of a layered rig (`layered_states`). Everything else, such as dual
+quaternions and shapes with in-betweens, is evaluated by the rig itself and differentiated by central differences;
+`analytic` says which.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def states_of(rig: PosedRig, channels: Channels, points: Sequence[Point]) -> Sta
         _check(rig, point)
     if isinstance(rig, DirectRig) and all(_is_analytic(rig, point) for point in points):
         return SkeletalStates(rig, channels, points)
-    if isinstance(rig, LayeredRig) and all(point.vertex is None for point in points):
+    if isinstance(rig, LayeredRig):
         return LayeredStates(rig, channels, points)
     return SampledStates(rig, channels, points)
 
@@ -121,6 +122,7 @@ class SkeletalStates(States):
         )
         self.anchors = _anchors(rig, channels, carried, place, picked)
         self.columns = np.array(picked, np.int64)
+        self.parts = self.bones, self.anchors  # as kernels want them
 
     @cached_property
     def moved_by(self) -> Array:  # type: ignore[override]
@@ -247,18 +249,19 @@ def _shapes(
 
 
 class LayeredStates(States):
-    """Points on the joints of a layered rig, with exact derivatives."""
+    """Points of a layered rig, with exact derivatives."""
 
     analytic = True
 
     def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
-        self.chains, self._count = LayeredChains(rig, channels, points), len(points)
-        self.columns = self.chains.columns
+        chains = self.chains = LayeredChains(rig, channels, points)
+        self.columns = chains.columns
+        self.parts = chains.rules, chains.cage, chains.bones, chains.anchors  # as kernels want them
 
     @cached_property
     def moved_by(self) -> Array:  # type: ignore[override]
         """(P, 2, n) bool."""
-        return self.chains.moved_by(self._count)
+        return self.chains.moved_by
 
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
         return self.chains.evaluate(values, sample, point, slopes)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,6 +28,16 @@ from understudy.rig.posed import PosedRig
 
 # Metres, and parts of one: single-precision binds are off by 1e-7, a bind pose that was meant to differ by far more.
 BOUND_AT_REST = 1e-5
+
+
+class Carriers(NamedTuple):
+    """What moves a vertex: K joints and S shapes, in the world at rest."""
+
+    rest: Array  # (3,)
+    joints: Array  # (K,) int
+    weights: Array  # (K,) that sum to 1
+    shapes: Array  # (S,) int
+    deltas: Array  # (S, 3)
 
 
 class LayeredRig(PosedRig):
@@ -171,6 +182,17 @@ class LayeredRig(PosedRig):
         )
         self._last_blocks = (chosen, blocks)
         return blocks
+
+    def carriers(self, vertex: int) -> Carriers:
+        """What moves one vertex."""
+        rest, joints, weights, shape_of, vertices, deltas, _ = self._mesh
+        own, used = vertices == vertex, weights[vertex] != 0
+        return Carriers(rest[vertex], joints[vertex, used], weights[vertex, used], shape_of[own], deltas[own])
+
+    def at_rest(self, joint: str) -> tuple[Array, Array]:
+        """Where a joint is at rest (3,), and joint_from_rest (4, 4), from the world at rest to the joint."""
+        number = self.character.skeleton.index(joint)
+        return self._rest_worlds[number, :3, 3], self._joint_from_rest[number]
 
     @cached_property
     def blocks(self) -> layered.Blocks:
