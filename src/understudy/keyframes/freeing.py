@@ -212,9 +212,12 @@ def _bounds(
         if wrong.size:
             g = int(wrong[0])
             first = not u <= pieces.y0[g] <= v
+            name = curves.channels.names[number]
+            scale, unit = (np.degrees(1.0), " degrees") if ".euler." in name else (1.0, "")
+            least_said, most_said, there = (scale * each for each in (u, v, (pieces.y0 if first else pieces.y3)[g]))
             raise InvalidInput(
-                f"{curves.channels.names[number]} should stay between {u:.4g} and {v:.4g}, but its key at "
-                f"{pieces.t0[g] + (0 if first else pieces.d[g]):.4g} s is {(pieces.y0 if first else pieces.y3)[g]:.4g}"
+                f"{name} should stay between {least_said:.4g} and {most_said:.4g}{unit}, but its key at "
+                f"{pieces.t0[g] + (0 if first else pieces.d[g]):.4g} s is {there:.4g}"
             )
         floor[own, 1], ceiling[own, 1] = 4 / 3 * (u - least[own]), 4 / 3 * (v - most[own])
         floor[own, 3], ceiling[own, 3] = -ceiling[own, 1], -floor[own, 1]

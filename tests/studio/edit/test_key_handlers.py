@@ -114,6 +114,16 @@ def test_limits_make_angles_of_quaternions_and_stiffness_is_kept(editor: Editor)
         editor.page.ask("editLimit", target="arm.L", column="z", low=1.0, high=-1.0)
 
 
+def test_a_limit_holds_the_keys_that_there_are(editor: Editor) -> None:
+    editor.page.ask("editLimit", target="arm.L", column="z", low=0.0, high=0.0, fit=True)
+    [limit] = editor.last_state()["limits"]
+    assert limit["low"] < limit["high"], "as wide as its keys"
+    assert editor.move("hand.L", 0.5, (0.0, 0.02, 0.0))["kind"] == "editOutcome", "so that a drag can begin"
+    with pytest.raises(Refused, match=r"keys of arm.L.euler.z go from .*° to .*°"):
+        editor.page.ask("editLimit", target="arm.L", column="z", low=limit["high"], high=limit["high"] + 1)
+    assert editor.last_state()["limits"] == [limit]
+
+
 def test_ghosts_are_poses_of_the_stage(editor: Editor) -> None:
     editor.page.ask("editGhosts", times=[0.0, 1.0, 2.0])
     frame = editor.page.next_frame(lambda frame: frame.stream == 4)

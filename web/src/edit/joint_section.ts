@@ -38,10 +38,13 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
   function limitRow(target: string, { column, title: name, angle }: Limitable, limit: LimitEntry | undefined): HTMLElement {
     const scale = angle ? DEGREES : 1;
     const unit = angle ? "°" : column.startsWith("translation") ? "m" : "";
-    const send = (low: number | null, high: number | null): void => void session.ask({ kind: "editLimit", target, column, low, high });
+    const send = (low: number | null, high: number | null, fit = false): void => {
+      // what is refused is shown as it is again
+      void session.ask({ kind: "editLimit", target, column, low, high, fit }).then(() => draw(true));
+    };
     const on = h("input", { type: "checkbox", "aria-label": `Limit ${name}`, checked: limit !== undefined, "data-testid": `edit-limit-${column}` });
     const usual = angle ? 90 : 1;
-    on.addEventListener("change", () => (on.checked ? send(-usual / scale, usual / scale) : send(null, null)));
+    on.addEventListener("change", () => (on.checked ? send(-usual / scale, usual / scale, true) : send(null, null)));
     const field = (end: "low" | "high"): HTMLElement => {
       const value = limit?.[end] ?? (end === "low" ? -usual / scale : usual / scale);
       return numberField({
@@ -56,7 +59,7 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
     return h("div", { class: "limit" }, h("label", { class: "check nowrap" }, on, name), ...(limit ? [field("low"), h("span", { class: "muted" }, "to"), field("high")] : []));
   }
 
-  function draw(): void {
+  function draw(anew = false): void {
     const state = session.state;
     const target = store.document?.selection[0] ?? "";
     const channels = state?.channels.filter((channel) => channel.target === target) ?? [];
@@ -64,7 +67,8 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
     const stiffness = state?.stiffness[target] ?? 1;
     const key = JSON.stringify([target, channels.map((channel) => [channel.channel, channel.columns]), limits, stiffness]);
     section.classList.toggle("hidden", !state || !channels.length);
-    if (key === shown) return;
+    if (key === shown && !anew) return;
+    const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
     shown = key;
     title.textContent = target;
     const columns = limitable(channels);
@@ -86,10 +90,12 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
       ...columns.map((each) => limitRow(target, each, limits.find((limit) => limit.column === each.column))),
       channels.some((channel) => channel.channel === "rotation") ? h("p", { class: "muted" }, "It turns by a quaternion: a limit makes angles of it first.") : null,
     );
+    // who sets one limit after the other by keys stays where they are
+    if (focused) body.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
   }
 
-  session.onState(draw);
-  store.onDocument(draw);
-  view.onChange(draw);
+  session.onState(() => draw());
+  store.onDocument(() => draw());
+  view.onChange(() => draw());
   return section;
 }

@@ -598,13 +598,14 @@ export interface EditKeysRequest {
   number?: number;
 }
 
-/** Keep a column within a range, radians or metres; without low and high the limit is lifted. */
+/** Keep a column within a range, radians or metres; without low and high the limit is lifted. Keys that lie outside refuse it; with `fit` the range is made as wide as they need it. */
 export interface EditLimitRequest {
   kind: "editLimit";
   target: string;
   column: string;
   low?: number | null;
   high?: number | null;
+  fit?: boolean;
 }
 
 /** Accept one of the offers of the last outcome, by its number, as one undo step. */

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.errors import InvalidInput
-from understudy.keyframes.problem import limits_of, stiffness_of
+from understudy.keyframes.problem import stiffness_of
 from understudy.keyframes.states import states_of
 from understudy.studio.document import ContactEntry, HoldEntry, LimitEntry, PinEntry, PointRef, StageState
 from understudy.studio.edit import gesture_handlers, key_handlers, reduce_handlers
 from understudy.studio.edit.desk import Desk, desk_of
 from understudy.studio.edit.holding import limit_of, pin_of, point_of, with_held, with_limit, without
 from understudy.studio.edit.key_changes import numbers_of
+from understudy.studio.edit.limiting import within
 from understudy.studio.edit.opening import open_clip
 from understudy.studio.edit.view import Graphed
 from understudy.studio.handling import drives, handles
@@ -153,11 +154,10 @@ async def limit(session: Session, request: edit_held.EditLimit) -> None:
     """Keep a column within a range. A joint that turns by quaternions becomes one that turns by angles first."""
     desk = desk_of(session)
     new = LimitEntry(request.target, request.column, request.low, request.high)
-    entry = with_limit(desk.entry, new)
     if request.low is None and request.high is None:
-        desk.put(entry, f"lift the limit of {request.target}")
+        desk.put(with_limit(desk.entry, new), f"lift the limit of {request.target}")
         return
-    goal = limit_of(new)
+    limit_of(new)  # refused now, where it does not rise
     note = f"limit {request.target} {request.column}"
     async with desk.turn:
         curves = desk.editing.committed
@@ -165,11 +165,10 @@ async def limit(session: Session, request: edit_held.EditLimit) -> None:
             from understudy.keyframes.keys import to_euler
 
             made = await desk.work(lambda: to_euler(curves, {request.target: "XYZ"}, tolerance=SLACK))
-            limits_of(made.channels, [goal])
+            entry = with_limit(desk.entry, within(made, new, request.fit))
             await desk.keep(made, note, entry)
             return
-        limits_of(curves.channels, [goal])
-        desk.put(entry, note)
+        desk.put(with_limit(desk.entry, within(curves, new, request.fit)), note)
 
 
 @handles(edit_held.EditStiffness)

@@ -65,13 +65,17 @@ class EditRelease(Request):
 
 @dataclass(frozen=True)
 class EditLimit(Request):
-    """Keep a column within a range, radians or metres; without low and high the limit is lifted."""
+    """Keep a column within a range, radians or metres; without low and high the limit is lifted.
+
+    Keys that lie outside refuse it; with `fit` the range is made as wide as they need it.
+    """
 
     kind: ClassVar[str] = "editLimit"
     target: Name
     column: Name
     low: float | None = None
     high: float | None = None
+    fit: bool = False
 
 
 @dataclass(frozen=True)
