@@ -16,19 +16,40 @@ const WAYS: Record<Way, { title: string; about: string }> = {
   widen: { title: "Widen", about: "Give the tangents more room" },
   insert: { title: "Add a key", about: "One key here, and it is reached" },
 };
+const CHANGE = { title: "Change the key", about: "Keys that are there get other values" };
 const ASIDE = 26; // px between the ghost and its card
 const MARGIN = 8;
 const TOOLS = 52; // px at the top that belong to the tools, where a card fits below
 
-/** Where a card of some size stands beside a point without leaving the stage: on the outer side, else on the other. */
-export function beside(at: { x: number; y: number }, size: { width: number; height: number }, room: { width: number; height: number }): { x: number; y: number } {
-  const right = at.x + ASIDE;
-  const left = at.x - ASIDE - size.width;
+const KEPT = "The nearest place within reach was kept.";
+
+/** What an offer comes to, in a few words: its sentence ends with what remains. */
+export function comesTo({ reached, sentence, keys }: Pick<OfferEntry, "reached" | "sentence" | "keys">): string {
+  const remains = /[\d.]\S* of \S+ \S+( and \S+ of \S+ \S+)? remain$/.exec(sentence)?.[0] ?? "gets nearer";
+  const more = keys ? `, ${keys} ${keys === 1 ? "key" : "keys"} more` : "";
+  return (reached ? "gets there" : remains) + more;
+}
+
+type Pixel = { x: number; y: number };
+
+/**
+ * Where a card of some size stands beside a point without leaving the stage: on the outer side, so that the character
+ * stays in sight; where that is too narrow above or below the point, off the goal; else on the other side.
+ */
+export function beside(at: Pixel, size: { width: number; height: number }, room: { width: number; height: number }, goal: Pixel | null = null): Pixel {
+  const onRight = at.x >= room.width / 2;
+  const [right, left] = [at.x + ASIDE, at.x - ASIDE - size.width];
   const fits = { right: right + size.width + MARGIN <= room.width, left: left >= MARGIN };
-  const outer = at.x >= room.width / 2 ? fits.right || !fits.left : !fits.left;
-  const x = outer ? right : left;
   const clamp = (value: number, least: number, most: number): number => Math.max(MARGIN, Math.min(Math.max(value, least), most));
-  return { x: clamp(x, MARGIN, room.width - size.width - MARGIN), y: clamp(at.y - size.height / 2, TOOLS, room.height - size.height - MARGIN) };
+  const level = clamp(at.y - size.height / 2, TOOLS, room.height - size.height - MARGIN);
+  if (onRight ? fits.right : fits.left) return { x: onRight ? right : left, y: level };
+  const edge = clamp(onRight ? room.width : 0, MARGIN, room.width - size.width - MARGIN);
+  const ways = [at.y - ASIDE - size.height, at.y + ASIDE].filter((y) => y >= TOOLS && y + size.height + MARGIN <= room.height);
+  const covers = (y: number): boolean => goal !== null && goal.x > edge - ASIDE / 2 && goal.x < edge + size.width + ASIDE / 2 && goal.y > y - ASIDE / 2 && goal.y < y + size.height + ASIDE / 2;
+  const free = ways.find((y) => !covers(y));
+  if (free !== undefined) return { x: edge, y: free };
+  const other = onRight ? left : right;
+  return { x: clamp(other, MARGIN, room.width - size.width - MARGIN), y: level };
 }
 
 export interface Blocked {
@@ -42,7 +63,7 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   const more = h("p", { class: "muted" });
   const offers = h("div", { class: "offers" });
   const close = h("button", { type: "button", class: "quiet small square", "aria-label": "Leave it as it is", title: "Leave it as it is (Esc)", onclick: () => dismiss() }, "×");
-  const card = h("div", { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" }, close, why, more, offers);
+  const card = h("div", { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" }, close, why, offers, more);
   const lead = svg("svg", { class: "edit-lead hidden", "aria-hidden": "true" }, svg("path", {}));
   host.append(lead, card);
   let awake = false;
@@ -85,7 +106,7 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     why.textContent = asSentence(next.sentence || next.blocks[0]?.sentence || "it does not get there");
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
-    more.textContent = resting ? "The nearest place within reach was kept." : "";
+    more.textContent = resting ? KEPT : "";
     replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
     card.classList.remove("hidden");
     place();
@@ -93,14 +114,20 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
 
   function offerButtons(next: EditOutcomeEvent): HTMLElement[] {
     if (next.pending && !next.offers.length) return [h("span", { class: "muted" }, "Working out what would help…")];
-    return next.offers.map((offer) =>
-      h(
+    return next.offers.map((offer) => {
+      const { title, about } = offer.way === "insert" && !offer.keys ? CHANGE : WAYS[offer.way];
+      const said = asSentence(offer.sentence);
+      const button = h(
         "button",
-        { type: "button", class: "offer", "data-testid": `edit-offer-${offer.way}`, title: `${WAYS[offer.way].about}: ${offer.sentence}`, onclick: () => void accept(offer.which) },
-        h("strong", {}, WAYS[offer.way].title),
-        h("span", { class: "muted" }, offer.sentence + (offer.keys ? ` (${offer.keys} ${offer.keys === 1 ? "key" : "keys"} more)` : "")),
-      ),
-    );
+        { type: "button", class: "offer", "data-testid": `edit-offer-${offer.way}`, "aria-label": `${title}. ${said}`, title: `${about}: ${offer.sentence}`, onclick: () => void accept(offer.which) },
+        h("strong", {}, title),
+        h("span", { class: "muted nowrap" }, comesTo(offer)),
+      );
+      // what exactly it does is told below while a hand is on it
+      for (const name of ["pointerenter", "focus"]) button.addEventListener(name, () => (more.textContent = said));
+      for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => (more.textContent = KEPT));
+      return button;
+    });
   }
 
   const ghostOf = (): [number, number, number] | null => outcome?.ghost ?? outcome?.place ?? null;
@@ -119,11 +146,11 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     if (!awake || !ghost) return;
     const at = stage.project(ghost);
     const room = { width: host.clientWidth, height: host.clientHeight };
-    const { x, y } = beside(at, { width: card.offsetWidth, height: card.offsetHeight }, room);
+    const to = goal && stage.project(goal);
+    const { x, y } = beside(at, { width: card.offsetWidth, height: card.offsetHeight }, room, to);
     card.style.transform = `translate(${x.toFixed(0)}px, ${y.toFixed(0)}px)`;
-    lead.classList.toggle("hidden", goal === null);
-    if (!goal) return;
-    const to = stage.project(goal);
+    lead.classList.toggle("hidden", !to);
+    if (!to) return;
     lead.firstElementChild?.setAttribute("d", `M${at.x.toFixed(1)} ${at.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}`);
   }
 

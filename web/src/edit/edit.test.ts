@@ -2,7 +2,7 @@ import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { distinct } from "./actions";
 import { asSentence } from "../shell/notices";
-import { beside } from "./blocked";
+import { beside, comesTo } from "./blocked";
 import { metres } from "./gesture";
 import { ghostTimes } from "./ghosting";
 import { ringPaths } from "./gizmo";
@@ -53,10 +53,18 @@ describe("the card of a blocked edit", () => {
   it("says whole sentences", () => {
     expect(asSentence("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
     expect(asSentence("'hand' is held.")).toBe("'hand' is held.");
+    expect(asSentence("b_Hand.euler.x goes too far")).toBe("b_Hand.euler.x goes too far.");
   });
-  it("stands on the outer side of the ghost, on the other where there is no room, and never outside", () => {
+  it("says what an offer comes to", () => {
+    expect(comesTo({ reached: true, sentence: "without the pin of 'foot' it is reached", keys: 0 })).toBe("gets there");
+    expect(comesTo({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe("gets there, 3 keys more");
+    expect(comesTo({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 })).toBe("8.73 of 26 m remain");
+    expect(comesTo({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 })).toBe("3 of 4 mm and 5 of 6 degrees remain, 1 key more");
+  });
+  it("stands on the outer side of the ghost, above or below where there is no room, else on the other, and never outside", () => {
     expect(beside({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
-    expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 414, y: 200 });
+    expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 532, y: 124 });
+    expect(beside({ x: 700, y: 250 }, size, room, { x: 690, y: 150 })).toEqual({ x: 532, y: 276 });
     expect(beside({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
     expect(beside({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 52 });
     expect(beside({ x: 100, y: 900 }, size, room).y).toBe(392);

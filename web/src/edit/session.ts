@@ -1,5 +1,6 @@
 /** The edit that the page shows: what the server last said of it, and the requests that change it. */
 import type { Context } from "../context";
+import { Refused } from "../protocol/connection";
 import { frameHeader } from "../protocol/frame";
 import { FRAME, type EditState, type Results, type StudioRequest } from "../protocol/messages";
 
@@ -59,7 +60,9 @@ export function createEditSession({ connection, store, notices }: Context): Edit
         // What was asked of an edit that has just left the stage is of no interest any more.
         const now = store.edit()?.id;
         const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && (!now || now !== asked);
-        if (!gone) notices.failed(reason);
+        // What is refused has changed nothing: it is said, and leaves by itself.
+        if (!gone && reason instanceof Refused) notices.show("warning", reason.sentence, reason.hint);
+        else if (!gone) notices.failed(reason);
         return null;
       }
     },

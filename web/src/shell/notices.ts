@@ -35,7 +35,8 @@ export function sentenceOf(reason: unknown): { sentence: string; hint: string } 
 
 /** With a capital and a full stop: what went wrong is often told as part of a longer sentence. */
 export function asSentence(said: string): string {
-  const whole = said.charAt(0).toUpperCase() + said.slice(1);
+  const named = /^\S*[_.\d:]\S/.test(said); // a name is spelled as it is
+  const whole = named ? said : said.charAt(0).toUpperCase() + said.slice(1);
   return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
 }
 

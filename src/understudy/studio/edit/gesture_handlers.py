@@ -21,6 +21,8 @@ from understudy.studio.messages import edit
 if TYPE_CHECKING:
     from understudy.studio.session import Session
 
+ACCEPTED = {"release": "release what held back", "widen": "more room for", "insert": "another key for"}
+
 
 @handles(edit.EditBegin)
 async def begin(session: Session, request: edit.EditBegin) -> edit.EditBegun:
@@ -166,7 +168,9 @@ async def accept(session: Session, request: edit.EditOffer) -> edit.EditEnded:
         desk.gesture = 0
         entry = accepted(desk.entry, blocked.edit, offer.edit, desk.editing.origin)
         offering.clear()
-        return await desk.keep(offer.outcome.curves, offer.sentence, entry)
+        points = ", ".join(each.point.name for each in blocked.edit.moves) or "a contact"
+        note = "change keys for" if offer.kind == "insert" and not offer.keys else ACCEPTED[offer.kind]
+        return await desk.keep(offer.outcome.curves, f"{note} {points}", entry)
 
 
 async def solved_contact(desk: Desk, entry: EditEntry, new: ContactEntry) -> None:
