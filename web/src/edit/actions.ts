@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import type { PointRef } from "../protocol/messages";
 import type { CurveLayer } from "./curve_layer";
-import { segmentOf } from "./paths";
+import { frameNear, segmentOf } from "./paths";
 import type { EditSession } from "./session";
 import { samePoint, type EditView } from "./view";
 
@@ -42,7 +42,9 @@ export interface EditActions {
   /** All times that have a key, sorted. */
   keyTimes(): number[];
   atKey(): boolean;
-  /** Now: the very time of a key where one is there. */
+  /** The moment that a time stands for: the very time of a key where one is there, else the nearest frame. */
+  moment(time: number): number;
+  /** Now, as such a moment. */
   now(): number;
 }
 
@@ -94,8 +96,9 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     return times.sorted;
   }
 
-  const keyHere = (): number | undefined => keyTimes().find((time) => Math.abs(time - store.time) < NEAR);
-  const now = (): number => keyHere() ?? store.time;
+  const keyAt = (wanted: number): number | undefined => keyTimes().find((time) => Math.abs(time - wanted) < NEAR);
+  const moment = (time: number): number => keyAt(time) ?? (layer.paths ? frameNear(layer.paths.times, time) : time);
+  const now = (): number => moment(store.time);
 
   async function seek(time: number): Promise<void> {
     if (store.document?.stage.playing) await session.ask({ kind: "play", playing: false });
@@ -178,7 +181,8 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     },
     ready: () => session.state !== null && !session.state.baked,
     keyTimes,
-    atKey: () => keyHere() !== undefined,
+    atKey: () => keyAt(now()) !== undefined,
+    moment,
     now,
   };
 }

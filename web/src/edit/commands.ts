@@ -1,5 +1,4 @@
 /** The edit mode's commands: the palette lists them, keys run them, as Blender's and Maya's users expect. */
-import type { Context } from "../context";
 import type { Command } from "../modes/mode";
 import type { EditActions } from "./actions";
 import type { Operation } from "./gesture";
@@ -13,7 +12,7 @@ export interface Does {
   dismiss(): void;
 }
 
-export function editCommands({ store }: Context, session: EditSession, view: EditView, does: Does): Command[] {
+export function editCommands( session: EditSession, view: EditView, does: Does): Command[] {
   const { actions } = does;
   const ready = (): boolean => session.state !== null && !session.state.baked;
   const inHand = (): boolean => ready() && actions.point() !== null;
@@ -43,7 +42,7 @@ export function editCommands({ store }: Context, session: EditSession, view: Edi
     }),
     command("pin", "Pin the point in hand, or release it", ["p"], () => actions.togglePin(actions.point()), inHand),
     command("contact", "Let the point in hand stand still between these keys", ["c"], () => actions.contact(actions.point()), inHand),
-    command("hold", "Hold the point in hand at this moment", ["k"], () => actions.hold(actions.point(), store.time), inHand),
+    command("hold", "Hold the point in hand at this moment", ["k"], () => actions.hold(actions.point(), actions.now()), inHand),
     command("release", "Release all that is held of the point in hand", ["Alt+p"], () => actions.releasePoint(actions.point()), inHand),
     command("hide", "Hide the path in hand", ["h"], () => view.active !== null && actions.hide(view.active), inHand),
     command("hideOthers", "Hide all other paths", ["Shift+h"], () => actions.hideOthers(), inHand),

@@ -4,7 +4,7 @@ import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { FRAME, type EditState, type PointRef, type ShownCurve } from "../protocol/messages";
 import { nearestOn, type Triple } from "./geometry";
-import { followed, placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
+import { followed, frameNear, placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
@@ -180,7 +180,8 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
       }
     }
     if (!best) return null;
-    const { curve, time } = best;
+    const { curve } = best;
+    const time = frameNear(paths.times, best.time); // frames are what is seen and written: a drag between two would show in neither
     const keyed = stage.projectAll(curve.keyPlaces);
     const near = curve.keyTimes.findIndex((_, k) => Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y) < KEY_REACH);
     return { curve: curve.curve, time, place: placeAt(paths, curve, time), key: near < 0 ? null : curve.keyTimes[near] };

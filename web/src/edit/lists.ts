@@ -73,7 +73,7 @@ export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly Co
   ];
 }
 
-export function heldSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+export function heldSection(session: EditSession, view: EditView, actions: EditActions): HTMLElement {
   const list = h("div", { class: "list", "data-testid": "edit-held" });
   const aside = h("span", { class: "aside" });
   const name = (): string => (actions.point() ? pointName(actions.point()!) : "the point in hand");
@@ -91,7 +91,7 @@ export function heldSection({ store }: Context, session: EditSession, view: Edit
     { class: "buttons" },
     add("Pin", "P", () => `Keep the path of ${name()} while others are moved`, () => actions.togglePin(actions.point()), "edit-set-pin"),
     add("Contact", "C", () => `${name()} stands still between the keys around now`, () => actions.contact(actions.point()), "edit-set-contact"),
-    add("Moment", "K", () => `${name()} passes now where it passes now`, () => actions.hold(actions.point(), store.time), "edit-set-hold"),
+    add("Moment", "K", () => `${name()} passes now where it passes now`, () => actions.hold(actions.point(), actions.now()), "edit-set-hold"),
   );
 
   /** Whether a pin keeps the orientation too; nothing for others. */

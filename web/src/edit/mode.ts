@@ -69,7 +69,7 @@ export function editMode(context: Context): Mode {
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
-  const sections = h("div", {}, pathsSection(context, session, view, actions), heldSection(context, session, view, actions), poseSection(context, session, view, actions), jointSection(context, session, view), viewSection(view));
+  const sections = h("div", {}, pathsSection(context, session, view, actions), heldSection(session, view, actions), poseSection(context, session, view, actions), jointSection(context, session, view), viewSection(view));
 
   function draw(): void {
     const state = session.state;
@@ -116,7 +116,7 @@ export function editMode(context: Context): Mode {
   return {
     id: "edit",
     title: "Edit",
-    commands: [...editCommands(context, session, view, { actions, follow: (operation) => pointing?.follow(operation), dismiss: () => dismiss() }), ...graph.commands],
+    commands: [...editCommands(session, view, { actions, follow: (operation) => pointing?.follow(operation), dismiss: () => dismiss() }), ...graph.commands],
     panel(host) {
       host.classList.add("edit");
       host.append(head, empty, graph.panel, sections);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { FRAME } from "../protocol/messages";
-import { followed, frameOf, placeAt, readPaths, relativeSpeeds, segmentOf, smoothed, turnAt, type Paths } from "./paths";
+import { followed, frameNear, frameOf, placeAt, readPaths, relativeSpeeds, segmentOf, smoothed, turnAt, type Paths } from "./paths";
 
 interface Part {
   number: number;
@@ -78,6 +78,12 @@ describe("a path", () => {
     expect(frameOf(times, 2)).toEqual({ frame: 1, share: 0.5 });
     expect(frameOf(times, 9)).toEqual({ frame: 2, share: 0 });
     expect(frameOf(Float32Array.from([4]), 4)).toEqual({ frame: 0, share: 0 });
+  });
+
+  it("is taken hold of at frames", () => {
+    const frames = Float32Array.from([0, 0.5, 1]);
+    expect([-1, 0.2, 0.3, 0.74, 0.76, 7].map((time) => frameNear(frames, time))).toEqual([0, 0, 0.5, 0.5, 1, 1]);
+    expect(frameNear(new Float32Array(), 0.3)).toBe(0.3);
   });
 
   it("is a line between frames", () => {

@@ -65,6 +65,12 @@ export function frameOf(times: Float32Array, time: number): { frame: number; sha
   return { frame: low, share: (time - times[low]) / (times[high] - times[low]) };
 }
 
+/** The frame nearest to a time, as a time; the time itself where there are no frames. */
+export function frameNear(times: Float32Array, time: number): number {
+  const { frame, share } = frameOf(times, time);
+  return times[Math.min(frame + (share < 0.5 ? 0 : 1), times.length - 1)] ?? time;
+}
+
 /** Where a curve is at a time. */
 export function placeAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number] {
   const { frame, share } = frameOf(paths.times, time);

@@ -76,11 +76,11 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     if (found.on === "curve") {
       const entry = layer.shown(found.at.curve);
       if (!entry) return null;
-      return { operation, point: entry.point, name: entry.name, time: found.at.time, posing: false };
+      return { operation, point: entry.point, name: entry.name, time: actions.moment(found.at.time), posing: false };
     }
     const point = pointOf(found.at);
     const posing = view.posing;
-    return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: posing ? actions.now() : store.time, posing, keys: view.addsKeys };
+    return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: actions.now(), posing, keys: view.addsKeys };
   }
 
   /** Between baked frames there is nothing to bend, what is pinned stays, and between keys there is nothing to pose. */
@@ -100,9 +100,12 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   }
 
   function click(found: Under, event: PointerEvent): void {
+    // with Shift one more path is meant, also where another runs across the character
+    const behind = event.shiftKey && found?.on === "curve" ? stage.pick(at(event).x, at(event).y) : null;
+    if (behind) return void actions.show(pointOf(behind), behind.joint, "toggle");
     if (found?.on === "curve") {
       actions.activate(found.at.curve);
-      void actions.seek(found.at.key ?? found.at.time);
+      void actions.seek(found.at.key ?? actions.moment(found.at.time));
     } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey ? "toggle" : "alone");
   }
 
@@ -228,7 +231,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     const found = under(x, y);
     const point = found?.on === "curve" ? layer.shown(found.at.curve)?.point : found && pointOf(found.at);
     if (!point) return;
-    const time = found?.on === "curve" ? found.at.time : store.time;
+    const time = found?.on === "curve" ? actions.moment(found.at.time) : actions.now();
     const curve = layer.curveOf(point);
     const items: Item[] = [
       { title: "Pin: keep this path, or release it", about: "P", run: () => actions.togglePin(point) },
@@ -250,7 +253,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       return;
     }
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
-    const grip: Grip = { operation, point, name: entry.name, time: view.posing ? actions.now() : store.time, posing: view.posing && operation !== "time", keys: view.addsKeys };
+    const grip: Grip = { operation, point, name: entry.name, time: actions.now(), posing: view.posing && operation !== "time", keys: view.addsKeys };
     if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
       window.removeEventListener(MOVES, move);
@@ -301,7 +304,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.preventDefault();
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
-      const grip: Grip = { point: entry.point, name: entry.name, time: view.posing ? actions.now() : store.time, posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
+      const grip: Grip = { point: entry.point, name: entry.name, time: actions.now(), posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
       watch(event, () => canBegin(grip) && gestures.begin(grip, at(event)), () => undefined);
     },
     hint() {

@@ -44,7 +44,8 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
   function draw(): void {
     const state = session.state;
     const here = actions.atKey();
-    const channels = state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - store.time) < 2e-3)).length ?? 0;
+    const now = actions.now();
+    const channels = state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - now) < 2e-3)).length ?? 0;
     where.textContent = here ? `At a key of ${channels} of ${state?.channels.length ?? 0} channels.` : "Between keys. ↑ and ↓ go to the next one; I sets one here.";
     unkey.disabled = !here;
     paste.disabled = !state?.copied;

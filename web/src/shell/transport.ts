@@ -87,7 +87,11 @@ export function createTransport({ connection, store, notices }: Context): Transp
     seek,
     toggle() {
       const stage = store.document?.stage;
-      if (stage && stage.driver !== "rest") tell({ kind: "play", playing: !stage.playing });
+      if (!stage || stage.driver === "rest") return;
+      tell({ kind: "play", playing: !stage.playing });
+      const what = playing();
+      const rate = what?.rate || 30;
+      if (what && stage.playing) seek(Math.round(store.time * rate) / rate); // what stops stands on a frame
     },
     step(frames) {
       const what = playing();
