@@ -73,12 +73,13 @@ export function numberField(options: NumberOptions): NumberField {
     if (final) options.change?.(value);
   }
 
-  function type(): void {
+  /** A field to type into: it begins with the key that opened it, or with the number as it is. */
+  function type(begun?: string): void {
     const field = h("input", {
       type: "text",
       inputmode: "decimal",
       "aria-label": options.label,
-      value: value.toFixed(digits),
+      value: begun ?? value.toFixed(digits),
     });
     let ended = false;
     const end = (keep: boolean) => {
@@ -91,7 +92,8 @@ export function numberField(options: NumberOptions): NumberField {
     };
     figure.replaceWith(field);
     field.focus();
-    field.select();
+    if (begun === undefined) field.select();
+    else field.setSelectionRange(begun.length, begun.length);
     field.addEventListener("blur", () => end(true));
     field.addEventListener("keydown", (event) => {
       event.stopPropagation();
@@ -133,7 +135,8 @@ export function numberField(options: NumberOptions): NumberField {
     if (event.key in steps) put(value + steps[event.key] * step * (event.shiftKey ? 10 : 1), true);
     else if (event.key === "Home" && options.minimum !== undefined) put(options.minimum, true);
     else if (event.key === "End" && options.maximum !== undefined) put(options.maximum, true);
-    else if (event.key === "Enter" || /^[-\d.,]$/.test(event.key)) type();
+    else if (event.key === "Enter") type();
+    else if (/^[-\d.,]$/.test(event.key)) type(event.key);
     else if (event.key === "Backspace" || event.key === "Delete") put(home, true);
     else return;
     event.preventDefault();

@@ -47,13 +47,14 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const busy = h("span", { class: "spinner hidden", "aria-hidden": "true" });
   const go = h("button", { type: "button", class: "strong", "data-testid": "reduce", onclick: () => void reduce() }, "Reduce");
   const about = h("p", { class: "muted" });
+  const figures = h("dl", { class: "reduce-figures" }, h("dt", {}, "Keys"), keys, h("dt", {}, "Error"), error, h("dt", {}, "Took"), time);
   const panel = h(
     "details",
     { class: "section reduce hidden" },
     h("summary", {}, h("h2", {}, "Reduce", busy)),
     about,
     h("div", { class: "reduce-dial" }, h("label", {}, "Tolerance"), track, field.element),
-    h("dl", { class: "reduce-figures" }, h("dt", {}, "Keys"), keys, h("dt", {}, "Error"), error, h("dt", {}, "Took"), time),
+    figures,
     go,
   );
   const offered = h("button", { type: "button", class: "strong", "data-testid": "reduce-offer", onclick: () => void reduce() });
@@ -71,7 +72,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   function put(metres: number, fromTrack: boolean): void {
     tolerance = metres;
     if (!fromTrack) track.value = String(Math.round(STEPS * placeOf(metres / (state?.size || 1))));
-    else field.value = metres * 1e3;
+    field.value = metres * 1e3;
     track.style.setProperty("--filled", `${(100 * Number(track.value)) / STEPS}%`);
     offered.textContent = `Reduce within ${lengthText(metres)}`;
     void preview();
@@ -84,12 +85,14 @@ export function createReduceDial(session: EditSession): ReduceDial {
     if (asking) return;
     asking = true;
     busy.classList.remove("hidden");
+    figures.classList.add("stale"); // until what belongs to this tolerance is known
     const asked = session.ask({ kind: "editReduce", tolerance, preview: true });
     current = { tolerance, asked };
     const found = await asked;
     current = null;
     asking = false;
     busy.classList.toggle("hidden", !again);
+    figures.classList.toggle("stale", again);
     if (found && !found.replaced) tell(found);
     if (again && found) void preview();
   }
