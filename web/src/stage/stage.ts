@@ -79,6 +79,8 @@ export interface Stage {
   readonly floor: number;
   /** The names of the character's joints. */
   readonly joints: readonly string[];
+  /** The joint that a joint hangs on; nothing where it is the first. */
+  jointAbove(name: string): string;
   /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
   positions(): Float32Array;
   view: View;

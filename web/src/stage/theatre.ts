@@ -219,6 +219,11 @@ class Theatre implements Stage {
     return this.figure?.description.joints ?? [];
   }
 
+  jointAbove(name: string): string {
+    const parent = this.figure?.description.parents[this.joints.indexOf(name)] ?? -1;
+    return this.joints[parent] ?? "";
+  }
+
   frameAll(): void {
     this.fly(this.home());
   }

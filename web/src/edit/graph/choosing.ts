@@ -18,8 +18,13 @@ export interface Choosing {
   forget(): void;
 }
 
-export function createChoosing({ store, connection, notices }: Context, session: EditSession, model: Model): Choosing {
+export function createChoosing({ stage, store, connection, notices }: Context, session: EditSession, model: Model): Choosing {
   let asked = "";
+  /** The joint itself, or the nearest one above it that has channels: a tip has none of its own. */
+  const moving = (name: string): string => {
+    for (let joint = name; joint; joint = stage.jointAbove(joint)) if (model.kept.some((channel) => channel.target === joint)) return joint;
+    return "";
+  };
   return {
     choose(channels) {
       model.choose(channels);
@@ -28,7 +33,7 @@ export function createChoosing({ store, connection, notices }: Context, session:
       if (names.join("\n") !== [...now].sort().join("\n")) connection.request({ kind: "select", names }).catch(notices.failed);
     },
     follow(names) {
-      const known = names.filter((name) => model.kept.some((channel) => channel.target === name)).sort();
+      const known = [...new Set(names.map(moving).filter(Boolean))].sort();
       if (!known.length || known.join("\n") === targetsOf(model.kept, model.chosen).join("\n")) return false;
       model.choose(model.kept.flatMap((channel, number) => (known.includes(channel.target) ? [number] : [])));
       return true;
