@@ -107,6 +107,16 @@ class Curves:
             values[:, start:stop] = curve.sample(times)
         return continuous(self.channels, values)
 
+    def with_some(self, new: Mapping[int, Curve]) -> Curves:
+        """The same with other curves in the places of some, by number, each on the channel of the one before it."""
+        curves = list(self.curves)
+        for number, curve in new.items():
+            curves[number] = curve
+        made = object.__new__(type(self))
+        made.__dict__.update({name: getattr(self, name) for name in self.__dataclass_fields__})
+        made.__dict__.update(curves=tuple(curves), channels=self.channels)
+        return made
+
     @cached_property
     def _batch(self) -> CurveBatch:
         return CurveBatch(self.curves, self.channels.offsets)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from understudy.errors import listed
-from understudy.keyframes.forces import Bound, Forces, forces, movable
+from understudy.keyframes.forces import Bound, Forces, forces
 from understudy.keyframes.goals import Contact, Hold
 from understudy.keyframes.outcome import Block, unit_for
-from understudy.keyframes.problem import Constraint, Problem, limits_of, parts_of
+from understudy.keyframes.problem import Constraint, Problem, could_move, limits_of, parts_of
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.states import SkeletalStates
 from understudy.keyframes.tangents import Range, owners
@@ -117,7 +117,7 @@ def _stuck(problem: Problem, found: Found) -> str | None:
     curves = [t.curves.curves[number] for number in np.unique(owner[concerned])]
     if all(len(curve) == 1 for curve in curves):
         return f"nothing that moves {name} is animated"
-    if movable(problem, concerned)[r][concerned].any():
+    if could_move(problem, concerned)[r][concerned].any():
         spans = [f"{a:.4g} s to {b:.4g} s" for a, b in t.changed(np.ones(len(owner), bool))]
         return f"the edit's range leaves the tangents around {time:.4g} s alone ({listed(spans) or 'none is free'})"
     keyed = [curve.channel.target for curve in curves if np.abs(curve.times - time).min() <= 1e-6]

@@ -18,7 +18,7 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.keyframes.problem import Problem
-from understudy.keyframes.requests import Measured, Requests, gaps, measure
+from understudy.keyframes.requests import Requests, compared, gaps, measure
 from understudy.keyframes.solve import Found, Settings, search, settled
 
 GROWN = 3.0  # times as many samples of what is held as at first: beyond that a search starts with few again
@@ -99,6 +99,6 @@ class Following:
         if not self.v.any() or (self.back and self._from(self._last, asked) > JUMP):
             return zero
         warm = measure(problem.states, problem.tangents, asked, self.v, problem.size, slopes=False)
-        cold = Measured(gaps(asked, *problem.origin, problem.size), warm.residual, warm.matrix)
+        cold = compared(asked, *problem.origin, problem.size, len(zero))
         away = max(cold.distance, cold.angle) > self.settings.tolerance
         return self.v if warm.far < cold.far and away else zero

@@ -18,9 +18,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.keyframes import pieces
 from understudy.keyframes.goals import Pin
-from understudy.keyframes.problem import Constraint, Problem, frozen_by
+from understudy.keyframes.problem import Constraint, Problem
 from understudy.keyframes.requests import measure
-from understudy.keyframes.tangents import owners
 from understudy.keyframes.wishes import with_goals
 
 if TYPE_CHECKING:
@@ -54,11 +53,13 @@ class Forces(NamedTuple):
 def forces(problem: Problem, found: Found) -> Forces:
     """The forces at the end of a search."""
     t, v = problem.tangents, found.v
-    moves = measure(problem.states, t, problem.moves, v, problem.size)
-    j = with_goals(moves, problem.wishes, problem.states, t, v, problem.size, True).matrix
+    j = found.moves.matrix
+    if not len(j):
+        moves = measure(problem.states, t, problem.moves, v, problem.size)
+        j = with_goals(moves, problem.wishes, problem.states, t, v, problem.size, True).matrix
     cost = np.maximum(t.cost, 0.1)
     g = j.T @ found.moves.residual / cost
-    held = measure(problem.states, t, found.held, v, problem.size)
+    held = found.kept or measure(problem.states, t, found.held, v, problem.size)
     c = held.matrix / cost
     at_low, at_high = v <= t.low + NEAR, v >= t.high - NEAR
     push = np.zeros_like(g)  # of what is held
@@ -111,33 +112,13 @@ def _bound(problem: Problem, n: int, high: bool) -> Bound:
 
 
 def _frozen(problem: Problem, found: Found) -> list[tuple[Pin, float]]:
-    pins = [(pin, frozen_by(problem, pin)) for pin in problem.edit.pins if pin not in problem.kept]
-    pins = [(pin, columns) for pin, columns in pins if columns.any()]
+    pins = problem.frozen
     if not pins:
         return []
     t, moves = problem.tangents, problem.moves
     values, _ = pieces.sample(t.pieces, t.handles(found.v), moves.grid)
     _, _, jacobian = problem.states.evaluate(values, moves.sample, moves.point)
     gap = found.moves.gap[: len(moves)] * np.repeat([1 / problem.size, 1.0], 3)
-    concerned = np.any([columns for _, columns in pins], axis=0)
-    pull = np.einsum("rkn,rk->rn", jacobian, gap) * movable(problem, concerned)  # (R, n)
+    pull = np.einsum("rkn,rk->rn", jacobian, gap) * problem.could_move  # (R, n)
     total = pull.sum(axis=0) * problem.unit * MIDDLE  # moves between the same keys may pull against each other
     return [(pin, float(np.linalg.norm(total[columns]))) for pin, columns in pins]
-
-
-def movable(problem: Problem, concerned: Array) -> Array:
-    """(R, n) whether a tangent of the column, free or not, can change its value at the time of each move.
-
-    Only columns `concerned` (n,) are looked at.
-    """
-    t, moves = problem.tangents, problem.moves
-    owner, _ = owners(t.curves, problem.states.columns)
-    result = np.zeros((len(moves), len(owner)), bool)
-    for number in np.unique(owner[concerned]):
-        curve = t.curves.curves[number]
-        inside = (moves.time > curve.times[0]) & (moves.time < curve.times[-1])
-        away = np.abs(moves.time[:, None] - curve.times).min(axis=1) > 1e-6
-        segment = np.clip(np.searchsorted(curve.times, moves.time, side="right") - 1, 0, max(len(curve) - 2, 0))
-        moving = curve.segments[segment] > 0 if len(curve) > 1 else np.zeros(len(moves), bool)
-        result[:, owner == number] = (inside & away & moving)[:, None]
-    return result

@@ -26,7 +26,7 @@ from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.requests import Measured, Requests, measure, requests, states_at
 from understudy.keyframes.states import States, states_of
-from understudy.keyframes.tangents import Range, Tangents
+from understudy.keyframes.tangents import Range, Tangents, owners
 from understudy.keyframes.wishes import Wish, Wished, wished
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
@@ -61,6 +61,17 @@ class Problem:
         """What is held before the edit: a contact may not stand still yet."""
         zero = np.zeros(self.tangents.count)
         return measure(self.states, self.tangents, self.dense, zero, self.size, slopes=False)
+
+    @cached_property
+    def frozen(self) -> tuple[tuple[Pin, Array], ...]:
+        """The pins that are kept by leaving columns alone, case 2, each with those columns (n,)."""
+        pins = [(pin, frozen_by(self, pin)) for pin in self.edit.pins if pin not in self.kept]
+        return tuple((pin, columns) for pin, columns in pins if columns.any())
+
+    @cached_property
+    def could_move(self) -> Array:
+        """(R, n) `could_move` of the columns that are left alone."""
+        return could_move(self, np.any([columns for _, columns in self.frozen], axis=0))
 
 
 def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
@@ -190,6 +201,24 @@ def frozen_by(problem: Problem, pin: Pin) -> Array:
     moves = [_columns_of(problem.states, number, move) for move in problem.edit.moves]
     none = np.zeros(len(problem.states.columns), bool)
     return _frozen(problem.states, number, pin, np.any([none, *moves], axis=0))
+
+
+def could_move(problem: Problem, concerned: Array) -> Array:
+    """(R, n) whether a tangent of the column, free or not, can change its value at the time of each move.
+
+    Only columns `concerned` (n,) are looked at.
+    """
+    t, moves = problem.tangents, problem.moves
+    owner, _ = owners(t.curves, problem.states.columns)
+    result = np.zeros((len(moves), len(owner)), bool)
+    for number in np.unique(owner[concerned]):
+        curve = t.curves.curves[number]
+        inside = (moves.time > curve.times[0]) & (moves.time < curve.times[-1])
+        away = np.abs(moves.time[:, None] - curve.times).min(axis=1) > 1e-6
+        segment = np.clip(np.searchsorted(curve.times, moves.time, side="right") - 1, 0, max(len(curve) - 2, 0))
+        moving = curve.segments[segment] > 0 if len(curve) > 1 else np.zeros(len(moves), bool)
+        result[:, owner == number] = (inside & away & moving)[:, None]
+    return result
 
 
 def _ranges(curves: Curves, columns: Array, edit: Edit) -> list[Range]:

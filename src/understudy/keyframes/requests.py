@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -68,19 +67,20 @@ class Requests:
         return Requests(point, time, goal, parts, place, turn, grid, samples[order], _first_rows(parts))
 
 
-class Measured(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Measured:
     """The way from states to goals, and the derivatives of the states by variables."""
 
     gap: Array  # (R, 6) sizes and radians, zero where not asked for
     residual: Array  # (M,) the same, only what is asked for
     matrix: Array  # (M, N), or (0, N)
 
-    @property
+    @cached_property
     def distance(self) -> float:
         """The largest way to go, sizes."""
         return float(np.sqrt((self.gap[:, :3] ** 2).sum(axis=1)).max(initial=0.0))
 
-    @property
+    @cached_property
     def angle(self) -> float:
         """The largest turn to go, radians."""
         return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
@@ -179,6 +179,12 @@ def measured_slowly(
             matrix,
         )
     return Measured(gap, residual, matrix)
+
+
+def compared(asked: Requests, position: Array, orientation: Array, size: float, variables: int) -> Measured:
+    """What `measure` gives without slopes, of states (R, 3) and (R, 3, 3) that are known."""
+    gap = gaps(asked, position, orientation, size)
+    return Measured(gap, gap.reshape(-1, 2, 3)[asked.parts].reshape(-1), np.zeros((0, variables)))
 
 
 def with_worst(held: Requests, dense: Requests, drift: Measured) -> Requests | None:

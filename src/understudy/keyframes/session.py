@@ -21,13 +21,14 @@ from typing import Any
 
 from understudy.character import Curves
 from understudy.errors import InvalidInput
+from understudy.gp.threads import one_thread
 from understudy.keyframes import past
 from understudy.keyframes.following import Following
 from understudy.keyframes.goals import Edit, Move, Quaternion, Triple
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
 from understudy.keyframes.problem import parts_of, prepare
-from understudy.keyframes.solve import Settings, outcome, retarget
+from understudy.keyframes.solve import Settings, retarget, told
 from understudy.maths import quaternion
 from understudy.rig import PosedRig
 
@@ -103,7 +104,8 @@ class Session:
         """New goals: `moves` as many as the gesture has, or the goal of its only move. Nothing is kept of bad ones."""
         gesture, following = self._going("update")
         problem, new = following.problem, self._goals(gesture.edit, moves, to, by, turn_to)
-        result = outcome(problem, following.to(retarget(problem, new)))
+        with one_thread():
+            result = told(problem, following.to(retarget(problem, new)))
         self._gesture = replace(gesture, edit=replace(gesture.edit, moves=tuple(new)), outcome=result)
         return result
 

@@ -29,7 +29,7 @@ from understudy.keyframes.blocked import blocks_of
 from understudy.keyframes.goals import Edit, Move
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.problem import Problem, aimed, prepare
-from understudy.keyframes.requests import Measured, Requests, measure, with_worst
+from understudy.keyframes.requests import Measured, Requests, compared, measure, with_worst
 from understudy.keyframes.stepping import aimed_step, bounds, ends
 from understudy.keyframes.wishes import Soft, softly, with_goals
 from understudy.rig import PosedRig
@@ -90,6 +90,7 @@ class Found:
     held: Requests  # the samples of the constraints, with those that were added
     asked: Requests  # the moves with their goals
     settings: Settings
+    kept: Measured | None  # `held` at v with slopes, where it is known
     pull: float = 1.0  # how much harder than guessed goals pulled in the last step, where that was taken whole
 
     @property
@@ -111,7 +112,7 @@ def search(problem: Problem, moves: Requests, v: Array, settings: Settings, held
 
 def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, held: Requests | None) -> Found:
     held = problem.held if held is None else held
-    start = _aims(problem, moves, np.zeros_like(v), slopes=False)
+    start = _before(problem, moves)
     here = look(problem, moves, held, v)
     iterations, failures, programs, pull = 0, 0, 0, 1.0
     stride, damping = settings.stride, 0.0 if settings.undamped else settings.damping
@@ -154,7 +155,8 @@ def _searched(problem: Problem, moves: Requests, v: Array, settings: Settings, h
             held, here = _watched(problem, held, trial, settings)
     if not _within(drift, BEARABLE * settings.drift):
         here, drift = best or _drawn_back(problem, moves, held, here, drift, settings)
-    return Found(here.v, iterations, here.now, start, drift, held, moves, settings, pull)
+    kept = here.kept if len(here.kept.residual) == held.rows else None  # the nearest may be of fewer samples
+    return Found(here.v, iterations, here.now, start, drift, held, moves, settings, kept, pull)
 
 
 def _watched(problem: Problem, held: Requests, here: Here, settings: Settings) -> tuple[Requests, Here]:
@@ -242,14 +244,19 @@ def _drawn_back(
 
 def outcome(problem: Problem, found: Found) -> Outcome:
     """What a search came to, for a person; one that ended worse than it began gives the animation as it was."""
-    with one_thread():
-        return _told(problem, settled(problem, found))
+    return told(problem, settled(problem, found))
 
 
 def settled(problem: Problem, found: Found) -> Found:
     """What a search came to, or as much of it as is no worse than the start."""
     with one_thread():
         return found if found.reached else _no_worse(problem, found)
+
+
+def told(problem: Problem, found: Found) -> Outcome:
+    """What a search that is `settled` came to."""
+    with one_thread():
+        return _told(problem, found)
 
 
 def _told(problem: Problem, found: Found) -> Outcome:
@@ -283,8 +290,8 @@ def _no_worse(problem: Problem, found: Found) -> Found:
             continue
         drift = found.drift if share == 1.0 else _measure(problem, problem.dense, v, slopes=False)
         if _within(drift, bearable):
-            return replace(found, v=v, moves=now, drift=drift)
-    return replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began)
+            return found if share == 1.0 else replace(found, v=v, moves=now, drift=drift, kept=None)
+    return replace(found, v=np.zeros_like(found.v), moves=found.start, drift=began, kept=None)
 
 
 def _measure(problem: Problem, asked: Requests, v: Array, slopes: bool = True) -> Measured:
@@ -295,6 +302,13 @@ def _aims(problem: Problem, moves: Requests, v: Array, slopes: bool = True) -> M
     """The moves, and the wishes that are goals as well."""
     now = _measure(problem, moves, v, slopes)
     return with_goals(now, problem.wishes, problem.states, problem.tangents, v, problem.size, slopes)
+
+
+def _before(problem: Problem, moves: Requests) -> Measured:
+    """The same before the gesture."""
+    zero, (place, turn) = np.zeros(problem.tangents.count), problem.origin
+    now = compared(moves, place, turn, problem.size, len(zero))
+    return with_goals(now, problem.wishes, problem.states, problem.tangents, zero, problem.size, slopes=False)
 
 
 def _soft(problem: Problem, v: Array) -> Soft:

@@ -8,7 +8,8 @@ broken key's sides have their own, and [Ciccone 2019, eq. 5] pulls them together
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -80,17 +81,23 @@ class Tangents:
 
     def applied(self, v: Array) -> Curves:
         """The animation with its handles moved."""
-        handles = self.handles(v)
-        curves = list(self.curves.curves)
-        owner, within = owners(self.curves, self.columns)
-        owner, within = owner[self.column], within[self.column]
-        for number in np.unique(owner[(self.variable >= 0).any(axis=1)]):
-            own = np.flatnonzero(owner == number)
-            k, i = self.segment[own], within[own]
+        handles, curves, new = self.handles(v), self.curves.curves, {}
+        for number, own, k, i in self._movers:
             before, after = curves[number].before.copy(), curves[number].after.copy()
             after[k, i], before[k + 1, i] = handles[own, :2], handles[own, 2:]
-            curves[number] = curves[number].with_handles(checks.freeze(before), checks.freeze(after))
-        return replace(self.curves, curves=tuple(curves))
+            new[number] = curves[number].with_handles(checks.freeze(before), checks.freeze(after))
+        return self.curves.with_some(new)
+
+    @cached_property
+    def _movers(self) -> list[tuple[int, Array, Array, Array]]:
+        """Of each curve that changes its number, its pieces, and the segment and the column of each there."""
+        owner, within = owners(self.curves, self.columns)
+        owner, within = owner[self.column], within[self.column]
+        found = []
+        for number in np.unique(owner[(self.variable >= 0).any(axis=1)]):
+            own = np.flatnonzero(owner == number)
+            found.append((int(number), own, self.segment[own], within[own]))
+        return found
 
 
 def owners(curves: Curves, columns: Array) -> tuple[Array, Array]:
