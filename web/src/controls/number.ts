@@ -13,6 +13,7 @@ export interface NumberOptions {
   unit?: string;
   input?(value: number): void; // while it changes
   change?(value: number): void; // when a gesture ends: one undo step
+  cancel?(): void; // when Esc has taken a gesture back
 }
 
 export interface NumberField {
@@ -117,7 +118,10 @@ export function numberField(options: NumberOptions): NumberField {
     drag(element, down, move, (restore) => {
       element.classList.remove("dragging");
       if (!dragging) element.focus();
-      else if (restore) put(before, false);
+      else if (restore) {
+        put(before, false);
+        options.cancel?.();
+      }
       else if (value !== before) options.change?.(value);
     });
   });

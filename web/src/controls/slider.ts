@@ -2,6 +2,9 @@
 import { h } from "../dom";
 import { numberField, type NumberOptions } from "./number";
 
+/** The keys that a slider keeps for itself. */
+export const RANGE_KEYS: ReadonlySet<string> = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+
 export interface Slider {
   element: HTMLElement;
   value: number;
@@ -37,13 +40,34 @@ export function slider(options: NumberOptions & { about?: string }): Slider {
     track.style.setProperty("--filled", `${part}%`);
   }
 
+  let before: number | null = null; // while a hand is on it
+  let cancelled = false; // by Esc, until the hand lets go
+  track.addEventListener("pointerdown", () => {
+    before = number.value;
+    cancelled = false;
+    const up = (): void => {
+      before = null;
+      window.setTimeout(() => (cancelled = false)); // after the change that letting go may bring
+    };
+    window.addEventListener("pointerup", up, { once: true });
+  });
   track.addEventListener("input", () => {
+    if (cancelled) return show(number.value);
     number.value = Number(track.value);
     show(number.value);
     options.input?.(number.value);
   });
-  track.addEventListener("change", () => options.change?.(number.value));
-  track.addEventListener("keydown", (event) => event.stopPropagation());
+  track.addEventListener("change", () => (cancelled ? show(number.value) : options.change?.(number.value)));
+  track.addEventListener("keydown", (event) => {
+    if (RANGE_KEYS.has(event.key)) return event.stopPropagation(); // others are the page's: Space plays, Ctrl+Z undoes
+    if (event.key !== "Escape" || before === null) return;
+    event.stopPropagation();
+    cancelled = true;
+    number.value = before;
+    show(before);
+    options.input?.(before);
+    options.cancel?.();
+  });
   track.addEventListener("dblclick", () => {
     number.value = options.reset ?? options.value;
     show(number.value);

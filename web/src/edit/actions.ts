@@ -171,7 +171,11 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     release: (id) => void session.ask({ kind: "editRelease", held: id }),
     key: () => void session.ask({ kind: "editKey", time: now() }),
     unkey: () => void session.ask({ kind: "editUnkey", time: now() }),
-    copyPose: () => void session.ask({ kind: "editCopyPose", time: now() }),
+    copyPose() {
+      const time = now();
+      const said = (): void => notices.show("info", `The pose at ${time.toFixed(2)} s is copied.`, "Ctrl V pastes it as keys, Ctrl Shift V with left and right exchanged.");
+      connection.request({ kind: "editCopyPose", time }).then(said, notices.failed);
+    },
     pastePose: (mirror) => void session.ask({ kind: "editPastePose", time: now(), mirror }),
     seek,
     toKey(sign) {

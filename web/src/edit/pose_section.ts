@@ -33,13 +33,11 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
     about: "A pose between the key before and the key after: 0 is the one before, 1 the one after, beyond them it overshoots. It sets keys here.",
     input: (value) => send(value, false),
     change: (value) => send(value, true),
+    cancel: () => session.tell({ kind: "editAbandon" }),
   });
   tween.element.dataset.testid = "edit-tween";
   // A hand that lets go of the slider gives the keys back to the mode.
   tween.element.addEventListener("pointerup", () => (document.activeElement as HTMLElement | null)?.blur());
-  tween.element.addEventListener("keydown", (event) => {
-    if (event.key === "Escape") session.tell({ kind: "editAbandon" });
-  });
 
   function draw(): void {
     const state = session.state;

@@ -4,6 +4,7 @@ import type { EditReduced, EditState } from "../../protocol/messages";
 import { duration } from "../../shell/time";
 import type { EditSession } from "../session";
 import { numberField } from "../../controls/number";
+import { RANGE_KEYS } from "../../controls/slider";
 
 /** Tolerances in parts of the character's size: 0.1 mm to 85 mm for a person, 3 mm at first. */
 const FINEST = 6e-5;
@@ -117,7 +118,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   }
 
   track.addEventListener("input", () => put((state?.size || 1) * toleranceAt(Number(track.value) / STEPS), true));
-  track.addEventListener("keydown", (event) => event.stopPropagation());
+  track.addEventListener("keydown", (event) => RANGE_KEYS.has(event.key) && event.stopPropagation());
   track.addEventListener("dblclick", () => put((state?.size || 1) * USUAL, false));
 
   session.onState((next) => {
