@@ -48,13 +48,16 @@ export function createTags({ stage, store }: Context, host: HTMLElement, session
   function update(): void {
     root.classList.toggle("hidden", !awake || !view.display.names);
     if (!awake || !view.display.names) return;
+    const { clientWidth: width, clientHeight: height } = stage.canvas;
     const found = [...tags].flatMap(([curve, tag]) => {
       const place = layer.place(curve, store.time);
       const at = place && stage.project(place);
       if (!tag.width) tag.width = tag.element.offsetWidth;
       tag.element.classList.toggle("hidden", !at?.visible);
+      if (!at?.visible) return [];
       const low = curve === view.active ? BELOW[view.tool] : -9;
-      return at?.visible ? [{ curve, tag, x: at.x + BESIDE, y: at.y + low, width: tag.width }] : [];
+      const y = at.y + low + APART <= height ? at.y + low : Math.min(at.y - low, height) - APART; // above, where there is no room below
+      return [{ curve, tag, x: Math.min(at.x + BESIDE, width - tag.width), y, width: tag.width }];
     });
     // The one in hand has its place, the others make room.
     found.sort((a, b) => Number(b.curve === view.active) - Number(a.curve === view.active) || a.y - b.y);
