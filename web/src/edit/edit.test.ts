@@ -109,7 +109,7 @@ describe("what is held", () => {
     });
     expect(listed.map(({ id, what, when }) => [id, what, when])).toEqual([
       ["a", "pin, free to turn", "always"],
-      ["b", "contact", "0.50 to 1.00 s"],
+      ["b", "contact", "0.50–1.00 s"],
       ["c", "moment", "2.00 s"],
     ]);
   });

@@ -65,7 +65,7 @@ type Held = { id: string; point: PointRef; what: string; when: string; time: num
 /** Everything that is held, in the order of pins, contacts, moments. */
 export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly ContactEntry[]; holds: readonly HoldEntry[] }): Held[] {
   const span = (start: number | null, stop: number | null): string =>
-    start === null && stop === null ? "always" : `${start === null ? "start" : start.toFixed(2)} to ${stop === null ? "end" : stop.toFixed(2)} s`;
+    start === null && stop === null ? "always" : `${start === null ? "start" : start.toFixed(2)}–${stop === null ? "end" : stop.toFixed(2)} s`;
   return [
     ...state.pins.map(({ id, point, start, stop, orientation }) => ({ id, point, what: orientation ? "pin" : "pin, free to turn", when: span(start, stop), time: null })),
     ...state.contacts.map(({ id, point, start, stop }) => ({ id, point, what: "contact", when: span(start, stop), time: start })),
@@ -113,7 +113,7 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
           { class: "row", "data-testid": "edit-held-row", "data-what": what },
           h("span", { class: `glyph held-${what.split(",")[0]}`, "aria-hidden": "true" }),
           h("button", { type: "button", class: "quiet small nowrap grow", title: `Take ${pointName(point)} in hand${time === null ? "" : `, at ${time.toFixed(2)} s`}`, onclick: () => actions.take(point, time) }, pointName(point)),
-          h("span", { class: "muted" }, `${what.split(",")[0]}, ${when}`),
+          h("span", { class: "muted" }, [what.split(",")[0], when === "always" ? "" : when].join(" ").trim()),
           turnButton(id),
           button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),
         ),

@@ -24,6 +24,7 @@ import { createOperations } from "./operations";
 import { createReduceDial } from "./reduce_dial";
 import { createSender } from "./sending";
 import { createSharedView } from "./shared_view";
+import { createSpans } from "./spans";
 import { createToolbar, type Tab } from "./toolbar";
 import { xAt } from "./view";
 
@@ -37,14 +38,16 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const graph = createGraphSurface(model, view);
   const dope = createDopeSurface(model, view, list);
   const surfaces = { keys: dope, graph };
+  let tab: Tab = remembered<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
   const operations = createOperations(model, sender, () => tab === "graph");
   const toolbar = createToolbar(model, { go, operations, insertHere, fit });
   const dial = createReduceDial(session);
   const head = h("div", { class: "playhead" });
+  const xOf = (time: number): number => xAt(view.value, { ...surfaces[tab].area(), left: 0 }, time);
+  const spans = createSpans(context, session, (time) => Math.max(-9, Math.min(surfaces[tab].area().width + 9, xOf(time))));
   const none = h("div", { class: "graph-none muted" });
-  const place = h("div", { class: "graph-place" }, dope.element, graph.element, h("div", { class: "playhead-window graph-heads" }, head), none);
+  const place = h("div", { class: "graph-place" }, dope.element, graph.element, h("div", { class: "playhead-window graph-heads" }, spans.element, head), none);
   const body = h("div", { class: "graph-body" }, list.element, place, dial.offer);
-  let tab: Tab = remembered<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
   let on = false;
   let seen = ""; // the edit whose whole length has been framed
 
@@ -64,7 +67,6 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
       const box = surfaces[tab].element.getBoundingClientRect();
       menu(box.left + box.width / 2, box.top + 24);
     },
-    other: () => go(tab === "keys" ? "graph" : "keys"),
   };
   for (const surface of [dope, graph]) surface.element.addEventListener("keydown", (event) => pressed(event, keyed));
 
@@ -115,8 +117,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   }
 
   function drawTime(): void {
-    const x = xAt(view.value, { ...surfaces[tab].area(), left: 0 }, store.time);
-    head.style.transform = `translateX(${x.toFixed(1)}px)`;
+    head.style.transform = `translateX(${xOf(store.time).toFixed(1)}px)`;
   }
 
   function follow(names: readonly string[]): void {
@@ -132,9 +133,13 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     if (on) choosing.ask(tab === "graph");
   });
   list.onScroll(() => dope.draw(true));
-  view.onChange(drawTime);
   store.onTime(drawTime);
-  new ResizeObserver(drawTime).observe(body);
+  const arrange = (): void => {
+    drawTime();
+    spans.draw();
+  };
+  view.onChange(arrange);
+  new ResizeObserver(arrange).observe(body);
   store.onDocument((document) => follow(document.selection));
   context.connection.onState((now) => now === "live" && choosing.forget());
   session.onState((state) => {
@@ -171,7 +176,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   return {
     panel: h("div", {}, dial.panel, createKeysPanel(model, sender)),
     timeline: h("div", { class: "graph-editor", "data-testid": "graph-editor" }, toolbar.element, body),
-    commands: graphCommands({ ...named, go, fit }),
+    commands: graphCommands({ ...named, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit }),
     enter() {
       on = true;
       choosing.forget();

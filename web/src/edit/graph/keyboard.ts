@@ -11,7 +11,6 @@ export interface Keyed {
   fit(): void;
   fitAll(): void;
   menu(): void;
-  other(): void; // the other of keys and graph
 }
 
 export function pressed(event: KeyboardEvent, does: Keyed): void {
@@ -28,7 +27,6 @@ export function pressed(event: KeyboardEvent, does: Keyed): void {
     f: does.fit,
     Home: does.fitAll,
     v: does.menu,
-    q: does.other,
   };
   if (model.selection.size) keys.Escape = operations.selectNone;
   const run = keys[event.key];

@@ -28,11 +28,12 @@ export function keysMenu(x: number, y: number, { model, operations, insertHere }
   );
 }
 
-export function graphCommands({ model, operations, insertHere, go, fit }: Does & { go(tab: "keys" | "graph"): void; fit(): void }): Command[] {
+export function graphCommands({ model, operations, insertHere, go, other, fit }: Does & { go(tab: "keys" | "graph"): void; other(): void; fit(): void }): Command[] {
   const command = (id: string, title: string, run: () => void): Command => ({ id: `graph.${id}`, title, enabled: () => model.kept.length > 0, run });
   return [
     command("keys", "Dope sheet", () => go("keys")),
     command("curves", "Graph editor", () => go("graph")),
+    { ...command("other", "Dope sheet or graph editor", other), keys: ["q"] },
     ...(Object.keys(TANGENTS) as Tangents[]).map((how) => command(how, `Tangents: ${TANGENTS[how].toLowerCase()}`, () => operations.tangents(how))),
     command("break", "Tangents: break", () => operations.broken(true)),
     command("unify", "Tangents: unify", () => operations.broken(false)),
