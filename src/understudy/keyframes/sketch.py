@@ -19,7 +19,7 @@ from understudy.character import Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Pin, Point
-from understudy.keyframes.outcome import Outcome
+from understudy.keyframes.outcome import Outcome, unit_for
 from understudy.keyframes.problem import Problem, prepare
 from understudy.keyframes.requests import measure, requests
 from understudy.keyframes.selection import TOUCH
@@ -99,6 +99,11 @@ def _drawn(rig: PosedRig, problem: Problem, wish: Stroke, settings: Settings) ->
     return replace(found, iterations=iterations)
 
 
+def _said(metres: float) -> str:
+    unit, scale = unit_for(metres)
+    return f"{scale * metres:.3g} {unit}"
+
+
 def _to_keys(problem: Problem, wish: Stroke) -> tuple[Stroke, tuple[str, ...]]:
     """The stroke pulled to where keys hold the point, and what to say about it."""
     times, places = _locked(problem, wish)
@@ -116,7 +121,7 @@ def _to_keys(problem: Problem, wish: Stroke) -> tuple[Stroke, tuple[str, ...]]:
     keep = np.concatenate([[True], np.diff(order) > 0.01])
     off = np.linalg.norm(seen.place - line.at(np.array(shares)), axis=1) / seen.unit
     notes = tuple(
-        f"the stroke is pulled {1000 * problem.size * away:.3g} mm to the key at {time:g} s"
+        f"the stroke is pulled {_said(problem.size * away)} to the key at {time:.4g} s"
         for time, away in zip(times[keep], off[keep])
         if away > SAID
     )

@@ -102,13 +102,17 @@ export function editMode(context: Context): Mode {
 
   /** The camera goes along with the first joint that is moved about, whose path is needed for that. */
   let along = "";
+  let lends = false; // its path is shown for this alone, and goes with it
   function follow(): void {
     const root = session.state?.channels.find((channel) => channel.channel === "translation")?.target ?? "";
     const wanted = view.display.camera && on ? root : "";
     if (wanted === along) return;
+    const lent = along && lends && on ? layer.curveOf(jointPoint(along)) : undefined;
+    if (lent && !layer.held(lent.point) && view.active !== lent.curve) void session.ask({ kind: "editCurve", shown: false, curve: lent.curve });
     along = wanted;
     layer.follow(wanted ? jointPoint(wanted) : null);
-    if (wanted && !layer.curveOf(jointPoint(wanted))) void session.ask({ kind: "editCurve", shown: true, point: jointPoint(wanted) });
+    lends = wanted !== "" && !layer.curveOf(jointPoint(wanted));
+    if (lends) void session.ask({ kind: "editCurve", shown: true, point: jointPoint(wanted) });
   }
   view.onChange(follow);
   session.onState(follow);

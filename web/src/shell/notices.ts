@@ -75,7 +75,7 @@ export function createNotices(host: HTMLElement): Notices {
         { class: "notice-text" },
         h("span", { class: "unseen" }, `${NAMES[level]}: `),
         h("p", {}, sentence),
-        hint ? h("p", { class: "muted" }, hint) : null,
+        hint ? h("p", { class: "muted" }, asSentence(hint)) : null,
       ),
       badge,
       h(
