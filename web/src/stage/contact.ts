@@ -50,6 +50,7 @@ export class ContactShadow {
   private readonly blur: RawShaderMaterial;
   private readonly screen = new BufferGeometry();
   private shape: Mesh | null = null;
+  private figure: Figure | null = null;
 
   constructor() {
     this.blur = new RawShaderMaterial({
@@ -77,6 +78,7 @@ export class ContactShadow {
       (this.shape.material as RawShaderMaterial).dispose();
       this.shape = null;
     }
+    this.figure = figure;
     if (!figure) return;
     this.shape = new Mesh(figure.rough, heightMaterial(figure.uniforms));
     this.shape.frustumCulled = false;
@@ -102,7 +104,8 @@ export class ContactShadow {
 
   /** Draws it anew. */
   update(renderer: WebGLRenderer): void {
-    if (!this.shape) return;
+    if (!this.shape || !this.figure) return;
+    this.shape.geometry = this.figure.rough;
     const before = renderer.getRenderTarget();
     const colour = renderer.getClearColor(new Color());
     const alpha = renderer.getClearAlpha();

@@ -18,89 +18,40 @@ import { DEFORM_FRAGMENT, DEFORM_VERTEX } from "./deform_shader";
 import type { Description } from "./description";
 import { DUAL_FLOATS, writeDual } from "./dual";
 import { type Frame, FORM } from "./frames";
-import { Shading } from "./shading";
 import { filled, LINE, lines, numbersOf, table } from "./tables";
 
 export interface Deformation {
-  readonly place: Texture;
+  readonly place: Texture; // of what is drawn
   readonly normal: Texture;
-  readonly vertices: number; // rows of one character in the tables
+  readonly everywhere: Texture; // places of all of it, of a sketch too
+  readonly vertices: number; // rows of one of many characters in the tables
   readonly count: number; // characters
-  /** The row of each drawn vertex. */
+  /** The row of each drawn vertex in the table of all places. */
   readonly sources: Uint32Array;
   /** Takes a frame over; false where it is not one of this character. */
   accept(frame: Frame): boolean;
-  /** Brings the tables up to date, before anything is drawn of them. */
+  /** Brings the tables of what is drawn up to date, before anything is drawn of them. */
   update(renderer: WebGLRenderer): void;
+  /** The same of the table of all places. */
+  updateAll(renderer: WebGLRenderer): void;
   /** What the graphics card had is lost: all of it is made anew. */
   refresh(): void;
-  /** Only these triangles are drawn from now on, three drawn vertices each; null for all. */
-  sketch(triangles: Uint32Array | null): void;
+  /**
+   * A sketch has these drawn vertices, and triangles of their numbers. Returns the row of each of them in the tables
+   * of what is drawn while `sketched`.
+   */
+  sketch(vertices: Uint32Array, triangles: Uint32Array): Uint32Array;
+  sketched: boolean;
   /** The places as the graphics card has them, three numbers a row: for measuring, not for every frame. */
   read(renderer: WebGLRenderer): Float32Array;
   dispose(): void;
-}
-
-/** What the server streams: its vertices go straight into the tables, their normals are made of what is drawn. */
-export class Streamed implements Deformation {
-  readonly place: DataTexture;
-  readonly normal: DataTexture;
-  readonly vertices: number;
-  readonly count = 1;
-  readonly sources: Uint32Array;
-  private readonly shading: Shading;
-  private stale = true;
-
-  constructor(description: Description) {
-    this.vertices = description.vertices;
-    this.sources = description.origins;
-    this.shading = new Shading(description.corners, description.seams);
-    this.place = table(this.vertices, 3);
-    this.normal = table(this.vertices, 3);
-    this.set(description.rest);
-  }
-
-  accept(frame: Frame): boolean {
-    if (frame.form !== FORM.vertices || frame.a !== this.vertices || frame.b !== 0) return false;
-    this.set(frame.values);
-    return true;
-  }
-
-  private set(values: Float32Array): void {
-    numbersOf(this.place).set(values);
-    this.stale = this.place.needsUpdate = true;
-  }
-
-  update(): void {
-    if (!this.stale) return;
-    this.stale = false;
-    this.shading.write(numbersOf(this.place), numbersOf(this.normal));
-    this.normal.needsUpdate = true;
-  }
-
-  refresh(): void {
-    this.place.needsUpdate = this.normal.needsUpdate = true;
-  }
-
-  sketch(triangles: Uint32Array | null): void {
-    this.shading.only(triangles && triangles.map((vertex) => this.sources[vertex]));
-    this.stale = true;
-  }
-
-  read(): Float32Array {
-    return numbersOf(this.place).slice(0, 3 * this.vertices);
-  }
-
-  dispose(): void {
-    this.place.dispose();
-    this.normal.dispose();
-  }
 }
 
 /** What the page skins itself: shapes, then linear or dual quaternion skinning, in one pass over all vertices. */
 export class Skinned implements Deformation {
   readonly vertices: number;
   readonly sources: Uint32Array;
+  sketched = false;
   private readonly poseRows: number;
   private readonly hasDual: boolean;
   private readonly tables: DataTexture[];
@@ -163,6 +114,10 @@ export class Skinned implements Deformation {
 
   get normal(): Texture {
     return this.target.textures[1];
+  }
+
+  get everywhere(): Texture {
+    return this.place;
   }
 
   accept(frame: Frame): boolean {
@@ -229,7 +184,13 @@ export class Skinned implements Deformation {
     this.stale = true;
   }
 
-  sketch(): void {} // the graphics card moves all vertices, whatever is drawn of them
+  updateAll(renderer: WebGLRenderer): void {
+    this.update(renderer);
+  }
+
+  sketch(vertices: Uint32Array): Uint32Array {
+    return vertices; // the graphics card moves all of them, whatever is drawn
+  }
 
   read(renderer: WebGLRenderer): Float32Array {
     this.update(renderer);

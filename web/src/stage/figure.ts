@@ -10,27 +10,28 @@ import {
   Vector3,
   type WebGLRenderer,
 } from "three";
-import { Skinned, Streamed, type Deformation } from "./deformation";
+import { Skinned, type Deformation } from "./deformation";
 import { leadingJoints, type Description, type PartEntry } from "./description";
 import { type Frame, FORM } from "./frames";
 import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials";
-import { placingUniforms, pointAt } from "./placing";
+import { placingUniforms, pointAt, pointAtAll } from "./placing";
+import { fill, indexOf, joined, type Piece, piecesOf } from "./sketch";
+import { Streamed } from "./streamed";
 
 export class Figure {
   readonly group = new Group();
   readonly deformation: Deformation;
-  readonly uniforms = placingUniforms();
+  readonly uniforms = placingUniforms(); // of what is drawn now
+  readonly all = placingUniforms(); // of every vertex: places alone, and after `updateAll`
   readonly whole: InstancedBufferGeometry; // every triangle: for picking and outlines
-  readonly rough: InstancedBufferGeometry; // as many as are drawn now: for contact shadows
   readonly leads: Int32Array; // the joint that moves each drawn vertex most
   private readonly pictures: Pictures;
   private readonly shadow = shadowMaterial(this.uniforms);
   private readonly geometries: InstancedBufferGeometry[] = [];
   private readonly materials: Material[] = [];
-  private readonly fine: BufferAttribute[] = []; // the triangles of each geometry
-  private few: BufferAttribute[] = []; // the same of the sketch, where there is one
-  private sparse: Uint32Array | null = null; // all of the sketch's triangles
-  private isSketched = false;
+  private readonly meshes: Mesh[] = []; // in the order of the draws
+  private few: InstancedBufferGeometry[] = []; // the same of the sketch, where there is one
+  private scant: InstancedBufferGeometry | null = null; // all that is solid of it
 
   private constructor(
     readonly description: Description,
@@ -45,11 +46,8 @@ export class Figure {
     this.whole.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
     this.whole.setAttribute("drawn", new BufferAttribute(Float32Array.from({ length: description.drawn }, (_, i) => i), 1));
     this.whole.setIndex(new BufferAttribute(trianglesOf(description, () => true), 1));
-    this.rough = new InstancedBufferGeometry();
-    this.rough.setAttribute("source", this.whole.getAttribute("source"));
-    this.rough.setIndex(this.whole.getIndex());
-    for (const each of [this.whole, this.rough]) this.prepare(each);
-    pointAt(this.uniforms, this.deformation);
+    this.prepare(this.whole);
+    this.point();
   }
 
   /** Builds a figure, pictures and all. */
@@ -89,9 +87,7 @@ export class Figure {
     for (const draw of part.draws) {
       const geometry = new InstancedBufferGeometry();
       for (const [name, attribute] of Object.entries(shared)) geometry.setAttribute(name, attribute);
-      const index = indexOf(description.numbers(draw.triangles), part);
-      geometry.setIndex(index);
-      this.fine.push(index);
+      geometry.setIndex(indexOf(description.numbers(draw.triangles).map((vertex) => vertex - part.start), part.count));
       this.prepare(geometry);
       this.geometries.push(geometry);
       const mesh = new Mesh(geometry, this.materials[draw.material]);
@@ -102,6 +98,7 @@ export class Figure {
       mesh.receiveShadow = !entry.unlit;
       mesh.customDepthMaterial = this.shadow;
       this.group.add(mesh);
+      this.meshes.push(mesh);
     }
   }
 
@@ -110,35 +107,61 @@ export class Figure {
     geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // never asked for, and never computed
   }
 
+  private point(): void {
+    pointAt(this.uniforms, this.deformation);
+    pointAtAll(this.all, this.deformation);
+  }
+
   /** Takes a frame over; false where it is of another character. */
   accept(frame: Frame): boolean {
     if (!this.deformation.accept(frame)) return false;
-    pointAt(this.uniforms, this.deformation);
-    for (const geometry of [this.whole, this.rough, ...this.geometries]) geometry.instanceCount = this.deformation.count;
+    this.point();
+    for (const geometry of [this.whole, ...this.geometries]) geometry.instanceCount = this.deformation.count;
     return true;
   }
 
   /** Gives it fewer triangles to draw while it moves: those of each part's draws. */
   sketch(draws: readonly (readonly Uint32Array[])[]): void {
-    const { parts, materials } = this.description;
-    const fits = parts.length === draws.length && parts.every((part, i) => part.draws.length === draws[i].length);
-    if (!fits) return; // of another character
-    this.few = parts.flatMap((part, i) => draws[i].map((numbers) => indexOf(numbers, part)));
-    const solid = parts.flatMap((part, i) => draws[i].filter((_, k) => materials[part.draws[k].material].alphaMode !== "BLEND"));
-    this.rough.setIndex(new BufferAttribute(joined(solid), 1));
-    this.sparse = joined(draws.flat());
+    const { description } = this;
+    const pieces = piecesOf(description, draws);
+    if (!pieces) return;
+    const all = joined(pieces);
+    const rows = this.deformation.sketch(all.vertices, all.triangles);
+    const owners = description.parts.flatMap((part) => part.draws.map(({ material }) => ({ part, material })));
+    const rowsOf = (i: number): Uint32Array => rows.subarray(all.starts[i], all.starts[i] + pieces[i].vertices.length);
+    this.few = pieces.map((piece, i) => this.filled(this.geometries[i], owners[i].part.start, piece, rowsOf(i)));
+    const solid = pieces.flatMap((_, i) => (description.materials[owners[i].material].alphaMode === "BLEND" ? [] : [i]));
+    const rest = joined(solid.map((i) => pieces[i]));
+    this.scant = this.filled(new InstancedBufferGeometry(), 0, rest, Uint32Array.from(solid.flatMap((i) => [...rowsOf(i)])));
+  }
+
+  private filled(whole: InstancedBufferGeometry, start: number, piece: Piece, rows: Uint32Array): InstancedBufferGeometry {
+    const geometry = new InstancedBufferGeometry();
+    fill(geometry, whole, start, piece, rows);
+    this.prepare(geometry);
+    return geometry;
   }
 
   /** Whether it is drawn with fewer triangles, where there are such. */
   set sketched(sketched: boolean) {
-    if (sketched === this.isSketched || !this.few.length) return;
-    this.isSketched = sketched;
-    this.geometries.forEach((geometry, i) => geometry.setIndex((sketched ? this.few : this.fine)[i]));
-    this.deformation.sketch(sketched ? this.sparse : null);
+    if (sketched === this.deformation.sketched || !this.few.length) return;
+    this.deformation.sketched = sketched;
+    this.meshes.forEach((mesh, i) => (mesh.geometry = (sketched ? this.few : this.geometries)[i]));
+    this.point();
+  }
+
+  /** All that is solid, with as many triangles as are drawn now: for contact shadows. */
+  get rough(): InstancedBufferGeometry {
+    return this.deformation.sketched && this.scant ? this.scant : this.whole;
   }
 
   update(renderer: WebGLRenderer): void {
     this.deformation.update(renderer);
+  }
+
+  /** Brings every vertex up to date, for what knows no sketch. */
+  updateAll(renderer: WebGLRenderer): void {
+    this.deformation.updateAll(renderer);
   }
 
   /** A geometry of the triangles that belong to any of these parts or joints; null where there are none. */
@@ -182,19 +205,8 @@ export class Figure {
     this.deformation.dispose();
     this.pictures.dispose();
     this.shadow.dispose();
-    for (const each of [this.whole, this.rough]) each.dispose();
-    for (const each of [...this.geometries, ...this.materials]) each.dispose();
+    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials]) each?.dispose();
   }
-}
-
-function joined(parts: readonly Uint32Array[]): Uint32Array {
-  return Uint32Array.from(parts.flatMap((numbers) => [...numbers]));
-}
-
-/** Triangles in numbers of drawn vertices, as an index of a part's own vertices. */
-function indexOf(triangles: Uint32Array, part: PartEntry): BufferAttribute {
-  const numbers = triangles.map((vertex) => vertex - part.start);
-  return new BufferAttribute(part.count > 65535 ? numbers : Uint16Array.from(numbers), 1);
 }
 
 /** The triangles that pass a test, in numbers of drawn vertices. */

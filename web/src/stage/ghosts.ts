@@ -1,10 +1,11 @@
 /** Ghosts: the character at other times, seen through, as animators know them from onion skin paper. */
 import { Color, FrontSide, GLSL3, Group, LessEqualDepth, Mesh, RawShaderMaterial, type WebGLRenderer } from "three";
-import { type Deformation, Skinned, Streamed } from "./deformation";
+import { type Deformation, Skinned } from "./deformation";
 import type { Figure } from "./figure";
 import type { Description } from "./description";
 import { FORM, type Frame, HEADER } from "./frames";
 import { placingUniforms, pointAt } from "./placing";
+import { Streamed } from "./streamed";
 import { READ } from "./tables";
 
 const PAST = new Color("#e0607e").convertLinearToSRGB();

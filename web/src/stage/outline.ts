@@ -27,6 +27,7 @@ export class Outline {
   private readonly edge: RawShaderMaterial;
   private readonly screen = new BufferGeometry();
   private shapes: Mesh[] = [];
+  private figure: Figure | null = null;
 
   constructor() {
     this.edge = new RawShaderMaterial({
@@ -67,6 +68,7 @@ export class Outline {
       (shape.material as RawShaderMaterial).dispose();
     }
     this.shapes = [];
+    this.figure = figure;
     const geometry = names.size ? figure?.selected(names) : null;
     if (!figure || !geometry) return;
     const shape = new Mesh(geometry, maskMaterial(figure));
@@ -78,6 +80,7 @@ export class Outline {
   /** Draws the outline over the picture, where there is one. */
   draw(renderer: WebGLRenderer, camera: PerspectiveCamera, ratio: number): void {
     if (!this.shapes.length) return;
+    this.figure?.updateAll(renderer);
     const size = renderer.getDrawingBufferSize(new Vector2());
     if (this.mask.width !== size.x || this.mask.height !== size.y) this.mask.setSize(size.x, size.y);
     const clears = renderer.autoClear;
@@ -108,7 +111,7 @@ function maskMaterial(figure: Figure): RawShaderMaterial {
   return new RawShaderMaterial({
     glslVersion: GLSL3,
     side: DoubleSide,
-    uniforms: figure.uniforms as never,
+    uniforms: figure.all as never,
     vertexShader: /* glsl */ `
       precision highp float;
       precision highp int;

@@ -48,7 +48,7 @@ export class Picker {
     if (!this.meshes.size) return null;
     const figures = [...this.meshes.keys()];
     figures.forEach((figure, i) => {
-      figure.update(renderer);
+      figure.updateAll(renderer);
       (this.meshes.get(figure)!.material as RawShaderMaterial).uniforms.figure.value = i + 1;
     });
     const before = renderer.getRenderTarget();
@@ -94,7 +94,7 @@ function idMaterial(figure: Figure): RawShaderMaterial {
     glslVersion: GLSL3,
     side: DoubleSide,
     blending: NoBlending,
-    uniforms: { ...figure.uniforms, figure: { value: 0 } } as never,
+    uniforms: { ...figure.all, figure: { value: 0 } } as never,
     vertexShader: /* glsl */ `
       precision highp float;
       precision highp int;

@@ -20,6 +20,12 @@ export function pointAt(uniforms: PlacingUniforms, deformation: Deformation): vo
   uniforms.stride.value = deformation.vertices;
 }
 
+/** The same at the table of all places, for what knows no sketch. */
+export function pointAtAll(uniforms: PlacingUniforms, deformation: Deformation): void {
+  uniforms.places.value = deformation.everywhere;
+  uniforms.stride.value = deformation.vertices;
+}
+
 /** GLSL that every program needs to find its vertex. */
 export const PLACING = /* glsl */ `
 uniform highp sampler2D places, facings;

@@ -31,18 +31,6 @@ describe("normals of a surface", () => {
       for (let k = 0; k < 3; k++) expect(found[3 * (81 * ring + 80) + k]).toBe(found[3 * 81 * ring + k]);
   });
 
-  it("are of the triangles that are drawn, where only some are", () => {
-    const [points, seams] = [[0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], [0, 1, 2, 3]];
-    const shading = new Shading(Uint32Array.of(0, 1, 2, 0, 2, 3), Uint32Array.from(seams));
-    const out = new Float32Array(12);
-    shading.only(Uint32Array.of(0, 2, 3));
-    shading.write(Float32Array.from(points), out);
-    expect([...out.subarray(0, 3)]).toEqual([1, 0, 0]);
-    shading.only(null);
-    shading.write(Float32Array.from(points), out);
-    expect([...out]).toEqual([...normals(points, [0, 1, 2, 0, 2, 3], seams)]);
-  });
-
   it("go by area, and are turned with the surface", () => {
     // a corner of two squares, of which one is four times as large
     const points = [0, 0, 0, 0, 0, 1, 2, 0, 0, 0, -1, 0];

@@ -1,20 +1,13 @@
 /** Normals of a moving surface: the unit sum of the normals of the triangles around a vertex, weighted by area. */
 export class Shading {
   private readonly total: Float32Array;
-  private summed: Uint32Array;
 
   /** `corners` are three vertices a triangle; vertices with one number in `seams` share their normal. */
   constructor(
     private readonly corners: Uint32Array,
     private readonly seams: Uint32Array,
   ) {
-    this.summed = corners;
     this.total = new Float32Array(3 * (seams.reduce((most, seam) => Math.max(most, seam), -1) + 1));
-  }
-
-  /** The triangles that count from now on; null for all. */
-  only(corners: Uint32Array | null): void {
-    this.summed = corners ?? this.corners;
   }
 
   /** Normals of `points` into `out`, three numbers a vertex; up where there is no area around one. */
@@ -22,7 +15,7 @@ export class Shading {
     this.gather(points);
     const { seams, total } = this;
     for (let i = 0; i < total.length; i += 3) {
-      const length = Math.hypot(total[i], total[i + 1], total[i + 2]);
+      const length = Math.sqrt(total[i] ** 2 + total[i + 1] ** 2 + total[i + 2] ** 2); // `hypot` is slow
       if (length > 0) {
         total[i] /= length;
         total[i + 1] /= length;
@@ -39,7 +32,7 @@ export class Shading {
 
   /** The sums: a triangle's cross product is as long as twice its area. */
   private gather(points: Float32Array): void {
-    const { summed: corners, seams, total } = this;
+    const { corners, seams, total } = this;
     total.fill(0);
     for (let t = 0; t < corners.length; t += 3) {
       const a = corners[t];

@@ -1,8 +1,7 @@
 /** The stage itself: it holds the figures, the light and the camera, and draws when something has changed. */
 import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
 import { Backdrop } from "./backdrop";
-import { ContactShadow } from "./contact";
-import { type Description, parseDescription, parseSketch } from "./description";
+import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
 import { parseFrame } from "./frames";
 import { listen } from "./gestures";
@@ -14,26 +13,14 @@ import { Lights } from "./lights";
 import type { Finesse } from "./materials";
 import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
-import { Pace } from "./pace";
 import { placeCamera, projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
+import { Relief } from "./relief";
 import { makeRenderer } from "./renderer";
+import { Shadows } from "./shadows";
 import type { Picked, Stage, StageStats, View } from "./stage";
 
 const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
-const SHADOW_EVERY = 4; // pictures have one shadow of the key,
-const SHADOW_HURRIED = 24; // or so many where something follows the hand: it changes little until it rests; and
-const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
-
-/** Calls back when the task that runs now is over. */
-function afterTask(callback: () => void): void {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
-    port1.close();
-    callback();
-  };
-  port2.postMessage(null);
-}
 
 export function createStage(host: HTMLElement): Stage {
   return new Theatre(host);
@@ -53,11 +40,11 @@ class Theatre implements Stage {
   private readonly lights: Lights;
   private readonly ground = new Ground();
   private readonly backdrop = new Backdrop();
-  private readonly contact = new ContactShadow();
+  private readonly shadows: Shadows;
   private readonly picker = new Picker();
   private readonly outline = new Outline();
   private readonly phantoms = new Ghosts();
-  private readonly pace: Pace;
+  private readonly relief: Relief;
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
   private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
@@ -70,14 +57,11 @@ class Theatre implements Stage {
   private current: View = { ...OPENING };
   private flight: Flight | null = null;
   private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
-  private fetchSketch: (() => Promise<ArrayBuffer>) | null = null; // until it is needed
   private asked = 0; // the number of the animation frame that will draw
   private askedAt = 0; // ms
-  private resting: ReturnType<typeof setTimeout> | undefined;
   private width = 1;
   private height = 1;
   private ratio = 0;
-  private pictures = 0;
   private drawn = 0;
   private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
   private disposed = false;
@@ -93,7 +77,8 @@ class Theatre implements Stage {
     this.canvas.setAttribute("aria-label", "The stage: drag to turn, Shift and middle button to move, wheel to zoom");
     Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
     host.append(this.canvas);
-    this.pace = new Pace(ability.ratio, ability.software);
+    this.relief = new Relief(ability, () => this.hurried || this.draw(performance.now(), true));
+    this.shadows = new Shadows(renderer, this.ground, ability.software);
     this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
     this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
     this.fit();
@@ -119,7 +104,7 @@ class Theatre implements Stage {
     const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
     this.removeFigure();
     this.figure = this.enter(figure);
-    this.fetchSketch = sketch ?? null;
+    this.relief.of(figure, sketch ?? null);
     const late = this.inbox.of(STAGE_STREAM);
     if (late) figure.accept(late);
     this.outline.select(figure, this.names);
@@ -177,7 +162,8 @@ class Theatre implements Stage {
     if (!this.figure) return;
     this.outline.select(null, new Set());
     this.phantoms.show(null, null, 0);
-    this.contact.show(null, new Vector3(), new Vector3());
+    this.shadows.clear();
+    this.relief.of(null, null);
     this.leave(this.figure);
     this.figure = null;
   }
@@ -289,7 +275,7 @@ class Theatre implements Stage {
   }
 
   stats(): StageStats {
-    return { ...this.pace.stats(performance.now()), drawn: this.drawn, dropped: this.inbox.dropped };
+    return { ...this.relief.pace.stats(performance.now()), drawn: this.drawn, dropped: this.inbox.dropped };
   }
 
   requestRender(): void {
@@ -307,12 +293,12 @@ class Theatre implements Stage {
   dispose(): void {
     this.disposed = true;
     cancelAnimationFrame(this.asked);
-    clearTimeout(this.resting);
+    this.relief.dispose();
     this.resizing.disconnect();
     this.stopListening();
     this.removeFigure();
     if (this.extras) this.leave(this.extras);
-    for (const each of [this.lights, this.ground, this.backdrop, this.contact, this.picker, this.outline, this.phantoms]) each.dispose();
+    for (const each of [this.lights, this.ground, this.backdrop, this.shadows, this.picker, this.outline, this.phantoms]) each.dispose();
     this.renderer.dispose();
     this.canvas.remove();
   }
@@ -360,10 +346,7 @@ class Theatre implements Stage {
     this.bounds = { centre, radius, low, high };
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
-    this.pictures = CONTACT_EVERY - 1; // the next picture has new shadows
-    const touching = this.extras ? null : on;
-    this.contact.show(touching, low, high);
-    this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
+    this.shadows.fit(this.extras ? null : on, low, high);
   }
 
   private resize(): void {
@@ -385,49 +368,22 @@ class Theatre implements Stage {
     for (const frame of seen) if ((frame.stream === CROWD_STREAM ? this.extras : this.figure)?.accept(frame)) this.drawn += 1;
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
-    this.setRatio(this.pace.ratioAt(resting, this.hurried));
+    this.setRatio(this.relief.pace.ratioAt(resting, this.hurried));
     if (this.figure) this.figure.sketched = !resting;
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
     this.phantoms.update(this.renderer);
     this.extras?.update(this.renderer);
-    this.drawShadows(resting);
+    this.shadows.update(this.hurried, resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     if (this.outlines) this.outline.draw(this.renderer, this.camera, this.ratio);
     for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
     for (const listener of this.drawnListeners) listener(performance.now());
     if (resting) return;
-    const [cost, waited] = [performance.now() - start, start - this.askedAt];
-    // where the processor draws, the browser may wait for the picture when it puts the page together: in this very task
-    if (this.ability.software) afterTask(() => this.pace.drew(now, cost, Math.max(waited, performance.now() - start)));
-    else this.pace.drew(now, cost, waited);
-    // without a sketch all is drawn as before, only slowly
-    if ((this.pace.coarse || this.ability.software) && this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
-    clearTimeout(this.resting);
-    if (this.pace.coarse || this.ability.software) this.resting = setTimeout(() => this.hurried || this.draw(performance.now(), true), Math.max(400, 4 * this.pace.gap));
+    this.relief.drew(this.askedAt, start, now);
     if (this.flight) this.requestRender();
-  }
-
-  /** Pictures come too slowly: fewer triangles while something moves, and then as many pixels as can be. */
-  private async lighten(figure: Figure, fetched: () => Promise<ArrayBuffer>): Promise<void> {
-    this.fetchSketch = null;
-    const draws = parseSketch(await fetched());
-    if (figure !== this.figure) return;
-    figure.sketch(draws);
-    this.pace.relieved();
-  }
-
-  /** Contact shadows, and whether the key's is drawn anew: all at once for a graphics card, in turns for others. */
-  private drawShadows(resting: boolean): void {
-    this.pictures += 1;
-    const { shadowMap } = this.renderer;
-    shadowMap.autoUpdate = !this.ability.software;
-    const hurried = this.hurried && this.ability.software && !resting;
-    shadowMap.needsUpdate = resting || this.pictures % (hurried ? SHADOW_HURRIED : SHADOW_EVERY) === 0;
-    if (hurried || this.extras || (this.ability.software && !resting && this.pictures % CONTACT_EVERY)) return;
-    this.contact.update(this.renderer);
   }
 
   private setRatio(ratio: number): void {
