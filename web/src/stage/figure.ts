@@ -17,6 +17,7 @@ import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials"
 import { placingUniforms, pointAt, pointAtAll } from "./placing";
 import { fill, indexOf, joined, type Piece, piecesOf } from "./sketch";
 import { Streamed } from "./streamed";
+import { swiftOf } from "./swift";
 
 export class Figure {
   readonly group = new Group();
@@ -29,6 +30,8 @@ export class Figure {
   private readonly shadow = shadowMaterial(this.uniforms);
   private readonly geometries: InstancedBufferGeometry[] = [];
   private readonly materials: Material[] = [];
+  private swift: Material[] = []; // the same for pictures that follow a hand
+  private isSwift = false;
   private readonly meshes: Mesh[] = []; // in the order of the draws
   private few: InstancedBufferGeometry[] = []; // the same of the sketch, where there is one
   private scant: InstancedBufferGeometry | null = null; // all that is solid of it
@@ -68,6 +71,7 @@ export class Figure {
         ),
       )),
     );
+    if (finesse.frugal) figure.swift = figure.materials.map((each, i) => swiftOf(each, description.materials[i], figure.uniforms));
     for (const part of description.parts) figure.addPart(part);
     return figure;
   }
@@ -150,6 +154,23 @@ export class Figure {
     this.point();
   }
 
+  /** Whether it follows a hand, and is drawn with light at its vertices where the processor draws and they are few. */
+  set hurried(hurried: boolean) {
+    const isSwift = hurried && this.swift.length > 0 && this.few.length > 0;
+    if (isSwift === this.isSwift) return;
+    this.isSwift = isSwift;
+    const draws = this.description.parts.flatMap((part) => part.draws);
+    this.meshes.forEach((mesh, i) => (mesh.material = (isSwift ? this.swift : this.materials)[draws[i].material]));
+  }
+
+  /** Runs something as if it followed a hand: what that needs can be compiled before it does. */
+  hurriedly(run: () => void): void {
+    const before = this.isSwift;
+    this.hurried = true;
+    run();
+    this.hurried = before;
+  }
+
   /** All that is solid, with as many triangles as are drawn now: for contact shadows. */
   get rough(): InstancedBufferGeometry {
     return this.deformation.sketched && this.scant ? this.scant : this.whole;
@@ -205,7 +226,7 @@ export class Figure {
     this.deformation.dispose();
     this.pictures.dispose();
     this.shadow.dispose();
-    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials]) each?.dispose();
+    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials, ...this.swift]) each?.dispose();
   }
 }
 

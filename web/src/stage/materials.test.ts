@@ -4,6 +4,7 @@ import { gridStep } from "./ground";
 import { followed, towards } from "./lights";
 import { soften } from "./materials";
 import { singleTap } from "./renderer";
+import { swiftVertex } from "./swift";
 
 describe("soft skin", () => {
   it("is built into three's own light, wherever that moves", () => {
@@ -12,6 +13,15 @@ describe("soft skin", () => {
     expect(shader.fragmentShader).toContain("vec3 softIrradiance");
     expect(shader.fragmentShader).toContain("directDiffuse += softIrradiance");
     expect(shader.fragmentShader).not.toContain("#include <lights_physical_pars_fragment>");
+  });
+});
+
+describe("swift materials", () => {
+  it("have light in three's own vertex shader, after all that it needs", () => {
+    const shader = swiftVertex(ShaderLib.physical.vertexShader);
+    expect(shader.indexOf("lights_pars_begin")).toBeGreaterThan(shader.indexOf("#include <shadowmap_pars_vertex>"));
+    expect(shader.indexOf("float key = keyLight();")).toBeGreaterThan(shader.indexOf("#include <shadowmap_vertex>"));
+    expect(shader).toContain("vec3 softLight(");
   });
 });
 

@@ -169,18 +169,22 @@ export async function materialOf(
  *
  *     irradiance = (n.l + w) / (1 + w)^2,  w = 0.3 softness;      green and blue reach less far than red
  */
+export const SOFT_LIGHT = /* glsl */ `
+uniform float softness, through;
+vec3 softLight( const in float rawNL ) {
+	vec3 wrap = 0.3 * softness * vec3( 1.0, 0.45, 0.3 );
+	return saturate( ( rawNL + wrap ) / ( ( 1.0 + wrap ) * ( 1.0 + wrap ) ) ) + through * saturate( - rawNL );
+}
+`;
+
+/** Three's own light, with that of skin for what the surface scatters. */
 export function soften(shader: { fragmentShader: string }): void {
   const soft = /* glsl */ `vec3 irradiance = dotNL * directLight.color;
-	float rawNL = dot( geometryNormal, directLight.direction );
-	vec3 wrap = 0.3 * softness * vec3( 1.0, 0.45, 0.3 );
-	vec3 softNL = saturate( ( rawNL + wrap ) / ( ( 1.0 + wrap ) * ( 1.0 + wrap ) ) );
-	softNL += through * saturate( - rawNL );
-	vec3 softIrradiance = softNL * directLight.color;`;
+	vec3 softIrradiance = softLight( dot( geometryNormal, directLight.direction ) ) * directLight.color;`;
   const lights = ShaderChunk.lights_physical_pars_fragment
     .replace("vec3 irradiance = dotNL * directLight.color;", soft)
     .replace("directDiffuse += irradiance * diffuseBRDF", "directDiffuse += softIrradiance * diffuseBRDF");
-  const pars = `uniform float softness, through;\n${lights}`;
-  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", pars);
+  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", `${SOFT_LIGHT}${lights}`);
 }
 
 /** What shadows are drawn with. */

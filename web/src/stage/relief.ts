@@ -25,10 +25,11 @@ export class Relief {
   private fetchSketch: (() => Promise<ArrayBuffer>) | null = null; // until it is needed
   private resting: ReturnType<typeof setTimeout> | undefined;
 
-  /** `rest` draws the whole picture. */
+  /** `rest` draws the whole picture; `lightened` hears that there are fewer triangles now. */
   constructor(
     private readonly ability: Ability,
     private readonly rest: () => void,
+    private readonly lightened: (figure: Figure) => void,
   ) {
     this.pace = new Pace(ability.ratio, ability.software);
   }
@@ -58,6 +59,7 @@ export class Relief {
     const draws = parseSketch(await fetched());
     if (figure !== this.figure) return;
     figure.sketch(draws);
+    this.lightened(figure);
     this.pace.relieved();
   }
 

@@ -77,7 +77,8 @@ class Theatre implements Stage {
     this.canvas.setAttribute("aria-label", "The stage: drag to turn, Shift and middle button to move, wheel to zoom");
     Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
     host.append(this.canvas);
-    this.relief = new Relief(ability, () => this.hurried || this.draw(performance.now(), true));
+    const rest = (): void => void (this.hurried || this.draw(performance.now(), true));
+    this.relief = new Relief(ability, rest, (figure) => figure.hurriedly(() => void renderer.compileAsync(this.scene, this.camera)));
     this.shadows = new Shadows(renderer, this.ground, ability.software);
     this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
     this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
@@ -369,7 +370,7 @@ class Theatre implements Stage {
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
     this.setRatio(this.relief.pace.ratioAt(resting, this.hurried));
-    if (this.figure) this.figure.sketched = !resting;
+    if (this.figure) [this.figure.sketched, this.figure.hurried] = [!resting, this.hurried && !resting];
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);

@@ -1,0 +1,123 @@
+/**
+ * Swift materials, for pictures that follow a hand where the processor draws: light is worked out at the vertices, and
+ * a pixel is its colour times that. The triangles of a sketch are a few pixels large, so it looks almost the same.
+ *
+ *     diffuse  = sum_l E_l soft(n.l) (1 - F) / pi  +  E_sky ao / pi        soft(n.l) as in `materials.ts`
+ *     specular = sum_l E_l (n.l) D_GGX V_Smith F                           Walter 2007, Heitz 2014; F by Schlick
+ *
+ * as three's own materials have them, without the fine relief of a normal map. What is wet keeps its own material: it
+ * mirrors the room, which has to be seen sharply, and is small.
+ */
+import { type Material, MeshPhysicalMaterial, MeshStandardMaterial } from "three";
+import type { MaterialEntry } from "./description";
+import { SOFT_LIGHT } from "./materials";
+import { placed, type PlacingUniforms } from "./placing";
+
+/** The swift twin of a material; the material itself where it has none. */
+export function swiftOf(material: Material, entry: MaterialEntry, uniforms: PlacingUniforms): Material {
+  if (!(material instanceof MeshStandardMaterial) || material instanceof MeshPhysicalMaterial) return material;
+  const twin = material.clone();
+  twin.normalMap = null;
+  const own = { softness: { value: entry.softness }, through: { value: entry.translucency } };
+  return placed(twin, uniforms, "swift", (shader) => {
+    Object.assign(shader.uniforms, own);
+    shader.vertexShader = swiftVertex(shader.vertexShader);
+    shader.fragmentShader = FRAGMENT;
+  });
+}
+
+/** Three's own vertex shader, with light at its end. */
+export function swiftVertex(shader: string): string {
+  return shader
+    .replace("#include <clipping_planes_pars_vertex>", `#include <clipping_planes_pars_vertex>\n${FUNCTIONS}`)
+    .replace("#include <fog_vertex>", LIGHT);
+}
+
+const FUNCTIONS = /* glsl */ `
+#include <lights_pars_begin>
+uniform vec3 diffuse;
+uniform float roughness, metalness;
+#ifdef USE_ROUGHNESSMAP
+uniform sampler2D roughnessMap;
+#endif
+#ifdef USE_AOMAP
+uniform sampler2D aoMap;
+uniform float aoMapIntensity;
+#endif
+#if defined( USE_SHADOWMAP ) && NUM_DIR_LIGHT_SHADOWS > 0
+uniform sampler2DShadow directionalShadowMap[ NUM_DIR_LIGHT_SHADOWS ];
+#endif
+varying vec3 lit, shine;
+${SOFT_LIGHT}
+/** The light of the key that comes through, 0 to 1. */
+float keyLight() {
+  #if defined( USE_SHADOWMAP ) && NUM_DIR_LIGHT_SHADOWS > 0
+    vec3 at = vDirectionalShadowCoord[ 0 ].xyz / vDirectionalShadowCoord[ 0 ].w;
+    if (receiveShadow && at == clamp(at, 0.0, 1.0)) {
+      at.z += directionalLightShadows[ 0 ].shadowBias;
+      return mix(1.0, texture(directionalShadowMap[ 0 ], at), directionalLightShadows[ 0 ].shadowIntensity);
+    }
+  #endif
+  return 1.0;
+}
+`;
+
+const LIGHT = /* glsl */ `
+  vec3 n = normalize(transformedNormal), v = normalize(vViewPosition);
+  #ifdef DOUBLE_SIDED
+    n = faceforward(n, -v, n);
+  #endif
+  float rough = roughness, ao = 1.0;
+  #ifdef USE_ROUGHNESSMAP
+    rough *= textureLod(roughnessMap, vRoughnessMapUv, 4.0).g;
+  #endif
+  #ifdef USE_AOMAP
+    ao += (textureLod(aoMap, vAoMapUv, 2.0).r - 1.0) * aoMapIntensity;
+  #endif
+  float a2 = pow4(clamp(rough, 0.045, 1.0));
+  vec3 mirrored = mix(vec3(0.04), diffuse, metalness);
+  float nv = saturate(dot(n, v));
+  lit = ambientLightColor;
+  #if NUM_HEMI_LIGHTS > 0
+    for (int i = 0; i < NUM_HEMI_LIGHTS; i++) lit += getHemisphereLightIrradiance(hemisphereLights[ i ], n);
+  #endif
+  lit *= ao;
+  shine = vec3(0.0);
+  #if NUM_DIR_LIGHTS > 0
+    float key = keyLight();
+    for (int i = 0; i < NUM_DIR_LIGHTS; i++) {
+      vec3 l = directionalLights[ i ].direction, h = normalize(l + v);
+      vec3 light = directionalLights[ i ].color * (i == 0 ? key : 1.0);
+      float raw = dot(n, l), nl = saturate(raw), nh = saturate(dot(n, h)), vh = saturate(dot(v, h));
+      lit += softLight(raw) * light * (1.0 - F_Schlick(0.04, 1.0, vh));
+      float spread = nh * nh * (a2 - 1.0) + 1.0;
+      float smith = nl * sqrt(a2 + (1.0 - a2) * nv * nv) + nv * sqrt(a2 + (1.0 - a2) * nl * nl);
+      shine += nl * light * F_Schlick(mirrored, 1.0, vh) * (RECIPROCAL_PI * a2 / (spread * spread) * 0.5 / max(smith, EPSILON));
+    }
+  #endif
+  lit *= RECIPROCAL_PI * (1.0 - metalness);
+`;
+
+const FRAGMENT = /* glsl */ `
+uniform vec3 diffuse, emissive;
+uniform float opacity;
+varying vec3 lit, shine;
+#include <common>
+#include <color_pars_fragment>
+#include <uv_pars_fragment>
+#include <map_pars_fragment>
+#include <alphatest_pars_fragment>
+#include <emissivemap_pars_fragment>
+void main() {
+  vec4 diffuseColor = vec4(diffuse, opacity);
+  vec3 totalEmissiveRadiance = emissive;
+  #include <map_fragment>
+  #include <color_fragment>
+  #include <alphatest_fragment>
+  #include <emissivemap_fragment>
+  vec3 outgoingLight = diffuseColor.rgb * lit + shine + totalEmissiveRadiance;
+  #include <opaque_fragment>
+  #include <tonemapping_fragment>
+  #include <colorspace_fragment>
+}
+`;
