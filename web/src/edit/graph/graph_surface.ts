@@ -2,7 +2,7 @@
 import { timed } from "./draw_times";
 import { AXIS, drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
 import type { Side } from "./handles";
-import { edgeAt, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, selectionBox, type Graph } from "./hits";
+import { edgeAt, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, nearerHandle, selectionBox, type Graph } from "./hits";
 import { keyFactors, unitOfLanes } from "./lanes";
 import { createLayers } from "./layers";
 import type { Model } from "./model";
@@ -101,8 +101,9 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
       if (y < RULER) return { kind: "ruler" };
       const handle = countKeys(now.selection, now.channels) <= MOST_HANDLES ? handleAt(now, x, y) : null;
       const key = keyAt(now, x, y);
-      // A key lies above the handles of others, its own short handles above it.
-      if (handle && !(key && (key.channel !== handle.channel || key.key !== handle.key))) return { kind: "handle", place: handle };
+      // A key lies above the handles of others; of its own short handles it is what the pointer is nearer to.
+      const own = key !== null && handle !== null && key.channel === handle.channel && key.key === handle.key;
+      if (handle && (!key || (own && nearerHandle(now, handle, x, y)))) return { kind: "handle", place: handle };
       if (key) return { kind: "keys", places: [key] };
       const box = selectionBox(now);
       const edge = box && edgeAt(box, x, y, true);

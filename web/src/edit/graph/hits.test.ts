@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { edgeAt, GRIP, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, selectionBox, type Graph } from "./hits";
+import { edgeAt, GRIP, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, nearerHandle, selectionBox, type Graph } from "./hits";
 import { columnExtent, keyFactors, lanesOf, unitOfLanes } from "./lanes";
 import { trace } from "./paths";
 import { keySigns, sampleRow } from "./sampling";
@@ -50,6 +50,8 @@ describe("the pointer", () => {
     expect(handleAt(shown, handle.x, handle.y)).toBeNull();
     const chosen = graph([channel], new Map([[0, Uint8Array.of(0, 0, 0, 0, 0, 1, 0, 0)]]));
     expect(handleAt(chosen, handle.x + 2, handle.y)).toEqual(place);
+    expect(nearerHandle(chosen, place, handle.x + 2, handle.y)).toBe(true);
+    expect(nearerHandle(chosen, place, key.x, key.y)).toBe(false);
     const middle = sampleRow(channel, 3, keySigns(channel), new Float64Array(2))[0];
     expect(laneAt(shown, xAt(shown.view, area, 3), yAt(shown.view, area, middle) + 2)).toEqual(shown.lanes[0]);
   });

@@ -89,6 +89,15 @@ export function keyAt(graph: Graph, x: number, y: number): KeyPlace | null {
   return best;
 }
 
+/** Whether the pointer is nearer to the end of a handle than to its key: a short one lies over it. */
+export function nearerHandle(graph: Graph, place: HandlePlace, x: number, y: number): boolean {
+  const lane = graph.lanes.find((each) => each.channel === place.channel && each.column === place.column);
+  if (!lane) return false;
+  const factors = keyFactors(graph.channels[place.channel]);
+  const [key, end] = [keyPoint(graph, lane, place.key, factors), handlePoint(graph, lane, place, factors)];
+  return Math.hypot(end.x - x, end.y - y) < Math.hypot(key.x - x, key.y - y);
+}
+
 /** The nearest handle of a selected key; handles of others are not shown. */
 export function handleAt(graph: Graph, x: number, y: number): HandlePlace | null {
   let best: HandlePlace | null = null;
