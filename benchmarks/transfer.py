@@ -37,6 +37,8 @@ WORKERS = 2
 A_JUMP = 0.03  # of the height: how far the centre of mass rises at least
 MEASURED = {  # of `measures`: its unit, and what was asked for
     "slide_cm_s": ("cm/s", 1.0),
+    "slip_cm_s": ("cm/s", 1.0),  # these two of what glides: beside the glide that is meant, and how fast it goes
+    "glide_cm_s": ("cm/s", None),
     "penetration_percent": ("%", 1.0),
     "force_mismatch": ("weights", None),
     "vertical_force_mismatch": ("weights", None),
@@ -144,6 +146,8 @@ def physics(quick: bool) -> Iterator[Row]:
     for name in chosen:
         own = [pair for job, pair in zip(jobs, found) if job[0] == name]
         for key, (unit, asked) in MEASURED.items():
+            if key not in own[0][0]:
+                continue
             before, after = (float(np.mean([pair[i][key] for pair in own])) for i in (0, 1))
             ratio = None if asked is None else asked / max(after, 1e-3 * asked)  # a thousand times is enough
             said = f"before {before:.3g}" + ("" if asked is None else f", asked {asked:g}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.retarget.test_glide import slug
 
 from understudy import cast
 from understudy.maths import accelerate, quaternion
@@ -63,3 +64,18 @@ def test_the_lamp_hops_by_its_lift_and_its_cord_stays_on_the_floor() -> None:
     np.testing.assert_allclose(found.world[:, base], lifted.world[:, base], atol=1e-9)
     np.testing.assert_allclose(found.world[:, cord, 1, 3], limbs.world[cord, 1, 3], atol=1e-9)
     np.testing.assert_allclose(found.world[:, cord, 0, 3], limbs.world[cord, 0, 3] + 0.2, atol=1e-9)
+
+
+def test_what_hangs_beside_the_base_leans_over_it() -> None:
+    skeleton, body = slug()
+    limbs, base = limbs_of(skeleton), 1
+    assert length_of(body, limbs, base) == pytest.approx(0.4)
+    poses = Poses.rest(skeleton, 40, 60.0)
+    frames = np.tile(np.eye(4), (40, 1, 1))
+    frames[:, 0, 3] = 0.01
+    found = swayed(poses, poses.moved(frames), body, limbs, base, None)
+    np.testing.assert_allclose(found.world[:, [1, 2]], poses.world[:, [1, 2]], atol=1e-12)
+    np.testing.assert_allclose(found.world[:, 3, :3, 3], [[0.01, 0.5, 0.0]] * 40, atol=5e-4)
+    frames[:, 0, 3] = 1.0
+    far = swayed(poses, poses.moved(frames), body, limbs, base, None)
+    assert 0.01 < far.world[20, 3, 0, 3] < 0.2 * 0.5

@@ -1,64 +1,151 @@
-"""What glides: on the floor, along its way, never posed in the air."""
+"""What glides: it stands while the actor does, goes from place to place on the floor, and is never posed in the air."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from tests.retarget import bodies
 
+from understudy.character import Skeleton
+from understudy.maths import quaternion
+from understudy.retarget.body import Body, ContactPoint
 from understudy.retarget.contact_correction import corrected
 from understudy.retarget.contacts import Phases
-from understudy.retarget.glide import standing, stays_down
-from understudy.retarget.measures import slide
+from understudy.retarget.force_balance import problem_of
+from understudy.retarget.glide import Glides, drift, firm, flat, stays_down
+from understudy.retarget.measures import gliding, measures, slide
 from understudy.retarget.poses import Poses
-from understudy.retarget.realism import realistic
 
-FRAMES = 40
+FRAMES, RATE = 60, 60.0
+STEPS = (np.arange(FRAMES) >= 20) & (np.arange(FRAMES) < 40)
 
 
-def sliding(body_names: tuple[str, ...]) -> tuple[Poses, Phases]:
-    """A brick that slides along +X, now a little above the floor and now below, and steps in its second half."""
-    skeleton, _ = bodies.brick()
-    t = np.arange(FRAMES) / bodies.RATE
+def slug() -> tuple[Skeleton, Body]:
+    """A base with a tip that winds, and beside it, on the same root, most of the weight."""
+    skeleton = Skeleton(
+        ["Root", "Base", "Tip", "Rest"],
+        [-1, 0, 1, 0],
+        [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0], [0.0, 0.0, -0.4], [0.0, 0.5, 0.0]],
+    )
+    places = [(1, [0.2, -0.1, 0.2]), (1, [-0.2, -0.1, 0.2]), (2, [0.1, -0.1, -0.2]), (2, [-0.1, -0.1, -0.2])]
+    contacts = [ContactPoint(f"sole {i}", joint, place) for i, (joint, place) in enumerate(places)]
+    inertia = 0.02 * np.eye(3)
+    return skeleton, Body([0.0, 1.0, 0.3, 3.0], np.zeros((4, 3)), [0 * inertia, inertia, inertia, inertia], contacts)
+
+
+def sliding() -> tuple[Poses, Body, Phases]:
+    """A slug that slides along +X, now a little above the floor and now below, winds, and steps for a while."""
+    skeleton, body = slug()
+    t = np.arange(FRAMES) / RATE
     frames = np.broadcast_to(np.eye(4), (FRAMES, 4, 4)).copy()
-    frames[:, 0, 3], frames[:, 1, 3] = 0.6 * t, 0.02 * np.sin(9 * t)
-    still = Poses.rest(skeleton)
-    poses = Poses(skeleton, *(np.repeat(part, FRAMES, axis=0) for part in (still.translations, still.rotations)), 60.0)
-    return poses.moved(frames), Phases(body_names, np.ones((FRAMES, 4), bool), np.arange(FRAMES) >= 20)
+    frames[:, 0, 3], frames[:, 1, 3] = 0.3 * t, 0.02 * np.sin(9 * t)
+    still = Poses.rest(skeleton, FRAMES, RATE)
+    rotations = np.array(still.rotations)
+    rotations[:, 2] = quaternion.from_rotation_vector(0.3 * np.sin(7 * t)[:, None] * np.array([0.0, 1.0, 0.0]))
+    poses = Poses(skeleton, still.translations, rotations, RATE)
+    return poses.moved(frames), body, Phases(body.names, np.ones((FRAMES, 4), bool), STEPS)
 
 
-def test_what_glides_keeps_its_way_and_lies_on_the_floor() -> None:
-    _, body = bodies.brick()
-    poses, phases = sliding(body.names)
+def test_it_stands_while_the_actor_does_and_glides_to_the_next_place() -> None:
+    poses, body, phases = sliding()
+    points = body.contact_positions(corrected(poses, body, phases).world)
+    for span in (slice(0, 20), slice(40, FRAMES)):
+        assert np.abs(points[span] - points[span][0]).max() < 1e-9
+    assert np.abs(points[..., 1]).max() < 1e-6
+    way = points[-1, :, 0] - points[0, :, 0]
+    assert np.all(way > 0.1)
+    # it never goes back, and starts and stops softly
+    speeds = np.diff(points[..., 0].mean(axis=1)) * RATE
+    assert speeds.min() > -1e-9 and speeds[20] < 0.3 * speeds.max() and speeds[38] < 0.3 * speeds.max()
+
+
+def test_figures_say_that_it_stands_and_how_it_goes() -> None:
+    poses, body, phases = sliding()
+    before, after = (measures(p, body, phases) for p in (poses, corrected(poses, body, phases)))
+    assert before["slide_cm_s"] > 10 and before["slip_cm_s"] > 1
+    assert after["slide_cm_s"] < 1e-6 and after["slip_cm_s"] < 0.1 * after["glide_cm_s"]
+    assert "slip_cm_s" not in measures(poses, body, Phases(phases.names, phases.down))
+
+
+def test_what_touches_the_floor_rests_on_it_while_the_body_glides() -> None:
+    poses, body, phases = sliding()
     found = corrected(poses, body, phases)
-    points = body.contact_positions(found.world)
+    problem = problem_of(found.world, body, phases, RATE, 1.0, 9.81)
+    assert np.abs(problem.velocities[..., [0, 2]]).max() < 0.02
+    slides = problem_of(found.world, body, Phases(phases.names, phases.down), RATE, 1.0, 9.81)
+    assert np.abs(slides.velocities[..., 0]).max() > 0.3
+
+
+def test_the_glide_that_is_meant_leads_from_where_it_stood_to_where_it_stands() -> None:
+    rng = np.random.default_rng(1)
+    points = np.cumsum(rng.normal(size=(FRAMES, 4, 3)), axis=0)
+    phases = Phases([f"{i}" for i in range(4)], np.ones((FRAMES, 4), bool), STEPS)
+    gone = drift(points, phases, RATE).sum(axis=0) / RATE
+    np.testing.assert_allclose(gone[:, [0, 2]], (points[40] - points[19])[:, [0, 2]], atol=1e-9)
+    assert np.all(drift(points, phases, RATE)[:19] == 0) and np.all(drift(points, phases, RATE)[40:] == 0)
+    never = Phases(phases.names, phases.down, np.ones(FRAMES, bool))
+    np.testing.assert_allclose(drift(points, never, RATE)[..., 0], np.diff(points[..., 0], axis=0) * RATE)
+    assert not drift(points, Phases(phases.names, phases.down), RATE).any()
+
+
+def test_before_the_first_place_and_after_the_last_it_waits() -> None:
+    down = np.ones((FRAMES, 1), bool)
+    ends = (np.arange(FRAMES) < 10) | (np.arange(FRAMES) >= 50)
+    glides = Glides.of(Phases(["a"], down, ends))
+    assert glides is not None and not glides.share.any()
+    assert Glides.of(Phases(["a"], down)) is None and Glides.of(Phases(["a"], down, np.ones(FRAMES, bool))) is None
+
+
+def test_what_never_stands_keeps_its_way_on_the_floor() -> None:
+    poses, body, phases = sliding()
+    always = Phases(phases.names, phases.down, np.ones(FRAMES, bool))
+    points = body.contact_positions(corrected(poses, body, always).world)
     assert points[..., 1].min() > -1e-12 and points[..., 1].max() < 0.01
     np.testing.assert_allclose(points[..., [0, 2]], body.contact_positions(poses.world)[..., [0, 2]], atol=1e-12)
-    weighty = body.contact_positions(realistic(found, body, phases).world)
-    np.testing.assert_allclose(weighty, points, atol=1e-12)
+    goes, slips = gliding(points, always, RATE)
+    assert len(goes) == 4 * (FRAMES - 1) and np.all(slips < 1e-9)
 
 
 def test_in_flight_it_is_not_drawn_to_the_floor() -> None:
-    _, body = bodies.brick()
-    poses, phases = sliding(body.names)
+    poses, body, phases = sliding()
     lift = np.broadcast_to(np.eye(4), (FRAMES, 4, 4)).copy()
-    lift[10:30, 1, 3] = 0.3
+    lift[24:36, 1, 3] = 0.3
     down = phases.down.copy()
-    down[10:30] = False
+    down[24:36] = False
     found = corrected(poses.moved(lift), body, Phases(phases.names, down, phases.gliding))
-    assert body.contact_positions(found.world)[15:25, :, 1].min() > 0.25
+    assert body.contact_positions(found.world)[28:32, :, 1].min() > 0.2
+
+
+def test_a_base_that_stands_keeps_its_form_and_lies_flat() -> None:
+    poses, body, phases = sliding()
+    glides = Glides.of(phases)
+    assert glides is not None
+    stiff = firm(poses, body, 1, glides)
+    np.testing.assert_allclose(stiff.rotations[:20, 2], stiff.rotations[:1, 2].repeat(20, axis=0), atol=1e-12)
+    assert np.ptp(stiff.rotations[20:40, 2], axis=0).max() > 0.01
+    tilted = np.array(poses.rotations)
+    tilted[:, 1] = quaternion.from_rotation_vector([0.2, 0.0, 0.1])
+    found = flat(Poses(poses.skeleton, poses.translations, tilted, RATE), body, 1)
+    points = body.contact_positions(found.world)
+    assert np.ptp(points[..., 1], axis=1).max() < 1e-6
+    np.testing.assert_allclose(found.world[:, 3], poses.world[:, 3], atol=1e-12)
 
 
 def test_slide_counts_where_it_stands() -> None:
-    _, body = bodies.brick()
-    poses, phases = sliding(body.names)
+    poses, body, phases = sliding()
     positions = body.contact_positions(poses.world)
-    assert len(slide(positions, phases, 60.0)) == 4 * 19
-    assert not standing(phases).down[20:].any()
-    always = Phases(phases.names, phases.down, np.ones(FRAMES, bool))
-    assert standing(always) is always
+    assert len(slide(positions, phases, RATE)) == 4 * (19 + 19)
+    assert len(gliding(positions, phases, RATE)[0]) == 4 * 21
 
 
-def test_who_was_never_posed_in_the_air_stays_down() -> None:
-    assert stays_down(np.array([[0.0, 0.3], [0.05, 0.01]]), 0.06)
-    assert not stays_down(np.array([[0.0, 0.3], [0.1, 0.08]]), 0.06)
+@pytest.mark.parametrize(("heights", "stays"), [([[0.0, 0.3], [0.05, 0.01]], True), ([[0.0, 0.3], [0.1, 0.08]], False)])
+def test_who_was_never_posed_in_the_air_stays_down(heights: list[list[float]], stays: bool) -> None:
+    assert stays_down(np.array(heights), 0.06) is stays
     assert not stays_down(np.zeros((0, 2)), 0.06)
+
+
+def test_a_brick_is_all_base() -> None:
+    skeleton, body = bodies.brick()
+    poses = Poses.rest(skeleton, FRAMES, RATE)
+    found = corrected(poses, body, Phases(body.names, np.ones((FRAMES, 4), bool), STEPS))
+    np.testing.assert_allclose(found.world, poses.world, atol=1e-9)

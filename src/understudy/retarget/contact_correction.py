@@ -18,7 +18,7 @@ from understudy.retarget.contact_goals import LOOSE, as_feet, contact_goals, dis
 from understudy.retarget.contact_path import spanned_way
 from understudy.retarget.contacts import Phases
 from understudy.retarget.freedom import Freedom, Limits
-from understudy.retarget.glide import on_floor
+from understudy.retarget.glide import Glides, firm, flat, on_floor
 from understudy.retarget.ik import solve_ik
 from understudy.retarget.loose_feet import LooseFoot, placed
 from understudy.retarget.markers import Markers
@@ -41,11 +41,26 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     if not used.size or not len(poses):
         return poses
     if phases.gliding is not None:
-        return on_floor(poses, body, phases)
+        return _gliding(poses, body, phases, limits)
     stance = stance_of(poses, body, phases)
     way = spanned_way(poses, body, phases, stance)
     moved = poses.moved(_shifts(way.shifts))
     goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, stance), way.places)
+    return reaching(moved, body, phases, goals, limits, stance)
+
+
+def _gliding(poses: Poses, body: Body, phases: Phases, limits: Limits | None) -> Poses:
+    """Poses on the floor whose base stands where the actor does, and glides from place to place while he steps."""
+    glides, stance = Glides.of(phases), stance_of(poses, body, phases)
+    if glides is None or stance.base is None:
+        return on_floor(poses, body, phases)
+    poses = on_floor(flat(firm(poses, body, stance.base, glides), body, stance.base), body, phases)
+    way = spanned_way(poses, body, glides.standing(phases.names), stance)
+    moved = poses.moved(_shifts(way.shifts))
+    points = body.contact_positions(moved.world)
+    goals = glides.way(np.swapaxes(way.places.reshape(len(phases.names), -1, 3), 0, 1))
+    lowest = points[..., 1].min(axis=1, keepdims=True)
+    goals[..., 1] = points[..., 1] - np.where(phases.down.any(axis=1, keepdims=True), lowest, np.minimum(lowest, 0.0))
     return reaching(moved, body, phases, goals, limits, stance)
 
 

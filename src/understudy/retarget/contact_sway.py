@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from understudy.character import Skeleton
 from understudy.checks import Array
+from understudy.features.root import smooth
 from understudy.maths import quaternion, transform
 from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
@@ -28,6 +30,9 @@ from understudy.retarget.poses import Poses
 HEAVY = 0.1  # of the weight: what is lighter does not sway for the sake of balance
 MOVES = 1e-3  # of the size: a joint whose place changes by more is moved by the rig
 SOFT = 1e-2  # of the squared length: by a tenth of it the head is drawn as much as by a radian of one joint
+LEAN = 0.2  # of how far the rest's centre is from what stands: 11 degrees, or as much squash and stretch
+SLOW = 0.15  # seconds: what leans too far comes back so slowly
+TWIST = 0.5  # radians that the rest turns over what stands
 ACROSS = 0.2  # of the length: how far apart the points are that hold the head's direction
 
 
@@ -44,6 +49,9 @@ def top_of(body: Body, limbs: Limbs, base: int) -> int:
 def length_of(body: Body, limbs: Limbs, base: int) -> float:
     """Metres at rest from what a figure stands on to the centre of its top."""
     top = top_of(body, limbs, base)
+    beside = _beside(limbs.skeleton, base)
+    if top == base and body.masses[beside].sum() > HEAVY * body.mass:
+        return float(np.linalg.norm(_centres(limbs.world[None], body, beside)[0] - limbs.world[base, :3, 3]))
     centre = transform.apply(limbs.world[top], body.centres[top])
     return float(np.linalg.norm(centre - limbs.world[base, :3, 3]))
 
@@ -51,6 +59,8 @@ def length_of(body: Body, limbs: Limbs, base: int) -> float:
 def swayed(poses: Poses, wanted: Poses, body: Body, limbs: Limbs, base: int, limits: Limits | None) -> Poses:
     """Poses whose base stays, and whose top is drawn to where `wanted` has it; as they are without compiled code."""
     top = top_of(body, limbs, base)
+    if top == base:
+        return _leaning(poses, wanted, body, base)
     chain = [j for j in poses.skeleton.ancestors(top) if base in poses.skeleton.ancestors(j)[1:]]
     length = length_of(body, limbs, base)
     if not chain or length <= 0:
@@ -61,6 +71,63 @@ def swayed(poses: Poses, wanted: Poses, body: Body, limbs: Limbs, base: int, lim
     carriers = np.full(here.shape[1], top)
     found = leg_reach.reach(poses, np.array(chain), carriers, here, there, limits, give=None, softness=(SOFT,))
     return poses if found is None else found
+
+
+def _leaning(poses: Poses, wanted: Poses, body: Body, base: int) -> Poses:
+    """Poses whose base stays, and all that hangs beside it leans over it to where `wanted` has it, and turns so.
+
+    The lean is about p, midway between the base and the nearest joint of the rest: of its centre c, wanted at c + d,
+    with d made shorter than a share of r = c - p, the level part is reached by a turn, the height by a shift.
+    """
+    skeleton, beside = poses.skeleton, _beside(poses.skeleton, base)
+    if body.masses[beside].sum() <= HEAVY * body.mass:
+        return poses
+    here, there = (_centres(p.world, body, beside) for p in (poses, wanted))
+    heavy = np.flatnonzero(beside & (body.masses > 0))
+    away = poses.world[:, heavy][..., :3, 3] - poses.world[:, [base]][..., :3, 3]
+    near = heavy[np.linalg.norm(away, axis=2).mean(axis=0).argmin()]
+    foot = 0.5 * (poses.world[:, base, :3, 3] + poses.world[:, near, :3, 3])
+    arm = here - foot
+    far = np.linalg.norm(arm, axis=1, keepdims=True)
+    lean = arm + _no_more(there - here, LEAN * far, poses.rate)
+    reached = lean.copy()
+    reached[:, 1] = np.sqrt(np.maximum(np.square(far[:, 0]) - np.square(lean[:, [0, 2]]).sum(axis=1), 0.0))
+    root = skeleton.roots[0]
+    turned = wanted.world[:, root, :3, :3] @ np.linalg.inv(poses.world[:, root, :3, :3])
+    yaw = np.arctan2(turned[:, 0, 2] - turned[:, 2, 0], turned[:, 0, 0] + turned[:, 2, 2])[:, None]
+    twist = quaternion.from_rotation_vector(_no_more(yaw, TWIST, poses.rate) * np.array([0.0, 1.0, 0.0]))
+    turn = quaternion.multiply(quaternion.between(arm, reached), twist)
+    moves = transform.compose(np.zeros(3), turn)
+    moves[:, :3, 3] = foot + lean - transform.apply(moves, here)
+    translations, rotations = np.array(poses.translations), np.array(poses.rotations)
+    for joint in np.flatnonzero(beside):
+        parent = int(skeleton.parents[joint])
+        if parent >= 0 and not beside[parent]:
+            local = transform.invert(poses.world[:, parent]) @ moves @ poses.world[:, joint]
+            translations[:, joint], rotations[:, joint], _ = transform.decompose(local)
+    return Poses(skeleton, translations, quaternion.unroll(rotations), poses.rate)
+
+
+def _no_more(moves: Array, most: Array | float, rate: float) -> Array:
+    """Moves (F, n) made shorter than `most`, small ones hardly. What is beyond is taken off smoothly: the weight goes
+    along the wanted way beside something slow, else all that a pose trembles would have to be pushed by the floor.
+    """
+    far = np.linalg.norm(moves, axis=1, keepdims=True)
+    beyond = moves - moves / np.sqrt(1 + np.square(far / most))
+    return np.asarray(moves - smooth(beyond, SLOW * rate))
+
+
+def _beside(skeleton: Skeleton, base: int) -> Array:
+    """(J,) whether a joint is neither the base, nor above it, nor below it."""
+    above = skeleton.ancestors(base)
+    return np.array([j not in above and base not in skeleton.ancestors(j) for j in range(len(skeleton))], bool)
+
+
+def _centres(world: Array, body: Body, joints: Array) -> Array:
+    """(F, 3) the centres of mass of some joints' links."""
+    heavy = np.flatnonzero(joints & (body.masses > 0))
+    share = body.masses[heavy] / body.masses[heavy].sum()
+    return np.asarray(np.einsum("j,fja->fa", share, transform.apply(world[:, heavy], body.centres[heavy])))
 
 
 def hopping(poses: Poses, limbs: Limbs, base: int) -> Poses:

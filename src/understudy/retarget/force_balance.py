@@ -23,6 +23,7 @@ from understudy.maths import linear
 from understudy.retarget.body import Body
 from understudy.retarget.contact_model import SINK, ContactModel, contact_forces, contact_model
 from understudy.retarget.contacts import Phases
+from understudy.retarget.glide import drift
 from understudy.retarget.momentum import MassMotion, axial, mass_motion
 
 PRESSING = 1e-3  # what it costs to press as deep as a standing body sinks in, beside 1 for a missing body weight
@@ -37,7 +38,7 @@ class Problem:
 
     motion: MassMotion
     points: Array  # (F, K, 3) contact points
-    velocities: Array  # (F, K, 3) of the contact points
+    velocities: Array  # (F, K, 3) of the contact points, beside the glide that is meant
     down: Array  # (F, K) 1 where a point is down, else 0
     model: ContactModel
     gravity: float
@@ -63,7 +64,8 @@ def problem_of(world: Array, body: Body, phases: Phases, rate: float, height: fl
     usual = float(standing[standing > 0].mean()) if standing.any() else float(max(len(body.contacts), 1))
     model = contact_model(motion.mass * gravity, height, usual)
     down = phases.down.astype(np.float64)
-    return Problem(motion, points, _velocities(points, phases.down, rate), down, model, gravity, height)
+    steps = np.diff(points, axis=0) * rate - drift(points, phases, rate)
+    return Problem(motion, points, _velocities(steps, phases.down), down, model, gravity, height)
 
 
 def forces(problem: Problem, moved: Array, pressed: Array) -> tuple[Array, Array, Array, Array]:
@@ -175,11 +177,11 @@ def _turning_slopes(motion: MassMotion, yaw: Array) -> Array:
     return result
 
 
-def _velocities(points: Array, down: Array, rate: float) -> Array:
-    """(F, K, 3) central differences, but one-sided where a contact begins or ends: flight is not sliding."""
-    steps = np.diff(points, axis=0) * rate
-    after = np.concatenate([steps, steps[-1:]]) if len(steps) else np.zeros(points.shape)
-    before = np.concatenate([steps[:1], steps]) if len(steps) else np.zeros(points.shape)
+def _velocities(steps: Array, down: Array) -> Array:
+    """(F, K, 3) means of steps (F - 1, K, 3), but one-sided where a contact begins or ends: flight is not sliding."""
+    none = np.zeros((*down.shape, 3))
+    after = np.concatenate([steps, steps[-1:]]) if len(steps) else none
+    before = np.concatenate([steps[:1], steps]) if len(steps) else none
     stood = np.concatenate([down[:1], down[:-1]])[..., None]
     stands = np.concatenate([down[1:], down[-1:]])[..., None]
     return np.where(stood & stands, 0.5 * (before + after), np.where(stands, after, np.where(stood, before, 0.0)))

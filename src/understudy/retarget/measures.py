@@ -14,7 +14,7 @@ from understudy.maths import transform
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases, runs
 from understudy.retarget.force_balance import forces, problem_of, settled
-from understudy.retarget.glide import standing
+from understudy.retarget.glide import Glides, drift
 from understudy.retarget.global_motion import actor_motion
 from understudy.retarget.height import body_height
 from understudy.retarget.momentum import GRAVITY, MassMotion, mass_motion
@@ -57,6 +57,9 @@ def measures(
         **force_mismatch(poses, body, phases, gravity),
         "jumps": jumps(motion, phases, None if source is None else actor_motion(source, source_body), size),
     }
+    if phases.gliding is not None:
+        goes, slips = gliding(positions, phases, rate)
+        result |= {"glide_cm_s": 100 * _mean(goes) / height, "slip_cm_s": 100 * _mean(slips) / height}
     if source is not None and size is not None:
         result["size_ratio"] = size
         result |= momentum_tracking(motion, actor_motion(source, source_body), size)
@@ -69,8 +72,19 @@ def slide(positions: Array, phases: Phases, rate: float) -> Array:
     What glides counts only where it stands.
     """
     speed = np.linalg.norm(np.diff(positions[..., [0, 2]], axis=0), axis=2) * rate
-    down = standing(phases).down
+    glides = Glides.of(phases)
+    down = phases.down if glides is None else phases.down & glides.stands[:, None]
     return np.asarray(speed[down[1:] & down[:-1]])
+
+
+def gliding(positions: Array, phases: Phases, rate: float) -> tuple[Array, Array]:
+    """(n,) metres a second of every such step while it glides: as it goes, and as it slips beside the glide meant."""
+    steps = np.diff(positions, axis=0)[..., [0, 2]] * rate
+    slips = steps - drift(positions, phases, rate)[..., [0, 2]]
+    glides = Glides.of(phases)
+    stood = np.zeros(len(phases), bool) if glides is None else glides.stands
+    down = phases.down[1:] & phases.down[:-1] & ~(stood[1:] & stood[:-1])[:, None]
+    return np.linalg.norm(steps, axis=2)[down], np.linalg.norm(slips, axis=2)[down]
 
 
 def penetration(positions: Array) -> float:

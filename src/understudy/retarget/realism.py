@@ -19,7 +19,7 @@ by d, the pressing drops out of each frame for itself:
     min_e  |r + B d + J (e' - e)|^2 + e'^T D^-1 e' = (rho + B d)^T W (rho + B d),   rho = r - J e,  W = (1 + J D J^T)^-1
 
 and what is left is one banded system for the Gaussians, damped as by Levenberg and Marquardt. In the end the feet are
-put back where they stood, and the legs follow. What glides only falls where it is in flight.
+put back where they stood, and the legs follow.
 """
 
 from __future__ import annotations
@@ -104,8 +104,6 @@ def realistic(
     flown[:, :3] = fallen(centres, air, poses.rate, gravity)
     start = poses.moved(displacement_frames(centres, flown))
     problem = problem_of(start.world, body, phases, poses.rate, height, gravity)
-    if phases.gliding is not None:
-        return start if _mismatch(problem) < least else poses
     if variance is None:
         variance = np.full(len(poses), (USUAL * height) ** 2)
     stance = stance_of(poses, body, phases)

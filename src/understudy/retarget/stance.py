@@ -45,9 +45,12 @@ def stance_of(poses: Poses, body: Body, phases: Phases) -> Stance:
     points = body.contact_positions(limbs.world[None])[0]
     lengths = np.linalg.norm(points - limbs.world[hips, :3, 3], axis=1)
     low = limbs.world[hips, 1, 3] - points[:, 1] < FLAT * limbs.size
-    if feet or not (low.all() or has_no_legs(poses.skeleton, body, phases)):
+    glides = phases.gliding is not None
+    if not glides and (feet or not (low.all() or has_no_legs(poses.skeleton, body, phases))):
         return Stance(limbs, feet, hips, lengths, None)
     base = body.contacts[int(np.flatnonzero(phases.down.any(axis=0))[0])].joint
+    if glides:  # all of a tail that winds
+        base = [j for j in poses.skeleton.ancestors(base) if body.masses[j] > 0][-1]
     lengths = np.full(len(points), contact_sway.length_of(body, limbs, base))
     carried = 1 - float(body.masses[base] / body.mass)
     return Stance(limbs, feet, hips, lengths, base, carried)
