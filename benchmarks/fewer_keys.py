@@ -24,8 +24,8 @@ from benchmarks.real.characters import animation, rig
 from understudy.character import Curves
 from understudy.checks import Array
 from understudy.keyframes import edits
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.preparing import keyed
-from understudy.keyframes.problem import character_size
 from understudy.rig import DirectRig
 
 PEERS = False  # nothing here needs the peers' environment

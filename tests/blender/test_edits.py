@@ -17,8 +17,8 @@ from tests.studio.edit.robot import robot
 from understudy import rig
 from understudy.character import Asset, Curves
 from understudy.formats import read
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Pin, Point
-from understudy.keyframes.problem import character_size
 from understudy.keyframes.reduce import reduce
 from understudy.studio.edit.gestures import Drag, Goal
 from understudy.studio.edit.holding import Held

@@ -12,8 +12,8 @@ from understudy.keyframes.automatic import smooth
 from understudy.keyframes.balance import balance
 from understudy.keyframes.circle import circle_residuals
 from understudy.keyframes.flight import Arc, Flight, arc_error, flight_error
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Edit, Hold, Move, Pin, Point
-from understudy.keyframes.problem import character_size
 from understudy.keyframes.solve import solve
 from understudy.keyframes.wishes import path_of
 

@@ -15,13 +15,12 @@ from understudy.character import Curves
 from understudy.errors import InvalidInput
 from understudy.formats import registry
 from understudy.keyframes.automatic import smooth
-from understudy.keyframes.freedom import heaviness, loose_joints, movable, units
+from understudy.keyframes.freedom import character_size, heaviness, loose_joints, movable, units
 from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.handles import slopes
 from understudy.keyframes.keys import to_euler
 from understudy.keyframes.pose_search import measure
 from understudy.keyframes.posing import _task, begin_pose, key_pose, pose
-from understudy.keyframes.problem import character_size
 from understudy.rig import DirectRig
 
 HAND = Point("left tip")

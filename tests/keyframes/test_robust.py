@@ -10,8 +10,9 @@ from understudy.character import Channel, Character, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
-from understudy.keyframes.problem import character_size, limits_of, prepare
+from understudy.keyframes.problem import limits_of, prepare
 from understudy.keyframes.solve import BEARABLE, Settings, solve
 from understudy.maths import quaternion
 from understudy.rig import DirectRig

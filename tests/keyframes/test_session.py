@@ -17,10 +17,10 @@ from understudy.formats import registry
 from understudy.keyframes import past
 from understudy.keyframes.angles import to_euler
 from understudy.keyframes.flight import Arc
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
 from understudy.keyframes.preparing import keyed
-from understudy.keyframes.problem import character_size
 from understudy.keyframes.session import Session
 from understudy.keyframes.solve import solve
 from understudy.rig import DirectRig

@@ -10,8 +10,8 @@ from tests.keyframes import creature
 
 from understudy.character import Curves
 from understudy.errors import InvalidInput
+from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Pin, Point
-from understudy.keyframes.problem import character_size
 from understudy.keyframes.sketch import sketch
 from understudy.keyframes.stroke import Line, Screen, Stroke, even, pulled, steady
 from understudy.keyframes.wishes import path_of

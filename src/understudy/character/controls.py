@@ -102,7 +102,8 @@ class Controls:
 
     def index(self, name: str) -> int:
         """The number of the control of that name."""
-        checks.one_of(name, "control", self._index)
+        if name not in self._index:
+            checks.one_of(name, "control", self._index)  # says what there is
         return self._index[name]
 
     @staticmethod

@@ -94,7 +94,8 @@ class Skeleton:
 
     def index(self, name: str) -> int:
         """The number of the joint of that name."""
-        checks.one_of(name, "joint", self._index)
+        if name not in self._index:
+            checks.one_of(name, "joint", self._index)  # says what there is
         return self._index[name]
 
     def __contains__(self, name: object) -> bool:

@@ -11,7 +11,7 @@ skeleton by a hundred at its root: a translation below it is counted in sizes of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import numpy as np
 
@@ -30,11 +30,18 @@ LIGHT = 0.003  # masses and sizes squared: about an arm's moment of inertia
 STILL = 1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
 
 
-def movable(rig: PosedRig, channels: Channels, unit: Array, curves: Curves | None, named: Iterable[str]) -> Array:
+def movable(
+    rig: PosedRig,
+    channels: Channels,
+    unit: Array,
+    curves: Curves | None,
+    named: Collection[str],
+    loose: frozenset[str] | None = None,
+) -> Array:
     """(C,) bool, for `units` (C,). `curves` are those of the channels where there are any; `named` are keys of a
-    stiffness."""
+    stiffness; `loose` are the `loose_joints`, where they are known."""
     result = np.ones(channels.width, bool)
-    loose = loose_joints(rig)
+    loose = loose_joints(rig) if loose is None else loose
     for i, channel in enumerate(channels):
         span = slice(int(channels.offsets[i]), int(channels.offsets[i + 1]))
         if channel.kind == "marker":
@@ -46,9 +53,16 @@ def movable(rig: PosedRig, channels: Channels, unit: Array, curves: Curves | Non
                 bent = np.maximum(np.abs(curve.before[..., 1]), np.abs(curve.after[..., 1])).max(axis=0)
                 used = bool((np.maximum(np.ptp(curve.values, axis=0), bent) > STILL * unit[span]).any())
             result[span] = used or (channel.kind == "translation" and channel.target in loose)
-    for n, name in enumerate(channels.names):
+    for n, name in enumerate(channels.names if named else ()):
         result[n] |= any(key in (name, name.rpartition(".")[0]) for key in named)
     return result
+
+
+def character_size(rig: PosedRig) -> float:
+    """Metres: the longest side of the box around the joints at rest."""
+    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
+    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
+    return longest if longest > 0 else 1.0
 
 
 def loose_joints(rig: PosedRig) -> frozenset[str]:

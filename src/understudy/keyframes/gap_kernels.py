@@ -8,6 +8,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import compiled
+from understudy.maths.quaternion_kernels import column_of
 
 
 @compiled(nogil=True)
@@ -31,20 +32,7 @@ def gap(parts: Array, place: Array, turn: Array, position: Array, orientation: A
             m[a, b] = 0.0
             for c in range(3):
                 m[a, b] += turn[a, c] * orientation[b, c]
-    # the column of 4 q q' with the largest diagonal entry, as in `quaternion.from_matrix`
-    xx, yy, zz = 1 + m[0, 0] - m[1, 1] - m[2, 2], 1 - m[0, 0] + m[1, 1] - m[2, 2], 1 - m[0, 0] - m[1, 1] + m[2, 2]
-    ww = 1 + m[0, 0] + m[1, 1] + m[2, 2]
-    xy, xz, yz = m[0, 1] + m[1, 0], m[0, 2] + m[2, 0], m[1, 2] + m[2, 1]
-    xw, yw, zw = m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]
-    most = max(max(xx, yy), max(zz, ww))
-    if xx == most:
-        q[0], q[1], q[2], q[3] = xx, xy, xz, xw
-    elif yy == most:
-        q[0], q[1], q[2], q[3] = xy, yy, yz, yw
-    elif zz == most:
-        q[0], q[1], q[2], q[3] = xz, yz, zz, zw
-    else:
-        q[0], q[1], q[2], q[3] = xw, yw, zw, ww
+    column_of(m, q)
     sine = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
     cosine = abs(q[3])
     side = 1.0 if q[3] >= 0.0 else -1.0

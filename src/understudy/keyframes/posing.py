@@ -21,7 +21,7 @@ from understudy import checks
 from understudy.character import Channels, Curve, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
-from understudy.keyframes.freedom import control_ranges, dearness, heaviness, movable, units
+from understudy.keyframes.freedom import character_size, control_ranges, dearness, heaviness, movable, units
 from understudy.keyframes.goals import Limit, Move, Pin, Point
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.outcome import Block
@@ -29,7 +29,7 @@ from understudy.keyframes.pieces import Grid
 from understudy.keyframes.pose_blocks import blocks_of
 from understudy.keyframes.pose_search import PoseSettings, PoseTask, search
 from understudy.keyframes.pose_variables import pose_variables
-from understudy.keyframes.problem import aimed, character_size, limits_of, parts_of, stiffness_of
+from understudy.keyframes.problem import aimed, limits_of, parts_of, stiffness_of
 from understudy.keyframes.requests import Requests
 from understudy.keyframes.selection import changed, finite_time, key_at
 from understudy.keyframes.states import States, states_of

@@ -21,11 +21,12 @@ import numpy as np
 from understudy.character import Channels, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
-from understudy.keyframes.freedom import dearness, movable, units
+from understudy.keyframes.freedom import dearness, movable
 from understudy.keyframes.freeing import freed
 from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
+from understudy.keyframes.ground import Ground
 from understudy.keyframes.requests import Measured, Requests, measure, requests, states_at
-from understudy.keyframes.states import States, states_of
+from understudy.keyframes.states import States
 from understudy.keyframes.tangents import Range, Tangents, owners
 from understudy.keyframes.wishes import Wish, Wished, wished
 from understudy.maths import quaternion
@@ -74,18 +75,18 @@ class Problem:
         return could_move(self, np.any([columns for _, columns in self.frozen], axis=0))
 
 
-def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
-    """The problem of an edit of `curves` on `rig`, checked."""
+def prepare(rig: PosedRig, curves: Curves, edit: Edit, ground: Ground | None = None) -> Problem:
+    """The problem of an edit of `curves` on `rig`, checked. `ground` is what is known of the rig from edits before."""
+    ground = ground or Ground(rig)
     _check_times(curves, edit)
     goals: list[Move | Constraint] = [*edit.moves, *edit.pins, *edit.contacts, *edit.holds]
     looked_at = [point for wish in edit.wishes for point in wish.points(rig)]
     points = list(dict.fromkeys([*(goal.point for goal in goals), *looked_at]))
-    states = states_of(rig, curves.channels, points)
-    size = character_size(rig)
+    states, size = ground.states(curves.channels, points), ground.size
     number = {point: i for i, point in enumerate(points)}
     kept, free = _reduced(states, number, edit, [number[point] for point in looked_at])
-    unit = units(rig, curves.channels, size)
-    loose = movable(rig, curves.channels, unit, curves, edit.stiffness)[states.columns]
+    unit = ground.units(curves.channels)
+    loose = movable(rig, curves.channels, unit, curves, edit.stiffness, ground.loose)[states.columns]
     free &= loose
     ranges = _ranges(curves, states.columns[free], edit)
     made = freed(
@@ -119,13 +120,6 @@ def prepare(rig: PosedRig, curves: Curves, edit: Edit) -> Problem:
         loose,
         wishes,
     )
-
-
-def character_size(rig: PosedRig) -> float:
-    """Metres: the longest side of the box around the joints at rest."""
-    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
-    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
-    return longest if longest > 0 else 1.0
 
 
 def aimed(asked: Requests, moves: Sequence[Move], origin: tuple[Array, Array]) -> Requests:

@@ -25,6 +25,7 @@ from understudy.gp.threads import one_thread
 from understudy.keyframes import past
 from understudy.keyframes.following import Following
 from understudy.keyframes.goals import Edit, Move, Quaternion, Triple
+from understudy.keyframes.ground import Ground
 from understudy.keyframes.outcome import Outcome
 from understudy.keyframes.plain import curves_data, curves_from, edit_data, edit_from
 from understudy.keyframes.problem import parts_of, prepare
@@ -49,10 +50,18 @@ class Gesture:
 class Session:
     """Curves of one character, with one gesture at a time and a bounded history."""
 
-    def __init__(self, rig: PosedRig, curves: Curves, history: int = HISTORY, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        rig: PosedRig,
+        curves: Curves,
+        history: int = HISTORY,
+        settings: Settings | None = None,
+        ground: Ground | None = None,
+    ) -> None:
         if not (isinstance(history, int) and history >= 0):
             raise InvalidInput(f"history should be a number of steps, zero or more, but is {history}")
         self.rig, self.settings = rig, settings or Settings()
+        self._ground = ground or Ground(rig)
         self._curves = curves
         self._undo: deque[Curves] = deque(maxlen=history)
         self._redo: deque[Curves] = deque(maxlen=history)
@@ -83,7 +92,7 @@ class Session:
     def begin(self, edit: Edit) -> Gesture:
         """Start a gesture. Its moves say which points go when; where to is said by each `update`."""
         self._idle("begin another gesture")
-        problem = prepare(self.rig, self._curves, edit)
+        problem = prepare(self.rig, self._curves, edit, self._ground)
         places, turns = problem.origin
         self._gesture = Gesture(
             edit,

@@ -16,6 +16,7 @@ import numpy as np
 from understudy import checks
 from understudy.character import Curves
 from understudy.checks import Array
+from understudy.keyframes.flat import Flat
 from understudy.keyframes.pieces import Grid, Pieces
 
 Range = tuple[float, float]
@@ -56,16 +57,19 @@ class Tangents:
         """Where the values of the columns at times (S,) come from."""
         times = np.ascontiguousarray(times, dtype=float)
         piece = np.full((len(times), len(self.columns)), -1, np.int64)
-        for g, (i, t0, d) in enumerate(zip(self.column, self.pieces.t0, self.pieces.d)):
-            piece[(times >= t0) & (times <= t0 + d), i] = g
-        fixed = np.zeros(piece.shape)
+        t0, d = self.pieces.t0[:, None], self.pieces.d[:, None]
+        g, s = np.nonzero((times >= t0) & (times <= t0 + d))
+        np.maximum.at(piece, (s, self.column[g]), g)  # at a key, the piece that leaves it
+        flat, columns = self._flat
+        return Grid(times, piece, flat.sample(times, flat.where(times))[:, columns])
+
+    @cached_property
+    def _flat(self) -> tuple[Flat, Array]:
+        """The curves of the columns, and the column of each there."""
         owner, within = owners(self.curves, self.columns)
-        for number in np.unique(owner):
-            own = np.flatnonzero(owner == number)
-            still = np.flatnonzero((piece[:, own] < 0).any(axis=1))
-            if still.size:
-                fixed[np.ix_(still, own)] = self.curves.curves[number].sample(times[still])[:, within[own]]
-        return Grid(times, piece, fixed)
+        used, number = np.unique(owner, return_inverse=True)
+        flat = Flat([self.curves.curves[i] for i in used])
+        return flat, flat.offsets[number.reshape(-1)] + within
 
     def changed(self, of: Array) -> list[Range]:
         """The stretches of time in which any of the columns `of` (n,) bool can change, joined where they touch."""

@@ -13,8 +13,8 @@ from understudy.character import Clip, Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes.goals import Point
+from understudy.keyframes.ground import Ground
 from understudy.keyframes.past import same
-from understudy.keyframes.problem import character_size
 from understudy.rig import PosedRig
 from understudy.studio.edit import mirroring, reducing
 from understudy.studio.edit.gestures import Drag, Gesture, Goal, Posing, Step, Timing
@@ -41,11 +41,12 @@ class Editing:
         self.rig, self.animation = rig, animation
         self.origin = float(animation.start)
         self.source_keys = reducing.keys_of(animation)
-        self.size = character_size(rig)
+        self.ground = Ground(rig)
+        self.size = self.ground.size
         self.pairs = mirroring.has_pairs(rig)
         self.committed = reducing.unreduced(animation) if curves is None else curves
         self.baked = reducing.is_baked(self.committed)
-        self.view = View(rig, packer, self.committed, self.origin, self._seconds())
+        self.view = View(self.ground, packer, self.committed, self.origin, self._seconds())
         self.gesture: Gesture | None = None
         self.step: Step | None = None  # of the gesture, or of the last that was kept
 
@@ -75,7 +76,7 @@ class Editing:
         if operation == "time":
             self.gesture = Timing(self.rig, curves, point, at, held, edges)
         else:
-            self.gesture = Drag(self.rig, curves, point, at, operation == "turn", held, edges)
+            self.gesture = Drag(self.ground, curves, point, at, operation == "turn", held, edges)
         return self._begun(moment, point)
 
     def begin_pose(

@@ -17,6 +17,7 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.keyframes import timing
 from understudy.keyframes.goals import Edit, Move, Pin, Point, Quaternion, Triple
+from understudy.keyframes.ground import Ground
 from understudy.keyframes.inserting import insert_key
 from understudy.keyframes.outcome import Block, Outcome
 from understudy.keyframes.posing import Posed, begin_pose, key_pose
@@ -72,13 +73,13 @@ class Drag:
     """A point is moved or turned at a time between keys: tangents change, keys do not."""
 
     def __init__(
-        self, rig: PosedRig, curves: Curves, point: Point, time: float, turning: bool, held: Held, edges: str
+        self, ground: Ground, curves: Curves, point: Point, time: float, turning: bool, held: Held, edges: str
     ) -> None:
         self.point, self.time, self.before = point, time, curves
         self.turning = turning
         self.note = f"{'turn' if turning else 'move'} {point.name}"
         move = Move(point, time, by=HERE, turn_to=UPRIGHT if turning else None)
-        self._session = Session(rig, curves, history=0)
+        self._session = Session(ground.rig, curves, history=0, ground=ground)
         begun = self._session.begin(held.edit([move], curves, edges))
         self.place, self.turn = begun.places[0], begun.turns[0]
 

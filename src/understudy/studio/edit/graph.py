@@ -16,8 +16,8 @@ import numpy as np
 
 from understudy.character import Curve, Curves
 from understudy.checks import Array
+from understudy.keyframes.flat import Flat
 from understudy.keyframes.handles import is_broken
-from understudy.studio.edit.blocks import Block, sampled
 
 BROKEN = 4
 
@@ -25,7 +25,8 @@ BROKEN = 4
 def packed(curves: Curves, channels: Sequence[int], times: Array, origin: float) -> tuple[int, bytes]:
     """N and the payload of some channels, by number, at times (S,) of the file's own clock."""
     chosen = [curves.curves[i] for i in channels]
-    values = sampled([Block(curve) for curve in chosen], times)
+    flat = Flat(chosen)
+    values = flat.sample(times, flat.where(times))
     parts: list[Array] = [(times - origin).astype("<f4")]
     column = 0
     for number, curve in zip(channels, chosen):

@@ -35,6 +35,8 @@ class Held:
 
         A contact frees the segments of its own time, so one elsewhere would only make the problem larger.
         """
+        if not self.contacts and not self.holds:
+            return Edit(tuple(moves), self.pins, (), (), self.limits, self.stiffness, edges=edges)
         low, high = reach(curves, [move.time for move in moves])
         contacts = tuple(each for each in self.contacts if each.stop > low and each.start < high)
         holds = tuple(each for each in self.holds if low < each.time < high)

@@ -27,6 +27,18 @@ class Paths:
         self.turns = np.zeros((len(points), len(times), 4), "<f4")
         self.key_times: list[Array] = [np.zeros(0, "<f4")] * len(points)
         self.key_places: list[Array] = [np.zeros((0, 3), "<f4")] * len(points)
+        self._keys = np.zeros((0, 3), "<f4")  # the places of all, which those of each are parts of
+
+    def set_keys(self, times: list[Array]) -> None:
+        """The times (K,) of the keys of each curve, seconds from the beginning; `put_keys` tells where they are."""
+        self.key_times = [each.astype("<f4") for each in times]
+        ends = np.cumsum([len(each) for each in times])
+        self._keys = np.zeros((int(ends[-1]) if len(ends) else 0, 3), "<f4")
+        self.key_places = np.split(self._keys, ends[:-1])
+
+    def put_keys(self, which: Array, places: Array) -> None:
+        """New places (M, 3) of keys (M,), counted through all curves."""
+        self._keys[which] = places
 
     def put(self, first: int, places: Array, turns: Array) -> None:
         """New positions (P, M, 3) and turns (P, M, 4) of the frames from `first` on."""

@@ -9,8 +9,9 @@ import numpy as np
 from understudy.character import Channels
 from understudy.checks import Array
 from understudy.keyframes.goals import Point
-from understudy.keyframes.states import part_of, states_of
-from understudy.maths import quaternion
+from understudy.keyframes.ground import Ground
+from understudy.keyframes.states import part_of
+from understudy.maths import accelerate, quaternion
 from understudy.rig import PosedRig
 from understudy.rig.laying import Laying
 
@@ -18,10 +19,11 @@ from understudy.rig.laying import Laying
 class Tracks:
     """P points on one rig, for values of one set of channels."""
 
-    def __init__(self, rig: PosedRig, channels: Channels, laying: Laying, points: Sequence[Point]) -> None:
+    def __init__(self, ground: Ground, channels: Channels, laying: Laying, points: Sequence[Point]) -> None:
         self.points = tuple(points)
+        rig = ground.rig
         self._rig, self._laying = rig, laying
-        self._all = states_of(rig, channels, self.points) if self.points else None
+        self._all = ground.states(channels, self.points) if self.points else None
         self._states = self._all if self._all is not None and self._all.analytic else None
         skeleton = rig.character.skeleton
         self._joints = [
@@ -46,7 +48,7 @@ class Tracks:
         sample, point = np.tile(np.arange(samples), count), np.repeat(np.arange(count), samples)
         own = np.ascontiguousarray(values[:, self._states.columns])
         place, turn, _ = self._states.evaluate(own, sample, point, slopes=False)
-        return place.reshape(count, samples, 3), quaternion.from_matrix(turn).reshape(count, samples, 4)
+        return place.reshape(count, samples, 3), _quaternions(turn).reshape(count, samples, 4)
 
     def _of_any_rig(self, values: Array) -> tuple[Array, Array]:
         rows = self._laying.rows(values)
@@ -59,6 +61,16 @@ class Tracks:
                 if point.vertex is not None:
                     place[p] = skin[self._vertices.index(point.vertex)]
         return place, quaternion.from_matrix(_turns(world[..., :3, :3]))
+
+
+def _quaternions(turns: Array) -> Array:
+    """(N, 4) of rotation matrices (N, 3, 3)."""
+    kernels = accelerate.kernels("understudy.maths.quaternion_kernels")
+    if kernels is None:
+        return quaternion.from_matrix(turns)
+    result = np.empty((len(turns), 4))
+    kernels.from_matrix(turns, result)
+    return result
 
 
 def _turns(matrices: Array) -> Array:

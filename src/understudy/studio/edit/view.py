@@ -16,7 +16,7 @@ from understudy.character import Curves
 from understudy.character.cutting import TOUCH
 from understudy.checks import Array
 from understudy.keyframes.goals import Point
-from understudy.rig import PosedRig
+from understudy.keyframes.ground import Ground
 from understudy.rig.laying import Laying
 from understudy.studio.edit import graph
 from understudy.studio.edit.curve_table import Change, CurveTable
@@ -60,14 +60,16 @@ class Graphed:
 class View:
     """Curves of one character as they are seen. Times given are seconds from the beginning of the clip."""
 
-    def __init__(self, rig: PosedRig, packer: Packer, curves: Curves, origin: float, seconds: float) -> None:
-        self.rig, self.packer, self.origin = rig, packer, origin
+    def __init__(self, ground: Ground, packer: Packer, curves: Curves, origin: float, seconds: float) -> None:
+        self.packer, self.origin = packer, origin
+        self._ground = ground
         self.curves = curves
         self.time = 0.0
         self.clock: Callable[[], float] | None = None  # where the stage is, which a picture is to show
         self.graphed: Graphed | None = None
         self.ghosts: tuple[float, ...] = ()
         self._shown: list[tuple[int, Point]] = []
+        self._now: tuple[Array, Array] | None = None  # (P, 3), (P, 4): where what is shown is at the moment, if known
         self._lock = threading.Lock()
         self.reset(curves, seconds)
 
@@ -76,7 +78,7 @@ class View:
         self.curves, self.rate, self.seconds = curves, float(curves.rate), seconds
         count = int(np.floor(seconds * self.rate + 1e-6)) + 1
         self._frames = self.origin + np.arange(count) / self.rate
-        self._laying = Laying(self.rig, curves.channels)
+        self._laying = Laying(self._ground.rig, curves.channels)
         self._aside: Tracks | None = None  # of the point that was asked for last
         self.show_points(self._shown)
 
@@ -88,8 +90,8 @@ class View:
     def show_points(self, shown: Sequence[tuple[int, Point]]) -> None:
         """The motion curves to show, each with its number."""
         curves = self.curves
-        self._tracks = Tracks(self.rig, curves.channels, self._laying, [point for _, point in shown])
-        self._shown = list(shown)
+        self._tracks = Tracks(self._ground, curves.channels, self._laying, [point for _, point in shown])
+        self._shown, self._now = list(shown), None
         self._prepare()
 
     def _prepare(self) -> None:
@@ -101,9 +103,10 @@ class View:
             self._table = table
         numbers, points = [n for n, _ in self._shown], [p for _, p in self._shown]
         self._paths = Paths(numbers, points, self._frames - self.origin)
-        self._key_rows = [table.frames + np.searchsorted(besides, own) for own in keys]
-        for p, own in enumerate(keys):
-            self._paths.key_times[p] = (own - self.origin).astype("<f4")
+        rows = [table.frames + np.searchsorted(besides, own) for own in keys]
+        self._key_rows = np.concatenate([np.zeros(0, np.int64), *rows])  # of the keys of all points
+        self._key_points = np.repeat(np.arange(len(keys)), [len(own) for own in keys])
+        self._paths.set_keys([own - self.origin for own in keys])
         self._follow(Change(0, table.frames, np.arange(len(table.times))))
 
     def _keys_of(self, number: int) -> Array:
@@ -120,24 +123,21 @@ class View:
         places, turns = self._tracks.at(self._table.values[change.rows])
         frames = change.last - change.first
         self._paths.put(change.first, places[:, :frames], turns[:, :frames])
-        for p, rows in enumerate(self._key_rows):
-            at = np.searchsorted(change.rows, rows)
-            there = (at < len(change.rows)) & (change.rows[np.minimum(at, len(change.rows) - 1)] == rows)
-            if there.all():
-                self._paths.key_places[p] = places[p, at].astype("<f4")
-            elif there.any():
-                self._paths.key_places[p] = self._paths.key_places[p].copy()
-                self._paths.key_places[p][there] = places[p, at[there]]
+        at = np.full(len(self._table.times), -1)
+        at[change.rows] = np.arange(len(change.rows))
+        at = at[self._key_rows]
+        which = np.flatnonzero(at >= 0)
+        self._paths.put_keys(which, places[self._key_points[which], at[which]])
+        if change.rows[-1] == len(self._table.times) - 1:
+            self._now = places[:, -1], turns[:, -1]
 
     def show(self, curves: Curves, whole: bool = False, also: tuple[int, int] | None = None) -> Picture:
         """Curves of the same channels in place of those before.
 
         Motion curves are those frames that change, and besides `also`, which the page may have missed, or all.
         """
-        moved = any(
-            old.times is not new.times and not np.array_equal(old.times, new.times)
-            for old, new in zip(self.curves.curves, curves.curves)
-        )
+        others = [(old, new) for old, new in zip(self.curves.curves, curves.curves) if old is not new]
+        moved = any(old.times is not new.times and not np.array_equal(old.times, new.times) for old, new in others)
         self.curves = curves
         if moved:
             self._prepare()
@@ -156,6 +156,8 @@ class View:
     def seek(self, time: float) -> None:
         """Another moment."""
         self.time = time
+        if self.origin + time != self._table.moment:
+            self._now = None
         with self._lock:
             self._table.look_at(self.origin + time)
 
@@ -191,9 +193,12 @@ class View:
 
     def where(self, point: Point, time: float) -> tuple[Array, Array]:
         """Position (3,) and orientation (4,) of a point at a time of the file's own clock."""
-        if self._aside is None or self._aside.points != (point,):
-            self._aside = Tracks(self.rig, self.curves.channels, self._laying, [point])
         table = self._table
+        if self._now is not None and time == table.moment and point in self._tracks.points:
+            number = self._tracks.points.index(point)
+            return self._now[0][number], self._now[1][number]
+        if self._aside is None or self._aside.points != (point,):
+            self._aside = Tracks(self._ground, self.curves.channels, self._laying, [point])
         values = table.now[None] if time == table.moment else table.rows(np.array([time]))
         places, turns = self._aside.at(values)
         return places[0, 0], turns[0, 0]

@@ -1,0 +1,173 @@
+"""Many curves laid end to end, so that all of them are sampled at once by the kernel of the pieces that an edit moves.
+
+Straight and Bezier segments alike are pieces (`keyframes.pieces`): of a curve with K keys and n columns (K - 1) n,
+those of a segment together. What is no cubic (a turn on a sphere, a step, what lies beyond the keys of a curve that
+does not hold) is sampled by its curve. A drag changes handles only, and those are written over. The numbers are those
+of `Curve.sample`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from understudy.character import Curve
+from understudy.character.curve import BEZIER, LINEAR
+from understudy.checks import Array
+from understudy.keyframes import pieces
+from understudy.keyframes.pieces import Grid, Pieces
+from understudy.maths import quaternion
+
+ROUNDING = 1e-9  # seconds that a time may lie beyond the last key and still be at it
+HOLD = ("hold", "hold")
+
+
+class Flat:
+    """Curves, each with its columns, one after the other."""
+
+    def __init__(self, curves: Sequence[Curve]) -> None:
+        self.curves = list(curves)
+        widths = np.array([curve.values.shape[1] for curve in curves], np.int64)
+        self.offsets = np.concatenate([[0], np.cumsum(widths)])  # (N + 1,) where the columns of each curve begin
+        self._owner = np.repeat(np.arange(len(widths)), widths)  # (C,)
+        self._within = np.arange(self.offsets[-1]) - self.offsets[self._owner]
+        self._cubic = [_is_cubic(curve) for curve in curves]
+        counts = [curve.values[:-1].size if cubic else 0 for curve, cubic in zip(curves, self._cubic)]
+        self._first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)  # (N + 1,) pieces of each curve
+        self._chosen: tuple[tuple[int, ...], Array] = (), np.zeros(0, np.int64)  # `_slots` of the last
+        cubics = [(curve, i) for i, (curve, cubic) in enumerate(zip(curves, self._cubic)) if cubic]
+        n = {i: int(widths[i]) for _, i in cubics}
+        y0, y3, self._handles = _numbers([curve for curve, _ in cubics])
+        self._pieces = Pieces(
+            np.concatenate([np.zeros(0), *(curve.times[:-1].repeat(n[i]) for curve, i in cubics)]),
+            np.concatenate([np.zeros(0), *(np.diff(curve.times).repeat(n[i]) for curve, i in cubics)]),
+            y0,
+            y3,
+        )
+        reach = [(np.append(-np.inf, c.times[1:-1]), np.append(c.times[1:-1], np.inf), n[i]) for c, i in cubics]
+        # (G,) from when to when a piece says what the values are: the first and the last also beyond the keys
+        self._low, self._high = (
+            np.concatenate([np.zeros(0), *(each[side].repeat(each[2]) for each in reach)]) for side in (0, 1)
+        )
+
+    def columns_of(self, numbers: Sequence[int]) -> Array:
+        """(n,) the columns of some curves."""
+        return np.concatenate([np.arange(self.offsets[i], self.offsets[i + 1]) for i in numbers])
+
+    def where(self, times: Array) -> Array:
+        """(M, C) the piece of each column at times (M,), -1 where its curve has to say."""
+        found = np.full((len(times), len(self._owner)), -1, np.int64)
+        for i, curve in enumerate(self.curves):
+            if not self._cubic[i]:
+                continue
+            segment = curve.times.searchsorted(times, side="right") - 1
+            width = int(self.offsets[i + 1] - self.offsets[i])
+            segment = np.minimum(np.maximum(segment, 0), len(curve) - 2)
+            own = self._first[i] + width * segment[:, None] + np.arange(width)
+            if curve.extrapolation != HOLD:
+                own[(times < curve.times[0]) | (times > curve.times[-1] + ROUNDING)] = -1
+            found[:, self.offsets[i] : self.offsets[i + 1]] = own
+        return found
+
+    def sample(self, times: Array, where: Array, columns: Array | None = None) -> Array:
+        """(M, n) values at times (M,) from pieces (M, n), of columns (n,) of whole curves, or of all."""
+        columns = np.arange(len(self._owner)) if columns is None else columns
+        if not where.size:
+            return np.zeros(where.shape)
+        grid = Grid(np.ascontiguousarray(times, np.float64), np.ascontiguousarray(where), np.zeros(where.shape))
+        values, _ = pieces.sample(self._pieces, self._handles, grid)
+        owner = self._owner[columns]
+        turning = np.flatnonzero([self.curves[i].channel.kind == "rotation" for i in owner]).reshape(-1, 4)
+        if len(turning):
+            values[:, turning] = quaternion.normalise(values[:, turning])
+        alone = where < 0
+        for i in np.unique(owner[alone.any(axis=0)]):
+            own = np.flatnonzero(owner == i)
+            rows = np.flatnonzero(alone[:, own[0]])
+            values[np.ix_(rows, own)] = self.curves[i].sample(times[rows])[:, self._within[columns[own]]]
+        return values
+
+    def update(self, changed: Mapping[int, Curve]) -> tuple[float, float] | None:
+        """Other curves in some places: from when to when they differ from those before, a stretch that never ends
+        before it begins; None where keys have come, gone or moved, and all has to be laid out anew."""
+        old = self.curves
+        if not all(_fits(old[i], curve) for i, curve in changed.items()):
+            return None
+        alone = [span_of(old[i], curve) for i, curve in changed.items() if not self._cubic[i]]
+        numbers = tuple(i for i in changed if self._cubic[i])
+        slots = self._slots(numbers)
+        y0, y3, handles = _numbers([changed[i] for i in numbers])
+        other = (handles != self._handles[slots]).any(axis=1)
+        self._handles[slots] = handles
+        if any(changed[i].values is not old[i].values for i in numbers):
+            other |= (y0 != self._pieces.y0[slots]) | (y3 != self._pieces.y3[slots])
+            self._pieces.y0[slots], self._pieces.y3[slots] = y0, y3
+        for i, curve in changed.items():
+            self.curves[i] = curve
+        low = self._low[slots[other]].min(initial=np.inf)
+        high = self._high[slots[other]].max(initial=-np.inf)
+        return min([float(low), *(a for a, _ in alone)]), max([float(high), *(b for _, b in alone)])
+
+    def _slots(self, numbers: tuple[int, ...]) -> Array:
+        """The pieces of some curves; those of one gesture are asked for again and again."""
+        if self._chosen[0] != numbers:
+            found = [np.arange(self._first[i], self._first[i + 1]) for i in numbers]
+            self._chosen = numbers, np.concatenate([np.zeros(0, np.int64), *found])
+        return self._chosen[1]
+
+
+def _is_cubic(curve: Curve) -> bool:
+    least = BEZIER if curve.channel.kind == "rotation" else LINEAR  # a slerp is no cubic
+    return len(curve) > 1 and bool(curve.segments.min() >= least)
+
+
+def _fits(old: Curve, new: Curve) -> bool:
+    """Whether keys and kinds of segments are the same."""
+    if old.extrapolation != new.extrapolation:
+        return False
+    times = old.times is new.times or np.array_equal(old.times, new.times)
+    return times and (old.segments is new.segments or np.array_equal(old.segments, new.segments))
+
+
+def _numbers(curves: Sequence[Curve]) -> tuple[Array, Array, Array]:
+    """Values at both ends (G,), (G,) and handles (G, 4) of the pieces of some curves."""
+    none = np.zeros(0)
+    y0 = np.concatenate([none, *(curve.values[:-1].reshape(-1) for curve in curves)])
+    y3 = np.concatenate([none, *(curve.values[1:].reshape(-1) for curve in curves)])
+    handles = np.empty((len(y0), 4))
+    first = 0
+    for curve in curves:
+        shape = (*curve.values[:-1].shape, 4)
+        own = handles[first : first + curve.values[:-1].size].reshape(shape)  # a view
+        own[..., :2], own[..., 2:] = curve.after[:-1], curve.before[1:]
+        straight = curve.segments == LINEAR
+        if straight.any():
+            own[straight, :, 0] = own[straight, :, 2] = (np.diff(curve.times)[straight] / 3)[:, None]
+            own[straight, :, 1] = own[straight, :, 3] = np.diff(curve.values, axis=0)[straight] / 3
+        first += curve.values[:-1].size
+    return y0, y3, handles
+
+
+def span_of(old: Curve, new: Curve) -> tuple[float, float]:
+    """The stretch of time in which two curves of one channel differ; one that is never ends before it begins.
+
+    Beyond the first and the last key nothing differs as long as the keys there and their extrapolation do not.
+    """
+    everywhere = (-np.inf, np.inf)
+    if old.extrapolation != new.extrapolation or not np.array_equal(old.times, new.times):
+        return everywhere
+    if len(new) == 1:
+        return everywhere if not np.array_equal(old.values, new.values) else (np.inf, -np.inf)
+    values = old.values is not new.values and (old.values != new.values).any(axis=1)
+    other: Array = (old.after[:-1] != new.after[:-1]).any(axis=(1, 2))
+    other |= (old.before[1:] != new.before[1:]).any(axis=(1, 2))
+    other |= old.segments != new.segments
+    if values is not False:
+        other |= values[:-1] | values[1:]
+    which = np.flatnonzero(other)
+    if not len(which):
+        return np.inf, -np.inf
+    low = -np.inf if which[0] == 0 else float(new.times[which[0]])
+    high = np.inf if which[-1] == len(other) - 1 else float(new.times[which[-1] + 1])
+    return low, high
