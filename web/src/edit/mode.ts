@@ -27,7 +27,7 @@ import { viewSection } from "./view_section";
 
 /** What `graph/editor.ts` gives: `graphEditor(context, session): GraphEditor`. */
 export interface GraphEditor {
-  /** Sections of the mode's panel: the dial that reduces a clip, what is said of the selected keys. */
+  /** The section of the mode's panel: the dial that reduces a clip. */
   panel: HTMLElement;
   /** Takes the place of the timeline's body (below the transport) while the mode is on, and fills it: own ruler, own
    * playhead, dope sheet and graph. */

@@ -87,7 +87,22 @@ async def change_keys(session: Session, request: edit_keys.EditKeys) -> edit.Edi
     def changed(curves: Curves, origin: float) -> Curves:
         return key_changes.changed(curves, request, origin)
 
-    return await _shown(desk_of(session), changed, request.final, "keys")
+    return await _shown(desk_of(session), changed, request.final, _done(request))
+
+
+def _done(request: edit_keys.EditKeys) -> str:
+    """What a change of keys is called in the history."""
+    if request.insert:
+        return "insert keys"
+    if request.delete or request.delete_runs:
+        return "delete keys"
+    if request.automatic is not None:
+        return f"{request.automatic} tangents"
+    if request.broken is not None:
+        return "break tangents" if request.broken else "unify tangents"
+    if request.transform is None:
+        return "change keys"
+    return "move keys" if request.transform.time[0] == request.transform.value[0] == 1.0 else "stretch keys"
 
 
 @handles(edit_keys.EditAbandon)

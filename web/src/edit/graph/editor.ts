@@ -17,7 +17,7 @@ import { readGraph } from "./graph_file";
 import { createGraphSurface } from "./graph_surface";
 import type { Side } from "./handles";
 import { pressed } from "./keyboard";
-import { createKeysPanel } from "./keys_panel";
+import { createKeyFields } from "./key_fields";
 import { createModel } from "./model";
 import { graphCommands, keysMenu } from "./named";
 import { createOperations } from "./operations";
@@ -40,7 +40,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const surfaces = { keys: dope, graph };
   let tab: Tab = remembered<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
   const operations = createOperations(model, sender, () => tab === "graph");
-  const toolbar = createToolbar(model, { go, operations, insertHere, fit });
+  const toolbar = createToolbar(model, { go, operations, insertHere, fit, fields: createKeyFields(model, sender) });
   const dial = createReduceDial(session);
   const head = h("div", { class: "playhead" });
   const xOf = (time: number): number => xAt(view.value, { ...surfaces[tab].area(), left: 0 }, time);
@@ -139,7 +139,8 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     spans.draw();
   };
   view.onChange(arrange);
-  new ResizeObserver(arrange).observe(body);
+  const resized = new ResizeObserver(arrange); // a surface has no size until it is shown
+  for (const each of [body, dope.element, graph.element]) resized.observe(each);
   store.onDocument((document) => follow(document.selection));
   context.connection.onState((now) => now === "live" && choosing.forget());
   session.onState((state) => {
@@ -174,7 +175,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   go(tab);
 
   return {
-    panel: h("div", {}, dial.panel, createKeysPanel(model, sender)),
+    panel: dial.panel,
     timeline: h("div", { class: "graph-editor", "data-testid": "graph-editor" }, toolbar.element, body),
     commands: graphCommands({ ...named, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit }),
     enter() {

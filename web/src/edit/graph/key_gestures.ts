@@ -23,9 +23,12 @@ export interface KeyGestures {
   nearest(time: number): KeyPlace | null;
 }
 
-/** The shift, near one that was asked for, that brings a time onto a frame. */
-export function snappedBy(from: number, seconds: number, frame: number): number {
-  return Math.round((from + seconds) / frame) * frame - from;
+/** The shift, near one that was asked for and within the room there is, that brings a time onto a frame; none where there is no such. */
+export function snappedBy(from: number, seconds: number, frame: number, [least, most]: readonly [number, number] = [-Infinity, Infinity]): number {
+  const [first, last] = [Math.ceil((from + least) / frame - 1e-4), Math.floor((from + most) / frame + 1e-4)];
+  if (first > last) return 0;
+  const shift = Math.min(last, Math.max(first, Math.round((from + seconds) / frame))) * frame - from;
+  return Math.abs(shift) < 1e-3 * frame ? 0 : shift; // where it is, but for rounding
 }
 
 export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
@@ -79,8 +82,7 @@ export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
           const along = event.shiftKey && surface.upright ? Math.abs(dx) >= Math.abs(dy) : true;
           const up = surface.upright && !(event.shiftKey && along);
           let seconds = along ? (dx / area.width) * (view.stop - view.start) : 0;
-          if (along && !event.ctrlKey) seconds = snappedBy(from, seconds, frame());
-          seconds = Math.min(room[1], Math.max(room[0], seconds));
+          seconds = along && !event.ctrlKey ? snappedBy(from, seconds, frame(), room) : Math.min(room[1], Math.max(room[0], seconds));
           const value = up ? -(dy / area.height) * (view.high - view.low) : 0;
           const offset = (channel: number, column: number) => value / surface.laneOf(channel, column).scale;
           return transformedBy(kept, selection, { time: [1, seconds], scale: 1, offset });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FRAME, type EditState } from "../../protocol/messages";
 import { deviation, framed, targetsOf } from "./framing";
 import { readGraph } from "./graph_file";
-import { onlyKey } from "./keys_panel";
+import { onlyKey } from "./key_fields";
 import { createModel, hasValues, renewed, type Changed } from "./model";
 import { allKeys } from "./operations";
 import type { CurveChannel } from "./curves";

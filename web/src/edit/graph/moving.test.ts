@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { snappedBy } from "./key_gestures";
 import { isBroken } from "./curves";
 import { handleOffset, hasHandle, withHandle } from "./handles";
 import { roomToMove, roomToStretch, transformed } from "./moving";
@@ -29,6 +30,8 @@ describe("a selection", () => {
     expect(carried(selection, [channel], [other, channel], name)).toEqual(new Map([[1, inner]]));
     const longer = hermite("translation", ["x", "y"], [0, 1, 2, 3, 4], [[0, 1], [1, 2], [3, 0], [2, 2], [0, 0]]);
     expect(carried(selection, [channel], [longer], name).size).toBe(0);
+    const bare = { ...channel, values: new Float64Array() }; // only its times are known, as in the dope sheet
+    expect(carried(selection, [channel], [bare], name)).toEqual(new Map([[0, inner]]));
   });
   it("is told as runs", () => {
     expect(runs(8, (k) => inner[k] === 1)).toEqual([[2, 6]]);
@@ -92,5 +95,16 @@ describe("a handle", () => {
     expect(hasHandle(channel, 0, "before")).toBe(false);
     expect(hasHandle(channel, 3, "after")).toBe(false);
     expect(hasHandle({ ...channel, segments: Uint8Array.of(2, 1, 2) }, 1, "after")).toBe(false);
+  });
+});
+
+describe("keys that are moved onto frames", () => {
+  it("stay on them, also where their neighbours leave no room", () => {
+    const frame = 1 / 24;
+    expect(snappedBy(5 * frame, 1.2 * frame, frame)).toBeCloseTo(frame, 9);
+    expect(snappedBy(5 * frame, 3 * frame, frame, [-2.001 * frame, 1.001 * frame])).toBeCloseTo(frame, 9);
+    expect(snappedBy(5 * frame, 3 * frame, frame, [-0.001 * frame, 0.001 * frame])).toBe(0);
+    expect(snappedBy(0.208333, 0, frame, [-1, 1])).toBe(0); // as it is told, rounded
+    expect(snappedBy(5.3 * frame, frame, frame, [-0.1 * frame, 0.1 * frame])).toBe(0);
   });
 });

@@ -87,7 +87,7 @@ export function carried(
   const result = new Map<number, Uint8Array>();
   for (const [old, flags] of selection) {
     const number = before[old] && numbers.get(nameOf(before[old]));
-    if (number !== undefined && after[number].values.length === flags.length) result.set(number, flags);
+    if (number !== undefined && after[number].times.length * after[number].columns.length === flags.length) result.set(number, flags);
   }
   return result;
 }

@@ -28,6 +28,7 @@ interface Does {
   operations: Operations;
   insertHere(): void;
   fit(): void;
+  fields: HTMLElement; // of the one selected key
 }
 
 export function createToolbar(model: Model, does: Does): Toolbar {
@@ -74,6 +75,7 @@ export function createToolbar(model: Model, does: Does): Toolbar {
       ...onKeys,
       h("span", { class: "graph-gap" }),
       said,
+      does.fields,
       h("span", { class: "spring" }),
       normal,
       fit,

@@ -1,11 +1,12 @@
-/** What is selected, in figures: the time and the value of a key, to be dragged or typed; what several share. */
+/** The one selected key in figures, beside the tools: its frame and its value, to be dragged or typed. */
 import { numberField } from "../../controls/number";
 import { h } from "../../dom";
 import { finish, transformedBy } from "./changing";
 import { keyFactors, scaleOf, unitOf } from "./lanes";
 import { hasValues, type Model } from "./model";
+import { snappedBy } from "./key_gestures";
 import { roomToMove } from "./moving";
-import { countKeys, movedKeys } from "./selection";
+import { movedKeys } from "./selection";
 import type { Sender } from "./sending";
 import { gestureMessage } from "./telling";
 
@@ -27,10 +28,8 @@ export function onlyKey(model: Pick<Model, "selection" | "kept">): Only | null {
   return { channel, column: columns.length === 1 ? columns[0] : -1, key };
 }
 
-export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
-  const said = h("p", { class: "muted" });
-  const rows = h("div", {});
-  const element = h("div", { class: "section hidden" }, h("h2", {}, "Selected keys"), said, rows);
+export function createKeyFields(model: Model, sender: Sender): HTMLElement {
+  const element = h("span", { class: "graph-fields", "data-testid": "graph-fields" });
   let shown = "";
 
   /** Moves the selection by seconds and by a value as shown; kept when final. */
@@ -40,8 +39,9 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
       model.show(null); // Esc brought the number back
       return sender.abandon();
     }
-    const [least, most] = roomToMove(selection, kept, 1 / (model.state?.rate || 30));
-    const by = Math.min(most, Math.max(least, seconds));
+    const frame = 1 / (model.state?.rate || 30);
+    const only = onlyKey(model);
+    const by = only && seconds ? snappedBy(kept[only.channel].times[only.key], seconds, frame, roomToMove(selection, kept, frame)) : 0;
     const offset = (channel: number) => value / scaleOf(kept[channel].kind);
     const made = transformedBy(kept, selection, { time: [1, by], scale: 1, offset });
     model.show(made.shown);
@@ -54,7 +54,7 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
     const rate = model.state?.rate || 30;
     const frame = Math.round(channel.times[only.key] * rate * 100) / 100;
     const time = numberField({ label: "Frame", value: frame, step: 1, digits: Number.isInteger(frame) ? 0 : 2, input: (next) => change((next - frame) / rate, 0, false), change: (next) => change((next - frame) / rate, 0, true) });
-    const line = (name: string, field: HTMLElement) => h("div", { class: "row" }, h("span", { class: "name" }, name), field);
+    const line = (name: string, field: HTMLElement) => h("label", { class: "graph-field" }, h("span", { class: "muted nowrap" }, name), field);
     const all = [line("Frame", time.element)];
     if (only.column < 0 || !hasValues(channel)) return all;
     const scale = scaleOf(channel.kind);
@@ -67,20 +67,11 @@ export function createKeysPanel(model: Model, sender: Sender): HTMLElement {
   }
 
   function draw(): void {
-    const count = countKeys(model.selection, model.kept);
-    element.classList.toggle("hidden", count === 0);
     const only = onlyKey(model);
-    const now = only ? JSON.stringify([only, model.state?.revision, model.kept[only.channel].times[only.key], [...model.kept[only.channel].values.slice(0, 400)]]) : `${count}`;
+    const now = only ? JSON.stringify([only, model.state?.revision, model.kept[only.channel].times[only.key], [...model.kept[only.channel].values.slice(0, 400)]]) : "";
     if (now === shown) return;
     shown = now;
-    if (only) {
-      const { target, kind } = model.kept[only.channel];
-      said.textContent = `${target} ${kind}`;
-      rows.replaceChildren(...fields(only));
-    } else {
-      said.textContent = `${count.toLocaleString("en")} keys of ${model.selection.size === 1 ? "one channel" : `${model.selection.size} channels`}. Drag them to move, the edges of their box to stretch.`;
-      rows.replaceChildren();
-    }
+    element.replaceChildren(...(only ? fields(only) : []));
   }
   model.onChange((what) => what !== "gesture" && !model.gesture && draw());
   return element;
