@@ -7,6 +7,7 @@ can turn it into one sentence and a non-zero exit. Each message says what was gi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -50,3 +51,9 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     """Names for a sentence, each once, cut short: `'Hips', 'Spine' and 30 more`."""
     known = list(dict.fromkeys(names))
     return ", ".join(map(repr, known[:most])) + (f" and {len(known) - most} more" if len(known) > most else "")
+
+
+def nearest(word: object, known: Iterable[str]) -> str:
+    """A hint for a sentence, where a word is nearly one that is known: ` (did you mean 'Idle'?)`."""
+    close = get_close_matches(str(word), list(known), 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from understudy.errors import BadFile
+from understudy.errors import BadFile, nearest
 
 
 def loads(text: str, path: str, largest: int) -> dict[str, Any]:
@@ -96,12 +95,6 @@ def shown(value: Any) -> str:
         return "a table"
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def nearest(word: Any, known: Collection[str]) -> str:
-    """A hint, where a word is nearly one that is known."""
-    close = get_close_matches(str(word), list(known), 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def all_of(words: Collection[str]) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from understudy import __version__
+from understudy import __version__, cast
 from understudy.cli.app import VERBS
 
 HEAVY = ("numpy", "scipy", "numba", "moderngl", "av", "PIL", "pxr", "rich")
@@ -16,6 +16,7 @@ HEAVY = ("numpy", "scipy", "numba", "moderngl", "av", "PIL", "pxr", "rich")
 def test_help_and_version(understudy) -> None:
     code, out, _ = understudy("--help")
     assert code == 0 and all(verb in out.decode() for verb in VERBS)
+    assert "..." not in out.decode().partition("Commands:")[2], "what a verb does is cut off"
     assert understudy("--version")[1].decode().split()[-1] == __version__
 
 
@@ -29,6 +30,22 @@ def test_misspelt_commands_exit_with_two(understudy) -> None:
     assert understudy("inform")[0] == 2
     assert understudy("info")[0] == 2
     assert understudy("info", "x", "--colour")[0] == 2
+    assert "No such command 'inof' (did you mean 'info'?)" in understudy("inof", "x")[2]
+
+
+def test_help_names_every_built_in_character(understudy) -> None:
+    words = understudy("--help")[1].decode().partition("Options:")[0]
+    assert all(name in words for name in cast.names())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs pipes of POSIX")
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    command = [sys.executable, "-m", "understudy", "info", "dragon", "--controls"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -22,7 +22,8 @@ def test_json_has_the_documented_shape(understudy, flag_file: Path) -> None:
     assert code == 0
     facts = json.loads(out)
     assert facts["format"] == "glb"
-    assert facts["characters"] == [{"name": "flag", "joints": 2, "vertices": 4, "triangles": 2, "shapes": ["wave"]}]
+    counts = {"joints": 2, "vertices": 4, "triangles": 2}
+    assert facts["characters"] == [{"name": "flag", **counts, "height": 1.0, "shapes": ["wave"]}]
     clip = facts["clips"][0]
     assert (clip["name"], clip["duration"], clip["rate"], clip["frames"], clip["channels"]) == ("bend", 1, 24, 25, 2)
     assert isinstance(facts["notes"], list)

@@ -80,6 +80,22 @@ def test_bad_options_leave_nothing(understudy, flag_file: Path, tmp_path: Path, 
     assert sorted(p.name for p in tmp_path.iterdir()) == ["flag.glb"]
 
 
+def test_what_is_wrong_is_told_with_the_file(understudy, flag_file: Path, tmp_path: Path) -> None:
+    for words, found in (
+        (["--time", "9"], "the clip lasts"),
+        (["--clip", "bnd"], "no clip 'bnd' (did you mean 'bend'?)"),
+    ):
+        err = understudy("render", flag_file, "-o", tmp_path / "x.png", *words)[2]
+        assert err.startswith(f"error: {flag_file}: ") and found in err
+
+
+def test_a_path_is_drawn_whole_and_pictures_of_a_sheet_are_small(understudy, flag_file: Path, tmp_path: Path) -> None:
+    assert understudy("render", flag_file, "-o", tmp_path / "x.png", "--trail", "tip")[0] == 0
+    assert Image.open(tmp_path / "x.png").size == (960, 720)
+    assert understudy("render", flag_file, "-o", tmp_path / "s.png", "--sheet", "2", "--no-captions")[0] == 0
+    assert Image.open(tmp_path / "s.png").size[0] < 960
+
+
 def test_contact_sheet_is_no_video(understudy, flag_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.mp4", "--sheet", "4")
     assert code == 1 and ".png" in err
@@ -88,7 +104,7 @@ def test_contact_sheet_is_no_video(understudy, flag_file: Path, tmp_path: Path) 
 
 def test_unknown_ending(understudy, flag_file: Path, tmp_path: Path) -> None:
     code, _, err = understudy("render", flag_file, "-o", tmp_path / "x.avi")
-    assert code == 1 and ".mp4" in err
+    assert code == 1 and ".mp4" in err and ".png" in err
 
 
 def test_folders_are_drawn_file_by_file(understudy, flag_file: Path, tmp_path: Path) -> None:

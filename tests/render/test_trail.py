@@ -79,6 +79,18 @@ def test_keys_are_those_that_move_the_point_and_not_a_bake() -> None:
     assert trails.key_times(rig, curves.clip(), Point("hand")).tolist() == []
 
 
+def test_keys_on_nearly_all_frames_are_not_drawn_though_each_curve_has_few() -> None:
+    """As glTF has it: free tangents become more keys, at other times on each joint."""
+    rig, curves = arm()
+    frames = np.arange(curves.frame_count) / curves.rate
+    turns = np.tile([0.0, 0.0, 0.0, 1.0], (len(frames), 1)) + np.linspace(0, 0.1, len(frames))[:, None] * [0, 0, 1, 0]
+    upper, lower = (
+        Curve(Channel(name, "rotation"), frames[k::2], turns[k::2]) for k, name in ((0, "arm"), (1, "hand"))
+    )
+    assert len(trails.key_times(rig, Curves("few", [upper], rate=curves.rate), Point("hand"))) == len(upper)
+    assert len(trails.key_times(rig, Curves("many", [upper, lower], rate=curves.rate), Point("hand"))) == 0
+
+
 def test_takes_find_points_by_name() -> None:
     asset = flag()
     take = Take.of(asset)

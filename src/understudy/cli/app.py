@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from understudy import __version__
-from understudy.errors import UnderstudyError
+from understudy.errors import UnderstudyError, nearest
 
 VERBS = (
     *("demo", "studio", "info", "convert", "bake", "render", "learn", "perform", "express", "transfer"),
@@ -34,6 +34,14 @@ class Verbs(click.Group):
         command: click.Command = importlib.import_module(f"understudy.cli.{name}").command
         return command
 
+    def resolve_command(
+        self, context: click.Context, arguments: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The verb that was asked for; one that does not exist is answered with the one that is nearest."""
+        if arguments and arguments[0] not in VERBS and not arguments[0].startswith("-"):
+            context.fail(f"No such command {arguments[0]!r}{nearest(arguments[0], VERBS)}.")
+        return super().resolve_command(context, arguments)
+
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="understudy")
@@ -41,12 +49,13 @@ def understudy() -> None:
     """Make new character animation out of animation that already exists.
 
     INPUT is a file (glTF, USD, BVH, ASF/AMC, C3D, OBJ, Live Link CSV, npz), a folder of such files, or the name of a
-    built-in character: dragon or lamp.
+    built-in character: dragon, lamp, penguin, squirrel, actor or face.
     """
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run with the given arguments (or the process's own); returns the exit code and never raises."""
+    out = sys.stdout
     try:
         # a verb that exits early makes click return the exit code here
         return understudy.main(arguments, prog_name="understudy", standalone_mode=False) or 0
@@ -58,9 +67,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:
-        # the reader (head, less) went away: nothing more to say, and nothing to flush at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (BrokenPipeError, SystemExit):
+        # click exits, with another standard output, where the reader (head, less) went away
+        if sys.stdout is out and sys.exc_info()[0] is SystemExit:
+            raise
+        # nothing more to say, and nothing to flush at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
         return 141
     except MemoryError:
         return _fail("there is not enough memory for this")

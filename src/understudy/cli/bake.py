@@ -10,7 +10,7 @@ from understudy.cli import options
 from understudy.cli.jobs import Jobs
 
 
-@click.command(name="bake")
+@click.command(name="bake", short_help="Bake a clip to arrays, frame by frame.")
 @click.argument("input")
 @options.output()
 @options.clip

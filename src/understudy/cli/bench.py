@@ -15,7 +15,7 @@ import click
 from understudy.cli import options
 
 
-@click.command(name="bench")
+@click.command(name="bench", short_help="Measure our figures and the peers' in one run.")
 @click.argument("name", required=False)
 @options.as_json
 @options.quiet

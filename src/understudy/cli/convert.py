@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from understudy.character import Asset
 
 
-@click.command(name="convert")
+@click.command(name="convert", short_help="Convert from one format to another.")
 @click.argument("input")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
 @click.option(

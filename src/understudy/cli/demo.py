@@ -25,7 +25,7 @@ SCENES = ("dragon", "lamp")
 FRAMED = {"dragon": "Head"}  # what the camera is for; the neck comes along
 
 
-@click.command(name="demo")
+@click.command(name="demo", short_help="Watch the dragon learn, act a scene, and play with you.")
 @click.argument("who", type=click.Choice(SCENES), default=SCENES[0])
 @options.output(required=False, help="The folder to write into; demo by default.")
 @click.option(

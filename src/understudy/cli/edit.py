@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SINGLE = (".bvh", ".npz")  # hold one animation
 
 
-@click.command(name="edit")
+@click.command(name="edit", short_help="Drag points of an animation between its keys.")
 @click.argument("input")
 @click.argument("edits")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
@@ -138,6 +138,8 @@ def edited_asset(
 
     with _placed(wanted.path if clip is None and wanted.clip is not None else None, "clip"):
         animation = asset.animation(clip if clip is not None else wanted.clip)
+    if not asset.characters:
+        raise InvalidInput("there is no character here; say where it is, as in --with walk.bvh")
     name = wanted.character
     moved = [c for c in asset.characters if of(c).is_moved_by(animation)] if name is None else []
     with _placed(wanted.path if name is not None else None, "character"):

@@ -13,7 +13,7 @@ from understudy.cli.express_capture import capture_command
 from understudy.cli.express_output import character_of, check_target, view_of, write, write_crowd
 from understudy.cli.express_picture import picture_command
 from understudy.cli.jobs import suffix
-from understudy.cli.render import Size
+from understudy.cli.render import size_option
 from understudy.errors import BadFile, InvalidInput
 from understudy.opening import ENDING
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 share = options.Finite(0.0, 1.0)
 
 
-@click.group(name="express")
+@click.group(name="express", short_help="Turn words (fear, happiness) into a face that acts them.")
 def command() -> None:
     """From a word (fear, surprise, happiness) to a face that acts it, never twice the same.
 
@@ -173,9 +173,7 @@ def build_command(
     help="Speech over the mouth: a line a sound, as `0.25 PP`, seconds and viseme.",
 )
 @click.option("--priority", type=share, default=0.85, show_default=True, help="Of speech over the expression.")
-@click.option(
-    "--size", type=Size(), default="720x720", show_default=True, help="Pixels of a video, or of a sheet's pictures."
-)
+@size_option("720x720", "240x240")
 @click.option("--azimuth", type=options.Finite(), metavar="DEGREES", default=12.0, show_default=True)
 @click.option("--target", metavar="NAME", help="Frame only this: a named point, a region, a part or a joint.")
 @click.option("--sheet", type=click.IntRange(1, 400), metavar="N", help="Pictures of a contact sheet; 24 by default.")
@@ -206,7 +204,7 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
             report(len(faces), count)
     seconds = time.perf_counter() - began
     who = None if kind == ".npz" else character_of(found, given["character"], given["landmarks"])
-    view = view_of(given)
+    view = view_of(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
     extra = {"sounds": sounds, "priority": given["priority"]}
     name = "_".join(labels)

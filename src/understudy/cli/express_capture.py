@@ -12,7 +12,7 @@ from understudy.cli.jobs import suffix
 from understudy.errors import InvalidInput, Unsupported
 
 
-@click.command(name="capture")
+@click.command(name="capture", short_help="Take the weights of a face from a video.")
 @click.argument("video")
 @options.output(help="x.csv for Live Link weights and head; .glb, .gltf or .usd for the character that acts them.")
 @click.option("--seconds", type=options.Finite(0.01, 600), metavar="S", help="Watch no longer; a camera needs this.")

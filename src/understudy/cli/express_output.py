@@ -66,9 +66,10 @@ def who_is(name: str, landmarks: str | None) -> Who:
     return Who(options.open_input(name).character(), vertices)
 
 
-def view_of(given: dict[str, Any]) -> dict[str, Any]:
+def view_of(given: dict[str, Any], kind: str) -> dict[str, Any]:
     """How it is looked at."""
-    return {"size": given["size"], "azimuth": math.radians(given["azimuth"]), "target": given["target"]}
+    size = given["size"] or ((240, 240) if kind == ".png" else (720, 720))
+    return {"size": size, "azimuth": math.radians(given["azimuth"]), "target": given["target"]}
 
 
 def write(

@@ -10,7 +10,7 @@ from understudy.cli import options
 from understudy.errors import InvalidInput, Unsupported
 
 
-@click.command(name="picture")
+@click.command(name="picture", short_help="Draw a graph.")
 @click.argument("graph")
 @options.output(help="x.svg or x.png.")
 @click.option(

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
 
 
-@click.command(name="info")
+@click.command(name="info", short_help="Say what is in a file, and what was dropped.")
 @click.argument("input")
 @click.option("--controls", is_flag=True, help="List each control of a layered character: range, rest, what it does.")
 @options.as_json
@@ -93,7 +93,8 @@ def _model(path: str, as_json: bool, quiet: bool) -> None:
     for line in table(told):
         click.echo(line)
     for row in told["labels"]:
-        click.echo(f"  clips of {row['label']}: {_shortened(row['clips'])}")
+        if row["clips"] != [row["label"]]:
+            click.echo(f"  clips of {row['label']}: {_shortened(row['clips'])}")
     if told["poses"]:
         click.echo(f"  poses ({len(told['poses'])}): {_shortened(told['poses'], 40)}")
     if not quiet:
@@ -120,6 +121,7 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "joints": len(character.joints),
         "vertices": character.vertex_count,
         "triangles": len(character.triangles),
+        **({"height": height(character)} if character.vertex_count else {}),
         "shapes": list(shapes),
     }
     if character.layers is None:
@@ -133,6 +135,18 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "controls_by_layer": dict(Counter(controls.layers)),
         **({"control_list": _listed(controls)} if each_control else {}),
     }
+
+
+def height(character: Character) -> float:
+    """Metres from the lowest vertex to the highest, at rest: what a place or a tolerance is to be measured by."""
+    import numpy as np
+
+    from understudy.rig import DirectRig
+
+    if character.layers is not None:  # its meshes stand in the world as they are
+        return round(float(np.ptp(np.concatenate([part.mesh.vertices[:, 1] for part in character.parts]))), 4)
+    rig = DirectRig(character)
+    return round(float(np.ptp(rig.vertices(rig.rest[None])[0, :, 1])), 4)
 
 
 def _listed(controls: Controls) -> list[dict[str, Any]]:
@@ -160,7 +174,9 @@ def _clip(animation: Clip | Curves) -> dict[str, Any]:
 def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
     click.echo(f"{name} ({facts['format']})")
     for character in facts["characters"]:
-        line = f"{character['joints']} joints, {character['vertices']:,} vertices, {character['triangles']:,} triangles"
+        joints = f"{character['joints']} joint{'s' * (character['joints'] != 1)}"
+        tall = f", {character['height']:.3g} m tall" if "height" in character else ""
+        line = f"{joints}, {character['vertices']:,} vertices, {character['triangles']:,} triangles{tall}"
         click.echo(f"  character {character['name']}: {line}")
         if character["shapes"]:
             click.echo(f"    shapes ({len(character['shapes'])}): {_shortened(character['shapes'])}")

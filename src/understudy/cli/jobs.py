@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from understudy.cli import options
-from understudy.errors import UnderstudyError
+from understudy.errors import InvalidInput, UnderstudyError
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,23 @@ class Jobs:
                     Path(target).parent.mkdir(parents=True, exist_ok=True)
                 rows.append({"input": path, **work(path, target)})
             except UnderstudyError as error:
+                told = _named(error, path, target)
                 if not self.many:
-                    raise
+                    raise told from error
                 failures += 1
-                click.echo(f"error: {error}", err=True)
-                rows.append({"input": path, "error": str(error)})
+                click.echo(f"error: {told}", err=True)
+                rows.append({"input": path, "error": str(told)})
         if as_json:
             options.echo_json(rows if self.many else rows[0])
         if failures:
             raise click.exceptions.Exit(1)
+
+
+def _named(error: UnderstudyError, path: str, target: str) -> UnderstudyError:
+    """The error with the input that it is about, where its sentence names no file."""
+    if not isinstance(error, InvalidInput) or path in str(error) or target in str(error):
+        return error
+    return InvalidInput(f"{'standard input' if path == '-' else path}: {error}")
 
 
 def suffix(target: str, ending: str | None) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from understudy.posespace.library import Library
 
 
-@click.command(name="learn")
+@click.command(name="learn", short_help="Learn a character from its clips, so that it can perform.")
 @click.argument("input")
 @options.output(help="MODEL.understudy; for a folder as INPUT a folder; - for standard output.")
 @click.option(

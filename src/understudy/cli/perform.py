@@ -12,7 +12,7 @@ import click
 from understudy.cli import options
 from understudy.cli.convert import plain, written
 from understudy.cli.jobs import suffix
-from understudy.cli.render import Size
+from understudy.cli.render import size_option
 from understudy.opening import Opened, clip_of_rows, open_model
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ VIDEOS = (".mp4", ".webm", ".gif")
 SHEET = 24  # frames of a contact sheet: a little more than one a second of a usual scene
 
 
-@click.command(name="perform")
+@click.command(name="perform", short_help="Let a learned character act a script.")
 @click.argument("model")
 @click.argument("script")
 @options.output(
@@ -37,9 +37,7 @@ SHEET = 24  # frames of a contact sheet: a little more than one a second of a us
 )
 @click.option("--report", type=click.Path(dir_okay=False), metavar="JSON", help="Write what was done, and its cost.")
 @click.option("--live", metavar="HOST:PORT", help="Stream it to another program as it is performed, by VMC (OSC).")
-@click.option(
-    "--size", type=Size(), default="960x720", show_default=True, help="Pixels of a video, or of a sheet's pictures."
-)
+@size_option("960x720", "320x240")
 @click.option(
     "--azimuth",
     type=options.Finite(),
@@ -62,7 +60,7 @@ def command(
     seed: int,
     report: str | None,
     live: str | None,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     azimuth: float,
     target: str | None,
     sheet: int | None,
@@ -87,7 +85,8 @@ def command(
         done = performed(read, opened, seed, quiet or as_json)
     notes: tuple[str, ...] = ()
     if output is not None:
-        view = {"size": size, "azimuth": math.radians(azimuth), "target": target}
+        pixels = size or ((320, 240) if kind == ".png" else (960, 720))
+        view = {"size": pixels, "azimuth": math.radians(azimuth), "target": target}
         notes = write(done, opened, output, kind, read.path, view, sheet or SHEET, quiet or as_json)
     told = done.report | {"model": model, "output": output, "notes": list(notes)}
     if report is not None:

@@ -22,7 +22,7 @@ FOR_GLTF = {"rotations": "quaternion", "handles": "thirds"}  # what its cubic sp
 FOR_CURVES = {"rotations": "euler"}  # angles need fewer keys
 
 
-@click.command(name="reduce")
+@click.command(name="reduce", short_help="Reduce dense clips to few keys with free tangents.")
 @click.argument("input")
 @options.output(help="The file to write, or a folder with --to; - for standard output with --to.")
 @click.option(
@@ -145,5 +145,6 @@ def reduced_asset(
 def line(row: dict[str, Any]) -> str:
     """One clip's figures for people."""
     keys = f"{row['keys_before']:,} keys to {row['keys']:,} ({100.0 * row['keys'] / max(row['keys_before'], 1):.1f} %)"
-    error = f"{row['error_mm']:.3g} mm and {row['error_degrees']:.3g} degrees"
+    measured = ((row["error_mm"], "mm"), (row["error_degrees"], "degrees"), (row["error_weight"], "of a weight"))
+    error = " and ".join(f"{value:.3g} {unit}" for value, unit in measured if value) or "rounding"
     return f"{row['clip']}: {keys}, within {error}, {row['seconds']:.2f} s"

@@ -9,11 +9,14 @@ import click
 
 from understudy.cli import options
 from understudy.cli.jobs import Jobs, suffix
+from understudy.errors import Unsupported
 
 if TYPE_CHECKING:
     from understudy.render.take import Take
     from understudy.render.trail import Trail
     from understudy.render.trail_drawing import Style
+
+KINDS = (".png", ".mp4", ".webm", ".gif")
 
 
 class Size(click.ParamType):
@@ -30,14 +33,24 @@ class Size(click.ParamType):
         return int(width), int(height)
 
 
-@click.command(name="render")
+def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
+    """--size WxH. A sheet has many pictures, so that each is small unless somebody asks for more."""
+    return click.option(
+        "--size",
+        type=Size(),
+        show_default=f"{usual}; {of_a_sheet} in a sheet",
+        help="Pixels of a picture or a video, or of each picture of a sheet.",
+    )
+
+
+@click.command(name="render", short_help="Draw a picture, a contact sheet or a video.")
 @click.argument("input")
 @options.output(help="x.png, x.mp4, x.webm or x.gif; for a folder as INPUT a folder, with --to.")
-@click.option("--to", "ending", type=click.Choice(["png", "mp4", "webm", "gif"]), help="What to write into a folder.")
+@click.option("--to", "ending", type=click.Choice([kind[1:] for kind in KINDS]), help="What to write into a folder.")
 @options.clip
 @options.rate
 @options.character
-@click.option("--size", type=Size(), default="960x720", show_default=True, help="Pixels; of each frame of a sheet.")
+@size_option("960x720", "320x240")
 @click.option(
     "--time",
     type=options.Finite(),
@@ -120,7 +133,7 @@ def command(
     clip: str | None,
     rate: float | None,
     character: str | None,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     time: float | None,
     sheet: int | None,
     centred: bool,
@@ -148,6 +161,10 @@ def command(
     """Render INPUT to a picture (.png), a contact sheet (--sheet N) or a video (.mp4, .webm, .gif)."""
     kind = suffix(output, ending)
 
+    pixels = size or ((960, 720) if sheet is None else (320, 240))
+    # A still picture of a path shows all of it, unless only a part is asked for.
+    still = kind == ".png" and sheet is None and trail_around is None and bool(trails or trail_vertices)
+
     def work(path: str, place: str) -> dict[str, Any]:
         from understudy.render import show
 
@@ -155,14 +172,14 @@ def command(
         take = show.Take.of(asset, clip, rate, character, bones)
         drawn = _trails(take, trails, trail_vertices)
         view = show.View(
-            size=size,
+            size=pixels,
             azimuth=math.radians(azimuth),
             elevation=math.radians(elevation),
             background=background,
-            follow=follow,
+            follow=False if follow is None and still else follow,
             backend="software" if software else None,
             # Small pictures of a sheet show their edges more than large ones; the largest are as fine as can be drawn.
-            supersample=supersample or (2 if kind == ".png" and max(size) <= (4096 if sheet is None else 480) else 1),
+            supersample=supersample or (2 if kind == ".png" and max(pixels) <= (4096 if sheet is None else 480) else 1),
             target=target,
             zoom=zoom,
             centred=centred and sheet is not None,
@@ -182,6 +199,8 @@ def command(
         return told | ({"trails": [trail_facts(trail) for trail in drawn]} if drawn else {})
 
     jobs = Jobs.plan(input, output, kind if ending else None)
+    if kind not in KINDS:
+        raise Unsupported(output, f"a picture is not written as {kind or 'this'}; written are: {', '.join(KINDS)}")
     jobs.run(work, as_json)
 
 

@@ -25,7 +25,7 @@ frames = click.option(
 seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For methods that use chance.")
 
 
-@click.group(name="skin")
+@click.group(name="skin", short_help="Fit and compare deformers, or bind a mesh by itself.")
 def command() -> None:
     """Fit deformers to examples, compare them, or bind a mesh automatically.
 

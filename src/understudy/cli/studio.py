@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from understudy.studio.session import Session
 
 
-@click.command(name="studio")
+@click.command(name="studio", short_help="Open files or built-in characters in the web studio.")
 @click.argument("inputs", nargs=-1, metavar="[FILES]...")
 @click.option(
     "--project",

@@ -40,7 +40,7 @@ class Dimension(click.ParamType):
         return int(value)
 
 
-@click.group(name="transfer", cls=Transfers)
+@click.group(name="transfer", cls=Transfers, short_help="Put an actor's motion onto another body.")
 def command() -> None:
     """An actor's motion onto a lamp, a penguin, a squirrel, anything, from a handful of pose pairs.
 

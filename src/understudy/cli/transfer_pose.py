@@ -14,7 +14,7 @@ from understudy.cli.transfer_work import Target, Wish, open_motions, open_pairs,
 from understudy.errors import InvalidInput
 
 
-@click.command(name="pose")
+@click.command(name="pose", short_help="Write a pose to start from, for one frame.")
 @click.argument("motion")
 @click.option("--frame", type=click.IntRange(0), metavar="N", help="Which frame of MOTION.")
 @click.option("--time", type=options.Finite(), metavar="S", help="Or which moment, seconds.")

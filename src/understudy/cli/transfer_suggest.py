@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from understudy.retarget.suggest import Suggestion
 
 
-@click.command(name="suggest")
+@click.command(name="suggest", short_help="List the frames to pose next.")
 @click.argument("motion")
 @click.option(
     "--to", "character", required=True, metavar="CHARACTER", help="Who shall move: a file, or a built-in name."

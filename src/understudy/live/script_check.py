@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
-from understudy.errors import BadFile
+from understudy.errors import BadFile, nearest
 from understudy.live.commands import ClipTime, Command, Play, clip_time
 from understudy.live.script_steps import OneOf, Script, Step
 
@@ -132,8 +131,6 @@ def _written(moment: ClipTime, name: Any) -> Any:
 
 
 def _nearest(name: str, known: Collection[str]) -> str:
-    close = get_close_matches(name, list(known), 1)
-    near = f" (did you mean {close[0]!r}?)" if close else ""
     shown = sorted(known)
     more = f" and {len(shown) - MOST_LISTED} more" if len(shown) > MOST_LISTED else ""
-    return f"{near}; it has {', '.join(map(repr, shown[:MOST_LISTED])) or 'none'}{more}"
+    return f"{nearest(name, known)}; it has {', '.join(map(repr, shown[:MOST_LISTED])) or 'none'}{more}"

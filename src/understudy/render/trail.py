@@ -128,7 +128,10 @@ def states(rig: PosedRig, rows: Array, point: Point) -> tuple[Array, Array]:
 
 
 def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
-    """(K,) the times of the keys that move a point: its joint's and those above it. None where frames were baked."""
+    """(K,) the times of the keys that move a point: its joint's and those above it.
+
+    None where frames were baked, or where a format that knows no free tangents has put keys on nearly all of them.
+    """
     if not isinstance(animation, Curves):
         return np.zeros(0)
     curves = animation.curves
@@ -137,7 +140,8 @@ def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
         curves = tuple(curve for curve in curves if curve.channel.target in above)
     most = DENSE * max(animation.frame_count, 4)
     moving = [curve.times for curve in curves if 1 < len(curve) <= most and np.ptp(curve.values, axis=0).max() > 1e-9]
-    return np.unique(np.round(np.concatenate([np.zeros(0), *moving]), 6))
+    found = np.unique(np.round(np.concatenate([np.zeros(0), *moving]), 6))
+    return found if len(found) <= most else np.zeros(0)
 
 
 def _chain(rig: PosedRig, joint: str) -> set[str]:
