@@ -50,7 +50,7 @@ def test_found_by_name_group_region_and_layer() -> None:
     assert known.group("brows.raise.L") == "brows"
     assert known.of_region("eyes").tolist() == [3, 4, 5]
     assert known.of_layer("lattice").tolist() == []
-    with pytest.raises(InvalidInput, match=r"no control 'head.nod' .did you mean 'head.turn'...; available: 'brows.raise.L'"):
+    with pytest.raises(InvalidInput, match=r"no control 'head.nod' \(did you mean 'head.turn'\?\); available: 'brows."):
         known.index("head.nod")
     with pytest.raises(InvalidInput, match="no region 'feet'"):
         known.of_region("feet")
