@@ -4,7 +4,7 @@ import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
-import type { Gestures } from "./gesture";
+import { SAYS, type Gestures } from "./gesture";
 import { svg } from "./gizmo";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
@@ -69,7 +69,9 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   let awake = false;
   let outcome: EditOutcomeEvent | null = null;
   let goal: [number, number, number] | null = null;
-  let soon = 0; // the browser's frame that writes the card
+  let soon = 0; // the timer that writes the card
+  let fresh = false; // the place is another than where the card stands
+  let [size, room] = [{ width: 0, height: 0 }, { width: 0, height: 0 }];
   let revision = -1;
   let changes = 0; // of the curves since the hand let go; the first is the gesture itself
 
@@ -90,26 +92,31 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
 
   function show(next: EditOutcomeEvent): void {
     outcome = next;
+    fresh = true;
     mark();
     if (!gestures.going) write();
-    else
-      soon ||= requestAnimationFrame(() => {
-        soon = 0;
-        write();
-      });
+    else soon ||= window.setTimeout(write, SAYS);
   }
 
-  /** The card itself; while something is dragged it waits for the browser's next frame, the picture comes first. */
+  /** The card itself; while something is dragged it waits, the picture comes first. */
   function write(): void {
+    clearTimeout(soon);
+    soon = 0;
     const next = outcome;
     if (!next) return;
     why.textContent = asSentence(next.sentence || next.blocks[0]?.sentence || "it does not get there");
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
     more.textContent = resting ? KEPT : "";
-    replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
+    if (resting || next.offers.length || offers.childElementCount) replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
     card.classList.remove("hidden");
+    measure();
     place();
+  }
+
+  function measure(): void {
+    size = { width: card.offsetWidth, height: card.offsetHeight };
+    room = { width: host.clientWidth, height: host.clientHeight };
   }
 
   function offerButtons(next: EditOutcomeEvent): HTMLElement[] {
@@ -140,14 +147,15 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     layer.mark(spots);
   }
 
-  /** The card follows the camera. */
+  /** The card follows the hand and the camera. */
   function place(): void {
+    fresh = false;
     const ghost = ghostOf();
     if (!awake || !ghost) return;
+    if (!gestures.going) measure(); // while something is dragged as large as it was written last
     const at = stage.project(ghost);
-    const room = { width: host.clientWidth, height: host.clientHeight };
     const to = goal && stage.project(goal);
-    const { x, y } = beside(at, { width: card.offsetWidth, height: card.offsetHeight }, room, to);
+    const { x, y } = beside(at, size, room, to);
     card.style.transform = `translate(${x.toFixed(0)}px, ${y.toFixed(0)}px)`;
     lead.classList.toggle("hidden", !to);
     if (!to) return;
@@ -178,7 +186,7 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   let from = "";
   stage.onDrawn(() => {
     const now = JSON.stringify(stage.view);
-    if (outcome && now !== from) place();
+    if (outcome && (fresh || now !== from)) place();
     from = now;
   });
   return {

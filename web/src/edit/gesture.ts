@@ -4,13 +4,14 @@
  */
 import { Quaternion, type Ray, Vector3 } from "three";
 import type { Context } from "../context";
-import type { EditBegun, EditOutcomeEvent, PointRef } from "../protocol/messages";
+import type { EditBeginRequest, EditBegun, EditEndRequest, EditOutcomeEvent, EditPoseBeginRequest, EditPoseEndRequest, PointRef } from "../protocol/messages";
 import { alongAxis, angleAbout, AXES, type Axis, factorOf, onPlane, triple, turnedBy, vector } from "./geometry";
 import type { Latencies } from "./latency";
 import type { EditSession } from "./session";
 
 export type Operation = "move" | "turn" | "time";
 const FINE = 0.2; // of the pointer's way, while Shift is held
+export const SAYS = 100; // ms between two changes of what is said beside the picture: faster could not be read
 const PACE = 8; // ms between two goals at least: some mice tell a thousand places a second
 const EDGE_ON = 0.25; // the cosine below which a ring is seen so flat that the pointer's way along it counts
 
@@ -44,6 +45,10 @@ export interface Gestures {
   readonly going: Going | null;
   /** The number of the last gesture, where it was taken back; 0 where it was kept. */
   readonly cancelled: number;
+  /** A press that may become this gesture: the server makes ready for it. */
+  prepare(grip: Grip): void;
+  /** It was a click. */
+  forget(): void;
   begin(grip: Grip, at: PointerAt): void;
   move(at: PointerAt): void;
   /** Locks the gesture to an axis of the world, then of the point, then to none. */
@@ -69,12 +74,12 @@ export function createGestures({ stage, connection }: Context, session: EditSess
 
   const changed = (): void => listeners.forEach((listener) => listener());
   let soon = 0;
-  /** What is said beside the picture waits for the browser's next frame: the picture comes first. */
+  /** What is said beside the picture waits: the picture comes first. */
   const changedSoon = (): void => {
-    soon ||= requestAnimationFrame(() => {
+    soon ||= window.setTimeout(() => {
       soon = 0;
       changed();
-    });
+    }, SAYS);
   };
   let sentAt = -Infinity; // ms
   let later = 0;
@@ -89,7 +94,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     }, wait);
   }
   const facing = (): Vector3 =>
-    stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray.direction;
+    stage.pointerRay(stage.size.width / 2, stage.size.height / 2).ray.direction;
   const rayAt = (at: { x: number; y: number }): Ray => stage.pointerRay(at.x, at.y).ray;
 
   function axisOf(now: Going): Vector3 | null {
@@ -163,6 +168,38 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     changedSoon();
   });
 
+  function beginning({ operation, point, time, posing, keys }: Grip): EditBeginRequest | EditPoseBeginRequest {
+    if (!posing) return { kind: "editBegin", operation, point, time };
+    const pins = session.state?.pins.map((pin) => pin.point) ?? [];
+    return { kind: "editPoseBegin", point, time, operation: operation === "turn" ? "turn" : "move", pins, key: keys ?? false };
+  }
+  const ending = (posing: boolean, gesture: number, commit: boolean): EditEndRequest | EditPoseEndRequest => ({ kind: posing ? "editPoseEnd" : "editEnd", gesture, commit });
+
+  let prepared: { grip: Grip; begun: Promise<EditBegun | null> } | null = null;
+  session.onState(() => {
+    prepared = null; // of curves that are others now
+  });
+
+  function prepare(grip: Grip): void {
+    if (going) return;
+    forget();
+    // What is refused is asked again, and said, where it is more than a click.
+    prepared = { grip, begun: connection.request(beginning(grip)).catch(() => null) };
+  }
+
+  function forget(): void {
+    const mine = prepared;
+    prepared = null;
+    void mine?.begun.then((begun) => begun && connection.request(ending(mine.grip.posing, begun.gesture, false)).catch(() => null));
+  }
+
+  async function asked(grip: Grip): Promise<EditBegun | null> {
+    const mine = prepared?.grip === grip ? prepared : null;
+    if (mine) prepared = null;
+    else forget();
+    return (await mine?.begun) ?? session.ask(beginning(grip));
+  }
+
   async function end(commit: boolean): Promise<void> {
     const mine = going;
     if (!mine) return;
@@ -181,7 +218,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     cancelled = commit ? 0 : gesture;
     latencies.rest();
     changed();
-    await session.ask(mine.posing ? { kind: "editPoseEnd", gesture, commit } : { kind: "editEnd", gesture, commit });
+    await session.ask(ending(mine.posing, gesture, commit));
   }
 
   return {
@@ -191,6 +228,8 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     get cancelled() {
       return cancelled;
     },
+    prepare,
+    forget,
     begin(grip, at) {
       if (going) return;
       const mine = { ...grip, begun: null, lock: null, said: "", outcome: null, number: 0, ends: null };
@@ -198,12 +237,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
       from = last = at;
       sum = { angle: 0, seen: 0 };
       changed();
-      const { point, time } = grip;
-      const pins = session.state?.pins.map((pin) => pin.point) ?? [];
-      const asked = grip.posing
-        ? session.ask({ kind: "editPoseBegin", point, time, operation: grip.operation === "turn" ? "turn" : "move", pins, key: grip.keys ?? false })
-        : session.ask({ kind: "editBegin", operation: grip.operation, point, time });
-      void asked.then((begun) => {
+      void asked(grip).then((begun) => {
         if (going !== mine) return;
         if (!begun) {
           going = null;

@@ -80,9 +80,10 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
 
   function update(): void {
     const what = view.tool === "sketch" ? "" : view.tool;
+    if (!awake || gestures.going) return clear();
     const place = view.active === null ? null : layer.place(view.active, store.time);
     const turn = view.active === null ? null : layer.turn(view.active, store.time);
-    if (!awake || !what || !ready() || !place || !turn || store.document?.stage.playing || gestures.going || (view.posing && what === "time")) return clear();
+    if (!what || !ready() || !place || !turn || store.document?.stage.playing || (view.posing && what === "time")) return clear();
     const at = stage.project(place);
     if (!at.visible) return clear();
     if (!drawn.startsWith(what)) clear();

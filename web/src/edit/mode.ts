@@ -129,8 +129,8 @@ export function editMode(context: Context): Mode {
     overlay(host) {
       const toolbar = createToolbar(context, host, session, view, gestures);
       const sketch = createSketching(context, host, session, layer, view, toolbar.busy);
-      const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()) });
       const blocked = createBlocked(context, host, session, layer, gestures);
+      const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()), offered: () => blocked.open });
       const gizmo = createGizmo(context, host, layer, view, gestures, actions.ready, () => point.take);
       const tags = createTags(context, host, session, layer, view);
       awakened.push(point, blocked, gizmo, tags);

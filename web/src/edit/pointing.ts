@@ -43,6 +43,8 @@ export interface Hand {
   sketch(event: PointerEvent, clicked: (event: PointerEvent) => void): boolean;
   /** Says what lies under the pointer. */
   told(): void;
+  /** Whether something is offered that another gesture would take away. */
+  offered(): boolean;
 }
 
 export function createPointing({ stage, store, notices }: Context, host: HTMLElement, hand: Hand): Pointing {
@@ -83,20 +85,23 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: actions.now(), posing, keys: view.addsKeys };
   }
 
-  /** Between baked frames there is nothing to bend, what is pinned stays, and between keys there is nothing to pose. */
-  function canBegin({ operation, point, name, posing }: Grip): boolean {
-    if (!actions.ready()) {
-      notices.show("info", "This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged.");
-      return false;
-    }
-    if (operation !== "time" && actions.pinned(point)) {
-      notices.show("info", `${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand.");
-      return false;
-    }
-    if (!posing) return true;
-    if (view.addsKeys || actions.atKey()) return true;
-    notices.show("info", "There is no key here to pose.", "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel.");
-    return false;
+  /** Why a grip cannot begin, and what to do: between baked frames there is nothing to bend, what is pinned stays, and between keys there is nothing to pose. */
+  function refusal({ operation, point, name, posing }: Grip): [string, string] | null {
+    if (!actions.ready()) return ["This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged."];
+    if (operation !== "time" && actions.pinned(point)) return [`${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand."];
+    if (!posing || view.addsKeys || actions.atKey()) return null;
+    return ["There is no key here to pose.", "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel."];
+  }
+
+  function canBegin(grip: Grip): boolean {
+    const why = refusal(grip);
+    if (why) notices.show("info", ...why);
+    return !why;
+  }
+
+  /** The server makes ready while the hand has not moved yet; not where a click would lose what is offered, or means something else. */
+  function prepare(grip: Grip, { shiftKey }: PointerEvent): void {
+    if (!shiftKey && !refusal(grip) && !store.document?.stage.playing && !hand.offered()) gestures.prepare(grip);
   }
 
   function click(found: Under, event: PointerEvent): void {
@@ -109,9 +114,14 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey ? "toggle" : "alone");
   }
 
-  /** Watches a press: past the threshold it is a drag, else a click. */
-  function watch(down: PointerEvent, begin: () => void, clicked: (event: PointerEvent) => void): void {
+  /** Watches a press: past the threshold it is a drag of what was taken, else a click. */
+  function watch(down: PointerEvent, grip: Grip | null, taken: (grip: Grip) => void, clicked: (event: PointerEvent) => void): void {
     let dragging = false;
+    const begin = (): void => {
+      if (!grip || !canBegin(grip)) return;
+      taken(grip);
+      gestures.begin(grip, at(down));
+    };
     canvas.setPointerCapture(down.pointerId); // also for handles, which go while they are dragged
     const move = (moved: Event): void => {
       const event = moved as PointerEvent;
@@ -133,11 +143,13 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     };
     const up = (event: PointerEvent): void => {
       stop();
-      if (dragging) void gestures.end(true);
-      else clicked(event);
+      if (dragging) return void gestures.end(true);
+      gestures.forget();
+      clicked(event);
     };
     const cancel = (): void => {
       stop();
+      gestures.forget();
       void gestures.end(false);
     };
     const key = (event: KeyboardEvent): void => {
@@ -173,18 +185,14 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     claimed = null;
     if (view.tool === "sketch" && !view.posing && hand.sketch(event, (up) => click(found, up))) return;
     if (!found) return void watchNothing(event);
-    watch(
-      event,
-      () => {
-        const grip = gripOf(found);
-        if (!grip || !canBegin(grip)) return;
-        if (found.on === "curve") actions.activate(found.at.curve);
-        else if (!grip.posing) void actions.show(grip.point, found.at.joint, "too");
-        canvas.style.cursor = CURSORS[grip.operation];
-        gestures.begin(grip, at(event));
-      },
-      (up) => click(found, up),
-    );
+    const grip = gripOf(found);
+    if (grip && found.on === "curve") prepare(grip, event);
+    const taken = ({ operation, point, posing }: Grip): void => {
+      if (found.on === "curve") actions.activate(found.at.curve);
+      else if (!posing) void actions.show(point, found.at.joint, "too");
+      canvas.style.cursor = CURSORS[operation];
+    };
+    watch(event, grip, taken, (up) => click(found, up));
   });
 
   /** A click on nothing lets go of what is in hand; a drag there turns the camera, which the stage does. */
@@ -305,7 +313,8 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
       const grip: Grip = { point: entry.point, name: entry.name, time: actions.now(), posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
-      watch(event, () => canBegin(grip) && gestures.begin(grip, at(event)), () => undefined);
+      prepare(grip, event);
+      watch(event, grip, () => undefined, () => undefined);
     },
     hint() {
       const grip = gripOf(over);

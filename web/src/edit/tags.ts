@@ -48,7 +48,7 @@ export function createTags({ stage, store }: Context, host: HTMLElement, session
   function update(): void {
     root.classList.toggle("hidden", !awake || !view.display.names);
     if (!awake || !view.display.names) return;
-    const { clientWidth: width, clientHeight: height } = stage.canvas;
+    const { width, height } = stage.size;
     const found = [...tags].flatMap(([curve, tag]) => {
       const place = layer.place(curve, store.time);
       const at = place && stage.project(place);

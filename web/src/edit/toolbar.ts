@@ -1,7 +1,7 @@
 /** Over the stage: the tools, what is done at the moment, and the number of keys, which no drag changes. */
 import type { Context } from "../context";
 import { h, icon } from "../dom";
-import type { Gestures } from "./gesture";
+import type { Gestures, Going } from "./gesture";
 import type { EditSession } from "./session";
 import type { EditView, Tool } from "./view";
 
@@ -47,6 +47,7 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
   const keys = h("output", { class: "edit-keys", "data-testid": "edit-keys", "aria-label": "Keys", title: "Keys of all channels; no drag between keys changes their number" });
   const line = h("div", { class: "edit-line", role: "status", "aria-live": "off", "data-testid": "edit-line" });
   host.append(bar, keys, line);
+  const [told, figure, when] = [h("strong", {}), h("span", { class: "figure" }), h("span", { class: "muted" })];
   let hinted = "";
   let busy = "";
 
@@ -60,19 +61,20 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
       tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));
     });
     pose.setAttribute("aria-pressed", String(view.posing));
-    const going = gestures.going;
-    if (going) {
-      const lock = going.lock ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}` : "";
-      const cost = going.outcome ? `${going.outcome.ms.toFixed(0)} ms` : "";
-      line.replaceChildren(
-        h("strong", {}, `${VERBS[going.operation]} ${going.name}${lock}`),
-        h("span", { class: "figure" }, going.said || "0"),
-        h("span", { class: "muted" }, [`at ${going.time.toFixed(2)} s`, cost].filter(Boolean).join(" · ")),
-        ...(going.operation === "time" ? [] : [h("kbd", {}, "X"), h("kbd", {}, "Y"), h("kbd", {}, "Z")]),
-        h("kbd", {}, "Esc"),
-      );
-    } else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hinted || rest()));
+    if (gestures.going) say(gestures.going);
+    else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hinted || rest()));
     line.classList.toggle("hidden", !state || line.textContent === "");
+  }
+
+  /** What is done at the moment; only its words change while it goes on. */
+  function say(going: Going): void {
+    if (told.parentElement !== line)
+      line.replaceChildren(told, figure, when, ...(going.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)), h("kbd", {}, "Esc"));
+    const lock = going.lock ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}` : "";
+    const cost = going.outcome ? `${going.outcome.ms.toFixed(0)} ms` : "";
+    told.textContent = `${VERBS[going.operation]} ${going.name}${lock}`;
+    figure.textContent = going.said || "0";
+    when.textContent = [`at ${going.time.toFixed(2)} s`, cost].filter(Boolean).join(" · ");
   }
 
   function rest(): string {

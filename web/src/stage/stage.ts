@@ -30,6 +30,8 @@ export interface View {
 
 export interface Stage {
   readonly canvas: HTMLCanvasElement;
+  /** Of the canvas, CSS pixels, as it was laid out last. */
+  readonly size: { width: number; height: number };
   /** Builds a character of its description; the last one stays on stage until the new one is complete. */
   show(description: ArrayBuffer, urlOfTexture: (texture: number) => string, sketch?: () => Promise<ArrayBuffer>): Promise<void>;
   /** Takes the character off the stage. */

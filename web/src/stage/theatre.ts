@@ -198,6 +198,10 @@ class Theatre implements Stage {
     this.requestRender();
   }
 
+  get size(): { width: number; height: number } {
+    return { width: this.width, height: this.height };
+  }
+
   get floor(): number {
     return this.bounds.low.y;
   }
