@@ -38,12 +38,12 @@ class Flat:
         self._chosen: tuple[tuple[int, ...], Array] = (), np.zeros(0, np.int64)  # `_slots` of the last
         cubics = [(curve, i) for i, (curve, cubic) in enumerate(zip(curves, self._cubic)) if cubic]
         n = {i: int(widths[i]) for _, i in cubics}
-        y0, y3, self._handles = _numbers([curve for curve, _ in cubics])
+        self._straight = [bool((curve.segments == LINEAR).any()) for curve in curves]
+        self._handles = self._handles_of([i for _, i in cubics])
         self._pieces = Pieces(
             np.concatenate([np.zeros(0), *(curve.times[:-1].repeat(n[i]) for curve, i in cubics)]),
             np.concatenate([np.zeros(0), *(np.diff(curve.times).repeat(n[i]) for curve, i in cubics)]),
-            y0,
-            y3,
+            *_ends([curve for curve, _ in cubics]),
         )
         reach = [(np.append(-np.inf, c.times[1:-1]), np.append(c.times[1:-1], np.inf), n[i]) for c, i in cubics]
         # (G,) from when to when a piece says what the values are: the first and the last also beyond the keys
@@ -76,7 +76,7 @@ class Flat:
         if not where.size:
             return np.zeros(where.shape)
         grid = Grid(np.ascontiguousarray(times, np.float64), np.ascontiguousarray(where), np.zeros(where.shape))
-        values, _ = pieces.sample(self._pieces, self._handles, grid)
+        values = pieces.values(self._pieces, self._handles, grid)
         owner = self._owner[columns]
         turning = np.flatnonzero([self.curves[i].channel.kind == "rotation" for i in owner]).reshape(-1, 4)
         if len(turning):
@@ -97,14 +97,16 @@ class Flat:
         alone = [span_of(old[i], curve) for i, curve in changed.items() if not self._cubic[i]]
         numbers = tuple(i for i in changed if self._cubic[i])
         slots = self._slots(numbers)
-        y0, y3, handles = _numbers([changed[i] for i in numbers])
-        other = (handles != self._handles[slots]).any(axis=1)
-        self._handles[slots] = handles
-        if any(changed[i].values is not old[i].values for i in numbers):
-            other |= (y0 != self._pieces.y0[slots]) | (y3 != self._pieces.y3[slots])
-            self._pieces.y0[slots], self._pieces.y3[slots] = y0, y3
+        lifted = any(changed[i].values is not old[i].values for i in numbers)
         for i, curve in changed.items():
             self.curves[i] = curve
+        handles = self._handles_of(numbers)
+        other = (handles != self._handles[slots]).any(axis=1)
+        self._handles[slots] = handles
+        if lifted:
+            y0, y3 = _ends([changed[i] for i in numbers])
+            other |= (y0 != self._pieces.y0[slots]) | (y3 != self._pieces.y3[slots])
+            self._pieces.y0[slots], self._pieces.y3[slots] = y0, y3
         low = self._low[slots[other]].min(initial=np.inf)
         high = self._high[slots[other]].max(initial=-np.inf)
         return min([float(low), *(a for a, _ in alone)]), max([float(high), *(b for _, b in alone)])
@@ -115,6 +117,22 @@ class Flat:
             found = [np.arange(self._first[i], self._first[i + 1]) for i in numbers]
             self._chosen = numbers, np.concatenate([np.zeros(0, np.int64), *found])
         return self._chosen[1]
+
+    def _handles_of(self, numbers: Sequence[int]) -> Array:
+        """(G, 4) of the pieces of some curves, one after the other."""
+        curves = [self.curves[i] for i in numbers]
+        handles, first = np.empty((sum(curve.values[:-1].size for curve in curves), 4)), 0
+        for i, curve in zip(numbers, curves):
+            keys, width = curve.values.shape
+            last = first + (keys - 1) * width
+            own = handles[first:last].reshape(keys - 1, width, 4)  # a view
+            own[..., :2], own[..., 2:] = curve.after[:-1], curve.before[1:]
+            if self._straight[i]:
+                straight = curve.segments == LINEAR
+                own[straight, :, 0] = own[straight, :, 2] = (np.diff(curve.times)[straight] / 3)[:, None]
+                own[straight, :, 1] = own[straight, :, 3] = np.diff(curve.values, axis=0)[straight] / 3
+            first = last
+        return handles
 
 
 def _is_cubic(curve: Curve) -> bool:
@@ -130,23 +148,10 @@ def _fits(old: Curve, new: Curve) -> bool:
     return times and (old.segments is new.segments or np.array_equal(old.segments, new.segments))
 
 
-def _numbers(curves: Sequence[Curve]) -> tuple[Array, Array, Array]:
-    """Values at both ends (G,), (G,) and handles (G, 4) of the pieces of some curves."""
-    none = np.zeros(0)
-    y0 = np.concatenate([none, *(curve.values[:-1].reshape(-1) for curve in curves)])
-    y3 = np.concatenate([none, *(curve.values[1:].reshape(-1) for curve in curves)])
-    handles = np.empty((len(y0), 4))
-    first = 0
-    for curve in curves:
-        shape = (*curve.values[:-1].shape, 4)
-        own = handles[first : first + curve.values[:-1].size].reshape(shape)  # a view
-        own[..., :2], own[..., 2:] = curve.after[:-1], curve.before[1:]
-        straight = curve.segments == LINEAR
-        if straight.any():
-            own[straight, :, 0] = own[straight, :, 2] = (np.diff(curve.times)[straight] / 3)[:, None]
-            own[straight, :, 1] = own[straight, :, 3] = np.diff(curve.values, axis=0)[straight] / 3
-        first += curve.values[:-1].size
-    return y0, y3, handles
+def _ends(curves: Sequence[Curve]) -> tuple[Array, Array]:
+    """(G,), (G,) the values at both ends of the pieces of some curves."""
+    y0 = np.concatenate([np.zeros(0), *(curve.values[:-1].reshape(-1) for curve in curves)])
+    return y0, np.concatenate([np.zeros(0), *(curve.values[1:].reshape(-1) for curve in curves)])
 
 
 def span_of(old: Curve, new: Curve) -> tuple[float, float]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from understudy.checks import Array
 from understudy.keyframes.pieces import Grid, Pieces
 from understudy.maths.accelerate import compiled
@@ -15,6 +17,14 @@ def sample(pieces: Pieces, handles: Array, grid: Grid, values: Array, slopes: Ar
     """Values and their derivatives with respect to the handles."""
     for k in range(grid.times.size):
         sample_one(pieces, handles, grid, k, True, values[k], slopes[k])
+
+
+@compiled(nogil=True)
+def sample_values(pieces: Pieces, handles: Array, grid: Grid, values: Array) -> None:
+    """Values alone."""
+    room = np.empty((grid.fixed.shape[1], 4))
+    for k in range(grid.times.size):
+        sample_one(pieces, handles, grid, k, False, values[k], room)
 
 
 @compiled(nogil=True)

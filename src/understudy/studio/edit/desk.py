@@ -30,6 +30,7 @@ from understudy.studio.edit.state import state_of
 from understudy.studio.edit.view import Picture
 from understudy.studio.messages.edit import EditChanged, EditEnded, EditState, ShownCurve
 from understudy.studio.source import ClipSource
+from understudy.studio.tidying import tidy
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
@@ -146,7 +147,9 @@ class Desk:
         session = self.session
         loaded = session.assets.get(entry.character)
         animation = _animation(session, entry)
-        return Editing(loaded.rig, session.ticker.packer(loaded), animation, self._curves(entry))
+        editing = Editing(loaded.rig, session.ticker.packer(loaded), animation, self._curves(entry))
+        tidy()
+        return editing
 
     def _curves(self, entry: EditEntry) -> Curves | None:
         """The curves of an entry's file; None where it has none, and the clip's own are meant."""
