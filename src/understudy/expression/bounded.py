@@ -12,28 +12,30 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import accelerate
+from understudy.maths import accelerate, cholesky
 
 KERNELS = "understudy.expression.bounded_kernels"
 STEPS = 60  # frames of a face need 2 to 6
 TIGHT = 1e-10  # of the largest right side: a gradient below is rounding
+LEAST = 1e-14  # of the largest diagonal entry of H: pivots below are rounding, and what they are of stays where it is
 
 
 def solved(h: Array, b: Array, low: Array, high: Array, start: Array | None = None) -> Array:
     """(F, S) the minima for right sides b (F, S), with h (S, S) positive definite, low (S,) and high (S,)."""
     begin = np.clip(np.zeros(len(h)) if start is None else start, low, high)
     result = np.empty(b.shape)
+    least = LEAST * float(np.diag(h).max(initial=0.0)) + 1e-300
     kernels = accelerate.kernels(KERNELS)
     if kernels is not None:
         arrays = [np.ascontiguousarray(each, np.float64) for each in (h, b, low, high, begin)]
-        kernels.solve(*arrays, STEPS, TIGHT, result)
+        kernels.solve(*arrays, STEPS, TIGHT, least, result)
         return result
     for frame, right in enumerate(b):
-        begin = result[frame] = _one(h, right, low, high, begin)
+        begin = result[frame] = _one(h, right, low, high, begin, least)
     return result
 
 
-def _one(h: Array, b: Array, low: Array, high: Array, w: Array) -> Array:
+def _one(h: Array, b: Array, low: Array, high: Array, w: Array, least: float) -> Array:
     """(S,) the minimum for one right side: the twin of the kernel."""
     enough = TIGHT * max(float(np.abs(b).max(initial=0.0)), 1e-300)
     for _ in range(STEPS):
@@ -41,8 +43,11 @@ def _one(h: Array, b: Array, low: Array, high: Array, w: Array) -> Array:
         free = ~(((w <= low) & (gradient > 0)) | ((w >= high) & (gradient < 0)))
         if not free.any() or np.abs(gradient[free]).max() <= enough:
             break
+        newton = cholesky.solve(h[np.ix_(free, free)], -gradient[free], least)
+        if newton is None:
+            break
         step = np.zeros(len(w))
-        step[free] = -np.linalg.solve(h[np.ix_(free, free)], gradient[free])
+        step[free] = newton
         value, share = float(0.5 * w @ (gradient - b)), 1.0
         for _ in range(30):
             tried = np.clip(w + share * step, low, high)

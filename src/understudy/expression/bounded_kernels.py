@@ -6,27 +6,17 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import compiled
+from understudy.maths.cholesky_kernels import solve as solve_equations
 
 
 @compiled()
-def _newton(h: Array, gradient: Array, free: Array, n: int, factor: Array, step: Array) -> None:
-    """step (n,) = -H_FF^-1 g_F by Cholesky; free (n,) are the numbers of F."""
+def _newton(h: Array, gradient: Array, free: Array, n: int, least: float, factor: Array, step: Array) -> None:
+    """step (n,) = -H_FF^-1 g_F; free (n,) are the numbers of F."""
     for i in range(n):
         for j in range(i + 1):
-            s = h[free[i], free[j]]
-            for k in range(j):
-                s -= factor[i, k] * factor[j, k]
-            factor[i, j] = s / factor[j, j] if j < i else np.sqrt(max(s, 1e-14 * h[free[i], free[i]] + 1e-300))
-    for i in range(n):
-        s = -gradient[free[i]]
-        for k in range(i):
-            s -= factor[i, k] * step[k]
-        step[i] = s / factor[i, i]
-    for i in range(n - 1, -1, -1):
-        s = step[i]
-        for k in range(i + 1, n):
-            s -= factor[k, i] * step[k]
-        step[i] = s / factor[i, i]
+            factor[i, j] = h[free[i], free[j]]
+        step[i] = -gradient[free[i]]
+    solve_equations(factor, step, n, least)
 
 
 @compiled()
@@ -43,7 +33,9 @@ def _gradient(h: Array, b: Array, w: Array, gradient: Array) -> float:
 
 
 @compiled(nogil=True)
-def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int, tight: float, result: Array) -> None:
+def solve(
+    h: Array, b: Array, low: Array, high: Array, start: Array, steps: int, tight: float, least: float, result: Array
+) -> None:
     """Fills result (F, S) for right sides b (F, S)."""
     count = len(h)
     w, tried = np.empty(count), np.empty(count)
@@ -67,7 +59,7 @@ def solve(h: Array, b: Array, low: Array, high: Array, start: Array, steps: int,
                     most = max(most, abs(gradient[i]))
             if most <= enough:
                 break
-            _newton(h, gradient, free, n, factor, step)
+            _newton(h, gradient, free, n, least, factor, step)
             share, better = 1.0, False
             for _ in range(30):
                 for i in range(count):

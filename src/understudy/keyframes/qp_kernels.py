@@ -6,6 +6,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
+from understudy.maths.cholesky_kernels import solve
 
 
 @compiled(nogil=True, fastmath=FAST)
@@ -36,7 +37,7 @@ def few_rows(
 ) -> tuple[bool, Array, Array]:
     """Whether the minimum was found, the minimum (N,) and the forces of the bounds (N,)."""
     m, n = rows.shape
-    b, k = np.empty((n, m)), np.zeros((m, m))  # B', and the upper half of 1 + B D^-1 B'
+    b, k = np.empty((n, m)), np.zeros((m, m))  # B', and the lower half of 1 + B D^-1 B'
     x, pull, along = np.empty(n), -0.5 * g, np.empty(n)  # pull is B' z - g / 2
     side, z, c = np.zeros(n, np.int8), np.zeros(m), np.sqrt(weights) * aims
     for r in range(m):
@@ -53,7 +54,7 @@ def few_rows(
             value = x[i] if side[i] != 0 else -0.5 * g[i] / d[i]
             for r in range(m):
                 step[r] -= b[i, r] * value
-        if not solve_upper(k.copy(), step):
+        if not solve(k.copy(), step, m, 0.0):
             return False, x, along
         step -= z
         same = True
@@ -110,38 +111,9 @@ def share_of(d: Array, low: Array, high: Array, step: Array, pull: Array, along:
 
 @compiled(nogil=True, fastmath=FAST)
 def add_square(b: Array, i: int, factor: float, k: Array) -> None:
-    """k += factor b_i b_i', in the upper half; what is zero is passed over."""
+    """k += factor b_i b_i', in the lower half; what is zero is passed over."""
     for r in range(k.shape[0]):
         scaled = factor * b[i, r]
         if scaled != 0.0:
-            for q in range(r, k.shape[0]):
+            for q in range(r + 1):
                 k[r, q] += scaled * b[i, q]
-
-
-@compiled(nogil=True, fastmath=FAST)
-def solve_upper(k: Array, z: Array) -> bool:
-    """Solve k z = z in place by Cholesky's method, k = U' U, of which only the upper half is read; False where k is not
-    positive, or z not finite."""
-    m = k.shape[0]
-    for j in range(m):
-        if not k[j, j] > 0.0:
-            return False
-        root = np.sqrt(k[j, j])
-        for q in range(j, m):
-            k[j, q] /= root
-        for r in range(j + 1, m):
-            scaled = k[j, r]
-            if scaled != 0.0:
-                for q in range(r, m):
-                    k[r, q] -= scaled * k[j, q]
-    for j in range(m):
-        z[j] /= k[j, j]
-        for q in range(j + 1, m):
-            z[q] -= k[j, q] * z[j]
-    for j in range(m - 1, -1, -1):
-        for q in range(j + 1, m):
-            z[j] -= k[j, q] * z[q]
-        z[j] /= k[j, j]
-        if not np.isfinite(z[j]):
-            return False
-    return True

@@ -6,13 +6,15 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.accelerate import FAST, compiled
-from understudy.retarget.turn_kernels import cholesky_solve, exponential, logarithm, multiply, rotate
+from understudy.maths.cholesky_kernels import solve
+from understudy.retarget.turn_kernels import exponential, logarithm, multiply, rotate
 
 LONGEST = 0.5  # radians: no joint turns further in one step
 SMALL = 1e-7  # radians: a step in which nothing turns further is the last
 END = 1e-6  # radians from a limit at which a joint is at its end
 ROUNDS = 4  # a step is taken again without the axes that it would turn beyond their ends
 GAIN = 1e-9  # of the cost: so is one that gains less
+LEAST = 1e-300  # of a pivot: the equations have a ridge, so that none comes near it
 
 
 @compiled(nogil=True, fastmath=FAST, error_model="numpy")
@@ -251,7 +253,7 @@ def step_of(body: tuple, frame: tuple, turned: Array, now: tuple, part: float, w
                 for b in range(3 * k + 3):
                     matrix[3 * k + a, b] *= part
                 matrix[3 * k + a, 3 * k + a] += soft[k]
-        cholesky_solve(matrix, side)
+        solve(matrix, side, side.size, LEAST)
         largest = turn_on(parent, above, turned, now, may, part, (side, back, step, scratch), trial)
         if not stopped(limits, axes, vectors, step, free):
             break

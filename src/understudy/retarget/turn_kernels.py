@@ -1,4 +1,4 @@
-"""Compiled turns of single joints, x, y, z, w, and small systems of equations, for the loops of `leg_reach`."""
+"""Compiled turns of single joints, x, y, z, w, for the loops of `leg_reach`."""
 
 from __future__ import annotations
 
@@ -42,28 +42,3 @@ def logarithm(q: Array, out: Array) -> None:
     s = math.sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2])
     factor = 2.0 * sign if s < 1e-9 else sign * 2.0 * math.atan2(s, sign * q[3]) / s
     out[0], out[1], out[2] = factor * q[0], factor * q[1], factor * q[2]
-
-
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
-def cholesky_solve(a: Array, b: Array) -> None:
-    """Solve a x = b in place of both; a is symmetric and positive definite."""
-    n = b.shape[0]
-    for i in range(n):
-        for j in range(i + 1):
-            total = a[i, j]
-            for m in range(j):
-                total -= a[i, m] * a[j, m]
-            if i == j:
-                a[i, i] = math.sqrt(max(total, 1e-300))
-            else:
-                a[i, j] = total / a[j, j]
-    for i in range(n):
-        total = b[i]
-        for m in range(i):
-            total -= a[i, m] * b[m]
-        b[i] = total / a[i, i]
-    for i in range(n - 1, -1, -1):
-        total = b[i]
-        for m in range(i + 1, n):
-            total -= a[m, i] * b[m]
-        b[i] = total / a[i, i]
