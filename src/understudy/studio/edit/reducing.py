@@ -1,7 +1,7 @@
 """A dense clip to editable keys, with a preview while the dial moves.
 
-Of a fast capture some 30 frames a second are kept within the tolerance, as keys that follow all 120 would follow how
-the markers tremble, and take ten times as long; the error that is told is that of all frames. Angles rather than
+Of a fast capture every second frame may have a key (60 a second of 120), and the tolerance is kept at all of them: what
+lies between two keys is measured at the capture's own frames. Shown are 30 frames a second. Angles rather than
 quaternions: they need fewer keys, can be limited, and are what people read in a graph editor.
 """
 
@@ -23,10 +23,11 @@ from understudy.maths import quaternion
 from understudy.rig import PosedRig
 from understudy.studio.jobs import Job
 
-RATE = 30.0
+RATE = 30.0  # frames a second that are shown of a faster capture
+KEYED = 60.0  # and those that may have a key: with one frame between two keys, all of 120 are looked at
 DENSE = 1.5  # frames between keys: an animation whose keys lie closer, on the median, is baked
 LEAST = 8  # keys of a channel, below which it is not said to be baked
-COST = 6e-6  # seconds for a frame, a column and a frame more: measured, and right within a factor of three
+COST = 4e-5  # seconds for a column and a frame to the power of 1.5: measured, and right within a factor of two
 Progress = Callable[[float, float], None]
 
 
@@ -63,7 +64,7 @@ def is_baked(animation: Clip | Curves) -> bool:
 
 def estimate(animation: Clip | Curves) -> float:
     """About how many seconds a reduction will take."""
-    return COST * (animation.frame_count / step_of(animation)) ** 2 * animation.channels.width + 0.1
+    return COST * (animation.frame_count / step_of(animation)) ** 1.5 * animation.channels.width + 0.1
 
 
 def keys_of(animation: Clip | Curves) -> int:
@@ -74,14 +75,9 @@ def keys_of(animation: Clip | Curves) -> int:
 
 
 def step_of(animation: Clip | Curves) -> int:
-    """Every which frame of a fast capture is looked at; 1 where all are."""
-    step = int(animation.rate / RATE) if isinstance(animation, Clip) else 1
+    """Every which frame of a fast capture may have a key; 1 where all may."""
+    step = int(animation.rate / KEYED) if isinstance(animation, Clip) else 1
     return step if step > 1 and animation.frame_count >= 4 * step else 1
-
-
-def thinned(clip: Clip, step: int) -> Clip:
-    """Some of the frames of a clip, from the first on."""
-    return Clip(clip.name, clip.channels, clip.values[::step], clip.rate / step, clip.start)
 
 
 def reduced(
@@ -92,15 +88,15 @@ def reduced(
     progress: Progress,
     shared: bool = False,
 ) -> Few:
-    """Few keys for an animation, within `tolerance` metres and `angle` radians at the frames that are looked at.
+    """Few keys for an animation, within `tolerance` metres and `angle` radians; of 120 frames a second at all of them.
 
     With `shared` keys all channels have theirs at the same times, as poses: more keys, and more room between them.
     """
     keys = "shared" if shared else "free"
     began = time.perf_counter()
-    turn, step = ANGLE if angle is None else angle, step_of(animation)
-    if step > 1 and isinstance(animation, Clip):
-        found = _of_some_frames(animation, rig, tolerance, turn, step, keys, progress)
+    turn = ANGLE if angle is None else angle
+    if isinstance(animation, Clip) and animation.rate >= 2 * RATE:
+        found = _of_a_capture(animation, rig, tolerance, turn, keys, progress)
         off, turned = apart(animation, found, rig)
     else:
         whole = reduce(animation, rig, tolerance, turn, keys=keys, rotations="euler", progress=progress)
@@ -109,17 +105,24 @@ def reduced(
     return Few(found, found.key_count, keys_of(animation), off, turned, seconds)
 
 
-def _of_some_frames(
-    clip: Clip, rig: PosedRig, tolerance: float, angle: float, step: int, keys: str, progress: Progress
-) -> Curves:
-    """Every `step`th frame reduced, between the cuts, so that no piece begins with what is left of another."""
-    whole = converted(clip, "euler")
+def _of_a_capture(clip: Clip, rig: PosedRig, tolerance: float, angle: float, keys: str, progress: Progress) -> Curves:
+    """A fast capture between its cuts: keys lie on every few frames, and are measured against all that lie between.
+
+    A reduction looks at frames and at the moments midway between them. Where every second frame may have a key, these
+    are all the frames that there are.
+    """
+    whole, rate = converted(clip, "euler"), clip.rate / step_of(clip)
     parts = [
-        reduce(thinned(piece, step), rig, tolerance, angle, keys=keys, loop=False, progress=progress)
+        reduce(_at_rate(unreduced(piece), rate), rig, tolerance, angle, keys=keys, loop=False, progress=progress)
         for piece in pieces(whole)
     ]
     curves = joined(whole, parts).curves if len(parts) > 1 else parts[0].curves
-    return Curves(clip.name, curves.curves, clip.labels, clip.rate / step, clip.about, clip.moments)
+    shown = clip.rate / int(clip.rate / RATE)
+    return Curves(clip.name, curves.curves, clip.labels, shown, clip.about, clip.moments)
+
+
+def _at_rate(curves: Curves, rate: float) -> Curves:
+    return Curves(curves.name, curves.curves, curves.labels, rate, curves.about, curves.moments)
 
 
 def apart(animation: Clip | Curves, other: Curves, rig: PosedRig) -> tuple[float, float]:

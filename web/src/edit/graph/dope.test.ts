@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { chosenBy, found } from "./channel_list";
 import { allTimes, keysAt, keysInBox, ROW, rowAt, rowMiddle, sheetBox, type Sheet } from "./dope";
-import { lengthText, placeOf, reducedText, toleranceAt } from "./reduce_dial";
+import { angleFor, lengthText, placeOf, reducedText, toleranceAt } from "./reduce_dial";
 import { NOTHING } from "./selection";
 import { hermite } from "./testing";
 import { xAt } from "./view";
@@ -66,6 +66,7 @@ describe("the list of channels", () => {
 describe("the dial that reduces", () => {
   it("goes by equal factors, there and back", () => {
     for (const at of [0, 0.3, 1]) expect(placeOf(toleranceAt(at))).toBeCloseTo(at, 9);
+    expect([angleFor(1e-4), angleFor(0.002), angleFor(0.05)].map((angle) => Math.round((180 * angle) / Math.PI))).toEqual([2, 2, 10]);
     expect(toleranceAt(0.5) / toleranceAt(0.25)).toBeCloseTo(toleranceAt(1) / toleranceAt(0.75), 9);
   });
   it("says what it gives", () => {

@@ -17,6 +17,9 @@ const PATIENT = 4; // seconds: what takes longer is worked out when the dial is 
 export const toleranceAt = (place: number) => FINEST * (COARSEST / FINEST) ** place;
 export const placeOf = (share: number) => Math.min(1, Math.max(0, Math.log(share / FINEST) / Math.log(COARSEST / FINEST)));
 
+/** How far joints may be turned, radians, beside a tolerance as a part of the size: two degrees, and more where it is coarse, else they alone would count. */
+export const angleFor = (share: number) => (Math.PI / 90) * Math.sqrt(Math.max(1, share / USUAL));
+
 /** A length as people say it: "0.35 mm", "12 mm", "1.2 m". */
 export function lengthText(metres: number): string {
   if (metres < 1e-3) return `${(metres * 1e3).toFixed(2)} mm`;
@@ -87,7 +90,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     asking = true;
     busy.classList.remove("hidden");
     figures.classList.add("stale"); // until what belongs to this tolerance is known
-    const asked = session.ask({ kind: "editReduce", tolerance, preview: true });
+    const asked = session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state.size || 1)), preview: true });
     current = { tolerance, asked };
     const found = await asked;
     current = null;
@@ -111,7 +114,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     go.disabled = offered.disabled = true;
     busy.classList.remove("hidden");
     if (current?.tolerance === tolerance) await current.asked; // what is worked out already is not begun anew
-    const found = await session.ask({ kind: "editReduce", tolerance, preview: false });
+    const found = await session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state?.size || 1)), preview: false });
     reducing = go.disabled = offered.disabled = false;
     busy.classList.add("hidden");
     if (found && !found.replaced) tell(found);
