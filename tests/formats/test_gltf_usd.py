@@ -15,8 +15,13 @@ from pxr import Usd, UsdValidation
 FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf")]
 
 
+LONG = {"Knight"}  # 76 clips, which take as long as all other files together
+
+
 @pytest.mark.skipif(not FILES, reason=f"real data not found in {DATA}; set UNDERSTUDY_TEST_DATA")
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", [pytest.param(f, marks=pytest.mark.long if f.stem in LONG else (), id=f.stem) for f in FILES]
+)
 def test_there_and_back(path, tmp_path):
     before = gltf.read(path)
     there, back = tmp_path / "there.usda", tmp_path / "back.glb"

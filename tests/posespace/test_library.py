@@ -99,7 +99,11 @@ FLY = Clip("Fly", [Channel("wing", "rotation")], np.tile([0, 0, 0, 1.0], (5, 1))
         (small_world.asset(ONE), {}, "hero.glb should have a clip of two frames or more, but 'Lie' has only one"),
         (small_world.asset(FLY), {}, "animation 'Fly' moves nothing of character 'hero'"),
         (small_world.asset(WALK), {"labels": {"calm": []}}, "label 'calm' should have at least one clip"),
-        (small_world.asset(WALK), {"labels": {"calm": ["Wlak"]}}, "there is no clip 'Wlak'; available: 'Walk'"),
+        (
+            small_world.asset(WALK),
+            {"labels": {"calm": ["Wlak"]}},
+            r"'Wlak' \(did you mean 'Walk'\?\); available: 'Walk'",
+        ),
         (
             small_world.asset(WALK, ONE),
             {"labels": {"calm": ["Lie"], "go": ["Walk"]}},

@@ -111,8 +111,11 @@ LABELS = '[labels]\na = ["Walk"]\n'
         (HERO + "[labels]\na = []", "label 'a' should have at least one clip, but has none"),
         (HERO + "[labels]\na = 3", "label 'a' should be a list of texts, but is 3"),
         (HERO + "[labels]\na = [3]", "an entry of label 'a' should be a text, but is 3"),
-        (HERO + '[labels]\na = ["Wlak"]', "hero.toml: there is no clip 'Wlak'; available: 'Walk', 'Run', 'Cheer'"),
-        (HERO + '[labels]\na = ["other.glb:Wlak"]', "other.glb: there is no clip 'Wlak'; available: 'Walk'"),
+        (HERO + '[labels]\na = ["Wlak"]', r"hero.toml: there is no clip 'Wlak' .*; available: 'Walk', 'Run', 'Cheer'"),
+        (
+            HERO + '[labels]\na = ["other.glb:Wlak"]',
+            r"other.glb: there is no clip 'Wlak' \(did you mean 'Walk'\?\); available: 'Walk'",
+        ),
         (HERO + '[labels]\na = ["gone.glb"]', "gone.glb: there is no such file"),
         (HERO + '[labels]\na = ["none/*.glb"]', "no file matches 'none/\\*.glb'"),
         (HERO + "rate = 0\n" + LABELS, "rate should be a finite number above zero"),

@@ -52,7 +52,8 @@ def test_toes_stay_flat_while_the_heel_rises_and_go_along_in_the_air() -> None:
 def test_a_leg_ends_at_the_ankle_and_its_knee_points_where_it_is_told(
     x: float, y: float, z: float, heading: float
 ) -> None:
-    hip, ankle = np.zeros((1, 3)), np.array([[x, -y, z]])
+    hip = np.zeros((1, 3))
+    ankle = reached(LEFT, hip, np.array([[x, -y, z]]))
     pointing = np.array([[np.sin(heading), 0.1, np.cos(heading)]])
     thigh, shin = solved(LEFT, hip, ankle, pointing)
     knee = quaternion.rotate(thigh, LEFT.thigh)
