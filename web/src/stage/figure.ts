@@ -30,8 +30,7 @@ export class Figure {
   private readonly shadow = shadowMaterial(this.uniforms);
   private readonly geometries: InstancedBufferGeometry[] = [];
   private readonly materials: Material[] = [];
-  private swift: Material[] = []; // the same for pictures that follow a hand
-  private isSwift = false;
+  private swift: Material[] = []; // the same for the sketch, where the processor draws
   private readonly meshes: Mesh[] = []; // in the order of the draws
   private few: InstancedBufferGeometry[] = []; // the same of the sketch, where there is one
   private scant: InstancedBufferGeometry | null = null; // all that is solid of it
@@ -146,34 +145,25 @@ export class Figure {
     return geometry;
   }
 
-  /** Whether it is drawn with fewer triangles, where there are such. */
+  /** Whether it is drawn with fewer triangles, where there are such, and there with light at their corners where the processor draws. */
+  get sketched(): boolean {
+    return this.deformation.sketched;
+  }
+
   set sketched(sketched: boolean) {
-    if (sketched === this.deformation.sketched || !this.few.length) return;
+    if (sketched === this.sketched || !this.few.length) return;
     this.deformation.sketched = sketched;
-    this.meshes.forEach((mesh, i) => (mesh.geometry = (sketched ? this.few : this.geometries)[i]));
-    this.point();
-  }
-
-  /** Whether it follows a hand, and is drawn with light at its vertices where the processor draws and they are few. */
-  set hurried(hurried: boolean) {
-    const isSwift = hurried && this.swift.length > 0 && this.few.length > 0;
-    if (isSwift === this.isSwift) return;
-    this.isSwift = isSwift;
     const draws = this.description.parts.flatMap((part) => part.draws);
-    this.meshes.forEach((mesh, i) => (mesh.material = (isSwift ? this.swift : this.materials)[draws[i].material]));
-  }
-
-  /** Runs something as if it followed a hand: what that needs can be compiled before it does. */
-  hurriedly(run: () => void): void {
-    const before = this.isSwift;
-    this.hurried = true;
-    run();
-    this.hurried = before;
+    this.meshes.forEach((mesh, i) => {
+      mesh.geometry = (sketched ? this.few : this.geometries)[i];
+      mesh.material = (sketched && this.swift.length ? this.swift : this.materials)[draws[i].material];
+    });
+    this.point();
   }
 
   /** All that is solid, with as many triangles as are drawn now: for contact shadows. */
   get rough(): InstancedBufferGeometry {
-    return this.deformation.sketched && this.scant ? this.scant : this.whole;
+    return this.sketched && this.scant ? this.scant : this.whole;
   }
 
   update(renderer: WebGLRenderer): void {

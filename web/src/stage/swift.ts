@@ -1,6 +1,6 @@
 /**
- * Swift materials, for pictures that follow a hand where the processor draws: light is worked out at the vertices, and
- * a pixel is its colour times that. The triangles of a sketch are a few pixels large, so it looks almost the same.
+ * Swift materials, for sketches where the processor draws: light is worked out at the vertices, and a pixel is its
+ * colour times that. The triangles of a sketch are a few pixels large, so it looks almost the same.
  *
  *     diffuse  = sum_l E_l soft(n.l) (1 - F) / pi  +  E_sky ao / pi        soft(n.l) as in `materials.ts`
  *     specular = sum_l E_l (n.l) D_GGX V_Smith F                           Walter 2007, Heitz 2014; F by Schlick

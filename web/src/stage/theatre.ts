@@ -78,7 +78,7 @@ class Theatre implements Stage {
     Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
     host.append(this.canvas);
     const rest = (): void => void (this.hurried || this.draw(performance.now(), true));
-    this.relief = new Relief(ability, rest, (figure) => figure.hurriedly(() => void renderer.compileAsync(this.scene, this.camera)));
+    this.relief = new Relief(ability, rest, () => void renderer.compileAsync(this.scene, this.camera));
     this.shadows = new Shadows(renderer, this.ground, ability.software);
     this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
     this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
@@ -211,8 +211,7 @@ class Theatre implements Stage {
   }
 
   jointAbove(name: string): string {
-    const parent = this.figure?.description.parents[this.joints.indexOf(name)] ?? -1;
-    return this.joints[parent] ?? "";
+    return this.joints[this.figure?.description.parents[this.joints.indexOf(name)] ?? -1] ?? "";
   }
 
   frameAll(): void {
@@ -222,7 +221,7 @@ class Theatre implements Stage {
   frameSelection(): void {
     const box = this.names.size ? this.figure?.box(this.names, this.renderer) : null;
     if (!box) return this.frameAll();
-    this.fly(framedIn(this.current, box, this.aspect, 1.6));
+    this.fly(framedIn(this.current, box, this.aspect, 1.6, 0.3 * this.home().distance)); // a joint alone would be all that is seen
   }
 
   select(names: readonly string[]): void {
@@ -284,7 +283,7 @@ class Theatre implements Stage {
   }
 
   requestRender(): void {
-    if (this.asked || this.disposed) return;
+    if (this.asked || this.disposed || this.relief.postponed(() => this.requestRender())) return;
     this.askedAt = performance.now();
     this.asked = requestAnimationFrame((now) => this.draw(now, false));
   }
@@ -374,7 +373,7 @@ class Theatre implements Stage {
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
     this.setRatio(this.relief.pace.ratioAt(resting, this.hurried));
-    if (this.figure) [this.figure.sketched, this.figure.hurried] = [!resting, this.hurried && !resting];
+    if (this.figure) this.figure.sketched = !resting;
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
