@@ -69,10 +69,10 @@ export function framed(view: View, low: Vector3, high: Vector3, aspect: number):
   return { ...view, target: [centre.x, centre.y, centre.z], distance: Math.max(distance, 1e-4) };
 }
 
-/** The same, with some room around the box. */
-export function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = 1): View {
+/** The same, with some room around the box, and not nearer than `least`. */
+export function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = 1, least = 0): View {
   const found = framed(view, box.low, box.high, aspect);
-  return { ...found, distance: ROOM * room * found.distance };
+  return { ...found, distance: Math.max(least, ROOM * room * found.distance) };
 }
 
 /** Between two views: angles the short way round. */
