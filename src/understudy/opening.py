@@ -75,7 +75,8 @@ def open_model(path: str | Path) -> Opened:
     from understudy.posespace.model import Model, check_character
 
     if not is_model(path):
-        raise BadFile(path, f"is not a model: a file that `understudy learn` has made ends in {ENDING}")
+        make = f"`understudy learn {path} -o {Path(path).stem}{ENDING}` makes one"
+        raise BadFile(path, f"is not a model, which ends in {ENDING}; {make}")
     model = Model.load(path)
     try:
         found = rig.of(_character(model))

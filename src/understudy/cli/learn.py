@@ -163,4 +163,5 @@ def show(row: dict[str, Any], name: str) -> None:
     """A model's labels as a table on standard error."""
     for line in table(row):
         click.echo(line, err=True)
-    click.echo(f"{name} -> {row['output']}: {len(row['labels'])} labels in {row['learned_in']:.1f} s", err=True)
+    count = f"{len(row['labels'])} label{'s' * (len(row['labels']) != 1)}"
+    click.echo(f"{name} -> {row['output']}: {count} in {row['learned_in']:.1f} s", err=True)

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from understudy.errors import Unsupported
+from understudy.opening import is_model
+
 if TYPE_CHECKING:
     from understudy.character import Asset
 
@@ -97,6 +100,8 @@ def open_input(name: str, source_format: str | None = None, many: bool = False, 
         return cast.load(name)
     from understudy import formats
 
+    if is_model(path):
+        raise Unsupported(path, "is what was learned: `perform` or `express act` plays it, `info` says what it holds")
     if many:
         options = {option: value for option, value in options.items() if option in formats.by_ending(path).options}
     return formats.read(path, **options)
