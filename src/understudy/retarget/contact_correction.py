@@ -1,9 +1,19 @@
 """Feet that stand: poses corrected so that contact points are still and on the floor while down [Yamane 2010, 5.2].
 
-The figure is first moved as a whole, smoothly, by what all contact points have in common; then the legs reach for the
-goals of `contact_goals` by inverse kinematics, within their limits. The hips give way only as far as legs are too
-short. A figure whose contact points hang on its root, with no leg between, is held there and sways (`contact_sway`);
-feet that hang on no leg are placed, and their legs follow (`loose_feet`); what glides is only put on the floor.
+All that is done for it, in this order; phases are known before (`contacts`, `correspondence`):
+
+    stance_of       what it stands on: legs, feet that hang on no leg (`loose_feet`), or a base
+    spanned_way     the figure shifted smoothly to where its legs can span, and places for its feet (`contact_path`)
+    contact_goals   contacts at these places while down, corrected by eq. 9 in flight
+    balanced        who stands still leans until the weight is above the feet (`balance`; legs only)
+    reaching        brings contacts to their goals:
+      on legs       toes straight and soles flat (`soles`), one foot moves as one (`as_feet`), legs turn within their
+                    limits and hips give way where they are too short (`leg_reach`), loose feet are placed
+      on a base     it is held, what it carries sways or leans over it, and it hops by its own joint (`contact_sway`)
+
+What glides (`glide`) has its base made firm and flat and put on the floor first, and its goals go from place to place
+instead. The step after this one, `realism` (5.3), puts flights on parabolas (`flights`), displaces the figure, and
+calls `reaching` again.
 """
 
 from __future__ import annotations
@@ -13,6 +23,7 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import transform
 from understudy.retarget import contact_sway, leg_reach
+from understudy.retarget.balance import balanced
 from understudy.retarget.body import Body
 from understudy.retarget.contact_goals import LOOSE, as_feet, contact_goals, distances, firmness, rigid_fit
 from understudy.retarget.contact_path import spanned_way
@@ -46,6 +57,8 @@ def corrected(poses: Poses, body: Body, phases: Phases, limits: Limits | None = 
     way = spanned_way(poses, body, phases, stance)
     moved = poses.moved(_shifts(way.shifts))
     goals = contact_goals(body.contact_positions(moved.world), phases, distances(body, stance), way.places)
+    if stance.base is None:
+        moved = balanced(moved, body, phases, goals, stance.hips)
     return reaching(moved, body, phases, goals, limits, stance)
 
 
