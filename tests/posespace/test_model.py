@@ -85,6 +85,6 @@ def test_clips_by_name() -> None:
 
 
 def test_a_model_of_another_character() -> None:
-    dragon = rig.of(cast.load("dragon").character())
-    with pytest.raises(InvalidInput, match="the model was learned from another character: 'dragon' lacks 'Root"):
-        check_character(lamp_model(), dragon.channels, "dragon")
+    penguin = rig.of(cast.load("penguin").character())
+    with pytest.raises(InvalidInput, match="the model was learned from another character: 'penguin' lacks 'Root"):
+        check_character(lamp_model(), penguin.channels, "penguin")

@@ -311,7 +311,7 @@ def test_a_t_pose_in_front_keeps_the_tolerance() -> None:
 
 def test_a_face_take() -> None:
     take = read(data_file("face_livelink/alex_rom_3.csv")).clips[0]
-    take = Clip(take.name, take.channels, take.values[:600], take.rate)
+    take = Clip(take.name, take.channels, take.values[:300], take.rate)
     found = reduce(take, None, 0.001, weight=0.02)
     assert np.abs(found.curves.sample(take.times) - take.values).max() <= 0.02
     assert len(found.curves) == 61
