@@ -59,6 +59,7 @@ function begin(root: HTMLElement): void {
   const context: Context = { stage, connection, store, notices };
   const transport = createTransport(context);
   connection.onFrame((data) => stage.frame(data));
+  connection.onAsking((asking) => stage.awaits(asking));
   const seen = (sequence: number, stream: number): void => connection.tell({ kind: "seen", sequence, stream });
   stage.onSeen(seen);
   stage.onSkipped(seen);

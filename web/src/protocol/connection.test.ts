@@ -57,6 +57,19 @@ describe("connection", () => {
     await expect(undo).rejects.toMatchObject({ sentence: "Nothing to undo.", hint: "Go on." });
   });
 
+  it("tells when something is asked, and when all is answered", async () => {
+    const connection = start();
+    newest().open();
+    const heard: boolean[] = [];
+    connection.onAsking((asking) => heard.push(asking));
+    const both = [connection.request({ kind: "ping" }), connection.request({ kind: "undo" })];
+    await vi.advanceTimersByTimeAsync(0);
+    expect(heard).toEqual([true]);
+    for (const { id } of newest().sent) newest().say({ kind: "done", id, result: null });
+    await Promise.all(both);
+    expect(heard).toEqual([true, false]);
+  });
+
   it("comes back after a loss and tells the state", async () => {
     const connection = start();
     const states: string[] = [];

@@ -26,6 +26,8 @@ export interface Connection {
   /** Listens to binary frames: a 32-byte header and float32 (contract of the wire). */
   onFrame(listener: (data: ArrayBuffer) => void): () => void;
   onState(listener: (state: ConnectionState) => void): () => void;
+  /** Hears when something is asked while nothing was, and when all of it has been answered. */
+  onAsking(listener: (asking: boolean) => void): () => void;
   close(): void;
 }
 
@@ -60,6 +62,7 @@ export function connect(address: string, opened: (address: string) => Socket): C
   const frameListeners = new Set<(data: ArrayBuffer) => void>();
   const stateListeners = new Set<(state: ConnectionState) => void>();
   const pending = new Map<number, Pending>();
+  const askingListeners = new Set<(asking: boolean) => void>();
   const waiting = new Set<() => void>();
   let socket: Socket;
   let state: ConnectionState = "connecting";
@@ -73,10 +76,15 @@ export function connect(address: string, opened: (address: string) => Socket): C
     for (const listener of stateListeners) listener(state);
   }
 
+  function asks(asking: boolean): void {
+    for (const listener of askingListeners) listener(asking);
+  }
+
   function receive(event: StudioEvent): void {
     if (event.kind === "done" || event.kind === "failed") {
       const asked = pending.get(event.id);
       pending.delete(event.id);
+      if (asked && !pending.size) asks(false);
       if (event.kind === "done") asked?.resolve(event.result as never);
       else asked?.reject(new Refused(event.sentence, event.hint));
     }
@@ -106,6 +114,7 @@ export function connect(address: string, opened: (address: string) => Socket): C
           ),
         );
       }
+      if (pending.size) asks(false);
       pending.clear();
       setTimeout(() => !closed && open(), backoff(attempt++));
     };
@@ -141,6 +150,7 @@ export function connect(address: string, opened: (address: string) => Socket): C
       await ready();
       const id = ++lastId;
       return new Promise((resolve, reject) => {
+        if (!pending.size) asks(true);
         pending.set(id, { resolve: resolve as Pending["resolve"], reject });
         socket.send(JSON.stringify({ ...message, id }));
       });
@@ -156,6 +166,10 @@ export function connect(address: string, opened: (address: string) => Socket): C
     onFrame(listener) {
       frameListeners.add(listener);
       return () => frameListeners.delete(listener);
+    },
+    onAsking(listener) {
+      askingListeners.add(listener);
+      return () => askingListeners.delete(listener);
     },
     onState(listener) {
       stateListeners.add(listener);

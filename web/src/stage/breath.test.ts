@@ -19,4 +19,20 @@ describe("pauses between pictures", () => {
     breath.drew(420, 440);
     expect(breath.wait(440)).toBeGreaterThan(0);
   });
+
+  it("last until what a hand asked for is answered and its frame is there, but not for long", () => {
+    const breath = new Breath();
+    breath.drew(90, 100);
+    breath.awaits(true, 105);
+    expect(breath.wait(106)).toBe(0); // nobody touched anything
+    breath.awaits(false, 107);
+    breath.touch(110);
+    breath.awaits(true, 110);
+    expect(breath.wait(120)).toBe(60);
+    expect(breath.wait(190)).toBe(0);
+    breath.awaits(false, 130);
+    expect(breath.wait(131)).toBe(24);
+    breath.came();
+    expect(breath.wait(132)).toBe(0);
+  });
 });

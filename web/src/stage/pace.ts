@@ -7,7 +7,7 @@
  */
 
 const STEPS = [1, 0.8, 0.65, 0.5];
-const SLOW = 28; // ms between pictures, above which the picture gets coarser: a click waits for two of them, and should be answered within 100
+const SLOW = 24; // ms between pictures, above which the picture gets coarser: a click waits for two of them, and should be answered within 100
 const FAST = 14; // ms, below which it may get finer
 const PATIENCE = 8; // pictures before it gets coarser: one slow picture says nothing
 const CAUTION = 200; // pictures before it gets finer

@@ -39,3 +39,10 @@ export function projected(points: Float32Array, camera: PerspectiveCamera, width
   }
   return result;
 }
+
+/** Where a point of the world is on a canvas of so many pixels, and whether it can be seen there. */
+export function onCanvas(point: readonly [number, number, number], camera: PerspectiveCamera, width: number, height: number): { x: number; y: number; visible: boolean } {
+  const p = new Vector3(...point).project(camera);
+  const visible = Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && Math.abs(p.z) <= 1;
+  return { x: ((p.x + 1) * width) / 2, y: ((1 - p.y) * height) / 2, visible };
+}

@@ -43,6 +43,16 @@ export class Relief {
     if (event.type !== "pointermove" || (event as PointerEvent).buttons) this.breath.touch(event.timeStamp);
   };
 
+  /** Something was asked of the server, or has been answered. */
+  awaits(asked: boolean): void {
+    this.breath.awaits(asked, performance.now());
+  }
+
+  /** A frame has come. */
+  came(): void {
+    this.breath.came();
+  }
+
   /** Whether it is too early for another picture; asks again when it is not. */
   postponed(ask: () => void): boolean {
     const wait = this.breath.wait(performance.now());

@@ -69,6 +69,8 @@ export interface Stage {
   add(object: Object3D): void;
   remove(object: Object3D): void;
   requestRender(): void;
+  /** Something was asked of the server, or has been answered: where pictures are slow, the one that shows it comes first. */
+  awaits(asked: boolean): void;
   /** Draws at once what has come, without waiting for the browser's next frame. */
   drawNow(): void;
   /** Whether drags of the left button that begin on a character are left to others; elsewhere they turn the camera. */

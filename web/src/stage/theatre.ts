@@ -10,10 +10,11 @@ import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Inbox } from "./inbox";
 import { Lights } from "./lights";
+import { Listeners } from "./listeners";
 import type { Finesse } from "./materials";
 import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
-import { placeCamera, projected, rayThrough } from "./projecting";
+import { onCanvas, placeCamera, projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
 import { Relief } from "./relief";
 import { makeRenderer } from "./renderer";
@@ -47,9 +48,12 @@ class Theatre implements Stage {
   private readonly relief: Relief;
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
-  private readonly seenListeners = new Set<(sequence: number, stream: number) => void>();
-  private readonly skippedListeners = new Set<(sequence: number, stream: number) => void>();
-  private readonly drawnListeners = new Set<(now: number) => void>();
+  private readonly seen = new Listeners<[sequence: number, stream: number]>();
+  private readonly skipped = new Listeners<[sequence: number, stream: number]>();
+  private readonly pictured = new Listeners<[now: number]>();
+  readonly onSeen = this.seen.add;
+  readonly onSkipped = this.skipped.add;
+  readonly onDrawn = this.pictured.add;
   private figure: Figure | null = null;
   private extras: Figure | null = null; // the crowd
   private readonly inbox = new Inbox();
@@ -174,23 +178,9 @@ class Theatre implements Stage {
     if (!frame || frame.stream > CROWD_STREAM) return; // other streams are not pictures of characters
     const old = this.inbox.put(frame);
     if (!this.shows(frame.stream)) return;
-    if (old && !document.hidden) for (const listener of this.skippedListeners) listener(old.sequence, old.stream);
+    this.relief.came();
+    if (old && !document.hidden) this.skipped.tell(old.sequence, old.stream);
     this.requestRender();
-  }
-
-  onSeen(listener: (sequence: number, stream: number) => void): () => void {
-    this.seenListeners.add(listener);
-    return () => this.seenListeners.delete(listener);
-  }
-
-  onSkipped(listener: (sequence: number, stream: number) => void): () => void {
-    this.skippedListeners.add(listener);
-    return () => this.skippedListeners.delete(listener);
-  }
-
-  onDrawn(listener: (now: number) => void): () => void {
-    this.drawnListeners.add(listener);
-    return () => this.drawnListeners.delete(listener);
   }
 
   ghosts(data: ArrayBuffer | null, now: number): void {
@@ -243,9 +233,7 @@ class Theatre implements Stage {
 
   project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean } {
     this.placeCamera();
-    const p = new Vector3(...point).project(this.camera);
-    const visible = Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && Math.abs(p.z) <= 1;
-    return { x: ((p.x + 1) * this.width) / 2, y: ((1 - p.y) * this.height) / 2, visible };
+    return onCanvas(point, this.camera, this.width, this.height);
   }
 
   projectAll(points: Float32Array): Float32Array {
@@ -280,6 +268,10 @@ class Theatre implements Stage {
 
   stats(): StageStats {
     return { ...this.relief.pace.stats(performance.now()), drawn: this.drawn, dropped: this.inbox.dropped };
+  }
+
+  awaits(asked: boolean): void {
+    this.relief.awaits(asked);
   }
 
   requestRender(): void {
@@ -383,8 +375,8 @@ class Theatre implements Stage {
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     if (this.outlines) this.outline.draw(this.renderer, this.camera, this.ratio);
-    for (const frame of seen) for (const listener of this.seenListeners) listener(frame.sequence, frame.stream);
-    for (const listener of this.drawnListeners) listener(performance.now());
+    for (const frame of seen) this.seen.tell(frame.sequence, frame.stream);
+    this.pictured.tell(performance.now());
     if (resting) return;
     this.relief.drew(this.askedAt, start, now);
     if (this.flight) this.requestRender();
