@@ -18,7 +18,7 @@ describe("pace", () => {
 
   it("gets as much coarser as it has to at once", () => {
     const slightly = new Pace(1);
-    run(slightly, 9, 40);
+    run(slightly, 9, 36);
     expect(slightly.ratioAt(false)).toBe(0.8);
     const much = new Pace(1);
     run(much, 9, 150);
