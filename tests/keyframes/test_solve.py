@@ -200,6 +200,7 @@ def test_the_compiled_twins_agree() -> None:
     ):
         np.testing.assert_allclose(a, b, atol=1e-12)
     values, slopes = pieces.sample(problem.tangents.pieces, handles, grid)
+    assert np.array_equal(pieces.values(problem.tangents.pieces, handles, grid), values)
     np.testing.assert_allclose(
         values, problem.tangents.applied(v).sample(grid.times)[:, problem.states.columns], atol=1e-12
     )

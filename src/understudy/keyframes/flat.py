@@ -45,11 +45,10 @@ class Flat:
             np.concatenate([np.zeros(0), *(np.diff(curve.times).repeat(n[i]) for curve, i in cubics)]),
             *_ends([curve for curve, _ in cubics]),
         )
-        reach = [(np.append(-np.inf, c.times[1:-1]), np.append(c.times[1:-1], np.inf), n[i]) for c, i in cubics]
         # (G,) from when to when a piece says what the values are: the first and the last also beyond the keys
-        self._low, self._high = (
-            np.concatenate([np.zeros(0), *(each[side].repeat(each[2]) for each in reach)]) for side in (0, 1)
-        )
+        low = [np.append(-np.inf, curve.times[1:-1]).repeat(n[i]) for curve, i in cubics]
+        high = [np.append(curve.times[1:-1], np.inf).repeat(n[i]) for curve, i in cubics]
+        self._low, self._high = np.concatenate([np.zeros(0), *low]), np.concatenate([np.zeros(0), *high])
 
     def columns_of(self, numbers: Sequence[int]) -> Array:
         """(n,) the columns of some curves."""
