@@ -151,6 +151,8 @@ def test_a_dense_clip_is_reduced_before_it_is_edited(editor: Editor) -> None:
     editor.page.ask("undo")
     editor.page.ask("undo")
     assert editor.last_state()["baked"]
+    fine = editor.page.ask("editReduce", tolerance=2e-3, shared=True, preview=False)
+    assert fine["keys"] < fine["sourceKeys"] and not editor.last_state()["baked"], "few taken out are some taken out"
 
 
 def test_an_edit_is_exported_as_it_is_seen(editor: Editor, tmp_path: Path) -> None:

@@ -42,7 +42,8 @@ def test_a_fast_capture_is_kept_at_all_of_its_frames() -> None:
     assert off == few.error <= 0.02
     assert few.curves.rate == 30.0 and few.keys < few.source_keys / 20
     jolted = fast.values.copy()
-    jolted[101:104, fast.channels.names.index("body.translation.y")] += (0.07, 0.1, 0.07)  # over before the next of 30 frames a second
+    height = fast.channels.names.index("body.translation.y")
+    jolted[101:104, height] += (0.07, 0.1, 0.07)  # over before the next of 30 frames a second
     jolt = Clip("jolt", fast.channels, jolted, 120.0)
     few = reducing.reduced(jolt, own, 0.02, None, silent)
     assert reducing.apart(jolt, few.curves, own)[0] == few.error <= 0.02

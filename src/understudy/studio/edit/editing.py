@@ -45,10 +45,14 @@ class Editing:
         self.size = self.ground.size
         self.pairs = mirroring.has_pairs(rig)
         self.committed = reducing.unreduced(animation) if curves is None else curves
-        self.baked = reducing.is_baked(self.committed)
+        self.baked = self._is_baked(self.committed)
         self.view = View(self.ground, packer, self.committed, self.origin, self._seconds())
         self.gesture: Gesture | None = None
         self.step: Step | None = None  # of the gesture, or of the last that was kept
+
+    def _is_baked(self, curves: Curves) -> bool:
+        """Whether it has to be reduced first: what has fewer keys than its clip was reduced, however close they lie."""
+        return curves.key_count >= self.source_keys and reducing.is_baked(curves)
 
     def _seconds(self) -> float:
         """How long it lasts: as long as the clip, and longer where keys were moved beyond its end."""
@@ -59,7 +63,7 @@ class Editing:
         self.gesture = None
         other = curves.channels != self.committed.channels
         self.committed = curves
-        self.baked = reducing.is_baked(curves)
+        self.baked = self._is_baked(curves)
         if other or self._seconds() != self.view.seconds:
             self.view.reset(curves, self._seconds())
             return self.view.picture()

@@ -51,6 +51,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   const busy = h("span", { class: "spinner hidden", "aria-hidden": "true" });
   const go = h("button", { type: "button", class: "strong", "data-testid": "reduce", onclick: () => void reduce() }, "Reduce");
   const about = h("p", { class: "muted" });
+  const poses = h("input", { type: "checkbox", "data-testid": "reduce-poses", onchange: () => void preview() });
   const figures = h("dl", { class: "reduce-figures" }, h("dt", {}, "Keys"), keys, h("dt", {}, "Error"), error, h("dt", {}, "Took"), time);
   const panel = h(
     "details",
@@ -58,6 +59,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
     h("summary", {}, h("h2", {}, "Reduce", busy)),
     about,
     h("div", { class: "reduce-dial" }, h("label", {}, "Tolerance"), track, field.element),
+    h("label", { class: "check", title: "More keys in all, at fewer moments: a drag between two of them changes nothing beyond them" }, poses, "Poses: all channels share their keys"),
     figures,
     go,
   );
@@ -71,7 +73,7 @@ export function createReduceDial(session: EditSession): ReduceDial {
   let asking = false;
   let again = false;
   let reducing = false;
-  let current: { tolerance: number; asked: Promise<unknown> } | null = null;
+  let current: { tolerance: number; shared: boolean; asked: Promise<unknown> } | null = null;
 
   function put(metres: number, fromTrack: boolean): void {
     tolerance = metres;
@@ -90,8 +92,8 @@ export function createReduceDial(session: EditSession): ReduceDial {
     asking = true;
     busy.classList.remove("hidden");
     figures.classList.add("stale"); // until what belongs to this tolerance is known
-    const asked = session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state.size || 1)), preview: true });
-    current = { tolerance, asked };
+    const asked = session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state.size || 1)), shared: poses.checked, preview: true });
+    current = { tolerance, shared: poses.checked, asked };
     const found = await asked;
     current = null;
     asking = false;
@@ -113,8 +115,8 @@ export function createReduceDial(session: EditSession): ReduceDial {
     reducing = true;
     go.disabled = offered.disabled = true;
     busy.classList.remove("hidden");
-    if (current?.tolerance === tolerance) await current.asked; // what is worked out already is not begun anew
-    const found = await session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state?.size || 1)), preview: false });
+    if (current?.tolerance === tolerance && current.shared === poses.checked) await current.asked; // what is worked out already is not begun anew
+    const found = await session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state?.size || 1)), shared: poses.checked, preview: false });
     reducing = go.disabled = offered.disabled = false;
     busy.classList.add("hidden");
     if (found && !found.replaced) tell(found);
