@@ -5,6 +5,7 @@ import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { Mode } from "../modes/mode";
 import type { ModelEntry } from "../protocol/messages";
+import type { View } from "../stage/stage";
 import { costLine } from "./cost";
 
 const EVERY = 100; // ms between two looks of a hundred characters
@@ -13,6 +14,7 @@ const COARSE = 2200; // and where the processor does
 
 export function crowdMode(context: Context): Mode {
   const { stage, connection, store, notices } = context;
+  let before: View | null = null; // where the camera was
   let on = false;
   let count = 100;
   let seed = 1;
@@ -116,6 +118,7 @@ export function crowdMode(context: Context): Mode {
     },
     enter() {
       on = true;
+      before = stage.view;
       void gather();
     },
     leave() {
@@ -124,6 +127,7 @@ export function crowdMode(context: Context): Mode {
       asking += 1;
       connection.request({ kind: "endCrowd" }).catch(notices.failed);
       stage.crowd(null, () => "").catch(notices.failed);
+      if (before) stage.view = before; // of all of them one would be a speck
     },
   };
 }
