@@ -69,8 +69,14 @@ def show(page: Any, description: bytes, method: str = "show") -> None:
 
 
 def send(page: Any, *packed: bytes) -> None:
+    """Frames all at once; returns when a picture has shown one, which may come after a pause (`breath.ts`)."""
     page.evaluate(
-        "async list => { for (const data of list) window.trial.frame(window.bytes(data)); await window.drawn(); }",
+        """async list => {
+            const before = window.seen.length;
+            for (const data of list) window.trial.frame(window.bytes(data));
+            for (let n = 0; n < 600 && window.seen.length === before; n++) await window.drawn();
+            await window.drawn();
+        }""",
         [encoded(data) for data in packed],
     )
 
