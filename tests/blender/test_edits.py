@@ -19,6 +19,7 @@ from understudy.character import Asset, Curves
 from understudy.formats import read
 from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Pin, Point
+from understudy.keyframes.ground import Ground
 from understudy.keyframes.reduce import reduce
 from understudy.studio.edit.gestures import Drag, Goal
 from understudy.studio.edit.holding import Held
@@ -53,12 +54,13 @@ def test_blender_shows_what_the_page_showed(make, moved: str, pinned: tuple[str,
     character = asset.characters[0]
     own = rig.of(character)
     size = character_size(own)
-    view = View(own, Packer(own), curves, curves.start, curves.duration)
+    ground = Ground(own)
+    view = View(ground, Packer(own), curves, curves.start, curves.duration)
     points = [Point(name) for name in (moved, *pinned)]
     view.show_points(list(enumerate(points)))
     held = Held(tuple(Pin(point, orientation=False) for point in points[1:]), (), (), (), {})
     time = curves.start + 0.4 * curves.duration
-    gesture = Drag(own, curves, points[0], time, False, held, "smooth")
+    gesture = Drag(ground, curves, points[0], time, False, held, "smooth")
     step = gesture.drag(Goal(to=tuple(np.add(gesture.place, (0.0, 0.04 * size, 0.02 * size)))))
     view.show(step.curves)
     assert step.distance < 0.02 * size and np.abs(step.curves.sample([time]) - curves.sample([time])).max() > 1e-4
