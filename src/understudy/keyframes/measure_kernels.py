@@ -15,20 +15,21 @@ from understudy.keyframes.layered_kernels import components, one
 from understudy.keyframes.layered_rules import Rules
 from understudy.keyframes.pieces import Grid, Pieces
 from understudy.keyframes.pieces_kernels import row_one, sample_one
+from understudy.keyframes.requests import Asked, Handles
 from understudy.keyframes.skeletal import Anchors, Bones, Frames
 from understudy.keyframes.skeletal_kernels import frame, state
 from understudy.maths.accelerate import compiled
 
 
 @compiled(nogil=True)
-def moved(start: Array, variable: Array, factor: Array, v: Array) -> Array:
+def moved(handles: Handles, v: Array) -> Array:
     """(G, 4) the handles for variables v (N,): `Tangents.handles`."""
-    handles = start.copy()
-    for g in range(start.shape[0]):
+    result = handles.start.copy()
+    for g in range(result.shape[0]):
         for c in range(4):
-            if variable[g, c] >= 0:
-                handles[g, c] += factor[g, c] * v[variable[g, c]]
-    return handles
+            if handles.variable[g, c] >= 0:
+                result[g, c] += handles.factor[g, c] * v[handles.variable[g, c]]
+    return result
 
 
 @compiled(nogil=True)
@@ -47,17 +48,9 @@ def measured(
     anchors: Anchors,
     pieces: Pieces,
     grid: Grid,
-    start: Array,
-    variable: Array,
-    factor: Array,
+    handles: Handles,
     v: Array,
-    order: Array,
-    first: Array,
-    point: Array,
-    parts: Array,
-    place: Array,
-    turn: Array,
-    first_row: Array,
+    asked: Asked,
     size: float,
     gaps: Array,
     residual: Array,
@@ -65,9 +58,9 @@ def measured(
 ) -> None:
     """Gaps (R, 6), residual (M,) and, unless it is empty, a zeroed matrix (M, N), for variables v (N,).
 
-    The requests of sample k are order[first[k] : first[k + 1]].
+    The requests of sample k are asked.order[asked.first[k] : asked.first[k + 1]].
     """
-    handles = moved(start, variable, factor, v)
+    now, first = moved(handles, v), asked.first
     joints, columns, slopes = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
     values, by_handle = np.empty(columns), np.empty((columns, 4))
     three, nine = np.empty((3, 1, joints, 3)), np.empty((3, 1, joints, 3, 3))
@@ -77,18 +70,19 @@ def measured(
     for k in range(grid.times.size):
         if first[k] == first[k + 1]:
             continue
-        sample_one(pieces, handles, grid, k, slopes, values, by_handle)
+        sample_one(pieces, now, grid, k, slopes, values, by_handle)
         frame(bones, values, 0, at)
         for n in range(first[k], first[k + 1]):
-            r = order[n]
+            r = asked.order[n]
             position[:] = 0.0
             if slopes:
                 jacobian[:] = 0.0
-            state(bones, anchors, at, values, 0, point[r], y, position, orientation, slopes, jacobian, 0)
-            gap(parts[r], place[r], turn[r], position[0], orientation[0], size, gaps[r])
-            put(gaps[r], first_row[r], residual)
+            state(bones, anchors, at, values, 0, asked.point[r], y, position, orientation, slopes, jacobian, 0)
+            row = asked.first_row[r]
+            gap(asked.parts[r], asked.place[r], asked.turn[r], position[0], orientation[0], size, gaps[r])
+            put(gaps[r], row, residual)
             if slopes:
-                row_one(jacobian[0], by_handle, grid.piece[k], variable, factor, first_row[r], scale, matrix)
+                row_one(jacobian[0], by_handle, grid.piece[k], handles.variable, handles.factor, row, scale, matrix)
 
 
 @compiled(nogil=True)
@@ -99,24 +93,16 @@ def measured_layers(
     anchors: Anchors,
     pieces: Pieces,
     grid: Grid,
-    start: Array,
-    variable: Array,
-    factor: Array,
+    handles: Handles,
     v: Array,
-    order: Array,
-    first: Array,
-    point: Array,
-    parts: Array,
-    place: Array,
-    turn: Array,
-    first_row: Array,
+    asked: Asked,
     size: float,
     gaps: Array,
     residual: Array,
     matrix: Array,
 ) -> None:
     """The same of a layered rig."""
-    handles = moved(start, variable, factor, v)
+    now, first = moved(handles, v), asked.first
     joints, columns, sloping = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
     values, by_handle = np.empty(columns), np.empty((columns, 4))
     three, nine = np.empty((3, 1, joints, 3)), np.empty((3, 1, joints, 3, 3))
@@ -127,11 +113,11 @@ def measured_layers(
     for k in range(grid.times.size):
         if first[k] == first[k + 1]:
             continue
-        sample_one(pieces, handles, grid, k, sloping, values, by_handle)
+        sample_one(pieces, now, grid, k, sloping, values, by_handle)
         components(rules, values, p, q, slopes)
         frame(bones, q, 0, at)
         for n in range(first[k], first[k + 1]):
-            r, own = order[n], point[order[n]]
+            r, own = asked.order[n], asked.point[asked.order[n]]
             if sloping:
                 jacobian[:] = 0.0
             one(
@@ -151,7 +137,8 @@ def measured_layers(
                 by_q,
                 jacobian,
             )
-            gap(parts[r], place[r], turn[r], position[0], orientation[0], size, gaps[r])
-            put(gaps[r], first_row[r], residual)
+            row = asked.first_row[r]
+            gap(asked.parts[r], asked.place[r], asked.turn[r], position[0], orientation[0], size, gaps[r])
+            put(gaps[r], row, residual)
             if sloping:
-                row_one(jacobian, by_handle, grid.piece[k], variable, factor, first_row[r], scale, matrix)
+                row_one(jacobian, by_handle, grid.piece[k], handles.variable, handles.factor, row, scale, matrix)
