@@ -15,21 +15,20 @@ from understudy.keyframes.layered_kernels import components, one
 from understudy.keyframes.layered_rules import Rules
 from understudy.keyframes.pieces import Grid, Pieces
 from understudy.keyframes.pieces_kernels import row_one, sample_one
-from understudy.keyframes.requests import Asked, Handles
 from understudy.keyframes.skeletal import Anchors, Bones, Frames
 from understudy.keyframes.skeletal_kernels import frame, state
 from understudy.maths.accelerate import compiled
 
 
 @compiled(nogil=True)
-def moved(handles: Handles, v: Array) -> Array:
+def moved(start: Array, variable: Array, factor: Array, v: Array) -> Array:
     """(G, 4) the handles for variables v (N,): `Tangents.handles`."""
-    result = handles.start.copy()
-    for g in range(result.shape[0]):
+    handles = start.copy()
+    for g in range(start.shape[0]):
         for c in range(4):
-            if handles.variable[g, c] >= 0:
-                result[g, c] += handles.factor[g, c] * v[handles.variable[g, c]]
-    return result
+            if variable[g, c] >= 0:
+                handles[g, c] += factor[g, c] * v[variable[g, c]]
+    return handles
 
 
 @compiled(nogil=True)
@@ -48,9 +47,17 @@ def measured(
     anchors: Anchors,
     pieces: Pieces,
     grid: Grid,
-    handles: Handles,
+    start: Array,
+    variable: Array,
+    factor: Array,
     v: Array,
-    asked: Asked,
+    order: Array,
+    first: Array,
+    point: Array,
+    parts: Array,
+    place: Array,
+    turn: Array,
+    first_row: Array,
     size: float,
     gaps: Array,
     residual: Array,
@@ -58,9 +65,9 @@ def measured(
 ) -> None:
     """Gaps (R, 6), residual (M,) and, unless it is empty, a zeroed matrix (M, N), for variables v (N,).
 
-    The requests of sample k are asked.order[asked.first[k] : asked.first[k + 1]].
+    The requests of sample k are order[first[k] : first[k + 1]].
     """
-    now, first = moved(handles, v), asked.first
+    handles = moved(start, variable, factor, v)
     joints, columns, slopes = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
     values, by_handle = np.empty(columns), np.empty((columns, 4))
     three, nine = np.empty((3, 1, joints, 3)), np.empty((3, 1, joints, 3, 3))
@@ -70,19 +77,18 @@ def measured(
     for k in range(grid.times.size):
         if first[k] == first[k + 1]:
             continue
-        sample_one(pieces, now, grid, k, slopes, values, by_handle)
+        sample_one(pieces, handles, grid, k, slopes, values, by_handle)
         frame(bones, values, 0, at)
         for n in range(first[k], first[k + 1]):
-            r = asked.order[n]
+            r = order[n]
             position[:] = 0.0
             if slopes:
                 jacobian[:] = 0.0
-            state(bones, anchors, at, values, 0, asked.point[r], y, position, orientation, slopes, jacobian, 0)
-            row = asked.first_row[r]
-            gap(asked.parts[r], asked.place[r], asked.turn[r], position[0], orientation[0], size, gaps[r])
-            put(gaps[r], row, residual)
+            state(bones, anchors, at, values, 0, point[r], y, position, orientation, slopes, jacobian, 0)
+            gap(parts[r], place[r], turn[r], position[0], orientation[0], size, gaps[r])
+            put(gaps[r], first_row[r], residual)
             if slopes:
-                row_one(jacobian[0], by_handle, grid.piece[k], handles.variable, handles.factor, row, scale, matrix)
+                row_one(jacobian[0], by_handle, grid.piece[k], variable, factor, first_row[r], scale, matrix)
 
 
 @compiled(nogil=True)
@@ -93,16 +99,24 @@ def measured_layers(
     anchors: Anchors,
     pieces: Pieces,
     grid: Grid,
-    handles: Handles,
+    start: Array,
+    variable: Array,
+    factor: Array,
     v: Array,
-    asked: Asked,
+    order: Array,
+    first: Array,
+    point: Array,
+    parts: Array,
+    place: Array,
+    turn: Array,
+    first_row: Array,
     size: float,
     gaps: Array,
     residual: Array,
     matrix: Array,
 ) -> None:
     """The same of a layered rig."""
-    now, first = moved(handles, v), asked.first
+    handles = moved(start, variable, factor, v)
     joints, columns, sloping = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
     values, by_handle = np.empty(columns), np.empty((columns, 4))
     three, nine = np.empty((3, 1, joints, 3)), np.empty((3, 1, joints, 3, 3))
@@ -113,11 +127,11 @@ def measured_layers(
     for k in range(grid.times.size):
         if first[k] == first[k + 1]:
             continue
-        sample_one(pieces, now, grid, k, sloping, values, by_handle)
+        sample_one(pieces, handles, grid, k, sloping, values, by_handle)
         components(rules, values, p, q, slopes)
         frame(bones, q, 0, at)
         for n in range(first[k], first[k + 1]):
-            r, own = asked.order[n], asked.point[asked.order[n]]
+            r, own = order[n], point[order[n]]
             if sloping:
                 jacobian[:] = 0.0
             one(
@@ -137,8 +151,7 @@ def measured_layers(
                 by_q,
                 jacobian,
             )
-            row = asked.first_row[r]
-            gap(asked.parts[r], asked.place[r], asked.turn[r], position[0], orientation[0], size, gaps[r])
-            put(gaps[r], row, residual)
+            gap(parts[r], place[r], turn[r], position[0], orientation[0], size, gaps[r])
+            put(gaps[r], first_row[r], residual)
             if sloping:
-                row_one(jacobian, by_handle, grid.piece[k], handles.variable, handles.factor, row, scale, matrix)
+                row_one(jacobian, by_handle, grid.piece[k], variable, factor, first_row[r], scale, matrix)

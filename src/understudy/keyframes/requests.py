@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -66,26 +65,6 @@ class Requests:
             both(name)[order] for name in ("point", "time", "goal", "parts", "place", "turn")
         )
         return Requests(point, time, goal, parts, place, turn, grid, samples[order], _first_rows(parts))
-
-
-class Handles(NamedTuple):
-    """Of `Tangents`, as kernels have them."""
-
-    start: Array  # (G, 4)
-    variable: Array  # (G, 4) int
-    factor: Array  # (G, 4)
-
-
-class Asked(NamedTuple):
-    """`Requests` as kernels have them; `order` and `first` are those of `by_sample`."""
-
-    order: Array  # (R,) int
-    first: Array  # (S + 1,) int
-    point: Array  # (R,) int
-    parts: Array  # (R, 2) bool
-    place: Array  # (R, 3)
-    turn: Array  # (R, 3, 3)
-    first_row: Array  # (R, 2) int
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,9 +131,26 @@ def measure(
     gap, residual = np.empty((len(asked), 6)), np.empty(asked.rows)
     matrix = np.zeros((asked.rows if slopes else 0, t.count))
     fill = kernels.measured if isinstance(states, SkeletalStates) else kernels.measured_layers
-    handles = Handles(t.start, t.variable, t.factor)
-    rows = Asked(order, first, asked.point, asked.parts, asked.place, asked.turn, asked.first_row)
-    fill(*states.parts, t.pieces, asked.grid, handles, v, rows, size, gap, residual, matrix)
+    fill(
+        *states.parts,
+        t.pieces,
+        asked.grid,
+        t.start,
+        t.variable,
+        t.factor,
+        v,
+        order,
+        first,
+        asked.point,
+        asked.parts,
+        asked.place,
+        asked.turn,
+        asked.first_row,
+        size,
+        gap,
+        residual,
+        matrix,
+    )
     return Measured(gap, residual, matrix)
 
 
