@@ -49,7 +49,9 @@ def state(page: Any) -> dict[str, Any]:
 
 def show(page: Any, joint: str) -> int:
     """Show the path of a joint, as soon as the stage knows it; returns its number."""
-    page.wait_for_function("name => document.querySelector('canvas[data-staged]')?.stage.joints.includes(name)", arg=joint)
+    page.wait_for_function(
+        "name => document.querySelector('canvas[data-staged]')?.stage.joints.includes(name)", arg=joint
+    )
     field = page.get_by_test_id("edit-add-joint")
     field.fill(joint)
     field.dispatch_event("change")
