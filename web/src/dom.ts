@@ -2,7 +2,13 @@
 
 export type Child = Node | string | number | null | undefined | false;
 type Value =
-  string | number | boolean | null | undefined | EventListenerOrEventListenerObject | ((event: never) => void);
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | EventListenerOrEventListenerObject
+  | ((event: never) => void);
 export type Attributes = Record<string, Value>;
 
 /**

@@ -1,6 +1,7 @@
 /**
  * The colours of labels: eight hues of one lightness (OKLCH 0.76, chroma 0.11, 45 degrees apart), used alike in chips,
- * spans, latent curves and buttons. The built-in moods keep theirs always; other labels take them in order of appearance.
+ * spans, latent curves and buttons. The built-in moods always keep theirs; other labels take them in the order in which
+ * they appear.
  */
 
 const HUES: readonly string[] = [

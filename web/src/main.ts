@@ -9,7 +9,7 @@ import { crowdMode } from "./crowd/mode";
 import { h } from "./dom";
 import { editMode } from "./edit/mode";
 import { gameMode } from "./game/mode";
-import { modes, register, type Command, type Mode } from "./modes/mode";
+import { type Command, type Mode, modes, register } from "./modes/mode";
 import { performMode } from "./perform/mode";
 import { connect, socketAddress } from "./protocol/connection";
 import { socketsIn } from "./protocol/socket";
@@ -30,8 +30,8 @@ import { keepStaged } from "./shell/staging";
 import { createTimeline } from "./shell/timeline";
 import { createTopbar } from "./shell/topbar";
 import { createTransport } from "./shell/transport";
-import { createViewing } from "./shell/viewing";
 import { createViewMenu } from "./shell/view_menu";
+import { createViewing } from "./shell/viewing";
 import { createWelcome } from "./shell/welcome";
 import { createStage } from "./stage/stage";
 import { createStore } from "./store";
@@ -53,7 +53,10 @@ function begin(root: HTMLElement): void {
   window.addEventListener("error", (event) => notices.failed(event.error ?? event.message));
   window.addEventListener("unhandledrejection", (event) => notices.failed(event.reason));
 
-  const connection = connect(socketAddress(location.href), socketsIn(() => new SocketWorker()));
+  const connection = connect(
+    socketAddress(location.href),
+    socketsIn(() => new SocketWorker()),
+  );
   const store = createStore(connection);
   const stage = createStage(docks.viewport);
   const context: Context = { stage, connection, store, notices };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Connection } from "./protocol/connection";
-import { FRAME, type Document } from "./protocol/messages";
+import { type Document, FRAME } from "./protocol/messages";
 import { createStore } from "./store";
 
 function fakeConnection() {

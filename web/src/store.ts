@@ -25,7 +25,9 @@ export interface Store {
   onHello(listener: (hello: HelloEvent) => void): () => void;
   /** Called with each new time; at most once a frame. */
   onTime(listener: (time: number) => void): () => void;
-  /** Says a time before the server does, so that a scrub answers at once; what it says meanwhile is old, until `agree`. */
+  /**
+   * Says a time before the server does, so that a scrub answers at once; what it says meanwhile is old, until `agree`.
+   */
   anticipate(time: number): void;
   agree(): void;
 }

@@ -11,12 +11,12 @@ export function drag(
     element.removeEventListener("pointermove", move);
     element.removeEventListener("pointerup", up);
     element.removeEventListener("pointercancel", cancel);
-    window.removeEventListener("keydown", escape, true);
+    window.removeEventListener("keydown", cancelOnEscape, true);
     end(restore);
   };
   const up = () => stop(false);
   const cancel = () => stop(true);
-  const escape = (event: KeyboardEvent) => {
+  const cancelOnEscape = (event: KeyboardEvent) => {
     if (event.key !== "Escape") return;
     event.stopPropagation();
     stop(true);
@@ -24,5 +24,5 @@ export function drag(
   element.addEventListener("pointermove", move);
   element.addEventListener("pointerup", up);
   element.addEventListener("pointercancel", cancel);
-  window.addEventListener("keydown", escape, true);
+  window.addEventListener("keydown", cancelOnEscape, true);
 }

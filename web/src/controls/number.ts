@@ -57,7 +57,7 @@ export function numberField(options: NumberOptions): NumberField {
     figure,
     options.unit ? h("span", { class: "unit" }, options.unit) : null,
   );
-  const fit = (next: number) => bounded(next, options.minimum, options.maximum, digits);
+  const limit = (next: number) => bounded(next, options.minimum, options.maximum, digits);
 
   function draw(): void {
     figure.textContent = value.toFixed(digits);
@@ -68,7 +68,7 @@ export function numberField(options: NumberOptions): NumberField {
   }
 
   function put(next: number, final: boolean): void {
-    value = fit(next);
+    value = limit(next);
     draw();
     options.input?.(value);
     if (final) options.change?.(value);
@@ -88,7 +88,7 @@ export function numberField(options: NumberOptions): NumberField {
       ended = true;
       const typed = keep ? typedNumber(field.value) : null;
       field.replaceWith(figure);
-      if (typed !== null && fit(typed) !== value) put(typed, true);
+      if (typed !== null && limit(typed) !== value) put(typed, true);
       else draw();
     };
     figure.replaceWith(field);
@@ -121,8 +121,7 @@ export function numberField(options: NumberOptions): NumberField {
       else if (restore) {
         put(before, false);
         options.cancel?.();
-      }
-      else if (value !== before) options.change?.(value);
+      } else if (value !== before) options.change?.(value);
     });
   });
   element.addEventListener("dblclick", () => put(home, true));
@@ -154,7 +153,7 @@ export function numberField(options: NumberOptions): NumberField {
       return value;
     },
     set value(next: number) {
-      value = fit(next);
+      value = limit(next);
       if (!element.contains(document.activeElement) || document.activeElement === element) draw();
     },
   };

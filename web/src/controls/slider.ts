@@ -1,9 +1,18 @@
 /** A slider with its name, its number and its unit; the number can be typed, a double click resets both. */
 import { h } from "../dom";
-import { numberField, type NumberOptions } from "./number";
+import { type NumberOptions, numberField } from "./number";
 
 /** The keys that a slider keeps for itself. */
-export const RANGE_KEYS: ReadonlySet<string> = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+export const RANGE_KEYS: ReadonlySet<string> = new Set([
+  "ArrowLeft",
+  "ArrowRight",
+  "ArrowUp",
+  "ArrowDown",
+  "Home",
+  "End",
+  "PageUp",
+  "PageDown",
+]);
 
 export interface Slider {
   element: HTMLElement;

@@ -5,5 +5,6 @@ import type { CrowdStatsEvent } from "../protocol/messages";
 export function costLine(stats: Omit<CrowdStatsEvent, "kind">, drawn: number): string {
   const many = `${stats.count} ${stats.count === 1 ? "character" : "characters"}`;
   const share = Math.round(100 * stats.share);
-  return `${many}: ${Math.round(stats.fps)} frames a second, ${stats.ms.toFixed(1)} ms each, ${share} % of a core; ${Math.round(stats.bytes / 1024)} KB a frame. The page draws ${drawn} a second.`;
+  const time = `${Math.round(stats.fps)} frames a second, ${stats.ms.toFixed(1)} ms each, ${share} % of a core`;
+  return `${many}: ${time}; ${Math.round(stats.bytes / 1024)} KB a frame. The page draws ${drawn} a second.`;
 }

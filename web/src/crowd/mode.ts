@@ -1,7 +1,7 @@
 /** The crowd mode: many live characters of one model, each with a will of its own. */
 import "./crowd.css";
-import { slider } from "../controls/slider";
 import type { Context } from "../context";
+import { slider } from "../controls/slider";
 import { h, replace } from "../dom";
 import type { Mode } from "../modes/mode";
 import type { ModelEntry } from "../protocol/messages";
@@ -23,17 +23,39 @@ export function crowdMode(context: Context): Mode {
   let asking = 0;
   const cost = h("p", { class: "crowd-cost", role: "status", "aria-live": "off" });
   const empty = h("p", { class: "muted hidden" }, "A crowd performs a model. Learn one in Perform, then come back.");
-  const number = slider({ label: "Characters", value: count, minimum: 1, maximum: 400, step: 1, reset: 100, about: "How many are on stage; the cost is shown below", change: (value) => void gather((count = Math.round(value))) });
+  const number = slider({
+    label: "Characters",
+    value: count,
+    minimum: 1,
+    maximum: 400,
+    step: 1,
+    reset: 100,
+    about: "How many are on stage; the cost is shown below",
+    change: (value) => {
+      count = Math.round(value);
+      void gather();
+    },
+  });
   const others = h("button", { type: "button", onclick: () => void reseed() }, "Other characters");
   const looking = h("input", { type: "checkbox", id: "crowd-look" });
   looking.checked = follows;
-  const controls = h("div", { class: "crowd-controls" }, number.element, h("label", { class: "crowd-check", for: "crowd-look" }, looking, "All look at the pointer"), others, cost);
+  const controls = h(
+    "div",
+    { class: "crowd-controls" },
+    number.element,
+    h("label", { class: "crowd-check", for: "crowd-look" }, looking, "All look at the pointer"),
+    others,
+    cost,
+  );
 
   function model(): ModelEntry | null {
     const document = store.document;
     if (!document) return null;
-    const own = document.stage.driver === "model" ? document.models.find((each) => each.id === document.stage.drives) : undefined;
-    return own ?? document.models.find((each) => each.character === document.stage.character) ?? document.models[0] ?? null;
+    const own =
+      document.stage.driver === "model" ? document.models.find((each) => each.id === document.stage.drives) : undefined;
+    return (
+      own ?? document.models.find((each) => each.character === document.stage.character) ?? document.models[0] ?? null
+    );
   }
 
   function reseed(): Promise<void> {
@@ -41,7 +63,13 @@ export function crowdMode(context: Context): Mode {
     return gather();
   }
 
-  async function gather(wanted = count): Promise<void> {
+  function setCount(next: number): Promise<void> {
+    count = next;
+    number.value = next;
+    return gather();
+  }
+
+  async function gather(): Promise<void> {
     const entry = model();
     empty.classList.toggle("hidden", entry !== null);
     controls.classList.toggle("hidden", entry === null);
@@ -50,7 +78,7 @@ export function crowdMode(context: Context): Mode {
     if (!shown) replace(cost, "The crowd is gathering…");
     try {
       const vertices = stage.software ? COARSE : FINE;
-      const answer = await connection.request({ kind: "crowd", model: entry.id, count: wanted, seed, vertices });
+      const answer = await connection.request({ kind: "crowd", model: entry.id, count, seed, vertices });
       if (turn !== asking || !on) return;
       const key = `${entry.id} ${seed}`;
       if (shown === key) return stage.crowdRoom(answer.low, answer.high);
@@ -75,7 +103,7 @@ export function crowdMode(context: Context): Mode {
     connection.tell({ kind: "crowdLook", point: at && stage.pointerRay(at.x, at.y).point });
   }
   function soon(): void {
-    timer ||= window.setTimeout(look, Math.max(0, EVERY - (performance.now() - last)));
+    if (!timer) timer = window.setTimeout(look, Math.max(0, EVERY - (performance.now() - last)));
   }
   stage.canvas.addEventListener("pointermove", (event) => {
     if (!on || !follows || event.buttons) return;
@@ -105,8 +133,18 @@ export function crowdMode(context: Context): Mode {
     title: "Crowd",
     commands: [
       { id: "crowd.others", title: "Other characters in the crowd", run: () => reseed() },
-      { id: "crowd.more", title: "Twice as many in the crowd", enabled: () => count < 400, run: () => gather((number.value = count = Math.min(400, 2 * count))) },
-      { id: "crowd.fewer", title: "Half as many in the crowd", enabled: () => count > 1, run: () => gather((number.value = count = Math.max(1, Math.round(count / 2)))) },
+      {
+        id: "crowd.more",
+        title: "Twice as many in the crowd",
+        enabled: () => count < 400,
+        run: () => setCount(Math.min(400, 2 * count)),
+      },
+      {
+        id: "crowd.fewer",
+        title: "Half as many in the crowd",
+        enabled: () => count > 1,
+        run: () => setCount(Math.max(1, Math.round(count / 2))),
+      },
     ],
     panel(host) {
       host.classList.add("crowd");

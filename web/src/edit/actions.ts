@@ -4,7 +4,7 @@ import type { PointRef } from "../protocol/messages";
 import type { CurveLayer } from "./curve_layer";
 import { frameNear, segmentOf } from "./paths";
 import type { EditSession } from "./session";
-import { samePoint, type EditView } from "./view";
+import { type EditView, samePoint } from "./view";
 
 const NEAR = 2e-3; // seconds: nearer than that is at a key
 
@@ -48,14 +48,23 @@ export interface EditActions {
   now(): number;
 }
 
-/** Times in order, each once: those nearer than a thousandth are the same key. Exactly as they are, since keys are found by them. */
+/**
+ * Times in order, each once: those nearer than a thousandth are the same key. Exactly as they are, since keys are found
+ * by them.
+ */
 export function distinct(times: readonly number[]): number[] {
   const sorted = [...times].sort((a, b) => a - b);
   return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] > 1e-3);
 }
 
-export function createEditActions({ store, connection, notices }: Context, session: EditSession, view: EditView, layer: CurveLayer): EditActions {
-  const joints = new Map<number, string>(); // the joint next to a point of the skin, for the selection that all views share
+export function createEditActions(
+  { store, connection, notices }: Context,
+  session: EditSession,
+  view: EditView,
+  layer: CurveLayer,
+): EditActions {
+  // the joint next to a point of the skin, for the selection that all views share
+  const joints = new Map<number, string>();
   let times: { revision: number; edit: string; sorted: number[] } | null = null;
 
   const point = (): PointRef | null => (view.active === null ? null : (layer.shown(view.active)?.point ?? null));
@@ -73,7 +82,8 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     const have = layer.curveOf(wanted);
     if (how === "alone")
       for (const each of session.state?.curves ?? [])
-        if (!samePoint(each.point, wanted) && !layer.held(each.point)) void session.ask({ kind: "editCurve", shown: false, curve: each.curve });
+        if (!samePoint(each.point, wanted) && !layer.held(each.point))
+          void session.ask({ kind: "editCurve", shown: false, curve: each.curve });
     if (have && how === "toggle" && have.curve === view.active) return hide(have.curve);
     const curve = have?.curve ?? (await session.ask({ kind: "editCurve", shown: true, point: wanted }))?.curve;
     if (curve === undefined) return;
@@ -107,13 +117,16 @@ export function createEditActions({ store, connection, notices }: Context, sessi
 
   function held(wanted: PointRef): { id: string; point: PointRef }[] {
     const state = session.state;
-    return state ? [...state.pins, ...state.contacts, ...state.holds].filter((each) => samePoint(each.point, wanted)) : [];
+    return state
+      ? [...state.pins, ...state.contacts, ...state.holds].filter((each) => samePoint(each.point, wanted))
+      : [];
   }
 
   // What is held is seen: its curve is shown as long as it is.
   session.onState((state) => {
     if (!state) return;
-    if (view.active !== null && !state.curves.some((each) => each.curve === view.active)) view.active = state.curves.at(-1)?.curve ?? null;
+    if (view.active !== null && !state.curves.some((each) => each.curve === view.active))
+      view.active = state.curves.at(-1)?.curve ?? null;
     for (const each of [...state.pins, ...state.contacts, ...state.holds])
       if (!layer.curveOf(each.point) && !asking.has(JSON.stringify(each.point))) {
         const key = JSON.stringify(each.point);
@@ -139,7 +152,8 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     },
     hide,
     hideOthers() {
-      for (const each of session.state?.curves ?? []) if (each.curve !== view.active && !layer.held(each.point)) hide(each.curve);
+      for (const each of session.state?.curves ?? [])
+        if (each.curve !== view.active && !layer.held(each.point)) hide(each.curve);
     },
     point,
     pinned: (wanted) => session.state?.pins.some((each) => samePoint(each.point, wanted)) ?? false,
@@ -150,19 +164,25 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     },
     hold(wanted, time) {
       if (!wanted) return;
-      const hold = session.state?.holds.find((each) => samePoint(each.point, wanted) && Math.abs(each.time - time) < NEAR);
+      const hold = session.state?.holds.find(
+        (each) => samePoint(each.point, wanted) && Math.abs(each.time - time) < NEAR,
+      );
       void session.ask(hold ? { kind: "editRelease", held: hold.id } : { kind: "editHold", point: wanted, time });
     },
     contact(wanted, start, stop) {
       const state = session.state;
       if (!wanted || !state) return;
-      const there = state.contacts.find((each) => samePoint(each.point, wanted) && each.start <= store.time && store.time <= each.stop);
+      const there = state.contacts.find(
+        (each) => samePoint(each.point, wanted) && each.start <= store.time && store.time <= each.stop,
+      );
       if (there && start === undefined) return void session.ask({ kind: "editRelease", held: there.id });
       const curve = layer.curveOf(wanted);
       const range = store.document?.stage;
       const narrowed = range && ((range.start ?? 0) > 0 || (range.stop ?? state.seconds) < state.seconds - 1e-6);
       const around = segmentOf(curve ? layer.keys(curve.curve) : keyTimes(), store.time, state.seconds);
-      const span = narrowed ? { start: range.start ?? 0, stop: Math.min(range.stop ?? state.seconds, state.seconds) } : around;
+      const span = narrowed
+        ? { start: range.start ?? 0, stop: Math.min(range.stop ?? state.seconds, state.seconds) }
+        : around;
       void session.ask({ kind: "editContact", point: wanted, start: start ?? span.start, stop: stop ?? span.stop });
     },
     releasePoint(wanted) {
@@ -173,14 +193,20 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     unkey: () => void session.ask({ kind: "editUnkey", time: now() }),
     copyPose() {
       const time = now();
-      const said = (): void => notices.show("info", `The pose at ${time.toFixed(2)} s is copied.`, "Ctrl V pastes it as keys, Ctrl Shift V with left and right exchanged.");
+      const said = (): void =>
+        notices.show(
+          "info",
+          `The pose at ${time.toFixed(2)} s is copied.`,
+          "Ctrl V pastes it as keys, Ctrl Shift V with left and right exchanged.",
+        );
       connection.request({ kind: "editCopyPose", time }).then(said, notices.failed);
     },
     pastePose: (mirror) => void session.ask({ kind: "editPastePose", time: now(), mirror }),
     seek,
     toKey(sign) {
       const all = keyTimes();
-      const next = sign > 0 ? all.find((time) => time > store.time + NEAR) : all.findLast((time) => time < store.time - NEAR);
+      const next =
+        sign > 0 ? all.find((time) => time > store.time + NEAR) : all.findLast((time) => time < store.time - NEAR);
       if (next !== undefined) void seek(next);
     },
     ready: () => session.state !== null && !session.state.baked,
@@ -190,4 +216,3 @@ export function createEditActions({ store, connection, notices }: Context, sessi
     now,
   };
 }
-

@@ -4,7 +4,7 @@ import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
-import { SAYS, type Gestures } from "./gesture";
+import { type Gestures, SAYS } from "./gesture";
 import { svg } from "./gizmo";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
@@ -36,16 +36,29 @@ type Pixel = { x: number; y: number };
  * Where a card of some size stands beside a point without leaving the stage: on the outer side, so that the character
  * stays in sight; where that is too narrow above or below the point, off the goal; else on the other side.
  */
-export function beside(at: Pixel, size: { width: number; height: number }, room: { width: number; height: number }, goal: Pixel | null = null): Pixel {
+export function beside(
+  at: Pixel,
+  size: { width: number; height: number },
+  room: { width: number; height: number },
+  goal: Pixel | null = null,
+): Pixel {
   const onRight = at.x >= room.width / 2;
   const [right, left] = [at.x + ASIDE, at.x - ASIDE - size.width];
   const fits = { right: right + size.width + MARGIN <= room.width, left: left >= MARGIN };
-  const clamp = (value: number, least: number, most: number): number => Math.max(MARGIN, Math.min(Math.max(value, least), most));
+  const clamp = (value: number, least: number, most: number): number =>
+    Math.max(MARGIN, Math.min(Math.max(value, least), most));
   const level = clamp(at.y - size.height / 2, TOOLS, room.height - size.height - MARGIN);
   if (onRight ? fits.right : fits.left) return { x: onRight ? right : left, y: level };
   const edge = clamp(onRight ? room.width : 0, MARGIN, room.width - size.width - MARGIN);
-  const ways = [at.y - ASIDE - size.height, at.y + ASIDE].filter((y) => y >= TOOLS && y + size.height + MARGIN <= room.height);
-  const covers = (y: number): boolean => goal !== null && goal.x > edge - ASIDE / 2 && goal.x < edge + size.width + ASIDE / 2 && goal.y > y - ASIDE / 2 && goal.y < y + size.height + ASIDE / 2;
+  const ways = [at.y - ASIDE - size.height, at.y + ASIDE].filter(
+    (y) => y >= TOOLS && y + size.height + MARGIN <= room.height,
+  );
+  const covers = (y: number): boolean =>
+    goal !== null &&
+    goal.x > edge - ASIDE / 2 &&
+    goal.x < edge + size.width + ASIDE / 2 &&
+    goal.y > y - ASIDE / 2 &&
+    goal.y < y + size.height + ASIDE / 2;
   const free = ways.find((y) => !covers(y));
   if (free !== undefined) return { x: edge, y: free };
   const other = onRight ? left : right;
@@ -58,12 +71,35 @@ export interface Blocked {
   dismiss(): void;
 }
 
-export function createBlocked({ stage, connection }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, gestures: Gestures): Blocked {
+export function createBlocked(
+  { stage, connection }: Context,
+  host: HTMLElement,
+  session: EditSession,
+  layer: CurveLayer,
+  gestures: Gestures,
+): Blocked {
   const why = h("p", { class: "why", "data-testid": "edit-why" });
   const more = h("p", { class: "muted" });
   const offers = h("div", { class: "offers" });
-  const close = h("button", { type: "button", class: "quiet small square", "aria-label": "Leave it as it is", title: "Leave it as it is (Esc)", onclick: () => dismiss() }, "×");
-  const card = h("div", { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" }, close, why, offers, more);
+  const close = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small square",
+      "aria-label": "Leave it as it is",
+      title: "Leave it as it is (Esc)",
+      onclick: () => dismiss(),
+    },
+    "×",
+  );
+  const card = h(
+    "div",
+    { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" },
+    close,
+    why,
+    offers,
+    more,
+  );
   const lead = svg("svg", { class: "edit-lead hidden", "aria-hidden": "true" }, svg("path", {}));
   host.append(lead, card);
   let awake = false;
@@ -71,7 +107,10 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
   let goal: [number, number, number] | null = null;
   let soon = 0; // the timer that writes the card
   let fresh = false; // the place is another than where the card stands
-  let [size, room] = [{ width: 0, height: 0 }, { width: 0, height: 0 }];
+  let [size, room] = [
+    { width: 0, height: 0 },
+    { width: 0, height: 0 },
+  ];
   let revision = -1;
   let changes = 0; // of the curves since the hand let go; the first is the gesture itself
 
@@ -108,7 +147,8 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     const resting = !gestures.going;
     card.classList.toggle("resting", resting);
     more.textContent = resting ? KEPT : "";
-    if (resting || next.offers.length || offers.childElementCount) replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
+    if (resting || next.offers.length || offers.childElementCount)
+      replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
     card.classList.remove("hidden");
     measure();
     place();
@@ -126,7 +166,14 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
       const said = asSentence(offer.sentence);
       const button = h(
         "button",
-        { type: "button", class: "offer", "data-testid": `edit-offer-${offer.way}`, "aria-label": `${title}. ${said}`, title: `${about}: ${offer.sentence}`, onclick: () => void accept(offer.which) },
+        {
+          type: "button",
+          class: "offer",
+          "data-testid": `edit-offer-${offer.way}`,
+          "aria-label": `${title}. ${said}`,
+          title: `${about}: ${offer.sentence}`,
+          onclick: () => void accept(offer.which),
+        },
         h("strong", {}, title),
         h("span", { class: "muted nowrap" }, comesTo(offer)),
       );
@@ -159,7 +206,10 @@ export function createBlocked({ stage, connection }: Context, host: HTMLElement,
     card.style.transform = `translate(${x.toFixed(0)}px, ${y.toFixed(0)}px)`;
     lead.classList.toggle("hidden", !to);
     if (!to) return;
-    lead.firstElementChild?.setAttribute("d", `M${at.x.toFixed(1)} ${at.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}`);
+    lead.firstElementChild?.setAttribute(
+      "d",
+      `M${at.x.toFixed(1)} ${at.y.toFixed(1)}L${to.x.toFixed(1)} ${to.y.toFixed(1)}`,
+    );
   }
 
   connection.on("editOutcome", (next) => {

@@ -6,7 +6,10 @@ import type { EditSession } from "./session";
 import type { EditView } from "./view";
 
 export interface Exposed {
-  /** When each drag was where, from the pointer's event to the picture that shows it, the newest last; `true` forgets them after. */
+  /**
+   * When each drag was where, from the pointer's event to the picture that shows it, the newest last; `true` forgets
+   * them after.
+   */
   editLatencies(forget?: boolean): Trace[];
   edit: {
     state(): EditSession["state"];
@@ -24,7 +27,19 @@ declare global {
   }
 }
 
-export function exposed({ session, layer, view, latencies, stage }: { session: EditSession; layer: CurveLayer; view: EditView; latencies: Latencies; stage: Stage }): void {
+export function exposed({
+  session,
+  layer,
+  view,
+  latencies,
+  stage,
+}: {
+  session: EditSession;
+  layer: CurveLayer;
+  view: EditView;
+  latencies: Latencies;
+  stage: Stage;
+}): void {
   window.understudy = {
     editLatencies(forget = false) {
       const values = latencies.values();

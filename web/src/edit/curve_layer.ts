@@ -1,15 +1,15 @@
 /** All motion curves on stage, with their keys, what is held, and what lies under the pointer. */
-import { Group, Mesh, MeshBasicMaterial, RingGeometry, DoubleSide } from "three";
+import { DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry } from "three";
 import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
-import { FRAME, type EditState, type PointRef, type ShownCurve } from "../protocol/messages";
+import { type EditState, FRAME, type PointRef, type ShownCurve } from "../protocol/messages";
 import { nearestOn, type Triple } from "./geometry";
-import { followed, frameNear, placeAt, readPaths, turnAt, type MotionCurve, type Paths } from "./paths";
+import { followed, frameNear, type MotionCurve, type Paths, placeAt, readPaths, turnAt } from "./paths";
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
-import { Spots, type Spot } from "./spots";
-import { samePoint, type EditView } from "./view";
+import { type Spot, Spots } from "./spots";
+import { type EditView, samePoint } from "./view";
 
 const REACH = 9; // px around a curve that still hit it
 const KEY_REACH = 7; // px around a key
@@ -45,7 +45,11 @@ export interface CurveLayer {
   awake: boolean;
 }
 
-export function createCurveLayer({ stage, store, connection }: Context, session: EditSession, view: EditView): CurveLayer {
+export function createCurveLayer(
+  { stage, store, connection }: Context,
+  session: EditSession,
+  view: EditView,
+): CurveLayer {
   const group = new Group();
   const ribbons = new Map<number, Ribbon>();
   const keySpots = new Spots(0.45);
@@ -62,7 +66,8 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
 
   const state = (): EditState | null => session.state;
   const shown = (curve: number): ShownCurve | undefined => state()?.curves.find((each) => each.curve === curve);
-  const curveOf = (point: PointRef): ShownCurve | undefined => state()?.curves.find((each) => samePoint(each.point, point));
+  const curveOf = (point: PointRef): ShownCurve | undefined =>
+    state()?.curves.find((each) => samePoint(each.point, point));
   const held = (point: PointRef): boolean => {
     const now = state();
     return now ? [...now.pins, ...now.contacts, ...now.holds].some((each) => samePoint(each.point, point)) : false;
@@ -74,9 +79,12 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     const entry = root && curveOf(root);
     const along = entry && told?.curves.get(entry.curve);
     paths = told;
-    if (!told || !along) return;
-    const all = [...told.curves.values()].filter((curve) => curve !== along).map((curve) => followed(told!, curve, along, store.time));
-    paths = { times: told.times, curves: new Map(all.map((curve) => [curve.curve, curve])) };
+    if (!paths || !along) return;
+    const { times, curves } = paths;
+    const all = [...curves.values()]
+      .filter((curve) => curve !== along)
+      .map((curve) => followed({ times, curves }, curve, along, store.time));
+    paths = { times, curves: new Map(all.map((curve) => [curve.curve, curve])) };
   }
 
   function update(): void {
@@ -113,12 +121,23 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
       if (!curve || !paths || !entry) continue;
       const isActive = number === active;
       const quiet = !isActive && pinned(entry.point);
-      ribbon.look({ active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive }, now);
+      ribbon.look(
+        { active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive },
+        now,
+      );
       if (!quiet && !state()?.baked) keys.push(...keySpotsOf(curve, isActive));
-      over.push({ place: placeAt(paths, curve, now), shape: isActive ? "ring" : "disc", size: isActive ? 13 : 7, colour: LIGHT, alpha: quiet ? 0.6 : 1 });
-      if (pinned(entry.point)) over.push({ place: placeAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
+      over.push({
+        place: placeAt(paths, curve, now),
+        shape: isActive ? "ring" : "disc",
+        size: isActive ? 13 : 7,
+        colour: LIGHT,
+        alpha: quiet ? 0.6 : 1,
+      });
+      if (pinned(entry.point))
+        over.push({ place: placeAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
       for (const hold of state()?.holds ?? [])
-        if (samePoint(hold.point, entry.point)) over.push({ place: placeAt(paths, curve, hold.time), shape: "ring", size: 12, colour: AMBER });
+        if (samePoint(hold.point, entry.point))
+          over.push({ place: placeAt(paths, curve, hold.time), shape: "ring", size: 12, colour: AMBER });
     }
     keySpots.set(keys);
     overSpots.set(over);
@@ -131,12 +150,26 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     const at = stage.projectAll(curve.keyPlaces);
     const largest = isActive ? 13 : 9;
     return Array.from(curve.keyTimes, (_, k) => {
-      const room = Math.min(...[k - 1, k + 1].map((i) => (i < 0 || i >= curve.keyTimes.length ? Infinity : Math.hypot(at[3 * i] - at[3 * k], at[3 * i + 1] - at[3 * k + 1]))));
-      return { place: curve.keyPlaces.subarray(3 * k, 3 * k + 3), shape: "diamond", size: Math.max(isActive ? 6 : 4, Math.min(largest, 0.7 * room)), colour: AMBER, alpha: isActive ? 1 : 0.7 };
+      const room = Math.min(
+        ...[k - 1, k + 1].map((i) =>
+          i < 0 || i >= curve.keyTimes.length
+            ? Infinity
+            : Math.hypot(at[3 * i] - at[3 * k], at[3 * i + 1] - at[3 * k + 1]),
+        ),
+      );
+      return {
+        place: curve.keyPlaces.subarray(3 * k, 3 * k + 3),
+        shape: "diamond",
+        size: Math.max(isActive ? 6 : 4, Math.min(largest, 0.7 * room)),
+        colour: AMBER,
+        alpha: isActive ? 1 : 0.7,
+      };
     });
   }
 
-  /** Contacts lie on the ground below the place where the point stands: filled while they last, a ring at other times. */
+  /**
+   * Contacts lie on the ground below the place where the point stands: filled while they last, a ring at other times.
+   */
   function drawContacts(now: number): void {
     for (const old of [...rings.children] as Mesh[]) {
       rings.remove(old);
@@ -152,7 +185,14 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
       const on = now >= contact.start - 1e-6 && now <= contact.stop + 1e-6;
       const colour = on ? "#f2a33a" : now < contact.start ? "#4cc9b0" : "#e0607e";
       const flat = (inner: number, outer: number, opacity: number): void => {
-        const material = new MeshBasicMaterial({ color: colour, transparent: true, opacity, side: DoubleSide, depthWrite: false, toneMapped: false });
+        const material = new MeshBasicMaterial({
+          color: colour,
+          transparent: true,
+          opacity,
+          side: DoubleSide,
+          depthWrite: false,
+          toneMapped: false,
+        });
         const ring = new Mesh(new RingGeometry(inner * size, outer * size, 40), material);
         ring.rotation.x = -Math.PI / 2;
         ring.position.set(x, stage.floor + 0.002 * size, z);
@@ -181,10 +221,16 @@ export function createCurveLayer({ stage, store, connection }: Context, session:
     }
     if (!best) return null;
     const { curve } = best;
-    const time = frameNear(paths.times, best.time); // frames are what is seen and written: a drag between two would show in neither
+    // frames are what is seen and written: a drag between two would show in neither
+    const time = frameNear(paths.times, best.time);
     const keyed = stage.projectAll(curve.keyPlaces);
     const near = curve.keyTimes.findIndex((_, k) => Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y) < KEY_REACH);
-    return { curve: curve.curve, time, place: placeAt(paths, curve, time), key: near < 0 ? null : curve.keyTimes[near] };
+    return {
+      curve: curve.curve,
+      time,
+      place: placeAt(paths, curve, time),
+      key: near < 0 ? null : curve.keyTimes[near],
+    };
   }
 
   connection.onFrame((data) => {

@@ -1,15 +1,15 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { distinct } from "./actions";
 import { asSentence } from "../shell/notices";
+import { distinct } from "./actions";
 import { beside, comesTo } from "./blocked";
 import { metres } from "./gesture";
 import { ghostTimes } from "./ghosting";
 import { ringPaths } from "./gizmo";
 import { limitable } from "./joint_section";
 import { heldOf } from "./lists";
-import { even, spanOf } from "./sketching";
 import { axisOf } from "./ribbon";
+import { even, spanOf } from "./sketching";
 import { apart } from "./tags";
 import { jointPoint, pointName, samePoint, skinPoint } from "./view";
 
@@ -44,12 +44,23 @@ describe("names beside curves", () => {
   });
 
   it("stay where nothing is in their way", () => {
-    expect(apart([{ x: 0, y: 5, width: 20 }, { x: 30, y: 6, width: 20 }], 19)).toEqual([5, 6]);
+    expect(
+      apart(
+        [
+          { x: 0, y: 5, width: 20 },
+          { x: 30, y: 6, width: 20 },
+        ],
+        19,
+      ),
+    ).toEqual([5, 6]);
   });
 });
 
 describe("the card of a blocked edit", () => {
-  const [size, room] = [{ width: 260, height: 100 }, { width: 800, height: 500 }];
+  const [size, room] = [
+    { width: 260, height: 100 },
+    { width: 800, height: 500 },
+  ];
   it("says whole sentences", () => {
     expect(asSentence("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
     expect(asSentence("'hand' is held.")).toBe("'hand' is held.");
@@ -57,11 +68,17 @@ describe("the card of a blocked edit", () => {
   });
   it("says what an offer comes to", () => {
     expect(comesTo({ reached: true, sentence: "without the pin of 'foot' it is reached", keys: 0 })).toBe("gets there");
-    expect(comesTo({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe("gets there, 3 keys more");
-    expect(comesTo({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 })).toBe("8.73 of 26 m remain");
-    expect(comesTo({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 })).toBe("3 of 4 mm and 5 of 6 degrees remain, 1 key more");
+    expect(comesTo({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe(
+      "gets there, 3 keys more",
+    );
+    expect(
+      comesTo({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 }),
+    ).toBe("8.73 of 26 m remain");
+    expect(comesTo({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 })).toBe(
+      "3 of 4 mm and 5 of 6 degrees remain, 1 key more",
+    );
   });
-  it("stands on the outer side of the ghost, above or below where there is no room, else on the other, and never outside", () => {
+  it("stands outside the ghost, above or below where there is no room, else inside, and never off the stage", () => {
     expect(beside({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
     expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 532, y: 124 });
     expect(beside({ x: 700, y: 250 }, size, room, { x: 690, y: 150 })).toEqual({ x: 532, y: 276 });
@@ -86,17 +103,51 @@ describe("ghosts", () => {
 });
 
 describe("strokes", () => {
-  const zigzag = [{ x: 0, y: 0 }, { x: 10, y: 0 }, { x: 10, y: 5 }];
+  const zigzag = [
+    { x: 0, y: 0 },
+    { x: 10, y: 0 },
+    { x: 10, y: 5 },
+  ];
   it("are walked at even steps, round corners too", () => {
     const walked = even(zigzag, 4);
-    expect(walked).toEqual([{ x: 0, y: 0 }, { x: 4, y: 0 }, { x: 8, y: 0 }, { x: 10, y: 2 }]);
+    expect(walked).toEqual([
+      { x: 0, y: 0 },
+      { x: 4, y: 0 },
+      { x: 8, y: 0 },
+      { x: 10, y: 2 },
+    ]);
     expect(even([], 4)).toEqual([]);
   });
   it("last from where they begin on the path to where they end, else between keys", () => {
     const times = Float32Array.from([0, 1, 2, 3]);
     const path = Float32Array.from([0, 0, 0, 100, 0, 0, 200, 0, 0, 300, 0, 0]);
-    expect(spanOf([{ x: 205, y: 8 }, { x: 150, y: 90 }, { x: 3, y: 5 }], path, times, [1], 0.5, 3)).toEqual({ start: 0, stop: 2 });
-    expect(spanOf([{ x: 205, y: 300 }, { x: 0, y: 300 }], path, times, [1], 0.5, 3)).toEqual({ start: 0, stop: 1 });
+    expect(
+      spanOf(
+        [
+          { x: 205, y: 8 },
+          { x: 150, y: 90 },
+          { x: 3, y: 5 },
+        ],
+        path,
+        times,
+        [1],
+        0.5,
+        3,
+      ),
+    ).toEqual({ start: 0, stop: 2 });
+    expect(
+      spanOf(
+        [
+          { x: 205, y: 300 },
+          { x: 0, y: 300 },
+        ],
+        path,
+        times,
+        [1],
+        0.5,
+        3,
+      ),
+    ).toEqual({ start: 0, stop: 1 });
   });
 });
 
@@ -117,8 +168,19 @@ describe("what is held", () => {
 
 describe("limits", () => {
   it("exist of Euler angles, of what quaternions become, and of translations", () => {
-    const channel = (name: string, columns: string[]) => ({ target: "arm", channel: name, columns, times: [], keys: 0, beyond: ["hold", "hold"] as [string, string] });
-    expect(limitable([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle])).toEqual([["x", true], ["y", true], ["z", true]]);
+    const channel = (name: string, columns: string[]) => ({
+      target: "arm",
+      channel: name,
+      columns,
+      times: [],
+      keys: 0,
+      beyond: ["hold", "hold"] as [string, string],
+    });
+    expect(limitable([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle])).toEqual([
+      ["x", true],
+      ["y", true],
+      ["z", true],
+    ]);
     expect(limitable([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
       { column: "x", title: "Turn X", angle: true },
       { column: "translation.y", title: "Move Y", angle: false },

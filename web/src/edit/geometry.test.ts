@@ -1,6 +1,6 @@
 import { Quaternion, Ray, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { alongAxis, angleAbout, AXES, factorOf, nearestOn, onPlane, turnedBy } from "./geometry";
+import { AXES, alongAxis, angleAbout, factorOf, nearestOn, onPlane, turnedBy } from "./geometry";
 
 const ray = (from: [number, number, number], to: [number, number, number]): Ray =>
   new Ray(new Vector3(...from), new Vector3(...to).sub(new Vector3(...from)).normalize());
@@ -13,9 +13,14 @@ describe("a pointer in space", () => {
   });
 
   it("says how far along an axis it is: the nearest place of all", () => {
-    const [pointer, origin, axis] = [ray([3, 4, 5], [1, 0, -1]), new Vector3(0, 1, 0), new Vector3(1, 2, 2).normalize()];
+    const [pointer, origin, axis] = [
+      ray([3, 4, 5], [1, 0, -1]),
+      new Vector3(0, 1, 0),
+      new Vector3(1, 2, 2).normalize(),
+    ];
     const s = alongAxis(pointer, origin, axis)!;
-    const distance = (t: number): number => Math.sqrt(pointer.distanceSqToPoint(origin.clone().addScaledVector(axis, t)));
+    const distance = (t: number): number =>
+      Math.sqrt(pointer.distanceSqToPoint(origin.clone().addScaledVector(axis, t)));
     for (const step of [-1e-3, 1e-3]) expect(distance(s)).toBeLessThan(distance(s + step));
     expect(alongAxis(ray([0, 5, 0], [0, 0, 0]), new Vector3(1, 0, 0), AXES.y)).toBeNull();
   });
@@ -26,7 +31,9 @@ describe("a pointer in space", () => {
 
   it("turns about an axis with the right hand", () => {
     expect(angleAbout(AXES.y, new Vector3(), new Vector3(0, 7, 1), new Vector3(1, -2, 0))).toBeCloseTo(Math.PI / 2);
-    expect(angleAbout(AXES.z, new Vector3(1, 1, 0), new Vector3(2, 1, 0), new Vector3(1, 0, 0))).toBeCloseTo(-Math.PI / 2);
+    expect(angleAbout(AXES.z, new Vector3(1, 1, 0), new Vector3(2, 1, 0), new Vector3(1, 0, 0))).toBeCloseTo(
+      -Math.PI / 2,
+    );
   });
 
   it("turns the point in the world, after what it had", () => {

@@ -4,7 +4,11 @@ import { Plane, Quaternion, type Ray, Vector3 } from "three";
 export type Triple = [number, number, number];
 export type Axis = "x" | "y" | "z";
 
-export const AXES: Record<Axis, Vector3> = { x: new Vector3(1, 0, 0), y: new Vector3(0, 1, 0), z: new Vector3(0, 0, 1) };
+export const AXES: Record<Axis, Vector3> = {
+  x: new Vector3(1, 0, 0),
+  y: new Vector3(0, 1, 0),
+  z: new Vector3(0, 0, 1),
+};
 
 export const triple = (v: Vector3): Triple => [v.x, v.y, v.z];
 export const vector = (p: ArrayLike<number>): Vector3 => new Vector3(p[0], p[1], p[2]);
@@ -48,8 +52,17 @@ export function factorOf(pixels: number): number {
   return Math.min(8, Math.max(0.125, Math.exp(pixels / 120)));
 }
 
-/** How far a place on the screen is from the piece between two others, and at which share of it the nearest place lies. */
-export function nearestOn(x: number, y: number, ax: number, ay: number, bx: number, by: number): { distance: number; share: number } {
+/**
+ * How far a place on the screen is from the piece between two others, and at which share of it the nearest place lies.
+ */
+export function nearestOn(
+  x: number,
+  y: number,
+  ax: number,
+  ay: number,
+  bx: number,
+  by: number,
+): { distance: number; share: number } {
   const [dx, dy] = [bx - ax, by - ay];
   const length = dx * dx + dy * dy;
   const share = length < 1e-9 ? 0 : Math.min(1, Math.max(0, ((x - ax) * dx + (y - ay) * dy) / length));

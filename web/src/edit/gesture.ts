@@ -2,10 +2,18 @@
  * A gesture: a point is taken hold of at a time, and goes where the pointer is until it is let go. The server does the
  * work; the page says where to, at pointer rate, and waits for no answer.
  */
-import { Quaternion, type Ray, Vector3 } from "three";
+import { Quaternion, type Ray, type Vector3 } from "three";
 import type { Context } from "../context";
-import type { EditBeginRequest, EditBegun, EditEndRequest, EditOutcomeEvent, EditPoseBeginRequest, EditPoseEndRequest, PointRef } from "../protocol/messages";
-import { alongAxis, angleAbout, AXES, type Axis, factorOf, onPlane, triple, turnedBy, vector } from "./geometry";
+import type {
+  EditBeginRequest,
+  EditBegun,
+  EditEndRequest,
+  EditOutcomeEvent,
+  EditPoseBeginRequest,
+  EditPoseEndRequest,
+  PointRef,
+} from "../protocol/messages";
+import { AXES, type Axis, alongAxis, angleAbout, factorOf, onPlane, triple, turnedBy, vector } from "./geometry";
 import type { Latencies } from "./latency";
 import type { EditSession } from "./session";
 
@@ -72,11 +80,14 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   let last: PointerAt | null = null;
   let sum = { angle: 0, seen: 0 };
 
-  const changed = (): void => listeners.forEach((listener) => listener());
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
   let soon = 0;
   /** What is said beside the picture waits: the picture comes first. */
   const changedSoon = (): void => {
-    soon ||= window.setTimeout(() => {
+    if (soon) return;
+    soon = window.setTimeout(() => {
       soon = 0;
       changed();
     }, SAYS);
@@ -93,8 +104,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
       if (last) send(last);
     }, wait);
   }
-  const facing = (): Vector3 =>
-    stage.pointerRay(stage.size.width / 2, stage.size.height / 2).ray.direction;
+  const facing = (): Vector3 => stage.pointerRay(stage.size.width / 2, stage.size.height / 2).ray.direction;
   const rayAt = (at: { x: number; y: number }): Ray => stage.pointerRay(at.x, at.y).ray;
 
   function axisOf(now: Going): Vector3 | null {
@@ -151,13 +161,32 @@ export function createGestures({ stage, connection }: Context, session: EditSess
     if (!going?.begun || !from) return;
     const { begun } = going;
     const goal =
-      going.operation === "move" ? moveGoal(going, begun, from, at) : going.operation === "turn" ? turnGoal(going, begun, from, at) : timeGoal(going, from, at);
+      going.operation === "move"
+        ? moveGoal(going, begun, from, at)
+        : going.operation === "turn"
+          ? turnGoal(going, begun, from, at)
+          : timeGoal(going, from, at);
     for (const listener of goalListeners) listener(goal.to ?? null);
     sentAt = performance.now();
     const number = ++numbers;
     going.number = number;
-    if (going.posing) session.tell({ kind: "editPoseDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null });
-    else session.tell({ kind: "editDrag", gesture: begun.gesture, number, to: goal.to ?? null, turn: goal.turn ?? null, factor: goal.factor ?? null });
+    if (going.posing)
+      session.tell({
+        kind: "editPoseDrag",
+        gesture: begun.gesture,
+        number,
+        to: goal.to ?? null,
+        turn: goal.turn ?? null,
+      });
+    else
+      session.tell({
+        kind: "editDrag",
+        gesture: begun.gesture,
+        number,
+        to: goal.to ?? null,
+        turn: goal.turn ?? null,
+        factor: goal.factor ?? null,
+      });
     latencies.told(number, at.at, performance.now());
   }
 
@@ -171,9 +200,20 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   function beginning({ operation, point, time, posing, keys }: Grip): EditBeginRequest | EditPoseBeginRequest {
     if (!posing) return { kind: "editBegin", operation, point, time };
     const pins = session.state?.pins.map((pin) => pin.point) ?? [];
-    return { kind: "editPoseBegin", point, time, operation: operation === "turn" ? "turn" : "move", pins, key: keys ?? false };
+    return {
+      kind: "editPoseBegin",
+      point,
+      time,
+      operation: operation === "turn" ? "turn" : "move",
+      pins,
+      key: keys ?? false,
+    };
   }
-  const ending = (posing: boolean, gesture: number, commit: boolean): EditEndRequest | EditPoseEndRequest => ({ kind: posing ? "editPoseEnd" : "editEnd", gesture, commit });
+  const ending = (posing: boolean, gesture: number, commit: boolean): EditEndRequest | EditPoseEndRequest => ({
+    kind: posing ? "editPoseEnd" : "editEnd",
+    gesture,
+    commit,
+  });
 
   let prepared: { grip: Grip; begun: Promise<EditBegun | null> } | null = null;
   session.onState(() => {
@@ -190,7 +230,9 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   function forget(): void {
     const mine = prepared;
     prepared = null;
-    void mine?.begun.then((begun) => begun && connection.request(ending(mine.grip.posing, begun.gesture, false)).catch(() => null));
+    void mine?.begun.then(
+      (begun) => begun && connection.request(ending(mine.grip.posing, begun.gesture, false)).catch(() => null),
+    );
   }
 
   async function asked(grip: Grip): Promise<EditBegun | null> {

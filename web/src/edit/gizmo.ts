@@ -1,9 +1,12 @@
-/** Handles at the point in hand: axes to move it along, rings to turn it, a pair of arrows along the path for its timing. */
+/**
+ * Handles at the point in hand: axes to move it along, rings to turn it, a pair of arrows along the path for its
+ * timing.
+ */
 import { Quaternion, Vector3 } from "three";
 import type { Context } from "../context";
 import type { CurveLayer } from "./curve_layer";
-import type { Gestures, Grip, Operation } from "./gesture";
 import { AXES, type Axis, triple, vector } from "./geometry";
+import type { Gestures, Grip, Operation } from "./gesture";
 import { frameOf } from "./paths";
 import type { EditView } from "./view";
 
@@ -25,8 +28,14 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
   return element;
 }
 
-/** The front and the back of a ring about an axis, as paths of a picture: `place` gives pixels, `view` looks into it. */
-export function ringPaths(axis: Vector3, view: Vector3, place: (v: Vector3) => { x: number; y: number }): { front: string; back: string } {
+/**
+ * The front and the back of a ring about an axis, as paths of a picture: `place` gives pixels, `view` looks into it.
+ */
+export function ringPaths(
+  axis: Vector3,
+  view: Vector3,
+  place: (v: Vector3) => { x: number; y: number },
+): { front: string; back: string } {
   const u = new Vector3(...(Math.abs(axis.x) < 0.9 ? [1, 0, 0] : [0, 1, 0])).cross(axis).normalize();
   const v = axis.clone().cross(u);
   const parts = { front: "", back: "" };
@@ -44,7 +53,15 @@ export function ringPaths(axis: Vector3, view: Vector3, place: (v: Vector3) => {
   return parts;
 }
 
-export function createGizmo({ stage, store }: Context, host: HTMLElement, layer: CurveLayer, view: EditView, gestures: Gestures, ready: () => boolean, take: () => Take): { awake: boolean } {
+export function createGizmo(
+  { stage, store }: Context,
+  host: HTMLElement,
+  layer: CurveLayer,
+  view: EditView,
+  gestures: Gestures,
+  ready: () => boolean,
+  take: () => Take,
+): { awake: boolean } {
   const root = svg("svg", { class: "edit-gizmo", "aria-hidden": "true" }) as SVGSVGElement;
   host.append(root);
   let awake = false;
@@ -54,13 +71,25 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
   const handle = (name: string, kind: string, grip: () => Partial<Grip> & { operation: Operation }): SVGElement => {
     const found = handles.get(name);
     if (found) return found;
-    const element = svg("g", { class: `handle-${kind}`, "data-handle": name }, svg("path", { class: "reach" }), svg("path", { class: "line" }), svg("path", { class: "back" }), svg("text", {}));
+    const element = svg(
+      "g",
+      { class: `handle-${kind}`, "data-handle": name },
+      svg("path", { class: "reach" }),
+      svg("path", { class: "line" }),
+      svg("path", { class: "back" }),
+      svg("text", {}),
+    );
     element.addEventListener("pointerdown", (event) => take()(event as PointerEvent, grip()));
     root.append(element);
     handles.set(name, element);
     return element;
   };
-  const draw = (element: SVGElement, line: string, back = "", text: { x: number; y: number; said: string } | null = null): void => {
+  const draw = (
+    element: SVGElement,
+    line: string,
+    back = "",
+    text: { x: number; y: number; said: string } | null = null,
+  ): void => {
     const [reach, path, behind, name] = element.children;
     reach.setAttribute("d", line);
     path.setAttribute("d", line);
@@ -80,21 +109,40 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
 
   function update(): void {
     const what = view.tool === "sketch" ? "" : view.tool;
-    if (!awake || gestures.going) return clear();
+    if (!awake || gestures.going) {
+      clear();
+      return;
+    }
     const place = view.active === null ? null : layer.place(view.active, store.time);
     const turn = view.active === null ? null : layer.turn(view.active, store.time);
-    if (!what || !ready() || !place || !turn || store.document?.stage.playing || (view.posing && what === "time")) return clear();
+    if (!what || !ready() || !place || !turn || store.document?.stage.playing || (view.posing && what === "time")) {
+      clear();
+      return;
+    }
     const at = stage.project(place);
-    if (!at.visible) return clear();
+    if (!at.visible) {
+      clear();
+      return;
+    }
     if (!drawn.startsWith(what)) clear();
     const looks = stage.pointerRay(at.x, at.y).ray.direction.clone();
     const middle = stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray;
     const depth = vector(place).sub(middle.origin).dot(middle.direction);
-    const metre = depth * 2 * Math.tan((26 * Math.PI) / 360) / Math.max(1, stage.canvas.clientHeight); // m a px
-    const key = `${what} ${place.map((p) => p.toFixed(4)).join()} ${turn.map((q) => q.toFixed(3)).join()} ${at.x.toFixed(1)} ${at.y.toFixed(1)} ${looks.toArray().map((c) => c.toFixed(4)).join()} ${metre.toPrecision(4)}`;
+    const metre = (depth * 2 * Math.tan((26 * Math.PI) / 360)) / Math.max(1, stage.canvas.clientHeight); // m a px
+    const digits = (values: readonly number[], count: number): string =>
+      values.map((value) => value.toFixed(count)).join();
+    const key = [
+      what,
+      digits(place, 4),
+      digits(turn, 3),
+      digits([at.x, at.y], 1),
+      digits(looks.toArray(), 4),
+      metre.toPrecision(4),
+    ].join(" ");
     if (key === drawn) return;
     drawn = key;
-    const out = (v: Vector3, pixels: number): { x: number; y: number } => stage.project(triple(vector(place).addScaledVector(v, pixels * metre)));
+    const out = (v: Vector3, pixels: number): { x: number; y: number } =>
+      stage.project(triple(vector(place).addScaledVector(v, pixels * metre)));
     if (what === "move") arrows(at, out);
     else if (what === "turn") rings(turn, looks, out);
     else timing(at);
@@ -109,20 +157,34 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
       element.classList.toggle("hidden", length < CLEAR + 10); // an axis towards the eye cannot be pulled along
       const [ux, uy] = [(tip.x - at.x) / (length || 1), (tip.y - at.y) / (length || 1)];
       const from = { x: at.x + CLEAR * ux, y: at.y + CLEAR * uy };
-      const head = `M${tip.x - 8 * ux - 4 * uy} ${tip.y - 8 * uy + 4 * ux}L${tip.x} ${tip.y}L${tip.x - 8 * ux + 4 * uy} ${tip.y - 8 * uy - 4 * ux}`;
-      draw(element, `M${from.x} ${from.y}L${tip.x} ${tip.y}${head}`, "", { x: at.x + (tip.x - at.x) * 1.16, y: at.y + (tip.y - at.y) * 1.16, said: NAMES[name] });
+      draw(element, `M${from.x} ${from.y}L${tip.x} ${tip.y}${arrowHead(tip.x, tip.y, ux, uy, 8, 4)}`, "", {
+        x: at.x + (tip.x - at.x) * 1.16,
+        y: at.y + (tip.y - at.y) * 1.16,
+        said: NAMES[name],
+      });
     }
   }
 
-  function rings(turn: readonly number[], looks: Vector3, out: (v: Vector3, pixels: number) => { x: number; y: number }): void {
+  function rings(
+    turn: readonly number[],
+    looks: Vector3,
+    out: (v: Vector3, pixels: number) => { x: number; y: number },
+  ): void {
     const local = new Quaternion(turn[0], turn[1], turn[2], turn[3]);
     for (const name of ["x", "y", "z"] as const) {
       const axis = AXES[name].clone().applyQuaternion(local);
       const { front, back } = ringPaths(axis, looks, (v) => out(v, RING));
-      draw(handle(name, name, () => ({ operation: "turn", axis: AXES[name].clone().applyQuaternion(local) })), front, back);
+      draw(
+        handle(name, name, () => ({ operation: "turn", axis: AXES[name].clone().applyQuaternion(local) })),
+        front,
+        back,
+      );
     }
     const round = ringPaths(looks, new Vector3(), (v) => out(v, RING + 12));
-    draw(handle("view", "view", () => ({ operation: "turn" })), round.front);
+    draw(
+      handle("view", "view", () => ({ operation: "turn" })),
+      round.front,
+    );
   }
 
   /** Two arrows along the path, away from the point: pulled apart the frames spread, pushed together they gather. */
@@ -135,10 +197,17 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
     const [dx, dy] = [screen[3 * b] - screen[3 * a], screen[3 * b + 1] - screen[3 * a + 1]];
     const length = Math.hypot(dx, dy);
     const [ux, uy] = length > 1 ? [dx / length, dy / length] : [1, 0];
-    for (const [name, sign] of [["earlier", -1], ["later", 1]] as const) {
+    for (const [name, sign] of [
+      ["earlier", -1],
+      ["later", 1],
+    ] as const) {
       const [x, y, ex, ey] = [at.x + sign * TIMING * ux, at.y + sign * TIMING * uy, sign * ux, sign * uy];
-      const line = `M${at.x + 10 * ex} ${at.y + 10 * ey}L${x} ${y}M${x - 7 * ex - 6 * ey} ${y - 7 * ey + 6 * ex}L${x} ${y}L${x - 7 * ex + 6 * ey} ${y - 7 * ey - 6 * ex}M${x + 5 * ex - 7 * ey} ${y + 5 * ey + 7 * ex}L${x + 5 * ex + 7 * ey} ${y + 5 * ey - 7 * ex}`;
-      draw(handle(name, "time", () => ({ operation: "time", faster: { x: ex, y: ey } })), line);
+      const shaft = `M${at.x + 10 * ex} ${at.y + 10 * ey}L${x} ${y}`;
+      const bar = `M${x + 5 * ex - 7 * ey} ${y + 5 * ey + 7 * ex}L${x + 5 * ex + 7 * ey} ${y + 5 * ey - 7 * ex}`;
+      draw(
+        handle(name, "time", () => ({ operation: "time", faster: { x: ex, y: ey } })),
+        shaft + arrowHead(x, y, ex, ey, 7, 6) + bar,
+      );
     }
   }
 
@@ -154,4 +223,10 @@ export function createGizmo({ stage, store }: Context, host: HTMLElement, layer:
       update();
     },
   };
+}
+
+/** The SVG path of an arrow head with its tip at (x, y) and the direction (ux, uy); sizes in px. */
+function arrowHead(x: number, y: number, ux: number, uy: number, length: number, half: number): string {
+  const [backX, backY] = [x - length * ux, y - length * uy];
+  return `M${backX - half * uy} ${backY + half * ux}L${x} ${y}L${backX + half * uy} ${backY - half * ux}`;
 }

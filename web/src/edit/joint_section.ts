@@ -18,16 +18,21 @@ export interface Limitable {
 /** The columns of a target that can be limited; of a quaternion, the angles that it becomes when it is. */
 export function limitable(channels: readonly EditChannel[]): Limitable[] {
   return channels.flatMap(({ channel, columns }) => {
-    if (channel === "rotation") return ["x", "y", "z"].map((column) => ({ column, title: `Turn ${column.toUpperCase()}`, angle: true }));
+    if (channel === "rotation")
+      return ["x", "y", "z"].map((column) => ({ column, title: `Turn ${column.toUpperCase()}`, angle: true }));
     return columns.map((column) => {
       const short = column.split(".").at(-1) ?? column;
       if (channel === "euler") return { column: short, title: `Turn ${short.toUpperCase()}`, angle: true };
-      if (channel === "translation" || channel === "scale") return { column: `${channel}.${short}`, title: `${channel === "scale" ? "Scale" : "Move"} ${short.toUpperCase()}`, angle: false };
+      if (channel === "translation" || channel === "scale")
+        return {
+          column: `${channel}.${short}`,
+          title: `${channel === "scale" ? "Scale" : "Move"} ${short.toUpperCase()}`,
+          angle: false,
+        };
       return { column: short, title: short, angle: false };
     });
   });
 }
-
 
 export function jointSection({ store }: Context, session: EditSession, view: EditView): HTMLElement {
   const title = h("span", { class: "nowrap" }, "Joint");
@@ -35,14 +40,23 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
   const section = h("div", { class: "section", "data-testid": "edit-joint" }, h("h2", {}, title), body);
   let shown = "";
 
-  function limitRow(target: string, { column, title: name, angle }: Limitable, limit: LimitEntry | undefined): HTMLElement {
+  function limitRow(
+    target: string,
+    { column, title: name, angle }: Limitable,
+    limit: LimitEntry | undefined,
+  ): HTMLElement {
     const scale = angle ? DEGREES : 1;
     const unit = angle ? "°" : column.startsWith("translation") ? "m" : "";
     const send = (low: number | null, high: number | null, fit = false): void => {
       // what is refused is shown as it is again
       void session.ask({ kind: "editLimit", target, column, low, high, fit }).then(() => draw(true));
     };
-    const on = h("input", { type: "checkbox", "aria-label": `Limit ${name}`, checked: limit !== undefined, "data-testid": `edit-limit-${column}` });
+    const on = h("input", {
+      type: "checkbox",
+      "aria-label": `Limit ${name}`,
+      checked: limit !== undefined,
+      "data-testid": `edit-limit-${column}`,
+    });
     const usual = angle ? 90 : 1;
     on.addEventListener("change", () => (on.checked ? send(-usual / scale, usual / scale, true) : send(null, null)));
     const field = (end: "low" | "high"): HTMLElement => {
@@ -53,10 +67,19 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
         step: angle ? 1 : 0.01,
         digits: angle ? 0 : 2,
         unit,
-        change: (next) => send(end === "low" ? next / scale : (limit?.low ?? null), end === "high" ? next / scale : (limit?.high ?? null)),
+        change: (next) =>
+          send(
+            end === "low" ? next / scale : (limit?.low ?? null),
+            end === "high" ? next / scale : (limit?.high ?? null),
+          ),
       }).element;
     };
-    return h("div", { class: "limit" }, h("label", { class: "check nowrap" }, on, name), ...(limit ? [field("low"), h("span", { class: "muted" }, "to"), field("high")] : []));
+    return h(
+      "div",
+      { class: "limit" },
+      h("label", { class: "check nowrap" }, on, name),
+      ...(limit ? [field("low"), h("span", { class: "muted" }, "to"), field("high")] : []),
+    );
   }
 
   function draw(anew = false): void {
@@ -65,7 +88,12 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
     const channels = state?.channels.filter((channel) => channel.target === target) ?? [];
     const limits = state?.limits.filter((limit) => limit.target === target) ?? [];
     const stiffness = state?.stiffness[target] ?? 1;
-    const key = JSON.stringify([target, channels.map((channel) => [channel.channel, channel.columns]), limits, stiffness]);
+    const key = JSON.stringify([
+      target,
+      channels.map((channel) => [channel.channel, channel.columns]),
+      limits,
+      stiffness,
+    ]);
     section.classList.toggle("hidden", !state || !channels.length);
     if (key === shown && !anew) return;
     const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
@@ -87,8 +115,16 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
       body,
       stiff.element,
       h("h3", { class: "limits-title" }, "Limits"),
-      ...columns.map((each) => limitRow(target, each, limits.find((limit) => limit.column === each.column))),
-      channels.some((channel) => channel.channel === "rotation") ? h("p", { class: "muted" }, "It turns by a quaternion: a limit makes angles of it first.") : null,
+      ...columns.map((each) =>
+        limitRow(
+          target,
+          each,
+          limits.find((limit) => limit.column === each.column),
+        ),
+      ),
+      channels.some((channel) => channel.channel === "rotation")
+        ? h("p", { class: "muted" }, "It turns by a quaternion: a limit makes angles of it first.")
+        : null,
     );
     // who sets one limit after the other by keys stays where they are
     if (focused) body.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`)?.focus();

@@ -1,4 +1,7 @@
-/** Latency of drags as a hand feels it, step by step: from the pointer's event to the picture that first shows what it did. */
+/**
+ * Latency of drags as a hand feels it, step by step: from the pointer's event to the picture that first shows what it
+ * did.
+ */
 
 const KEPT = 4096;
 
@@ -47,7 +50,9 @@ export class Latencies {
 
   /** A picture was handed to the graphics card. Returns whether it shows a drag for the first time. */
   drawn(now: number): boolean {
-    const shown = this.going.filter((each) => each.frame !== null && !each.drawn && this.latest !== null && reached(this.latest, each.frame));
+    const shown = this.going.filter(
+      (each) => each.frame !== null && !each.drawn && this.latest !== null && reached(this.latest, each.frame),
+    );
     for (const each of shown) each.drawn = now;
     return shown.length > 0;
   }
@@ -56,7 +61,8 @@ export class Latencies {
   done(drawn: number, now: number): void {
     const over = this.going.filter((each) => each.drawn && each.drawn <= drawn);
     this.going = this.going.filter((each) => !over.includes(each));
-    for (const { event, sent, heard, server, drawn: handed } of over) this.ring.push({ event, sent, heard, server, drawn: handed, done: now });
+    for (const { event, sent, heard, server, drawn: handed } of over)
+      this.ring.push({ event, sent, heard, server, drawn: handed, done: now });
     this.ring.splice(0, Math.max(0, this.ring.length - KEPT));
   }
 

@@ -4,21 +4,49 @@ import { h, icon, replace } from "../dom";
 import type { ContactEntry, HoldEntry, PinEntry, PointRef, ShownCurve } from "../protocol/messages";
 import type { EditActions } from "./actions";
 import type { EditSession } from "./session";
-import { jointPoint, pointName, samePoint, type EditView } from "./view";
+import { type EditView, jointPoint, pointName, samePoint } from "./view";
 
 const PIN = "M6 2h4l-.5 4L12 8.5H4L6.5 6zM8 8.5V14";
 const TURN = "M13 6a5.5 5.5 0 1 0 .5 3.5M13.2 2.2V6H9.4";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
 const button = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
-  h("button", { type: "button", class: "quiet small square", "aria-label": name, title: name, "aria-pressed": pressed === undefined ? null : String(pressed), "data-testid": testid, onclick: run }, icon(path));
+  h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small square",
+      "aria-label": name,
+      title: name,
+      "aria-pressed": pressed === undefined ? null : String(pressed),
+      "data-testid": testid,
+      onclick: run,
+    },
+    icon(path),
+  );
 
-export function pathsSection({ stage, store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+export function pathsSection(
+  { stage, store }: Context,
+  session: EditSession,
+  view: EditView,
+  actions: EditActions,
+): HTMLElement {
   const list = h("div", { class: "list", "data-testid": "edit-curves" });
   const aside = h("span", { class: "aside" });
-  const find = h("input", { type: "search", placeholder: "Add a joint by name", "aria-label": "Add a joint by name", list: "edit-joints", "data-testid": "edit-add-joint" });
+  const find = h("input", {
+    type: "search",
+    placeholder: "Add a joint by name",
+    "aria-label": "Add a joint by name",
+    list: "edit-joints",
+    "data-testid": "edit-add-joint",
+  });
   const joints = h("datalist", { id: "edit-joints" });
-  const picks = h("button", { type: "button", class: "small", "data-testid": "edit-picks", onclick: () => (view.picks = view.picks === "joint" ? "skin" : "joint") });
+  const picks = h("button", {
+    type: "button",
+    class: "small",
+    "data-testid": "edit-picks",
+    onclick: () => (view.picks = view.picks === "joint" ? "skin" : "joint"),
+  });
   find.addEventListener("change", () => {
     const name = find.value.trim();
     if (!names().includes(name)) return;
@@ -33,8 +61,24 @@ export function pathsSection({ stage, store }: Context, session: EditSession, vi
     return h(
       "div",
       { class: `row${curve === view.active ? " current" : ""}`, "data-testid": "edit-curve", "data-name": name },
-      h("button", { type: "button", class: "quiet small grow nowrap", "aria-pressed": String(curve === view.active), title: `Take ${name} in hand`, onclick: () => actions.activate(curve) }, name),
-      button(pinned ? `Release the pin of ${name} (P)` : `Pin ${name}: keep its path (P)`, PIN, () => actions.togglePin(point), pinned, "edit-pin"),
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet small grow nowrap",
+          "aria-pressed": String(curve === view.active),
+          title: `Take ${name} in hand`,
+          onclick: () => actions.activate(curve),
+        },
+        name,
+      ),
+      button(
+        pinned ? `Release the pin of ${name} (P)` : `Pin ${name}: keep its path (P)`,
+        PIN,
+        () => actions.togglePin(point),
+        pinned,
+        "edit-pin",
+      ),
       button(`Hide the path of ${name} (H)`, CLOSE, () => actions.hide(curve), undefined, "edit-hide"),
     );
   }
@@ -42,9 +86,22 @@ export function pathsSection({ stage, store }: Context, session: EditSession, vi
   function draw(): void {
     const curves = session.state?.curves ?? [];
     aside.textContent = curves.length ? String(curves.length) : "";
-    replace(list, ...curves.map(row), curves.length ? null : h("p", { class: "muted" }, "Click a point of the character: its path over time is drawn on stage. With Shift, one more."));
+    replace(
+      list,
+      ...curves.map(row),
+      curves.length
+        ? null
+        : h(
+            "p",
+            { class: "muted" },
+            "Click a point of the character: its path over time is drawn on stage. With Shift, one more.",
+          ),
+    );
     picks.textContent = view.picks === "joint" ? "Picks joints" : "Picks the skin";
-    picks.title = view.picks === "joint" ? "A click takes the joint under the pointer; click here to take the very point of the skin" : "A click takes the very point of the skin; click here to take joints";
+    picks.title =
+      view.picks === "joint"
+        ? "A click takes the joint under the pointer; click here to take the very point of the skin"
+        : "A click takes the very point of the skin; click here to take joints";
   }
 
   let known = "";
@@ -57,18 +114,43 @@ export function pathsSection({ stage, store }: Context, session: EditSession, vi
   session.onState(draw);
   view.onChange(draw);
   store.onDocument(draw);
-  return h("div", { class: "section" }, h("h2", {}, "Paths", aside), list, h("div", { class: "spread" }, find, picks), joints);
+  return h(
+    "div",
+    { class: "section" },
+    h("h2", {}, "Paths", aside),
+    list,
+    h("div", { class: "spread" }, find, picks),
+    joints,
+  );
 }
 
 type Held = { id: string; point: PointRef; what: string; when: string; time: number | null };
 
 /** Everything that is held, in the order of pins, contacts, moments. */
-export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly ContactEntry[]; holds: readonly HoldEntry[] }): Held[] {
+export function heldOf(state: {
+  pins: readonly PinEntry[];
+  contacts: readonly ContactEntry[];
+  holds: readonly HoldEntry[];
+}): Held[] {
   const span = (start: number | null, stop: number | null): string =>
-    start === null && stop === null ? "always" : `${start === null ? "start" : start.toFixed(2)}–${stop === null ? "end" : stop.toFixed(2)} s`;
+    start === null && stop === null
+      ? "always"
+      : `${start === null ? "start" : start.toFixed(2)}–${stop === null ? "end" : stop.toFixed(2)} s`;
   return [
-    ...state.pins.map(({ id, point, start, stop, orientation }) => ({ id, point, what: orientation ? "pin" : "pin, free to turn", when: span(start, stop), time: null })),
-    ...state.contacts.map(({ id, point, start, stop }) => ({ id, point, what: "contact", when: span(start, stop), time: start })),
+    ...state.pins.map(({ id, point, start, stop, orientation }) => ({
+      id,
+      point,
+      what: orientation ? "pin" : "pin, free to turn",
+      when: span(start, stop),
+      time: null,
+    })),
+    ...state.contacts.map(({ id, point, start, stop }) => ({
+      id,
+      point,
+      what: "contact",
+      when: span(start, stop),
+      time: start,
+    })),
     ...state.holds.map(({ id, point, time }) => ({ id, point, what: "moment", when: `${time.toFixed(2)} s`, time })),
   ];
 }
@@ -76,9 +158,17 @@ export function heldOf(state: { pins: readonly PinEntry[]; contacts: readonly Co
 export function heldSection(session: EditSession, view: EditView, actions: EditActions): HTMLElement {
   const list = h("div", { class: "list", "data-testid": "edit-held" });
   const aside = h("span", { class: "aside" });
-  const name = (): string => (actions.point() ? pointName(actions.point()!) : "the point in hand");
+  const name = (): string => {
+    const point = actions.point();
+    return point ? pointName(point) : "the point in hand";
+  };
   const add = (title: string, key: string, about: () => string, run: () => void, testid: string): HTMLButtonElement => {
-    const made = h("button", { type: "button", class: "small", "data-testid": testid, onclick: run }, title, h("kbd", {}, key));
+    const made = h(
+      "button",
+      { type: "button", class: "small", "data-testid": testid, onclick: run },
+      title,
+      h("kbd", {}, key),
+    );
     adders.push(() => {
       made.disabled = actions.point() === null;
       made.title = about();
@@ -89,17 +179,51 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
   const buttons = h(
     "div",
     { class: "buttons" },
-    add("Pin", "P", () => `Keep the path of ${name()} while others are moved`, () => actions.togglePin(actions.point()), "edit-set-pin"),
-    add("Contact", "C", () => `${name()} stands still between the keys around now`, () => actions.contact(actions.point()), "edit-set-contact"),
-    add("Moment", "K", () => `${name()} passes now where it passes now`, () => actions.hold(actions.point(), actions.now()), "edit-set-hold"),
+    add(
+      "Pin",
+      "P",
+      () => `Keep the path of ${name()} while others are moved`,
+      () => actions.togglePin(actions.point()),
+      "edit-set-pin",
+    ),
+    add(
+      "Contact",
+      "C",
+      () => `${name()} stands still between the keys around now`,
+      () => actions.contact(actions.point()),
+      "edit-set-contact",
+    ),
+    add(
+      "Moment",
+      "K",
+      () => `${name()} passes now where it passes now`,
+      () => actions.hold(actions.point(), actions.now()),
+      "edit-set-hold",
+    ),
   );
 
   /** Whether a pin keeps the orientation too; nothing for others. */
   function turnButton(id: string): HTMLElement | null {
     const pin = session.state?.pins.find((each) => each.id === id);
     if (!pin) return null;
-    const title = pin.orientation ? "Keeps its orientation too; click to let it turn" : "Free to turn; click to keep its orientation";
-    return button(title, TURN, () => void session.ask({ kind: "editPin", point: pin.point, orientation: !pin.orientation, start: pin.start, stop: pin.stop, held: id }), pin.orientation, "edit-pin-turn");
+    const title = pin.orientation
+      ? "Keeps its orientation too; click to let it turn"
+      : "Free to turn; click to keep its orientation";
+    return button(
+      title,
+      TURN,
+      () =>
+        void session.ask({
+          kind: "editPin",
+          point: pin.point,
+          orientation: !pin.orientation,
+          start: pin.start,
+          stop: pin.stop,
+          held: id,
+        }),
+      pin.orientation,
+      "edit-pin-turn",
+    );
   }
 
   function draw(): void {
@@ -112,15 +236,30 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
           "div",
           { class: "row", "data-testid": "edit-held-row", "data-what": what },
           h("span", { class: `glyph held-${what.split(",")[0]}`, "aria-hidden": "true" }),
-          h("button", { type: "button", class: "quiet small nowrap grow", title: `Take ${pointName(point)} in hand${time === null ? "" : `, at ${time.toFixed(2)} s`}`, onclick: () => actions.take(point, time) }, pointName(point)),
+          h(
+            "button",
+            {
+              type: "button",
+              class: "quiet small nowrap grow",
+              title: `Take ${pointName(point)} in hand${time === null ? "" : `, at ${time.toFixed(2)} s`}`,
+              onclick: () => actions.take(point, time),
+            },
+            pointName(point),
+          ),
           h("span", { class: "muted" }, [what.split(",")[0], when === "always" ? "" : when].join(" ").trim()),
           turnButton(id),
           button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),
         ),
       ),
-      held.length ? null : h("p", { class: "muted" }, "Nothing is held. Pins keep a path, contacts stand still, moments are passed as they are."),
+      held.length
+        ? null
+        : h(
+            "p",
+            { class: "muted" },
+            "Nothing is held. Pins keep a path, contacts stand still, moments are passed as they are.",
+          ),
     );
-    adders.forEach((each) => each());
+    for (const adder of adders) adder();
   }
 
   session.onState(draw);

@@ -6,6 +6,7 @@ import type { Command, Mode } from "../modes/mode";
 import { createEditActions } from "./actions";
 import { createBlocked } from "./blocked";
 import { editCommands } from "./commands";
+import { exposed } from "./console";
 import { createCurveLayer } from "./curve_layer";
 import { createFollowing } from "./following";
 import { createGestures } from "./gesture";
@@ -20,7 +21,6 @@ import { poseSection } from "./pose_section";
 import { createEditSession } from "./session";
 import { createSketching } from "./sketching";
 import { createTags } from "./tags";
-import { exposed } from "./console";
 import { createToolbar } from "./toolbar";
 import { createEditView, jointPoint } from "./view";
 import { viewSection } from "./view_section";
@@ -69,7 +69,15 @@ export function editMode(context: Context): Mode {
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
   const empty = h("p", { class: "edit-empty" }, "Choose a clip in the library to edit it.");
-  const sections = h("div", {}, pathsSection(context, session, view, actions), heldSection(session, view, actions), poseSection(context, session, view, actions), jointSection(context, session, view), viewSection(view));
+  const sections = h(
+    "div",
+    {},
+    pathsSection(context, session, view, actions),
+    heldSection(session, view, actions),
+    poseSection(context, session, view, actions),
+    jointSection(context, session, view),
+    viewSection(view),
+  );
 
   function draw(): void {
     const state = session.state;
@@ -108,7 +116,8 @@ export function editMode(context: Context): Mode {
     const wanted = view.display.camera && on ? root : "";
     if (wanted === along) return;
     const lent = along && lends && on ? layer.curveOf(jointPoint(along)) : undefined;
-    if (lent && !layer.held(lent.point) && view.active !== lent.curve) void session.ask({ kind: "editCurve", shown: false, curve: lent.curve });
+    if (lent && !layer.held(lent.point) && view.active !== lent.curve)
+      void session.ask({ kind: "editCurve", shown: false, curve: lent.curve });
     along = wanted;
     layer.follow(wanted ? jointPoint(wanted) : null);
     lends = wanted !== "" && !layer.curveOf(jointPoint(wanted));
@@ -120,7 +129,14 @@ export function editMode(context: Context): Mode {
   return {
     id: "edit",
     title: "Edit",
-    commands: [...editCommands(session, view, { actions, follow: (operation) => pointing?.follow(operation), dismiss: () => dismiss() }), ...graph.commands],
+    commands: [
+      ...editCommands(session, view, {
+        actions,
+        follow: (operation) => pointing?.follow(operation),
+        dismiss: () => dismiss(),
+      }),
+      ...graph.commands,
+    ],
     panel(host) {
       host.classList.add("edit");
       host.append(head, empty, graph.panel, sections);
@@ -130,7 +146,15 @@ export function editMode(context: Context): Mode {
       const toolbar = createToolbar(context, host, session, view, gestures);
       const sketch = createSketching(context, host, session, layer, view, toolbar.busy);
       const blocked = createBlocked(context, host, session, layer, gestures);
-      const point = createPointing(context, host, { gestures, layer, view, actions, sketch, told: () => toolbar.hint(point.hint()), offered: () => blocked.open });
+      const point = createPointing(context, host, {
+        gestures,
+        layer,
+        view,
+        actions,
+        sketch,
+        told: () => toolbar.hint(point.hint()),
+        offered: () => blocked.open,
+      });
       const gizmo = createGizmo(context, host, layer, view, gestures, actions.ready, () => point.take);
       const tags = createTags(context, host, session, layer, view);
       awakened.push(point, blocked, gizmo, tags);

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { FRAME } from "../protocol/messages";
-import { followed, frameNear, frameOf, placeAt, readPaths, relativeSpeeds, segmentOf, smoothed, turnAt, type Paths } from "./paths";
+import {
+  followed,
+  frameNear,
+  frameOf,
+  type Paths,
+  placeAt,
+  readPaths,
+  relativeSpeeds,
+  segmentOf,
+  smoothed,
+  turnAt,
+} from "./paths";
 
 interface Part {
   number: number;
@@ -26,7 +37,10 @@ function message(first: number, total: number, times: number[], curves: Part[]):
   view.setUint32(12, FRAME.paths, true);
   view.setUint32(24, curves.length, true);
   view.setUint32(28, times.length, true);
-  words.forEach(([value, whole], i) => (whole ? view.setUint32(FRAME.header + 4 * i, value, true) : view.setFloat32(FRAME.header + 4 * i, value, true)));
+  for (const [i, [value, whole]] of words.entries()) {
+    if (whole) view.setUint32(FRAME.header + 4 * i, value, true);
+    else view.setFloat32(FRAME.header + 4 * i, value, true);
+  }
   return data;
 }
 
@@ -70,7 +84,13 @@ describe("motion curves on the wire", () => {
 
 describe("a path", () => {
   const times = Float32Array.from([0, 1, 3]);
-  const curve = { curve: 1, positions: Float32Array.from([0, 0, 0, 2, 0, 0, 2, 4, 0]), turns: Float32Array.from([0, 0, 0, 1, 0, 0, 0, -1, 0, 1, 0, 0]), keyTimes: new Float32Array(), keyPlaces: new Float32Array() };
+  const curve = {
+    curve: 1,
+    positions: Float32Array.from([0, 0, 0, 2, 0, 0, 2, 4, 0]),
+    turns: Float32Array.from([0, 0, 0, 1, 0, 0, 0, -1, 0, 1, 0, 0]),
+    keyTimes: new Float32Array(),
+    keyPlaces: new Float32Array(),
+  };
   const paths: Paths = { times, curves: new Map([[1, curve]]) };
 
   it("knows its frames, also beyond its ends", () => {
@@ -98,7 +118,10 @@ describe("a path", () => {
 
   it("has speeds from 0 to 1, and none where it stands", () => {
     const line = Float32Array.from({ length: 30 }, (_, i) => (i % 3 ? 0 : (i / 3) ** 2));
-    const speeds = relativeSpeeds(line, Float32Array.from({ length: 10 }, (_, f) => f));
+    const speeds = relativeSpeeds(
+      line,
+      Float32Array.from({ length: 10 }, (_, f) => f),
+    );
     expect(Math.max(...speeds)).toBe(1);
     for (let f = 1; f < 8; f++) expect(speeds[f + 1]).toBeGreaterThanOrEqual(speeds[f]);
     expect([...relativeSpeeds(new Float32Array(9), times)]).toEqual([0, 0, 0]);
@@ -123,7 +146,8 @@ describe("a path", () => {
 
   it("is drawn smooth, through every frame, and a line stays a line", () => {
     const smooth = smoothed(curve.positions, 3, 4);
-    for (let f = 0; f < 3; f++) expect([...smooth.subarray(12 * f, 12 * f + 3)]).toEqual([...curve.positions.subarray(3 * f, 3 * f + 3)]);
+    for (let f = 0; f < 3; f++)
+      expect([...smooth.subarray(12 * f, 12 * f + 3)]).toEqual([...curve.positions.subarray(3 * f, 3 * f + 3)]);
     const line = smoothed([0, 1, 2, 3, 4], 1, 5);
     for (let i = 5; i <= 15; i++) expect(line[i]).toBeCloseTo(i / 5, 6);
     expect(smooth.length).toBe(3 * 9);

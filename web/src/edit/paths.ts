@@ -1,4 +1,7 @@
-/** Motion curves as the server sends them: where points are at each frame, how they are turned, and where their keys lie. */
+/**
+ * Motion curves as the server sends them: where points are at each frame, how they are turned, and where their keys
+ * lie.
+ */
 import { FRAME } from "../protocol/messages";
 
 export interface MotionCurve {
@@ -26,14 +29,14 @@ export function readPaths(data: ArrayBuffer, before: Paths | null): Paths | null
   const [count, frames] = [view.getUint32(24, true), view.getUint32(28, true)];
   const [first, total] = [view.getUint32(FRAME.header, true), view.getUint32(FRAME.header + 4, true)];
   const whole = frames === total;
-  if (!whole && before?.times.length !== total) return null;
+  const times = whole ? new Float32Array(total) : before?.times;
+  if (times?.length !== total) return null;
   let at = FRAME.header + 4 * WORDS;
   const floats = (length: number): Float32Array => {
     const found = new Float32Array(data, at, length);
     at += 4 * length;
     return found;
   };
-  const times = whole ? new Float32Array(total) : before!.times;
   times.set(floats(frames), first);
   const curves = new Map<number, MotionCurve>();
   for (let i = 0; i < count; i++) {
@@ -82,7 +85,9 @@ export function placeAt(paths: Paths, curve: MotionCurve, time: number): [number
   return [mix(0), mix(1), mix(2)];
 }
 
-/** How a curve's point is turned at a time; between frames the quaternions are mixed, which is near enough for a handle. */
+/**
+ * How a curve's point is turned at a time; between frames the quaternions are mixed, which is near enough for a handle.
+ */
 export function turnAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number, number] {
   const { frame, share } = frameOf(paths.times, time);
   const next = Math.min(frame + 1, paths.times.length - 1);
@@ -93,7 +98,10 @@ export function turnAt(paths: Paths, curve: MotionCurve, time: number): [number,
   return mixed.map((value) => value / length) as [number, number, number, number];
 }
 
-/** The speed at each frame (F,), 0 for standing still to 1 for as fast as it gets: as fast as nine tenths of the frames are not. */
+/**
+ * The speed at each frame (F,), 0 for standing still to 1 for as fast as it gets: as fast as nine tenths of the frames
+ * are not.
+ */
 export function relativeSpeeds(positions: Float32Array, times: Float32Array): Float32Array {
   const count = times.length;
   const result = new Float32Array(count);
@@ -122,7 +130,10 @@ export function followed(paths: Paths, curve: MotionCurve, root: MotionCurve, no
   const here = placeAt(paths, root, now);
   const positions = curve.positions.map((value, i) => value - root.positions[i] + here[i % 3]);
   const keyPlaces = Float32Array.from(curve.keyPlaces);
-  curve.keyTimes.forEach((time, k) => placeAt(paths, root, time).forEach((value, c) => (keyPlaces[3 * k + c] += here[c] - value)));
+  for (const [k, time] of curve.keyTimes.entries()) {
+    const place = placeAt(paths, root, time);
+    for (let c = 0; c < 3; c++) keyPlaces[3 * k + c] += here[c] - place[c];
+  }
   return { ...curve, positions, keyPlaces };
 }
 
@@ -140,7 +151,8 @@ export function smoothed(places: ArrayLike<number>, width: number, pieces: numbe
       const [a, b, d, e] = [at(f - 1), at(f), at(f + 1), at(f + 2)];
       for (let i = 0; i < pieces; i++) {
         const u = i / pieces;
-        result[width * (f * pieces + i) + c] = b + 0.5 * u * (d - a + u * (2 * a - 5 * b + 4 * d - e + u * (3 * (b - d) + e - a)));
+        result[width * (f * pieces + i) + c] =
+          b + 0.5 * u * (d - a + u * (2 * a - 5 * b + 4 * d - e + u * (3 * (b - d) + e - a)));
       }
     }
   for (let c = 0; c < width; c++) result[result.length - width + c] = places[width * (frames - 1) + c];

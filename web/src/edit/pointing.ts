@@ -1,23 +1,30 @@
-/** The pointer over the stage: what it would take, clicks that choose, drags that edit, gestures that follow it freely. */
+/**
+ * The pointer over the stage: what it would take, clicks that choose, drags that edit, gestures that follow it freely.
+ */
 import type { Context } from "../context";
-import { showMenu, type Item } from "../controls/menu";
+import { type Item, showMenu } from "../controls/menu";
 import { h } from "../dom";
 import type { Picked } from "../stage/stage";
 import type { EditActions } from "./actions";
 import type { CurveLayer, OnCurve } from "./curve_layer";
-import type { Gestures, Grip, Operation, PointerAt } from "./gesture";
 import type { Axis } from "./geometry";
-import { jointPoint, pointName, skinPoint, type EditView } from "./view";
+import type { Gestures, Grip, Operation, PointerAt } from "./gesture";
+import { type EditView, jointPoint, pointName, skinPoint } from "./view";
 
 const THRESHOLD = 3; // px before a press is a drag
-// The hand itself, where the browser tells it (it does so at addresses of this machine and at safe ones): other moves wait for the
-// next frame of the browser.
+// `pointerrawupdate` comes at once, where the browser has it (only on localhost and over https); `pointermove` waits
+// for the next frame of the browser.
 const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
 const LOOKS = 90; // ms between two looks at the character under a resting hand
 
+const TURN_ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" fill="none" stroke="#16181c" stroke-width="4">' +
+  '<path d="M19 9a8 8 0 1 0 1 6M19 3v6h-6"/><path stroke="#fff" stroke-width="2" d="M19 9a8 8 0 1 0 1 6M19 3v6h-6"/>' +
+  "</svg>";
+
 export const CURSORS: Record<Operation | "sketch", string> = {
   move: "move",
-  turn: `url("data:image/svg+xml,${encodeURIComponent('<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" fill="none" stroke="#16181c" stroke-width="4"><path d="M19 9a8 8 0 1 0 1 6M19 3v6h-6"/><path stroke="#fff" stroke-width="2" d="M19 9a8 8 0 1 0 1 6M19 3v6h-6"/></svg>')}") 12 12, grabbing`,
+  turn: `url("data:image/svg+xml,${encodeURIComponent(TURN_ICON)}") 12 12, grabbing`,
   time: "ew-resize",
   sketch: "crosshair",
 };
@@ -69,7 +76,8 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return picked ? { on: "character", at: picked } : null;
   }
 
-  const pointOf = (picked: Picked) => (view.picks === "skin" || !picked.joint ? skinPoint(picked.vertex) : jointPoint(picked.joint));
+  const pointOf = (picked: Picked) =>
+    view.picks === "skin" || !picked.joint ? skinPoint(picked.vertex) : jointPoint(picked.joint);
 
   /** What a drag that begins here would do. */
   function gripOf(found: Under): Grip | null {
@@ -82,15 +90,30 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     }
     const point = pointOf(found.at);
     const posing = view.posing;
-    return { operation: posing && operation === "time" ? "move" : operation, point, name: pointName(point), time: actions.now(), posing, keys: view.addsKeys };
+    return {
+      operation: posing && operation === "time" ? "move" : operation,
+      point,
+      name: pointName(point),
+      time: actions.now(),
+      posing,
+      keys: view.addsKeys,
+    };
   }
 
-  /** Why a grip cannot begin, and what to do: between baked frames there is nothing to bend, what is pinned stays, and between keys there is nothing to pose. */
+  /**
+   * Why a grip cannot begin, and what to do: between baked frames there is nothing to bend, what is pinned stays, and
+   * between keys there is nothing to pose.
+   */
   function refusal({ operation, point, name, posing }: Grip): [string, string] | null {
-    if (!actions.ready()) return ["This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged."];
-    if (operation !== "time" && actions.pinned(point)) return [`${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand."];
+    if (!actions.ready())
+      return ["This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged."];
+    if (operation !== "time" && actions.pinned(point))
+      return [`${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand."];
     if (!posing || view.addsKeys || actions.atKey()) return null;
-    return ["There is no key here to pose.", "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel."];
+    return [
+      "There is no key here to pose.",
+      "↑ and ↓ go to the next key, I sets one here; or let posing add keys, in the panel.",
+    ];
   }
 
   function canBegin(grip: Grip): boolean {
@@ -99,7 +122,10 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     return !why;
   }
 
-  /** The server makes ready while the hand has not moved yet; not where a click would lose what is offered, or means something else. */
+  /**
+   * The server makes ready while the hand has not moved yet; not where a click would lose what is offered, or means
+   * something else.
+   */
   function prepare(grip: Grip, { shiftKey }: PointerEvent): void {
     if (!shiftKey && !refusal(grip) && !store.document?.stage.playing && !hand.offered()) gestures.prepare(grip);
   }
@@ -115,7 +141,12 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   }
 
   /** Watches a press: past the threshold it is a drag of what was taken, else a click. */
-  function watch(down: PointerEvent, grip: Grip | null, taken: (grip: Grip) => void, clicked: (event: PointerEvent) => void): void {
+  function watch(
+    down: PointerEvent,
+    grip: Grip | null,
+    taken: (grip: Grip) => void,
+    clicked: (event: PointerEvent) => void,
+  ): void {
     let dragging = false;
     const begin = (): void => {
       if (!grip || !canBegin(grip)) return;
@@ -198,7 +229,8 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   /** A click on nothing lets go of what is in hand; a drag there turns the camera, which the stage does. */
   function watchNothing(down: PointerEvent): void {
     const up = (event: PointerEvent): void => {
-      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD && !event.shiftKey) actions.activate(null);
+      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD && !event.shiftKey)
+        actions.activate(null);
     };
     canvas.addEventListener("pointerup", up, { once: true });
   }
@@ -218,8 +250,8 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   function look(): void {
     const curve = view.posing ? null : layer.hit(pointer.x, pointer.y);
     if (curve) show({ on: "curve", at: curve });
-    else
-      looking ||= window.setTimeout(() => {
+    else if (!looking)
+      looking = window.setTimeout(() => {
         looking = 0;
         if (awake && !gestures.going && !store.document?.stage.playing) show(under(pointer.x, pointer.y));
       }, LOOKS);
@@ -261,7 +293,14 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       return;
     }
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
-    const grip: Grip = { operation, point, name: entry.name, time: actions.now(), posing: view.posing && operation !== "time", keys: view.addsKeys };
+    const grip: Grip = {
+      operation,
+      point,
+      name: entry.name,
+      time: actions.now(),
+      posing: view.posing && operation !== "time",
+      keys: view.addsKeys,
+    };
     if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
       window.removeEventListener(MOVES, move);
@@ -312,16 +351,33 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       event.preventDefault();
       event.stopPropagation();
       document.body.style.cursor = CURSORS[handle.operation];
-      const grip: Grip = { point: entry.point, name: entry.name, time: actions.now(), posing: view.posing && handle.operation !== "time", keys: view.addsKeys, ...handle };
+      const grip: Grip = {
+        point: entry.point,
+        name: entry.name,
+        time: actions.now(),
+        posing: view.posing && handle.operation !== "time",
+        keys: view.addsKeys,
+        ...handle,
+      };
       prepare(grip, event);
-      watch(event, grip, () => undefined, () => undefined);
+      watch(
+        event,
+        grip,
+        () => undefined,
+        () => undefined,
+      );
     },
     hint() {
       const grip = gripOf(over);
       if (!over || !grip || (view.tool === "sketch" && !view.posing)) return "";
       const verb = { move: "move", turn: "turn", time: "retime" }[grip.operation];
-      const where = over.on === "curve" ? ` at ${over.at.time.toFixed(2)} s${over.at.key !== null ? ", next to a key: B poses that" : ""}` : "";
-      return over.on === "curve" || view.posing ? `Drag to ${verb} ${grip.name}${where}` : `Click to see the path of ${grip.name}, drag to ${verb} it`;
+      const where =
+        over.on === "curve"
+          ? ` at ${over.at.time.toFixed(2)} s${over.at.key !== null ? ", next to a key: B poses that" : ""}`
+          : "";
+      return over.on === "curve" || view.posing
+        ? `Drag to ${verb} ${grip.name}${where}`
+        : `Click to see the path of ${grip.name}, drag to ${verb} it`;
     },
   };
 }

@@ -6,15 +6,37 @@ import type { EditActions } from "./actions";
 import type { EditSession } from "./session";
 import type { EditView } from "./view";
 
-export function poseSection({ store }: Context, session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+export function poseSection(
+  { store }: Context,
+  session: EditSession,
+  view: EditView,
+  actions: EditActions,
+): HTMLElement {
   const where = h("p", { class: "muted", "data-testid": "edit-at-key" });
   const button = (title: string, key: string, about: string, run: () => void, testid: string): HTMLButtonElement =>
-    h("button", { type: "button", class: "small", title: about, "data-testid": testid, onclick: run }, title, h("kbd", {}, key));
-  const setKey = button("Set keys", "I", "Set keys of all channels here; the motion stays as it is", actions.key, "edit-key");
+    h(
+      "button",
+      { type: "button", class: "small", title: about, "data-testid": testid, onclick: run },
+      title,
+      h("kbd", {}, key),
+    );
+  const setKey = button(
+    "Set keys",
+    "I",
+    "Set keys of all channels here; the motion stays as it is",
+    actions.key,
+    "edit-key",
+  );
   const unkey = button("Remove", "Alt I", "Remove the keys here", actions.unkey, "edit-unkey");
   const copy = button("Copy", "Ctrl C", "Copy the pose", actions.copyPose, "edit-copy");
   const paste = button("Paste", "Ctrl V", "Paste the pose as keys here", () => actions.pastePose(false), "edit-paste");
-  const mirror = button("Mirror", "Ctrl Shift V", "Paste the pose with left and right exchanged", () => actions.pastePose(true), "edit-mirror");
+  const mirror = button(
+    "Mirror",
+    "Ctrl Shift V",
+    "Paste the pose with left and right exchanged",
+    () => actions.pastePose(true),
+    "edit-mirror",
+  );
   const adds = h("input", { type: "checkbox", "data-testid": "edit-adds-keys" });
   adds.addEventListener("change", () => (view.addsKeys = adds.checked));
   let number = 0;
@@ -30,7 +52,7 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
     minimum: -0.25,
     maximum: 1.25,
     step: 0.01,
-    about: "A pose between the key before and the key after: 0 is the one before, 1 the one after, beyond them it overshoots. It sets keys here.",
+    about: "Sets keys to a pose between the key before (0) and the key after (1); values beyond them overshoot.",
     input: (value) => send(value, false),
     change: (value) => send(value, true),
     cancel: () => session.tell({ kind: "editAbandon" }),
@@ -43,8 +65,11 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
     const state = session.state;
     const here = actions.atKey();
     const now = actions.now();
-    const channels = state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - now) < 2e-3)).length ?? 0;
-    where.textContent = here ? `At a key of ${channels} of ${state?.channels.length ?? 0} channels.` : "Between keys. ↑ and ↓ go to the next one; I sets one here.";
+    const channels =
+      state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - now) < 2e-3)).length ?? 0;
+    where.textContent = here
+      ? `At a key of ${channels} of ${state?.channels.length ?? 0} channels.`
+      : "Between keys. ↑ and ↓ go to the next one; I sets one here.";
     unkey.disabled = !here;
     paste.disabled = !state?.copied;
     mirror.disabled = !state?.copied || !state.pairs;
@@ -61,6 +86,11 @@ export function poseSection({ store }: Context, session: EditSession, view: Edit
     h("div", { class: "buttons" }, setKey, unkey),
     h("div", { class: "buttons" }, copy, paste, mirror),
     tween.element,
-    h("label", { class: "check", title: "Without it only channels that have a key here move when the body is posed" }, adds, "Posing may add keys here"),
+    h(
+      "label",
+      { class: "check", title: "Without it only channels that have a key here move when the body is posed" },
+      adds,
+      "Posing may add keys here",
+    ),
   );
 }

@@ -1,7 +1,13 @@
 /** One motion curve on stage: its path, a dot a frame, and ticks that show how the point is turned. */
-import { Group, InstancedBufferAttribute, InstancedInterleavedBuffer, InterleavedBufferAttribute, type Mesh } from "three";
-import { relativeSpeeds, smoothed, type MotionCurve, type Paths } from "./paths";
-import { drawnTwice, freed, FUTURE, PAST, quads, SCREEN, type Uniforms } from "./screen_shapes";
+import {
+  Group,
+  InstancedBufferAttribute,
+  InstancedInterleavedBuffer,
+  InterleavedBufferAttribute,
+  type Mesh,
+} from "three";
+import { type MotionCurve, type Paths, relativeSpeeds, smoothed } from "./paths";
+import { drawnTwice, FUTURE, freed, PAST, quads, SCREEN, type Uniforms } from "./screen_shapes";
 
 const ROW = 5; // place, time, speed
 const TICK = 15; // px, the length of a tick
@@ -203,10 +209,15 @@ export class Ribbon {
     const frames = paths.times.length;
     if (this.ticks.getAttribute("moment")?.count !== frames) {
       this.ticks.dispose();
-      for (const [name, width] of [["place", 3], ["axis", 3], ["moment", 1]] as const)
+      for (const [name, width] of [
+        ["place", 3],
+        ["axis", 3],
+        ["moment", 1],
+      ] as const)
         this.ticks.setAttribute(name, new InstancedBufferAttribute(new Float32Array(width * frames), width));
     }
-    const values = (name: string): InstancedBufferAttribute => this.ticks.getAttribute(name) as InstancedBufferAttribute;
+    const values = (name: string): InstancedBufferAttribute =>
+      this.ticks.getAttribute(name) as InstancedBufferAttribute;
     (values("place").array as Float32Array).set(curve.positions);
     (values("moment").array as Float32Array).set(paths.times);
     const axes = values("axis").array as Float32Array;

@@ -10,14 +10,14 @@ import {
   GLSL3,
   GreaterDepth,
   InstancedBufferGeometry,
+  type IUniform,
   LessEqualDepth,
   Mesh,
+  type Object3D,
   RawShaderMaterial,
   Sphere,
   Vector2,
   Vector3,
-  type IUniform,
-  type Object3D,
 } from "three";
 
 export type Uniforms = Record<string, IUniform>;
@@ -53,7 +53,10 @@ vec4 moved(vec4 p, vec2 pixels) { return vec4(p.xy + 2.0 * pixels / picture * p.
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
 `;
 
-/** One mesh for what is seen, and one for what is behind something where `hidden` (its share of the strength) is above 0. */
+/**
+ * One mesh for what is seen, and one for what is behind something where `hidden` (its share of the strength) is above
+ * 0.
+ */
 export function drawnTwice(
   geometry: InstancedBufferGeometry,
   uniforms: Uniforms,

@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { Refused } from "../protocol/connection";
 import { frameHeader } from "../protocol/frame";
-import { FRAME, type EditState, type Results, type StudioRequest } from "../protocol/messages";
+import { type EditState, FRAME, type Results, type StudioRequest } from "../protocol/messages";
 
 export interface EditSession {
   /** What is edited, as the server last said it; null while nothing is. */

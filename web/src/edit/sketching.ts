@@ -2,7 +2,7 @@
 import { Vector3 } from "three";
 import type { Context } from "../context";
 import type { CurveLayer } from "./curve_layer";
-import { onPlane, triple, type Triple, vector } from "./geometry";
+import { onPlane, type Triple, triple, vector } from "./geometry";
 import { svg } from "./gizmo";
 import { segmentOf } from "./paths";
 import type { EditSession } from "./session";
@@ -24,14 +24,24 @@ export function even(stroke: readonly Place[], step: number): Place[] {
     const [a, b] = [stroke[i - 1], stroke[i]];
     const length = Math.hypot(b.x - a.x, b.y - a.y);
     let at = rest;
-    for (; at <= length; at += step) result.push({ x: a.x + ((b.x - a.x) * at) / length, y: a.y + ((b.y - a.y) * at) / length });
+    for (; at <= length; at += step)
+      result.push({ x: a.x + ((b.x - a.x) * at) / length, y: a.y + ((b.y - a.y) * at) / length });
     rest = at - length;
   }
   return result;
 }
 
-/** From when to when a stroke is meant: where its ends lie next to the path, or the keys around now where they do not. */
-export function spanOf(stroke: readonly Place[], path: Float32Array, times: Float32Array, keys: ArrayLike<number>, now: number, seconds: number): { start: number; stop: number } {
+/**
+ * From when to when a stroke is meant: where its ends lie next to the path, or the keys around now where they do not.
+ */
+export function spanOf(
+  stroke: readonly Place[],
+  path: Float32Array,
+  times: Float32Array,
+  keys: ArrayLike<number>,
+  now: number,
+  seconds: number,
+): { start: number; stop: number } {
   const nearest = (at: Place): { time: number; distance: number } => {
     let found = { time: now, distance: Infinity };
     for (let f = 0; f < times.length; f++) {
@@ -45,12 +55,19 @@ export function spanOf(stroke: readonly Place[], path: Float32Array, times: Floa
   return close ? { start: Math.min(a.time, b.time), stop: Math.max(a.time, b.time) } : segmentOf(keys, now, seconds);
 }
 
-export function createSketching({ stage, store, notices }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView, busy: (text: string) => void): (event: PointerEvent, clicked: (event: PointerEvent) => void) => boolean {
+export function createSketching(
+  { stage, store, notices }: Context,
+  host: HTMLElement,
+  session: EditSession,
+  layer: CurveLayer,
+  view: EditView,
+  busy: (text: string) => void,
+): (event: PointerEvent, clicked: (event: PointerEvent) => void) => boolean {
   const line = svg("path", {});
   const root = svg("svg", { class: "edit-stroke hidden", "aria-hidden": "true" }, line);
   host.append(root);
 
-  async function fit(stroke: Place[]): Promise<void> {
+  async function fitStroke(stroke: Place[]): Promise<void> {
     const curve = view.active === null ? undefined : layer.shown(view.active);
     const path = curve && layer.screen(curve.curve);
     const times = layer.paths?.times;
@@ -58,15 +75,28 @@ export function createSketching({ stage, store, notices }: Context, host: HTMLEl
     if (!curve || !path || !times || !state || stroke.length < 2) return;
     const span = spanOf(stroke, path, times, layer.keys(curve.curve), store.time, state.seconds);
     const looks = stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray.direction;
-    const [from, to] = [layer.place(curve.curve, span.start), layer.place(curve.curve, span.stop)].map((p) => vector(p ?? [0, 0, 0]));
+    const [from, to] = [layer.place(curve.curve, span.start), layer.place(curve.curve, span.stop)].map((p) =>
+      vector(p ?? [0, 0, 0]),
+    );
     const places = even(stroke, 4).map((at, i, all): Triple => {
       const through = from.clone().lerp(to, i / Math.max(1, all.length - 1));
       return triple(onPlane(stage.pointerRay(at.x, at.y).ray, through, looks) ?? new Vector3());
     });
     busy(`Fitting the stroke to ${curve.name}, ${span.start.toFixed(2)} to ${span.stop.toFixed(2)} s…`);
-    const found = await session.ask({ kind: "editSketch", point: curve.point, stroke: places, start: span.start, stop: span.stop });
+    const found = await session.ask({
+      kind: "editSketch",
+      point: curve.point,
+      stroke: places,
+      start: span.start,
+      stop: span.stop,
+    });
     busy("");
-    if (found && (!found.reached || found.notes.length)) notices.show(found.reached ? "info" : "warning", found.sentence || "The stroke is followed.", found.notes.join(" "));
+    if (found && (!found.reached || found.notes.length))
+      notices.show(
+        found.reached ? "info" : "warning",
+        found.sentence || "The stroke is followed.",
+        found.notes.join(" "),
+      );
   }
 
   return (down, clicked) => {
@@ -75,7 +105,8 @@ export function createSketching({ stage, store, notices }: Context, host: HTMLEl
     const at = (event: PointerEvent): Place => ({ x: event.clientX - box.left, y: event.clientY - box.top });
     const stroke: Place[] = [at(down)];
     stage.canvas.setPointerCapture(down.pointerId);
-    const draw = (): void => line.setAttribute("d", `M${stroke.map((p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`).join("L")}`);
+    const draw = (): void =>
+      line.setAttribute("d", `M${stroke.map((p) => `${p.x.toFixed(1)} ${p.y.toFixed(1)}`).join("L")}`);
     const move = (event: PointerEvent): void => {
       for (const each of event.getCoalescedEvents?.() ?? [event]) stroke.push(at(each));
       root.classList.remove("hidden");
@@ -89,7 +120,7 @@ export function createSketching({ stage, store, notices }: Context, host: HTMLEl
     };
     const up = (event: PointerEvent): void => {
       stop();
-      if (Math.hypot(...spread(stroke)) >= LEAST) void fit(stroke);
+      if (Math.hypot(...spread(stroke)) >= LEAST) void fitStroke(stroke);
       else clicked(event);
     };
     const key = (event: KeyboardEvent): void => {

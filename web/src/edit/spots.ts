@@ -47,7 +47,10 @@ void main() {
   if (shape == 1) d = 0.7071 * (p.x + p.y - radius);
   else if (shape == 2) d = abs(round_ + 1.2 * ratio) - 1.2 * ratio;
   else if (shape == 3) d = max(p.x, p.y) - 0.8 * radius;
-  else if (shape == 4) { vec2 q = 0.7071 * vec2(abs(at.x + at.y), abs(at.x - at.y)); d = max(min(q.x, q.y) - 1.1 * ratio, round_); }
+  else if (shape == 4) {
+    vec2 q = 0.7071 * vec2(abs(at.x + at.y), abs(at.x - at.y));
+    d = max(min(q.x, q.y) - 1.1 * ratio, round_);
+  }
   else if (shape == 5) { d = abs(round_ + ratio) - ratio; if (sin(8.0 * atan(at.y, at.x)) < 0.0) d = 4.0; }
   float inside = clamp(0.5 - d, 0.0, 1.0), rim = clamp(0.5 - (d - 1.4 * ratio), 0.0, 1.0);
   float strength = shade.a * mix(hidden, 1.0, seen);
@@ -62,7 +65,13 @@ export class Spots {
 
   /** Spots that the character hides are drawn with `hidden` of their strength; 1 draws them over everything. */
   constructor(hidden: number) {
-    const { meshes, always } = drawnTwice(this.geometry, { hidden: { value: hidden }, dark: { value: DARK } }, VERTEX, FRAGMENT, 14);
+    const { meshes, always } = drawnTwice(
+      this.geometry,
+      { hidden: { value: hidden }, dark: { value: DARK } },
+      VERTEX,
+      FRAGMENT,
+      14,
+    );
     always(hidden >= 1);
     this.meshes = meshes;
     this.group.add(...meshes);
@@ -70,7 +79,8 @@ export class Spots {
 
   set(spots: readonly Spot[]): void {
     if (spots.length > this.room) this.grow(Math.max(64, 2 * spots.length));
-    const of = (name: string): Float32Array => (this.geometry.getAttribute(name) as InstancedBufferAttribute).array as Float32Array;
+    const of = (name: string): Float32Array =>
+      (this.geometry.getAttribute(name) as InstancedBufferAttribute).array as Float32Array;
     this.geometry.instanceCount = spots.length;
     if (!spots.length) return;
     const [places, tints, forms] = [of("place"), of("tint"), of("form")];
@@ -89,7 +99,11 @@ export class Spots {
   private grow(room: number): void {
     this.room = room;
     this.geometry.dispose();
-    for (const [name, width] of [["place", 3], ["tint", 4], ["form", 2]] as const)
+    for (const [name, width] of [
+      ["place", 3],
+      ["tint", 4],
+      ["form", 2],
+    ] as const)
       this.geometry.setAttribute(name, new InstancedBufferAttribute(new Float32Array(width * room), width));
   }
 }

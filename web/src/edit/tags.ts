@@ -14,15 +14,24 @@ export function apart(wanted: readonly { x: number; y: number; width: number }[]
   const placed: { x: number; y: number; width: number }[] = [];
   for (const each of wanted) {
     const clash = (y: number): boolean =>
-      placed.some((other) => Math.abs(other.y - y) < height && each.x < other.x + other.width && other.x < each.x + each.width);
+      placed.some(
+        (other) => Math.abs(other.y - y) < height && each.x < other.x + other.width && other.x < each.x + each.width,
+      );
     let y = each.y;
-    for (let step = 1; clash(y) && step < 40; step++) y = each.y + (step % 2 ? 1 : -1) * Math.ceil(step / 2) * (height / 2);
+    for (let step = 1; clash(y) && step < 40; step++)
+      y = each.y + (step % 2 ? 1 : -1) * Math.ceil(step / 2) * (height / 2);
     placed.push({ ...each, y });
   }
   return placed.map((each) => each.y);
 }
 
-export function createTags({ stage, store }: Context, host: HTMLElement, session: EditSession, layer: CurveLayer, view: EditView): { awake: boolean } {
+export function createTags(
+  { stage, store }: Context,
+  host: HTMLElement,
+  session: EditSession,
+  layer: CurveLayer,
+  view: EditView,
+): { awake: boolean } {
   const root = h("div", { class: "edit-tags" });
   host.append(root);
   const tags = new Map<number, { element: HTMLElement; width: number; shown: string }>();
@@ -56,7 +65,8 @@ export function createTags({ stage, store }: Context, host: HTMLElement, session
       tag.element.classList.toggle("hidden", !at?.visible);
       if (!at?.visible) return [];
       const low = curve === view.active ? BELOW[view.tool] : -9;
-      const y = at.y + low + APART <= height ? at.y + low : Math.min(at.y - low, height) - APART; // above, where there is no room below
+      // above, where there is no room below
+      const y = at.y + low + APART <= height ? at.y + low : Math.min(at.y - low, height) - APART;
       return [{ curve, tag, x: Math.min(at.x + BESIDE, width - tag.width), y, width: tag.width }];
     });
     // The one in hand has its place, the others make room.

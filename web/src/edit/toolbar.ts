@@ -13,9 +13,17 @@ const ICONS: Record<Tool | "pose", string> = {
   pose: "M8 1.7a1.6 1.6 0 1 0 0 3.2a1.6 1.6 0 1 0 0-3.2M2.5 6.5 8 6l5.5.5M8 6v4M8 10l-3 4.5M8 10l3 4.5",
 };
 export const TOOLS: Record<Tool, { title: string; about: string; keys: { blender: string; maya: string } }> = {
-  move: { title: "Move", about: "Drag a curve, or the character, to move the point", keys: { blender: "G", maya: "W" } },
+  move: {
+    title: "Move",
+    about: "Drag a curve, or the character, to move the point",
+    keys: { blender: "G", maya: "W" },
+  },
   turn: { title: "Turn", about: "Drag a ring to turn the point", keys: { blender: "R", maya: "E" } },
-  time: { title: "Timing", about: "Pull the arrows apart to be faster here, together to be slower", keys: { blender: "S", maya: "R" } },
+  time: {
+    title: "Timing",
+    about: "Pull the arrows apart to be faster here, together to be slower",
+    keys: { blender: "S", maya: "R" },
+  },
   sketch: { title: "Sketch", about: "Draw the path that the point should take", keys: { blender: "D", maya: "D" } },
 };
 const VERBS = { move: "Moving", turn: "Turning", time: "Timing of" } as const;
@@ -27,24 +35,55 @@ export interface Toolbar {
   busy(text: string): void;
 }
 
-export function createToolbar({ store }: Context, host: HTMLElement, session: EditSession, view: EditView, gestures: Gestures): Toolbar {
+export function createToolbar(
+  { store }: Context,
+  host: HTMLElement,
+  session: EditSession,
+  view: EditView,
+  gestures: Gestures,
+): Toolbar {
   const tools = (Object.keys(TOOLS) as Tool[]).map((tool) => {
     const { title, about, keys } = TOOLS[tool];
     return h(
       "button",
-      { type: "button", class: "quiet", "data-testid": `edit-tool-${tool}`, "aria-pressed": "false", title: `${title} (${keys.blender}; Maya: ${keys.maya}). ${about}`, onclick: () => (view.tool = tool) },
+      {
+        type: "button",
+        class: "quiet",
+        "data-testid": `edit-tool-${tool}`,
+        "aria-pressed": "false",
+        title: `${title} (${keys.blender}; Maya: ${keys.maya}). ${about}`,
+        onclick: () => (view.tool = tool),
+      },
       icon(ICONS[tool]),
       h("span", { class: "wide" }, title),
     );
   });
   const pose = h(
     "button",
-    { type: "button", class: "quiet", "data-testid": "edit-pose", "aria-pressed": "false", title: "Pose the whole body at a key (B)", onclick: () => (view.posing = !view.posing) },
+    {
+      type: "button",
+      class: "quiet",
+      "data-testid": "edit-pose",
+      "aria-pressed": "false",
+      title: "Pose the whole body at a key (B)",
+      onclick: () => (view.posing = !view.posing),
+    },
     icon(ICONS.pose),
     h("span", { class: "wide" }, "Pose"),
   );
-  const bar = h("div", { class: "edit-tools", role: "toolbar", "aria-label": "Edit tools" }, ...tools, h("span", { class: "rule" }), pose);
-  const keys = h("output", { class: "edit-keys", "data-testid": "edit-keys", "aria-label": "Keys", title: "Keys of all channels; no drag between keys changes their number" });
+  const bar = h(
+    "div",
+    { class: "edit-tools", role: "toolbar", "aria-label": "Edit tools" },
+    ...tools,
+    h("span", { class: "rule" }),
+    pose,
+  );
+  const keys = h("output", {
+    class: "edit-keys",
+    "data-testid": "edit-keys",
+    "aria-label": "Keys",
+    title: "Keys of all channels; no drag between keys changes their number",
+  });
   const line = h("div", { class: "edit-line", role: "status", "aria-live": "off", "data-testid": "edit-line" });
   host.append(bar, keys, line);
   const [told, figure, when] = [h("strong", {}), h("span", { class: "figure" }), h("span", { class: "muted" })];
@@ -55,7 +94,10 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
     const state = session.state;
     bar.classList.toggle("hidden", !state || state.baked);
     keys.classList.toggle("hidden", !state);
-    if (state) keys.textContent = `${state.keys.toLocaleString("en")} ${state.keys === 1 ? "key" : "keys"}${state.baked ? ", baked" : ""}`;
+    if (state) {
+      const count = `${state.keys.toLocaleString("en")} ${state.keys === 1 ? "key" : "keys"}`;
+      keys.textContent = state.baked ? `${count}, baked` : count;
+    }
     (Object.keys(TOOLS) as Tool[]).forEach((tool, i) => {
       tools[i].setAttribute("aria-pressed", String(view.tool === tool));
       tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));
@@ -69,8 +111,16 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
   /** What is done at the moment; only its words change while it goes on. */
   function say(going: Going): void {
     if (told.parentElement !== line)
-      line.replaceChildren(told, figure, when, ...(going.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)), h("kbd", {}, "Esc"));
-    const lock = going.lock ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}` : "";
+      line.replaceChildren(
+        told,
+        figure,
+        when,
+        ...(going.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)),
+        h("kbd", {}, "Esc"),
+      );
+    const lock = going.lock
+      ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}`
+      : "";
     const cost = going.outcome ? `${going.outcome.ms.toFixed(0)} ms` : "";
     told.textContent = `${VERBS[going.operation]} ${going.name}${lock}`;
     figure.textContent = going.said || "0";
@@ -81,7 +131,10 @@ export function createToolbar({ store }: Context, host: HTMLElement, session: Ed
     const state = session.state;
     if (!state || state.baked || store.document?.stage.playing) return "";
     if (view.posing) return "Drag any point of the body; what is pinned stays. Only channels with a key here move.";
-    if (view.tool === "sketch") return view.active === null ? "Click a point first, then draw its path." : "Draw the path that the point should take.";
+    if (view.tool === "sketch")
+      return view.active === null
+        ? "Click a point first, then draw its path."
+        : "Draw the path that the point should take.";
     return state.curves.length ? "" : "Click a point of the character to see its path.";
   }
 

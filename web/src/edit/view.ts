@@ -16,7 +16,16 @@ export interface Display {
   window: number; // seconds around now that are drawn in full
 }
 
-export const USUAL: Display = { speed: true, dots: true, ticks: false, names: true, ghosts: 0, apart: 5, camera: false, window: 1.5 };
+export const USUAL: Display = {
+  speed: true,
+  dots: true,
+  ticks: false,
+  names: true,
+  ghosts: 0,
+  apart: 5,
+  camera: false,
+  window: 1.5,
+};
 
 export interface EditView {
   tool: Tool;
@@ -32,12 +41,21 @@ export interface EditView {
 
 /** State that tells its listeners after each change of it, once a turn of the page. */
 export function createEditView(): EditView {
-  const state = { tool: "move" as Tool, posing: false, addsKeys: false, picks: remembered<Picks>("edit.picks", "joint"), active: null as number | null, hovered: null as number | null };
+  const state = {
+    tool: "move" as Tool,
+    posing: false,
+    addsKeys: false,
+    picks: remembered<Picks>("edit.picks", "joint"),
+    active: null as number | null,
+    hovered: null as number | null,
+  };
   const display = { ...USUAL };
   for (const name of Object.keys(USUAL) as (keyof Display)[])
     (display[name] as unknown) = remembered<boolean | number>(`edit.${name}`, USUAL[name]);
   const listeners: (() => void)[] = [];
-  const changed = (): void => listeners.forEach((listener) => listener());
+  const changed = (): void => {
+    for (const listener of listeners) listener();
+  };
 
   const view = {
     display,
@@ -67,7 +85,9 @@ export const jointPoint = (joint: string): PointRef => ({ joint, offset: [0, 0, 
 export const skinPoint = (vertex: number): PointRef => ({ joint: "", offset: [0, 0, 0], vertex });
 
 export function samePoint(a: PointRef, b: PointRef): boolean {
-  return a.joint === b.joint && a.vertex === b.vertex && a.offset.every((value, c) => Math.abs(value - b.offset[c]) < 1e-9);
+  return (
+    a.joint === b.joint && a.vertex === b.vertex && a.offset.every((value, c) => Math.abs(value - b.offset[c]) < 1e-9)
+  );
 }
 
 /** What a point is called in lists and next to its curve. */

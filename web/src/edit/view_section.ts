@@ -9,16 +9,48 @@ export function viewSection(view: EditView): HTMLElement {
     ["dots", "A dot a frame", "Spacing is timing"],
     ["ticks", "Orientation", "Ticks along the point's own upward axis, of the path in hand"],
     ["names", "Names", "The name of each path beside its point"],
-    ["camera", "As the camera follows", "Paths relative to the character's own way, as a camera sees them that goes along"],
+    [
+      "camera",
+      "As the camera follows",
+      "Paths relative to the character's own way, as a camera sees them that goes along",
+    ],
   ];
   const boxes = checks.map(([name, title, about]) => {
     const box = h("input", { type: "checkbox", "data-testid": `edit-view-${name}` });
     box.addEventListener("change", () => view.show({ [name]: box.checked }));
     return { name, box, element: h("label", { class: "check", title: about }, box, title) };
   });
-  const window = numberField({ label: "Seconds around now that are drawn in full", value: view.display.window, reset: 1.5, minimum: 0.1, maximum: 60, step: 0.1, unit: "s", change: (value) => view.show({ window: value }) });
-  const ghosts = numberField({ label: "Ghosts before and after", value: view.display.ghosts, reset: 0, minimum: 0, maximum: 6, step: 1, digits: 0, change: (value) => view.show({ ghosts: value }) });
-  const apart = numberField({ label: "Frames between ghosts; 0 for the keys", value: view.display.apart, reset: 5, minimum: 0, maximum: 60, step: 1, digits: 0, unit: "frames", change: (value) => view.show({ apart: value }) });
+  const window = numberField({
+    label: "Seconds around now that are drawn in full",
+    value: view.display.window,
+    reset: 1.5,
+    minimum: 0.1,
+    maximum: 60,
+    step: 0.1,
+    unit: "s",
+    change: (value) => view.show({ window: value }),
+  });
+  const ghosts = numberField({
+    label: "Ghosts before and after",
+    value: view.display.ghosts,
+    reset: 0,
+    minimum: 0,
+    maximum: 6,
+    step: 1,
+    digits: 0,
+    change: (value) => view.show({ ghosts: value }),
+  });
+  const apart = numberField({
+    label: "Frames between ghosts; 0 for the keys",
+    value: view.display.apart,
+    reset: 5,
+    minimum: 0,
+    maximum: 60,
+    step: 1,
+    digits: 0,
+    unit: "frames",
+    change: (value) => view.show({ apart: value }),
+  });
 
   function draw(): void {
     for (const { name, box } of boxes) box.checked = Boolean(view.display[name]);
@@ -28,14 +60,19 @@ export function viewSection(view: EditView): HTMLElement {
   }
   view.onChange(draw);
   draw();
-  const field = (title: string, element: HTMLElement, about: string): HTMLElement => h("div", { class: "field", title: about }, h("span", {}, title), element);
+  const field = (title: string, element: HTMLElement, about: string): HTMLElement =>
+    h("div", { class: "field", title: about }, h("span", {}, title), element);
   return h(
     "details",
     { class: "section", open: true },
     h("summary", {}, "View"),
     h("div", { class: "checks" }, ...boxes.map((each) => each.element)),
     field("In full, around now", window.element, "The rest of a path is drawn fainter"),
-    field("Ghosts each way (O)", ghosts.element, "The character at other times, seen through: rose before now, teal after it"),
+    field(
+      "Ghosts each way (O)",
+      ghosts.element,
+      "The character at other times, seen through: rose before now, teal after it",
+    ),
     field("Apart", apart.element, "0 puts them at the keys"),
   );
 }

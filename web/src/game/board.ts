@@ -2,7 +2,7 @@
 import { Group } from "three";
 import type { GameEvent, GameTable } from "../protocol/messages";
 import type { Stage } from "../stage/stage";
-import { makeMark, type MarkKind, type MarkLook } from "./marks";
+import { type MarkKind, type MarkLook, makeMark } from "./marks";
 import { squareCentre, worldFromBoard } from "./placing";
 import { makeSlab } from "./slab";
 

@@ -1,4 +1,4 @@
-import { Raycaster, PerspectiveCamera, Vector2, Vector3 } from "three";
+import { PerspectiveCamera, Raycaster, Vector2, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import type { GameEvent, GameTable } from "../protocol/messages";
 import { eye, FOV } from "../stage/orbit";
@@ -8,8 +8,21 @@ import { mayTake, SQUARES, squareLabel, statusLine, stepped } from "./reading";
 
 const TABLE: GameTable = { centre: [0.1, 0.12, 0.55], width: 0.48, lean: 0.26, ground: 0.03, tall: 0.68 };
 const GAME: GameEvent = {
-  kind: "game", character: "dragon", board: ["claw", "", "ember", "", "", "", "", "", ""], turn: "claw", phase: "waiting", mood: "waiting", result: "",
-  line: [], last: 2, strength: "drake", pace: 1, round: 0, player: 0, opponent: 0, draws: 0,
+  kind: "game",
+  character: "dragon",
+  board: ["claw", "", "ember", "", "", "", "", "", ""],
+  turn: "claw",
+  phase: "waiting",
+  mood: "waiting",
+  result: "",
+  line: [],
+  last: 2,
+  strength: "drake",
+  pace: 1,
+  round: 0,
+  player: 0,
+  opponent: 0,
+  draws: 0,
 };
 
 function camera(aspect: number): PerspectiveCamera {
@@ -69,9 +82,15 @@ describe("the board in the world", () => {
 describe("the game in words", () => {
   it("names squares by place and owner", () => {
     expect(SQUARES.map((square) => squareLabel(GAME, square))).toEqual([
-      "Top left, yours", "Top centre, free", "Top right, the dragon's",
-      "Middle left, free", "Middle centre, free", "Middle right, free",
-      "Bottom left, free", "Bottom centre, free", "Bottom right, free",
+      "Top left, yours",
+      "Top centre, free",
+      "Top right, the dragon's",
+      "Middle left, free",
+      "Middle centre, free",
+      "Middle right, free",
+      "Bottom left, free",
+      "Bottom centre, free",
+      "Bottom right, free",
     ]);
     expect(squareLabel({ ...GAME, line: [0, 4, 8] }, 0)).toContain("winning line");
   });
@@ -91,7 +110,10 @@ describe("the game in words", () => {
   });
 
   it("moves by arrows and stays at the edges", () => {
-    for (const [key, back] of [["ArrowLeft", "ArrowRight"], ["ArrowUp", "ArrowDown"]]) {
+    for (const [key, back] of [
+      ["ArrowLeft", "ArrowRight"],
+      ["ArrowUp", "ArrowDown"],
+    ]) {
       expect(stepped(stepped(4, key), back)).toBe(4);
       const edge = stepped(stepped(4, key), key);
       expect(stepped(edge, key)).toBe(edge);
@@ -104,5 +126,6 @@ describe("the game in words", () => {
 
 it("reads a seed from an address, and nothing else", () => {
   expect(seedOf("?seed=7")).toBe(7);
-  for (const wrong of ["", "?seed=", "?seed=-1", "?seed=1.5", "?seed=x", "?seed=9999999999"]) expect(seedOf(wrong)).toBeNull();
+  for (const wrong of ["", "?seed=", "?seed=-1", "?seed=1.5", "?seed=x", "?seed=9999999999"])
+    expect(seedOf(wrong)).toBeNull();
 });

@@ -1,7 +1,7 @@
 /** What is written over the game: the score, how it stands, how well the character plays, a new game. */
 import { h, icon } from "../dom";
 import type { GameEvent, GameStrength } from "../protocol/messages";
-import { called, capital, squareLabel, SQUARES, statusLine } from "./reading";
+import { called, capital, SQUARES, squareLabel, statusLine } from "./reading";
 
 const CLAWS = "M3.5 2.5c1 4 3.5 8 6.5 11M6.5 2.5c1 3.5 3 7 5.5 9.5M12.5 3c-2 4-5 8-9 10.5M10 2.5c-1.5 3.5-4 7-7 9";
 const RING = "M8 2.8a5.2 5.2 0 1 0 .1 0";
@@ -34,14 +34,49 @@ export function createHud(wanted: Wanted): Hud {
   const draws = h("span", { class: "game-draws muted" });
   const status = h("p", { class: "game-status" });
   const told = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
-  const score = h("div", { class: "game-score" }, you.element, h("div", { class: "game-middle" }, status, draws), other.element);
+  const score = h(
+    "div",
+    { class: "game-score" },
+    you.element,
+    h("div", { class: "game-middle" }, status, draws),
+    other.element,
+  );
   const chooser = h("div", { class: "game-strengths", role: "radiogroup", "aria-label": "How well it plays" });
-  const fresh = h("button", { type: "button", class: "game-new", title: "New game (N)", onclick: wanted.newGame }, "New game");
-  const pace = h("button", { type: "button", class: "quiet", "aria-pressed": "false", onclick: () => wanted.pace(pace.getAttribute("aria-pressed") === "true" ? 1 : QUICK) }, "Thinks quickly");
-  const sound = h("button", { type: "button", class: "quiet square", "aria-label": "Sound", "aria-pressed": "false", title: "Sound (S)", onclick: () => wanted.sound(sound.getAttribute("aria-pressed") !== "true") });
+  const fresh = h(
+    "button",
+    { type: "button", class: "game-new", title: "New game (N)", onclick: wanted.newGame },
+    "New game",
+  );
+  const pace = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet",
+      "aria-pressed": "false",
+      onclick: () => wanted.pace(pace.getAttribute("aria-pressed") === "true" ? 1 : QUICK),
+    },
+    "Thinks quickly",
+  );
+  const sound = h("button", {
+    type: "button",
+    class: "quiet square",
+    "aria-label": "Sound",
+    "aria-pressed": "false",
+    title: "Sound (S)",
+    onclick: () => wanted.sound(sound.getAttribute("aria-pressed") !== "true"),
+  });
   const bar = h("div", { class: "game-bar" }, chooser, pace, sound, fresh);
   const hint = h("p", { class: "game-hint hidden" });
-  const squares = SQUARES.map((square) => h("button", { type: "button", class: "inset", "data-square": square, onclick: () => wanted.take(square), onfocus: () => wanted.at(square), onblur: () => wanted.at(null) }));
+  const squares = SQUARES.map((square) =>
+    h("button", {
+      type: "button",
+      class: "inset",
+      "data-square": square,
+      onclick: () => wanted.take(square),
+      onfocus: () => wanted.at(square),
+      onblur: () => wanted.at(null),
+    }),
+  );
   const grid = h("div", { class: "game-grid", role: "group", "aria-label": "Board" }, ...squares);
   let shownStrengths = "";
 
@@ -57,7 +92,17 @@ export function createHud(wanted: Wanted): Hud {
     shownStrengths = key;
     chooser.replaceChildren(
       ...strengths.map((each) =>
-        h("button", { type: "button", role: "radio", "aria-checked": String(each.name === current), title: `${each.title}: ${each.about}`, onclick: () => each.name !== current && wanted.strength(each.name) }, each.title),
+        h(
+          "button",
+          {
+            type: "button",
+            role: "radio",
+            "aria-checked": String(each.name === current),
+            title: `${each.title}: ${each.about}`,
+            onclick: () => each.name !== current && wanted.strength(each.name),
+          },
+          each.title,
+        ),
       ),
     );
   }
@@ -94,7 +139,8 @@ export function createHud(wanted: Wanted): Hud {
       corners.forEach((around, square) => {
         const [xs, ys] = [around.map((each) => each.x), around.map((each) => each.y)];
         const [left, top] = [Math.min(...xs), Math.min(...ys)];
-        squares[square].style.cssText = `left:${left}px;top:${top}px;width:${Math.max(...xs) - left}px;height:${Math.max(...ys) - top}px`;
+        squares[square].style.cssText =
+          `left:${left}px;top:${top}px;width:${Math.max(...xs) - left}px;height:${Math.max(...ys) - top}px`;
       });
     },
     sound(on) {

@@ -32,9 +32,11 @@ vec2 groove(vec2 p, float s, float offset, float length, float wide) {
   float bend = 0.07 * (1.0 - p.x * p.x) * (1.0 + offset);
   float across = p.y - offset * 0.18 - bend;
   float along = p.x / length;
-  float shape = wide * pow(max(0.0, 1.0 - along * along), 0.6) * (0.82 + 0.36 * noise(vec2(p.x * 7.0 + seed, offset * 9.0)));
+  float ragged = 0.82 + 0.36 * noise(vec2(p.x * 7.0 + seed, offset * 9.0));
+  float shape = wide * pow(max(0.0, 1.0 - along * along), 0.6) * ragged;
   float edge = fwidth(across) + 0.006;
-  float here = smoothstep(edge, -edge, abs(across) - shape) * step(abs(along), 1.0) * smoothstep(0.03, -0.03, along - (2.0 * s - 1.0));
+  float drawn = step(abs(along), 1.0) * smoothstep(0.03, -0.03, along - (2.0 * s - 1.0));
+  float here = smoothstep(edge, -edge, abs(across) - shape) * drawn;
   return vec2(here, across / max(shape, 1e-3));
 }
 void main() {
@@ -50,7 +52,8 @@ void main() {
       vec3 cut = mix(vec3(0.98, 0.94, 0.85), vec3(0.55, 0.50, 0.45), smoothstep(-0.2, 1.0, g.y));
       colour = mix(colour, cut, g.x);
       alpha = max(alpha, g.x);
-      dark = max(dark, groove(p - vec2(0.0, 0.014), s, o, 1.08 - 0.26 * abs(o) - 0.08 * o, 0.095 - 0.035 * abs(o)).x * 0.5);
+      float longer = 1.08 - 0.26 * abs(o) - 0.08 * o;
+      dark = max(dark, groove(p - vec2(0.0, 0.014), s, o, longer, 0.095 - 0.035 * abs(o)).x * 0.5);
     }
   }
   colour = mix(vec3(0.03), colour, step(0.001, alpha) * alpha / max(max(alpha, dark), 1e-3));
@@ -108,7 +111,10 @@ export interface MarkLook {
 }
 
 /** A mark on a unit square that lies in x and y. */
-export function makeMark(kind: MarkKind | "frame", seed: number): { mesh: Mesh<PlaneGeometry, ShaderMaterial>; look: MarkLook } {
+export function makeMark(
+  kind: MarkKind | "frame",
+  seed: number,
+): { mesh: Mesh<PlaneGeometry, ShaderMaterial>; look: MarkLook } {
   const look = { stroke: { value: 1 }, strength: { value: 1 }, lit: { value: 0 } };
   const time = { value: 0 };
   const material = new ShaderMaterial({

@@ -1,4 +1,6 @@
-/** The play mode: tic-tac-toe against the character on stage. The game is the server's; here it is drawn and pointed at. */
+/**
+ * The play mode: tic-tac-toe against the character on stage. The game is the server's; here it is drawn and pointed at.
+ */
 import "./game.css";
 import type { Context } from "../context";
 import type { Command, Mode } from "../modes/mode";
@@ -6,11 +8,11 @@ import { Refused } from "../protocol/connection";
 import type { GameEntered, GameEvent, GameStrength } from "../protocol/messages";
 import { remember, remembered } from "../shell/settings";
 import type { View } from "../stage/stage";
-import { createBoard, type Board } from "./board";
+import { type Board, createBoard } from "./board";
 import { createHud, QUICK } from "./hud";
 import { corners, viewOf } from "./placing";
 import { createPointing } from "./pointing";
-import { mayTake, stepped, SQUARES } from "./reading";
+import { mayTake, SQUARES, stepped } from "./reading";
 import { createSounds, type SoundName } from "./sound";
 import { createTeaching } from "./teaching";
 
@@ -91,7 +93,12 @@ export function gameMode(context: Context): Mode {
     entering = true;
     try {
       const strength = remembered<string>("game.strength", "fledgling") as GameStrength["name"];
-      const found = await connection.request({ kind: "enterGame", strength, pace: remembered("game.quick", false) ? QUICK : 1, seed });
+      const found = await connection.request({
+        kind: "enterGame",
+        strength,
+        pace: remembered("game.quick", false) ? QUICK : 1,
+        seed,
+      });
       seed = null;
       if (active) begin(found);
     } catch (reason) {
@@ -130,7 +137,9 @@ export function gameMode(context: Context): Mode {
     hud.place(SQUARES.map((square) => corners(table, square).map((point) => stage.project(point))));
   });
   stage.canvas.addEventListener("wheel", () => (own = null), { passive: true });
-  stage.canvas.addEventListener("pointermove", (event) => event.buttons && (own = null));
+  stage.canvas.addEventListener("pointermove", (event) => {
+    if (event.buttons) own = null;
+  });
 
   function show(next: GameEvent): void {
     const last = game;
@@ -170,8 +179,15 @@ export function gameMode(context: Context): Mode {
   });
   window.addEventListener("resize", () => active && own && look());
 
-  const key = (id: string, title: string, keys: string[], run: () => void): Command => ({ id: `game.${id}`, title, keys, enabled: () => game !== null, run });
-  const move = (name: string, words: string): Command => key(`move${name}`, `Go to the square ${words}`, [name], () => atKey(board ? stepped(cursor, name) : null));
+  const key = (id: string, title: string, keys: string[], run: () => void): Command => ({
+    id: `game.${id}`,
+    title,
+    keys,
+    enabled: () => game !== null,
+    run,
+  });
+  const move = (name: string, words: string): Command =>
+    key(`move${name}`, `Go to the square ${words}`, [name], () => atKey(board ? stepped(cursor, name) : null));
   return {
     id: "play",
     title: "Play",
@@ -189,7 +205,9 @@ export function gameMode(context: Context): Mode {
       move("ArrowRight", "to the right"),
       move("ArrowUp", "above"),
       move("ArrowDown", "below"),
-      ...SQUARES.map((square) => key(`take${square + 1}`, `Take square ${square + 1}`, [String(square + 1)], () => take(square))),
+      ...SQUARES.map((square) =>
+        key(`take${square + 1}`, `Take square ${square + 1}`, [String(square + 1)], () => take(square)),
+      ),
     ],
     panel() {
       // all of it lies over the stage

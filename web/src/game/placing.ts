@@ -1,18 +1,24 @@
 /** Where the board is in the world, and the view that shows both sides of it. */
 import { Matrix4, Plane, type Ray, Vector3 } from "three";
+import type { GameTable } from "../protocol/messages";
 import { FOV } from "../stage/orbit";
 import type { View } from "../stage/stage";
-import type { GameTable } from "../protocol/messages";
 
 const AZIMUTH = 0.16; // radians: a little from the side there is more depth
 const ELEVATION = 0.38; // radians: the board is seen, and so is the face
-const MARGIN = { top: 58, bottom: 92, most: 0.22, side: 0.08 }; // pixels left free for what is written there, and shares
+// pixels left free for what is written there, and shares
+const MARGIN = { top: 58, bottom: 92, most: 0.22, side: 0.08 };
 
-/** world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle. */
+/**
+ * world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle.
+ */
 export function worldFromBoard(table: GameTable): Matrix4 {
   const size = table.width / 3;
   const tilt = new Matrix4().makeRotationX(table.lean - Math.PI / 2);
-  return new Matrix4().makeTranslation(...table.centre).multiply(tilt).scale(new Vector3(size, size, size));
+  return new Matrix4()
+    .makeTranslation(...table.centre)
+    .multiply(tilt)
+    .scale(new Vector3(size, size, size));
 }
 
 /** The middle of a square on the board, in its units. */
@@ -24,7 +30,12 @@ export function squareCentre(square: number): [number, number] {
 export function corners(table: GameTable, square: number): [number, number, number][] {
   const world = worldFromBoard(table);
   const [x, y] = squareCentre(square);
-  const around = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]];
+  const around = [
+    [-0.5, -0.5],
+    [0.5, -0.5],
+    [0.5, 0.5],
+    [-0.5, 0.5],
+  ];
   return around.map(([dx, dy]) => new Vector3(x + dx, y + dy, 0).applyMatrix4(world).toArray());
 }
 
@@ -48,7 +59,10 @@ export function hit(ray: Ray, table: GameTable): Hit | null {
   return { square: inside ? 3 * row + column : null, point: [point.x, point.y, point.z] };
 }
 
-/** The nearest view that shows the character and the board in a picture of so many pixels, with room for what is written. */
+/**
+ * The nearest view that shows the character and the board in a picture of so many pixels, with room for what is
+ * written.
+ */
 export function viewOf(table: GameTable, across: number, down: number): View {
   const [x, y, z] = table.centre;
   const { width, lean } = table;
@@ -62,7 +76,9 @@ export function viewOf(table: GameTable, across: number, down: number): View {
   // u grows upwards in the picture; the two ends fill what the margins leave of its height
   const [low, high] = [up(near), up(top)];
   const [nearest, farthest] = [toward(near), toward(top)];
-  const [below, above] = [MARGIN.bottom, MARGIN.top].map((pixels) => 1 - 2 * Math.min(pixels / Math.max(1, down), MARGIN.most));
+  const [below, above] = [MARGIN.bottom, MARGIN.top].map(
+    (pixels) => 1 - 2 * Math.min(pixels / Math.max(1, down), MARGIN.most),
+  );
   // low + slope (D - nearest) below = middle = high - slope (D - farthest) above, D being where the camera stands
   const distance = ((high - low) / slope + nearest * below + farthest * above) / (below + above);
   const middle = low + slope * (distance - nearest) * below;

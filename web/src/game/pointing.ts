@@ -48,7 +48,7 @@ export function createPointing({ stage, connection }: Context, game: Pointed): P
   canvas.addEventListener("pointermove", (event) => {
     if (!awake || event.buttons) return;
     game.over(at(event)?.square ?? null);
-    timer ||= window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
+    if (!timer) timer = window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
   });
   canvas.addEventListener("pointerleave", () => {
     if (!awake) return;

@@ -4,7 +4,12 @@ import type { GameEvent } from "../protocol/messages";
 export const SQUARES = [0, 1, 2, 3, 4, 5, 6, 7, 8] as const;
 const ROWS = ["top", "middle", "bottom"];
 const COLUMNS = ["left", "centre", "right"];
-const STEPS: Record<string, [number, number]> = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+const STEPS: Record<string, [number, number]> = {
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+};
 
 /** The name of a character as a sentence needs it: "the dragon". */
 export function called(game: Pick<GameEvent, "character">): string {

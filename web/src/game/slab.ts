@@ -1,5 +1,16 @@
 /** The slab: a piece of slate with nine squares carved into it, on a foot of the same stone. Its units are squares. */
-import { CanvasTexture, ExtrudeGeometry, Group, Matrix4, Mesh, MeshBasicMaterial, MeshStandardMaterial, PlaneGeometry, Shape, SRGBColorSpace } from "three";
+import {
+  CanvasTexture,
+  ExtrudeGeometry,
+  Group,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+  MeshStandardMaterial,
+  PlaneGeometry,
+  Shape,
+  SRGBColorSpace,
+} from "three";
 
 const HALF = 1.78; // from the middle to the edge
 const CORNER = 0.2;
@@ -129,10 +140,23 @@ export function makeSlab(lean: number, drop: number): Slab {
   const texture = stoneTexture();
   texture.repeat.set(1 / (2 * HALF), 1 / (2 * HALF));
   texture.offset.set(0.5, 0.5);
-  const stone = new MeshStandardMaterial({ map: texture, bumpMap: texture, bumpScale: 1.2, roughness: 0.82, metalness: 0.02 });
+  const stone = new MeshStandardMaterial({
+    map: texture,
+    bumpMap: texture,
+    bumpScale: 1.2,
+    roughness: 0.82,
+    metalness: 0.02,
+  });
   const rough = new MeshStandardMaterial({ color: "#3d434b", roughness: 0.9 });
   const bevel = 0.07;
-  const face = new ExtrudeGeometry(rounded(HALF - bevel, CORNER), { depth: THICK - 2 * bevel, bevelEnabled: true, bevelThickness: bevel, bevelSize: bevel, bevelSegments: 3, curveSegments: 8 });
+  const face = new ExtrudeGeometry(rounded(HALF - bevel, CORNER), {
+    depth: THICK - 2 * bevel,
+    bevelEnabled: true,
+    bevelThickness: bevel,
+    bevelSize: bevel,
+    bevelSegments: 3,
+    curveSegments: 8,
+  });
   face.translate(0, 0, -(THICK - bevel));
   const slab = new Mesh(face, [stone, rough]); // the edges are broken, not polished
   slab.receiveShadow = true;
@@ -149,13 +173,17 @@ export function makeSlab(lean: number, drop: number): Slab {
   profile.lineTo(top - 0.1, ground(top - 0.1));
   profile.lineTo(low, Math.min(under, ground(low)));
   const wedge = new ExtrudeGeometry(profile, { depth: 2.3, bevelEnabled: false });
-  wedge.applyMatrix4(new Matrix4().set(0, 0, 1, -1.15, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1)); // the profile lies in y and z
+  // the profile lies in y and z
+  wedge.applyMatrix4(new Matrix4().set(0, 0, 1, -1.15, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1));
   const foot = new Mesh(wedge, rough);
 
   const group = new Group();
   group.add(slab, foot);
   const dark = shadowTexture();
-  const shadow = new Mesh(new PlaneGeometry(5.6, 5.2).rotateX(-Math.PI / 2), new MeshBasicMaterial({ map: dark, transparent: true, depthWrite: false }));
+  const shadow = new Mesh(
+    new PlaneGeometry(5.6, 5.2).rotateX(-Math.PI / 2),
+    new MeshBasicMaterial({ map: dark, transparent: true, depthWrite: false }),
+  );
   shadow.renderOrder = 0;
   return {
     group,

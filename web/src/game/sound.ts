@@ -17,17 +17,31 @@ function rush(context: AudioContext, from: number, to: number, seconds: number, 
   const band = new BiquadFilterNode(context, { type: "bandpass", Q: 1.4 });
   band.frequency.setValueAtTime(from, now);
   band.frequency.exponentialRampToValueAtTime(to, now + seconds);
-  source.connect(band).connect(envelope(context, loud, seconds, now)).connect(context.destination);
+  source
+    .connect(band)
+    .connect(envelope(context, loud, seconds, now))
+    .connect(context.destination);
   source.start(now);
 }
 
-function tone(context: AudioContext, type: OscillatorType, from: number, to: number, seconds: number, loud: number, at = 0): void {
+function tone(
+  context: AudioContext,
+  type: OscillatorType,
+  from: number,
+  to: number,
+  seconds: number,
+  loud: number,
+  at = 0,
+): void {
   const now = context.currentTime + at;
   const source = new OscillatorNode(context, { type });
   source.frequency.setValueAtTime(from, now);
   source.frequency.exponentialRampToValueAtTime(to, now + seconds);
   const low = new BiquadFilterNode(context, { type: "lowpass", frequency: 900 });
-  source.connect(low).connect(envelope(context, loud, seconds, now)).connect(context.destination);
+  source
+    .connect(low)
+    .connect(envelope(context, loud, seconds, now))
+    .connect(context.destination);
   source.start(now);
   source.stop(now + seconds);
 }
@@ -52,7 +66,7 @@ const SOUNDS: Record<SoundName, (context: AudioContext) => void> = {
     rush(context, 260, 140, 1.4, 0.2);
   },
   chime(context) {
-    [523, 659, 784].forEach((pitch, k) => tone(context, "triangle", pitch, pitch, 0.5, 0.07, 0.09 * k));
+    for (const [k, pitch] of [523, 659, 784].entries()) tone(context, "triangle", pitch, pitch, 0.5, 0.07, 0.09 * k);
   },
   sigh: (context) => rush(context, 700, 240, 0.9, 0.09),
 };

@@ -22,12 +22,26 @@ export function createTeaching({ store, connection, notices }: Context): { eleme
     const needed = store.document !== null && !store.document.models.length;
     element.classList.toggle("hidden", !needed);
     if (!needed) return;
-    if (!character) return replace(element, h("p", {}, "Nobody is here to play with. Open a character, or the dragon."));
-    if (!character.clips.length) return replace(element, h("p", {}, `The ${character.name} has no clips to learn acting from.`));
+    if (!character) {
+      replace(element, h("p", {}, "Nobody is here to play with. Open a character, or the dragon."));
+      return;
+    }
+    if (!character.clips.length) {
+      replace(element, h("p", {}, `The ${character.name} has no clips to learn acting from.`));
+      return;
+    }
     replace(
       element,
-      h("p", {}, learning ? `The ${character.name} is learning its part…` : `The ${character.name} has not learned to act yet. It learns from its own clips, once, in about a minute.`),
-      learning ? h("span", { class: "spinner" }) : h("button", { type: "button", class: "primary", onclick: () => void learn(character.id) }, "Let it learn"),
+      h(
+        "p",
+        {},
+        learning
+          ? `The ${character.name} is learning its part…`
+          : `The ${character.name} has not learned to act yet. It learns from its own clips, once, in about a minute.`,
+      ),
+      learning
+        ? h("span", { class: "spinner" })
+        : h("button", { type: "button", class: "primary", onclick: () => void learn(character.id) }, "Let it learn"),
     );
   }
 

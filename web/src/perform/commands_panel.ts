@@ -11,18 +11,39 @@ const SHOWN = 24; // poses at a time
 /** The label of each clip of a model, as its map tells; empty before the map is here. */
 export type LabelsOfClips = () => ReadonlyMap<string, string>;
 
-export function commandsPanel(performing: Performing, labelOf: LabelsOfClips): { elements: HTMLElement[]; refresh(): void } {
+export function commandsPanel(
+  performing: Performing,
+  labelOf: LabelsOfClips,
+): { elements: HTMLElement[]; refresh(): void } {
   const labels = h("div", { class: "buttons" });
   const poses = h("div", { class: "buttons" });
   const clips = h("div", { class: "list" });
-  const search = (name: string, changed: () => void): HTMLInputElement => h("input", { type: "search", class: "find hidden", placeholder: name, "aria-label": name, oninput: changed });
+  const search = (name: string, changed: () => void): HTMLInputElement =>
+    h("input", { type: "search", class: "find hidden", placeholder: name, "aria-label": name, oninput: changed });
   const findPose = search("Find a pose", () => fillPoses());
   const findClip = search("Find a clip", () => fillClips());
   const posesAside = h("span", { class: "aside" });
   const clipsAside = h("span", { class: "aside" });
-  const labelSection = h("div", { class: "section" }, h("h2", {}, "Labels", h("span", { class: "aside" }, "transition")), labels);
-  const poseSection = h("details", { class: "section", open: true }, h("summary", {}, "Poses", posesAside), findPose, poses);
-  const clipSection = h("details", { class: "section", open: true }, h("summary", {}, "Clips", clipsAside), findClip, clips);
+  const labelSection = h(
+    "div",
+    { class: "section" },
+    h("h2", {}, "Labels", h("span", { class: "aside" }, "transition")),
+    labels,
+  );
+  const poseSection = h(
+    "details",
+    { class: "section", open: true },
+    h("summary", {}, "Poses", posesAside),
+    findPose,
+    poses,
+  );
+  const clipSection = h(
+    "details",
+    { class: "section", open: true },
+    h("summary", {}, "Clips", clipsAside),
+    findClip,
+    clips,
+  );
   let buttons = new Map<string, HTMLElement>();
 
   function build(model: ModelEntry | null): void {
@@ -32,14 +53,30 @@ export function commandsPanel(performing: Performing, labelOf: LabelsOfClips): {
     buttons = new Map(
       model.labels.map((label, number) => {
         const key = number < 9 ? ` (${number + 1})` : "";
-        return [label, h("button", { type: "button", class: "hued", style: `--hue: ${hueOf(label)}`, title: `Transition to ${label}${key}`, onclick: () => performing.tell({ command: "transition", label }) }, label)];
+        return [
+          label,
+          h(
+            "button",
+            {
+              type: "button",
+              class: "hued",
+              style: `--hue: ${hueOf(label)}`,
+              title: `Transition to ${label}${key}`,
+              onclick: () => performing.tell({ command: "transition", label }),
+            },
+            label,
+          ),
+        ];
       }),
     );
     replace(labels, ...buttons.values());
     poseSection.classList.toggle("hidden", model.poses.length === 0);
     posesAside.textContent = `idle, ${model.poses.length}`;
     clipsAside.textContent = `play, ${model.clips.length}`;
-    for (const [field, names] of [[findPose, model.poses], [findClip, model.clips]] as const) {
+    for (const [field, names] of [
+      [findPose, model.poses],
+      [findClip, model.clips],
+    ] as const) {
       field.value = "";
       field.classList.toggle("hidden", names.length <= FEW);
     }
@@ -50,7 +87,22 @@ export function commandsPanel(performing: Performing, labelOf: LabelsOfClips): {
 
   function fillPoses(): void {
     const shown = found(performing.model()?.poses ?? [], findPose.value, SHOWN);
-    replace(poses, ...shown.map((pose) => h("button", { type: "button", class: "small", title: `Idle near ${pose}`, onclick: () => performing.tell({ command: "idle", pose }) }, pose)), shown.length ? null : nothing());
+    replace(
+      poses,
+      ...shown.map((pose) =>
+        h(
+          "button",
+          {
+            type: "button",
+            class: "small",
+            title: `Idle near ${pose}`,
+            onclick: () => performing.tell({ command: "idle", pose }),
+          },
+          pose,
+        ),
+      ),
+      shown.length ? null : nothing(),
+    );
   }
 
   function fillClips(): void {
@@ -62,8 +114,23 @@ export function commandsPanel(performing: Performing, labelOf: LabelsOfClips): {
       ...shown.map((clip) => {
         const label = labels.get(clip);
         const style = label ? `--hue: ${hueOf(label)}` : undefined;
-        const button = h("button", { type: "button", class: "quiet small grow nowrap", title: `Play ${clip} as it was made`, onclick: () => performing.tell({ command: "play", clip }) }, clip);
-        return h("div", { class: "row" }, h("span", { class: "swatch", style }), button, label && label !== clip ? h("span", { class: "figure" }, label) : null);
+        const button = h(
+          "button",
+          {
+            type: "button",
+            class: "quiet small grow nowrap",
+            title: `Play ${clip} as it was made`,
+            onclick: () => performing.tell({ command: "play", clip }),
+          },
+          clip,
+        );
+        return h(
+          "div",
+          { class: "row" },
+          h("span", { class: "swatch", style }),
+          button,
+          label && label !== clip ? h("span", { class: "figure" }, label) : null,
+        );
       }),
       shown.length ? null : nothing(),
     );

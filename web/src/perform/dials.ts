@@ -1,12 +1,18 @@
 /** The dials: how lively, how still, and how far the eyes follow the pointer. */
 import type { Context } from "../context";
-import { slider, type Slider } from "../controls/slider";
+import { type Slider, slider } from "../controls/slider";
 import { h } from "../dom";
 import type { Performing } from "./performing";
 
 export function dialsPanel({ connection }: Context, performing: Performing): HTMLElement {
   let touched = 0; // when a dial was last turned here: the server's echo of before is not listened to
-  const dial = (name: "liveliness" | "stillness" | "gaze", label: string, maximum: number, reset: number, about: string): Slider =>
+  const dial = (
+    name: "liveliness" | "stillness" | "gaze",
+    label: string,
+    maximum: number,
+    reset: number,
+    about: string,
+  ): Slider =>
     slider({
       label,
       about,
@@ -22,9 +28,23 @@ export function dialsPanel({ connection }: Context, performing: Performing): HTM
     });
   const liveliness = dial("liveliness", "Liveliness", 4, 1, "How much moves by itself: 0 nothing, 1 as the clips do");
   const stillness = dial("stillness", "Stillness", 1, 0, "Calms what is held; 1 holds still");
-  const gaze = dial("gaze", "Gaze", 1, 1, "How far the eyes follow the pointer over the stage; 0 leaves them to wander");
+  const gaze = dial(
+    "gaze",
+    "Gaze",
+    1,
+    1,
+    "How far the eyes follow the pointer over the stage; 0 leaves them to wander",
+  );
   const blind = h("p", { class: "muted hidden" }, "No eyes were found on this character, so the gaze changes nothing.");
-  const panel = h("div", { class: "section" }, h("h2", {}, "Dials"), liveliness.element, stillness.element, gaze.element, blind);
+  const panel = h(
+    "div",
+    { class: "section" },
+    h("h2", {}, "Dials"),
+    liveliness.element,
+    stillness.element,
+    gaze.element,
+    blind,
+  );
 
   performing.on((event) => {
     const sees = event.gaze !== null;

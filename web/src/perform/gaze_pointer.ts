@@ -24,13 +24,16 @@ export function createGazePointer({ stage, connection }: Context, active: () => 
     timer = 0;
     last = performance.now();
     if (!awake || !active()) return;
-    if (!at) return connection.tell({ kind: "look", point: null });
+    if (!at) {
+      connection.tell({ kind: "look", point: null });
+      return;
+    }
     const { ray, point } = stage.pointerRay(at.x, at.y);
     connection.tell({ kind: "look", point: between([ray.origin.x, ray.origin.y, ray.origin.z], point) });
   }
 
   function soon(): void {
-    timer ||= window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
+    if (!timer) timer = window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
   }
 
   canvas.addEventListener("pointermove", (event) => {

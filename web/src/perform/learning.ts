@@ -9,7 +9,12 @@ import type { JobEvent } from "./wire";
 export function learningPanel(context: Context, performing: Performing): HTMLElement {
   const { store, connection, notices } = context;
   const body = h("div", {});
-  const panel = h("details", { class: "section", open: true }, h("summary", {}, "Model", h("span", { class: "aside" })), body);
+  const panel = h(
+    "details",
+    { class: "section", open: true },
+    h("summary", {}, "Model", h("span", { class: "aside" })),
+    body,
+  );
   const aside = panel.querySelector(".aside") as HTMLElement;
   const left = new Set<string>(); // labels that are not to be learned
   let shown = "";
@@ -21,7 +26,11 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
     const all = [...labelsOf(character).keys()];
     const labels = all.filter((label) => !left.has(label));
     try {
-      await connection.request({ kind: "learn", character: character.id, labels: labels.length === all.length ? [] : labels });
+      await connection.request({
+        kind: "learn",
+        character: character.id,
+        labels: labels.length === all.length ? [] : labels,
+      });
     } catch (reason) {
       notices.failed(reason);
     }
@@ -35,11 +44,20 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
     const character = store.character();
     const models = performing.models();
     const current = performing.model();
-    const key = JSON.stringify([character?.id, character?.clips.map((clip) => [clip.name, clip.labels]), models, current?.id, job?.state === "running"]);
+    const key = JSON.stringify([
+      character?.id,
+      character?.clips.map((clip) => [clip.name, clip.labels]),
+      models,
+      current?.id,
+      job?.state === "running",
+    ]);
     if (key === shown) return;
     shown = key;
     aside.textContent = current ? current.name : models.length ? "choose one" : "none yet";
-    if (!character) return replace(body, h("p", { class: "muted" }, "Nobody is on stage. Open a character with clips, and learn it here."));
+    if (!character) {
+      replace(body, h("p", { class: "muted" }, "Nobody is on stage. Open a character with clips, and learn it here."));
+      return;
+    }
     const labels = labelsOf(character);
     const busy = job?.state === "running";
     const chips = [...labels].map(([label, of]) => {
@@ -49,22 +67,65 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
         count();
       };
       const about = `${of.clips} ${of.clips === 1 ? "clip" : "clips"}, ${of.seconds.toFixed(1)} s`;
-      const chip = h("button", { class: "chip", type: "button", style: `--hue: ${hueOf(label)}`, "aria-pressed": String(!left.has(label)), title: about, onclick: press }, label);
+      const chip = h(
+        "button",
+        {
+          class: "chip",
+          type: "button",
+          style: `--hue: ${hueOf(label)}`,
+          "aria-pressed": String(!left.has(label)),
+          title: about,
+          onclick: press,
+        },
+        label,
+      );
       return chip;
     });
-    const go = h("button", { type: "button", class: models.length ? "" : "primary", disabled: busy || !labels.size, onclick: () => void learn() });
+    const go = h("button", {
+      type: "button",
+      class: models.length ? "" : "primary",
+      disabled: busy || !labels.size,
+      onclick: () => void learn(),
+    });
     const count = (): void => {
       const chosen = [...labels.keys()].filter((label) => !left.has(label)).length;
-      go.textContent = busy ? "Learning…" : models.length ? `Learn again (${chosen} labels)` : `Learn ${chosen} ${chosen === 1 ? "label" : "labels"}`;
+      go.textContent = busy
+        ? "Learning…"
+        : models.length
+          ? `Learn again (${chosen} labels)`
+          : `Learn ${chosen} ${chosen === 1 ? "label" : "labels"}`;
       go.toggleAttribute("disabled", busy || chosen === 0);
     };
     count();
     replace(
       body,
       ...models.map((model) =>
-        h("div", { class: "row" }, h("button", { type: "button", class: "quiet grow nowrap", "aria-pressed": String(model.id === current?.id), title: `${model.labels.length} labels, ${model.frames} frames`, onclick: () => perform(model.id) }, model.name), h("span", { class: "muted" }, `${model.labels.length} labels`)),
+        h(
+          "div",
+          { class: "row" },
+          h(
+            "button",
+            {
+              type: "button",
+              class: "quiet grow nowrap",
+              "aria-pressed": String(model.id === current?.id),
+              title: `${model.labels.length} labels, ${model.frames} frames`,
+              onclick: () => perform(model.id),
+            },
+            model.name,
+          ),
+          h("span", { class: "muted" }, `${model.labels.length} labels`),
+        ),
       ),
-      labels.size ? h("p", { class: "muted" }, models.length ? "Learn from other labels:" : `${character.name} can learn to act from its clips. These labels go in:`) : h("p", { class: "muted" }, `${character.name} has no clips of two frames or more to learn from.`),
+      labels.size
+        ? h(
+            "p",
+            { class: "muted" },
+            models.length
+              ? "Learn from other labels:"
+              : `${character.name} can learn to act from its clips. These labels go in:`,
+          )
+        : h("p", { class: "muted" }, `${character.name} has no clips of two frames or more to learn from.`),
       labels.size ? h("div", { class: "wrap", style: "margin: 8px 0" }, ...chips) : null,
       labels.size ? go : null,
     );

@@ -1,13 +1,26 @@
 /** The map's own arithmetic: reading, places, moments, picking, and the particle between reports. */
 import { PerspectiveCamera, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { momentOf, placeOf, readMap, type LatentMap } from "./map_file";
+import { type LatentMap, momentOf, placeOf, readMap } from "./map_file";
 import { nearestPoint } from "./map_picking";
 import { boundsOf } from "./map_view";
-import { Trail, type Place } from "./trail";
+import { type Place, Trail } from "./trail";
 
 function label(name: string, centre: [number, number, number], radius: number) {
-  return { label: name, frames: 3, matrix: [[1, 0, 0], [0, 2, 0], [0, 0, 1]], offset: [10, 0, -1], centre, radius, home: 0, dust: 1 };
+  return {
+    label: name,
+    frames: 3,
+    matrix: [
+      [1, 0, 0],
+      [0, 2, 0],
+      [0, 0, 1],
+    ],
+    offset: [10, 0, -1],
+    centre,
+    radius,
+    home: 0,
+    dust: 1,
+  };
 }
 
 function bytes(): ArrayBuffer {
@@ -118,8 +131,13 @@ describe("the particle", () => {
   });
   it("knows a bridge from a path", () => {
     const trail = new Trail();
-    const places: Place[] = [[0, 0, 0], [0.01, 0, 0], [3, 0, 0], [3.01, 0, 0]];
-    places.forEach((place, i) => trail.add(50 * i, place, 1));
+    const places: Place[] = [
+      [0, 0, 0],
+      [0.01, 0, 0],
+      [3, 0, 0],
+      [3.01, 0, 0],
+    ];
+    for (const [i, place] of places.entries()) trail.add(50 * i, place, 1);
     expect(trail.tail(225).map((segment) => segment.bridge)).toContain(true);
     expect(trail.tail(225).filter((segment) => segment.bridge)).toHaveLength(1);
   });

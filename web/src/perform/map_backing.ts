@@ -1,5 +1,17 @@
 /** What of the map stands still, kept as a picture: only the particle moves, and it is drawn over that picture. */
-import { BufferAttribute, BufferGeometry, type Camera, FramebufferTexture, GLSL3, Mesh, NoBlending, RawShaderMaterial, Scene, Vector2, type WebGLRenderer } from "three";
+import {
+  BufferAttribute,
+  BufferGeometry,
+  type Camera,
+  FramebufferTexture,
+  GLSL3,
+  Mesh,
+  NoBlending,
+  RawShaderMaterial,
+  Scene,
+  Vector2,
+  type WebGLRenderer,
+} from "three";
 
 export class Backing {
   private texture: FramebufferTexture | null = null;
@@ -30,13 +42,14 @@ export class Backing {
   /** Keeps what has just been drawn. */
   take(renderer: WebGLRenderer): void {
     const { x, y } = renderer.getDrawingBufferSize(this.size);
-    const { texture } = this;
+    let { texture } = this;
     if (!texture || texture.image.width !== x || texture.image.height !== y) {
       texture?.dispose();
-      this.texture = new FramebufferTexture(x, y);
+      texture = new FramebufferTexture(x, y);
+      this.texture = texture;
     }
-    renderer.copyFramebufferToTexture(this.texture!);
-    this.material.uniforms.picture.value = this.texture;
+    renderer.copyFramebufferToTexture(texture);
+    this.material.uniforms.picture.value = texture;
   }
 
   /** Draws it again. */

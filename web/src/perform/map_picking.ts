@@ -1,4 +1,6 @@
-/** What is under the pointer on the map: the nearest training frame on the screen, those in front before those behind. */
+/**
+ * What is under the pointer on the map: the nearest training frame on the screen, those in front before those behind.
+ */
 
 /** Column-major 4 x 4, as three has it. */
 export type Matrix = ArrayLike<number>;
@@ -7,7 +9,15 @@ export type Matrix = ArrayLike<number>;
  * The number of the point nearest to (x, y) in CSS pixels, within `reach` of it; -1 where none is. Of points that are
  * about as near on the screen the one in front wins: a pixel of distance is worth the depth of one ball.
  */
-export function nearestPoint(points: Float32Array, clipFromWorld: Matrix, width: number, height: number, x: number, y: number, reach: number): number {
+export function nearestPoint(
+  points: Float32Array,
+  clipFromWorld: Matrix,
+  width: number,
+  height: number,
+  x: number,
+  y: number,
+  reach: number,
+): number {
   const m = clipFromWorld;
   let best = -1;
   let least = Infinity;

@@ -1,5 +1,23 @@
-/** What the map is made of: a thin curve for each clip, faint bridges, dust where poses are likely, and the particle. */
-import { AdditiveBlending, BufferAttribute, BufferGeometry, Color, CustomBlending, Fog, Group, type InterleavedBufferAttribute, LineBasicMaterial, LineSegments, MaxEquation, OneFactor, Points, Scene, ShaderMaterial } from "three";
+/**
+ * What the map is made of: a thin curve for each clip, faint bridges, dust where poses are likely, and the particle.
+ */
+import {
+  AdditiveBlending,
+  BufferAttribute,
+  BufferGeometry,
+  Color,
+  CustomBlending,
+  Fog,
+  Group,
+  type InterleavedBufferAttribute,
+  LineBasicMaterial,
+  LineSegments,
+  MaxEquation,
+  OneFactor,
+  Points,
+  Scene,
+  ShaderMaterial,
+} from "three";
 import { LineMaterial } from "three/addons/lines/LineMaterial.js";
 import { LineSegments2 } from "three/addons/lines/LineSegments2.js";
 import { LineSegmentsGeometry } from "three/addons/lines/LineSegmentsGeometry.js";
@@ -81,7 +99,8 @@ export function createMapScene(map: LatentMap): MapScene {
     },
     view(width, height, ratio, distance, radius) {
       lines.resize(width, height);
-      (dust.material as ShaderMaterial).uniforms.pixels.value = GLOW * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);
+      (dust.material as ShaderMaterial).uniforms.pixels.value =
+        GLOW * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);
       particle.material.uniforms.pixels.value = 26 * ratio;
       const [near, beyond] = [Math.max(0.1, distance - radius), distance + 1.6 * radius];
       fog.near = near;
@@ -119,9 +138,21 @@ class LineMaterials {
 
   make(width: number, light = false): LineMaterial {
     // Opaque where they may be: the rounded ends of segments overlap, and would be seen as beads.
-    const material = new LineMaterial({ vertexColors: true, linewidth: width, transparent: light, depthWrite: !light, fog: !light });
+    const material = new LineMaterial({
+      vertexColors: true,
+      linewidth: width,
+      transparent: light,
+      depthWrite: !light,
+      fog: !light,
+    });
     // The brighter of both, so that ends which overlap are no brighter than the rest.
-    if (light) Object.assign(material, { blending: CustomBlending, blendEquation: MaxEquation, blendSrc: OneFactor, blendDst: OneFactor });
+    if (light)
+      Object.assign(material, {
+        blending: CustomBlending,
+        blendEquation: MaxEquation,
+        blendSrc: OneFactor,
+        blendDst: OneFactor,
+      });
     this.all.push(material);
     return material;
   }
@@ -140,7 +171,13 @@ function curveOf(map: LatentMap, label: number, hue: Color, lines: LineMaterials
     for (let i = 0; i < clip.count - 1; i++) {
       const from = 3 * (clip.first + i);
       places.push(...map.points.subarray(from, from + 6));
-      for (const step of [i, i + 1]) colours.push(...at.copy(dark).lerp(hue, Math.min(1, step / Math.max(clip.count - 1, 1) + 0.15)).toArray());
+      for (const step of [i, i + 1])
+        colours.push(
+          ...at
+            .copy(dark)
+            .lerp(hue, Math.min(1, step / Math.max(clip.count - 1, 1) + 0.15))
+            .toArray(),
+        );
     }
   }
   const geometry = new LineSegmentsGeometry();
@@ -155,14 +192,18 @@ function bridgesOf(map: LatentMap, hues: Color[]): { object: LineSegments; empha
   const colours = new Float32Array((map.bridges.length / 6) * 8);
   geometry.setAttribute("position", new BufferAttribute(map.bridges, 3));
   geometry.setAttribute("color", new BufferAttribute(colours, 4));
-  const object = new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }));
+  const object = new LineSegments(
+    geometry,
+    new LineBasicMaterial({ vertexColors: true, transparent: true, depthWrite: false }),
+  );
   object.frustumCulled = false;
   const emphasise = (label: number): void => {
     for (const pair of map.pairs) {
       const mine = pair.first === label || pair.second === label;
       const alpha = (mine ? 0.3 : 0.07) * (0.6 + 0.4 * pair.near);
       for (let i = pair.begin; i < pair.begin + pair.count; i++) {
-        [hues[pair.first], hues[pair.second]].forEach((hue, end) => colours.set([hue.r, hue.g, hue.b, alpha], 8 * i + 4 * end));
+        for (const [end, hue] of [hues[pair.first], hues[pair.second]].entries())
+          colours.set([hue.r, hue.g, hue.b, alpha], 8 * i + 4 * end);
       }
     }
     geometry.attributes.color.needsUpdate = true;
@@ -185,7 +226,14 @@ function dustOf(map: LatentMap, hues: Color[]): Points {
   geometry.setAttribute("position", new BufferAttribute(places, 3));
   geometry.setAttribute("tint", new BufferAttribute(tints, 4));
   const uniforms = { pixels: { value: GLOW }, near: { value: 1 }, beyond: { value: 10 }, strength: { value: 0.11 } };
-  const material = new ShaderMaterial({ vertexShader: DUST_VERTEX, fragmentShader: DUST_FRAGMENT, uniforms, transparent: true, depthWrite: false, blending: AdditiveBlending });
+  const material = new ShaderMaterial({
+    vertexShader: DUST_VERTEX,
+    fragmentShader: DUST_FRAGMENT,
+    uniforms,
+    transparent: true,
+    depthWrite: false,
+    blending: AdditiveBlending,
+  });
   const object = new Points(geometry, material);
   object.frustumCulled = false;
   return object;
@@ -197,7 +245,14 @@ function particleOf() {
   geometry.setAttribute("position", new BufferAttribute(places, 3));
   geometry.setAttribute("weight", new BufferAttribute(weights, 1));
   const uniforms = { pixels: { value: 26 }, colour: { value: new Color(AMBER).convertLinearToSRGB() } };
-  const material = new ShaderMaterial({ vertexShader: PARTICLE_VERTEX, fragmentShader: PARTICLE_FRAGMENT, uniforms, transparent: true, depthTest: false, depthWrite: false });
+  const material = new ShaderMaterial({
+    vertexShader: PARTICLE_VERTEX,
+    fragmentShader: PARTICLE_FRAGMENT,
+    uniforms,
+    transparent: true,
+    depthTest: false,
+    depthWrite: false,
+  });
   const object = new Points(geometry, material);
   object.frustumCulled = false;
   object.renderOrder = 3;
@@ -225,7 +280,9 @@ function tailOf(lines: LineMaterials) {
   const geometry = new LineSegmentsGeometry();
   const [places, colours] = [new Float32Array(6 * MOST_TAIL * VOICES), new Float32Array(6 * MOST_TAIL * VOICES)];
   geometry.setPositions(places).setColors(colours); // which keep these arrays: they are written again and again
-  const buffers = ["instanceStart", "instanceColorStart"].map((name) => (geometry.attributes[name] as InterleavedBufferAttribute).data);
+  const buffers = ["instanceStart", "instanceColorStart"].map(
+    (name) => (geometry.attributes[name] as InterleavedBufferAttribute).data,
+  );
   const object = new LineSegments2(geometry, material);
   object.frustumCulled = false;
   object.renderOrder = 2;
@@ -237,7 +294,10 @@ function tailOf(lines: LineMaterials) {
         for (const { from, to, fresh, bridge } of trail.tail(time).slice(0, MOST_TAIL)) {
           const light = fresh * fresh * (bridge ? 0.35 : 0.9);
           places.set([...from, ...to], 6 * count);
-          colours.set([amber.r * light, amber.g * light, amber.b * light, amber.r * light, amber.g * light, amber.b * light], 6 * count++);
+          colours.set(
+            [amber.r * light, amber.g * light, amber.b * light, amber.r * light, amber.g * light, amber.b * light],
+            6 * count++,
+          );
         }
       }
       for (const buffer of buffers) buffer.needsUpdate = true;

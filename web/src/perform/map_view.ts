@@ -3,9 +3,9 @@ import { WebGLRenderer } from "three";
 import { h } from "../dom";
 import type { Stage } from "../stage/stage";
 import { hueOf } from "./hues";
-import { momentOf, placeOf, type LatentMap, type Moment } from "./map_file";
-import { nearestPoint } from "./map_picking";
 import { Backing } from "./map_backing";
+import { type LatentMap, type Moment, momentOf, placeOf } from "./map_file";
+import { nearestPoint } from "./map_picking";
 import { createMapScene, type MapScene } from "./map_scene";
 import { createOrbit } from "./orbit";
 import { Trail } from "./trail";
@@ -34,10 +34,14 @@ export interface MapView {
 /** The middle of all labels' balls, and half of their extent. */
 export function boundsOf(map: LatentMap | null): { middle: [number, number, number]; half: [number, number, number] } {
   const sides = [0, 1, 2].map((k) => {
-    const ends = (map?.labels ?? []).flatMap((label) => [label.centre[k] - label.radius, label.centre[k] + label.radius]);
+    const ends = (map?.labels ?? []).flatMap((label) => [
+      label.centre[k] - label.radius,
+      label.centre[k] + label.radius,
+    ]);
     return ends.length ? [Math.min(...ends), Math.max(...ends)] : [-1, 1];
   });
-  const along = (of: (low: number, high: number) => number) => sides.map(([low, high]) => of(low, high)) as [number, number, number];
+  const along = (of: (low: number, high: number) => number) =>
+    sides.map(([low, high]) => of(low, high)) as [number, number, number];
   return { middle: along((low, high) => (low + high) / 2), half: along((low, high) => (high - low) / 2) };
 }
 
@@ -51,7 +55,14 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
   const names = h("div", { class: "map-names" });
   const ring = h("div", { class: "map-ring hidden", "aria-hidden": "true" });
   const tip = h("div", { class: "map-tip hidden", role: "status" });
-  const element = h("div", { class: "map", role: "group", "aria-label": "Latent map: every point is a pose, every curve a clip", tabindex: 0 }, canvas, names, ring, tip);
+  const element = h(
+    "div",
+    { class: "map", role: "group", "aria-label": "Latent map: every point is a pose, every curve a clip", tabindex: 0 },
+    canvas,
+    names,
+    ring,
+    tip,
+  );
   const orbit = createOrbit(element, changed, clicked);
   const trails = new Map<string, Trail>();
   let renderer: WebGLRenderer | null = null;
@@ -133,18 +144,21 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
   /** Names and the ring where the picture has them. */
   function lay(width: number, height: number): void {
     if (!map) return;
+    const { labels } = map;
     const up = orbit.camera.up;
-    map.labels.forEach((label, number) => {
+    labels.forEach((label, number) => {
       const above = label.centre.map((value, k) => value + 1.02 * label.radius * up.getComponent(k));
       const at = onScreen(above, width, height);
-      const hidden = !at || (map!.labels.length > NAMES && label.label !== current && label.label !== hovered?.label);
+      const hidden = !at || (labels.length > NAMES && label.label !== current && label.label !== hovered?.label);
       tags[number].classList.toggle("hidden", hidden);
       if (!at) return;
       tags[number].style.transform = `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
     });
-    const point = hovered && onScreen([...map.points.subarray(3 * hovered.point, 3 * hovered.point + 3)], width, height);
+    const point =
+      hovered && onScreen([...map.points.subarray(3 * hovered.point, 3 * hovered.point + 3)], width, height);
     ring.classList.toggle("hidden", !point);
-    if (point) ring.style.transform = `translate(-50%, -50%) translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
+    if (point)
+      ring.style.transform = `translate(-50%, -50%) translate(${point.x.toFixed(1)}px, ${point.y.toFixed(1)}px)`;
   }
 
   function clipFromWorld(): number[] {
@@ -163,7 +177,15 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
   function momentAt(clientX: number, clientY: number): Moment | null {
     if (!map) return null;
     const box = element.getBoundingClientRect();
-    const point = nearestPoint(map.points, clipFromWorld(), box.width, box.height, clientX - box.left, clientY - box.top, REACH);
+    const point = nearestPoint(
+      map.points,
+      clipFromWorld(),
+      box.width,
+      box.height,
+      clientX - box.left,
+      clientY - box.top,
+      REACH,
+    );
     return point < 0 ? null : momentOf(map, point);
   }
 
@@ -174,7 +196,11 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
     if (hovered && pointer) {
       const box = element.getBoundingClientRect();
       tip.style.setProperty("--hue", hueOf(hovered.label));
-      tip.replaceChildren(h("span", { class: "dot" }), `${hovered.clip}  ${hovered.seconds.toFixed(2)} s`, h("span", { class: "muted" }, "click to move there"));
+      tip.replaceChildren(
+        h("span", { class: "dot" }),
+        `${hovered.clip}  ${hovered.seconds.toFixed(2)} s`,
+        h("span", { class: "muted" }, "click to move there"),
+      );
       const left = Math.min(Math.max(pointer.x - box.left + 12, 4), box.width - tip.offsetWidth - 4);
       const top = pointer.y - box.top + (pointer.y - box.top > box.height - 60 ? -40 : 16);
       tip.style.transform = `translate(${left}px, ${top}px)`;
@@ -200,7 +226,12 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
   });
   element.addEventListener("keydown", (event) => {
     if (event.target !== element || event.ctrlKey || event.metaKey || event.altKey) return;
-    const turns: Record<string, [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+    const turns: Record<string, [number, number]> = {
+      ArrowLeft: [-0.1, 0],
+      ArrowRight: [0.1, 0],
+      ArrowUp: [0, 0.1],
+      ArrowDown: [0, -0.1],
+    };
     if (event.key in turns) orbit.turn(...turns[event.key]);
     else if (event.key === "+" || event.key === "-") orbit.zoom(event.key === "+" ? 0.9 : 1.1);
     else if (event.key === "Home") orbit.home();
@@ -222,7 +253,17 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
       current = "";
       tags = (next?.labels ?? []).map((label) => {
         const about = `Transition to ${label.label}: ${label.frames} frames`;
-        return h("button", { class: "map-name", type: "button", style: `--hue: ${hueOf(label.label)}`, title: about, onclick: () => actions.transition(label.label) }, label.label);
+        return h(
+          "button",
+          {
+            class: "map-name",
+            type: "button",
+            style: `--hue: ${hueOf(label.label)}`,
+            title: about,
+            onclick: () => actions.transition(label.label),
+          },
+          label.label,
+        );
       });
       names.replaceChildren(...tags);
       for (const tag of tags) tag.addEventListener("pointerdown", (event) => event.stopPropagation());
@@ -234,8 +275,9 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
     report(voices, label) {
       const now = performance.now();
       if (!map || !scene) return;
+      const { labels } = map;
       voices.forEach((voice, number) => {
-        const entry = map!.labels.find((each) => each.label === voice.label);
+        const entry = labels.find((each) => each.label === voice.label);
         if (!entry) return;
         const name = number === 0 ? "first" : voice.label; // the first voice changes its label over bridges
         const trail = trails.get(name) ?? new Trail();
@@ -247,7 +289,8 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
         current = label;
         scene.emphasise(label);
         stale = true;
-        map.labels.forEach((entry, number) => tags[number].classList.toggle("current", entry.label === label));
+        for (const [number, entry] of map.labels.entries())
+          tags[number].classList.toggle("current", entry.label === label);
       }
       draw();
     },

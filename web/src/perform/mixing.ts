@@ -7,12 +7,30 @@ import type { Performing } from "./performing";
 export function mixPanel(performing: Performing): HTMLElement {
   const pick = (name: string): HTMLSelectElement => h("select", { "aria-label": name, onchange: () => changed() });
   const [first, second] = [pick("First label"), pick("Second label")];
-  const weight = slider({ label: "Mix", about: "0 is all the first label, 1 all the second", value: 0.5, change: () => changed() });
+  const weight = slider({
+    label: "Mix",
+    about: "0 is all the first label, 1 all the second",
+    value: 0.5,
+    change: () => changed(),
+  });
   const stop = h("button", { type: "button", onclick: () => performing.tell({ command: "idle" }) }, "Stop mixing");
-  const panel = h("details", { class: "section" }, h("summary", {}, "Mix", h("span", { class: "aside" }, "two labels at once")), h("div", { class: "mix" }, first, second, h("div", { class: "wide" }, weight.element), h("div", { class: "wide spread" }, h("button", { type: "button", onclick: () => changed() }, "Mix"), stop)));
+  const panel = h(
+    "details",
+    { class: "section" },
+    h("summary", {}, "Mix", h("span", { class: "aside" }, "two labels at once")),
+    h(
+      "div",
+      { class: "mix" },
+      first,
+      second,
+      h("div", { class: "wide" }, weight.element),
+      h("div", { class: "wide spread" }, h("button", { type: "button", onclick: () => changed() }, "Mix"), stop),
+    ),
+  );
 
   function changed(): void {
-    if (first.value === second.value) second.value = [...second.options].find((option) => option.value !== first.value)?.value ?? "";
+    if (first.value === second.value)
+      second.value = [...second.options].find((option) => option.value !== first.value)?.value ?? "";
     paint();
     if (panel.open) performing.tell({ command: "mix", labels: [first.value, second.value], weight: weight.value });
   }

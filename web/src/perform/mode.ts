@@ -9,7 +9,7 @@ import { dialsPanel } from "./dials";
 import { createGazePointer } from "./gaze_pointer";
 import { hueOf } from "./hues";
 import { learningPanel } from "./learning";
-import { readMap, type LatentMap } from "./map_file";
+import { type LatentMap, readMap } from "./map_file";
 import { createMapView } from "./map_view";
 import { mixPanel } from "./mixing";
 import { createPerforming } from "./performing";
@@ -21,18 +21,39 @@ const WIDEN = "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9 7M2.5 13.5 7 9";
 export function performMode(context: Context): Mode {
   const { connection, notices } = context;
   const performing = createPerforming(context);
-  const view = createMapView({
-    move: (moment) => performing.tell({ command: "move", pose: `${moment.clip}@${moment.seconds.toFixed(4)}`, label: moment.label }),
-    transition: (label) => performing.tell({ command: "transition", label }),
-  }, context.stage);
+  const view = createMapView(
+    {
+      move: (moment) =>
+        performing.tell({ command: "move", pose: `${moment.clip}@${moment.seconds.toFixed(4)}`, label: moment.label }),
+      transition: (label) => performing.tell({ command: "transition", label }),
+    },
+    context.stage,
+  );
   const gaze = createGazePointer(context, () => performing.model() !== null);
   const labelOfClip = new Map<string, string>();
   const takes = takesPanel(context, performing);
   const buttons = commandsPanel(performing, () => labelOfClip);
   const full = h("div", { class: "map-full hidden" });
-  const widen = h("button", { type: "button", class: "quiet small square", "aria-label": "Latent map full size", "aria-pressed": "false", title: "Full size (M)", onclick: () => toggleFull() }, icon(WIDEN));
+  const widen = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small square",
+      "aria-label": "Latent map full size",
+      "aria-pressed": "false",
+      title: "Full size (M)",
+      onclick: () => toggleFull(),
+    },
+    icon(WIDEN),
+  );
   const legend = h("div", { class: "map-legend" });
-  const away = h("p", { class: "map-away muted hidden" }, "The map is full size. ", h("kbd", {}, "M"), " brings it back.");
+  const away = h(
+    "p",
+    { class: "map-away muted hidden" },
+    "The map is full size. ",
+    h("kbd", {}, "M"),
+    " brings it back.",
+  );
   const place = h("div", { class: "map-place" }, away, view.element, legend, h("div", { class: "map-corner" }, widen));
   const doing = h("span", { class: "what nowrap" });
   const cost = h("span", { class: "cost", title: "What a frame of the performance costs the server, without drawing" });
@@ -60,13 +81,18 @@ export function performMode(context: Context): Mode {
     } catch (reason) {
       if (wanted !== model) return;
       legend.textContent = "";
-      notices.show("error", `The map could not be drawn: ${reason instanceof Error ? reason.message : String(reason)}`, "Choose the model again.");
+      notices.show(
+        "error",
+        `The map could not be drawn: ${reason instanceof Error ? reason.message : String(reason)}`,
+        "Choose the model again.",
+      );
     }
   }
 
   function show(map: LatentMap): void {
     labelOfClip.clear();
-    for (const clip of map.clips) if (!labelOfClip.has(clip.clip)) labelOfClip.set(clip.clip, map.labels[clip.label].label);
+    for (const clip of map.clips)
+      if (!labelOfClip.has(clip.clip)) labelOfClip.set(clip.clip, map.labels[clip.label].label);
     view.show(map);
     legend.textContent = `${(map.points.length / 3).toLocaleString("en")} poses, ${map.clips.length} clips`;
     buttons.refresh();
@@ -89,7 +115,8 @@ export function performMode(context: Context): Mode {
   performing.on((event) => {
     view.report(event.voices, event.label);
     swatch.style.setProperty("--hue", hueOf(event.label));
-    doing.textContent = event.doing && (!event.done || event.voices.length > 1) ? event.doing : `${event.label}, idling`;
+    doing.textContent =
+      event.doing && (!event.done || event.voices.length > 1) ? event.doing : `${event.label}, idling`;
     cost.textContent = `${event.ms.toFixed(2)} ms a frame`;
   });
 
@@ -104,14 +131,41 @@ export function performMode(context: Context): Mode {
     id: "perform",
     title: "Perform",
     commands: [
-      { id: "perform.map", title: "Latent map full size or in the panel", keys: ["m"], enabled: () => performing.model() !== null, run: () => toggleFull() },
-      { id: "perform.record", title: "Record, or stop and keep the take", keys: ["Shift+r"], run: () => takes.toggle() },
-      { id: "perform.idle", title: "Idle where it is", keys: ["0"], enabled: () => performing.model() !== null, run: () => performing.tell({ command: "idle" }) },
+      {
+        id: "perform.map",
+        title: "Latent map full size or in the panel",
+        keys: ["m"],
+        enabled: () => performing.model() !== null,
+        run: () => toggleFull(),
+      },
+      {
+        id: "perform.record",
+        title: "Record, or stop and keep the take",
+        keys: ["Shift+r"],
+        run: () => takes.toggle(),
+      },
+      {
+        id: "perform.idle",
+        title: "Idle where it is",
+        keys: ["0"],
+        enabled: () => performing.model() !== null,
+        run: () => performing.tell({ command: "idle" }),
+      },
       ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(label),
     ],
     panel(host) {
       host.classList.add("perform");
-      host.append(place, status, learningPanel(context, performing), ...buttons.elements.slice(0, 1), dialsPanel(context, performing), ...buttons.elements.slice(1), mixPanel(performing), takes.element, scriptPanel(context, performing));
+      host.append(
+        place,
+        status,
+        learningPanel(context, performing),
+        ...buttons.elements.slice(0, 1),
+        dialsPanel(context, performing),
+        ...buttons.elements.slice(1),
+        mixPanel(performing),
+        takes.element,
+        scriptPanel(context, performing),
+      );
     },
     overlay(host) {
       host.append(full);
@@ -119,7 +173,8 @@ export function performMode(context: Context): Mode {
     enter() {
       view.awake = gaze.awake = true;
       const model = performing.models()[0];
-      if (!performing.model() && model && context.store.document?.stage.driver !== "take") connection.request({ kind: "perform", model: model.id }).catch(notices.failed);
+      if (!performing.model() && model && context.store.document?.stage.driver !== "take")
+        connection.request({ kind: "perform", model: model.id }).catch(notices.failed);
     },
     leave() {
       view.awake = gaze.awake = false;

@@ -83,7 +83,10 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
       [x, y] = [event.clientX, event.clientY];
       if (!moves) return orbit.turn(-0.008 * dx, 0.008 * dy);
       const size = (2 * distance * Math.tan((camera.fov * Math.PI) / 360)) / Math.max(element.clientHeight, 1);
-      const [right, up] = [new Vector3().setFromMatrixColumn(camera.matrix, 0), new Vector3().setFromMatrixColumn(camera.matrix, 1)];
+      const [right, up] = [
+        new Vector3().setFromMatrixColumn(camera.matrix, 0),
+        new Vector3().setFromMatrixColumn(camera.matrix, 1),
+      ];
       target.addScaledVector(right, -dx * size).addScaledVector(up, dy * size);
       place();
     };
@@ -98,10 +101,14 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
     element.addEventListener("pointerup", end);
     element.addEventListener("pointercancel", end);
   });
-  element.addEventListener("wheel", (event) => {
-    event.preventDefault();
-    orbit.zoom(Math.exp(0.0012 * event.deltaY));
-  }, { passive: false });
+  element.addEventListener(
+    "wheel",
+    (event) => {
+      event.preventDefault();
+      orbit.zoom(Math.exp(0.0012 * event.deltaY));
+    },
+    { passive: false },
+  );
   element.addEventListener("contextmenu", (event) => event.preventDefault());
   return orbit;
 }

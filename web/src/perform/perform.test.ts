@@ -8,12 +8,21 @@ import { labelsOf } from "./labels_of";
 import { linesOfStep, starter, stepOf } from "./script_text";
 
 function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {
-  return { clips: clips.map(([name, labels, frames]) => ({ name, labels, frames, seconds: frames / 10 })) } as unknown as CharacterEntry;
+  return {
+    clips: clips.map(([name, labels, frames]) => ({ name, labels, frames, seconds: frames / 10 })),
+  } as unknown as CharacterEntry;
 }
 
 describe("labels", () => {
   it("are the clips' own, else their names without the armature", () => {
-    const found = labelsOf(character(["Rig|Walk", [], 20], ["Rig|Run", [], 10], ["Rig|Laugh", ["happy"], 10], ["Rig|Smile", ["happy", "happy"], 30]));
+    const found = labelsOf(
+      character(
+        ["Rig|Walk", [], 20],
+        ["Rig|Run", [], 10],
+        ["Rig|Laugh", ["happy"], 10],
+        ["Rig|Smile", ["happy", "happy"], 30],
+      ),
+    );
     expect([...found]).toEqual([
       ["Walk", { clips: 1, seconds: 2 }],
       ["Run", { clips: 1, seconds: 1 }],
@@ -21,17 +30,24 @@ describe("labels", () => {
     ]);
   });
   it("keep whole names where short ones are the same, and leave poses out", () => {
-    expect([...labelsOf(character(["A|Walk", [], 20], ["B|Walk", [], 10], ["Pose", [], 1])).keys()]).toEqual(["A|Walk", "B|Walk"]);
+    expect([...labelsOf(character(["A|Walk", [], 20], ["B|Walk", [], 10], ["Pose", [], 1])).keys()]).toEqual([
+      "A|Walk",
+      "B|Walk",
+    ]);
   });
   it("have the hues of the chips", () => {
     expect(`#${hueColour("happy").getHexString()}`).toBe(hueOf("happy"));
-    expect(new Set(["happy", "grumpy", "bored", "curious", "neutral", "roar", "head shake", "surprise"].map(hueOf)).size).toBe(8);
+    expect(
+      new Set(["happy", "grumpy", "bored", "curious", "neutral", "roar", "head shake", "surprise"].map(hueOf)).size,
+    ).toBe(8);
   });
 });
 
 describe("scripts", () => {
   it("have a step at each place", () => {
-    expect([stepOf("do 3"), stepOf("do 12, x"), stepOf("set a 1, do 2"), stepOf("beginning"), stepOf("")]).toEqual([3, 12, 0, 0, 0]);
+    expect([stepOf("do 3"), stepOf("do 12, x"), stepOf("set a 1, do 2"), stepOf("beginning"), stepOf("")]).toEqual([
+      3, 12, 0, 0, 0,
+    ]);
   });
   it("have lines from a step to the next", () => {
     expect(linesOfStep([2, 6], 1, 9)).toEqual({ first: 2, last: 5 });
@@ -56,6 +72,7 @@ it("the character looks at a place between the camera and itself", () => {
 describe("names", () => {
   const names = ["eyes.left", "laugh", "happy", "happy_hop", "mouth.happy"];
   it("are whole poses first", () => expect(found(names, "", 4)).toEqual(["laugh", "happy", "happy_hop", "eyes.left"]));
-  it("are found by a few letters, the best first", () => expect(found(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
+  it("are found by a few letters, the best first", () =>
+    expect(found(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
   it("may be none", () => expect(found(names, "zzz", 9)).toEqual([]));
 });

@@ -11,13 +11,28 @@ const LINE = 18; // px
 const TOP = 6;
 
 export function scriptPanel({ connection, store, notices }: Context, performing: Performing): HTMLElement {
-  const text = h("textarea", { spellcheck: "false", autocapitalize: "off", autocomplete: "off", wrap: "off", "aria-label": "Script", "aria-describedby": "script-verdict" });
+  const text = h("textarea", {
+    spellcheck: "false",
+    autocapitalize: "off",
+    autocomplete: "off",
+    wrap: "off",
+    "aria-label": "Script",
+    "aria-describedby": "script-verdict",
+  });
   const gutter = h("div", { class: "gutter", "aria-hidden": "true" });
   const [now, wrong] = [h("div", { class: "line now hidden" }), h("div", { class: "line wrong hidden" })];
   const verdict = h("p", { class: "verdict", id: "script-verdict", role: "status" });
   const preview = h("input", { type: "checkbox", checked: true });
   const run = h("button", { type: "button", class: "primary", onclick: () => void start() }, "Run");
-  const stop = h("button", { type: "button", disabled: true, onclick: () => void connection.request({ kind: "stopScript" }).catch(notices.failed) }, "Stop");
+  const stop = h(
+    "button",
+    {
+      type: "button",
+      disabled: true,
+      onclick: () => void connection.request({ kind: "stopScript" }).catch(notices.failed),
+    },
+    "Stop",
+  );
   const keep = h("button", { type: "button", onclick: () => void save() }, "Keep");
   const chosen = h("select", { "aria-label": "Kept scripts", onchange: () => choose(chosen.value) });
   const editor = h("div", { class: "script-editor" }, now, wrong, gutter, text);
@@ -27,7 +42,13 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     h("summary", {}, "Script", h("span", { class: "aside" }, "what it does, and when")),
     h("div", { class: "row" }, chosen, keep),
     editor,
-    h("div", { class: "spread" }, run, stop, h("label", { class: "check", title: "Perform it anew after each change" }, preview, "live preview")),
+    h(
+      "div",
+      { class: "spread" },
+      run,
+      stop,
+      h("label", { class: "check", title: "Perform it anew after each change" }, preview, "live preview"),
+    ),
     verdict,
   );
   let lines: number[] = [];
@@ -75,7 +96,13 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     const name = entry?.name ?? (await askFor("What is this script called?", "scene"));
     if (!name) return;
     try {
-      const kept = await connection.request({ kind: "keepScript", name, text: text.value, model: performing.model()?.id ?? "", script: entry?.id ?? null });
+      const kept = await connection.request({
+        kind: "keepScript",
+        name,
+        text: text.value,
+        model: performing.model()?.id ?? "",
+        script: entry?.id ?? null,
+      });
       list(kept.script);
       notices.show("info", `${name} is kept.`);
     } catch (reason) {
@@ -93,13 +120,19 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
 
   function list(selected: string = chosen.value): void {
     const scripts: ScriptEntry[] = store.document?.scripts ?? [];
-    replace(chosen, h("option", { value: "" }, "new script"), ...scripts.map((entry) => h("option", { value: entry.id }, entry.name)));
+    replace(
+      chosen,
+      h("option", { value: "" }, "new script"),
+      ...scripts.map((entry) => h("option", { value: entry.id }, entry.name)),
+    );
     chosen.value = scripts.some((entry) => entry.id === selected) ? selected : "";
   }
 
   function draw(): void {
     const total = count();
-    gutter.replaceChildren(...Array.from({ length: total }, (_, i) => h(i + 1 === bad ? "b" : "span", {}, `${i + 1}\n`)));
+    gutter.replaceChildren(
+      ...Array.from({ length: total }, (_, i) => h(i + 1 === bad ? "b" : "span", {}, `${i + 1}\n`)),
+    );
     gutter.scrollTop = text.scrollTop;
     const number = stepOf(step);
     place(now, number ? linesOfStep(lines, number, total) : null);

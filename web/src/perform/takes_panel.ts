@@ -10,22 +10,53 @@ const DOTS = "M3 8h.01M8 8h.01M13 8h.01";
 
 export function takesPanel(context: Context, performing: Performing): { element: HTMLElement; toggle(): void } {
   const { connection, store, notices } = context;
-  const record = h("button", { type: "button", class: "record", "aria-pressed": "false", title: "Record what is shown (Shift R)", onclick: () => toggle() }, "Record");
+  const record = h(
+    "button",
+    {
+      type: "button",
+      class: "record",
+      "aria-pressed": "false",
+      title: "Record what is shown (Shift R)",
+      onclick: () => toggle(),
+    },
+    "Record",
+  );
   const clock = h("span", { class: "muted", role: "status" });
-  const live = h("button", { type: "button", class: "quiet hidden", title: "Go back to the live performance" }, "Back to live");
+  const live = h(
+    "button",
+    { type: "button", class: "quiet hidden", title: "Go back to the live performance" },
+    "Back to live",
+  );
   const list = h("div", { class: "list" });
-  const element = h("div", { class: "section" }, h("h2", {}, "Takes", h("span", { class: "aside" }, live)), h("div", { class: "spread" }, record, clock), list);
+  const element = h(
+    "div",
+    { class: "section" },
+    h("h2", {}, "Takes", h("span", { class: "aside" }, live)),
+    h("div", { class: "spread" }, record, clock),
+    list,
+  );
   let recording = false;
   let shown = "";
 
   async function keep(): Promise<void> {
     const { take } = await connection.request({ kind: "record", recording: false });
     const entry = store.document?.takes.find((each) => each.id === take);
-    notices.show("info", `${entry?.name ?? "The take"} is kept.`, "Choose it to scrub it on the timeline, or export it.");
+    notices.show(
+      "info",
+      `${entry?.name ?? "The take"} is kept.`,
+      "Choose it to scrub it on the timeline, or export it.",
+    );
   }
 
   function toggle(): void {
-    if (!performing.model() && !recording) return notices.show("warning", "Nobody performs, so there is nothing to record.", "Learn a character, or choose a model.");
+    if (!performing.model() && !recording) {
+      notices.show(
+        "warning",
+        "Nobody performs, so there is nothing to record.",
+        "Learn a character, or choose a model.",
+      );
+      return;
+    }
     const wish = recording ? keep() : connection.request({ kind: "record", recording: true });
     wish.catch(notices.failed);
   }
@@ -35,7 +66,10 @@ export function takesPanel(context: Context, performing: Performing): { element:
   }
 
   function menu(take: TakeEntry, at: Element): void {
-    const remove = { title: "Delete", run: () => void connection.request({ kind: "delete", what: "take", target: take.id }).catch(notices.failed) };
+    const remove = {
+      title: "Delete",
+      run: () => void connection.request({ kind: "delete", what: "take", target: take.id }).catch(notices.failed),
+    };
     showMenu(at, [...exportItems(context, "take", take.id), remove], take.name);
   }
 
@@ -50,7 +84,32 @@ export function takesPanel(context: Context, performing: Performing): { element:
     live.classList.toggle("hidden", !current || !document?.models.some((each) => each.id === model));
     live.onclick = () => void connection.request({ kind: "perform", model }).catch(notices.failed);
     const rows = takes.map((take) =>
-      h("div", { class: "row" }, h("button", { type: "button", class: "quiet small grow nowrap", "aria-pressed": String(take.id === current), onclick: () => play(take) }, take.name), h("span", { class: "figure" }, `${take.seconds.toFixed(1)} s`), h("button", { type: "button", class: "quiet small square", "aria-label": `Export or delete ${take.name}`, "aria-haspopup": "menu", onclick: (event: Event) => menu(take, event.currentTarget as Element) }, icon(DOTS))),
+      h(
+        "div",
+        { class: "row" },
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet small grow nowrap",
+            "aria-pressed": String(take.id === current),
+            onclick: () => play(take),
+          },
+          take.name,
+        ),
+        h("span", { class: "figure" }, `${take.seconds.toFixed(1)} s`),
+        h(
+          "button",
+          {
+            type: "button",
+            class: "quiet small square",
+            "aria-label": `Export or delete ${take.name}`,
+            "aria-haspopup": "menu",
+            onclick: (event: Event) => menu(take, event.currentTarget as Element),
+          },
+          icon(DOTS),
+        ),
+      ),
     );
     replace(list, ...rows);
     element.classList.toggle("hidden", !performing.model() && takes.length === 0);

@@ -39,7 +39,10 @@ export class Trail {
     if (next < 0) return samples[samples.length - 1];
     const [before, after] = [samples[next - 1], samples[next]];
     const u = (when - before.time) / (after.time - before.time);
-    return { place: before.place.map((value, k) => value + u * (after.place[k] - value)) as Place, weight: before.weight + u * (after.weight - before.weight) };
+    return {
+      place: before.place.map((value, k) => value + u * (after.place[k] - value)) as Place,
+      weight: before.weight + u * (after.weight - before.weight),
+    };
   }
 
   /** Segments of the tail, newest first: both ends, how fresh (1 now, 0 gone), and whether it is a bridge. */

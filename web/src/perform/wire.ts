@@ -1,3 +1,8 @@
 /** The messages that this mode works with, under short names. */
-export type { CharacterEntry, ModelEntry, PerformingEvent, TakeEntry } from "../protocol/messages";
-export type { JobChangedEvent as JobEvent } from "../protocol/messages";
+export type {
+  CharacterEntry,
+  JobChangedEvent as JobEvent,
+  ModelEntry,
+  PerformingEvent,
+  TakeEntry,
+} from "../protocol/messages";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { socketsIn, type SocketWorker } from "./socket";
+import { type SocketWorker, socketsIn } from "./socket";
 import type { Command, Report } from "./socket_worker";
 
 function workers() {
@@ -38,7 +38,10 @@ describe("sockets in a worker", () => {
     expect(heard).toEqual(["open", "there", "closed"]);
     expect(second.readyState).toBe(3);
     expect(all.length).toBe(1);
-    expect(all[0].told.slice(2)).toEqual([{ socket: 2, send: "hello" }, { socket: 2, close: true }]);
+    expect(all[0].told.slice(2)).toEqual([
+      { socket: 2, send: "hello" },
+      { socket: 2, close: true },
+    ]);
   });
 
   it("closes what a worker had that cannot be loaded, and begins another", () => {

@@ -1,6 +1,9 @@
 /** In a worker: the page's sockets. They go on receiving while the page draws. */
 
-export type Command = { socket: number; open: string } | { socket: number; send: string } | { socket: number; close: true };
+export type Command =
+  | { socket: number; open: string }
+  | { socket: number; send: string }
+  | { socket: number; close: true };
 export type Report = { socket: number; data: string | ArrayBuffer } | { socket: number; is: "open" | "closed" };
 
 interface Scope {

@@ -1,11 +1,11 @@
 /** The shell's commands: every one has a name for the palette, most have a key. */
 import type { Context } from "../context";
 import type { Command } from "../modes/mode";
-import { modes, type Mode } from "../modes/mode";
-import type { Docks, DockName } from "./docks";
-import { exportsOfStage } from "./topbar";
+import { type Mode, modes } from "../modes/mode";
+import type { DockName, Docks } from "./docks";
 import { KEYMAPS, type Keymap, type KeymapName } from "./keymap";
 import { titleOf } from "./library_rows";
+import { exportsOfStage } from "./topbar";
 import type { Transport } from "./transport";
 import type { Gesture } from "./viewing";
 
@@ -120,18 +120,22 @@ function pageCommands({ docks, keymap, go, openFiles, openPalette, search, conte
     dock("library", "t"),
     dock("panel", "n"),
     dock("timeline", "y"),
-    ...(Object.entries(KEYMAPS) as [KeymapName, string][]).map(([name, title]): Command => ({
-      id: `keymap.${name}`,
-      title: `Keys: ${title}`,
-      enabled: () => keymap.name !== name,
-      run: () => keymap.use(name),
-    })),
-    ...modes().map((mode, index): Command => ({
-      id: `mode.${mode.id}`,
-      title: `Mode: ${mode.title}`,
-      keys: [`Alt+${index + 1}`],
-      run: () => go(mode),
-    })),
+    ...(Object.entries(KEYMAPS) as [KeymapName, string][]).map(
+      ([name, title]): Command => ({
+        id: `keymap.${name}`,
+        title: `Keys: ${title}`,
+        enabled: () => keymap.name !== name,
+        run: () => keymap.use(name),
+      }),
+    ),
+    ...modes().map(
+      (mode, index): Command => ({
+        id: `mode.${mode.id}`,
+        title: `Mode: ${mode.title}`,
+        keys: [`Alt+${index + 1}`],
+        run: () => go(mode),
+      }),
+    ),
   ];
 }
 
@@ -153,22 +157,28 @@ function documentCommands({ context }: Parts): Command[] {
     void connection.request({ kind: "show", character, clip }).catch(notices.failed);
   const shown = store.character();
   return [
-    ...(store.document?.characters ?? []).map((each): Command => ({
-      id: `show.${each.id}`,
-      title: `Character: ${each.name}`,
-      run: show(each.id, each.clips[0]?.name ?? null),
-    })),
-    ...(shown?.clips ?? []).map((clip): Command => ({
-      id: `clip.${clip.name}`,
-      title: `Clip: ${titleOf(clip)}`,
-      run: show(shown?.id ?? "", clip.name),
-    })),
+    ...(store.document?.characters ?? []).map(
+      (each): Command => ({
+        id: `show.${each.id}`,
+        title: `Character: ${each.name}`,
+        run: show(each.id, each.clips[0]?.name ?? null),
+      }),
+    ),
+    ...(shown?.clips ?? []).map(
+      (clip): Command => ({
+        id: `clip.${clip.name}`,
+        title: `Clip: ${titleOf(clip)}`,
+        run: show(shown?.id ?? "", clip.name),
+      }),
+    ),
     ...exportCommands(context),
-    ...(store.hello?.cast ?? []).map((name): Command => ({
-      id: `cast.${name}`,
-      title: `Open the built-in ${name}`,
-      run: async () => void (await connection.request({ kind: "open", path: name })),
-    })),
+    ...(store.hello?.cast ?? []).map(
+      (name): Command => ({
+        id: `cast.${name}`,
+        title: `Open the built-in ${name}`,
+        run: async () => void (await connection.request({ kind: "open", path: name })),
+      }),
+    ),
   ];
 }
 

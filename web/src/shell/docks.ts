@@ -82,7 +82,10 @@ export function createDocks(root: HTMLElement): Docks {
     for (const name of ["library", "panel", "timeline"] as const) {
       const page = name === "timeline" ? innerHeight : innerWidth;
       const asked = name === "timeline" && innerHeight < SHORT ? BOUNDS.timeline.least : size[name];
-      const px = narrow() && name !== "timeline" ? Math.min(size[name], innerWidth - 48) : fitted(name, asked, page, bounds(name));
+      const px =
+        narrow() && name !== "timeline"
+          ? Math.min(size[name], innerWidth - 48)
+          : fitted(name, asked, page, bounds(name));
       const shown = isOpen(name);
       root.style.setProperty(`--${name}-size`, shown ? `${px}px` : "0px");
       docks[name].style.setProperty("--size", `${px}px`);

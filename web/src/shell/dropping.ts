@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { h, icon, replace } from "../dom";
 import { fileSize } from "./time";
-import { sendFiles, type Arrival, type FileState } from "./uploading";
+import { type Arrival, type FileState, sendFiles } from "./uploading";
 
 const SIGNS: Record<FileState, string> = {
   waiting: "M4 8h8",

@@ -8,7 +8,7 @@ import type { CharacterEntry, ClipEntry, Document, TakeEntry } from "../protocol
 import { askFor } from "./asking";
 import { exportItems } from "./exporting";
 import { labelsOf, libraryRows, titleOf } from "./library_rows";
-import { rowList, type Row } from "./rowlist";
+import { type Row, rowList } from "./rowlist";
 import { duration } from "./time";
 
 const SEARCH = "M7 2.5a4.5 4.5 0 1 0 0 9a4.5 4.5 0 1 0 0-9M10.5 10.5L14 14";
@@ -200,7 +200,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     );
     takes.draw(rows.takes.map((take) => takeRow(take, document)));
     takeSection.classList.toggle("hidden", rows.takes.length === 0);
-    const focus = [...labels.children].findIndex((child) => child === window.document.activeElement);
+    const focus = [...labels.children].indexOf(window.document.activeElement as Element);
     replace(labels, ...rows.labels.map((label) => labelChip(label, () => flip(label), chosen.has(label))));
     labels.classList.toggle("hidden", rows.labels.length === 0);
     (labels.children[focus] as HTMLElement | undefined)?.focus();

@@ -4,11 +4,11 @@ import { labelColour } from "../labels";
 import type { ClipEntry, Document } from "../protocol/messages";
 import { fitted } from "./docks";
 import { progressText } from "./jobs";
-import { lived, type Lived } from "./live_strip";
 import { libraryRows } from "./library_rows";
+import { type Lived, lived } from "./live_strip";
 import { selectionAfter } from "./picking";
 import { clock, duration, fileSize } from "./time";
-import { hitAt, GUTTER, type Picture } from "./timeline_picture";
+import { GUTTER, hitAt, type Picture } from "./timeline_picture";
 import { marks } from "./transport";
 import { viewAfter } from "./viewing";
 
@@ -144,7 +144,7 @@ describe("the view", () => {
       expect(back.azimuth).toBeCloseTo(view.azimuth, 12);
       expect(back.elevation).toBeCloseTo(view.elevation, 12);
       expect(back.distance).toBeCloseTo(view.distance, 12);
-      back.target.forEach((value, axis) => expect(value).toBeCloseTo(view.target[axis], 12));
+      for (const [axis, value] of back.target.entries()) expect(value).toBeCloseTo(view.target[axis], 12);
     }
   });
   it("pans across the line of sight only", () => {

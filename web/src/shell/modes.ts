@@ -1,6 +1,9 @@
-/** Going from one mode to another: one panel, overlay and perhaps timeline each, the mode in the address, the last one remembered. */
+/**
+ * Going from one mode to another: one panel, overlay and perhaps timeline each, the mode in the address, the last one
+ * remembered.
+ */
 import { h } from "../dom";
-import { modes, type Mode } from "../modes/mode";
+import { type Mode, modes } from "../modes/mode";
 import type { Docks } from "./docks";
 import { remember, remembered } from "./settings";
 

@@ -1,7 +1,7 @@
 /** The palette (Ctrl+K): every command by name, with its key. */
 import { h, replace } from "../dom";
 import type { Command } from "../modes/mode";
-import { shownKey, type Keymap } from "./keymap";
+import { type Keymap, shownKey } from "./keymap";
 import { ranked } from "./matching";
 
 const MOST = 60; // rows that are shown; more letters find the rest
@@ -78,7 +78,10 @@ export function createPalette(keymap: Keymap): Palette {
     list.children[current]?.removeAttribute("aria-selected");
     current = index;
     const row = list.children[current];
-    if (!shown.length) return field.removeAttribute("aria-activedescendant");
+    if (!shown.length) {
+      field.removeAttribute("aria-activedescendant");
+      return;
+    }
     row.setAttribute("aria-selected", "true");
     row.scrollIntoView({ block: "nearest" });
     field.setAttribute("aria-activedescendant", row.id);

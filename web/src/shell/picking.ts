@@ -1,4 +1,6 @@
-/** A click on the character selects the joint under the pointer; the selection is the document's, so all views share it. */
+/**
+ * A click on the character selects the joint under the pointer; the selection is the document's, so all views share it.
+ */
 import type { Context } from "../context";
 
 const THRESHOLD = 3; // px: more is a drag

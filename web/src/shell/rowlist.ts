@@ -1,5 +1,5 @@
 /** A list of rows that arrows walk and Enter opens; it keeps its place and its focus when it is drawn anew. */
-import { h, replace, type Child } from "../dom";
+import { type Child, h, replace } from "../dom";
 
 export interface Row {
   id: string;

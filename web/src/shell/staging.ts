@@ -42,7 +42,11 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
       };
       const description = await fetched(address);
       if (mine.signal.aborted) return;
-      await stage.show(description, (texture) => `${address}/texture/${texture}`, () => fetched(`${address}/sketch`));
+      await stage.show(
+        description,
+        (texture) => `${address}/texture/${texture}`,
+        () => fetched(`${address}/sketch`),
+      );
       stage.canvas.dataset.staged = id;
     } catch (reason) {
       // A character that has been closed meanwhile: the document that says so may still be on its way.

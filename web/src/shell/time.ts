@@ -13,7 +13,8 @@ export function duration(seconds: number): string {
 export function clock(seconds: number): string {
   const hundredths = Math.max(0, Math.round(seconds * 100));
   const rest = hundredths % 6000;
-  return `${Math.floor(hundredths / 6000)}:${String(Math.floor(rest / 100)).padStart(2, "0")}.${String(rest % 100).padStart(2, "0")}`;
+  const twoDigits = (value: number): string => String(Math.floor(value)).padStart(2, "0");
+  return `${Math.floor(hundredths / 6000)}:${twoDigits(rest / 100)}.${twoDigits(rest % 100)}`;
 }
 
 /** A size of a file: "4.2 MB". */

@@ -2,11 +2,11 @@
 import type { Context } from "../context";
 import { h } from "../dom";
 import { createLiveStrip } from "./live_strip";
-import { xOf, type Span } from "./ruler";
+import { type Span, xOf } from "./ruler";
 import { addGestures } from "./timeline_gestures";
 import { drawTimeline, GUTTER, type Picture } from "./timeline_picture";
-import { createTransportBar } from "./transport_bar";
 import type { Transport } from "./transport";
+import { createTransportBar } from "./transport_bar";
 
 /** The part of the timeline that gestures work on. */
 export interface Track {

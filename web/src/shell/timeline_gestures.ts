@@ -3,7 +3,7 @@ import type { Context } from "../context";
 import { drag } from "../controls/drag";
 import { moved, snapped, timeOf, zoomed } from "./ruler";
 import type { Track } from "./timeline";
-import { GUTTER, hitAt, RULER, type Hit } from "./timeline_picture";
+import { GUTTER, type Hit, hitAt, RULER } from "./timeline_picture";
 import type { Transport } from "./transport";
 
 const CURSORS: Record<Hit["kind"], string> = {

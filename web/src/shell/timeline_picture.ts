@@ -1,7 +1,7 @@
 /** The timeline as a picture: ruler, range, label spans, moments as diamonds, takes as bars; and what lies where. */
 import { labelColour } from "../labels";
 import type { TakeEntry } from "../protocol/messages";
-import { ticks, xOf, type Span } from "./ruler";
+import { type Span, ticks, xOf } from "./ruler";
 import { clock } from "./time";
 import type { Playing } from "./transport";
 

@@ -1,10 +1,10 @@
 /** The top bar: modes, undo and redo, export, and whether the studio is live. */
 import type { Context } from "../context";
-import { showMenu, type Item } from "../controls/menu";
+import { type Item, showMenu } from "../controls/menu";
 import { h, icon } from "../dom";
-import { modes, type Mode } from "../modes/mode";
+import { type Mode, modes } from "../modes/mode";
 import type { ConnectionState } from "../protocol/connection";
-import type { Docks, DockName } from "./docks";
+import type { DockName, Docks } from "./docks";
 import { exportItems } from "./exporting";
 import { titleOf } from "./library_rows";
 

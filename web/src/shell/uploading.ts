@@ -78,7 +78,8 @@ export async function sendFiles(
       say(
         group.main,
         "failed",
-        `This is larger than the ${Math.floor(largest / (1 << 20))} MB that the page may send; open it with \`understudy studio FILE\`.`,
+        `This is larger than the ${Math.floor(largest / (1 << 20))} MB that the page may send; ` +
+          "open it with `understudy studio FILE`.",
       );
       continue;
     }

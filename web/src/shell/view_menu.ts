@@ -1,7 +1,7 @@
 /** View options, in the stage's upper left corner: frame it, look from a side. */
 import { showMenu } from "../controls/menu";
 import { h, icon } from "../dom";
-import { shownKey, type Keymap } from "./keymap";
+import { type Keymap, shownKey } from "./keymap";
 
 const EYE = "M1.5 8s2.5-4.5 6.5-4.5S14.5 8 14.5 8s-2.5 4.5-6.5 4.5S1.5 8 1.5 8zM8 6a2 2 0 1 0 0 4a2 2 0 1 0 0-4";
 

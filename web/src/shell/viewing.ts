@@ -1,4 +1,6 @@
-/** The view moved by keys and pointer: G, R, S (or W, E, R) pan, turn and zoom it, for hands without a middle button. */
+/**
+ * The view moved by keys and pointer: G, R, S (or W, E, R) pan, turn and zoom it, for hands without a middle button.
+ */
 import type { Context } from "../context";
 import { h } from "../dom";
 import type { View } from "../stage/stage";

@@ -1,7 +1,7 @@
 /** The line of the first launch: what to try, once, until it is closed or something was tried. */
 import type { Context } from "../context";
 import { h, icon } from "../dom";
-import { modes, type Mode } from "../modes/mode";
+import { type Mode, modes } from "../modes/mode";
 import { remember, remembered } from "./settings";
 
 export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: Mode) => void): void {
@@ -13,7 +13,11 @@ export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: 
   const link = (id: string, words: string): HTMLElement | string => {
     const mode = modes().find((each) => each.id === id);
     if (!mode) return words;
-    return h("button", { type: "button", class: "link", onclick: () => (close(), go(mode)) }, words);
+    const onclick = (): void => {
+      close();
+      go(mode);
+    };
+    return h("button", { type: "button", class: "link", onclick }, words);
   };
   const line = h(
     "div",

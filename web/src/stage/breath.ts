@@ -1,7 +1,8 @@
 /**
  * Breath: pauses between pictures where the processor draws. While a picture is drawn the page can do nothing else, and
  * where one follows the other a hand waits for one to end and its answer for another to begin. So pictures leave some
- * time between them, none is begun while the answer to a hand is on its way, and the one that shows it is drawn at once.
+ * time between them, none is begun while the answer to a hand is on its way, and the one that shows it is drawn at
+ * once.
  */
 
 const PAUSE = 0.5; // of the time that a picture takes

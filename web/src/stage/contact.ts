@@ -13,8 +13,8 @@ import {
   type Texture,
   Vector2,
   Vector3,
-  WebGLRenderTarget,
   type WebGLRenderer,
+  WebGLRenderTarget,
 } from "three";
 import type { Figure } from "./figure";
 import type { PlacingUniforms } from "./placing";
@@ -58,7 +58,9 @@ export class ContactShadow {
       depthTest: false,
       depthWrite: false,
       uniforms: { picture: { value: null }, step: { value: new Vector2() } },
-      vertexShader: "in vec3 position; out vec2 at; void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }",
+      vertexShader:
+        "in vec3 position; out vec2 at;" +
+        "void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }",
       fragmentShader: BLUR,
     });
     this.screen.setAttribute("position", new BufferAttribute(new Float32Array([-1, -1, 0, 3, -1, 0, -1, 3, 0]), 3));

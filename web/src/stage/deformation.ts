@@ -11,13 +11,13 @@ import {
   RawShaderMaterial,
   Scene,
   type Texture,
-  WebGLRenderTarget,
   type WebGLRenderer,
+  WebGLRenderTarget,
 } from "three";
 import { DEFORM_FRAGMENT, DEFORM_VERTEX } from "./deform_shader";
 import type { Description } from "./description";
 import { DUAL_FLOATS, writeDual } from "./dual";
-import { type Frame, FORM } from "./frames";
+import { FORM, type Frame } from "./frames";
 import { filled, LINE, lines, numbersOf, table } from "./tables";
 
 export interface Deformation {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planOf } from "./deformation";
-import { leadingJoints, parseDescription, type Place } from "./description";
+import { leadingJoints, type Place, parseDescription } from "./description";
 
 /** Two vertices, three bones, the second vertex in a part with dual quaternions. */
 function description(change: Record<string, unknown> = {}): ArrayBuffer {
@@ -15,7 +15,15 @@ function description(change: Record<string, unknown> = {}): ArrayBuffer {
     }
     return place;
   };
-  const part = (start: number, dual: boolean) => ({ name: `part${start}`, start, count: 1, dual, uvs: [], colours: null, draws: [] });
+  const part = (start: number, dual: boolean) => ({
+    name: `part${start}`,
+    start,
+    count: 1,
+    dual,
+    uvs: [],
+    colours: null,
+    draws: [],
+  });
   const header = {
     version: 2,
     name: "two",
@@ -26,7 +34,10 @@ function description(change: Record<string, unknown> = {}): ArrayBuffer {
     bones: [2, 0, 1],
     binds: add(new Array(36).fill(0), 12, "f"),
     weights: 1,
-    bounds: [[0, 0, 0], [1, 1, 1]],
+    bounds: [
+      [0, 0, 0],
+      [1, 1, 1],
+    ],
     parts: [part(0, false), part(1, true)],
     materials: [],
     positions: add([1, 2, 3, 4, 5, 6], 3, "f"),

@@ -77,7 +77,8 @@ export interface Lists {
   value: Float32Array; // one row an entry
 }
 
-export interface Description extends Omit<Header, "positions" | "normals" | "origins" | "corners" | "seams" | "rest" | "binds"> {
+export interface Description
+  extends Omit<Header, "positions" | "normals" | "origins" | "corners" | "seams" | "rest" | "binds"> {
   drawn: number; // vertices after seams were split
   positions: Float32Array;
   normals: Float32Array;
@@ -95,12 +96,16 @@ export interface Description extends Omit<Header, "positions" | "normals" | "ori
 const VERSION = 2;
 
 /** The header and what reads the buffers behind it; throws a sentence where the data are not of this kind. */
-function opened<H extends { version: number }>(data: ArrayBuffer): { header: H; floats(place: Place): Float32Array; numbers(place: Place): Uint32Array } {
+function opened<H extends { version: number }>(
+  data: ArrayBuffer,
+): { header: H; floats(place: Place): Float32Array; numbers(place: Place): Uint32Array } {
   const length = data.byteLength >= 4 ? new DataView(data).getUint32(0, true) : 0;
   if (length === 0 || 4 + length > data.byteLength) throw new Error("the character's description is cut off");
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as H;
   if (header.version !== VERSION)
-    throw new Error(`the character's description is of version ${header.version}, but ${VERSION} is known; reload the page`);
+    throw new Error(
+      `the character's description is of version ${header.version}, but ${VERSION} is known; reload the page`,
+    );
   const base = 4 + length;
   const check = (place: Place): void => {
     if (base + place[0] + 4 * place[1] * place[2] > data.byteLength)
@@ -142,7 +147,9 @@ export function parseDescription(data: ArrayBuffer): Description {
   };
 }
 
-/** Reads a sketch (see studio/stage/sketching.py): the triangles of each part's draws on fewer of the drawn vertices. */
+/**
+ * Reads a sketch (see studio/stage/sketching.py): the triangles of each part's draws on fewer of the drawn vertices.
+ */
 export function parseSketch(data: ArrayBuffer): Uint32Array[][] {
   const { header, numbers } = opened<{ version: number; draws: Place[][] }>(data);
   return header.draws.map((places) => places.map(numbers));

@@ -4,24 +4,46 @@ import { DUAL_FLOATS, nearestRotation, quaternion, writeDual } from "./dual";
 type Matrix = number[]; // nine numbers, by rows
 
 const times = (a: Matrix, b: Matrix): Matrix =>
-  Array.from({ length: 9 }, (_, i) => [0, 1, 2].reduce((sum, k) => sum + a[3 * Math.floor(i / 3) + k] * b[3 * k + (i % 3)], 0));
+  Array.from({ length: 9 }, (_, i) =>
+    [0, 1, 2].reduce((sum, k) => sum + a[3 * Math.floor(i / 3) + k] * b[3 * k + (i % 3)], 0),
+  );
 const transposed = (m: Matrix): Matrix => [0, 3, 6, 1, 4, 7, 2, 5, 8].map((i) => m[i]);
 
 function rotation(x: number, y: number, z: number, w: number): Matrix {
   const n = Math.hypot(x, y, z, w);
   [x, y, z, w] = [x / n, y / n, z / n, w / n];
-  return [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w), 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w), 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)];
+  return [
+    1 - 2 * (y * y + z * z),
+    2 * (x * y - z * w),
+    2 * (x * z + y * w),
+    2 * (x * y + z * w),
+    1 - 2 * (x * x + z * z),
+    2 * (y * z - x * w),
+    2 * (x * z - y * w),
+    2 * (y * z + x * w),
+    1 - 2 * (x * x + y * y),
+  ];
 }
 
-const close = (a: ArrayLike<number>, b: ArrayLike<number>, digits = 6): void =>
-  Array.from(a).forEach((value, i) => expect(value).toBeCloseTo(b[i], digits));
+const close = (a: ArrayLike<number>, b: ArrayLike<number>, digits = 6): void => {
+  for (const [i, value] of Array.from(a).entries()) expect(value).toBeCloseTo(b[i], digits);
+};
 
 describe("the rigid part of a matrix", () => {
-  const turns = [rotation(0.3, -0.2, 0.5, 0.8), rotation(1, 0, 0, 0), rotation(0, 1, 0, 1e-3), rotation(0.1, 0.2, 1, 0)];
+  const turns = [
+    rotation(0.3, -0.2, 0.5, 0.8),
+    rotation(1, 0, 0, 0),
+    rotation(0, 1, 0, 1e-3),
+    rotation(0.1, 0.2, 1, 0),
+  ];
 
   it("is found again after any scale", () => {
     for (const turn of turns)
-      for (const scale of [[1, 1, 1], [2, 0.5, 1.5], [0.01, 1, 3]]) {
+      for (const scale of [
+        [1, 1, 1],
+        [2, 0.5, 1.5],
+        [0.01, 1, 3],
+      ]) {
         const mix = rotation(0.4, 0.1, -0.2, 0.9);
         const symmetric = times(times(mix, [scale[0], 0, 0, 0, scale[1], 0, 0, 0, scale[2]]), transposed(mix));
         close(nearestRotation(times(turn, symmetric)), turn);
@@ -50,7 +72,11 @@ describe("dual quaternions", () => {
     writeDual(matrix, 0, out, 0);
     const p = [0.7, -0.3, 0.9];
     const s = [0, 1, 2].map((r) => [0, 1, 2].reduce((sum, c) => sum + out[8 + 4 * r + c] * p[c], 0));
-    const cross = (a: number[], b: number[]): number[] => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
+    const cross = (a: number[], b: number[]): number[] => [
+      a[1] * b[2] - a[2] * b[1],
+      a[2] * b[0] - a[0] * b[2],
+      a[0] * b[1] - a[1] * b[0],
+    ];
     const [a, w, b, v] = [[...out.slice(0, 3)], out[3], [...out.slice(4, 7)], out[7]];
     const inner = cross(a, s).map((x, i) => x + w * s[i]);
     const shift = cross(a, b);

@@ -12,7 +12,17 @@ const FLAT = 1e-13;
 /** Writes the dual quaternion and the scale of one matrix (3 rows of 4 at `from`) to `out` at `to`. */
 export function writeDual(matrices: Float32Array, from: number, out: Float32Array, to: number): void {
   const m = matrices;
-  const linear = [m[from], m[from + 1], m[from + 2], m[from + 4], m[from + 5], m[from + 6], m[from + 8], m[from + 9], m[from + 10]];
+  const linear = [
+    m[from],
+    m[from + 1],
+    m[from + 2],
+    m[from + 4],
+    m[from + 5],
+    m[from + 6],
+    m[from + 8],
+    m[from + 9],
+    m[from + 10],
+  ];
   const rotation = nearestRotation(linear);
   const [x, y, z, w] = quaternion(rotation);
   const [tx, ty, tz] = [m[from + 3], m[from + 7], m[from + 11]];
@@ -54,7 +64,17 @@ export function nearestRotation(linear: readonly number[]): number[] {
 
 function inverse(m: readonly number[]): { cofactors: number[]; det: number } {
   const [a, b, c, d, e, f, g, h, i] = m;
-  const cofactors = [e * i - f * h, f * g - d * i, d * h - e * g, c * h - b * i, a * i - c * g, b * g - a * h, b * f - c * e, c * d - a * f, a * e - b * d];
+  const cofactors = [
+    e * i - f * h,
+    f * g - d * i,
+    d * h - e * g,
+    c * h - b * i,
+    a * i - c * g,
+    b * g - a * h,
+    b * f - c * e,
+    c * d - a * f,
+    a * e - b * d,
+  ];
   return { cofactors, det: a * cofactors[0] + b * cofactors[1] + c * cofactors[2] };
 }
 

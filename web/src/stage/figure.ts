@@ -10,9 +10,9 @@ import {
   Vector3,
   type WebGLRenderer,
 } from "three";
-import { Skinned, type Deformation } from "./deformation";
-import { leadingJoints, type Description, type PartEntry } from "./description";
-import { type Frame, FORM } from "./frames";
+import { type Deformation, Skinned } from "./deformation";
+import { type Description, leadingJoints, type PartEntry } from "./description";
+import { FORM, type Frame } from "./frames";
 import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials";
 import { placingUniforms, pointAt, pointAtAll } from "./placing";
 import { fill, indexOf, joined, type Piece, piecesOf } from "./sketch";
@@ -46,8 +46,19 @@ export class Figure {
     this.leads = leadingJoints(description);
     this.whole = new InstancedBufferGeometry();
     this.whole.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
-    this.whole.setAttribute("drawn", new BufferAttribute(Float32Array.from({ length: description.drawn }, (_, i) => i), 1));
-    this.whole.setIndex(new BufferAttribute(trianglesOf(description, () => true), 1));
+    this.whole.setAttribute(
+      "drawn",
+      new BufferAttribute(
+        Float32Array.from({ length: description.drawn }, (_, i) => i),
+        1,
+      ),
+    );
+    this.whole.setIndex(
+      new BufferAttribute(
+        trianglesOf(description, () => true),
+        1,
+      ),
+    );
     this.prepare(this.whole);
     this.point();
   }
@@ -70,7 +81,8 @@ export class Figure {
         ),
       )),
     );
-    if (finesse.frugal) figure.swift = figure.materials.map((each, i) => swiftOf(each, description.materials[i], figure.uniforms));
+    if (finesse.frugal)
+      figure.swift = figure.materials.map((each, i) => swiftOf(each, description.materials[i], figure.uniforms));
     for (const part of description.parts) figure.addPart(part);
     return figure;
   }
@@ -90,7 +102,12 @@ export class Figure {
     for (const draw of part.draws) {
       const geometry = new InstancedBufferGeometry();
       for (const [name, attribute] of Object.entries(shared)) geometry.setAttribute(name, attribute);
-      geometry.setIndex(indexOf(description.numbers(draw.triangles).map((vertex) => vertex - part.start), part.count));
+      geometry.setIndex(
+        indexOf(
+          description.numbers(draw.triangles).map((vertex) => vertex - part.start),
+          part.count,
+        ),
+      );
       this.prepare(geometry);
       this.geometries.push(geometry);
       const mesh = new Mesh(geometry, this.materials[draw.material]);
@@ -133,19 +150,34 @@ export class Figure {
     const owners = description.parts.flatMap((part) => part.draws.map(({ material }) => ({ part, material })));
     const rowsOf = (i: number): Uint32Array => rows.subarray(all.starts[i], all.starts[i] + pieces[i].vertices.length);
     this.few = pieces.map((piece, i) => this.filled(this.geometries[i], owners[i].part.start, piece, rowsOf(i)));
-    const solid = pieces.flatMap((_, i) => (description.materials[owners[i].material].alphaMode === "BLEND" ? [] : [i]));
+    const solid = pieces.flatMap((_, i) =>
+      description.materials[owners[i].material].alphaMode === "BLEND" ? [] : [i],
+    );
     const rest = joined(solid.map((i) => pieces[i]));
-    this.scant = this.filled(new InstancedBufferGeometry(), 0, rest, Uint32Array.from(solid.flatMap((i) => [...rowsOf(i)])));
+    this.scant = this.filled(
+      new InstancedBufferGeometry(),
+      0,
+      rest,
+      Uint32Array.from(solid.flatMap((i) => [...rowsOf(i)])),
+    );
   }
 
-  private filled(whole: InstancedBufferGeometry, start: number, piece: Piece, rows: Uint32Array): InstancedBufferGeometry {
+  private filled(
+    whole: InstancedBufferGeometry,
+    start: number,
+    piece: Piece,
+    rows: Uint32Array,
+  ): InstancedBufferGeometry {
     const geometry = new InstancedBufferGeometry();
     fill(geometry, whole, start, piece, rows);
     this.prepare(geometry);
     return geometry;
   }
 
-  /** Whether it is drawn with fewer triangles, where there are such, and there with light at their corners where the processor draws. */
+  /**
+   * Whether it is drawn with fewer triangles, where there are such, and there with light at their corners where the
+   * processor draws.
+   */
   get sketched(): boolean {
     return this.deformation.sketched;
   }
@@ -179,7 +211,7 @@ export class Figure {
   selected(names: ReadonlySet<string>): BufferGeometry | null {
     const { description, leads } = this;
     const joints = new Set<number>();
-    description.joints.forEach((name, i) => names.has(name) && joints.add(i));
+    for (const [i, name] of description.joints.entries()) if (names.has(name)) joints.add(i);
     const parts = description.parts.filter((part) => names.has(part.name));
     const inPart = (v: number): boolean => parts.some((part) => v >= part.start && v < part.start + part.count);
     const index = trianglesOf(description, (a, b, c) => {
@@ -216,7 +248,8 @@ export class Figure {
     this.deformation.dispose();
     this.pictures.dispose();
     this.shadow.dispose();
-    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials, ...this.swift]) each?.dispose();
+    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials, ...this.swift])
+      each?.dispose();
   }
 }
 

@@ -4,7 +4,7 @@ import { FORM, HEADER, MAGIC, parseFrame } from "./frames";
 function frame(form: number, a: number, b: number, floats: number, magic = MAGIC): ArrayBuffer {
   const data = new ArrayBuffer(HEADER + 4 * floats);
   const view = new DataView(data);
-  [magic, 1, 7, form].forEach((value, i) => view.setUint32(4 * i, value, true));
+  for (const [i, value] of [magic, 1, 7, form].entries()) view.setUint32(4 * i, value, true);
   view.setFloat64(16, 2.5, true);
   view.setUint32(24, a, true);
   view.setUint32(28, b, true);

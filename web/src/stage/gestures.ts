@@ -1,7 +1,7 @@
 /**
- * Gestures that move the camera: middle button turns, with Shift moves, with Ctrl zooms, the wheel zooms (Blender); with
- * Alt the left, middle and right buttons turn, move and zoom (Maya); a plain drag of the left button or of one finger
- * turns as well, for hands without a mouse, and two fingers move and zoom.
+ * Gestures that move the camera: middle button turns, with Shift moves, with Ctrl zooms, the wheel zooms (Blender);
+ * with Alt the left, middle and right buttons turn, move and zoom (Maya); a plain drag of the left button or of one
+ * finger turns as well, for use without a mouse, and two fingers move and zoom.
  */
 
 export type Motion = "turn" | "move" | "zoom";
@@ -19,7 +19,9 @@ const WHEEL = 0.0012; // of the distance, a pixel of scrolling
 const SLIDE = 0.006; // of the distance, a pixel of a zooming drag
 
 /** What a press means for the camera, or null. */
-export function motionOf(event: Pick<PointerEvent, "button" | "altKey" | "shiftKey" | "ctrlKey" | "metaKey">): Motion | null {
+export function motionOf(
+  event: Pick<PointerEvent, "button" | "altKey" | "shiftKey" | "ctrlKey" | "metaKey">,
+): Motion | null {
   if (event.altKey) return (["turn", "move", "zoom"] as const)[event.button] ?? null;
   if (event.button === 1) return event.shiftKey ? "move" : event.ctrlKey || event.metaKey ? "zoom" : "turn";
   return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey ? "turn" : null;
@@ -27,7 +29,8 @@ export function motionOf(event: Pick<PointerEvent, "button" | "altKey" | "shiftK
 
 /** The factor of one wheel event; lines and pages are counted as pixels, and one notch is never more than a fifth. */
 export function wheelFactor(event: Pick<WheelEvent, "deltaY" | "deltaMode" | "ctrlKey">): number {
-  const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1); // pinches come with Ctrl, and small
+  // pinches come with Ctrl, and small
+  const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1);
   return Math.exp(Math.min(Math.max(pixels * WHEEL, -0.2), 0.2));
 }
 
@@ -57,7 +60,10 @@ export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
     const before = fingers.get(event.pointerId);
     if (!before) return;
     const at = local(event);
-    if (fingers.size === 2) return pinch(event.pointerId, before, at);
+    if (fingers.size === 2) {
+      pinch(event.pointerId, before, at);
+      return;
+    }
     if (!motion) return;
     if (!dragging) {
       if (Math.hypot(at.x - start.x, at.y - start.y) < THRESHOLD) return;

@@ -1,8 +1,8 @@
 /** Ghosts: the character at other times, seen through, as animators know them from onion skin paper. */
 import { Color, FrontSide, GLSL3, Group, LessEqualDepth, Mesh, RawShaderMaterial, type WebGLRenderer } from "three";
 import { type Deformation, Skinned } from "./deformation";
-import type { Figure } from "./figure";
 import type { Description } from "./description";
+import type { Figure } from "./figure";
 import { FORM, type Frame, HEADER } from "./frames";
 import { placingUniforms, pointAt } from "./placing";
 import { Streamed } from "./streamed";
@@ -73,7 +73,10 @@ export class Ghosts {
 }
 
 /** The poses of a frame of form 6: N times, then N payloads as the stage's own frames have. */
-export function ghostFrames(data: ArrayBuffer, { form, bones, weights, vertices }: Pick<Description, "form" | "bones" | "weights" | "vertices">): Frame[] {
+export function ghostFrames(
+  data: ArrayBuffer,
+  { form, bones, weights, vertices }: Pick<Description, "form" | "bones" | "weights" | "vertices">,
+): Frame[] {
   const view = new DataView(data);
   const [count, words] = [view.getUint32(24, true), view.getUint32(28, true)];
   const times = new Float32Array(data, HEADER, count);

@@ -1,5 +1,5 @@
 /** The ground: a disc that fades into the background, with a faint grid, the key's shadow and contact shadows. */
-import { CircleGeometry, Color, Mesh, ShadowMaterial, type Texture, Vector2, Vector3 } from "three";
+import { CircleGeometry, Color, Mesh, ShadowMaterial, type Texture, Vector2, type Vector3 } from "three";
 
 export const BACKGROUND = "#16181c";
 const NEAR = "#282c33"; // in the pool of light
@@ -26,7 +26,10 @@ export class Ground {
       Object.assign(shader.uniforms, this.uniforms);
       shader.vertexShader = shader.vertexShader
         .replace("#include <common>", "#include <common>\nvarying vec2 onGround;")
-        .replace("#include <project_vertex>", "#include <project_vertex>\nonGround = (modelMatrix * vec4(transformed, 1.0)).xz;");
+        .replace(
+          "#include <project_vertex>",
+          "#include <project_vertex>\nonGround = (modelMatrix * vec4(transformed, 1.0)).xz;",
+        );
       shader.fragmentShader = shader.fragmentShader
         .replace("#include <common>", `#include <common>\n${GROUND_FUNCTIONS}`)
         .replace("gl_FragColor = vec4( color, opacity * ( 1.0 - getShadowMask() ) );", GROUND_COLOUR);

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { Frame } from "./frames";
 import { Inbox } from "./inbox";
 
-const frame = (stream: number, sequence: number): Frame => ({ stream, sequence, form: 1, time: 0, a: 0, b: 0, values: new Float32Array() });
+const frame = (stream: number, sequence: number): Frame => ({
+  stream,
+  sequence,
+  form: 1,
+  time: 0,
+  a: 0,
+  b: 0,
+  values: new Float32Array(),
+});
 
 describe("inbox", () => {
   it("keeps the newest frame of each stream, and says which one it replaces", () => {

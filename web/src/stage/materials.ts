@@ -22,7 +22,7 @@ import {
   type Wrapping,
 } from "three";
 import type { MaterialEntry, TextureUse } from "./description";
-import { placed, type PlacingUniforms } from "./placing";
+import { type PlacingUniforms, placed } from "./placing";
 
 const WRAPS: Record<number, Wrapping> = {
   33071: ClampToEdgeWrapping,
@@ -184,7 +184,10 @@ export function soften(shader: { fragmentShader: string }): void {
   const lights = ShaderChunk.lights_physical_pars_fragment
     .replace("vec3 irradiance = dotNL * directLight.color;", soft)
     .replace("directDiffuse += irradiance * diffuseBRDF", "directDiffuse += softIrradiance * diffuseBRDF");
-  shader.fragmentShader = shader.fragmentShader.replace("#include <lights_physical_pars_fragment>", `${SOFT_LIGHT}${lights}`);
+  shader.fragmentShader = shader.fragmentShader.replace(
+    "#include <lights_physical_pars_fragment>",
+    `${SOFT_LIGHT}${lights}`,
+  );
 }
 
 /** What shadows are drawn with. */

@@ -4,7 +4,10 @@ import type { View } from "./stage";
 
 export const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 export const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
-export const EMPTY: [number, number, number][] = [[-0.5, 0, -0.5], [0.5, 1, 0.5]]; // the room of an empty stage, m
+export const EMPTY: [number, number, number][] = [
+  [-0.5, 0, -0.5],
+  [0.5, 1, 0.5],
+]; // the room of an empty stage, m
 export const FOV = 26; // degrees, vertical: long enough for faces
 const ROOM = 1.06; // around what is framed
 const STEEPEST = Math.PI / 2 - 0.01;
@@ -48,9 +51,7 @@ export function zoomed(view: View, factor: number, limits: Limits, x = 0, y = 0,
   const distance = Math.min(Math.max(view.distance * factor, limits.nearest), limits.farthest);
   const { right, up } = axes(view);
   const reach = (view.distance - distance) * Math.tan((FOV * Math.PI) / 360);
-  const target = new Vector3(...view.target)
-    .addScaledVector(right, x * aspect * reach)
-    .addScaledVector(up, y * reach);
+  const target = new Vector3(...view.target).addScaledVector(right, x * aspect * reach).addScaledVector(up, y * reach);
   return { ...view, distance, target: [target.x, target.y, target.z] };
 }
 
@@ -62,7 +63,9 @@ export function framed(view: View, low: Vector3, high: Vector3, aspect: number):
   const slope = Math.tan((FOV * Math.PI) / 360);
   let distance = 0;
   for (let corner = 0; corner < 8; corner++) {
-    const p = new Vector3(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z).sub(centre);
+    const p = new Vector3(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z).sub(
+      centre,
+    );
     const [x, y, near] = [p.dot(right), p.dot(up), p.dot(back)];
     distance = Math.max(distance, near + Math.abs(x) / (slope * aspect), near + Math.abs(y) / slope);
   }

@@ -11,8 +11,8 @@ import {
   RawShaderMaterial,
   Scene,
   Vector2,
-  WebGLRenderTarget,
   type WebGLRenderer,
+  WebGLRenderTarget,
 } from "three";
 import type { Figure } from "./figure";
 import { READ } from "./tables";
@@ -35,8 +35,14 @@ export class Outline {
       transparent: true,
       depthTest: false,
       depthWrite: false,
-      uniforms: { mask: { value: null }, reach: { value: new Vector2() }, amber: { value: new Color(AMBER).convertLinearToSRGB() } },
-      vertexShader: "in vec3 position; out vec2 at; void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }",
+      uniforms: {
+        mask: { value: null },
+        reach: { value: new Vector2() },
+        amber: { value: new Color(AMBER).convertLinearToSRGB() },
+      },
+      vertexShader:
+        "in vec3 position; out vec2 at;" +
+        "void main() { at = 0.5 * position.xy + 0.5; gl_Position = vec4(position.xy, 0.0, 1.0); }",
       fragmentShader: /* glsl */ `
         precision highp float;
         uniform sampler2D mask;

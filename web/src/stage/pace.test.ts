@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { Pace } from "./pace";
 
 function run(pace: Pace, pictures: number, gap: number, from = 0): number {
-  for (let i = 0; i < pictures; i++) pace.drew((from += gap), 5);
-  return from;
+  for (let i = 1; i <= pictures; i++) pace.drew(from + i * gap, 5);
+  return from + pictures * gap;
 }
 
 describe("pace", () => {

@@ -7,7 +7,9 @@
  */
 
 const STEPS = [1, 0.8, 0.65, 0.5];
-const SLOW = 24; // ms between pictures, above which the picture gets coarser: a click waits for two of them, and should be answered within 100
+// ms between pictures, above which the picture gets coarser: a click waits for two of them, and should be answered
+// within 100
+const SLOW = 24;
 const FAST = 14; // ms, below which it may get finer
 const PATIENCE = 8; // pictures before it gets coarser: one slow picture says nothing
 const CAUTION = 200; // pictures before it gets finer
@@ -72,7 +74,9 @@ export class Pace {
 
   /** The first step at which the pixels are few enough, were they all that costs; at least the next. */
   private coarser(): number {
-    const enough = STEPS.findIndex((step, number) => number > this.step && (step / STEPS[this.step]) ** 2 * this.mean <= SLOW);
+    const enough = STEPS.findIndex(
+      (step, number) => number > this.step && (step / STEPS[this.step]) ** 2 * this.mean <= SLOW,
+    );
     return enough < 0 ? STEPS.length - 1 : enough;
   }
 

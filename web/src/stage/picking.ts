@@ -1,5 +1,8 @@
-/** Picking by an id buffer: one pixel is drawn with numbers instead of colours, so every deformation is picked as seen. */
+/**
+ * Picking by an id buffer: one pixel is drawn with numbers instead of colours, so every deformation is picked as seen.
+ */
 import {
+  type BufferGeometry,
   Color,
   DoubleSide,
   FloatType,
@@ -10,8 +13,8 @@ import {
   type PerspectiveCamera,
   RawShaderMaterial,
   Scene,
-  WebGLRenderTarget,
   type WebGLRenderer,
+  WebGLRenderTarget,
 } from "three";
 import type { Figure } from "./figure";
 import type { Picked } from "./stage";
@@ -25,7 +28,7 @@ export class Picker {
     minFilter: NearestFilter,
     magFilter: NearestFilter,
   });
-  private readonly meshes = new Map<Figure, Mesh>();
+  private readonly meshes = new Map<Figure, Mesh<BufferGeometry, RawShaderMaterial>>();
   private readonly pixels = [new Float32Array(4), new Float32Array(4)];
 
   add(figure: Figure): void {
@@ -39,18 +42,25 @@ export class Picker {
     const mesh = this.meshes.get(figure);
     if (!mesh) return;
     this.scene.remove(mesh);
-    (mesh.material as RawShaderMaterial).dispose();
+    mesh.material.dispose();
     this.meshes.delete(figure);
   }
 
   /** What is at a pixel of a view of `width` by `height`. */
-  pick(renderer: WebGLRenderer, camera: PerspectiveCamera, x: number, y: number, width: number, height: number): Picked | null {
+  pick(
+    renderer: WebGLRenderer,
+    camera: PerspectiveCamera,
+    x: number,
+    y: number,
+    width: number,
+    height: number,
+  ): Picked | null {
     if (!this.meshes.size) return null;
     const figures = [...this.meshes.keys()];
-    figures.forEach((figure, i) => {
-      figure.updateAll(renderer);
-      (this.meshes.get(figure)!.material as RawShaderMaterial).uniforms.figure.value = i + 1;
-    });
+    for (const [i, mesh] of [...this.meshes.values()].entries()) {
+      figures[i].updateAll(renderer);
+      mesh.material.uniforms.figure.value = i + 1;
+    }
     const before = renderer.getRenderTarget();
     const colour = renderer.getClearColor(new Color());
     const alpha = renderer.getClearAlpha();
@@ -60,9 +70,8 @@ export class Picker {
     renderer.clear();
     renderer.render(this.scene, camera);
     camera.clearViewOffset();
-    this.pixels.forEach((pixel, i) =>
-      renderer.readRenderTargetPixels(this.target, 0, 0, 1, 1, pixel, undefined, i),
-    );
+    for (const [i, pixel] of this.pixels.entries())
+      renderer.readRenderTargetPixels(this.target, 0, 0, 1, 1, pixel, undefined, i);
     renderer.setRenderTarget(before);
     renderer.setClearColor(colour, alpha);
     const [[drawn, instance, number], [px, py, pz]] = this.pixels;

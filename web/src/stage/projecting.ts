@@ -4,7 +4,12 @@ import { eye } from "./orbit";
 import type { View } from "./stage";
 
 /** Puts the camera where a view has it, with near and far around what is on stage. */
-export function placeCamera(camera: PerspectiveCamera, view: View, aspect: number, bounds: { centre: Vector3; radius: number }): void {
+export function placeCamera(
+  camera: PerspectiveCamera,
+  view: View,
+  aspect: number,
+  bounds: { centre: Vector3; radius: number },
+): void {
   camera.aspect = aspect;
   camera.position.copy(eye(view));
   camera.lookAt(...view.target);
@@ -15,8 +20,17 @@ export function placeCamera(camera: PerspectiveCamera, view: View, aspect: numbe
   camera.updateMatrixWorld();
 }
 
-/** The ray through a place of the picture (0 to 1, right and down), and where it is after `share` of the way to the target. */
-export function rayThrough(u: number, v: number, camera: PerspectiveCamera, view: View, share: number): { ray: Ray; point: [number, number, number] } {
+/**
+ * The ray through a place of the picture (0 to 1, right and down), and where it is after `share` of the way to the
+ * target.
+ */
+export function rayThrough(
+  u: number,
+  v: number,
+  camera: PerspectiveCamera,
+  view: View,
+  share: number,
+): { ray: Ray; point: [number, number, number] } {
   const caster = new Raycaster();
   caster.setFromCamera(new Vector2(2 * u - 1, 1 - 2 * v), camera);
   const facing = camera.getWorldDirection(new Vector3());
@@ -26,8 +40,16 @@ export function rayThrough(u: number, v: number, camera: PerspectiveCamera, view
   return { ray: caster.ray.clone(), point: [point.x, point.y, point.z] };
 }
 
-/** x and y in CSS px from the upper left corner, and the depth: -1 near, 1 far, beyond that not seen. Three numbers each. */
-export function projected(points: Float32Array, camera: PerspectiveCamera, width: number, height: number): Float32Array {
+/**
+ * x and y in CSS px from the upper left corner, and the depth: -1 near, 1 far, beyond that not seen. Three numbers
+ * each.
+ */
+export function projected(
+  points: Float32Array,
+  camera: PerspectiveCamera,
+  width: number,
+  height: number,
+): Float32Array {
   const m = new Matrix4().multiplyMatrices(camera.projectionMatrix, camera.matrixWorldInverse).elements;
   const result = new Float32Array(points.length);
   for (let i = 0; i < points.length; i += 3) {
@@ -41,7 +63,12 @@ export function projected(points: Float32Array, camera: PerspectiveCamera, width
 }
 
 /** Where a point of the world is on a canvas of so many pixels, and whether it can be seen there. */
-export function onCanvas(point: readonly [number, number, number], camera: PerspectiveCamera, width: number, height: number): { x: number; y: number; visible: boolean } {
+export function onCanvas(
+  point: readonly [number, number, number],
+  camera: PerspectiveCamera,
+  width: number,
+  height: number,
+): { x: number; y: number; visible: boolean } {
   const p = new Vector3(...point).project(camera);
   const visible = Math.abs(p.x) <= 1 && Math.abs(p.y) <= 1 && Math.abs(p.z) <= 1;
   return { x: ((p.x + 1) * width) / 2, y: ((1 - p.y) * height) / 2, visible };

@@ -1,6 +1,6 @@
 /**
- * Relief: what is left out while something moves, where pictures come too slowly: pixels (see `pace.ts`), triangles, and
- * pictures themselves (see `breath.ts`). As soon as all rests, one more picture is drawn with all of it.
+ * Relief: what is left out while something moves, where pictures come too slowly: pixels (see `pace.ts`), triangles,
+ * and pictures themselves (see `breath.ts`). As soon as all rests, one more picture is drawn with all of it.
  */
 import { Breath } from "./breath";
 import { parseSketch } from "./description";
@@ -86,7 +86,8 @@ export class Relief {
     else pace.drew(now, cost, waited);
     clearTimeout(this.resting);
     if (!pace.coarse && !ability.software) return;
-    if (this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined); // without a sketch all is drawn as before, only slowly
+    // without a sketch all is drawn as before, only slowly
+    if (this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
     this.resting = setTimeout(this.rest, Math.max(REST, 4 * pace.gap));
   }
 

@@ -19,7 +19,10 @@ export function makeRenderer(): { renderer: WebGLRenderer; ability: Ability } {
     preserveDrawingBuffer: false,
   });
   if (!context?.getExtension("EXT_color_buffer_float"))
-    throw new Error("This browser cannot draw the stage: it needs WebGL2 with float textures. Update it, or switch on hardware acceleration.");
+    throw new Error(
+      "This browser cannot draw the stage: it needs WebGL2 with float textures. " +
+        "Update it, or switch on hardware acceleration.",
+    );
   if (software) ShaderChunk.shadowmap_pars_fragment = singleTap(ShaderChunk.shadowmap_pars_fragment);
   const renderer = new WebGLRenderer({ canvas, context });
   renderer.outputColorSpace = SRGBColorSpace;

@@ -10,7 +10,8 @@ function ball(rings: number, columns: number): { points: number[]; corners: numb
       points.push(Math.sin(a) * Math.cos(b), Math.cos(a), Math.sin(a) * Math.sin(b));
       seams.push(i * columns + (j % columns));
       const at = i * (columns + 1) + j;
-      if (i < rings && j < columns) corners.push(at, at + 1, at + columns + 1, at + 1, at + columns + 2, at + columns + 1);
+      if (i < rings && j < columns)
+        corners.push(at, at + 1, at + columns + 1, at + 1, at + columns + 2, at + columns + 1);
     }
   return { points, corners, seams };
 }
@@ -25,8 +26,10 @@ describe("normals of a surface", () => {
   it("of a ball point away from its middle, across its seam too", () => {
     const { points, corners, seams } = ball(40, 80);
     const found = normals(points, corners, seams);
-    const inner = (i: number): boolean => i > 3 * 81 && i < points.length - 3 * 81; // the rims have triangles on one side
-    for (let i = 0; i < points.length; i++) if (inner(i)) expect(Math.abs(found[i] - points[i])).toBeLessThan(0.02); // facets of 4 degrees
+    // the rims have triangles on one side
+    const inner = (i: number): boolean => i > 3 * 81 && i < points.length - 3 * 81;
+    // facets of 4 degrees
+    for (let i = 0; i < points.length; i++) if (inner(i)) expect(Math.abs(found[i] - points[i])).toBeLessThan(0.02);
     for (let ring = 0; ring <= 40; ring++)
       for (let k = 0; k < 3; k++) expect(found[3 * (81 * ring + 80) + k]).toBe(found[3 * 81 * ring + k]);
   });
@@ -36,7 +39,11 @@ describe("normals of a surface", () => {
     const points = [0, 0, 0, 0, 0, 1, 2, 0, 0, 0, -1, 0];
     const found = normals(points, [0, 1, 2, 0, 3, 1], [0, 1, 2, 3]);
     expect(found[0] / found[1]).toBeCloseTo(-0.5);
-    const turned = normals(points.map((_, i) => points[3 * Math.floor(i / 3) + ((i + 1) % 3)]), [0, 1, 2, 0, 3, 1], [0, 1, 2, 3]);
+    const turned = normals(
+      points.map((_, i) => points[3 * Math.floor(i / 3) + ((i + 1) % 3)]),
+      [0, 1, 2, 0, 3, 1],
+      [0, 1, 2, 3],
+    );
     expect(turned[2] / turned[0]).toBeCloseTo(-0.5);
   });
 

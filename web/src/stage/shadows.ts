@@ -1,4 +1,6 @@
-/** Shadows on stage: the key's, and what touches the ground; all of it anew for a graphics card, in turns for others. */
+/**
+ * Shadows on stage: the key's, and what touches the ground; all of it anew for a graphics card, in turns for others.
+ */
 import { Vector3, type WebGLRenderer } from "three";
 import { ContactShadow } from "./contact";
 import type { Figure } from "./figure";

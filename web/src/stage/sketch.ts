@@ -17,7 +17,10 @@ export function pieceOf(triangles: Uint32Array): Piece {
   const known = new Map<number, number>();
   const numbers = triangles.map((vertex) => {
     let number = known.get(vertex);
-    if (number === undefined) known.set(vertex, (number = known.size));
+    if (number === undefined) {
+      number = known.size;
+      known.set(vertex, number);
+    }
     return number;
   });
   return { vertices: Uint32Array.from(known.keys()), triangles: numbers };
@@ -32,7 +35,7 @@ export function joined(pieces: readonly Piece[]): Piece & { starts: number[] } {
     count += vertices.length;
   }
   const vertices = new Uint32Array(count);
-  pieces.forEach((piece, i) => vertices.set(piece.vertices, starts[i]));
+  for (const [i, piece] of pieces.entries()) vertices.set(piece.vertices, starts[i]);
   const triangles = new Uint32Array(pieces.reduce((sum, piece) => sum + piece.triangles.length, 0));
   let at = 0;
   pieces.forEach((piece, i) => {
@@ -42,7 +45,10 @@ export function joined(pieces: readonly Piece[]): Piece & { starts: number[] } {
 }
 
 /** The draws of a sketch in the order of the description's; null where they are those of another character. */
-export function piecesOf({ parts }: Pick<Description, "parts">, draws: readonly (readonly Uint32Array[])[]): Piece[] | null {
+export function piecesOf(
+  { parts }: Pick<Description, "parts">,
+  draws: readonly (readonly Uint32Array[])[],
+): Piece[] | null {
   const fits = parts.length === draws.length && parts.every((part, i) => part.draws.length === draws[i].length);
   return fits ? draws.flat().map(pieceOf) : null;
 }
@@ -59,7 +65,13 @@ export function chosen(attribute: BufferAttribute, start: number, vertices: Uint
 }
 
 /** Fills a geometry with a piece of another's part, whose vertices are in these rows of the tables. */
-export function fill(geometry: InstancedBufferGeometry, whole: InstancedBufferGeometry, start: number, piece: Piece, rows: Uint32Array): void {
+export function fill(
+  geometry: InstancedBufferGeometry,
+  whole: InstancedBufferGeometry,
+  start: number,
+  piece: Piece,
+  rows: Uint32Array,
+): void {
   for (const [name, attribute] of Object.entries(whole.attributes))
     if (name !== "source") geometry.setAttribute(name, chosen(attribute as BufferAttribute, start, piece.vertices));
   geometry.setAttribute("source", new BufferAttribute(Float32Array.from(rows), 1));

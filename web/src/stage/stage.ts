@@ -33,7 +33,11 @@ export interface Stage {
   /** Of the canvas, CSS pixels, as it was laid out last. */
   readonly size: { width: number; height: number };
   /** Builds a character of its description; the last one stays on stage until the new one is complete. */
-  show(description: ArrayBuffer, urlOfTexture: (texture: number) => string, sketch?: () => Promise<ArrayBuffer>): Promise<void>;
+  show(
+    description: ArrayBuffer,
+    urlOfTexture: (texture: number) => string,
+    sketch?: () => Promise<ArrayBuffer>,
+  ): Promise<void>;
   /** Takes the character off the stage. */
   clear(): void;
   /** The newest frame of a stream wins: what was not drawn yet is forgotten. */
@@ -46,7 +50,10 @@ export interface Stage {
   readonly software: boolean;
   /** Called after the picture that first shows a frame. */
   onSeen(listener: (sequence: number, stream: number) => void): () => void;
-  /** Called with a frame that a newer one has replaced before it was drawn, so that the newest is never held back for it. */
+  /**
+   * Called with a frame that a newer one has replaced before it was drawn, so that the newest is never held back for
+   * it.
+   */
   onSkipped(listener: (sequence: number, stream: number) => void): () => void;
   /** Called after each picture, with the time at which it was done (ms, as `performance.now`). */
   onDrawn(listener: (now: number) => void): () => void;
@@ -60,16 +67,23 @@ export interface Stage {
   outlines: boolean;
   /** Position in CSS pixels from the canvas's upper left corner. */
   pick(x: number, y: number): Picked | null;
-  /** The ray through a point of the canvas, and where it meets the plane through the character that faces the camera. */
+  /**
+   * The ray through a point of the canvas, and where it meets the plane through the character that faces the camera.
+   */
   pointerRay(x: number, y: number): { ray: Ray; point: [number, number, number] };
   /** Where a point of the world is on the canvas, CSS pixels. */
   project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean };
-  /** The same of many points, three numbers each: x, y, and the depth, which is within -1 and 1 where it can be seen. */
+  /**
+   * The same of many points, three numbers each: x, y, and the depth, which is within -1 and 1 where it can be seen.
+   */
   projectAll(points: Float32Array): Float32Array;
   add(object: Object3D): void;
   remove(object: Object3D): void;
   requestRender(): void;
-  /** Something was asked of the server, or has been answered: where pictures are slow, the one that shows it comes first. */
+  /**
+   * Something was asked of the server, or has been answered: where pictures are slow, the one that shows it comes
+   * first.
+   */
   awaits(asked: boolean): void;
   /** Draws at once what has come, without waiting for the browser's next frame. */
   drawNow(): void;
@@ -77,7 +91,10 @@ export interface Stage {
   dragsCharacter: boolean;
   /** Whether a drag of the left button that begins here is left to others, wherever the character is. */
   claims: ((x: number, y: number) => boolean) | null;
-  /** The character at other times, seen through, from a frame of form 6; null takes them off. Those before `now` are rose. */
+  /**
+   * The character at other times, seen through, from a frame of form 6; null takes them off. Those before `now` are
+   * rose.
+   */
   ghosts(data: ArrayBuffer | null, now: number): void;
   /** The height of the ground, metres. */
   readonly floor: number;
@@ -85,7 +102,9 @@ export interface Stage {
   readonly joints: readonly string[];
   /** The joint that a joint hangs on; nothing where it is the first. */
   jointAbove(name: string): string;
-  /** Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame. */
+  /**
+   * Where the vertices are drawn, three numbers each, as the graphics card has them: for measuring, not every frame.
+   */
   positions(): Float32Array;
   view: View;
   stats(): StageStats;

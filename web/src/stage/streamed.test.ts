@@ -16,7 +16,15 @@ function corner(): Description {
   } as unknown as Description;
 }
 
-const frame = (values: Float32Array): Frame => ({ stream: 0, sequence: 1, form: FORM.vertices, time: 0, a: 5, b: 0, values });
+const frame = (values: Float32Array): Frame => ({
+  stream: 0,
+  sequence: 1,
+  form: FORM.vertices,
+  time: 0,
+  a: 5,
+  b: 0,
+  values,
+});
 const PLACES = Float32Array.of(0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0);
 
 describe("what is streamed", () => {
@@ -40,7 +48,8 @@ describe("what is streamed", () => {
     streamed.update();
     expect([...numbersOf(streamed.place).subarray(0, 9)]).toEqual([0, 0, 0, 0, 1, 0, 0, 0, 1]);
     expect([...numbersOf(streamed.normal).subarray(0, 3)]).toEqual([1, 0, 0]);
-    expect([...numbersOf(streamed.everywhere as never).subarray(0, 15)]).toEqual(new Array(15).fill(0)); // not asked for yet
+    // not asked for yet
+    expect([...numbersOf(streamed.everywhere as never).subarray(0, 15)]).toEqual(new Array(15).fill(0));
     streamed.updateAll();
     expect([...numbersOf(streamed.everywhere as never).subarray(0, 15)]).toEqual([...PLACES]);
     streamed.sketched = false;

@@ -2,7 +2,7 @@
 import type { DataTexture } from "three";
 import type { Deformation } from "./deformation";
 import type { Description } from "./description";
-import { type Frame, FORM } from "./frames";
+import { FORM, type Frame } from "./frames";
 import { Shading } from "./shading";
 import { numbersOf, table } from "./tables";
 
@@ -133,7 +133,8 @@ class Surface {
 export function renumbered(numbers: Uint32Array): Uint32Array {
   const known = new Map<number, number>();
   return numbers.map((number) => {
-    if (!known.has(number)) known.set(number, known.size);
-    return known.get(number)!;
+    const place = known.get(number) ?? known.size;
+    known.set(number, place);
+    return place;
   });
 }

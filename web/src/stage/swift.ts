@@ -11,7 +11,7 @@
 import { type Material, MeshPhysicalMaterial, MeshStandardMaterial } from "three";
 import type { MaterialEntry } from "./description";
 import { SOFT_LIGHT } from "./materials";
-import { placed, type PlacingUniforms } from "./placing";
+import { type PlacingUniforms, placed } from "./placing";
 
 /** The swift twin of a material; the material itself where it has none. */
 export function swiftOf(material: Material, entry: MaterialEntry, uniforms: PlacingUniforms): Material {
@@ -92,7 +92,8 @@ const LIGHT = /* glsl */ `
       lit += softLight(raw) * light * (1.0 - F_Schlick(0.04, 1.0, vh));
       float spread = nh * nh * (a2 - 1.0) + 1.0;
       float smith = nl * sqrt(a2 + (1.0 - a2) * nv * nv) + nv * sqrt(a2 + (1.0 - a2) * nl * nl);
-      shine += nl * light * F_Schlick(mirrored, 1.0, vh) * (RECIPROCAL_PI * a2 / (spread * spread) * 0.5 / max(smith, EPSILON));
+      float ggx = RECIPROCAL_PI * a2 / (spread * spread);
+      shine += nl * light * F_Schlick(mirrored, 1.0, vh) * (ggx * 0.5 / max(smith, EPSILON));
     }
   #endif
   lit *= RECIPROCAL_PI * (1.0 - metalness);

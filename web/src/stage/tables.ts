@@ -1,5 +1,5 @@
 /** Tables of numbers on the graphics card: textures that are read by row number, 2048 rows a line. */
-import { DataTexture, FloatType, NearestFilter, RGBAFormat, RGBFormat, type PixelFormat } from "three";
+import { DataTexture, FloatType, NearestFilter, type PixelFormat, RGBAFormat, RGBFormat } from "three";
 
 export const LINE = 2048; // texels; every WebGL2 card has textures of this width
 

@@ -3,9 +3,9 @@ import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
 import { Backdrop } from "./backdrop";
 import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
+import { Flight } from "./flight";
 import { parseFrame } from "./frames";
 import { listen } from "./gestures";
-import { Flight } from "./flight";
 import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Inbox } from "./inbox";
@@ -14,8 +14,8 @@ import { Listeners } from "./listeners";
 import type { Finesse } from "./materials";
 import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
-import { onCanvas, placeCamera, projected, rayThrough } from "./projecting";
 import { Picker } from "./picking";
+import { onCanvas, placeCamera, projected, rayThrough } from "./projecting";
 import { Relief } from "./relief";
 import { makeRenderer } from "./renderer";
 import { Shadows } from "./shadows";
@@ -102,7 +102,11 @@ class Theatre implements Stage {
     this.resize();
   }
 
-  async show(description: ArrayBuffer, urlOfTexture: (texture: number) => string, sketch?: () => Promise<ArrayBuffer>): Promise<void> {
+  async show(
+    description: ArrayBuffer,
+    urlOfTexture: (texture: number) => string,
+    sketch?: () => Promise<ArrayBuffer>,
+  ): Promise<void> {
     const turn = ++this.showing;
     const figure = await Figure.build(parseDescription(description), urlOfTexture, this.finesse);
     if (turn !== this.showing || this.disposed) return figure.dispose();
@@ -142,7 +146,11 @@ class Theatre implements Stage {
 
   crowdRoom(low: readonly number[], high: readonly number[]): void {
     if (!this.extras) return;
-    this.extras.description.bounds = [low, high].map((corner) => [corner[0], corner[1], corner[2]]) as Description["bounds"];
+    this.extras.description.bounds = [low, high].map((corner) => [
+      corner[0],
+      corner[1],
+      corner[2],
+    ]) as Description["bounds"];
     this.fit();
     this.frameAll();
   }
@@ -210,8 +218,12 @@ class Theatre implements Stage {
 
   frameSelection(): void {
     const box = this.names.size ? this.figure?.box(this.names, this.renderer) : null;
-    if (!box) return this.frameAll();
-    this.fly(framedIn(this.current, box, this.aspect, 1.6, 0.3 * this.home().distance)); // a joint alone would be all that is seen
+    if (!box) {
+      this.frameAll();
+      return;
+    }
+    // a joint alone would be all that is seen
+    this.fly(framedIn(this.current, box, this.aspect, 1.6, 0.3 * this.home().distance));
   }
 
   select(names: readonly string[]): void {
@@ -294,7 +306,16 @@ class Theatre implements Stage {
     this.stopListening();
     this.removeFigure();
     if (this.extras) this.leave(this.extras);
-    for (const each of [this.lights, this.ground, this.backdrop, this.shadows, this.picker, this.outline, this.phantoms]) each.dispose();
+    for (const each of [
+      this.lights,
+      this.ground,
+      this.backdrop,
+      this.shadows,
+      this.picker,
+      this.outline,
+      this.phantoms,
+    ])
+      each.dispose();
     this.renderer.dispose();
     this.canvas.remove();
   }
@@ -361,7 +382,8 @@ class Theatre implements Stage {
     this.asked = 0;
     const start = performance.now();
     const seen = this.inbox.take((stream) => this.shows(stream));
-    for (const frame of seen) if ((frame.stream === CROWD_STREAM ? this.extras : this.figure)?.accept(frame)) this.drawn += 1;
+    for (const frame of seen)
+      if ((frame.stream === CROWD_STREAM ? this.extras : this.figure)?.accept(frame)) this.drawn += 1;
     if (this.flight) this.current = this.flight.at(now);
     if (this.flight?.landed) this.flight = null;
     this.setRatio(this.relief.pace.ratioAt(resting, this.hurried));

@@ -54,7 +54,8 @@ export function extent(y0: number, y1: number, y2: number, y3: number): [number,
   const second = a - 2 * b + c;
   const first = 2 * (b - a);
   const root = Math.sqrt(Math.max(0, first * first - 4 * second * a));
-  const found = Math.abs(second) < 1e-300 ? [-a / first] : [(-first + root) / (2 * second), (-first - root) / (2 * second)];
+  const found =
+    Math.abs(second) < 1e-300 ? [-a / first] : [(-first + root) / (2 * second), (-first - root) / (2 * second)];
   for (const s of found) {
     if (!(s > 0 && s < 1)) continue;
     const y = bernstein(y0, y1, y2, y3, s);

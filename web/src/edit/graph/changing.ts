@@ -5,7 +5,7 @@ import { keyFactors } from "./lanes";
 import type { Model } from "./model";
 import { transformed } from "./moving";
 import type { Sender } from "./sending";
-import { gestureMessage, type Done } from "./telling";
+import { type Done, gestureMessage } from "./telling";
 
 export const THRESHOLD = 3; // px before a press becomes a drag
 
@@ -39,7 +39,10 @@ export function eachPicture<T>(run: (newest: T) => void): (value: T) => void {
   };
 }
 
-/** A gesture from a press, or without one (`down` is null) after the pointer; `click` hears of a press that did not move. */
+/**
+ * A gesture from a press, or without one (`down` is null) after the pointer; `click` hears of a press that did not
+ * move.
+ */
 export function change(on: Changing, down: PointerEvent | null, cursor: string, make: Make, click?: () => void): void {
   const { model, sender, element } = on;
   const { kept, selection } = model;
@@ -64,10 +67,14 @@ export function change(on: Changing, down: PointerEvent | null, cursor: string, 
   const end = (restore: boolean): void => {
     element.style.cursor = "";
     ended = true;
-    if (!last) return restore ? undefined : click?.();
+    if (!last) {
+      if (!restore) click?.();
+      return;
+    }
     if (restore) {
       model.show(null);
-      return sender.abandon();
+      sender.abandon();
+      return;
     }
     apply(last);
     if (made) void finish(on, made);
@@ -102,7 +109,10 @@ function followed(element: HTMLElement, move: (event: PointerEvent) => void, end
 }
 
 /** Keeps what a gesture shows as one step; where the server refuses, all is as before. */
-export async function finish({ model, sender }: Pick<Changing, "model" | "sender">, { shown, done }: Made): Promise<void> {
+export async function finish(
+  { model, sender }: Pick<Changing, "model" | "sender">,
+  { shown, done }: Made,
+): Promise<void> {
   const message = gestureMessage(model.kept, shown, model.selection, done);
   if (message.changes?.length === 0) {
     model.show(null);
@@ -118,7 +128,10 @@ export function transformedBy(channels: readonly CurveChannel[], selection: Mode
   for (const [number, flags] of selection) {
     const channel = channels[number];
     const offsets = channel.columns.map((_, column) => done.offset(number, column));
-    shown.set(number, transformed(channel, flags, { time: done.time, scale: done.scale, offsets }, keyFactors(channel)));
+    shown.set(
+      number,
+      transformed(channel, flags, { time: done.time, scale: done.scale, offsets }, keyFactors(channel)),
+    );
   }
   return { shown, done };
 }

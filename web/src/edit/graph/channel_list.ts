@@ -22,7 +22,13 @@ export function found(names: readonly string[], text: string): number[] {
 }
 
 /** Which rows a click chooses: with Ctrl one more or less, with Shift all up to it. */
-export function chosenBy(chosen: readonly number[], rows: readonly number[], clicked: number, last: number, event: { ctrlKey: boolean; metaKey: boolean; shiftKey: boolean }): number[] {
+export function chosenBy(
+  chosen: readonly number[],
+  rows: readonly number[],
+  clicked: number,
+  last: number,
+  event: { ctrlKey: boolean; metaKey: boolean; shiftKey: boolean },
+): number[] {
   if (event.shiftKey && rows.includes(last)) {
     const [a, b] = [rows.indexOf(last), rows.indexOf(clicked)].sort((x, y) => x - y);
     return [...new Set([...chosen, ...rows.slice(a, b + 1)])];
@@ -33,9 +39,20 @@ export function chosenBy(chosen: readonly number[], rows: readonly number[], cli
 
 /** `choose` hears which channels a click chose; they are chosen there. */
 export function createChannelList(model: Model, choose: (channels: number[]) => void): ChannelList {
-  const search = h("input", { type: "search", placeholder: "Find a channel", "aria-label": "Find a channel", spellcheck: false });
+  const search = h("input", {
+    type: "search",
+    placeholder: "Find a channel",
+    "aria-label": "Find a channel",
+    spellcheck: false,
+  });
   const all = h("button", { type: "button", class: "quiet graph-all", title: "Choose all channels" }, "All keys");
-  const body = h("div", { class: "graph-rows", role: "listbox", "aria-label": "Channels", "aria-multiselectable": "true", tabindex: 0 });
+  const body = h("div", {
+    class: "graph-rows",
+    role: "listbox",
+    "aria-label": "Channels",
+    "aria-multiselectable": "true",
+    tabindex: 0,
+  });
   const element = h("div", { class: "graph-list" }, search, all, body);
   const listeners: (() => void)[] = [];
   const elements = new Map<number, HTMLElement>();
@@ -48,7 +65,19 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     if (columns.length > MOST_LETTERS) return h("span", { class: "muted" }, columns.length);
     if (columns.length === 1) return h("span", { class: "graph-dot", style: `--hue: ${columnColour(columns[0], 0)}` });
     const letter = (name: string, column: number) =>
-      h("button", { type: "button", class: "graph-letter", style: `--hue: ${columnColour(name, column)}`, "aria-pressed": String(!model.isHidden(channel, column)), title: `Show or hide ${name}`, tabindex: -1, "data-column": column }, name.slice(0, 1));
+      h(
+        "button",
+        {
+          type: "button",
+          class: "graph-letter",
+          style: `--hue: ${columnColour(name, column)}`,
+          "aria-pressed": String(!model.isHidden(channel, column)),
+          title: `Show or hide ${name}`,
+          tabindex: -1,
+          "data-column": column,
+        },
+        name.slice(0, 1),
+      );
     return h("span", { class: "graph-letters" }, ...columns.map(letter));
   }
 
@@ -57,7 +86,13 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     const what = columns.length === 1 && kind !== "rotation" ? columns[0] : kind;
     return h(
       "div",
-      { class: "graph-row", role: "option", style: `height: ${ROW}px`, "data-channel": channel, title: `${target} ${what}` },
+      {
+        class: "graph-row",
+        role: "option",
+        style: `height: ${ROW}px`,
+        "data-channel": channel,
+        title: `${target} ${what}`,
+      },
       h("span", { class: "graph-name" }, target || what, target ? h("span", { class: "muted" }, ` ${what}`) : null),
       letters(channel),
     );
@@ -71,7 +106,11 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     rows = found(names, search.value);
     elements.clear();
     for (const channel of rows) elements.set(channel, row(channel));
-    replace(body, ...elements.values(), model.kept.length && !rows.length ? h("div", { class: "empty" }, "No channel has such a name.") : null);
+    replace(
+      body,
+      ...elements.values(),
+      model.kept.length && !rows.length ? h("div", { class: "empty" }, "No channel has such a name.") : null,
+    );
     for (const listener of listeners) listener();
   }
 
@@ -79,7 +118,8 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     const chosen = new Set(model.chosen);
     for (const [channel, line] of elements) {
       line.setAttribute("aria-selected", String(chosen.has(channel)));
-      for (const letter of line.querySelectorAll<HTMLElement>(".graph-letter")) letter.setAttribute("aria-pressed", String(!model.isHidden(channel, Number(letter.dataset.column))));
+      for (const letter of line.querySelectorAll<HTMLElement>(".graph-letter"))
+        letter.setAttribute("aria-pressed", String(!model.isHidden(channel, Number(letter.dataset.column))));
     }
   }
 

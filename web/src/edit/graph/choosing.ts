@@ -1,4 +1,6 @@
-/** Which channels are chosen, in step with the selection that all views share; and that the server sends their curves. */
+/**
+ * Which channels are chosen, in step with the selection that all views share; and that the server sends their curves.
+ */
 import type { Context } from "../../context";
 import type { EditSession } from "../session";
 import { targetsOf } from "./framing";
@@ -18,11 +20,16 @@ export interface Choosing {
   forget(): void;
 }
 
-export function createChoosing({ stage, store, connection, notices }: Context, session: EditSession, model: Model): Choosing {
+export function createChoosing(
+  { stage, store, connection, notices }: Context,
+  session: EditSession,
+  model: Model,
+): Choosing {
   let asked = "";
   /** The joint itself, or the nearest one above it that has channels: a tip has none of its own. */
   const moving = (name: string): string => {
-    for (let joint = name; joint; joint = stage.jointAbove(joint)) if (model.kept.some((channel) => channel.target === joint)) return joint;
+    for (let joint = name; joint; joint = stage.jointAbove(joint))
+      if (model.kept.some((channel) => channel.target === joint)) return joint;
     return "";
   };
   return {
@@ -30,7 +37,8 @@ export function createChoosing({ stage, store, connection, notices }: Context, s
       model.choose(channels);
       const names = targetsOf(model.kept, channels);
       const now = store.document?.selection ?? [];
-      if (names.join("\n") !== [...now].sort().join("\n")) connection.request({ kind: "select", names }).catch(notices.failed);
+      if (names.join("\n") !== [...now].sort().join("\n"))
+        connection.request({ kind: "select", names }).catch(notices.failed);
     },
     follow(names) {
       const known = [...new Set(names.map(moving).filter(Boolean))].sort();
@@ -41,7 +49,10 @@ export function createChoosing({ stage, store, connection, notices }: Context, s
     ask(curves) {
       if (!model.state || model.state.baked) return;
       const wanted = curves ? model.chosen.slice(0, MOST_CHANNELS) : [];
-      const channels = wanted.map((number) => ({ target: model.kept[number].target, channel: wireChannel(model.kept[number], number) }));
+      const channels = wanted.map((number) => ({
+        target: model.kept[number].target,
+        channel: wireChannel(model.kept[number], number),
+      }));
       const message = `${model.state.edit} ${JSON.stringify(channels)}`;
       if (message === asked) return;
       asked = message;

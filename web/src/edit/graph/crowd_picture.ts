@@ -1,8 +1,8 @@
 /** Many lanes drawn through a raster, and laid onto the canvas as one image. */
-import { keysBetween, pixelScales, type Graph } from "./hits";
+import { type Graph, keysBetween, pixelScales } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
-import { trace, type Samples } from "./paths";
+import { type Samples, trace } from "./paths";
 import { packed, Raster } from "./raster";
 
 export const MANY = 16; // lanes: beyond that strokes of the canvas are slower than pictures come
@@ -42,7 +42,15 @@ export function drawMany(paint: Paint, graph: Graph, lanes: readonly Lane[]): vo
 }
 
 /** Keys of a lane for which a test holds; none where there are more than pixels, unless `always`. */
-export function stampKeys(raster: Raster, local: Graph, lane: Lane, half: number, holds: (key: number) => boolean, colour: string, always = false): void {
+export function stampKeys(
+  raster: Raster,
+  local: Graph,
+  lane: Lane,
+  half: number,
+  holds: (key: number) => boolean,
+  colour: string,
+  always = false,
+): void {
   const [first, last] = keysBetween(local, lane.channel, -6, local.area.width + 6);
   const dense = local.area.width / Math.max(1, last - first) < CLOSEST / 2;
   if (dense && !always) return;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { bernstein, extent, solveUnit } from "./bezier";
-import { BEZIER, isBroken, keyFrom, LINEAR, segmentAt, STEP } from "./curves";
+import { BEZIER, isBroken, keyFrom, LINEAR, STEP, segmentAt } from "./curves";
 import { bezierValue, keySigns, sampleRow } from "./sampling";
 import { hermite, numbers } from "./testing";
 
@@ -44,13 +44,20 @@ describe("a channel", () => {
     const channel = hermite("translation", ["x"], [0, 2], [[1], [3]], [[4], [-2]]);
     for (const t of [0, 0.3, 1, 1.7, 2]) {
       const s = t / 2;
-      const h = (2 * s ** 3 - 3 * s ** 2 + 1) * 1 + (s ** 3 - 2 * s ** 2 + s) * 8 + (3 * s ** 2 - 2 * s ** 3) * 3 + (s ** 3 - s ** 2) * -4;
+      const h =
+        (2 * s ** 3 - 3 * s ** 2 + 1) * 1 +
+        (s ** 3 - 2 * s ** 2 + s) * 8 +
+        (3 * s ** 2 - 2 * s ** 3) * 3 +
+        (s ** 3 - s ** 2) * -4;
       expect(bezierValue(channel, 0, 0, t)).toBeCloseTo(h, 12);
     }
   });
 
   it("steps, holds, runs on and repeats", () => {
-    const base = { ...hermite("translation", ["x"], [1, 2, 3], [[0], [1], [4]]), segments: Uint8Array.of(STEP, LINEAR) };
+    const base = {
+      ...hermite("translation", ["x"], [1, 2, 3], [[0], [1], [4]]),
+      segments: Uint8Array.of(STEP, LINEAR),
+    };
     const at = (channel: typeof base, time: number) => sampleRow(channel, time, keySigns(channel), row(1))[0];
     expect([1, 1.999, 2, 2.5, 3].map((time) => at(base, time))).toEqual([0, 0, 1, 2.5, 4]);
     expect([0, 9].map((time) => at(base, time))).toEqual([0, 4]);
@@ -77,7 +84,8 @@ describe("a channel", () => {
       const now = sampleRow(mixed, time, signs, row(4));
       expect(Math.hypot(...now)).toBeCloseTo(1, 9);
       const k = Math.max(0, Math.min(6, Math.floor(time)));
-      if (before && kinds[k] === LINEAR) expect(now.reduce((sum, each, c) => sum + each * (before as Float64Array)[c], 0)).toBeGreaterThan(0.99);
+      if (before && kinds[k] === LINEAR)
+        expect(now.reduce((sum, each, c) => sum + each * (before as Float64Array)[c], 0)).toBeGreaterThan(0.99);
       before = now;
     }
   });

@@ -18,8 +18,10 @@ export interface CurveChannel {
 }
 
 /** What names a channel: no two have the same. Weights and controls may be split, so columns belong to it. */
-export const channelName = (channel: { target: string; kind: string; columns?: readonly string[] | null }) =>
-  `${channel.target}\n${channel.kind}\n${channel.kind === "weights" || channel.kind === "controls" ? (channel.columns ?? []).join("\n") : ""}`;
+export function channelName(channel: { target: string; kind: string; columns?: readonly string[] | null }): string {
+  const isSplit = channel.kind === "weights" || channel.kind === "controls";
+  return `${channel.target}\n${channel.kind}\n${isSplit ? (channel.columns ?? []).join("\n") : ""}`;
+}
 
 export const isTurn = (channel: { kind: string }) => channel.kind === "rotation";
 
@@ -63,7 +65,10 @@ export function onceEach<T>(make: (channel: CurveChannel) => T): (channel: Curve
   const known = new WeakMap<CurveChannel, T>();
   return (channel) => {
     let found = known.get(channel);
-    if (found === undefined) known.set(channel, (found = make(channel)));
+    if (found === undefined) {
+      found = make(channel);
+      known.set(channel, found);
+    }
     return found;
   };
 }

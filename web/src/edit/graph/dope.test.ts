@@ -1,13 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { chosenBy, found } from "./channel_list";
-import { allTimes, keysAt, keysInBox, ROW, rowAt, rowMiddle, sheetBox, type Sheet } from "./dope";
+import { allTimes, keysAt, keysInBox, ROW, rowAt, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { angleFor, lengthText, placeOf, reducedText, toleranceAt } from "./reduce_dial";
 import { NOTHING } from "./selection";
 import { hermite } from "./testing";
 import { xAt } from "./view";
 
-const one = hermite("translation", ["x", "y", "z"], [0, 1, 2], [[0, 0, 0], [1, 1, 1], [2, 2, 2]]);
-const other = hermite("euler", ["z", "x", "y"], [0, 1.5, 2], [[0, 0, 0], [1, 1, 1], [2, 2, 2]]);
+const one = hermite(
+  "translation",
+  ["x", "y", "z"],
+  [0, 1, 2],
+  [
+    [0, 0, 0],
+    [1, 1, 1],
+    [2, 2, 2],
+  ],
+);
+const other = hermite(
+  "euler",
+  ["z", "x", "y"],
+  [0, 1.5, 2],
+  [
+    [0, 0, 0],
+    [1, 1, 1],
+    [2, 2, 2],
+  ],
+);
 const channels = [one, other, one, other];
 const sheet = (changes: Partial<Sheet> = {}): Sheet => ({
   channels,
@@ -25,7 +43,13 @@ describe("the dope sheet", () => {
   it("has a row for each channel and one above for all", () => {
     expect(allTimes(channels, [0, 1])).toEqual([0, 1, 1.5, 2]);
     const shown = sheet();
-    expect([19, 25, 20 + ROW, 20 + 4.5 * ROW, 20 + 5.5 * ROW].map((y) => rowAt(shown, y))).toEqual([null, -1, 0, 3, null]);
+    expect([19, 25, 20 + ROW, 20 + 4.5 * ROW, 20 + 5.5 * ROW].map((y) => rowAt(shown, y))).toEqual([
+      null,
+      -1,
+      0,
+      3,
+      null,
+    ]);
     expect(rowAt(sheet({ scroll: ROW }), 20 + ROW)).toBe(1);
     expect(rowMiddle(sheet({ scroll: 5 }), 1)).toBe(20 + 2.5 * ROW - 5);
   });
@@ -66,11 +90,20 @@ describe("the list of channels", () => {
 describe("the dial that reduces", () => {
   it("goes by equal factors, there and back", () => {
     for (const at of [0, 0.3, 1]) expect(placeOf(toleranceAt(at))).toBeCloseTo(at, 9);
-    expect([angleFor(1e-4), angleFor(0.002), angleFor(0.05)].map((angle) => Math.round((180 * angle) / Math.PI))).toEqual([2, 2, 10]);
+    expect(
+      [angleFor(1e-4), angleFor(0.002), angleFor(0.05)].map((angle) => Math.round((180 * angle) / Math.PI)),
+    ).toEqual([2, 2, 10]);
     expect(toleranceAt(0.5) / toleranceAt(0.25)).toBeCloseTo(toleranceAt(1) / toleranceAt(0.75), 9);
   });
   it("says what it gives", () => {
-    const said = reducedText({ keys: 84, sourceKeys: 1743, error: 0.0042, angle: 0.02, seconds: 3.44, replaced: false });
+    const said = reducedText({
+      keys: 84,
+      sourceKeys: 1743,
+      error: 0.0042,
+      angle: 0.02,
+      seconds: 3.44,
+      replaced: false,
+    });
     expect(said).toEqual({ keys: "84 of 1,743, 21 times fewer", error: "4.2 mm, 1.15° at most", time: "3.4 s" });
     expect([0.00035, 0.012, 0.113, 1.5].map(lengthText)).toEqual(["0.35 mm", "12.0 mm", "113 mm", "1.50 m"]);
   });

@@ -1,8 +1,8 @@
 /** The dope sheet: a row of keys for each channel, one above for all of them; what lies where. */
-import { keyFrom, type CurveChannel } from "./curves";
+import { type CurveChannel, keyFrom } from "./curves";
 import type { Box } from "./hits";
-import { movedKeys, type KeyPlace, type KeySelection } from "./selection";
-import { timeAt, xAt, type Area, type View } from "./view";
+import { type KeyPlace, type KeySelection, movedKeys } from "./selection";
+import { type Area, timeAt, type View, xAt } from "./view";
 
 export const ROW = 20; // px of a channel's row, as in the list beside it
 export const REACH = 6;
@@ -35,7 +35,8 @@ export function rowAt(sheet: Sheet, y: number): number | null {
 }
 
 /** The middle of a row, px. */
-export const rowMiddle = (sheet: Sheet, row: number) => sheet.area.top + ROW / 2 + (row < 0 ? 0 : ROW * (row + 1) - sheet.scroll);
+export const rowMiddle = (sheet: Sheet, row: number) =>
+  sheet.area.top + ROW / 2 + (row < 0 ? 0 : ROW * (row + 1) - sheet.scroll);
 
 /** The key of a time series nearest to a place, within reach. */
 export function nearestKey(times: ArrayLike<number>, view: View, area: Area, x: number): number {
@@ -81,12 +82,14 @@ export function keysInBox(sheet: Sheet, box: Box): KeyPlace[] {
   const { area, scroll, rows, view } = sheet;
   const line = area.top + ROW; // below the summary
   const first = Math.floor((Math.max(box.top, line) - line + scroll) / ROW);
-  const [from, last] = box.bottom < line ? [0, rows.length - 1] : [first, Math.floor((box.bottom - line + scroll) / ROW)];
+  const [from, last] =
+    box.bottom < line ? [0, rows.length - 1] : [first, Math.floor((box.bottom - line + scroll) / ROW)];
   const [start, stop] = [timeAt(view, area, box.left), timeAt(view, area, box.right)];
   const found: KeyPlace[] = [];
   for (let row = Math.max(0, from); row <= Math.min(last, rows.length - 1); row++) {
     const { times } = sheet.channels[rows[row]];
-    for (let key = keyFrom(times, start); key < times.length && times[key] <= stop; key++) found.push({ channel: rows[row], column: -1, key });
+    for (let key = keyFrom(times, start); key < times.length && times[key] <= stop; key++)
+      found.push({ channel: rows[row], column: -1, key });
   }
   return found;
 }

@@ -1,7 +1,7 @@
 /** The dope sheet as a picture: a diamond for each key; of keys that would cover each other only the first. */
 import type { Span } from "../../shell/ruler";
 import { keyFrom } from "./curves";
-import { ROW, rowMiddle, sheetBox, type Sheet } from "./dope";
+import { ROW, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { drawAround, drawBox, type Pointing } from "./graph_picture";
 import type { Paint } from "./layers";
 import { diamond, drawRuler } from "./ruler_picture";
@@ -13,7 +13,14 @@ const KEY = "#b9bdc4";
 const AMBER = "#f2a33a";
 
 /** Rows with their keys; `chosen` rows are lit, channels in `without` are left to the layer above. */
-export function drawSheet(paint: Paint, sheet: Sheet, chosen: ReadonlySet<number>, without: ReadonlySet<number>, rate: number, whole: Span): void {
+export function drawSheet(
+  paint: Paint,
+  sheet: Sheet,
+  chosen: ReadonlySet<number>,
+  without: ReadonlySet<number>,
+  rate: number,
+  whole: Span,
+): void {
   const { area } = sheet;
   const bottom = area.top + area.height;
   paint.save();
@@ -80,7 +87,9 @@ function drawSummary(paint: Paint, sheet: Sheet): void {
   for (const [channel, flags] of sheet.selection) {
     if (!sheet.rows.includes(channel)) continue;
     const { times: all, columns } = sheet.channels[channel];
-    movedKeys(flags, columns.length).forEach((moved, key) => moved && times.add(Math.round(all[key] * 1e4)));
+    movedKeys(flags, columns.length).forEach((moved, key) => {
+      if (moved) times.add(Math.round(all[key] * 1e4));
+    });
   }
   const sorted = [...times].sort((a, b) => a - b).map((time) => time / 1e4);
   paint.save();
@@ -98,7 +107,15 @@ function rowsClip(paint: Paint, { area }: Sheet): void {
 }
 
 /** Diamonds at times along a row. */
-function series(paint: Paint, sheet: Sheet, times: ArrayLike<number>, y: number, colour: string, half: number, holds: (key: number) => boolean): void {
+function series(
+  paint: Paint,
+  sheet: Sheet,
+  times: ArrayLike<number>,
+  y: number,
+  colour: string,
+  half: number,
+  holds: (key: number) => boolean,
+): void {
   const { view, area } = sheet;
   let x = -Infinity;
   paint.beginPath();

@@ -1,5 +1,5 @@
 /** The dope sheet as a surface: rows beside the list of channels, scrolled with it. */
-import { allTimes, keysAt, keysInBox, rowMiddle, sheetBox, type Sheet } from "./dope";
+import { allTimes, keysAt, keysInBox, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { drawSheet, drawSheetTop } from "./dope_picture";
 import { createDrawing, type DrawnSurface, type Own } from "./drawn_surface";
 import type { Pointing } from "./graph_picture";
@@ -21,13 +21,26 @@ export function createDopeSurface(model: Model, view: SharedView, list: Rows): D
 
   /** Times of all keys, worked out again only where the keys or the rows are others. */
   function summary(): number[] {
-    if (summed?.rows !== list.rows || summed.kept !== model.kept) summed = { rows: list.rows, kept: model.kept, times: allTimes(model.kept, list.rows) };
+    if (summed?.rows !== list.rows || summed.kept !== model.kept)
+      summed = { rows: list.rows, kept: model.kept, times: allTimes(model.kept, list.rows) };
     return summed.times;
   }
 
-  const sheet = (): Sheet => ({ channels: model.channels, rows: list.rows, summary: summary(), selection: model.selection, view: view.value, area: drawing.area(), scroll: list.scroll });
+  const sheet = (): Sheet => ({
+    channels: model.channels,
+    rows: list.rows,
+    summary: summary(),
+    selection: model.selection,
+    view: view.value,
+    area: drawing.area(),
+    scroll: list.scroll,
+  });
   const drawing = createDrawing(model, view, "Dope sheet", "keys", {
-    base: (paint, moving) => drawSheet(paint, sheet(), new Set(model.chosen), moving, model.state?.rate ?? 30, { start: 0, stop: model.state?.seconds ?? 0 }),
+    base: (paint, moving) =>
+      drawSheet(paint, sheet(), new Set(model.chosen), moving, model.state?.rate ?? 30, {
+        start: 0,
+        stop: model.state?.seconds ?? 0,
+      }),
     top: (paint, moving) => drawSheetTop(paint, sheet(), moving, pointing),
   });
 

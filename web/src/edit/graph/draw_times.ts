@@ -7,7 +7,8 @@ const taken: Record<string, number[]> = {};
 export function timed(what: string, draw: () => void): void {
   const begun = performance.now();
   draw();
-  const ring = (taken[what] ??= []);
+  taken[what] ??= [];
+  const ring = taken[what];
   ring.push(performance.now() - begun);
   if (ring.length > KEPT) ring.shift();
 }

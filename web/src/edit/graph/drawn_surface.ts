@@ -1,4 +1,7 @@
-/** What the graph and the dope sheet have in common as surfaces: two layers below a ruler, drawn when something has changed. */
+/**
+ * What the graph and the dope sheet have in common as surfaces: two layers below a ruler, drawn when something has
+ * changed.
+ */
 import { timed } from "./draw_times";
 import { AXIS } from "./graph_picture";
 import type { Side } from "./handles";
@@ -22,7 +25,9 @@ export type Own = Omit<DrawnSurface, keyof Drawing>;
 type Drawing = Pick<DrawnSurface, "element" | "view" | "shown" | "draw" | "area">;
 type Channels = ReadonlySet<number>;
 
-/** How a surface is drawn: what rests, and above it what changes at pointer rate, among it the channels of a gesture. */
+/**
+ * How a surface is drawn: what rests, and above it what changes at pointer rate, among it the channels of a gesture.
+ */
 export interface Painter {
   base(paint: CanvasRenderingContext2D, moving: Channels): void;
   top(paint: CanvasRenderingContext2D, moving: Channels): void;
@@ -31,7 +36,13 @@ export interface Painter {
 const NOBODY: Channels = new Set();
 
 /** The part of a surface that draws; `name` is for people, `timedAs` for `draw_times.ts`. */
-export function createDrawing(model: Model, view: SharedView, name: string, timedAs: string, painter: Painter): Drawing {
+export function createDrawing(
+  model: Model,
+  view: SharedView,
+  name: string,
+  timedAs: string,
+  painter: Painter,
+): Drawing {
   const layers = createLayers(name);
   let moving = NOBODY;
   const pictures = scheduler((all) => {
@@ -64,7 +75,12 @@ export function createDrawing(model: Model, view: SharedView, name: string, time
       pictures.shown = next;
     },
     draw: pictures.draw,
-    area: (): Area => ({ left: AXIS, top: RULER, width: Math.max(1, layers.width - AXIS), height: Math.max(1, layers.height - RULER) }),
+    area: (): Area => ({
+      left: AXIS,
+      top: RULER,
+      width: Math.max(1, layers.width - AXIS),
+      height: Math.max(1, layers.height - RULER),
+    }),
   };
 }
 

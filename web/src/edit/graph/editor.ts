@@ -16,8 +16,8 @@ import { addGestures } from "./gestures";
 import { readGraph } from "./graph_file";
 import { createGraphSurface } from "./graph_surface";
 import type { Side } from "./handles";
-import { pressed } from "./keyboard";
 import { createKeyFields } from "./key_fields";
+import { pressed } from "./keyboard";
 import { createModel } from "./model";
 import { graphCommands, keysMenu } from "./named";
 import { createOperations } from "./operations";
@@ -40,28 +40,50 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const surfaces = { keys: dope, graph };
   let tab: Tab = remembered<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
   const operations = createOperations(model, sender, () => tab === "graph");
-  const toolbar = createToolbar(model, { go, operations, insertHere, fit, fields: createKeyFields(model, sender) });
+  const toolbar = createToolbar(model, {
+    go,
+    operations,
+    insertHere,
+    fit: fitView,
+    fields: createKeyFields(model, sender),
+  });
   const dial = createReduceDial(session);
   const head = h("div", { class: "playhead" });
   const xOf = (time: number): number => xAt(view.value, { ...surfaces[tab].area(), left: 0 }, time);
-  const spans = createSpans(context, session, (time) => Math.max(-9, Math.min(surfaces[tab].area().width + 9, xOf(time))));
+  const spans = createSpans(context, session, (time) =>
+    Math.max(-9, Math.min(surfaces[tab].area().width + 9, xOf(time))),
+  );
   const none = h("div", { class: "graph-none muted" });
-  const place = h("div", { class: "graph-place" }, dope.element, graph.element, h("div", { class: "playhead-window graph-heads" }, spans.element, head), none);
+  const place = h(
+    "div",
+    { class: "graph-place" },
+    dope.element,
+    graph.element,
+    h("div", { class: "playhead-window graph-heads" }, spans.element, head),
+    none,
+  );
   const body = h("div", { class: "graph-body" }, list.element, place, dial.offer);
   let on = false;
   let seen = ""; // the edit whose whole length has been framed
 
   const named = { model, operations, insertHere };
   const menu = (x: number, y: number) => keysMenu(x, y, named);
-  const doing = { model, sender, transport: createTransport(context), insert: operations.insert, menu, time: () => store.time };
+  const doing = {
+    model,
+    sender,
+    transport: createTransport(context),
+    insert: operations.insert,
+    menu,
+    time: () => store.time,
+  };
   const following = { keys: addGestures(dope, doing), graph: addGestures(graph, doing) };
   const keyed = {
     ...named,
     following: () => following[tab],
-    fit,
+    fit: fitView,
     fitAll() {
       operations.selectNone();
-      fit();
+      fitView();
     },
     menu() {
       const box = surfaces[tab].element.getBoundingClientRect();
@@ -96,10 +118,14 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
 
   function say(): void {
     const nothing = tab === "graph" && !model.chosen.length;
-    none.textContent = !model.state ? "Choose a clip in the library to edit its keys." : nothing ? "Choose a channel to see its curves." : "";
+    none.textContent = !model.state
+      ? "Choose a clip in the library to edit its keys."
+      : nothing
+        ? "Choose a channel to see its curves."
+        : "";
   }
 
-  function fit(): void {
+  function fitView(): void {
     const found = framed(model, tab === "graph", { start: 0, stop: model.state?.seconds ?? 1 }, view.value);
     if (found) view.value = found;
   }
@@ -113,7 +139,10 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
 
   function insertHere(): void {
     const channels = model.chosen.length ? model.chosen : [...model.kept.keys()];
-    operations.insert(channels, snapped(store.time, model.state?.rate || 30, { start: 0, stop: model.state?.seconds ?? 0 }));
+    operations.insert(
+      channels,
+      snapped(store.time, model.state?.rate || 30, { start: 0, stop: model.state?.seconds ?? 0 }),
+    );
   }
 
   function drawTime(): void {
@@ -177,7 +206,7 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   return {
     panel: dial.panel,
     timeline: h("div", { class: "graph-editor", "data-testid": "graph-editor" }, toolbar.element, body),
-    commands: graphCommands({ ...named, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit }),
+    commands: graphCommands({ ...named, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit: fitView }),
     enter() {
       on = true;
       choosing.forget();

@@ -1,6 +1,6 @@
 /** What fits into the view, and how far the drawn curves are from what the server evaluates. */
 import type { Span } from "../../shell/ruler";
-import { keyFrom, type CurveChannel } from "./curves";
+import { type CurveChannel, keyFrom } from "./curves";
 import { shownValue } from "./hits";
 import { columnExtent } from "./lanes";
 import type { Model } from "./model";
@@ -8,17 +8,29 @@ import { keySigns, sampleRow } from "./sampling";
 import { fittedView, type View } from "./view";
 
 /** The joints (targets) of channels, sorted, each once. */
-export const targetsOf = (channels: readonly CurveChannel[], chosen: readonly number[]) => [...new Set(chosen.map((number) => channels[number].target))].sort();
+export const targetsOf = (channels: readonly CurveChannel[], chosen: readonly number[]) =>
+  [...new Set(chosen.map((number) => channels[number].target))].sort();
 
 /** The view of the selected keys, or of all where fewer than two are; null where nothing is there. */
-export function framed(model: Pick<Model, "kept" | "lanes" | "selection">, values: boolean, whole: Span, view: View): View | null {
+export function framed(
+  model: Pick<Model, "kept" | "lanes" | "selection">,
+  values: boolean,
+  whole: Span,
+  view: View,
+): View | null {
   const selectedKeys = [...model.selection].flatMap(([number, flags]) => {
     const { times, columns } = model.kept[number];
-    return [...times.keys()].filter((key) => flags.subarray(key * columns.length, (key + 1) * columns.length).includes(1)).map((key) => times[key]);
+    return [...times.keys()]
+      .filter((key) => flags.subarray(key * columns.length, (key + 1) * columns.length).includes(1))
+      .map((key) => times[key]);
   });
   const some = selectedKeys.length > 1;
   let span = whole;
-  if (some) span = { start: selectedKeys.reduce((a, b) => Math.min(a, b)), stop: selectedKeys.reduce((a, b) => Math.max(a, b)) };
+  if (some)
+    span = {
+      start: selectedKeys.reduce((a, b) => Math.min(a, b)),
+      stop: selectedKeys.reduce((a, b) => Math.max(a, b)),
+    };
   if (!values) return { ...fittedView(span, view.low, view.high), low: view.low, high: view.high };
   let low = Infinity;
   let high = -Infinity;

@@ -2,11 +2,11 @@
 import { drag } from "../../controls/drag";
 import { snapped } from "../../shell/ruler";
 import type { Transport } from "../../shell/transport";
-import { eachPicture, THRESHOLD, type Changing } from "./changing";
-import { boxOf, type Box } from "./hits";
+import { type Changing, eachPicture, THRESHOLD } from "./changing";
+import { type Box, boxOf } from "./hits";
 import { createKeyGestures } from "./key_gestures";
 import type { Model } from "./model";
-import { howOf, keySelected, isSelected, NOTHING, selected, type KeyPlace } from "./selection";
+import { howOf, isSelected, type KeyPlace, keySelected, NOTHING, selected } from "./selection";
 import type { Sender } from "./sending";
 import type { Hit, Surface } from "./surface";
 import { timeAt } from "./view";
@@ -28,7 +28,14 @@ export interface Following {
   stretch(): void;
 }
 
-const CURSORS: Record<Hit["kind"], string> = { ruler: "col-resize", handle: "grab", edge: "ew-resize", keys: "move", curve: "pointer", empty: "default" };
+const CURSORS: Record<Hit["kind"], string> = {
+  ruler: "col-resize",
+  handle: "grab",
+  edge: "ew-resize",
+  keys: "move",
+  curve: "pointer",
+  empty: "default",
+};
 const TITLES: Record<Hit["kind"], string> = {
   ruler: "",
   handle: "Drag to turn the tangent; with Alt this side alone",
@@ -63,8 +70,10 @@ export function addGestures(surface: Surface, doing: Doing): Following {
     else if (hit.kind === "handle") gestures.turn(event, hit.place);
     else if (hit.kind === "edge") gestures.stretch(event, hit.edge, hit.box);
     else if (hit.kind === "keys") pressKeys(event, hit.places);
-    else if (hit.kind === "curve") box(surface, model, event, place, () => model.select(selected(model.selection, model.channels, hit.places, how)));
-    else box(surface, model, event, place, () => how === "replace" && model.selection.size > 0 && model.select(NOTHING));
+    else if (hit.kind === "curve")
+      box(surface, model, event, place, () => model.select(selected(model.selection, model.channels, hit.places, how)));
+    else
+      box(surface, model, event, place, () => how === "replace" && model.selection.size > 0 && model.select(NOTHING));
   }
 
   element.addEventListener("pointerdown", (event) => {
@@ -75,12 +84,14 @@ export function addGestures(surface: Surface, doing: Doing): Following {
     event.preventDefault();
     // Alt on a handle turns this side alone; anywhere else it navigates as in Maya.
     const middle = event.button === 1;
-    if (middle || (event.altKey && hit.kind !== "handle")) navigate(surface, event, place, middle ? event.ctrlKey || event.metaKey : event.button === 2);
+    if (middle || (event.altKey && hit.kind !== "handle"))
+      navigate(surface, event, place, middle ? event.ctrlKey || event.metaKey : event.button === 2);
     else if (event.button === 0) press(event, hit);
   });
   const hover = eachPicture<PointerEvent>((event) => {
     const hit = under(event);
-    element.style.cursor = hit.kind === "edge" && (hit.edge === "top" || hit.edge === "bottom") ? "ns-resize" : CURSORS[hit.kind];
+    element.style.cursor =
+      hit.kind === "edge" && (hit.edge === "top" || hit.edge === "bottom") ? "ns-resize" : CURSORS[hit.kind];
     element.title = TITLES[hit.kind];
     surface.point({ key: hit.kind === "keys" ? hit.places[0] : null, edge: hit.kind === "edge" ? hit.edge : null });
   });
@@ -93,7 +104,8 @@ export function addGestures(surface: Surface, doing: Doing): Following {
     event.preventDefault();
     if (event.altKey) return;
     const hit = under(event);
-    if (hit.kind === "keys" && !hit.places.some(({ channel }) => model.selection.has(channel))) model.select(selected(NOTHING, model.channels, hit.places, "replace"));
+    if (hit.kind === "keys" && !hit.places.some(({ channel }) => model.selection.has(channel)))
+      model.select(selected(NOTHING, model.channels, hit.places, "replace"));
     doing.menu(event.clientX, event.clientY);
   });
   element.addEventListener("dblclick", (event) => {
@@ -116,10 +128,15 @@ export function addGestures(surface: Surface, doing: Doing): Following {
 }
 
 /** A press on keys: it selects them, and may become a drag of all that are selected. */
-function keyPresser(model: Model, move: (down: PointerEvent, grabbed: KeyPlace, click: () => void) => void): (event: PointerEvent, places: KeyPlace[]) => void {
+function keyPresser(
+  model: Model,
+  move: (down: PointerEvent, grabbed: KeyPlace, click: () => void) => void,
+): (event: PointerEvent, places: KeyPlace[]) => void {
   const isOne = ({ channel, column, key }: KeyPlace): boolean => {
     const n = model.channels[channel].columns.length;
-    return column < 0 ? keySelected(model.selection, channel, key, n) : isSelected(model.selection, channel, key * n + column);
+    return column < 0
+      ? keySelected(model.selection, channel, key, n)
+      : isSelected(model.selection, channel, key * n + column);
   };
   return (event, places) => {
     const how = howOf(event);
@@ -127,12 +144,22 @@ function keyPresser(model: Model, move: (down: PointerEvent, grabbed: KeyPlace, 
     if (how === "remove" && all) return model.select(selected(model.selection, model.channels, places, "remove"));
     if (!all) model.select(selected(model.selection, model.channels, places, how === "remove" ? "add" : how));
     // A press on one of several selected keys may become a drag of all; only a click selects it alone.
-    move(event, places[0], () => all && how === "replace" && model.select(selected(NOTHING, model.channels, places, "replace")));
+    move(
+      event,
+      places[0],
+      () => all && how === "replace" && model.select(selected(NOTHING, model.channels, places, "replace")),
+    );
   };
 }
 
 /** A box that selects what it holds; `click` hears of a press that did not move. */
-function box(surface: Surface, model: Model, down: PointerEvent, place: (event: MouseEvent) => { x: number; y: number }, click: () => void): void {
+function box(
+  surface: Surface,
+  model: Model,
+  down: PointerEvent,
+  place: (event: MouseEvent) => { x: number; y: number },
+  click: () => void,
+): void {
   const { element } = surface;
   const from = place(down);
   const how = howOf(down);

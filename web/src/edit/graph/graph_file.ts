@@ -1,10 +1,11 @@
 /**
  * The graph's frame (stream 3, form 5): columns with their keys and handles, and what the server evaluates.
  *
- * After the header, in words of 4 bytes: S times; then for each of N columns u32 channel, column, K, 0; K times, values,
- * before dt, before dv, after dt, after dv, K u32 flags (two bits: kind of the segment that leaves the key); S values.
+ * After the header, in words of 4 bytes: S times; then for each of N columns u32 channel, column, K, 0; K times,
+ * values, before dt, before dv, after dt, after dv, K u32 flags (two bits: kind of the segment that leaves the key);
+ * S values.
  */
-import { FRAME, type EditChannel } from "../../protocol/messages";
+import { type EditChannel, FRAME } from "../../protocol/messages";
 import type { CurveChannel } from "./curves";
 
 const COUNTS = 24; // where the header keeps N and S
@@ -31,8 +32,14 @@ export function readGraph(data: ArrayBuffer, known: readonly EditChannel[]): Gra
   const count = header.getUint32(COUNTS, true);
   const samples = header.getUint32(COUNTS + 4, true);
   let at = FRAME.header;
-  const floats = (length: number): Float32Array => new Float32Array(data, (at += 4 * length) - 4 * length, length);
-  const words = (length: number): Uint32Array => new Uint32Array(data, (at += 4 * length) - 4 * length, length);
+  /** The byte at which the next array of `length` 4-byte numbers begins. */
+  const next = (length: number): number => {
+    const start = at;
+    at += 4 * length;
+    return start;
+  };
+  const floats = (length: number): Float32Array => new Float32Array(data, next(length), length);
+  const words = (length: number): Uint32Array => new Uint32Array(data, next(length), length);
   const times = floats(samples);
   const found = new Map<number, Column[]>();
   for (let i = 0; i < count; i++) {

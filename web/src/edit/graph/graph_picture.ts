@@ -1,12 +1,14 @@
-/** The graph as a picture: value axis, curves and keys below; what is selected, its handles and the pointer's box above. */
+/**
+ * The graph as a picture: value axis, curves and keys below; what is selected, its handles and the pointer's box above.
+ */
 import type { Span } from "../../shell/ruler";
-import { isBroken } from "./curves";
-import { hasHandle, type HandlePlace, type Side } from "./handles";
 import { drawMany, MANY, rastered, stampKeys } from "./crowd_picture";
-import { edgeAt, GRIP, handlePoint, keyPoint, keysBetween, selectionBox, type Box, type Graph } from "./hits";
+import { isBroken } from "./curves";
+import { type HandlePlace, hasHandle, type Side } from "./handles";
+import { type Box, type edgeAt, GRIP, type Graph, handlePoint, keyPoint, keysBetween, selectionBox } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
-import { trace, type Samples } from "./paths";
+import { type Samples, trace } from "./paths";
 import { diamond, drawRuler, RULER } from "./ruler_picture";
 import { countKeys, type KeyPlace } from "./selection";
 import { valueTicks, yAt } from "./view";
@@ -24,19 +26,35 @@ export interface Pointing {
   box?: Box | null;
 }
 
-export function drawBase(paint: Paint, graph: Graph, without: ReadonlySet<number>, rate: number, whole: Span, unit: string): void {
+export function drawBase(
+  paint: Paint,
+  graph: Graph,
+  without: ReadonlySet<number>,
+  rate: number,
+  whole: Span,
+  unit: string,
+): void {
   const { area, view } = graph;
   const bottom = area.top + area.height;
   drawRuler(paint, view, area, rate, whole, bottom);
   drawAxis(paint, graph, unit);
   clip(paint, graph);
-  drawLanes(paint, graph, graph.lanes.filter((lane) => !without.has(lane.channel)));
+  drawLanes(
+    paint,
+    graph,
+    graph.lanes.filter((lane) => !without.has(lane.channel)),
+  );
   paint.restore();
 }
 
 export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>, pointing: Pointing): void {
   clip(paint, graph);
-  if (moving.size) drawLanes(paint, graph, graph.lanes.filter((lane) => moving.has(lane.channel)));
+  if (moving.size)
+    drawLanes(
+      paint,
+      graph,
+      graph.lanes.filter((lane) => moving.has(lane.channel)),
+    );
   drawSelection(paint, graph);
   if (pointing.key) drawHovered(paint, graph, pointing.key);
   const around = selectionBox(graph);
@@ -60,7 +78,8 @@ function drawAxis(paint: Paint, graph: Graph, unit: string): void {
     paint.fillStyle = tick.value === 0 ? "#3a3f48" : "#24282e";
     paint.fillRect(area.left, y - 0.5, area.width, 1);
     paint.fillStyle = "#8b919b";
-    if (y > area.top + 5 && y < area.top + area.height - 4) paint.fillText(tick.label + unit.replace("m", ""), area.left - 6, y);
+    if (y > area.top + 5 && y < area.top + area.height - 4)
+      paint.fillText(tick.label + unit.replace("m", ""), area.left - 6, y);
   }
   if (unit === "m") paint.fillText(unit, area.left - 6, RULER / 2);
   paint.textAlign = "left";
@@ -68,7 +87,10 @@ function drawAxis(paint: Paint, graph: Graph, unit: string): void {
 
 /** Few lanes as strokes of the canvas, many through a raster. */
 function drawLanes(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
-  if (lanes.length > MANY || isCrowded(graph, lanes)) return drawMany(paint, graph, lanes);
+  if (lanes.length > MANY || isCrowded(graph, lanes)) {
+    drawMany(paint, graph, lanes);
+    return;
+  }
   const samples: Samples = new Map();
   for (const lane of lanes) drawCurve(paint, graph, lane, samples);
   for (const lane of lanes) drawKeys(paint, graph, lane);
@@ -139,7 +161,8 @@ function drawSelected(paint: Paint, graph: Graph, lane: Lane): void {
   for (let key = 0; key < channel.times.length; key++) {
     if (!flags[key * n + lane.column]) continue;
     const { x, y } = keyPoint(graph, lane, key, factors);
-    for (const side of ["before", "after"] as Side[]) arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
+    for (const side of ["before", "after"] as Side[])
+      arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
     diamond(keys, x, y, 4.5);
   }
   paint.lineWidth = 1;
@@ -181,11 +204,18 @@ function drawHovered(paint: Paint, graph: Graph, place: KeyPlace): void {
 
 /** The box around a selection, whose edges stretch it; the hovered edge is strong. */
 export function drawAround(paint: Paint, box: Box, edge: string | null): void {
-  const [left, top, right, bottom] = [box.left - GRIP, box.top - GRIP, box.right + GRIP, box.bottom + GRIP].map((at) => Math.round(at) + 0.5);
+  const [left, top, right, bottom] = [box.left - GRIP, box.top - GRIP, box.right + GRIP, box.bottom + GRIP].map(
+    (at) => Math.round(at) + 0.5,
+  );
   paint.lineWidth = 1;
   paint.strokeStyle = "#f2a33a50";
   paint.strokeRect(left, top, right - left, bottom - top);
-  const lines = { left: [left, top, left, bottom], right: [right, top, right, bottom], top: [left, top, right, top], bottom: [left, bottom, right, bottom] };
+  const lines = {
+    left: [left, top, left, bottom],
+    right: [right, top, right, bottom],
+    top: [left, top, right, top],
+    bottom: [left, bottom, right, bottom],
+  };
   if (!edge || !(edge in lines)) return;
   const [ax, ay, bx, by] = lines[edge as keyof typeof lines];
   paint.lineWidth = 2;

@@ -1,7 +1,18 @@
 /** The graph as a surface: draws the chosen channels when something changed, and says what lies under the pointer. */
 import { createDrawing, type DrawnSurface, type Own } from "./drawn_surface";
 import { drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
-import { edgeAt, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, nearerHandle, selectionBox, type Graph } from "./hits";
+import {
+  edgeAt,
+  type Graph,
+  handleAt,
+  handlePoint,
+  keyAt,
+  keyPoint,
+  keysIn,
+  laneAt,
+  nearerHandle,
+  selectionBox,
+} from "./hits";
 import { keyFactors, unitOfLanes } from "./lanes";
 import type { Model } from "./model";
 import { RULER } from "./ruler_picture";
@@ -10,10 +21,24 @@ import type { SharedView } from "./shared_view";
 
 export function createGraphSurface(model: Model, view: SharedView): DrawnSurface {
   let pointing: Pointing = {};
-  const graph = (): Graph => ({ channels: model.channels, lanes: model.lanes, selection: model.selection, view: view.value, area: drawing.area() });
+  const graph = (): Graph => ({
+    channels: model.channels,
+    lanes: model.lanes,
+    selection: model.selection,
+    view: view.value,
+    area: drawing.area(),
+  });
   const whole = () => ({ start: 0, stop: model.state?.seconds ?? 0 });
   const drawing = createDrawing(model, view, "Graph editor", "graph", {
-    base: (paint, moving) => drawBase(paint, graph(), moving, model.state?.rate ?? 30, whole(), model.normal ? "" : unitOfLanes(model.kept, model.lanes)),
+    base: (paint, moving) =>
+      drawBase(
+        paint,
+        graph(),
+        moving,
+        model.state?.rate ?? 30,
+        whole(),
+        model.normal ? "" : unitOfLanes(model.kept, model.lanes),
+      ),
     top: (paint, moving) => drawTop(paint, graph(), moving, pointing),
   });
 
@@ -33,7 +58,10 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
       if (box && edge) return { kind: "edge", edge, box };
       const lane = laneAt(now, x, y);
       if (!lane) return { kind: "empty" };
-      const places = Array.from(now.channels[lane.channel].times, (_, number): KeyPlace => ({ channel: lane.channel, column: lane.column, key: number }));
+      const places = Array.from(
+        now.channels[lane.channel].times,
+        (_, number): KeyPlace => ({ channel: lane.channel, column: lane.column, key: number }),
+      );
       return { kind: "curve", places, channel: lane.channel };
     },
     place(channel, column, key, side) {
@@ -45,11 +73,15 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
     },
     inBox: (box) => keysIn(graph(), box),
     point(next) {
-      const same = pointing.box === next.box && pointing.edge === next.edge && JSON.stringify(pointing.key) === JSON.stringify(next.key);
+      const same =
+        pointing.box === next.box &&
+        pointing.edge === next.edge &&
+        JSON.stringify(pointing.key) === JSON.stringify(next.key);
       pointing = next;
       if (!same) drawing.draw(false);
     },
-    laneOf: (channel, column) => model.lanes.find((lane) => lane.channel === channel && lane.column === column) ?? { scale: 1, offset: 0 },
+    laneOf: (channel, column) =>
+      model.lanes.find((lane) => lane.channel === channel && lane.column === column) ?? { scale: 1, offset: 0 },
     scrollBy: () => undefined,
   };
   return Object.assign(drawing, own);

@@ -1,5 +1,8 @@
-/** A handle under the pointer: it goes where it is put, within its segment; where a key is not broken the other side turns along. */
-import { BEZIER, isBroken, type CurveChannel } from "./curves";
+/**
+ * A handle under the pointer: it goes where it is put, within its segment; where a key is not broken the other side
+ * turns along.
+ */
+import { BEZIER, type CurveChannel, isBroken } from "./curves";
 import type { KeyPlace } from "./selection";
 
 export type Side = "before" | "after";
@@ -13,7 +16,9 @@ const SHORTEST = 0.01; // of its segment, where the other side follows: a slope 
 
 /** Whether a key has a handle on a side: only where a Bezier segment is there. */
 export const hasHandle = (channel: CurveChannel, key: number, side: Side) =>
-  side === "before" ? key > 0 && channel.segments[key - 1] === BEZIER : key + 1 < channel.times.length && channel.segments[key] === BEZIER;
+  side === "before"
+    ? key > 0 && channel.segments[key - 1] === BEZIER
+    : key + 1 < channel.times.length && channel.segments[key] === BEZIER;
 
 /** Where a handle's end lies from its key, as (dt, dv) with the sign of its side. */
 export function handleOffset(channel: CurveChannel, { key, column, side }: HandlePlace): [number, number] {
@@ -23,12 +28,19 @@ export function handleOffset(channel: CurveChannel, { key, column, side }: Handl
 }
 
 /** The channel with a handle's end at (dt, dv) from its key; `alone` leaves the other side where it is. */
-export function withHandle(channel: CurveChannel, place: HandlePlace, dt: number, dv: number, alone = false): CurveChannel {
+export function withHandle(
+  channel: CurveChannel,
+  place: HandlePlace,
+  dt: number,
+  dv: number,
+  alone = false,
+): CurveChannel {
   const { key, column, side } = place;
   const at = 2 * (key * channel.columns.length + column);
   const sign = side === "before" ? -1 : 1;
   const other: Side = side === "before" ? "after" : "before";
-  const length = side === "before" ? channel.times[key] - channel.times[key - 1] : channel.times[key + 1] - channel.times[key];
+  const length =
+    side === "before" ? channel.times[key] - channel.times[key - 1] : channel.times[key + 1] - channel.times[key];
   const turns = !alone && hasHandle(channel, key, other) && !isBroken(channel, key, column);
   const long = Math.min(LONGEST * length, Math.max(turns ? SHORTEST * length : 0, sign * dt));
   const handles = { before: channel.before.slice(), after: channel.after.slice() };

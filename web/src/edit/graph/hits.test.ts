@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { edgeAt, GRIP, handleAt, handlePoint, keyAt, keyPoint, keysIn, laneAt, nearerHandle, selectionBox, type Graph } from "./hits";
+import {
+  edgeAt,
+  GRIP,
+  type Graph,
+  handleAt,
+  handlePoint,
+  keyAt,
+  keyPoint,
+  keysIn,
+  laneAt,
+  nearerHandle,
+  selectionBox,
+} from "./hits";
 import { columnExtent, keyFactors, lanesOf, unitOfLanes } from "./lanes";
 import { trace } from "./paths";
 import { keySigns, sampleRow } from "./sampling";
@@ -7,11 +19,32 @@ import { NOTHING } from "./selection";
 import { hermite, numbers } from "./testing";
 import { fittedView, movedView, timeAt, valueAt, valueTicks, xAt, yAt, zoomedView } from "./view";
 
-const channel = hermite("translation", ["x", "y"], [0, 1, 2, 4], [[0, 1], [1, 2], [3, 0], [2, 2]], [[0, 1], [2, 0.5], [1, -1], [0, 0]]);
+const channel = hermite(
+  "translation",
+  ["x", "y"],
+  [0, 1, 2, 4],
+  [
+    [0, 1],
+    [1, 2],
+    [3, 0],
+    [2, 2],
+  ],
+  [
+    [0, 1],
+    [2, 0.5],
+    [1, -1],
+    [0, 0],
+  ],
+);
 const area = { left: 40, top: 20, width: 800, height: 200 };
 const graph = (channels = [channel], selection: Graph["selection"] = NOTHING): Graph => ({
   channels,
-  lanes: lanesOf(channels, channels.map((_, i) => i), () => false, false),
+  lanes: lanesOf(
+    channels,
+    channels.map((_, i) => i),
+    () => false,
+    false,
+  ),
   selection,
   view: { start: 0, stop: 4, low: -1, high: 4 },
   area,
@@ -57,8 +90,16 @@ describe("the pointer", () => {
   });
   it("selects by a box, and finds the edges around a selection", () => {
     const shown = graph();
-    const found = keysIn(shown, { left: xAt(shown.view, area, 0.5), right: xAt(shown.view, area, 2.5), top: yAt(shown.view, area, 2.5), bottom: yAt(shown.view, area, 0.5) });
-    expect(found).toEqual([{ channel: 0, column: 0, key: 1 }, { channel: 0, column: 1, key: 1 }]);
+    const found = keysIn(shown, {
+      left: xAt(shown.view, area, 0.5),
+      right: xAt(shown.view, area, 2.5),
+      top: yAt(shown.view, area, 2.5),
+      bottom: yAt(shown.view, area, 0.5),
+    });
+    expect(found).toEqual([
+      { channel: 0, column: 0, key: 1 },
+      { channel: 0, column: 1, key: 1 },
+    ]);
     const chosen = graph([channel], new Map([[0, Uint8Array.of(0, 0, 1, 1, 1, 1, 0, 0)]]));
     const box = selectionBox(chosen);
     expect(box?.left).toBeCloseTo(240, 6);
@@ -77,15 +118,22 @@ function recorder(): { points: { x: number; y: number }[]; calls: number } & Par
   const pen = {
     points,
     calls: 0,
-    moveTo: (x: number, y: number) => void (points.push({ x, y }), pen.calls++),
-    lineTo: (x: number, y: number) => void (points.push({ x, y }), pen.calls++),
+    moveTo(x: number, y: number) {
+      points.push({ x, y });
+      pen.calls += 1;
+    },
+    lineTo(x: number, y: number) {
+      points.push({ x, y });
+      pen.calls += 1;
+    },
     bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number) {
       const from = points[points.length - 1];
       pen.calls++;
       for (let i = 1; i <= 32; i++) {
         const s = i / 32;
         const m = 1 - s;
-        const mix = (p: number, q: number, r: number, t: number) => m ** 3 * p + 3 * m * m * s * q + 3 * m * s * s * r + s ** 3 * t;
+        const mix = (p: number, q: number, r: number, t: number) =>
+          m ** 3 * p + 3 * m * m * s * q + 3 * m * s * s * r + s ** 3 * t;
         points.push({ x: mix(from.x, ax, bx, x), y: mix(from.y, ay, by, y) });
       }
     },
@@ -100,7 +148,13 @@ describe("the curve that is drawn", () => {
       const q = [random() - 0.5, random() - 0.5, random() - 0.5, 1];
       return q.map((each) => each / Math.hypot(...q));
     });
-    const turn = hermite("rotation", ["x", "y", "z", "w"], [0, 0.5, 1, 2, 3, 4], quaternions, quaternions.map(() => [1, -1, 0.5, 0]));
+    const turn = hermite(
+      "rotation",
+      ["x", "y", "z", "w"],
+      [0, 0.5, 1, 2, 3, 4],
+      quaternions,
+      quaternions.map(() => [1, -1, 0.5, 0]),
+    );
     const shown = graph([channel, turn]);
     for (const lane of shown.lanes) {
       const pen = recorder();
@@ -117,7 +171,13 @@ describe("the curve that is drawn", () => {
   it("has as many strokes as pixels where keys are dense, and passes the extremes", () => {
     const random = numbers(6);
     const times = Array.from({ length: 5000 }, (_, k) => (4 * k) / 4999);
-    const many = hermite("translation", ["x"], times, times.map(() => [random()]), times.map(() => [0]));
+    const many = hermite(
+      "translation",
+      ["x"],
+      times,
+      times.map(() => [random()]),
+      times.map(() => [0]),
+    );
     const shown = graph([many]);
     const pen = recorder();
     trace(shown, shown.lanes[0], pen);
@@ -130,11 +190,24 @@ describe("the curve that is drawn", () => {
 
 describe("lanes", () => {
   it("show degrees, share a unit or none, and can be normal", () => {
-    const euler = hermite("euler", ["z", "x", "y"], [0, 1], [[0, 0, 0], [Math.PI, 1, 2]]);
+    const euler = hermite(
+      "euler",
+      ["z", "x", "y"],
+      [0, 1],
+      [
+        [0, 0, 0],
+        [Math.PI, 1, 2],
+      ],
+    );
     const [lane] = lanesOf([euler], [0], (_, column) => column > 0, false);
     expect(lane.scale * Math.PI).toBeCloseTo(180, 9);
     expect(unitOfLanes([euler], [lane])).toBe("°");
-    expect(unitOfLanes([euler, channel], lanesOf([euler, channel], [0, 1], () => false, false))).toBe("");
+    expect(
+      unitOfLanes(
+        [euler, channel],
+        lanesOf([euler, channel], [0, 1], () => false, false),
+      ),
+    ).toBe("");
     const [normal] = lanesOf([channel], [0], () => false, true);
     const [low, high] = columnExtent(channel, 0);
     expect(normal.scale * (low - normal.offset)).toBeCloseTo(-1, 9);

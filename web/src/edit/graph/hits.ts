@@ -1,10 +1,10 @@
 /** What lies under the pointer, and what a box holds: keys, handles, curves and the grips around a selection. */
-import { keyFrom, type CurveChannel } from "./curves";
-import { handleOffset, hasHandle, type HandlePlace, type Side } from "./handles";
+import { type CurveChannel, keyFrom } from "./curves";
+import { type HandlePlace, handleOffset, hasHandle, type Side } from "./handles";
 import { keyFactors, type Lane } from "./lanes";
-import { isSelected, type KeyPlace, type KeySelection } from "./selection";
 import { keySigns, sampleRow } from "./sampling";
-import { timeAt, xAt, yAt, type Area, type View } from "./view";
+import { isSelected, type KeyPlace, type KeySelection } from "./selection";
+import { type Area, timeAt, type View, xAt, yAt } from "./view";
 
 export const REACH = 7; // px around a key or handle that still hit it
 const CURVE_REACH = 5;
@@ -39,11 +39,19 @@ export const shownValue = (lane: Lane, value: number) => lane.scale * (value - l
 export function keyPoint(graph: Graph, lane: Lane, key: number, factors: Float64Array): { x: number; y: number } {
   const channel = graph.channels[lane.channel];
   const value = channel.values[key * channel.columns.length + lane.column] * factors[key];
-  return { x: xAt(graph.view, graph.area, channel.times[key]), y: yAt(graph.view, graph.area, shownValue(lane, value)) };
+  return {
+    x: xAt(graph.view, graph.area, channel.times[key]),
+    y: yAt(graph.view, graph.area, shownValue(lane, value)),
+  };
 }
 
 /** The place of a handle's end, px. */
-export function handlePoint(graph: Graph, lane: Lane, place: HandlePlace, factors: Float64Array): { x: number; y: number } {
+export function handlePoint(
+  graph: Graph,
+  lane: Lane,
+  place: HandlePlace,
+  factors: Float64Array,
+): { x: number; y: number } {
   const channel = graph.channels[lane.channel];
   const [dt, dv] = handleOffset(channel, place);
   const value = channel.values[place.key * channel.columns.length + lane.column];
@@ -56,14 +64,25 @@ export function handlePoint(graph: Graph, lane: Lane, place: HandlePlace, factor
 /** The keys of a channel within a span of px, first included and last excluded. */
 export function keysBetween(graph: Graph, channel: number, left: number, right: number): [number, number] {
   const { times } = graph.channels[channel];
-  return [keyFrom(times, timeAt(graph.view, graph.area, left)), keyFrom(times, timeAt(graph.view, graph.area, right) + 1e-12)];
+  return [
+    keyFrom(times, timeAt(graph.view, graph.area, left)),
+    keyFrom(times, timeAt(graph.view, graph.area, right) + 1e-12),
+  ];
 }
 
 /** Straight lines from a lane's keys to px: x = xScale t + xZero, y = yScale v + yZero. For loops over many keys. */
-export function pixelScales({ view, area }: Graph, lane: Lane): { xScale: number; xZero: number; yScale: number; yZero: number } {
+export function pixelScales(
+  { view, area }: Graph,
+  lane: Lane,
+): { xScale: number; xZero: number; yScale: number; yZero: number } {
   const xScale = area.width / (view.stop - view.start);
   const yScale = -area.height / (view.high - view.low);
-  return { xScale, xZero: area.left - view.start * xScale, yScale: yScale * lane.scale, yZero: area.top - yScale * view.high - yScale * lane.scale * lane.offset };
+  return {
+    xScale,
+    xZero: area.left - view.start * xScale,
+    yScale: yScale * lane.scale,
+    yZero: area.top - yScale * view.high - yScale * lane.scale * lane.offset,
+  };
 }
 
 /** The nearest key to a place; of several at one place a selected one. */

@@ -2,9 +2,9 @@
 import { numberField } from "../../controls/number";
 import { h } from "../../dom";
 import { finish, transformedBy } from "./changing";
+import { snappedBy } from "./key_gestures";
 import { keyFactors, scaleOf, unitOf } from "./lanes";
 import { hasValues, type Model } from "./model";
-import { snappedBy } from "./key_gestures";
 import { roomToMove } from "./moving";
 import { movedKeys } from "./selection";
 import type { Sender } from "./sending";
@@ -37,11 +37,15 @@ export function createKeyFields(model: Model, sender: Sender): HTMLElement {
     const { kept, selection } = model;
     if (Math.abs(seconds) < 1e-9 && Math.abs(value) < 1e-9) {
       model.show(null); // Esc brought the number back
-      return sender.abandon();
+      sender.abandon();
+      return;
     }
     const frame = 1 / (model.state?.rate || 30);
     const only = onlyKey(model);
-    const by = only && seconds ? snappedBy(kept[only.channel].times[only.key], seconds, frame, roomToMove(selection, kept, frame)) : 0;
+    const by =
+      only && seconds
+        ? snappedBy(kept[only.channel].times[only.key], seconds, frame, roomToMove(selection, kept, frame))
+        : 0;
     const offset = (channel: number) => value / scaleOf(kept[channel].kind);
     const made = transformedBy(kept, selection, { time: [1, by], scale: 1, offset });
     model.show(made.shown);
@@ -53,22 +57,46 @@ export function createKeyFields(model: Model, sender: Sender): HTMLElement {
     const channel = model.kept[only.channel];
     const rate = model.state?.rate || 30;
     const frame = Math.round(channel.times[only.key] * rate * 100) / 100;
-    const time = numberField({ label: "Frame", value: frame, step: 1, digits: Number.isInteger(frame) ? 0 : 2, input: (next) => change((next - frame) / rate, 0, false), change: (next) => change((next - frame) / rate, 0, true) });
-    const line = (name: string, field: HTMLElement) => h("label", { class: "graph-field" }, h("span", { class: "muted nowrap" }, name), field);
+    const time = numberField({
+      label: "Frame",
+      value: frame,
+      step: 1,
+      digits: Number.isInteger(frame) ? 0 : 2,
+      input: (next) => change((next - frame) / rate, 0, false),
+      change: (next) => change((next - frame) / rate, 0, true),
+    });
+    const line = (name: string, field: HTMLElement) =>
+      h("label", { class: "graph-field" }, h("span", { class: "muted nowrap" }, name), field);
     const all = [line("Frame", time.element)];
     if (only.column < 0 || !hasValues(channel)) return all;
     const scale = scaleOf(channel.kind);
-    const stored = channel.values[only.key * channel.columns.length + only.column] * keyFactors(channel)[only.key] * scale;
+    const stored =
+      channel.values[only.key * channel.columns.length + only.column] * keyFactors(channel)[only.key] * scale;
     const value = Math.round(stored * 1e4) / 1e4;
     const put = (next: number, final: boolean) => change(0, next === value ? 0 : next - stored, final);
     const step = channel.kind === "euler" ? 1 : 0.01;
-    const field = numberField({ label: "Value", value, step, digits: 4, unit: unitOf(channel.kind), input: (next) => put(next, false), change: (next) => put(next, true) });
+    const field = numberField({
+      label: "Value",
+      value,
+      step,
+      digits: 4,
+      unit: unitOf(channel.kind),
+      input: (next) => put(next, false),
+      change: (next) => put(next, true),
+    });
     return [...all, line(`Value ${channel.columns[only.column]}`, field.element)];
   }
 
   function draw(): void {
     const only = onlyKey(model);
-    const now = only ? JSON.stringify([only, model.state?.revision, model.kept[only.channel].times[only.key], [...model.kept[only.channel].values.slice(0, 400)]]) : "";
+    const now = only
+      ? JSON.stringify([
+          only,
+          model.state?.revision,
+          model.kept[only.channel].times[only.key],
+          [...model.kept[only.channel].values.slice(0, 400)],
+        ])
+      : "";
     if (now === shown) return;
     shown = now;
     element.replaceChildren(...(only ? fields(only) : []));

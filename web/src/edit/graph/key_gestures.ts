@@ -1,11 +1,11 @@
 /** Selected keys moved and stretched, handles turned: by the pointer from a press, or after it from a key. */
 import { snapped } from "../../shell/ruler";
-import { change, transformedBy, type Changing } from "./changing";
-import { withHandle, type HandlePlace } from "./handles";
+import { type Changing, change, transformedBy } from "./changing";
+import { type HandlePlace, withHandle } from "./handles";
 import type { Box, Edge } from "./hits";
 import { keyFactors } from "./lanes";
 import { roomToMove, roomToStretch } from "./moving";
-import { movedKeys, type KeyPlace } from "./selection";
+import { type KeyPlace, movedKeys } from "./selection";
 import type { Surface } from "./surface";
 import { timeAt, valueAt, xAt, yAt } from "./view";
 
@@ -23,8 +23,16 @@ export interface KeyGestures {
   nearest(time: number): KeyPlace | null;
 }
 
-/** The shift, near one that was asked for and within the room there is, that brings a time onto a frame; none where there is no such. */
-export function snappedBy(from: number, seconds: number, frame: number, [least, most]: readonly [number, number] = [-Infinity, Infinity]): number {
+/**
+ * The shift, near one that was asked for and within the room there is, that brings a time onto a frame; none where
+ * there is no such.
+ */
+export function snappedBy(
+  from: number,
+  seconds: number,
+  frame: number,
+  [least, most]: readonly [number, number] = [-Infinity, Infinity],
+): number {
   const [first, last] = [Math.ceil((from + least) / frame - 1e-4), Math.floor((from + most) / frame + 1e-4)];
   if (first > last) return 0;
   const shift = Math.min(last, Math.max(first, Math.round((from + seconds) / frame))) * frame - from;
@@ -82,7 +90,10 @@ export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
           const along = event.shiftKey && surface.upright ? Math.abs(dx) >= Math.abs(dy) : true;
           const up = surface.upright && !(event.shiftKey && along);
           let seconds = along ? (dx / area.width) * (view.stop - view.start) : 0;
-          seconds = along && !event.ctrlKey ? snappedBy(from, seconds, frame(), room) : Math.min(room[1], Math.max(room[0], seconds));
+          seconds =
+            along && !event.ctrlKey
+              ? snappedBy(from, seconds, frame(), room)
+              : Math.min(room[1], Math.max(room[0], seconds));
           const value = up ? -(dy / area.height) * (view.high - view.low) : 0;
           const offset = (channel: number, column: number) => value / surface.laneOf(channel, column).scale;
           return transformedBy(kept, selection, { time: [1, seconds], scale: 1, offset });
@@ -97,7 +108,8 @@ export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
     stretchAround(pivot) {
       const { kept, selection } = model;
       const room = roomToStretch(selection, kept, pivot, frame());
-      const from = on.pointer().clientX - on.element.getBoundingClientRect().left - xAt(surface.view, surface.area(), pivot);
+      const from =
+        on.pointer().clientX - on.element.getBoundingClientRect().left - xAt(surface.view, surface.area(), pivot);
       const arm = Math.abs(from) < ARM ? ARM : from;
       change(on, null, "ew-resize", (_, dx) => {
         const s = Math.min(room[1], Math.max(room[0], (arm + dx) / arm));
@@ -113,12 +125,19 @@ export function createKeyGestures(surface: Surface, on: Changing): KeyGestures {
       const area = surface.area();
       const at = handle.key * channel.columns.length + handle.column;
       const sign = handle.side === "before" ? -1 : 1;
-      const shown = lane.scale * ((channel.values[at] + sign * channel[handle.side][2 * at + 1]) * factor - lane.offset);
-      const end = { x: xAt(view, area, channel.times[handle.key] + sign * channel[handle.side][2 * at]), y: yAt(view, area, shown) };
+      const shown =
+        lane.scale * ((channel.values[at] + sign * channel[handle.side][2 * at + 1]) * factor - lane.offset);
+      const end = {
+        x: xAt(view, area, channel.times[handle.key] + sign * channel[handle.side][2 * at]),
+        y: yAt(view, area, shown),
+      };
       change(on, down, "grabbing", (event, dx, dy) => {
         const dt = timeAt(view, area, end.x + dx) - channel.times[handle.key];
         const value = (valueAt(view, area, end.y + dy) / lane.scale + lane.offset) / factor;
-        return { shown: new Map([[handle.channel, withHandle(channel, handle, dt, value - channel.values[at], event.altKey)]]), done: null };
+        return {
+          shown: new Map([[handle.channel, withHandle(channel, handle, dt, value - channel.values[at], event.altKey)]]),
+          done: null,
+        };
       });
     },
     nearest(time) {

@@ -1,6 +1,6 @@
 /** A lane is one column of one channel as the graph shows it: its colour, its unit and its scale. */
 import { extent } from "./bezier";
-import { BEZIER, isTurn, onceEach, type CurveChannel } from "./curves";
+import { BEZIER, type CurveChannel, isTurn, onceEach } from "./curves";
 import { keySigns } from "./sampling";
 
 export interface Lane {
@@ -38,7 +38,12 @@ export const keyFactors = onceEach((channel: CurveChannel): Float64Array => {
 });
 
 /** The least and the most value of a column between two keys, first included, last excluded (as segments). */
-export function columnExtent(channel: CurveChannel, column: number, first = 0, last = channel.times.length - 1): [number, number] {
+export function columnExtent(
+  channel: CurveChannel,
+  column: number,
+  first = 0,
+  last = channel.times.length - 1,
+): [number, number] {
   const n = channel.columns.length;
   const { values, before, after, segments } = channel;
   const factors = keyFactors(channel);
@@ -51,7 +56,12 @@ export function columnExtent(channel: CurveChannel, column: number, first = 0, l
     high = Math.max(high, value);
     if (k >= last || segments[k] !== BEZIER || turn) continue;
     const next = values[(k + 1) * n + column];
-    const reach = extent(value, value + after[2 * (k * n + column) + 1], next - before[2 * ((k + 1) * n + column) + 1], next);
+    const reach = extent(
+      value,
+      value + after[2 * (k * n + column) + 1],
+      next - before[2 * ((k + 1) * n + column) + 1],
+      next,
+    );
     low = Math.min(low, reach[0]);
     high = Math.max(high, reach[1]);
   }
@@ -59,7 +69,12 @@ export function columnExtent(channel: CurveChannel, column: number, first = 0, l
 }
 
 /** The lanes of chosen channels; `hidden` says which columns are not shown, `normal` scales each to -1..1. */
-export function lanesOf(channels: readonly CurveChannel[], chosen: readonly number[], hidden: (channel: number, column: number) => boolean, normal: boolean): Lane[] {
+export function lanesOf(
+  channels: readonly CurveChannel[],
+  chosen: readonly number[],
+  hidden: (channel: number, column: number) => boolean,
+  normal: boolean,
+): Lane[] {
   const lanes: Lane[] = [];
   for (const channel of chosen) {
     const { kind, columns } = channels[channel];

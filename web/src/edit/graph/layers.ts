@@ -17,7 +17,12 @@ const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'D
 export function createLayers(label: string): Layers {
   const base = h("canvas", { class: "graph-canvas" });
   const top = h("canvas", { class: "graph-canvas" });
-  const element = h("div", { class: "graph-surface inset", tabindex: 0, role: "application", "aria-label": label }, base, top);
+  const element = h(
+    "div",
+    { class: "graph-surface inset", tabindex: 0, role: "application", "aria-label": label },
+    base,
+    top,
+  );
   const listeners: (() => void)[] = [];
   let width = 0;
   let height = 0;

@@ -1,20 +1,55 @@
 import { describe, expect, it } from "vitest";
-import { FRAME, type EditState } from "../../protocol/messages";
+import { type EditState, FRAME } from "../../protocol/messages";
+import type { CurveChannel } from "./curves";
 import { deviation, framed, targetsOf } from "./framing";
 import { readGraph } from "./graph_file";
 import { onlyKey } from "./key_fields";
-import { createModel, hasValues, renewed, type Changed } from "./model";
+import { type Changed, createModel, hasValues, renewed } from "./model";
 import { allKeys } from "./operations";
-import type { CurveChannel } from "./curves";
 import { keySigns, sampleRow } from "./sampling";
 import { countKeys } from "./selection";
 import { hermite } from "./testing";
 
-const move: CurveChannel = { ...hermite("translation", ["x", "y", "z"], [0, 1, 2], [[0, 0, 0], [1, 2, 3], [2, 2, 2]], [[0, 1, 0], [1, 1, 1], [0, 0, 0]]), target: "hips" };
-const turn: CurveChannel = { ...hermite("rotation", ["x", "y", "z", "w"], [0, 2], [[0, 0, 0, 1], [0, 0.6, 0, 0.8]]), target: "head" };
+const move: CurveChannel = {
+  ...hermite(
+    "translation",
+    ["x", "y", "z"],
+    [0, 1, 2],
+    [
+      [0, 0, 0],
+      [1, 2, 3],
+      [2, 2, 2],
+    ],
+    [
+      [0, 1, 0],
+      [1, 1, 1],
+      [0, 0, 0],
+    ],
+  ),
+  target: "hips",
+};
+const turn: CurveChannel = {
+  ...hermite(
+    "rotation",
+    ["x", "y", "z", "w"],
+    [0, 2],
+    [
+      [0, 0, 0, 1],
+      [0, 0.6, 0, 0.8],
+    ],
+  ),
+  target: "head",
+};
 
 function stateOf(channels: CurveChannel[], edit = "e1", revision = 1): EditState {
-  const listed = channels.map(({ target, kind, columns, times, extrapolation: beyond }) => ({ target, channel: kind, columns: [...columns], times: [...times], keys: times.length, beyond }));
+  const listed = channels.map(({ target, kind, columns, times, extrapolation: beyond }) => ({
+    target,
+    channel: kind,
+    columns: [...columns],
+    times: [...times],
+    keys: times.length,
+    beyond,
+  }));
   return { edit, channels: listed, rate: 24, seconds: 2, keys: 5, baked: false, revision } as unknown as EditState;
 }
 
@@ -28,8 +63,15 @@ function bytesOf(all: CurveChannel[], numbers: number[], times: number[]): Array
     const keys = channel.times.length;
     for (let c = 0; c < n; c++, columns++) {
       words.push(Uint32Array.of(number, c, keys, 0), ...channel.times);
-      const each = (part: Float64Array, stride: number, at: number) => Array.from({ length: keys }, (_, k) => part[stride * (k * n + c) + at]);
-      words.push(...each(channel.values, 1, 0), ...each(channel.before, 2, 0), ...each(channel.before, 2, 1), ...each(channel.after, 2, 0), ...each(channel.after, 2, 1));
+      const each = (part: Float64Array, stride: number, at: number) =>
+        Array.from({ length: keys }, (_, k) => part[stride * (k * n + c) + at]);
+      words.push(
+        ...each(channel.values, 1, 0),
+        ...each(channel.before, 2, 0),
+        ...each(channel.before, 2, 1),
+        ...each(channel.after, 2, 0),
+        ...each(channel.after, 2, 1),
+      );
       words.push(Uint32Array.from({ length: keys }, (_, k) => (channel.segments[k] ?? 0) + 4));
       words.push(...times.map((time) => sampleRow(channel, time, keySigns(channel), new Float64Array(n))[c]));
     }
@@ -42,7 +84,7 @@ function bytesOf(all: CurveChannel[], numbers: number[], times: number[]): Array
   let at: number = FRAME.header;
   for (const word of words) {
     if (typeof word === "number") data.setFloat32(at, word, true);
-    else word.forEach((value, i) => data.setUint32(at + 4 * i, value, true));
+    else for (const [i, value] of word.entries()) data.setUint32(at + 4 * i, value, true);
     at += 4 * (typeof word === "number" ? 1 : word.length);
   }
   return data.buffer as ArrayBuffer;
@@ -66,7 +108,7 @@ describe("the graph's frame", () => {
     const [hips, head] = model.kept;
     expect([hips.columns, head.kind, [...hips.segments]]).toEqual([["x", "y", "z"], "rotation", [2, 2]]);
     expect([...hips.values]).toEqual([...move.values]);
-    hips.after.forEach((value, i) => expect(value).toBeCloseTo(move.after[i], 6));
+    for (const [i, value] of hips.after.entries()) expect(value).toBeCloseTo(move.after[i], 6);
     expect(deviation(model)).toBeLessThan(1e-6);
   });
   it("is refused where it is another's", () => {

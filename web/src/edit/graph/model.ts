@@ -3,10 +3,10 @@
  * their times), which of them are chosen, which keys are selected, and what a gesture shows before the server has it.
  */
 import type { EditState } from "../../protocol/messages";
-import { channelName, type CurveChannel } from "./curves";
+import { type CurveChannel, channelName } from "./curves";
 import type { GraphFrame } from "./graph_file";
-import { lanesOf, type Lane } from "./lanes";
-import { carried, NOTHING, type KeySelection } from "./selection";
+import { type Lane, lanesOf } from "./lanes";
+import { carried, type KeySelection, NOTHING } from "./selection";
 
 export interface Model {
   readonly state: EditState | null;
@@ -46,7 +46,17 @@ const NEAR = 1e-4; // seconds: keys are sent as float32
 
 function withoutValues({ target, channel, columns, times, beyond }: EditState["channels"][number]): CurveChannel {
   const segments = new Uint8Array(Math.max(0, times.length - 1));
-  return { target, kind: channel, columns, times: Float64Array.from(times), values: NONE, before: NONE, after: NONE, segments, extrapolation: beyond };
+  return {
+    target,
+    kind: channel,
+    columns,
+    times: Float64Array.from(times),
+    values: NONE,
+    before: NONE,
+    after: NONE,
+    segments,
+    extrapolation: beyond,
+  };
 }
 
 /** The channels of a new state: what was known of one is kept where its keys are at the same times. */
@@ -55,7 +65,11 @@ export function renewed(state: EditState, known: readonly CurveChannel[]): Curve
   return state.channels.map((entry) => {
     const fresh = withoutValues(entry);
     const old = byName.get(channelName(fresh));
-    const same = old && hasValues(old) && old.times.length === fresh.times.length && old.times.every((time, k) => Math.abs(time - fresh.times[k]) < NEAR);
+    const same =
+      old &&
+      hasValues(old) &&
+      old.times.length === fresh.times.length &&
+      old.times.every((time, k) => Math.abs(time - fresh.times[k]) < NEAR);
     return same ? { ...old, extrapolation: fresh.extrapolation } : fresh;
   });
 }
@@ -111,7 +125,8 @@ export function createModel(): Model {
     get channels() {
       if (!gesture) return kept;
       const now = gesture;
-      return (seen ??= kept.map((channel, number) => now.get(number) ?? channel));
+      seen ??= kept.map((channel, number) => now.get(number) ?? channel);
+      return seen;
     },
     get kept() {
       return kept;
@@ -121,7 +136,8 @@ export function createModel(): Model {
     },
     get lanes() {
       const shown = chosen.filter((number) => hasValues(kept[number]));
-      return (lanes ??= lanesOf(kept, shown, isHidden, normal));
+      lanes ??= lanesOf(kept, shown, isHidden, normal);
+      return lanes;
     },
     get selection() {
       return selection;

@@ -1,13 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { snappedBy } from "./key_gestures";
 import { isBroken } from "./curves";
 import { handleOffset, hasHandle, withHandle } from "./handles";
+import { snappedBy } from "./key_gestures";
 import { roomToMove, roomToStretch, transformed } from "./moving";
 import { bezierValue } from "./sampling";
 import { carried, countKeys, isSelected, NOTHING, runs, selected } from "./selection";
 import { hermite } from "./testing";
 
-const channel = hermite("translation", ["x", "y"], [0, 1, 2, 4], [[0, 1], [1, 2], [3, 0], [2, 2]], [[0, 1], [2, 0.5], [1, -1], [0, 0]]);
+const channel = hermite(
+  "translation",
+  ["x", "y"],
+  [0, 1, 2, 4],
+  [
+    [0, 1],
+    [1, 2],
+    [3, 0],
+    [2, 2],
+  ],
+  [
+    [0, 1],
+    [2, 0.5],
+    [1, -1],
+    [0, 0],
+  ],
+);
 const inner = Uint8Array.of(0, 0, 1, 1, 1, 1, 0, 0);
 const selection = new Map([[0, inner]]);
 
@@ -28,14 +44,28 @@ describe("a selection", () => {
     const name = (each: { target: string }) => each.target;
     const other = { ...channel, target: "other" };
     expect(carried(selection, [channel], [other, channel], name)).toEqual(new Map([[1, inner]]));
-    const longer = hermite("translation", ["x", "y"], [0, 1, 2, 3, 4], [[0, 1], [1, 2], [3, 0], [2, 2], [0, 0]]);
+    const longer = hermite(
+      "translation",
+      ["x", "y"],
+      [0, 1, 2, 3, 4],
+      [
+        [0, 1],
+        [1, 2],
+        [3, 0],
+        [2, 2],
+        [0, 0],
+      ],
+    );
     expect(carried(selection, [channel], [longer], name).size).toBe(0);
     const bare = { ...channel, values: new Float64Array() }; // only its times are known, as in the dope sheet
     expect(carried(selection, [channel], [bare], name)).toEqual(new Map([[0, inner]]));
   });
   it("is told as runs", () => {
     expect(runs(8, (k) => inner[k] === 1)).toEqual([[2, 6]]);
-    expect(runs(4, (k) => k !== 1)).toEqual([[0, 1], [2, 4]]);
+    expect(runs(4, (k) => k !== 1)).toEqual([
+      [0, 1],
+      [2, 4],
+    ]);
   });
 });
 
@@ -46,7 +76,11 @@ describe("keys that move", () => {
     expect([...moved.times]).toEqual([0, 1, 2.5, 4]);
     expect([...moved.values]).toEqual([0, 1, 1, 2, 3.25, 0, 2, 2]);
     expect(isBroken(moved, 2, 0) || isBroken(moved, 2, 1) || isBroken(moved, 1, 0)).toBe(false);
-    for (const [key, column] of [[1, 0], [2, 1], [2, 0]]) {
+    for (const [key, column] of [
+      [1, 0],
+      [2, 1],
+      [2, 0],
+    ]) {
       const at = 2 * (2 * key + column);
       expect(moved.after[at + 1] / moved.after[at]).toBeCloseTo(channel.after[at + 1] / channel.after[at], 12);
       expect(moved.after[at] / (moved.times[key + 1] - moved.times[key])).toBeCloseTo(1 / 3, 12);

@@ -5,7 +5,7 @@
  * selected key and 1 at one that is not: a pure move keeps slopes, a stretch keeps the shape, smooth keys stay smooth.
  */
 import type { CurveChannel } from "./curves";
-import { movedKeys, type KeySelection } from "./selection";
+import { type KeySelection, movedKeys } from "./selection";
 
 /** t' = time[0] t + time[1], v' = scale v + offsets[column]. */
 export interface Transform {
@@ -15,7 +15,12 @@ export interface Transform {
 }
 
 /** A channel with the flagged keys transformed; `factors` (K,) make of a value as stored the one that is shown. */
-export function transformed(channel: CurveChannel, flags: Uint8Array, { time, scale, offsets }: Transform, factors?: Float64Array): CurveChannel {
+export function transformed(
+  channel: CurveChannel,
+  flags: Uint8Array,
+  { time, scale, offsets }: Transform,
+  factors?: Float64Array,
+): CurveChannel {
   const n = channel.columns.length;
   const keys = channel.times.length;
   const moves = movedKeys(flags, n);
@@ -50,7 +55,11 @@ export function transformed(channel: CurveChannel, flags: Uint8Array, { time, sc
 const gap = (times: ArrayLike<number>, k: number, frame: number) => Math.min(frame, times[k + 1] - times[k]) * 0.999;
 
 /** How far the selected keys may go back and on before one of them would pass a neighbour that stays. */
-export function roomToMove(selection: KeySelection, channels: readonly CurveChannel[], frame: number): [number, number] {
+export function roomToMove(
+  selection: KeySelection,
+  channels: readonly CurveChannel[],
+  frame: number,
+): [number, number] {
   let least = -Infinity;
   let most = Infinity;
   for (const [number, flags] of selection) {
@@ -68,7 +77,12 @@ export function roomToMove(selection: KeySelection, channels: readonly CurveChan
 }
 
 /** The factors, least and most, by which selected keys may be stretched in time around a pivot. */
-export function roomToStretch(selection: KeySelection, channels: readonly CurveChannel[], pivot: number, frame: number): [number, number] {
+export function roomToStretch(
+  selection: KeySelection,
+  channels: readonly CurveChannel[],
+  pivot: number,
+  frame: number,
+): [number, number] {
   let least = 0;
   let most = Infinity;
   // u s >= w has to hold, with s the factor: as a bound from below where u > 0, from above where u < 0.

@@ -13,7 +13,12 @@ interface Does {
 }
 
 export function keysMenu(x: number, y: number, { model, operations, insertHere }: Does): void {
-  const item = (title: string, run: () => void, about?: string) => ({ title, run, about, disabled: model.selection.size === 0 });
+  const item = (title: string, run: () => void, about?: string) => ({
+    title,
+    run,
+    about,
+    disabled: model.selection.size === 0,
+  });
   const ways = (Object.keys(TANGENTS) as Tangents[]).map((how) => item(TANGENTS[how], () => operations.tangents(how)));
   showMenu(
     { x, y },
@@ -28,13 +33,27 @@ export function keysMenu(x: number, y: number, { model, operations, insertHere }
   );
 }
 
-export function graphCommands({ model, operations, insertHere, go, other, fit }: Does & { go(tab: "keys" | "graph"): void; other(): void; fit(): void }): Command[] {
-  const command = (id: string, title: string, run: () => void): Command => ({ id: `graph.${id}`, title, enabled: () => model.kept.length > 0, run });
+export function graphCommands({
+  model,
+  operations,
+  insertHere,
+  go,
+  other,
+  fit,
+}: Does & { go(tab: "keys" | "graph"): void; other(): void; fit(): void }): Command[] {
+  const command = (id: string, title: string, run: () => void): Command => ({
+    id: `graph.${id}`,
+    title,
+    enabled: () => model.kept.length > 0,
+    run,
+  });
   return [
     command("keys", "Dope sheet", () => go("keys")),
     command("curves", "Graph editor", () => go("graph")),
     { ...command("other", "Dope sheet or graph editor", other), keys: ["q"] },
-    ...(Object.keys(TANGENTS) as Tangents[]).map((how) => command(how, `Tangents: ${TANGENTS[how].toLowerCase()}`, () => operations.tangents(how))),
+    ...(Object.keys(TANGENTS) as Tangents[]).map((how) =>
+      command(how, `Tangents: ${TANGENTS[how].toLowerCase()}`, () => operations.tangents(how)),
+    ),
     command("break", "Tangents: break", () => operations.broken(true)),
     command("unify", "Tangents: unify", () => operations.broken(false)),
     command("insert", "Insert a key on the chosen channels", insertHere),

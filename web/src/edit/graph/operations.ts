@@ -1,6 +1,6 @@
 /** What is done to selected keys by name: tangents, deletion, insertion; each is one request and one undo step. */
 import type { Model } from "./model";
-import { NOTHING, selected, type KeyPlace } from "./selection";
+import { type KeyPlace, NOTHING, selected } from "./selection";
 import type { Sender } from "./sending";
 import { runsOf, wireChannel } from "./telling";
 
@@ -35,13 +35,25 @@ export function createOperations(model: Model, sender: Sender, columns: () => bo
     broken: (broken) => void (model.selection.size && sender.keep({ runs: keys(), broken })),
     remove() {
       if (!model.selection.size) return;
-      void sender.keep({ deleteRuns: runsOf(model.selection, model.kept, true) }).then((done) => done && model.select(NOTHING));
+      void sender
+        .keep({ deleteRuns: runsOf(model.selection, model.kept, true) })
+        .then((done) => done && model.select(NOTHING));
     },
     insert(channels, time) {
-      const free = channels.filter((channel) => !model.kept[channel].times.some((each) => Math.abs(each - time) < 1e-4));
+      const free = channels.filter(
+        (channel) => !model.kept[channel].times.some((each) => Math.abs(each - time) < 1e-4),
+      );
       if (!free.length) return;
       model.expect(free, time);
-      void sender.keep({ insert: free.map((channel) => ({ target: model.kept[channel].target, channel: wireChannel(model.kept[channel], channel), time, column: null, value: null })) });
+      void sender.keep({
+        insert: free.map((channel) => ({
+          target: model.kept[channel].target,
+          channel: wireChannel(model.kept[channel], channel),
+          time,
+          column: null,
+          value: null,
+        })),
+      });
     },
     selectAll: () => model.select(selected(NOTHING, model.kept, allKeys(model, columns()), "replace")),
     selectNone: () => model.select(NOTHING),

@@ -5,9 +5,10 @@
  * curve. Quaternions are sampled, since normalising makes another curve. Where several keys fall on one pixel, each
  * pixel gets its least and its most value.
  */
-import { BEZIER, isTurn, keyFrom, STEP } from "./curves";
+
 import { extent } from "./bezier";
-import { pixelScales, shownValue, type Graph } from "./hits";
+import { BEZIER, isTurn, keyFrom, STEP } from "./curves";
+import { type Graph, pixelScales, shownValue } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import { keySigns, sampleRow, sampleSegment } from "./sampling";
 import { xAt, yAt } from "./view";
@@ -69,7 +70,10 @@ function plain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number):
 
 function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, samples: Samples): void {
   let found = samples.get(lane.channel);
-  if (!found) samples.set(lane.channel, (found = sampled(graph, lane.channel, first, last)));
+  if (!found) {
+    found = sampled(graph, lane.channel, first, last);
+    samples.set(lane.channel, found);
+  }
   const n = graph.channels[lane.channel].columns.length;
   const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
   const { count, times, rows } = found;
@@ -78,7 +82,12 @@ function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, 
 }
 
 /** A rotation in sight: at its keys, a few px apart between them, on both sides of a step. */
-function sampled(graph: Graph, number: number, first: number, last: number): { count: number; times: Float64Array; rows: Float64Array } {
+function sampled(
+  graph: Graph,
+  number: number,
+  first: number,
+  last: number,
+): { count: number; times: Float64Array; rows: Float64Array } {
   const channel = graph.channels[number];
   const { view, area } = graph;
   const n = channel.columns.length;
@@ -94,8 +103,10 @@ function sampled(graph: Graph, number: number, first: number, last: number): { c
     sampleSegment(channel, k, time, signs, rows.subarray(count * n, (count + 1) * n));
     count += 1;
   };
-  if (last === first) sampleRow(channel, (times[count++] = channel.times[first]), signs, rows.subarray(0, n));
-  else put(first, channel.times[first]);
+  if (last === first) {
+    times[count++] = channel.times[first];
+    sampleRow(channel, times[0], signs, rows.subarray(0, n));
+  } else put(first, channel.times[first]);
   for (let k = first; k < last; k++) {
     const [from, to] = [channel.times[k], channel.times[k + 1]];
     if (channel.segments[k] === STEP) {
@@ -187,4 +198,3 @@ function outside(graph: Graph, lane: Lane, pen: Pen, side: number): void {
     else pen.lineTo(x, y);
   }
 }
-

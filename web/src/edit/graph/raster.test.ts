@@ -1,15 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { bernstein, solveUnit } from "./bezier";
-import { packed, Profile, Raster } from "./raster";
+import { Profile, packed, Raster } from "./raster";
 
 describe("a profile", () => {
   it("has the least and the most of a Bezier in each column", () => {
     const profile = new Profile(200);
     profile.clear();
-    const [x, y] = [[-50, 20, 240, 260], [10, 190, -60, 80]] as [number[], number[]];
+    const [x, y] = [
+      [-50, 20, 240, 260],
+      [10, 190, -60, 80],
+    ] as [number[], number[]];
     profile.moveTo(x[0], y[0]);
     profile.bezierCurveTo(x[1], y[1], x[2], y[2], x[3], y[3]);
-    const at = (px: number) => bernstein(...(y as [number, number, number, number]), solveUnit((x[1] - x[0]) / 310, (x[2] - x[0]) / 310, (px - x[0]) / 310));
+    const at = (px: number) =>
+      bernstein(
+        ...(y as [number, number, number, number]),
+        solveUnit((x[1] - x[0]) / 310, (x[2] - x[0]) / 310, (px - x[0]) / 310),
+      );
     for (let column = 0; column < 200; column++) {
       const inside = Array.from({ length: 21 }, (_, i) => at(column + i / 20));
       expect(Math.abs(profile.low[column] - Math.min(...inside))).toBeLessThan(0.05);
@@ -47,7 +54,13 @@ describe("a raster", () => {
     const raster = new Raster(9, 9, 1);
     raster.stamp(4, 4, 2, 1);
     expect(raster.pixels.filter(Boolean).length).toBe(13);
-    for (const [x, y] of [[0, 0], [8, 8], [-3, 4], [40, 40]]) raster.stamp(x, y, 2, 1);
+    for (const [x, y] of [
+      [0, 0],
+      [8, 8],
+      [-3, 4],
+      [40, 40],
+    ])
+      raster.stamp(x, y, 2, 1);
     expect(raster.pixels[0]).toBe(0xff000001);
     expect(raster.pixels[8]).toBe(0);
   });

@@ -1,10 +1,11 @@
 /** The dial that turns a dense clip into few keys: what a tolerance gives is shown as it moves, and kept when asked. */
+
+import { numberField } from "../../controls/number";
+import { RANGE_KEYS } from "../../controls/slider";
 import { h } from "../../dom";
 import type { EditReduced, EditState } from "../../protocol/messages";
 import { duration } from "../../shell/time";
 import type { EditSession } from "../session";
-import { numberField } from "../../controls/number";
-import { RANGE_KEYS } from "../../controls/slider";
 
 /** Tolerances in parts of the character's size: 0.1 mm to 85 mm for a person, 3 mm at first. */
 const FINEST = 6e-5;
@@ -15,9 +16,13 @@ const PATIENT = 4; // seconds: what takes longer is worked out when the dial is 
 
 /** The tolerance at a place of the dial (0 to 1), as a part of the size: equal ways are equal factors. */
 export const toleranceAt = (place: number) => FINEST * (COARSEST / FINEST) ** place;
-export const placeOf = (share: number) => Math.min(1, Math.max(0, Math.log(share / FINEST) / Math.log(COARSEST / FINEST)));
+export const placeOf = (share: number) =>
+  Math.min(1, Math.max(0, Math.log(share / FINEST) / Math.log(COARSEST / FINEST)));
 
-/** How far joints may be turned, radians, beside a tolerance as a part of the size: two degrees, and more where it is coarse, else they alone would count. */
+/**
+ * How far joints may be turned, radians, beside a tolerance as a part of the size: two degrees, and more where it is
+ * coarse, else they alone would count.
+ */
 export const angleFor = (share: number) => (Math.PI / 90) * Math.sqrt(Math.max(1, share / USUAL));
 
 /** A length as people say it: "0.35 mm", "12 mm", "1.2 m". */
@@ -30,8 +35,9 @@ export function lengthText(metres: number): string {
 /** What a reduction came to, in three figures. */
 export function reducedText(found: EditReduced): { keys: string; error: string; time: string } {
   const fewer = found.keys > 0 ? found.sourceKeys / found.keys : 0;
+  const times = fewer > 1.5 ? `, ${fewer.toFixed(fewer < 10 ? 1 : 0)} times fewer` : "";
   return {
-    keys: `${found.keys.toLocaleString("en")} of ${found.sourceKeys.toLocaleString("en")}${fewer > 1.5 ? `, ${fewer.toFixed(fewer < 10 ? 1 : 0)} times fewer` : ""}`,
+    keys: `${found.keys.toLocaleString("en")} of ${found.sourceKeys.toLocaleString("en")}${times}`,
     error: `${lengthText(found.error)}, ${((found.angle * 180) / Math.PI).toFixed(2)}° at most`,
     time: duration(found.seconds),
   };
@@ -44,26 +50,69 @@ export interface ReduceDial {
 }
 
 export function createReduceDial(session: EditSession): ReduceDial {
-  const track = h("input", { type: "range", min: 0, max: STEPS, step: 1, "aria-label": "Tolerance of the reduction", "data-testid": "reduce-dial", title: "How far any joint may be off" });
-  const field = numberField({ label: "Tolerance", value: 5, minimum: 0.001, step: 0.1, digits: 2, unit: "mm", input: (mm) => put(mm / 1e3, false), change: () => void preview() });
+  const track = h("input", {
+    type: "range",
+    min: 0,
+    max: STEPS,
+    step: 1,
+    "aria-label": "Tolerance of the reduction",
+    "data-testid": "reduce-dial",
+    title: "How far any joint may be off",
+  });
+  const field = numberField({
+    label: "Tolerance",
+    value: 5,
+    minimum: 0.001,
+    step: 0.1,
+    digits: 2,
+    unit: "mm",
+    input: (mm) => put(mm / 1e3, false),
+    change: () => void preview(),
+  });
   const figure = (id: string) => h("dd", { "data-testid": `reduce-${id}` }, "–");
   const [keys, error, time] = [figure("keys"), figure("error"), figure("time")];
   const busy = h("span", { class: "spinner hidden", "aria-hidden": "true" });
-  const go = h("button", { type: "button", class: "strong", "data-testid": "reduce", onclick: () => void reduce() }, "Reduce");
+  const go = h(
+    "button",
+    { type: "button", class: "strong", "data-testid": "reduce", onclick: () => void reduce() },
+    "Reduce",
+  );
   const about = h("p", { class: "muted" });
   const poses = h("input", { type: "checkbox", "data-testid": "reduce-poses", onchange: () => void preview() });
-  const figures = h("dl", { class: "reduce-figures" }, h("dt", {}, "Keys"), keys, h("dt", {}, "Error"), error, h("dt", {}, "Took"), time);
+  const figures = h(
+    "dl",
+    { class: "reduce-figures" },
+    h("dt", {}, "Keys"),
+    keys,
+    h("dt", {}, "Error"),
+    error,
+    h("dt", {}, "Took"),
+    time,
+  );
   const panel = h(
     "details",
     { class: "section reduce hidden" },
     h("summary", {}, h("h2", {}, "Reduce", busy)),
     about,
     h("div", { class: "reduce-dial" }, h("label", {}, "Tolerance"), track, field.element),
-    h("label", { class: "check", title: "More keys in all, at fewer moments: a drag between two of them changes nothing beyond them" }, poses, "Poses: all channels share their keys"),
+    h(
+      "label",
+      {
+        class: "check",
+        title: "More keys in all, at fewer moments: a drag between two of them changes nothing beyond them",
+      },
+      poses,
+      "Poses: all channels share their keys",
+    ),
     figures,
     go,
   );
-  const offered = h("button", { type: "button", class: "strong", "data-testid": "reduce-offer", onclick: () => void reduce() });
+  const offered = h("button", {
+    type: "button",
+    class: "strong",
+    "data-testid": "reduce-offer",
+    onclick: () => void reduce(),
+  });
   const why = h("p", {});
   const offer = h("div", { class: "graph-offer hidden" }, why, offered);
   let state: EditState | null = null;
@@ -92,7 +141,13 @@ export function createReduceDial(session: EditSession): ReduceDial {
     asking = true;
     busy.classList.remove("hidden");
     figures.classList.add("stale"); // until what belongs to this tolerance is known
-    const asked = session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state.size || 1)), shared: poses.checked, preview: true });
+    const asked = session.ask({
+      kind: "editReduce",
+      tolerance,
+      angle: angleFor(tolerance / (state.size || 1)),
+      shared: poses.checked,
+      preview: true,
+    });
     current = { tolerance, shared: poses.checked, asked };
     const found = await asked;
     current = null;
@@ -115,8 +170,15 @@ export function createReduceDial(session: EditSession): ReduceDial {
     reducing = true;
     go.disabled = offered.disabled = true;
     busy.classList.remove("hidden");
-    if (current?.tolerance === tolerance && current.shared === poses.checked) await current.asked; // what is worked out already is not begun anew
-    const found = await session.ask({ kind: "editReduce", tolerance, angle: angleFor(tolerance / (state?.size || 1)), shared: poses.checked, preview: false });
+    // what is worked out already is not begun anew
+    if (current?.tolerance === tolerance && current.shared === poses.checked) await current.asked;
+    const found = await session.ask({
+      kind: "editReduce",
+      tolerance,
+      angle: angleFor(tolerance / (state?.size || 1)),
+      shared: poses.checked,
+      preview: false,
+    });
     reducing = go.disabled = offered.disabled = false;
     busy.classList.add("hidden");
     if (found && !found.replaced) tell(found);
@@ -132,8 +194,11 @@ export function createReduceDial(session: EditSession): ReduceDial {
     offer.classList.toggle("hidden", !state?.baked);
     if (!state) return;
     const wait = state.estimate > 1 ? ` It takes about ${duration(state.estimate)}.` : "";
-    about.textContent = state.baked ? `A key on every frame: ${state.sourceKeys.toLocaleString("en")} in all. Fewer keys are needed to edit it.${wait}` : "Fewer keys for the same motion, made of the clip anew; edits of it are left behind.";
-    why.textContent = `${state.clip} has a key on every frame, ${state.sourceKeys.toLocaleString("en")} in all. Curves with few keys can be edited.${wait}`;
+    const inAll = `${state.sourceKeys.toLocaleString("en")} in all`;
+    about.textContent = state.baked
+      ? `A key on every frame: ${inAll}. Fewer keys are needed to edit it.${wait}`
+      : "Fewer keys for the same motion, made of the clip anew; edits of it are left behind.";
+    why.textContent = `${state.clip} has a key on every frame, ${inAll}. Curves with few keys can be edited.${wait}`;
     if (wasBaked !== state.baked || shown !== state.edit) panel.open = state.baked;
     wasBaked = state.baked;
     if (shown === state.edit) return;

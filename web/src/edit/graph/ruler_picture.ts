@@ -1,7 +1,7 @@
 /** The ruler above keys and curves, and the lines of time below it. */
-import { ticks, type Span } from "../../shell/ruler";
+import { type Span, ticks } from "../../shell/ruler";
 import type { Paint } from "./layers";
-import { xAt, type Area, type View } from "./view";
+import { type Area, type View, xAt } from "./view";
 
 export const RULER = 20; // px
 const LINE = "#2c3037";
@@ -30,7 +30,12 @@ export function drawRuler(paint: Paint, view: View, area: Area, rate: number, wh
 }
 
 /** Adds a diamond to the path. */
-export function diamond(paint: Pick<CanvasPath, "moveTo" | "lineTo" | "closePath">, x: number, y: number, half: number): void {
+export function diamond(
+  paint: Pick<CanvasPath, "moveTo" | "lineTo" | "closePath">,
+  x: number,
+  y: number,
+  half: number,
+): void {
   paint.moveTo(x, y - half);
   paint.lineTo(x + half, y);
   paint.lineTo(x, y + half);

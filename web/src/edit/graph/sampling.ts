@@ -3,7 +3,7 @@
  * quaternions by slerp on linear segments, by columns and normalised on Bezier ones, continuous in sign.
  */
 import { bernstein, solveUnit } from "./bezier";
-import { BEZIER, isTurn, onceEach, segmentAt, STEP, type CurveChannel } from "./curves";
+import { BEZIER, type CurveChannel, isTurn, onceEach, STEP, segmentAt } from "./curves";
 
 /** (K,) the sign with which each key of a rotation is passed, so that q does not jump to -q; all one for others. */
 export const keySigns = onceEach((channel: CurveChannel): Int8Array => {
@@ -87,7 +87,13 @@ function inside(channel: CurveChannel, time: number, signs: Int8Array, row: Floa
 }
 
 /** All columns at a time inside segment k, into `row`. */
-export function sampleSegment(channel: CurveChannel, k: number, time: number, signs: Int8Array, row: Float64Array): void {
+export function sampleSegment(
+  channel: CurveChannel,
+  k: number,
+  time: number,
+  signs: Int8Array,
+  row: Float64Array,
+): void {
   const { times, values, segments, columns } = channel;
   const n = columns.length;
   const share = Math.min(1, Math.max(0, (time - times[k]) / (times[k + 1] - times[k])));
@@ -122,7 +128,9 @@ function slerp(values: Float64Array, a: number, b: number, share: number, row: F
     sum += (values[a + c] + sign * values[b + c]) ** 2;
   }
   const close = Math.abs(cosine) > 0.9995; // there the arc cosine loses its digits
-  const angle = close ? 2 * Math.atan2(Math.sqrt(difference), Math.sqrt(sum)) : Math.acos(Math.min(1, Math.abs(cosine)));
+  const angle = close
+    ? 2 * Math.atan2(Math.sqrt(difference), Math.sqrt(sum))
+    : Math.acos(Math.min(1, Math.abs(cosine)));
   const equal = angle < 1e-12;
   const first = equal ? 1 - share : Math.sin((1 - share) * angle) / Math.sin(angle);
   const second = sign * (equal ? share : Math.sin(share * angle) / Math.sin(angle));

@@ -1,4 +1,7 @@
-/** Which keys are selected: for each channel a flag for every key and column. Selections are values: changes make new ones. */
+/**
+ * Which keys are selected: for each channel a flag for every key and column. Selections are values: changes make new
+ * ones.
+ */
 import type { CurveChannel } from "./curves";
 
 /** Flags (K, n) for each channel that has a selected key; channels are numbers among all. */
@@ -20,13 +23,21 @@ export const howOf = (event: { shiftKey: boolean; ctrlKey: boolean; metaKey: boo
   event.shiftKey ? "add" : event.ctrlKey || event.metaKey ? "remove" : "replace";
 
 /** The selection with these keys selected, added, taken away, or turned over. */
-export function selected(selection: KeySelection, channels: readonly CurveChannel[], places: Iterable<KeyPlace>, how: How): KeySelection {
+export function selected(
+  selection: KeySelection,
+  channels: readonly CurveChannel[],
+  places: Iterable<KeyPlace>,
+  how: How,
+): KeySelection {
   const result = new Map<number, Uint8Array>();
   if (how !== "replace") for (const [channel, flags] of selection) result.set(channel, flags.slice());
   for (const { channel, column, key } of places) {
     const n = channels[channel].columns.length;
     let flags = result.get(channel);
-    if (!flags) result.set(channel, (flags = new Uint8Array(channels[channel].times.length * n)));
+    if (!flags) {
+      flags = new Uint8Array(channels[channel].times.length * n);
+      result.set(channel, flags);
+    }
     const [from, to] = column < 0 ? [0, n] : [column, column + 1];
     for (let c = from; c < to; c++) {
       const at = key * n + c;
@@ -87,7 +98,8 @@ export function carried(
   const result = new Map<number, Uint8Array>();
   for (const [old, flags] of selection) {
     const number = before[old] && numbers.get(nameOf(before[old]));
-    if (number !== undefined && after[number].times.length * after[number].columns.length === flags.length) result.set(number, flags);
+    if (number !== undefined && after[number].times.length * after[number].columns.length === flags.length)
+      result.set(number, flags);
   }
   return result;
 }

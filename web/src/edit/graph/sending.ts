@@ -1,4 +1,7 @@
-/** Changes on their way to the server: shown while a gesture goes on, the newest at most once a picture; then kept as one step. */
+/**
+ * Changes on their way to the server: shown while a gesture goes on, the newest at most once a picture; then kept as
+ * one step.
+ */
 import type { EditSession } from "../session";
 import type { KeysMessage } from "./telling";
 

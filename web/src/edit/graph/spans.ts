@@ -1,13 +1,18 @@
 /** Over keys and curves: what lies outside the range that plays, and when something is held. */
 import type { Context } from "../../context";
 import { h, replace } from "../../dom";
-import { pointName } from "../view";
 import type { EditSession } from "../session";
+import { pointName } from "../view";
 
 export interface Spans {
   element: HTMLElement;
   draw(): void;
 }
+
+const MOMENT_WIDTH_PX = 6;
+
+const widthOf = (kind: string, from: number, to: number): number =>
+  kind === "moment" ? MOMENT_WIDTH_PX : Math.max(0, to - from);
 
 /** `at` gives the place of a time, in px. */
 export function createSpans({ store }: Context, session: EditSession, at: (time: number) => number): Spans {
@@ -26,16 +31,51 @@ export function createSpans({ store }: Context, session: EditSession, at: (time:
 
   function draw(): void {
     const state = session.state;
-    const shown = !state || state.baked ? [] : [
-      ...outside(state.seconds),
-      ...state.pins.flatMap((pin) => (pin.start === null && pin.stop === null ? [] : [{ kind: "pin", from: at(pin.start ?? 0), to: at(pin.stop ?? state.seconds), name: pointName(pin.point) }])),
-      ...state.contacts.map((contact) => ({ kind: "contact", from: at(contact.start), to: at(contact.stop), name: pointName(contact.point) })),
-      ...state.holds.map((hold) => ({ kind: "moment", from: at(hold.time), to: at(hold.time), name: pointName(hold.point) })),
-    ];
-    const now = shown.map(({ kind, from, to, name }) => `${kind} ${from.toFixed(0)} ${to.toFixed(0)} ${name}`).join("\n");
+    const shown =
+      !state || state.baked
+        ? []
+        : [
+            ...outside(state.seconds),
+            ...state.pins.flatMap((pin) =>
+              pin.start === null && pin.stop === null
+                ? []
+                : [
+                    {
+                      kind: "pin",
+                      from: at(pin.start ?? 0),
+                      to: at(pin.stop ?? state.seconds),
+                      name: pointName(pin.point),
+                    },
+                  ],
+            ),
+            ...state.contacts.map((contact) => ({
+              kind: "contact",
+              from: at(contact.start),
+              to: at(contact.stop),
+              name: pointName(contact.point),
+            })),
+            ...state.holds.map((hold) => ({
+              kind: "moment",
+              from: at(hold.time),
+              to: at(hold.time),
+              name: pointName(hold.point),
+            })),
+          ];
+    const now = shown
+      .map(({ kind, from, to, name }) => `${kind} ${from.toFixed(0)} ${to.toFixed(0)} ${name}`)
+      .join("\n");
     if (now === drawn) return;
     drawn = now;
-    replace(element, ...shown.map(({ kind, from, to, name }) => h("div", { class: `span-${kind}`, "data-name": name, style: `transform: translateX(${from.toFixed(1)}px); width: ${Math.max(0, to - from).toFixed(1)}px` })));
+    replace(
+      element,
+      ...shown.map(({ kind, from, to, name }) =>
+        h("div", {
+          class: `span-${kind}`,
+          "data-name": name,
+          style: `transform: translateX(${from.toFixed(1)}px); width: ${widthOf(kind, from, to).toFixed(1)}px`,
+        }),
+      ),
+    );
   }
 
   session.onState(draw);

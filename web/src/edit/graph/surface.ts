@@ -1,7 +1,8 @@
 /** What the pointer works on: the graph or the dope sheet, with what lies where in it. */
+
+import type { Pointing } from "./graph_picture";
 import type { HandlePlace } from "./handles";
 import type { Box, Edge } from "./hits";
-import type { Pointing } from "./graph_picture";
 import type { KeyPlace } from "./selection";
 import type { Area, View } from "./view";
 

@@ -2,7 +2,7 @@
 import type { EditKeysRequest, KeyChange, KeyRuns } from "../../protocol/messages";
 import type { CurveChannel } from "./curves";
 import { keyFactors } from "./lanes";
-import { movedKeys, runs, type KeySelection } from "./selection";
+import { type KeySelection, movedKeys, runs } from "./selection";
 
 export type KeysMessage = Omit<Partial<EditKeysRequest>, "kind" | "id" | "final" | "number">;
 
@@ -74,9 +74,15 @@ export function runsOf(selection: KeySelection, channels: readonly CurveChannel[
 }
 
 /** One transform for all selected keys, or null where columns go different ways. */
-export function transformOf(selection: KeySelection, kept: readonly CurveChannel[], done: Done): EditKeysRequest["transform"] {
+export function transformOf(
+  selection: KeySelection,
+  kept: readonly CurveChannel[],
+  done: Done,
+): EditKeysRequest["transform"] {
   let offset: number | null = null;
-  const moves = done.scale !== 1 || [...selection].some(([number]) => kept[number].columns.some((_, column) => done.offset(number, column) !== 0));
+  const moves =
+    done.scale !== 1 ||
+    [...selection].some(([number]) => kept[number].columns.some((_, column) => done.offset(number, column) !== 0));
   for (const [number, flags] of selection) {
     const channel = kept[number];
     const n = channel.columns.length;
@@ -93,7 +99,12 @@ export function transformOf(selection: KeySelection, kept: readonly CurveChannel
 }
 
 /** The message of a gesture: single changes, or one transform where there are many and it can be said so. */
-export function gestureMessage(kept: readonly CurveChannel[], shown: ReadonlyMap<number, CurveChannel>, selection: KeySelection, done: Done | null): KeysMessage {
+export function gestureMessage(
+  kept: readonly CurveChannel[],
+  shown: ReadonlyMap<number, CurveChannel>,
+  selection: KeySelection,
+  done: Done | null,
+): KeysMessage {
   let count = 0;
   for (const [number] of shown) for (const flag of selection.get(number) ?? []) count += flag;
   const transform = done && count > FEW ? transformOf(selection, kept, done) : null;

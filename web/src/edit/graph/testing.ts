@@ -2,7 +2,13 @@
 import { BEZIER, type CurveChannel } from "./curves";
 
 /** A channel whose handles are a third of their segments, with one slope a key and column. */
-export function hermite(kind: string, columns: string[], times: number[], values: number[][], slopes?: number[][]): CurveChannel {
+export function hermite(
+  kind: string,
+  columns: string[],
+  times: number[],
+  values: number[][],
+  slopes?: number[][],
+): CurveChannel {
   const n = columns.length;
   const before = new Float64Array(times.length * n * 2);
   const after = new Float64Array(times.length * n * 2);
@@ -17,7 +23,17 @@ export function hermite(kind: string, columns: string[], times: number[], values
     }
   });
   const segments = new Uint8Array(Math.max(0, times.length - 1)).fill(BEZIER);
-  return { target: "joint", kind, columns, times: Float64Array.from(times), values: Float64Array.from(values.flat()), segments, before, after, extrapolation: ["hold", "hold"] };
+  return {
+    target: "joint",
+    kind,
+    columns,
+    times: Float64Array.from(times),
+    values: Float64Array.from(values.flat()),
+    segments,
+    before,
+    after,
+    extrapolation: ["hold", "hold"],
+  };
 }
 
 /** The same numbers at every run, from 0 to 1. */

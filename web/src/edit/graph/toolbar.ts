@@ -34,10 +34,32 @@ interface Does {
 export function createToolbar(model: Model, does: Does): Toolbar {
   const { operations } = does;
   const tab = (name: Tab, title: string) =>
-    h("button", { type: "button", class: "quiet small", role: "tab", title: `${title} (Q for the other)`, "data-testid": `graph-tab-${name}`, onclick: () => does.go(name) }, title);
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet small",
+        role: "tab",
+        title: `${title} (Q for the other)`,
+        "data-testid": `graph-tab-${name}`,
+        onclick: () => does.go(name),
+      },
+      title,
+    );
   const tabs = { keys: tab("keys", "Keys"), graph: tab("graph", "Graph") };
   const act = (id: keyof typeof ICONS, title: string, run: () => void) =>
-    h("button", { type: "button", class: "quiet small square", "data-testid": `graph-${id}`, "aria-label": title, title, onclick: run }, icon(ICONS[id]));
+    h(
+      "button",
+      {
+        type: "button",
+        class: "quiet small square",
+        "data-testid": `graph-${id}`,
+        "aria-label": title,
+        title,
+        onclick: run,
+      },
+      icon(ICONS[id]),
+    );
   const onKeys = [
     act("auto", "Auto tangents: smooth, without overshoot (V)", () => operations.tangents("auto")),
     act("flat", "Flat tangents", () => operations.tangents("flat")),
@@ -50,7 +72,17 @@ export function createToolbar(model: Model, does: Does): Toolbar {
     act("remove", "Delete the selected keys (Del)", () => operations.remove()),
   ];
   const insert = act("insert", "Insert a key at the playhead (I)", does.insertHere);
-  const normal = h("button", { type: "button", class: "quiet small", "data-testid": "graph-normal", title: "Scale each curve to fill the height", onclick: () => (model.normal = !model.normal) }, "Normalise");
+  const normal = h(
+    "button",
+    {
+      type: "button",
+      class: "quiet small",
+      "data-testid": "graph-normal",
+      title: "Scale each curve to fill the height",
+      onclick: () => (model.normal = !model.normal),
+    },
+    "Normalise",
+  );
   const fit = act("fit", "Frame the selection, or all (F, Home)", does.fit);
   const said = h("output", { class: "graph-said muted nowrap", "data-testid": "graph-said" });
 

@@ -46,14 +46,30 @@ export function addWheel(surface: Surface, place: Place): void {
     const by = Math.exp(event.deltaY * 0.002);
     const values = event.ctrlKey && surface.upright;
     const along = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
-    if (along) surface.view = movedView(view, ((event.deltaX || event.deltaY) / area.width) * (view.stop - view.start), 0);
-    else surface.view = zoomedView(view, timeAt(view, area, at.x), valueAt(view, area, at.y), values ? 1 : by, values ? by : 1);
+    if (along)
+      surface.view = movedView(view, ((event.deltaX || event.deltaY) / area.width) * (view.stop - view.start), 0);
+    else
+      surface.view = zoomedView(
+        view,
+        timeAt(view, area, at.x),
+        valueAt(view, area, at.y),
+        values ? 1 : by,
+        values ? by : 1,
+      );
   };
   surface.element.addEventListener("wheel", wheel, { passive: false });
 }
 
 /** Scrubs on the ruler, by frames unless Shift is held. */
-export function scrub(surface: Surface, down: PointerEvent, place: Place, transport: Transport, now: number, rate: number, seconds: number): void {
+export function scrub(
+  surface: Surface,
+  down: PointerEvent,
+  place: Place,
+  transport: Transport,
+  now: number,
+  rate: number,
+  seconds: number,
+): void {
   const seek = (event: PointerEvent): void => {
     const time = timeAt(surface.view, surface.area(), place(event).x);
     transport.seek(event.shiftKey ? time : snapped(time, rate, { start: 0, stop: seconds }));
