@@ -1,4 +1,4 @@
-"""The page's own tests and types, its size, and that nothing in it names a host."""
+"""The page's own tests, types and lint, its size, and that nothing in it names a host."""
 
 from __future__ import annotations
 
@@ -8,12 +8,31 @@ import re
 from tests.data_folder import PROJECT
 from tests.studio import page
 
+MAX_COLUMNS = 120
 LARGEST = 1_000_000  # bytes, gzipped: what a first visit loads
 
 
 def test_types() -> None:
     done = page.node("node_modules/typescript/bin/tsc", "--noEmit")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lint() -> None:
+    """Formatted as Biome formats it, and no finding of its linter (`npm run format` writes, `npm run lint` checks)."""
+    done = page.node("node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lines_are_short() -> None:
+    """Biome breaks code, but neither comments nor strings; of the generated messages Python decides."""
+    sources = [path for path in sorted((page.WEB / "src").rglob("*.*")) if path.name != "messages.ts"]
+    long = [
+        f"{path.relative_to(page.WEB)}:{number}: {len(line)} columns"
+        for path in sources
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > MAX_COLUMNS
+    ]
+    assert sources and not long, "\n".join(long)
 
 
 def test_units() -> None:
