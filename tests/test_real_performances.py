@@ -21,7 +21,8 @@ from understudy.live.layers import layers_of
 from understudy.live.performer import Performer
 from understudy.posespace import Model
 from understudy.posespace.learning import Settings, learn
-from understudy.posespace.library import Library, read_library
+from understudy.posespace.library import Library
+from understudy.posespace.library_file import read as read_library
 from understudy.posespace.takes import rows_of, times_of
 
 pytestmark = pytest.mark.long

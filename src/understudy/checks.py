@@ -21,6 +21,9 @@ Array = NDArray[Any]
 # leaves 1e-7; normalised bytes leave 4e-3, and are made unit.
 NEAR_UNIT = 1e-3
 
+# No coordinate, angle or weight comes near. Products of a few such numbers stay within float64, and one within float32.
+LARGEST_NUMBER = 1e30
+
 
 def array(
     value: ArrayLike,
@@ -125,3 +128,15 @@ def one_of(value: str, name: str, available: Iterable[str]) -> str:
         listed = ", ".join(map(repr, known[:40])) + (", ..." if len(known) > 40 else "") if known else "none"
         raise InvalidInput(f"there is no {name} {value!r}{nearest(value, known)}; available: {listed}")
     return value
+
+
+def large_array(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> Array:
+    """A finite array of a shape, itself where type and shape are right: `array` would copy what may be gigabytes."""
+    array = np.asarray(value, dtype)
+    if array.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, array.shape)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise InvalidInput(f"{name} should have shape ({wanted}), but has shape {array.shape}")
+    # minimum and maximum need no memory, and pass NaN on
+    if array.size and not (array.min() >= -LARGEST_NUMBER and array.max() <= LARGEST_NUMBER):
+        raise InvalidInput(f"{name} should be finite, but holds {array.min():g} or {array.max():g}")
+    return array

@@ -7,8 +7,9 @@ import pytest
 from tests.features import walkers
 
 from understudy.character import Character, Skeleton
-from understudy.features.root import Root, find_root, smooth
+from understudy.features.root import Root, find_root
 from understudy.maths import quaternion
+from understudy.maths.smoothing import gaussian_smooth
 from understudy.rig import DirectRig
 
 
@@ -151,10 +152,10 @@ def test_comes_back_from_its_description() -> None:
 
 def test_smoothing_keeps_straight_lines_and_takes_out_wobbles() -> None:
     line = np.stack([np.linspace(0, 3, 50), np.linspace(1, -7, 50)], axis=1)
-    np.testing.assert_allclose(smooth(line, 6.0), line, atol=1e-12)
-    np.testing.assert_array_equal(smooth(line[:1], 6.0), line[:1])
+    np.testing.assert_allclose(gaussian_smooth(line, 6.0), line, atol=1e-12)
+    np.testing.assert_array_equal(gaussian_smooth(line[:1], 6.0), line[:1])
     wobble = np.sin(2 * np.pi * np.arange(200) / 10)[:, None]
-    assert np.abs(smooth(wobble, 12.0)[60:-60]).max() < 1e-4
+    assert np.abs(gaussian_smooth(wobble, 12.0)[60:-60]).max() < 1e-4
 
 
 @pytest.mark.parametrize("z_up", [False, True])

@@ -9,9 +9,9 @@ from tests.keyframes import creature, puppets
 from understudy.character import Channel, Curve, Curves
 from understudy.errors import InvalidInput
 from understudy.keyframes.automatic import smooth
-from understudy.keyframes.balance import balance
+from understudy.keyframes.balance import area_masses
 from understudy.keyframes.circle import circle_residuals
-from understudy.keyframes.flight import Arc, Flight, arc_error, flight_error
+from understudy.keyframes.flight import Arc, Flight, arc_error, flight_error, mass_points
 from understudy.keyframes.freedom import character_size
 from understudy.keyframes.goals import Edit, Hold, Move, Pin, Point
 from understudy.keyframes.solve import solve
@@ -129,7 +129,7 @@ def test_a_flight_answers_as_differences_say() -> None:
 
 def test_the_centre_of_mass_is_where_the_surface_is() -> None:
     rig = puppets.rig()
-    points, mass = balance(rig)
+    points, mass = mass_points(rig), area_masses(rig)[2]
     assert mass.sum() == pytest.approx(1) and (mass > 0).all()
     still = Curves("still", [Curve(Channel("rig:stand", "rotation"), [0, 1], [[0, 0, 0, 1.0]] * 2)], rate=24.0)
     centre = mass @ path_of(rig, still, points, np.zeros(1))[0]
@@ -141,7 +141,7 @@ def test_a_skeleton_weighs_as_its_bones_are_long() -> None:
     from understudy.rig import DirectRig
 
     rig = DirectRig(Character("stick", Skeleton(["a", "b", "c"], [-1, 0, 1], [[0, 0, 0], [0, 2, 0], [0, 1, 0]]), []))
-    points, mass = balance(rig)
+    points, mass = mass_points(rig), area_masses(rig)[2]
     np.testing.assert_allclose(mass, [2 / 3, 1 / 3])
     assert [point.offset for point in points] == [(0, 1, 0), (0, 0.5, 0)]
 

@@ -13,7 +13,8 @@ from understudy.character import Asset
 from understudy.errors import BadFile
 from understudy.formats import registry
 from understudy.posespace import library_file
-from understudy.posespace.library import Library, read_library
+from understudy.posespace.library import Library
+from understudy.posespace.library_file import read as read_library
 
 
 @pytest.fixture

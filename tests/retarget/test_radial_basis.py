@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from understudy.retarget.radial_basis import basis_of, solve_banded
+from understudy.maths.cholesky import solve_banded
+from understudy.retarget.radial_basis import basis_of
 
 
 @pytest.mark.parametrize("frames", [3, 20, 101])

@@ -24,6 +24,7 @@ from understudy.character import Channels, Skeleton, kinematics
 from understudy.checks import Array
 from understudy.features.logarithms import KERNELS
 from understudy.maths import accelerate, quaternion
+from understudy.maths.smoothing import gaussian_smooth
 
 SMOOTHING = 0.4  # s, of the Gaussian: it leaves 4 % of a sway of 1 Hz, a walk's slowest, and follows a turn of a second
 ON_FLOOR = 0.05  # of the character's size: no pelvis rests that low
@@ -103,7 +104,7 @@ class Root:
         if not self.travels(tracks):
             start = np.zeros(3) if self.at_home else tracks.mean(axis=0)
             return np.tile(start, (len(tracks), 1))
-        moved = tracks if self.on_floor else smooth(tracks, SMOOTHING * rate)
+        moved = tracks if self.on_floor else gaussian_smooth(tracks, SMOOTHING * rate)
         return moved - moved[0] if self.at_home else moved
 
     def taken_off(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
@@ -170,16 +171,6 @@ def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], re
     if not scattered and not any(root.travels(track) for track in tracks):
         return None
     return Root(name, world_from_parent, rest_turn, size, on_floor, bool(at_home))
-
-
-def smooth(values: Array, deviation: float) -> Array:
-    """Values (F, n) under a Gaussian of that many frames; the ends go on by point reflection, keeping their speed."""
-    reach = int(np.ceil(4 * deviation))
-    if reach < 1 or len(values) < 2:
-        return values.copy()
-    weights = np.exp(-0.5 * np.square(np.arange(-reach, reach + 1) / deviation))
-    padded = np.pad(values, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
-    return np.stack([np.convolve(column, weights / weights.sum(), "valid") for column in padded.T], axis=1)
 
 
 def _carrier(skeleton: Skeleton, channels: Channels, takes: Sequence[Array]) -> int | None:

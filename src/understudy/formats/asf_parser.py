@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from understudy import checks
 from understudy.errors import BadFile
-from understudy.formats import numbers
 from understudy.maths.euler import TAIT_BRYAN
 
 MOST_BONES = 20_000
@@ -95,7 +95,7 @@ def _numbers(words: list[str], count: int, path: str | Path, line: int) -> tuple
         found = tuple(float(word) for word in words[:count])
     except ValueError:
         found = ()
-    if len(found) != count or not all(abs(value) <= numbers.LARGEST_NUMBER for value in found):
+    if len(found) != count or not all(abs(value) <= checks.LARGEST_NUMBER for value in found):
         shown = " ".join(words)[:60]
         raise BadFile(path, f"{count} finite numbers were expected, but {shown!r} was found", f"line {line}")
     return found

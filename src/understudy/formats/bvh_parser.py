@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from understudy import checks
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.formats import numbers
@@ -187,7 +188,7 @@ def _offset(rest: str, path: str | Path, place: str) -> tuple[float, float, floa
         x, y, z = (float(word) for word in words)
     except ValueError:
         raise BadFile(path, f"OFFSET should have three numbers, but has {rest[:60]!r}", place) from None
-    if not all(abs(value) <= numbers.LARGEST_NUMBER for value in (x, y, z)):
+    if not all(abs(value) <= checks.LARGEST_NUMBER for value in (x, y, z)):
         raise BadFile(path, f"OFFSET should have three finite numbers, but has {rest[:60]!r}", place)
     return x, y, z
 

@@ -20,10 +20,9 @@ import numpy as np
 from understudy import files
 from understudy.character import Asset, Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
-from understudy.checks import Array
+from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.formats.gltf.entry import Entry, printable, shown
-from understudy.formats.numbers import LARGEST_NUMBER
 
 FORMAT, VERSION = "understudy curves", 1
 SEGMENTS = {"step": STEP, "linear": LINEAR, "bezier": BEZIER}

@@ -4,13 +4,11 @@ A NumPy archive (.npz) with `times (F,)`, `joint_names (J,)`, `joints (F, J, 4, 
 (F, V, 3)`, `triangles (T, 3)` and, from this tool, `joint_parents (J,)`. It is written uncompressed, since packing
 floating-point numbers takes far longer than it saves.
 
-Making a bake needs skinning, which lives further down the house (`understudy.rig.baking`); here it is only read,
-written and turned back into a character.
+`understudy.rig.baking` makes a bake; here it is read, written and turned back into a character.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,53 +21,10 @@ from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.formats.distinct import distinct
 from understudy.formats.npz_archive import Archive
-from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.maths import transform
+from understudy.rig.baking import Bake
 
 REQUIRED = ("times", "joint_names", "joints", "vertices", "triangles")
-
-
-@dataclass(frozen=True, eq=False)
-class Bake:
-    """One animation frame by frame. Arrays are checked, not copied."""
-
-    times: Array  # (F,) seconds
-    joint_names: tuple[str, ...]  # (J,)
-    joints: Array  # (F, J, 4, 4) world_from_joint
-    vertices: Array  # (F, V, 3) float32, world
-    triangles: Array  # (T, 3) int32
-    parents: Array | None = None  # (J,) -1 for a root; None where unknown
-
-    def __post_init__(self) -> None:
-        names = tuple(self.joint_names)
-        frames, joints = len(self.times), len(names)
-        fields: dict[str, Any] = {
-            "times": checks.array(self.times, "times", (frames,)),
-            "joint_names": names,
-            "joints": _checked(self.joints, "joints", (frames, joints, 4, 4), np.float64),
-            "vertices": _checked(self.vertices, "vertices", (frames, None, 3), np.float32),
-            "triangles": checks.array(self.triangles, "triangles", ("T", 3), np.int32),
-            "parents": None if self.parents is None else checks.array(self.parents, "parents", (joints,), np.int64),
-        }
-        if frames == 0:
-            raise InvalidInput("a bake should have at least one frame, but has none")
-        checks.indices(fields["triangles"], "triangles", fields["vertices"].shape[1])
-        if fields["parents"] is not None:
-            checks.indices(fields["parents"], "joint parents", joints, lowest=-1)
-        for key, value in fields.items():
-            object.__setattr__(self, key, value)
-
-
-def _checked(value: Any, name: str, shape: tuple[int | None, ...], dtype: Any) -> Array:
-    """The array itself where type and shape are right; `checks.array` would copy what may be gigabytes."""
-    array = np.asarray(value, dtype)
-    if array.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, array.shape)):
-        wanted = ", ".join("any" if size is None else str(size) for size in shape)
-        raise InvalidInput(f"{name} should have shape ({wanted}), but has shape {array.shape}")
-    # minimum and maximum need no memory, and pass NaN on
-    if array.size and not (array.min() >= -LARGEST_NUMBER and array.max() <= LARGEST_NUMBER):
-        raise InvalidInput(f"{name} should be finite, but holds {array.min():g} or {array.max():g}")
-    return array
 
 
 def write_bake(bake: Bake, path: str | Path) -> None:
@@ -132,7 +87,7 @@ def read(path: str | Path) -> Asset:
         shapes = f"{arrays['times'].shape} and {arrays['joints'].shape}"
         raise BadFile(path, f"times and joints should have the same frames, but have shapes {shapes}")
     still = _bake(path, {**arrays, "times": arrays["times"][:1], "joints": arrays["joints"][:1]}, parents)
-    joints = _checked(arrays["joints"], "joints", (*frames, len(still.joint_names), 4, 4), np.float64)
+    joints = checks.large_array(arrays["joints"], "joints", (*frames, len(still.joint_names), 4, 4), np.float64)
     return _asset(path.stem, still, checks.array(arrays["times"], "times", frames), joints)
 
 

@@ -14,6 +14,7 @@ from types import ModuleType
 
 import numpy as np
 
+from understudy import checks
 from understudy.checks import Array
 from understudy.errors import BadFile
 from understudy.maths import accelerate
@@ -21,9 +22,6 @@ from understudy.maths import accelerate
 KERNELS = "understudy.formats.numbers_kernels"
 LONG_TEXT = 10_000_000  # bytes, from which loading numba pays
 BLOCK = 1024  # numbers that are handed to Python at once
-
-# No coordinate, angle or weight comes near. Products of a few such numbers stay within float64, and one within float32.
-LARGEST_NUMBER = 1e30
 
 
 def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
@@ -35,7 +33,7 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
     kernels = accelerate.kernels(KERNELS) if compiled else None
     values = _numpy(data) if kernels is None else _compiled(data, kernels)
     # not (|x| <= most) is also true of NaN
-    if values is None or not np.abs(values).max(initial=0.0) <= LARGEST_NUMBER:
+    if values is None or not np.abs(values).max(initial=0.0) <= checks.LARGEST_NUMBER:
         raise _complaint(data, path, first_line)
     return values
 
@@ -76,7 +74,7 @@ def _complaint(data: bytes, path: str | Path, first_line: int) -> BadFile:
     for offset, line in enumerate(data.split(b"\n")):
         for token in line.split():
             try:
-                good = abs(float(token)) <= LARGEST_NUMBER and b"_" not in token
+                good = abs(float(token)) <= checks.LARGEST_NUMBER and b"_" not in token
             except ValueError:
                 good = False
             if not good:

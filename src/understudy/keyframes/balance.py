@@ -10,23 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.keyframes.goals import Point
 from understudy.rig import PosedRig
 
 LIGHTEST = 0.005  # of the whole: joints below that (fingers, lids) shift the centre by less than they cost
 
 
-def balance(rig: PosedRig) -> tuple[tuple[Point, ...], Array]:
-    """Points, and the share (P,) of the mass that each stands for."""
+def area_masses(rig: PosedRig) -> tuple[Array, Array, Array]:
+    """Joints (P,), the centre of the surface on each (P, 3) in the joint's frame, and its share (P,) of the mass."""
     mass, centre = _of_skins(rig)
     if not mass.sum() > 0:
         mass, centre = _of_bones(rig)
     if not mass.sum() > 0:
         mass[0] = 1.0
     heavy = np.flatnonzero(mass >= LIGHTEST * mass.sum())
-    names = rig.character.skeleton.names
-    points = tuple(Point(names[j], (float(c[0]), float(c[1]), float(c[2]))) for j, c in zip(heavy, centre[heavy]))
-    return points, mass[heavy] / mass[heavy].sum()
+    return heavy, centre[heavy], mass[heavy] / mass[heavy].sum()
 
 
 def _of_skins(rig: PosedRig) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ from understudy import checks
 from understudy.character import Curves
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.keyframes.balance import balance
+from understudy.keyframes.balance import area_masses
 from understudy.keyframes.circle import circle_residuals
 from understudy.keyframes.goals import Point, Triple
 from understudy.keyframes.selection import finite_time
@@ -32,6 +32,13 @@ from understudy.rig import PosedRig
 
 GRAVITY: Triple = (0.0, -9.81, 0.0)
 FEWEST, MOST = 9, 17  # times that are looked at
+
+
+def mass_points(rig: PosedRig) -> tuple[Point, ...]:
+    """The points that stand for the mass of the character's joints (see `area_masses`)."""
+    names = rig.character.skeleton.names
+    joints, centres, _ = area_masses(rig)
+    return tuple(Point(names[j], (float(x), float(y), float(z))) for j, (x, y, z) in zip(joints, centres))
 
 
 @dataclass(frozen=True)
@@ -51,14 +58,14 @@ class Flight(Wish):
         object.__setattr__(self, "gravity", (x, y, z))
 
     def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        return balance(rig)[0] if self.point is None else (self.point,)
+        return mass_points(rig) if self.point is None else (self.point,)
 
     def times(self, rate: float) -> Array:
         return _times(self.start, self.stop, rate)
 
     def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
         """Second differences against gravity."""
-        mass = balance(rig)[1] if self.point is None else np.ones(1)
+        mass = area_masses(rig)[2] if self.point is None else np.ones(1)
         h, count = times[1] - times[0], len(times) - 2
         height = (self.stop - self.start) ** 2 / 8
         second = np.zeros((count, len(times)))
@@ -107,7 +114,7 @@ def flight_error(rig: PosedRig, curves: Curves, flight: Flight) -> float:
     """Metres per second squared: how far the acceleration is from gravity, root mean square."""
     times = np.linspace(flight.start, flight.stop, 4 * MOST)
     path = path_of(rig, curves, flight.points(rig), times)
-    mass = balance(rig)[1] if flight.point is None else np.ones(1)
+    mass = area_masses(rig)[2] if flight.point is None else np.ones(1)
     acceleration = np.diff(np.einsum("p,tpa->ta", mass, path), 2, axis=0) / (times[1] - times[0]) ** 2
     return float(np.sqrt(((acceleration - np.array(flight.gravity)) ** 2).sum(axis=1).mean()))
 

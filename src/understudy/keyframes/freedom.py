@@ -18,7 +18,7 @@ import numpy as np
 from understudy.character import Channels, Curves
 from understudy.character.jacobian import ancestors
 from understudy.checks import Array
-from understudy.keyframes.balance import balance
+from understudy.keyframes.balance import area_masses
 from understudy.rig import LayeredRig, PosedRig
 
 TRANSLATION = 3.0
@@ -116,9 +116,7 @@ def heaviness(rig: PosedRig, channels: Channels, size: float) -> Array:
     """
     skeleton = rig.character.skeleton
     world = rig.joints(rig.rest[None])[0]
-    points, mass = balance(rig)
-    at = np.array([skeleton.index(point.joint) for point in points])
-    offsets = np.array([point.offset for point in points])
+    at, offsets, mass = area_masses(rig)
     places = (np.einsum("pab,pb->pa", world[at][:, :3, :3], offsets) + world[at][:, :3, 3]) / size
     result = np.ones(channels.width)
     carried = ancestors(skeleton.parents)[at]  # (P, J)

@@ -7,17 +7,19 @@ are seconds of the animation's own clock, positions metres in the world, orienta
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from understudy import checks
+from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from understudy.keyframes.wishes import Wish
+    from understudy.rig import PosedRig
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
@@ -137,6 +139,39 @@ class Limit:
                 f"limit of {self.target}.{self.column} should rise from low to high, "
                 f"but goes from {self.low} to {self.high}"
             )
+
+
+class Answer(NamedTuple):
+    """What a wish makes of a path; all in sizes of the character."""
+
+    residual: Array  # (Q,)
+    slopes: Array  # (Q, T, P, 3): S
+    gap: Array  # (K, 3) the way to go, where the wish is a goal
+
+
+Term = Callable[[Array], Answer]
+"""A wish that knows the path before the gesture: of a path (T, P, 3), in sizes of the character, what it answers."""
+
+
+class Wish(ABC):
+    """Something asked of points from `start` to `stop`. Plain data."""
+
+    start: float
+    stop: float
+    soft: bool
+    weight: float  # of soft wishes
+
+    @abstractmethod
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        """The P points it looks at."""
+
+    @abstractmethod
+    def times(self, rate: float) -> Array:
+        """(T,) when it looks at them, for an animation with this many frames a second."""
+
+    @abstractmethod
+    def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
+        """What it asks for, given the path (T, P, 3) before the gesture, in sizes of `size` metres."""
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ the change of the tangents, off unless it is given.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from understudy.character import Curves
 from understudy.checks import Array
-from understudy.keyframes.goals import Point
+from understudy.keyframes.goals import Answer, Point, Term, Wish
 from understudy.keyframes.requests import Measured, Requests, measure, requests
 from understudy.keyframes.states import States, states_of
 from understudy.keyframes.tangents import Tangents
@@ -28,39 +27,6 @@ from understudy.rig import PosedRig
 SOFT = 1e4
 """What a soft wish of weight one weighs, for a mean square of one size. A hundredth of the character's size, which is
 seen at once, then costs as much as turning a tangent by a radian."""
-
-
-class Answer(NamedTuple):
-    """What a wish makes of a path; all in sizes of the character."""
-
-    residual: Array  # (Q,)
-    slopes: Array  # (Q, T, P, 3): S
-    gap: Array  # (K, 3) the way to go, where the wish is a goal
-
-
-Term = Callable[[Array], Answer]
-"""A wish that knows the path before the gesture: of a path (T, P, 3), in sizes of the character, what it answers."""
-
-
-class Wish(ABC):
-    """Something asked of points from `start` to `stop`. Plain data."""
-
-    start: float
-    stop: float
-    soft: bool
-    weight: float  # of soft wishes
-
-    @abstractmethod
-    def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        """The P points it looks at."""
-
-    @abstractmethod
-    def times(self, rate: float) -> Array:
-        """(T,) when it looks at them, for an animation with this many frames a second."""
-
-    @abstractmethod
-    def term(self, rig: PosedRig, path: Array, times: Array, size: float) -> Term:
-        """What it asks for, given the path (T, P, 3) before the gesture, in sizes of `size` metres."""
 
 
 class Wished(NamedTuple):

@@ -16,6 +16,9 @@ import numpy as np
 from scipy.linalg import cho_solve
 
 from understudy.checks import Array
+from understudy.maths import accelerate
+
+KERNELS = "understudy.maths.cholesky_kernels"
 
 
 def solve(a: Array, b: Array, least: float = 0.0) -> Array | None:
@@ -43,3 +46,17 @@ def _raised(a: Array, least: float) -> Array:
         column = factor[j + 1 :, j] = factor[j + 1 :, j] / np.sqrt(pivot)
         factor[j + 1 :, j + 1 :] -= np.tril(np.outer(column, column))
     return factor
+
+
+def solve_banded(bands: Array, b: Array) -> Array | None:
+    """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
+    kernels = accelerate.kernels(KERNELS)
+    if kernels is not None:
+        x = b.copy()
+        return x if kernels.solve_banded(bands, x) else None
+    from scipy.linalg import LinAlgError, solveh_banded
+
+    try:
+        return np.asarray(solveh_banded(bands, b, check_finite=False))
+    except LinAlgError:
+        return None

@@ -245,3 +245,29 @@ def mean(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
     _, vectors = np.linalg.eigh(np.swapaxes(weighted, -1, -2) @ q)
     average = vectors[..., -1]
     return np.where(linear.dot(average, q[..., 0, :])[..., None] < 0, -average, average)
+
+
+Scalars = tuple[float, float, float, float]  # one quaternion x, y, z, w as plain numbers
+
+
+def multiply_scalar(a: Scalars, b: Scalars) -> Scalars:
+    """a b, b first: `quaternion.multiply` of plain numbers, at a tenth of the time."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return (
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
+        aw * bw - ax * bx - ay * by - az * bz,
+    )
+
+
+def to_scalars(q: Array) -> Scalars:
+    """A quaternion (4,) as plain numbers."""
+    x, y, z, w = q.tolist()
+    return x, y, z, w
+
+
+def conjugate_scalar(q: Scalars) -> Scalars:
+    """The inverse of a unit quaternion."""
+    return -q[0], -q[1], -q[2], q[3]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
-from pathlib import Path
 
 from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
@@ -14,7 +13,6 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, listed
 from understudy.features.encoder import check_apart
 from understudy.features.root import Root, find_root
-from understudy.formats import registry
 from understudy.posespace import takes as taken
 from understudy.posespace.takes import Animation, Take
 from understudy.rig import PosedRig, of
@@ -101,16 +99,6 @@ class Library:
         """The joint that carries the character over the ground, None where no take leaves its place."""
         rows = [take.rows for take in self.takes]
         return find_root(self.character.skeleton, self.rig.channels, rows, self.rig.rest)
-
-
-def read_library(path: str | Path, open: Callable[[str], Asset] = registry.read, rate: float | None = None) -> Library:
-    """The library that a TOML file describes (`library_file`): a character, and clips of several files under labels.
-
-    `open` reads the files that it names, and built-in characters by name; `rate` goes before the one in the file.
-    """
-    from understudy.posespace import library_file
-
-    return library_file.read(path, open, rate)
 
 
 def build(

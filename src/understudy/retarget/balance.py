@@ -17,8 +17,8 @@ from itertools import combinations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.features.root import smooth
 from understudy.maths import quaternion, transform
+from understudy.maths.smoothing import gaussian_smooth
 from understudy.retarget.body import Body
 from understudy.retarget.contacts import Phases
 from understudy.retarget.height import body_height
@@ -46,13 +46,13 @@ def leans(poses: Poses, body: Body, phases: Phases, points: Array, hips: Array) 
     level, used = centres[:, LEVEL], np.flatnonzero(phases.down.any(axis=0))
     place = nearest(level, points[:, used][..., LEVEL], phases.down[:, used])
     feet = np.array([phases.down[:, used[hips[used] == hip]].any(axis=1) for hip in np.unique(hips[used])])
-    speed = np.linalg.norm(np.gradient(smooth(level, SETTLES * poses.rate), 1 / poses.rate, axis=0), axis=1)
+    speed = np.linalg.norm(np.gradient(gaussian_smooth(level, SETTLES * poses.rate), 1 / poses.rate, axis=0), axis=1)
     share = feet.all(axis=0) / (1 + np.square(speed / (SLOW * height)))
     angles = share[:, None] * (place - level) / np.maximum(centres[:, 1:2], 0.1 * height)
     angles = angles / np.sqrt(1 + np.square(np.linalg.norm(angles, axis=1, keepdims=True) / MOST))
     pivots = np.zeros((len(poses), 3))
     pivots[:, LEVEL] = place
-    return smooth(angles, SETTLES * poses.rate), pivots
+    return gaussian_smooth(angles, SETTLES * poses.rate), pivots
 
 
 def nearest(place: Array, points: Array, down: Array) -> Array:

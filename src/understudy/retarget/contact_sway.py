@@ -19,8 +19,8 @@ import numpy as np
 
 from understudy.character import Skeleton
 from understudy.checks import Array
-from understudy.features.root import smooth
 from understudy.maths import quaternion, transform
+from understudy.maths.smoothing import gaussian_smooth
 from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.freedom import Limits
@@ -114,7 +114,7 @@ def _no_more(moves: Array, most: Array | float, rate: float) -> Array:
     """
     far = np.linalg.norm(moves, axis=1, keepdims=True)
     beyond = moves - moves / np.sqrt(1 + np.square(far / most))
-    return np.asarray(moves - smooth(beyond, SLOW * rate))
+    return np.asarray(moves - gaussian_smooth(beyond, SLOW * rate))
 
 
 def _beside(skeleton: Skeleton, base: int) -> Array:

@@ -20,8 +20,8 @@ import numpy as np
 from understudy import checks, tables
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.features.root import smooth
 from understudy.files import read_text, written_whole
+from understudy.maths.smoothing import gaussian_smooth
 
 # Of the height of the body, and of the height a second. People's toes rise 3 % and heels 5 % before they leave for
 # good, and captured feet creep at up to 0.1; in a swing they rise by 6 % and more and move at 2 or faster.
@@ -73,7 +73,7 @@ def phases_of(positions: Array, rate: float, height: float, names: Iterable[str]
     found = tuple(f"contact {k}" for k in range(count)) if names is None else tuple(names)
     if frames == 0 or count == 0:
         return Phases(found, np.zeros((frames, count), bool))
-    steady = smooth(positions.reshape(frames, -1), STEADY * rate).reshape(positions.shape)
+    steady = gaussian_smooth(positions.reshape(frames, -1), STEADY * rate).reshape(positions.shape)
     speed = np.linalg.norm(np.gradient(steady, 1 / rate, axis=0), axis=2) if frames > 1 else np.zeros((1, count))
     floor = np.percentile(positions[..., 1], 5, axis=0)
     touches = np.abs(floor) < OWN_FLOOR * height

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
-from understudy.features.root import smooth
 from understudy.maths import quaternion, transform
+from understudy.maths.smoothing import gaussian_smooth
 from understudy.retarget.body import Body
 from understudy.retarget.contact_goals import rigid_fit
 from understudy.retarget.contacts import Phases, runs
@@ -117,5 +117,5 @@ def on_floor(poses: Poses, body: Body, phases: Phases) -> Poses:
     lowest = body.contact_positions(poses.world)[:, used, 1].min(axis=1)
     wanted = np.where(phases.down.any(axis=1), -lowest, np.maximum(-lowest, 0.0))
     shift = np.broadcast_to(np.eye(4), (len(poses), 4, 4)).copy()
-    shift[:, 1, 3] = np.maximum(smooth(wanted[:, None], SETTLES * poses.rate)[:, 0], -lowest)
+    shift[:, 1, 3] = np.maximum(gaussian_smooth(wanted[:, None], SETTLES * poses.rate)[:, 0], -lowest)
     return poses.moved(shift)

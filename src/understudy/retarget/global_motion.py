@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
-from understudy.features.root import smooth
 from understudy.maths import transform
+from understudy.maths.smoothing import gaussian_smooth
 from understudy.retarget.body import Body
 from understudy.retarget.markers import Markers
 from understudy.retarget.momentum import MassMotion, cloud_motion, mass_motion
@@ -100,7 +100,7 @@ def _heading(actor: MassMotion, character: MassMotion, heading: Array, anchor: f
     turned = heading[0] + np.concatenate([[0.0], np.cumsum(turning / actor.rate)])
     if anchor is None or len(turned) < 2:
         return turned
-    astray = smooth((turned - heading)[:, None], anchor * actor.rate)[:, 0]
+    astray = gaussian_smooth((turned - heading)[:, None], anchor * actor.rate)[:, 0]
     return np.asarray(turned - astray)
 
 

@@ -26,9 +26,9 @@ import numpy as np
 from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.maths import accelerate, quaternion
+from understudy.maths.cholesky import solve_banded
 from understudy.retarget.freedom import Limits, limit_boxes
 from understudy.retarget.poses import Poses
-from understudy.retarget.radial_basis import solve_banded
 
 KERNELS = "understudy.retarget.leg_reach_kernels"
 # Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found

@@ -89,17 +89,3 @@ def basis_of(frames: int, rate: float, interval: float) -> Basis:
     away = time[:, None] - centres[first[:, None] + np.arange(wide)]
     values = np.where(np.abs(away) <= REACH * sigma, np.exp(-((away / sigma) ** 2)), 0.0)
     return Basis(first, values, count)
-
-
-def solve_banded(bands: Array, b: Array) -> Array | None:
-    """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
-    kernels = accelerate.kernels(KERNELS)
-    if kernels is not None:
-        x = b.copy()
-        return x if kernels.solve_banded(bands, x) else None
-    from scipy.linalg import LinAlgError, solveh_banded
-
-    try:
-        return np.asarray(solveh_banded(bands, b, check_finite=False))
-    except LinAlgError:
-        return None

@@ -46,38 +46,3 @@ def gather(first: Array, values: Array, blocks: Array, out: Array) -> None:
                         r, c = j * size + a, i * size + b
                         if r <= c:
                             out[top + r - c, c] += phi * row[i - low, a, b]
-
-
-@compiled(nogil=True, fastmath=FAST | {"reassoc"}, error_model="numpy")
-def solve_banded(bands: Array, b: Array) -> bool:
-    """Solve A x = b by Cholesky, in place of both; A upper banded (u + 1, n). False where A is not positive definite.
-
-    LAPACK's own is made for wide bands and many threads; waking those takes longer than these few million products.
-    """
-    top, n = bands.shape[0] - 1, bands.shape[1]
-    # lower[j, d] = L[j, j - d]: rows of the factor, each in one stretch of memory
-    lower = np.zeros((n, top + 1))
-    for j in range(n):
-        reach = min(top, j)
-        for d in range(reach, -1, -1):
-            i = j - d
-            total = bands[top - d, j]
-            shared = min(top - d, i)
-            for e in range(1, shared + 1):
-                total -= lower[j, d + e] * lower[i, e]
-            if d == 0:
-                if not total > 0.0:
-                    return False
-                lower[j, 0] = np.sqrt(total)
-            else:
-                lower[j, d] = total / lower[i, 0]
-    for j in range(n):
-        total = b[j]
-        for d in range(1, min(top, j) + 1):
-            total -= lower[j, d] * b[j - d]
-        b[j] = total / lower[j, 0]
-    for j in range(n - 1, -1, -1):
-        b[j] /= lower[j, 0]
-        for d in range(1, min(top, j) + 1):
-            b[j - d] -= lower[j, d] * b[j]
-    return True

@@ -30,6 +30,7 @@ import numpy as np
 
 from understudy import checks
 from understudy.checks import Array
+from understudy.maths.cholesky import solve_banded
 from understudy.retarget import leg_reach
 from understudy.retarget.body import Body
 from understudy.retarget.contact_correction import STRIDE, reaching
@@ -50,7 +51,7 @@ from understudy.retarget.freedom import Limits
 from understudy.retarget.height import body_height
 from understudy.retarget.momentum import GRAVITY, mass_motion
 from understudy.retarget.poses import Poses
-from understudy.retarget.radial_basis import Basis, basis_of, solve_banded
+from understudy.retarget.radial_basis import Basis, basis_of
 from understudy.retarget.stance import Stance, stance_of
 
 INTERVAL = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that

@@ -2,16 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
+from understudy import checks
 from understudy.character import Asset
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.formats.npz import Bake
 from understudy.rig.ensemble import pose_all
 
 # Four gigabytes of vertices: an hour at 30 fps of a 3,000-vertex character, or 10 s of a 1.4 million-vertex one.
 LARGEST_BAKE = 4 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class Bake:
+    """One animation frame by frame. Arrays are checked, not copied."""
+
+    times: Array  # (F,) seconds
+    joint_names: tuple[str, ...]  # (J,)
+    joints: Array  # (F, J, 4, 4) world_from_joint
+    vertices: Array  # (F, V, 3) float32, world
+    triangles: Array  # (T, 3) int32
+    parents: Array | None = None  # (J,) -1 for a root; None where unknown
+
+    def __post_init__(self) -> None:
+        names = tuple(self.joint_names)
+        frames, joints = len(self.times), len(names)
+        fields: dict[str, Any] = {
+            "times": checks.array(self.times, "times", (frames,)),
+            "joint_names": names,
+            "joints": checks.large_array(self.joints, "joints", (frames, joints, 4, 4), np.float64),
+            "vertices": checks.large_array(self.vertices, "vertices", (frames, None, 3), np.float32),
+            "triangles": checks.array(self.triangles, "triangles", ("T", 3), np.int32),
+            "parents": None if self.parents is None else checks.array(self.parents, "parents", (joints,), np.int64),
+        }
+        if frames == 0:
+            raise InvalidInput("a bake should have at least one frame, but has none")
+        checks.indices(fields["triangles"], "triangles", fields["vertices"].shape[1])
+        if fields["parents"] is not None:
+            checks.indices(fields["parents"], "joint parents", joints, lowest=-1)
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
 
 
 def bake(asset: Asset, clip: str | None = None, rate: float | None = None, character: str | None = None) -> Bake:

@@ -11,8 +11,7 @@ import numpy as np
 from pxr import Usd, UsdGeom
 
 from understudy.character import Skeleton
-from understudy.checks import Array
-from understudy.formats.numbers import LARGEST_NUMBER
+from understudy.checks import LARGEST_NUMBER, Array
 from understudy.formats.usd.reading import EARLIEST, Reading, name_of
 from understudy.maths import transform
 

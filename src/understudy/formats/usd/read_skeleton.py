@@ -8,9 +8,8 @@ import numpy as np
 from pxr import Usd, UsdSkel
 
 from understudy.character.skeleton import depth_first
-from understudy.checks import Array
+from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import InvalidInput
-from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.read_joints import Joints
 from understudy.formats.usd.reading import Reading
 

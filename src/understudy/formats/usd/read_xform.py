@@ -10,8 +10,7 @@ import numpy as np
 from pxr import Usd, UsdGeom
 
 from understudy.character import Channel, Curve, Skeleton
-from understudy.checks import Array
-from understudy.formats.numbers import LARGEST_NUMBER
+from understudy.checks import LARGEST_NUMBER, Array
 from understudy.formats.usd.read_joints import Joints
 from understudy.formats.usd.reading import LARGEST_TIME, Reading
 from understudy.maths import quaternion, transform

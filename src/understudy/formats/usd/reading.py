@@ -14,10 +14,9 @@ import numpy as np
 from pxr import Tf, Usd, UsdGeom
 
 from understudy.character import Image, Material
-from understudy.checks import Array
+from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import BadFile, Unsupported
 from understudy.formats.distinct import distinct
-from understudy.formats.numbers import LARGEST_NUMBER
 from understudy.formats.usd.frame import Frame
 from understudy.formats.usd.notes import Notes
 

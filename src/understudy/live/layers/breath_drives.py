@@ -14,8 +14,8 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.live.layers.bones import human_bones, words
-from understudy.live.layers.eye_drives import Quaternion, plain, product
 from understudy.live.layers.facing import facing
+from understudy.maths import quaternion
 from understudy.rig import LayeredRig, PosedRig
 
 BREATH = 0.42  # of the unit of a control named so, for a usual breath: its 1 is a deep one
@@ -68,8 +68,10 @@ class JointBreath(NamedTuple):
         for row, full in zip(rows, air):
             for column, (x, y, z), angle in self.joints:
                 half = 0.5 * angle * full  # small: the sine is the angle to 1e-6
-                turned: Quaternion = (half * x, half * y, half * z, (1.0 - half * half) ** 0.5)
-                row[column : column + 4] = product(plain(row[column : column + 4]), turned)
+                turned: quaternion.Scalars = (half * x, half * y, half * z, (1.0 - half * half) ** 0.5)
+                row[column : column + 4] = quaternion.multiply_scalar(
+                    quaternion.to_scalars(row[column : column + 4]), turned
+                )
 
 
 def breath_drive(rig: PosedRig) -> BreathDrive | None:

@@ -16,9 +16,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import accelerate
-
-Quaternion = tuple[float, float, float, float]
+from understudy.maths import accelerate, quaternion
 
 KERNELS = "understudy.live.layers.eye_drives_kernels"
 EVERY = np.zeros(1, np.int64)  # the rows of a single one
@@ -119,8 +117,8 @@ class EyeJoint(NamedTuple):
     """One eye's joint: its rotation is before * turn * after, with the turn in the axes of the face."""
 
     column: int
-    before: Quaternion
-    after: Quaternion
+    before: quaternion.Scalars
+    after: quaternion.Scalars
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +138,9 @@ class JointDrive:
         """Turn the eyes of a row (C,), in place."""
         yaw, pitch, verge, skew = angles
         for eye, y, p in ((self.left, yaw - verge, pitch + skew), (self.right, yaw + verge, pitch - skew)):
-            row[eye.column : eye.column + 4] = product(product(eye.before, turn(y, p)), eye.after)
+            row[eye.column : eye.column + 4] = quaternion.multiply_scalar(
+                quaternion.multiply_scalar(eye.before, turn(y, p)), eye.after
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,38 +182,18 @@ class ShapeDrive:
                 row[column] = min(max(value, 0.0), 1.0)
 
 
-def turn(yaw: float, pitch: float) -> Quaternion:
+def turn(yaw: float, pitch: float) -> quaternion.Scalars:
     """Ry(yaw) Rx(-pitch): what looks along +Z looks `yaw` to the left (+X) and `pitch` up."""
     cy, sy, cx, sx = cos(0.5 * yaw), sin(0.5 * yaw), cos(0.5 * pitch), -sin(0.5 * pitch)
     return cy * sx, sy * cx, -sy * sx, cy * cx
 
 
-def product(a: Quaternion, b: Quaternion) -> Quaternion:
-    """a b, b first: `quaternion.multiply` of plain numbers, at a tenth of the time."""
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-        aw * bw - ax * bx - ay * by - az * bz,
-    )
-
-
-def plain(q: Array) -> Quaternion:
-    """A quaternion (4,) as plain numbers."""
-    x, y, z, w = q.tolist()
-    return x, y, z, w
-
-
-def opposite(q: Quaternion) -> Quaternion:
-    """The inverse of a unit quaternion."""
-    return -q[0], -q[1], -q[2], q[3]
-
-
 def _turn_of(eye: EyeJoint, row: Array) -> tuple[float, float]:
     x, y, z, w = row[eye.column : eye.column + 4].tolist()
-    x, y, z, w = product(product(opposite(eye.before), (x, y, z, w)), opposite(eye.after))
+    x, y, z, w = quaternion.multiply_scalar(
+        quaternion.multiply_scalar(quaternion.conjugate_scalar(eye.before), (x, y, z, w)),
+        quaternion.conjugate_scalar(eye.after),
+    )
     ahead = 1 - 2 * (x * x + y * y)
     across, up = 2 * (x * z + w * y), 2 * (y * z - w * x)
     return atan2(across, ahead), atan2(up, hypot(across, ahead))

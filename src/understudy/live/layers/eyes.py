@@ -26,7 +26,6 @@ from understudy.live.layers.eye_drives import (
     EyeJoint,
     JointDrive,
     ShapeDrive,
-    plain,
 )
 from understudy.live.layers.facing import facing
 from understudy.live.layers.head_frame import Frame, HeadFrame
@@ -228,7 +227,7 @@ def _joint_drive(rig: PosedRig, joints: tuple[int, int], worlds: Array, axes: Ar
             return None
         parent_from_face = quaternion.from_matrix(_turned(worlds[skeleton.parents[joint]]).T @ axes)
         after = quaternion.multiply(quaternion.conjugate(parent_from_face), skeleton.rotations[joint])
-        eyes.append(EyeJoint(column.start, plain(parent_from_face), plain(after)))
+        eyes.append(EyeJoint(column.start, quaternion.to_scalars(parent_from_face), quaternion.to_scalars(after)))
     return JointDrive(tuple(skeleton.names[joint] for joint in joints), *eyes)
 
 

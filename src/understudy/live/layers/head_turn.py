@@ -13,7 +13,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.live.layers.bones import human_bones
-from understudy.live.layers.eye_drives import Quaternion, opposite, plain, product, turn
+from understudy.live.layers.eye_drives import turn
 from understudy.live.layers.facing import facing
 from understudy.live.layers.trying import trial
 from understudy.maths import quaternion
@@ -60,7 +60,7 @@ class TurningJoint(NamedTuple):
     """A joint, its axes (joint_from_face) and its share of the turn."""
 
     column: int
-    axes: Quaternion
+    axes: quaternion.Scalars
     share: float
 
 
@@ -72,8 +72,12 @@ class JointTurn(NamedTuple):
     def add(self, row: Array, yaw: float, pitch: float) -> None:
         """Turn the head of a row (C,) by radians to its left and up, in place."""
         for column, axes, share in self.joints:
-            local = product(product(axes, turn(share * yaw, share * pitch)), opposite(axes))
-            row[column : column + 4] = product(plain(row[column : column + 4]), local)
+            local = quaternion.multiply_scalar(
+                quaternion.multiply_scalar(axes, turn(share * yaw, share * pitch)), quaternion.conjugate_scalar(axes)
+            )
+            row[column : column + 4] = quaternion.multiply_scalar(
+                quaternion.to_scalars(row[column : column + 4]), local
+            )
 
 
 def head_turn(rig: PosedRig, head: int) -> HeadTurn | None:
@@ -88,7 +92,7 @@ def head_turn(rig: PosedRig, head: int) -> HeadTurn | None:
         columns = rig.channels.slice(rig.character.skeleton.names[bones[name]], "rotation") if name in bones else None
         if columns is not None:
             world = worlds[bones[name]] / np.linalg.norm(worlds[bones[name]], axis=0)
-            found.append((columns.start, plain(quaternion.from_matrix(world.T @ axes)), SHARES[name]))
+            found.append((columns.start, quaternion.to_scalars(quaternion.from_matrix(world.T @ axes)), SHARES[name]))
     if not found:
         return None
     total = sum(share for _, _, share in found)

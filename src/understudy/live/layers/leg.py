@@ -17,7 +17,6 @@ import numpy as np
 from understudy.character import Skeleton
 from understudy.character.chain_reach import reach, straight_at
 from understudy.checks import Array
-from understudy.live.layers.eye_drives import Quaternion, opposite, plain, product
 from understudy.live.layers.feet_found import STILL, FoundFoot, local_turns
 from understudy.maths import quaternion
 
@@ -44,7 +43,7 @@ class Leg:
     longest: float  # metres from hip to tip in the clips, at most
     hinges: Array  # (n, 3) axes about which the joints turn most
     sides: Array  # (n, 2) 1 or -1, to which side of straight they are bent; how far to the other, radians
-    middle: tuple[Quaternion, ...]  # n, their mean rotations
+    middle: tuple[quaternion.Scalars, ...]  # n, their mean rotations
     bends: Array  # (n, 2) radians about the hinges, from the mean rotation, at least and at most
 
     @classmethod
@@ -56,10 +55,12 @@ class Leg:
             local = local_turns(worlds, skeleton, joint)
             mean = quaternion.mean(local)
             vectors = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(mean), local))
-            middle.append(plain(mean))
+            middle.append(quaternion.to_scalars(mean))
             if np.linalg.norm(vectors, axis=1).max() > STILL:
                 hinges[i] = np.linalg.eigh(vectors.T @ vectors)[1][:, -1]
-                angles = [_angle(plain(mean), tuple(hinges[i]), plain(turn)) for turn in local]
+                angles = [
+                    _angle(quaternion.to_scalars(mean), tuple(hinges[i]), quaternion.to_scalars(turn)) for turn in local
+                ]
                 bends[i] = min(angles), max(angles)
         frames = worlds[:, joints]
         last, foot = worlds[:, joints[-1]], worlds[:, found.joint, :3, 3]
@@ -106,11 +107,11 @@ class Leg:
         wanted = tuple(foot[i] + shift[i] - apart[i] for i in range(3))
         chain = worlds[self._index]
         goal = self._within(tuple(chain[0, :3, 3].tolist()), tip, wanted)
-        old = [plain(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
+        old = [quaternion.to_scalars(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
         parent = IDENTITY if self.hip < 0 else worlds[self.hip]
         places = np.array((tip, goal))
         found, ends = reach(parent, chain, places[0], places[1], self.hinges, self.sides, self._room(old))
-        turns = [plain(turn) for turn in found]
+        turns = [quaternion.to_scalars(turn) for turn in found]
         signs = [sum(a * b for a, b in zip(turn, own)) for turn, own in zip(turns, old)]
         if near and not any(shift) and min(map(abs, signs)) > 1.0 - SAME:
             return 0.0
@@ -127,14 +128,14 @@ class Leg:
             row[10 * self.foot : 10 * self.foot + 3] += moved
         return dist(wanted, reached)
 
-    def _face(self, row: Array, old: list[Quaternion], turns: list[Quaternion]) -> None:
+    def _face(self, row: Array, old: list[quaternion.Scalars], turns: list[quaternion.Scalars]) -> None:
         """Turn the foot of a row (C,) back to where it faced before its leg turned from `old` to `turns`."""
         before, after = old[0], turns[0]
         for i in range(1, len(old)):
-            before, after = product(before, old[i]), product(after, turns[i])
+            before, after = quaternion.multiply_scalar(before, old[i]), quaternion.multiply_scalar(after, turns[i])
         columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
-        own = plain(row[columns])
-        turned = product(product(opposite(after), before), own)
+        own = quaternion.to_scalars(row[columns])
+        turned = quaternion.multiply_scalar(quaternion.multiply_scalar(quaternion.conjugate_scalar(after), before), own)
         row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
 
     @cached_property
@@ -155,7 +156,7 @@ class Leg:
         share = (begins + soft * (1.0 - exp((begins - length) / soft))) / length
         return tuple(h + share * (g - h) for h, g in zip(hip, goal))
 
-    def _room(self, turns: list[Quaternion]) -> Array:
+    def _room(self, turns: list[quaternion.Scalars]) -> Array:
         """(n, 2) how far each hinge may still turn."""
         room = [(0.0, 0.0)]
         for i in range(1, len(turns)):
@@ -165,8 +166,8 @@ class Leg:
         return np.array(room)
 
 
-def _angle(middle: Quaternion, axis: tuple[float, ...] | list[float], turn: Quaternion) -> float:
+def _angle(middle: quaternion.Scalars, axis: tuple[float, ...] | list[float], turn: quaternion.Scalars) -> float:
     """Radians by which a rotation turns about an axis from a mean rotation: the twist."""
-    x, y, z, w = product(opposite(middle), turn)
+    x, y, z, w = quaternion.multiply_scalar(quaternion.conjugate_scalar(middle), turn)
     angle = 2.0 * atan2(x * axis[0] + y * axis[1] + z * axis[2], w)
     return angle - 2.0 * pi if angle > pi else angle + 2.0 * pi if angle < -pi else angle
