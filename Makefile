@@ -79,20 +79,20 @@ peers: .venv-peers/installed
 	.venv-peers/bin/python -m pip --disable-pip-version-check -q install -r requirements/peers.txt
 	@touch $@
 
-# The built-in dragon from its code: the file that the package ships.
+# The built-in dragon from its code in assets/: the file that the package ships.
 dragon: setup
 	$(PIP) install -r requirements/sculpt.txt
-	$(BIN)/python -m understudy.cast.dragon.build
+	$(BIN)/python -m assets.dragon.build
 
 # The built-in face, as the dragon.
 face: setup
 	$(PIP) install -r requirements/sculpt.txt
-	$(BIN)/python -m understudy.cast.face.build
+	$(BIN)/python -m assets.face.build
 
 # The other bodies of the cast, as the dragon.
 penguin squirrel actor: setup
 	$(PIP) install -r requirements/sculpt.txt
-	$(BIN)/python -m understudy.cast.sculpting.build $@
+	$(BIN)/python -m assets.members.build $@
 
 bench: setup peers
 	$(BIN)/understudy bench

@@ -28,7 +28,7 @@ TOGETHER = {
         ),
     ),
     "deforming": ("tests/deform/",),
-    "dragon": ("tests/cast/dragon/",),
+    "dragon": ("tests/cast/dragon/", "tests/assets/dragon/"),
     "batch": ("tests/batch/",),
     "browser": ("tests/studio/e2e/", "tests/studio/test_web.py"),
 }

@@ -203,7 +203,7 @@ QUALITY = 84  # of a JPEG
 @click.option("--frame", "frames", multiple=True, type=int, help="Which of its frames.")
 @click.option("--shape", "shapes", multiple=True, help="A weight of the face, as in eyeBlinkLeft=1.")
 @click.option("--closeup", help="Look at this joint from near.")
-@click.option("--file", type=click.Path(exists=True, path_type=Path), help="A file of `sculpting.store` instead.")
+@click.option("--file", type=click.Path(exists=True, path_type=Path), help="A file of `cast.archive` instead.")
 def main(
     name: str,
     output: Path,
@@ -256,9 +256,9 @@ def _write(path: Path, picture: Array) -> None:
 
 
 def _read(path: Path) -> Character:
-    from understudy.cast.sculpting import store
+    from understudy.cast import archive
 
-    return store.read(path)
+    return archive.read(path).character()
 
 
 def posed(skeleton: Skeleton, pose: Mapping[str, Any]) -> Array:

@@ -1,13 +1,13 @@
 """Draw the face: its 52 shapes, its expressions, its landmarks, or a clip, as contact sheets.
 
-    tools/face_sheets.py shapes -o shapes.png
-    tools/face_sheets.py views -o views.png                  neutral, from four sides
-    tools/face_sheets.py expressions -o expressions.jpg      the peaks of two takes a label
-    tools/face_sheets.py peaks -o peaks.png                  the peak of every take; --only fear for some
-    tools/face_sheets.py landmarks -o landmarks.png          the 68 landmarks at rest and at two peaks
-    tools/face_sheets.py happiness_grin -o grin.png          every third frame of a take
+    tools.face_sheets shapes -o shapes.png
+    tools.face_sheets views -o views.png                  neutral, from four sides
+    tools.face_sheets expressions -o expressions.jpg      the peaks of two takes a label
+    tools.face_sheets peaks -o peaks.png                  the peak of every take; --only fear for some
+    tools.face_sheets landmarks -o landmarks.png          the 68 landmarks at rest and at two peaks
+    tools.face_sheets happiness_grin -o grin.png          every third frame of a take
 
-Run it with the environment's Python: .venv/bin/python tools/face_sheets.py ...
+Run it with the environment's Python: .venv/bin/python -m tools.face_sheets ...
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from pathlib import Path
 import click
 import numpy as np
 
+from assets.face.measures import SCALE, metres
 from understudy import cast, rig
-from understudy.cast.face import LANDMARKS
-from understudy.cast.face.measures import SCALE, metres
+from understudy.cast import FACE_LANDMARKS
 from understudy.character import Asset, Clip
 from understudy.checks import Array
 from understudy.formats.arkit_names import WEIGHTS
@@ -111,7 +111,9 @@ def _draw(asset: Asset, rows: Array, camera: Camera, size: int, marks: bool = Fa
         pictures = [renderer.draw(camera, take.surfaces, d.vertices, d.normals, stage=stage) for d in drawings]
     if not marks:
         return pictures
-    return [_marked(picture, camera, own) for picture, own in zip(pictures, found.points(rows, LANDMARKS.tolist()))]
+    return [
+        _marked(picture, camera, own) for picture, own in zip(pictures, found.points(rows, FACE_LANDMARKS.tolist()))
+    ]
 
 
 def _marked(picture: Array, camera: Camera, points: Array) -> Array:

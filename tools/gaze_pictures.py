@@ -9,7 +9,6 @@ import numpy as np
 from pictures import sheet
 
 from understudy import cast, rig
-from understudy.cast import dragon
 from understudy.checks import Array
 from understudy.live.layers.blinks import Blinks
 from understudy.live.layers.gaze import Gaze
@@ -39,7 +38,7 @@ def main() -> None:
     gaze, blinks = Gaze.of(played), Blinks.of(played)
     assert gaze is not None and blinks is not None
     centre = np.array(gaze.eyes.centre(gaze.eyes.head.of(played.rest)))
-    faces = dragon.poses()
+    faces = cast.poses("dragon", groups=True)
     rows = []
     for name, offset in POINTS.items():
         face = faces.get(name.partition(",")[0], played.rest)

@@ -1,14 +1,14 @@
 """Look at a dope sheet: a contact sheet with frame numbers from the text file itself, and what the lint says.
 
-    tools/look.py happy_hello.txt -o hello.png                  every third frame
-    tools/look.py happy_hello.txt --frames 16-30 -o accent.png  each frame round an accent
-    tools/look.py happy_hello.txt --lock-head -o face.png       the face alone, head and neck frozen, from nearer
-    tools/look.py happy_hello.txt --black -o shape.png          the silhouette: still readable?
-    tools/look.py --face happy --face lids.angry -o faces.png   poses of the library; --face all for every full face
+    tools.look happy_hello.txt -o hello.png                  every third frame
+    tools.look happy_hello.txt --frames 16-30 -o accent.png  each frame round an accent
+    tools.look happy_hello.txt --lock-head -o face.png       the face alone, head and neck frozen, from nearer
+    tools.look happy_hello.txt --black -o shape.png          the silhouette: still readable?
+    tools.look --face happy --face lids.angry -o faces.png   poses of the library; --face all for every full face
 
 A sheet is given by its file, or by the name of a clip that is in the package. Below each picture stand the frame and
 how much the picture has changed since the one before (mean over all pixels, 0 to 255; under 2.5 twice running looks
-dead). Run it with the environment's Python: .venv/bin/python tools/look.py ...
+dead). Run it with the environment's Python: .venv/bin/python -m tools.look ...
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from pathlib import Path
 import click
 import numpy as np
 
+from assets.dragon import measures
+from assets.lint import acting
 from understudy import cast, rig
-from understudy.cast import acting
-from understudy.cast.dragon import clips, measures, store
-from understudy.cast.dragon.controls import dragon_controls
-from understudy.cast.keys import Sheet
-from understudy.character import Asset, Channels, Character, Clip
+from understudy.cast import archive, sheet_library
+from understudy.cast.dope_sheet import Sheet
+from understudy.character import Asset, Channels, Character, Clip, Controls
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
 from understudy.render import Camera, Surface, contact_sheet, open_renderer, stage_of, write_png
@@ -68,7 +68,7 @@ def look(
 ) -> None:
     """Draw a dope sheet (a file, or a clip's name) or poses of the library as a contact sheet."""
     try:
-        body = store.read()
+        body = cast.load("dragon").character()
         if faces:
             title, captions, take = "", *_poses(body, faces)
         else:
@@ -90,6 +90,10 @@ def look(
         raise click.ClickException(str(error)) from None
 
 
+def _controls() -> Controls:
+    return archive.read_controls(cast.arrays_file("dragon"))
+
+
 def _sheet(source: str) -> Sheet:
     path = Path(source)
     if not path.is_file():
@@ -98,7 +102,7 @@ def _sheet(source: str) -> Sheet:
         if not found:
             raise click.UsageError(f"{source} is neither a file nor the name of a clip")
         path = found[0]
-    return clips.library(dragon_controls()).sheet(path.read_text(encoding="utf-8"), str(path))
+    return sheet_library.dragon_library(_controls()).sheet(path.read_text(encoding="utf-8"), str(path))
 
 
 def _chosen(sheet: Sheet, span: str | None, every: int | None) -> list[int]:
@@ -113,7 +117,7 @@ def _chosen(sheet: Sheet, span: str | None, every: int | None) -> list[int]:
 
 def _take(body: Character, sheet: Sheet, frames: list[int], lock_head: bool) -> Take:
     """A take of the chosen frames only."""
-    curves = clips.library(dragon_controls()).curves(sheet)
+    curves = sheet_library.dragon_library(_controls()).curves(sheet)
     values = curves.sample(np.array(frames) / sheet.rate)
     channels = curves.channels
     if lock_head:
@@ -124,8 +128,8 @@ def _take(body: Character, sheet: Sheet, frames: list[int], lock_head: bool) -> 
 
 def _poses(body: Character, names: tuple[str, ...]) -> tuple[list[str], Take]:
     """A take with a pose a frame."""
-    controls = dragon_controls()
-    known = clips.poses(controls)
+    controls = _controls()
+    known = sheet_library.dragon_poses(controls)
     chosen = [name for name in known if "." not in name] if names == ("all",) else list(names)
     missing = [name for name in chosen if name not in known]
     if missing or not chosen:
@@ -163,7 +167,7 @@ def _black(surface: Surface) -> Surface:
 
 
 def _report(sheet: Sheet) -> None:
-    found = acting.lint(sheet, dragon_controls())
+    found = acting.lint(sheet, _controls())
     click.echo("\n".join(map(str, found)) or "lint: clean")
 
 

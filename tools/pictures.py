@@ -18,7 +18,6 @@ import numpy as np
 from PIL import Image
 
 from understudy import cast, rig
-from understudy.cast import dragon
 from understudy.character import Asset
 from understudy.checks import Array
 from understudy.files import written_whole
@@ -92,7 +91,7 @@ def sheet(take: show.Take, name: str, size: int, columns: int, captions: bool = 
 
 def poses(asset: Asset) -> None:
     """Every full face, and some poses of single groups, each on an otherwise resting face."""
-    known = dragon.poses()
+    known = cast.poses("dragon", groups=True)
     names = [name for name in known if "." not in name] + [f"{g}.{p}" for g in GROUPS for p in SHOWN[g]]
     played = rig.of(asset.characters[0])
     take = show.Take.of_rows(played, np.stack([known[name] for name in names]), names)
@@ -115,7 +114,7 @@ def labels(asset: Asset) -> None:
 
 def quiz(asset: Asset) -> None:
     """Faces at 128 pixels in an order that tells nothing; the key is printed."""
-    known = dragon.poses()
+    known = cast.poses("dragon", groups=True)
     played = rig.of(asset.characters[0])
 
     def row(asked: str | tuple[str, str, float]) -> Array:

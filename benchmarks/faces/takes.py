@@ -12,7 +12,6 @@ import numpy as np
 from benchmarks.measure import HERE
 
 from understudy import cast
-from understudy.cast import face
 from understudy.expression import Sequence
 from understudy.expression.from_clips import sequences_of
 from understudy.expression.preparing import prepared
@@ -29,7 +28,7 @@ def face_takes(rate: float) -> tuple[Sequence, ...]:
     """The face's 70 clips as prepared takes of 68 landmarks in the picture plane, in pixels."""
     asset = cast.load("face")
     clips = [*asset.clips, *asset.curves]
-    takes = prepared(sequences_of(of(asset.characters[0]), clips, face.LANDMARKS, rate=rate))
+    takes = prepared(sequences_of(of(asset.characters[0]), clips, cast.FACE_LANDMARKS, rate=rate))
     return tuple(in_pixels(takes))
 
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from tests.cast.small_face import small_face
 
-from understudy.cast.keying import columns, control_curves, curves
-from understudy.cast.reading import parse
-from understudy.cast.vocabulary import of_controls, of_joints
+from understudy.cast.dope_sheet.parser import parse
+from understudy.cast.dope_sheet.sheet import of_controls, of_joints
+from understudy.cast.dope_sheet.tracks import control_curves, joint_curves, sheet_columns
 from understudy.character import Curve, Skeleton
 from understudy.errors import BadFile
 
@@ -24,7 +24,7 @@ Head: 3>11 rx=20 os=10:5 | 5>17 ry=-30 heavy | 20>28 rx=-5 snap | 6>9 ty=0.1 | 2
 
 def test_curves_are_the_columns_in_radians_and_metres_from_rest() -> None:
     sheet = parse(TEXT, "nod.txt", JOINTS)
-    made = curves(sheet, SKELETON)
+    made = joint_curves(sheet, SKELETON)
     assert (made.name, made.labels, made.rate) == ("nod", ("small",), 24)
     assert made.duration == pytest.approx(40 / 24)
     assert [(c.target, c.kind, c.columns) for c in made.channels] == [
@@ -34,7 +34,7 @@ def test_curves_are_the_columns_in_radians_and_metres_from_rest() -> None:
     times = np.linspace(0, 40 / 24, 200)
     values = made.sample(times)
     for axis, number in (("y", 0), ("x", 1)):
-        own = columns(sheet)[f"Head.r{axis}"]
+        own = sheet_columns(sheet)[f"Head.r{axis}"]
         assert np.allclose(np.degrees(made.sample(own.times)[:, number]), own.values, atol=1e-6)
     assert np.allclose(values[:, 2], 0)
     assert np.allclose(values[:, 3], 0) and np.allclose(values[:, 5], 0.5)
@@ -42,8 +42,8 @@ def test_curves_are_the_columns_in_radians_and_metres_from_rest() -> None:
 
 
 def test_keys_of_one_axis_do_not_disturb_another() -> None:
-    alone = curves(parse("clip a\nframes 40\nHead: 3>11 rx=20 os=10:5 | 20>28 rx=-5 snap", "a", JOINTS), SKELETON)
-    both = curves(parse(TEXT, "nod.txt", JOINTS), SKELETON)
+    alone = joint_curves(parse("clip a\nframes 40\nHead: 3>11 rx=20 os=10:5 | 20>28 rx=-5 snap", "a", JOINTS), SKELETON)
+    both = joint_curves(parse(TEXT, "nod.txt", JOINTS), SKELETON)
     times = np.linspace(0, 40 / 24, 400)
     assert np.allclose(alone.sample(times)[:, 1], both.sample(times)[:, 1], atol=1e-8)
 
@@ -51,7 +51,7 @@ def test_keys_of_one_axis_do_not_disturb_another() -> None:
 @pytest.mark.parametrize("text", ["frames 40\nHead: 3 rx=2", "clip a\nHead: 3 rx=2", "clip a\nframes 40"])
 def test_a_sheet_without_name_length_or_tracks_is_refused(text: str) -> None:
     with pytest.raises(BadFile, match="clip name, frames and at least one track"):
-        curves(parse(text, "a.txt", JOINTS), SKELETON)
+        joint_curves(parse(text, "a.txt", JOINTS), SKELETON)
 
 
 CONTROLS = small_face()

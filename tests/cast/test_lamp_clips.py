@@ -7,14 +7,15 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from assets.members import lamp
+from assets.sculpting.fields import ramp
 from understudy import cast
-from understudy.cast import keying, lamp, lamp_clips, lamp_pieces
-from understudy.cast.pieces import ramp
+from understudy.cast.dope_sheet import tracks
 from understudy.character import Asset
 from understudy.errors import InvalidInput
 from understudy.rig import DirectRig
 
-CLIPS = lamp_clips.CLIPS
+CLIPS = lamp.CLIPS
 
 
 @lru_cache(maxsize=1)
@@ -70,7 +71,7 @@ def test_nothing_is_ever_below_the_ground(name: str) -> None:
 @pytest.mark.parametrize("name", CLIPS)
 def test_in_contact_the_base_touches_the_ground_and_does_not_slide(name: str) -> None:
     base = base_of(moving(name)[0])
-    sheet = next(s for s in lamp_clips.sheets(asset().character().skeleton) if s.name == name)
+    sheet = next(s for s in lamp.read_sheets(asset().character().skeleton) if s.name == name)
     assert sheet.contacts
     standing = np.zeros(len(base), dtype=bool)
     for contact in sheet.contacts:
@@ -94,14 +95,14 @@ def test_all_angles_stay_within_the_joints_limits(name: str) -> None:
             continue
         for k, axis in enumerate(channel.columns):
             angle = np.degrees(values[:, animation.channels.offsets[number] + k])
-            low, high = lamp.LIMITS[channel.target].get(axis, (0.0, 0.0))
+            low, high = cast.limits("lamp")[channel.target].get(axis, (0.0, 0.0))
             assert low - 1e-6 <= angle.min() and angle.max() <= high + 1e-6, (channel.target, axis)
 
 
 @pytest.mark.parametrize("name", CLIPS)
 def test_there_are_corners_only_where_the_sheet_asks_for_them(name: str) -> None:
-    sheet = next(s for s in lamp_clips.sheets(asset().character().skeleton) if s.name == name)
-    for channel, column in keying.columns(sheet).items():
+    sheet = next(s for s in lamp.read_sheets(asset().character().skeleton) if s.name == name)
+    for channel, column in tracks.sheet_columns(sheet).items():
         into, out = column.before[1:-1], column.after[1:-1]
         smooth = ~column.broken[1:-1]
         assert np.allclose((into[:, 1] * out[:, 0])[smooth], (out[:, 1] * into[:, 0])[smooth]), channel
@@ -138,12 +139,12 @@ def test_the_shade_never_cuts_into_base_or_arms(name: str) -> None:
 def in_shade(vertices: np.ndarray, world_from_head: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Depth along the shade's axis and distance from it, with the slant of the opening taken out by a fixed point."""
     relative = np.einsum("fji,fvj->fvi", world_from_head[:, :3, :3], vertices - world_from_head[:, None, :3, 3])
-    tilt = np.radians(lamp_pieces.SHADE_TILT)
+    tilt = np.radians(lamp.SHADE_TILT)
     along = relative @ np.array([0.0, -np.sin(tilt), np.cos(tilt)])
     up = relative @ np.array([0.0, np.cos(tilt), np.sin(tilt)])
     depth = along
     for _ in range(30):
-        depth = along - lamp_pieces.VISOR * up * ramp(0.05, 0.285, depth)
+        depth = along - lamp.VISOR * up * ramp(0.05, 0.285, depth)
     return depth, np.hypot(relative[..., 0], up)
 
 

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from understudy import cast
-from understudy.cast.actor import clips, skeleton
-from understudy.character import Asset, Character
 from understudy.errors import InvalidInput
 from understudy.maths.euler import to_euler
 from understudy.retarget.pairs import Pairs, read_pairs
@@ -22,7 +20,7 @@ JUMPS = {"rage", "joy", "side_hop", "startle", "leap", "over", "shock"}
 
 @lru_cache(maxsize=1)
 def sources() -> dict[str, Source]:
-    asset = Asset([Character("actor", skeleton.skeleton())], clips=clips.clips())
+    asset = cast.load("actor")
     return {clip.name: source_of(asset, clip) for clip in asset.clips}
 
 
@@ -35,7 +33,7 @@ def pairs_of(name: str) -> Pairs:
 def test_there_are_many_of_every_emotion(name: str) -> None:
     pairs = pairs_of(name)
     assert len(pairs) >= 30 and len(set(pairs.names)) == len(pairs)
-    counts = {emotion: pairs.motions.count(emotion) for emotion in clips.EMOTIONS}
+    counts = {emotion: pairs.motions.count(emotion) for emotion in sources()}
     assert min(counts.values()) >= 5, counts
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.cast.small_face import small_face
 
-from understudy.cast.keys import EASES, Contact, Sheet
-from understudy.cast.reading import parse
-from understudy.cast.vocabulary import of_controls, of_joints
+from understudy.cast.dope_sheet.parser import parse
+from understudy.cast.dope_sheet.sheet import EASES, Contact, Sheet, of_controls, of_joints
 from understudy.errors import BadFile
 
 JOINTS = of_joints(("Root", "Arm", "Neck", "Head"))

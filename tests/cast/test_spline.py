@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from understudy.cast.keys import EASES, How, Key
-from understudy.cast.spline import DRIFT, Column, Node, Range, column, columns, nodes
+from understudy.cast.dope_sheet.sheet import EASES, How, Key
+from understudy.cast.dope_sheet.spline import DRIFT, Column, Node, Range, column, columns, nodes
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.cast.small_face import small_face
 
-from understudy.cast.keys import Key, Sheet
-from understudy.cast.reading import parse
-from understudy.cast.vocabulary import of_controls
+from understudy.cast.dope_sheet.parser import parse
+from understudy.cast.dope_sheet.sheet import Key, Sheet, of_controls
 from understudy.errors import BadFile
 
 FACE = of_controls(small_face())

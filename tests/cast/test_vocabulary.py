@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.cast.small_face import small_face
 
-from understudy.cast.vocabulary import of_controls, of_joints
+from understudy.cast.dope_sheet.sheet import of_controls, of_joints
 from understudy.character.controls import Controls
 from understudy.errors import InvalidInput
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.cast.small_face import small_face
 
-from understudy.cast import words
-from understudy.cast.keys import EASES
-from understudy.cast.vocabulary import of_controls
+from understudy.cast.dope_sheet import sheet
+from understudy.cast.dope_sheet.sheet import EASES, of_controls
 from understudy.errors import InvalidInput
 
 FACE = of_controls(small_face())
@@ -19,7 +18,7 @@ POSES = {
 
 
 def meant(owner: str, text: str) -> dict[str, float]:
-    return words.read(text.split(), owner, POSES, FACE).meant(FACE)
+    return sheet.read_words(text.split(), owner, POSES, FACE).meant(FACE)
 
 
 def test_an_amount_counts_from_rest_for_each_side_and_its_mean_in_the_middle() -> None:
@@ -37,26 +36,26 @@ def test_poses_add_up_and_a_control_by_name_goes_over_them() -> None:
 
 def test_what_goes_along_in_a_pose_stops_at_its_range_but_a_name_means_what_it_says() -> None:
     poses = {"mouth.pull": {"mouth.smile.L": 1.0, "lattice.mouth_tip_in_y.L": -0.9}}
-    said = words.read(["pull*1.2"], "mouth", poses, FACE).meant(FACE)
+    said = sheet.read_words(["pull*1.2"], "mouth", poses, FACE).meant(FACE)
     assert said == {"mouth.smile.L": 1.2, "lattice.mouth_tip_in_y.L": -1.0}
-    said = words.read(["lattice.mouth_tip_in_y.L=-1.2"], "mouth", poses, FACE).meant(FACE)
+    said = sheet.read_words(["lattice.mouth_tip_in_y.L=-1.2"], "mouth", poses, FACE).meant(FACE)
     assert said == {"lattice.mouth_tip_in_y.L": -1.2}
 
 
 def test_rest_is_a_pose_of_every_group() -> None:
-    said = words.read(["rest"], "brows", POSES, FACE)
+    said = sheet.read_words(["rest"], "brows", POSES, FACE)
     assert said.uses and not said.meant(FACE)
 
 
 def test_how() -> None:
-    said = words.read(["o=.2", ".1,.6", "os=12:5:2", "break", "in=1.5", "out=-2", "arc=3"], "mouth", POSES, FACE)
+    said = sheet.read_words(["o=.2", ".1,.6", "os=12:5:2", "break", "in=1.5", "out=-2", "arc=3"], "mouth", POSES, FACE)
     assert said.how == ((0.1, 0.6), False, (0.12, 5, 2), True, 1.5, -2)
     assert said.arc == 3
-    assert words.read(["o=1", "late", "line"], "mouth", POSES, FACE).how[:2] == (EASES["late"], True)
+    assert sheet.read_words(["o=1", "late", "line"], "mouth", POSES, FACE).how[:2] == (EASES["late"], True)
 
 
 def test_a_control_called_out_is_no_slope() -> None:
-    said = words.read(["out=.5", "in=2"], "tongue", POSES, FACE)
+    said = sheet.read_words(["out=.5", "in=2"], "tongue", POSES, FACE)
     assert said.values == {"tongue.out": 0.5} and said.how.arriving == 2 and said.how.leaving is None
 
 
@@ -79,19 +78,19 @@ def test_what_cannot_be_meant(owner: str, text: str, reason: str) -> None:
 
 def test_a_pose_cannot_say_how() -> None:
     with pytest.raises(InvalidInput, match="no pose or ease 'snap'"):
-        words.read(["snap"], "mouth", POSES, FACE, key=False)
+        sheet.read_words(["snap"], "mouth", POSES, FACE, key=False)
 
 
 @pytest.mark.parametrize(("text", "found"), [("12", (None, 12)), ("4.5>9", (4.5, 9)), ("0", (None, 0))])
 def test_times(text: str, found: tuple[float | None, float]) -> None:
-    assert words.time(text) == found
+    assert sheet.read_key_time(text) == found
 
 
 def test_spans_and_delays() -> None:
-    assert words.span(" 3>9 ", "hold") == (3, 9)
-    assert words.delay("R+1.5", FACE) == ("R", 1.5)
+    assert sheet.read_span(" 3>9 ", "hold") == (3, 9)
+    assert sheet.read_delay("R+1.5", FACE) == ("R", 1.5)
     for text in ("9>3", "9", "a>b"):
         with pytest.raises(InvalidInput, match="a hold should be written start>end"):
-            words.span(text, "hold")
+            sheet.read_span(text, "hold")
     with pytest.raises(InvalidInput, match=r"stand still or L\+frames or R\+frames, but not 'loud'"):
-        words.delay("loud", FACE)
+        sheet.read_delay("loud", FACE)

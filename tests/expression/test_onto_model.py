@@ -8,7 +8,6 @@ from tests.data_folder import data_file
 from tests.expression.takes import turned
 
 from understudy import cast
-from understudy.cast import face
 from understudy.character import Channel, Character, Clip, Mesh, Part, Shapes, Skeleton, Skin
 from understudy.errors import InvalidInput
 from understudy.expression.onto_model import Basis, basis_of, moves_on_model, named_weights, solve, weights_of
@@ -81,7 +80,7 @@ def test_a_neutral_other_than_the_first_frame() -> None:
 def test_the_shipped_face() -> None:
     """Random poses of up to six shapes: the landmarks are met to a tenth of a millimetre and the weights nearly."""
     character = cast.load("face").characters[0]
-    basis = basis_of(character, face.LANDMARKS)
+    basis = basis_of(character, cast.FACE_LANDMARKS)
     assert len(basis.names) >= 46 and set(basis.unseen) <= {*arkit_names.WEIGHTS}
     rng = np.random.default_rng(0)
     weights = np.zeros((60, len(basis.names)))

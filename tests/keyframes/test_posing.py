@@ -10,7 +10,7 @@ from tests.cast.dragon import shipped
 from tests.data_folder import data_file
 from tests.keyframes import creature, puppets
 
-from understudy.cast import lamp
+from understudy import cast
 from understudy.character import Curves
 from understudy.errors import InvalidInput
 from understudy.formats import registry
@@ -245,7 +245,7 @@ def test_bad_input_is_one_sentence() -> None:
 
 
 def test_the_lamp_looks_up_within_its_own_limits() -> None:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     rig, animation = DirectRig(asset.characters[0]), asset.animations[0]
     assert isinstance(animation, Curves) or animation is not None
     curves = animation if isinstance(animation, Curves) else None
@@ -256,7 +256,7 @@ def test_the_lamp_looks_up_within_its_own_limits() -> None:
     t = curves.start
     start = curves.sample([t])[0]
     limits = []
-    for joint, axes in lamp.LIMITS.items():
+    for joint, axes in cast.limits("lamp").items():
         for axis, (low, high) in axes.items():
             if f"{joint}.euler.{axis}" in names:
                 at = start[names.index(f"{joint}.euler.{axis}")]

@@ -5,8 +5,7 @@ import pytest
 from tests.data_folder import data_file
 from tests.retarget import small
 
-from understudy import formats
-from understudy.cast import lamp
+from understudy import cast, formats
 from understudy.character import Skeleton
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform
@@ -112,7 +111,7 @@ def test_compiled_and_plain_agree(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_markers_of_poses_give_the_poses_back() -> None:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     poses = poses_of(asset, "happy")
     markers = markers_of(asset.character())
     points = markers.positions(poses.world)
@@ -122,13 +121,13 @@ def test_markers_of_poses_give_the_poses_back() -> None:
 
 
 def test_limits_hold_to_the_last_digit() -> None:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     poses = poses_of(asset, "hop")
     markers = markers_of(asset.character())
     points = markers.positions(poses.world) * 1.3  # out of reach
-    found = solve_ik(markers, poses.skeleton, points, limits=lamp.LIMITS, freedom=freedom_of(poses))
+    found = solve_ik(markers, poses.skeleton, points, limits=cast.limits("lamp"), freedom=freedom_of(poses))
     turns = np.degrees(quaternion.to_rotation_vector(found.rotations))
-    for name, axes in lamp.LIMITS.items():
+    for name, axes in cast.limits("lamp").items():
         for axis in "xyz":
             low, high = axes.get(axis, (0.0, 0.0))
             angles = turns[:, poses.skeleton.index(name), "xyz".index(axis)]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.retarget import small
 
-from understudy.cast import lamp
+from understudy import cast
 from understudy.character import Skeleton
 from understudy.errors import InvalidInput
 from understudy.retarget.links import links_of, mirrored
@@ -41,14 +41,14 @@ def test_front_is_ahead_where_no_name_tells() -> None:
 
 
 def test_joints_that_carry_nothing_are_no_links() -> None:
-    links = links_of(lamp.character())
-    names = {lamp.skeleton().names[j] for j in links.joints}
+    links = links_of(cast.load("lamp").character())
+    names = {cast.load("lamp").character().skeleton.names[j] for j in links.joints}
     assert not names & {"Root", "Lift", "RimFront", "RimBack", "RimLeft", "RimRight"}
     assert {"Base", "LowerArm", "UpperArm", "Head"} <= names
 
 
 def test_the_root_is_the_lowest_joint_above_all_links() -> None:
-    body = lamp.character()
+    body = cast.load("lamp").character()
     assert body.skeleton.names[links_of(body, skip=["Cord"]).root] == "Base"
     assert body.skeleton.names[links_of(body).root] == "Root"
 

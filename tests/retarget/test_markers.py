@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.retarget import small
 
-from understudy.cast import lamp
+from understudy import cast
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform
 from understudy.retarget.markers import markers_of
@@ -19,7 +19,7 @@ def play() -> Poses:
 
 
 def test_three_a_link_and_never_in_line() -> None:
-    for body in (small.actor().character(), small.hopper().character(), lamp.character()):
+    for body in (small.actor().character(), small.hopper().character(), cast.load("lamp").character()):
         markers = markers_of(body)
         assert len(markers) % 3 == 0
         assert (np.unique(markers.joints, return_counts=True)[1] == 3).all()

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from tests.retarget import small
 
-from understudy import rig
-from understudy.cast import lamp
+from understudy import cast, rig
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform
 from understudy.retarget.poses import Poses, clip_of, joined, poses_of
@@ -13,7 +12,7 @@ from understudy.retarget.poses import Poses, clip_of, joined, poses_of
 
 @pytest.fixture(scope="module")
 def hop() -> Poses:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     return poses_of(asset, "hop")
 
 
@@ -24,13 +23,13 @@ def some_frames(count: int) -> np.ndarray:
 
 
 def test_joints_are_where_the_rig_has_them(hop: Poses) -> None:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     found = rig.of(asset.character())
     np.testing.assert_allclose(hop.world, found.joints(found.pose(asset.animation("hop"))), atol=1e-12)
 
 
 def test_another_rate_has_other_frames_of_the_same_motion(hop: Poses) -> None:
-    twice = poses_of(lamp.lamp(), "hop", rate=2 * hop.rate)
+    twice = poses_of(cast.load("lamp"), "hop", rate=2 * hop.rate)
     assert twice.rate == 2 * hop.rate
     np.testing.assert_allclose(twice.world[::2][: len(hop)], hop.world, atol=1e-9)
 
@@ -45,7 +44,7 @@ def test_moving_premultiplies_the_world(hop: Poses) -> None:
 def test_a_clip_and_back(hop: Poses) -> None:
     clip = clip_of(hop, "again", start=2.0, about="a hop")
     assert (clip.start, clip.about, len(clip)) == (2.0, "a hop", len(hop))
-    np.testing.assert_allclose(poses_of(lamp.character(), clip).world, hop.world, atol=1e-9)
+    np.testing.assert_allclose(poses_of(cast.load("lamp").character(), clip).world, hop.world, atol=1e-9)
 
 
 def test_a_clip_leaves_out_what_rests() -> None:
@@ -66,4 +65,4 @@ def test_wrong_shapes_are_refused(hop: Poses) -> None:
     with pytest.raises(InvalidInput, match="rate"):
         Poses(hop.skeleton, hop.translations, hop.rotations, 0.0)
     with pytest.raises(InvalidInput, match="no animation"):
-        poses_of(lamp.character(), None)
+        poses_of(cast.load("lamp").character(), None)

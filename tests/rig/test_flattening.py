@@ -10,7 +10,7 @@ import pytest
 from tests.rig.layered_character import character
 from tests.rig.test_layered import in_layers, some_rows
 
-from understudy.cast.dragon import store
+from understudy import cast
 from understudy.character import Asset, Channel, Character, Clip, Skeleton
 from understudy.errors import InvalidInput
 from understudy.formats import read, write
@@ -142,7 +142,7 @@ def test_writing_layers_as_they_are_says_what_is_lost(tmp_path: Path) -> None:
 
 def dragon_clip() -> tuple[Character, Clip]:
     """The dragon, going from rest to a pose in which every layer is used and back."""
-    dragon = store.read()
+    dragon = cast.load("dragon").character()
     rng = np.random.default_rng(0)
     controls = dragon.layers.controls
     pose = np.where(rng.random(len(controls)) < 0.2, rng.uniform(controls.low, controls.high), controls.rest)

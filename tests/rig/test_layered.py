@@ -7,8 +7,8 @@ import pytest
 from tests.deform.test_lattice import slow as slow_lattice
 from tests.rig.layered_character import character
 
+from understudy import cast
 from understudy import rig as rigs
-from understudy.cast.dragon import store
 from understudy.character import Asset, Channel, Character, Clip, Layers, Mesh, Part, Shapes, Skin
 from understudy.deform import layered
 from understudy.errors import InvalidInput
@@ -239,7 +239,7 @@ def test_what_it_cannot_be_is_refused() -> None:
 
 
 def test_the_dragon_at_rest_is_its_mesh_and_its_twin_agrees() -> None:
-    rig = LayeredRig(store.read())
+    rig = LayeredRig(cast.load("dragon").character())
     mesh = np.concatenate([part.mesh.vertices for part in rig.character.parts])
     np.testing.assert_array_equal(rig.vertices(rig.rest[None])[0], mesh)
     frames = rig.frames(some_rows(rig, 2, part=0.3))

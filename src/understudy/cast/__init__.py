@@ -1,12 +1,18 @@
-"""The built-in characters and their hand animation, made by this project's own code: nothing has to be downloaded."""
+"""The built-in characters and their hand animation, made by this project's own code: nothing has to be downloaded.
+
+Every member is data. `arrays/NAME.npz` holds its body and the animation that was baked with it; the dragon's and the
+face's curves are read from the dope sheets in `sheets/`. `pairs/` has pose pairs from the actor, `limits.json` how far
+joints turn. The code that builds these files is the folder `assets` of the project, which is not installed.
+"""
 
 from __future__ import annotations
 
-import importlib
+import json
 from functools import lru_cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from understudy import checks
 from understudy.character import Asset
@@ -14,64 +20,122 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from understudy.character import Controls
     from understudy.retarget.body import Body
 
-Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees, see `joints`
+__all__ = [
+    "FACE_LANDMARKS",
+    "FACE_LANDMARK_NAMES",
+    "arrays_file",
+    "body",
+    "limits",
+    "load",
+    "names",
+    "pairs",
+    "poses",
+]
 
-# name: module below understudy.cast, which has a function of the same name that builds the asset
-CAST = {
-    "dragon": "dragon",
-    "face": "face",
-    "lamp": "lamp",
-    "penguin": "penguin",
-    "squirrel": "squirrel",
-    "actor": "actor",
-}
+Limits = dict[str, dict[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees
+
+MEMBERS = ("dragon", "face", "lamp", "penguin", "squirrel", "actor")
+WITH_SHEETS = ("dragon", "face")  # their curves come from dope sheets, those of all others from their arrays
+FOLDER = Path(__file__).parent
+LANDMARKS_FILE = FOLDER / "arrays" / "face_landmarks.txt"
 
 
 def names() -> tuple[str, ...]:
-    """Who is in the cast."""
-    return tuple(CAST)
+    """The names of all members."""
+    return MEMBERS
 
 
 def load(name: str) -> Asset:
-    """A cast member with its animation; an unknown name is refused with the list of those known."""
-    asset: Asset = getattr(_module(name), name)()
-    return asset
+    """A member with its animation.
+
+    Args:
+        name: one of `names()`; any other is refused with the list of those known.
+
+    Returns:
+        An asset of one character and its animation, as keyframes (`curves`) or as dense frames (`clips`).
+
+    >>> from understudy import cast
+    >>> [animation.name for animation in cast.load("lamp").animations]
+    ['hop', 'curious', 'sad', 'happy']
+    """
+    from understudy.cast import archive, sheet_library
+
+    asset = archive.read(arrays_file(name))
+    if name not in WITH_SHEETS:
+        return asset
+    curves = sheet_library.face_curves() if name == "face" else sheet_library.dragon_curves(_controls(asset))
+    return Asset(asset.characters, asset.clips, curves, asset.notes, asset.format)
 
 
-def poses(name: str) -> dict[str, Array]:
-    """The full poses of a cast member's library, name -> row (C,) of its rig; none where it has no library."""
-    library: dict[str, Array] = getattr(_module(name), "poses", dict)()
-    return {pose: row for pose, row in library.items() if "." not in pose}  # `lids.angry` moves the lids alone
+def poses(name: str, groups: bool = False) -> dict[str, Array]:
+    """The poses of a member's library, name -> row (C,) of its controls; none where it has no library.
+
+    Args:
+        name: one of `names()`.
+        groups: whether to include poses of one group of controls, such as `lids.angry`, which moves the lids alone.
+    """
+    if checks.one_of(name, "cast member", MEMBERS) != "dragon":
+        return {}
+    from understudy.cast import archive, sheet_library
+
+    library = sheet_library.dragon_poses(archive.read_controls(arrays_file(name)))
+    return {pose: row for pose, row in library.items() if groups or "." not in pose}
 
 
 @lru_cache
 def body(name: str) -> Body:
-    """The weights of a cast member's links, from the volume of its skin, and the points that it stands on."""
+    """The weights of a member's links, from the volume of its skin, and the points that it stands on."""
     from understudy.retarget.body import body_of
 
     return body_of(load(name).character())
 
 
 def pairs(name: str) -> Path:
-    """The file of pose pairs from the actor's emotions to a cast member."""
-    with_pairs = [member for member in CAST if _pairs_file(member).is_file()]
-    if name in CAST and name not in with_pairs:
+    """The file of pose pairs from the actor's emotions to a member."""
+    files = {member: FOLDER / "pairs" / f"{member}.toml" for member in MEMBERS}
+    with_pairs = [member for member, file in files.items() if file.is_file()]
+    if name in MEMBERS and name not in with_pairs:
         raise InvalidInput(f"{name} has no pose pairs; those who have are {', '.join(with_pairs)}")
-    return _pairs_file(checks.one_of(name, "cast member with pose pairs", with_pairs))
+    return files[checks.one_of(name, "cast member with pose pairs", with_pairs)]
 
 
 def limits(name: str) -> Limits:
-    """How far a cast member's joints turn; none where it has no limits."""
-    found: Limits = getattr(_module(name), "LIMITS", {})
-    return found
+    """How far a member's joints turn: joint -> axis -> lowest and highest degrees; none where it has no limits.
+
+    Limits are components of the rotation vector about the axes of the world at rest: for a turn about one axis that is
+    the turn itself, in any order of Euler angles. An axis that a joint's limits do not name does not turn at all, and a
+    joint that has no limits turns freely.
+    """
+    return _all_limits().get(checks.one_of(name, "cast member", MEMBERS), {})
 
 
-def _pairs_file(name: str) -> Path:
-    folder = Path(__file__).parent / CAST[name]
-    return folder / "pairs.toml" if folder.is_dir() else folder.with_name(f"{folder.name}_pairs.toml")
+def arrays_file(name: str) -> Path:
+    """The archive of a member's arrays, which `archive.read` reads."""
+    return FOLDER / "arrays" / f"{checks.one_of(name, 'cast member', MEMBERS)}.npz"
 
 
-def _module(name: str) -> ModuleType:
-    return importlib.import_module(f"understudy.cast.{CAST[checks.one_of(name, 'cast member', CAST)]}")
+@lru_cache
+def _all_limits() -> dict[str, Limits]:
+    table = json.loads((FOLDER / "limits.json").read_text(encoding="utf-8"))
+    return {
+        name: {joint: {axis: (low, high) for axis, (low, high) in axes.items()} for joint, axes in joints.items()}
+        for name, joints in table.items()
+    }
+
+
+def _controls(asset: Asset) -> Controls:
+    layers = asset.character().layers
+    assert layers is not None
+    return layers.controls
+
+
+def _face_landmarks() -> tuple[tuple[str, ...], Array]:
+    lines = [line.split() for line in LANDMARKS_FILE.read_text(encoding="utf-8").splitlines() if line]
+    return tuple(name for name, _ in lines), checks.freeze(np.array([int(vertex) for _, vertex in lines]))
+
+
+# The 68 landmarks of the iBUG scheme in its order: their names, and the vertices (68,) of the whole face that they are.
+FACE_LANDMARK_NAMES, FACE_LANDMARKS = _face_landmarks()

@@ -18,7 +18,6 @@ from understudy.errors import BadFile, InvalidInput
 from understudy.opening import ENDING
 
 if TYPE_CHECKING:
-    from understudy.checks import Array
     from understudy.expression.acting.speech import Sound
     from understudy.expression.graph.face_graph import FaceGraph
     from understudy.expression.sequence import Sequence
@@ -253,18 +252,12 @@ def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Sequence]
         raise BadFile(name, "its clips carry no labels; name them in a manifest (.toml) instead")
     if kind == "landmarks" and (name != "face" or name not in cast.names()):
         raise InvalidInput(f"landmarks are known of the built-in face only, not of {name!r}; build it as weights")
-    vertices = _face_landmarks() if kind == "landmarks" else None
+    vertices = cast.FACE_LANDMARKS if kind == "landmarks" else None
     takes = sequences_of(rig.of(asset.character()), asset.animations, vertices, rate)
     notes = [note for take in takes for note in take.notes]
     # hand animation neither trembles nor lacks its way back; landmarks still carry the head's movement
     found = prepared(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
     return found, None, list(dict.fromkeys([*asset.notes, *notes]))
-
-
-def _face_landmarks() -> Array:
-    from understudy.cast.face import LANDMARKS
-
-    return LANDMARKS
 
 
 def open_graph(path: str) -> FaceGraph:

@@ -62,7 +62,7 @@ def who_is(name: str, landmarks: str | None) -> Who:
 
     vertices = None if landmarks is None else _read_landmarks(landmarks)
     if name == "face" and vertices is None and name in cast.names():
-        from understudy.cast.face import LANDMARKS as vertices
+        vertices = cast.FACE_LANDMARKS
     return Who(options.open_input(name).character(), vertices)
 
 

@@ -6,7 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from understudy.cast.dragon import measures, store
+from assets.dragon import measures
+from understudy import cast
+from understudy.cast import archive
 from understudy.character import Character, Layers
 from understudy.character.controls import Controls
 from understudy.rig.layered import LayeredRig
@@ -14,7 +16,7 @@ from understudy.rig.layered import LayeredRig
 
 @cache
 def rig() -> LayeredRig:
-    return LayeredRig(store.read())
+    return LayeredRig(archive.read(cast.arrays_file("dragon")).character())
 
 
 def dragon() -> Character:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from tests.cast.surfaces import areas, is_closed
 
-from understudy.cast import geometry
-from understudy.cast.dragon import measures, skeleton, store
+from assets.dragon import measures
+from assets.sculpting import geometry
+from understudy import cast
+from understudy.cast import archive
 from understudy.character import Character, Part
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.maths import quaternion
@@ -19,7 +21,7 @@ PARTS = ("Skin", "Lids", "Eyes", "Highlights", "LidShadow", "Fins", "Horns", "Sp
 
 @pytest.fixture(scope="module")
 def dragon() -> Character:
-    return store.read()
+    return archive.read(cast.arrays_file("dragon")).character()
 
 
 def part(dragon: Character, name: str) -> Part:
@@ -124,7 +126,7 @@ def test_joints_have_the_worlds_axes_but_for_the_lids(dragon: Character) -> None
     rest = world_transforms_numpy(s.parents, s.translations, s.rotations, s.scales)
     for name, matrix in zip(s.names, rest):
         if name.startswith("Lid"):
-            assert np.allclose(matrix[:3, :3], skeleton.lid_axes(name[-1]), atol=1e-9)
+            assert np.allclose(matrix[:3, :3], measures.lid_axes(name[-1]), atol=1e-9)
             assert matrix[0, 0] > 0.9 and np.isclose(np.linalg.det(matrix[:3, :3]), 1)
         else:
             assert np.allclose(matrix[:3, :3], np.eye(3), atol=1e-12)

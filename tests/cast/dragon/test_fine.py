@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.cast.dragon import shipped
 
-from understudy.cast.dragon import measures
-from understudy.cast.dragon.controls import fine_places
+from assets.dragon import measures
+from assets.dragon.controls import fine_places
 
 SKIN = "Skin"
 

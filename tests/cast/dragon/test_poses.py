@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from tests.cast.dragon import shipped
 
-from understudy.cast import dragon
-from understudy.cast.dragon.controls import REGIONS, dragon_controls
+from assets.dragon.controls import REGIONS
+from understudy import cast
 
 SHARED = ("lids", "brows", "mouth", "rest_of_face", "ears_head_neck")  # the files of poses that any clip may use
 ASKED = [
@@ -52,7 +52,7 @@ ASKED = [
 
 @pytest.fixture(scope="module")
 def poses() -> dict[str, np.ndarray]:
-    return dragon.poses()
+    return cast.poses("dragon", groups=True)
 
 
 def test_there_are_enough(poses: dict[str, np.ndarray]) -> None:
@@ -62,13 +62,13 @@ def test_there_are_enough(poses: dict[str, np.ndarray]) -> None:
 
 
 def test_all_are_within_ranges(poses: dict[str, np.ndarray]) -> None:
-    controls = dragon_controls()
+    controls = shipped.controls()
     for name, row in poses.items():
         assert ((row >= controls.low - 1e-9) & (row <= controls.high + 1e-9)).all(), name
 
 
 def test_a_pose_of_a_group_touches_only_its_group_and_the_lattice(poses: dict[str, np.ndarray]) -> None:
-    controls = dragon_controls()
+    controls = shipped.controls()
     for name, row in poses.items():
         group = name.partition(".")[0]
         if "." in name:
@@ -91,7 +91,7 @@ def test_a_point_of_the_lattice_belongs_to_one_group() -> None:
 
 
 def test_most_controls_take_part(poses: dict[str, np.ndarray]) -> None:
-    used = (np.stack(list(poses.values())) != dragon_controls().rest).any(axis=0)
+    used = (np.stack(list(poses.values())) != shipped.controls().rest).any(axis=0)
     assert used.sum() > 0.75 * 742
 
 
@@ -104,7 +104,7 @@ def test_poses_and_faces_are_seen(poses: dict[str, np.ndarray]) -> None:
 
 def test_faces_differ_where_it_counts(poses: dict[str, np.ndarray]) -> None:
     """Head and neck at rest, every two of the six faces differ by a centimetre somewhere in the face."""
-    controls = dragon_controls()
+    controls = shipped.controls()
     six = ("happy", "grumpy", "bored", "curious", "surprised", "roar")
     rows = np.stack([poses[name] for name in six])
     body = [i for i, name in enumerate(controls.names) if controls.group(name) in ("head", "neck")]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.cast.dragon import shipped
 
-from understudy.cast.dragon.regions import REGIONS
+from assets.dragon.places import REGIONS
 
 LANDMARKS = [f"landmark_{i:02d}" for i in range(68)]
 

@@ -7,8 +7,10 @@ import pytest
 from tests.cast.face import shipped
 from tests.cast.surfaces import is_closed
 
-from understudy.cast import geometry
-from understudy.cast.face import FILE, lids, measures
+from assets.face import measures, parts
+from assets.sculpting import geometry
+from understudy import cast
+from understudy.cast import FACE_LANDMARKS
 from understudy.formats.arkit_names import WEIGHTS
 
 
@@ -23,7 +25,7 @@ def _mirror(name: str) -> np.ndarray:
 
 
 def test_the_file_is_small() -> None:
-    assert FILE.stat().st_size < 4_000_000
+    assert cast.arrays_file("face").stat().st_size < 4_000_000
 
 
 def test_shapes_are_those_of_arkit_in_one_set() -> None:
@@ -67,8 +69,8 @@ def test_lids_stay_outside_the_eye_on_their_whole_way(side: float) -> None:
     """Linear shapes take a chord; no lid may cut into the eyeball, but for the margin that is rolled in."""
     own = shipped.piece("Lids")
     rest = shipped.rest()[own]
-    row = np.arange(len(rest)) % (lids.ROWS + len(lids.MARGIN))
-    chosen = (rest[:, 0] * side > 0) & (row >= lids.EDGE)
+    row = np.arange(len(rest)) % (parts.LID_ROWS + len(parts.LID_MARGIN))
+    chosen = (rest[:, 0] * side > 0) & (row >= parts.LID_EDGE_ROW)
     eye = np.array(measures.EYE) * [side, 1, 1]
     name = "Left" if side > 0 else "Right"
     steps = {f"eyeBlink{name}": 1.0, f"eyeSquint{name}": 1.0, f"eyeLookDown{name}": 1.0, f"eyeWide{name}": 1.0}
@@ -80,9 +82,9 @@ def test_lids_stay_outside_the_eye_on_their_whole_way(side: float) -> None:
 
 def test_a_blink_closes_the_eye() -> None:
     a = np.linspace(-1, 1, 21)
-    upper, lower = lids.CLOSED["Upper"].at(a), lids.CLOSED["Lower"].at(a)
+    upper, lower = parts.LIDS_CLOSED["Upper"].at(a), parts.LIDS_CLOSED["Lower"].at(a)
     assert (upper - lower > 0).all() and (upper - lower < 4).all()
-    assert (lids.REST["Upper"].at(a[8:13]) - lids.REST["Lower"].at(a[8:13]) > 50).all()
+    assert (parts.LIDS_AT_REST["Upper"].at(a[8:13]) - parts.LIDS_AT_REST["Lower"].at(a[8:13]) > 50).all()
 
 
 def test_turning_an_eye_keeps_it_a_sphere_at_the_end_of_its_way() -> None:
@@ -104,9 +106,7 @@ def test_the_jaw_takes_lower_teeth_and_tongue_along_and_leaves_the_brows() -> No
 def test_mouth_close_brings_the_lips_of_an_open_jaw_together() -> None:
     opened = shipped.deltas()[WEIGHTS.index("jawOpen")]
     closed = opened + shipped.deltas()[WEIGHTS.index("mouthClose")]
-    from understudy.cast.face import LANDMARKS
-
-    upper, lower = LANDMARKS[62], LANDMARKS[66]
+    upper, lower = FACE_LANDMARKS[62], FACE_LANDMARKS[66]
 
     def gap(moved: np.ndarray) -> float:
         places = shipped.rest() + moved
@@ -122,7 +122,5 @@ def test_joints_turn_what_hangs_on_them() -> None:
     assert place is not None
     row[place] = [np.sin(0.1), 0, 0, np.cos(0.1)]
     moved = measures.units(rig.vertices(row[None])[0]) - shipped.rest()
-    from understudy.cast.face import LANDMARKS
-
-    assert moved[LANDMARKS[8], 1] < -0.02
+    assert moved[FACE_LANDMARKS[8], 1] < -0.02
     assert np.abs(moved[shipped.piece("Hair")]).max() < 1e-5

@@ -8,16 +8,17 @@ import numpy as np
 import pytest
 from tests.cast.face import shipped
 
-from understudy.cast import acting, likeness
-from understudy.cast.face import LANDMARKS, clips
-from understudy.cast.face.controls import face_controls, shape_of
-from understudy.cast.keys import Sheet
+from assets.lint import acting
+from understudy import cast
+from understudy.cast import sheet_library
+from understudy.cast.dope_sheet.sheet import Sheet
+from understudy.cast.sheet_library import face_controls, face_shape_of
 from understudy.character import Curves
 from understudy.formats.arkit_names import WEIGHTS
 
-SHEETS = {sheet.name: sheet for sheet in clips.sheets()}
+SHEETS = {sheet.name: sheet for sheet in sheet_library.face_sheets()}
 ALIKE = 0.35
-"""Takes of one label share their peak by nature; 80 % of a take is 0.3 away from it (see `likeness.ALIKE`)."""
+"""Takes of one label share their peak by nature; 80 % of a take is 0.3 away from it (see `acting.ALIKE_DISTANCE`)."""
 
 
 @cache
@@ -31,7 +32,7 @@ def weights(name: str) -> np.ndarray:
 @cache
 def displaced(name: str) -> np.ndarray:
     """(F, 68, 3) of the landmarks in the head, in the units that the face is sculpted in."""
-    return np.einsum("fs,slc->flc", weights(name), shipped.deltas()[:, LANDMARKS])
+    return np.einsum("fs,slc->flc", weights(name), shipped.deltas()[:, cast.FACE_LANDMARKS])
 
 
 def curves() -> tuple[Curves, ...]:
@@ -40,7 +41,7 @@ def curves() -> tuple[Curves, ...]:
 
 def test_there_are_ten_of_each_label() -> None:
     assert [c.name for c in curves()] == list(SHEETS)
-    counts = {label: sum(c.labels == (label,) for c in curves()) for label in clips.LABELS}
+    counts = {label: sum(c.labels == (label,) for c in curves()) for label in sheet_library.FACE_LABELS}
     assert set(counts.values()) == {10} and len(curves()) == 70
 
 
@@ -77,12 +78,12 @@ def test_no_eye_is_shut_at_a_peak_by_a_blink() -> None:
 @pytest.mark.long
 def test_no_take_is_another_one_mirrored_or_retimed() -> None:
     controls = face_controls()
-    made = [clips.keying.control_curves(sheet, clips.vocabulary()) for sheet in SHEETS.values()]
+    made = [sheet_library.face_library().curves(sheet) for sheet in SHEETS.values()]
     half = slice(None, None, 2)  # every other of its samples is as telling here, in a third of the time
-    plain, mirrored = (np.array([likeness.path(c, controls, m)[half] for c in made]) for m in (False, True))
+    plain, mirrored = (np.array([acting.motion_path(c, controls, m)[half] for c in made]) for m in (False, True))
     for others in (plain, mirrored):
         for i in range(len(made) - 1):
-            nearest = likeness.distances(plain[i], others[i + 1 :])
+            nearest = acting.clip_distances(plain[i], others[i + 1 :])
             assert nearest.min() > ALIKE, (made[i].name, made[i + 1 + int(nearest.argmin())].name, nearest.min())
 
 
@@ -114,11 +115,11 @@ def test_a_stranger_tells_the_labels_from_the_peaks() -> None:
     right = 0
     for i, label in enumerate(labels):
         others = np.arange(70) != i
-        means = np.array([peaks[others & (labels == other)].mean(axis=0) for other in clips.LABELS])
-        right += clips.LABELS[int(np.linalg.norm(means - peaks[i], axis=1).argmin())] == label
+        means = np.array([peaks[others & (labels == other)].mean(axis=0) for other in sheet_library.FACE_LABELS])
+        right += sheet_library.FACE_LABELS[int(np.linalg.norm(means - peaks[i], axis=1).argmin())] == label
     assert right >= 66
 
 
 def test_controls_are_the_52_weights_once_each() -> None:
-    assert sorted(shape_of().values()) == sorted(WEIGHTS)
+    assert sorted(face_shape_of().values()) == sorted(WEIGHTS)
     assert len(face_controls()) == 55

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 from tests.cast.face import shipped
 
-from understudy.cast.face import LANDMARK_NAMES, LANDMARKS, landmarks, measures
+from assets.face import body, measures
+from understudy import cast
+from understudy.cast import FACE_LANDMARK_NAMES, FACE_LANDMARKS
 
 # of the iBUG scheme, numbered from 0: the landmark on the other side
 PARTNERS = [*range(16, -1, -1), *range(26, 16, -1), 27, 28, 29, 30, 35, 34, 33, 32, 31]
@@ -16,7 +19,7 @@ PARTNERS += [54, 53, 52, 51, 50, 49, 48, 59, 58, 57, 56, 55, 64, 63, 62, 61, 60,
 
 
 def _places() -> np.ndarray:
-    return shipped.rest()[LANDMARKS]
+    return shipped.rest()[FACE_LANDMARKS]
 
 
 def _named(numbers: np.ndarray) -> set[int]:
@@ -24,9 +27,9 @@ def _named(numbers: np.ndarray) -> set[int]:
 
 
 def test_there_are_68_of_them() -> None:
-    assert LANDMARKS.shape == (68,) and len(set(LANDMARKS.tolist())) == 68
-    assert LANDMARK_NAMES[0] == "lm00" and LANDMARK_NAMES[67] == "lm67"
-    assert not LANDMARKS.flags.writeable
+    assert FACE_LANDMARKS.shape == (68,) and len(set(FACE_LANDMARKS.tolist())) == 68
+    assert FACE_LANDMARK_NAMES[0] == "lm00" and FACE_LANDMARK_NAMES[67] == "lm67"
+    assert not FACE_LANDMARKS.flags.writeable
 
 
 def test_both_sides_are_mirror_images() -> None:
@@ -67,6 +70,8 @@ def test_inner_lips_meet_at_rest() -> None:
     assert np.abs(p[[61, 62, 63], 1] - p[[67, 66, 65], 1]).max() < 0.02 * measures.EYE_RADIUS / 0.13 + 0.004
 
 
-def test_a_written_file_is_read_again(tmp_path: Path) -> None:
-    landmarks.write(np.arange(68) * 3, tmp_path / "marks.txt")
-    assert np.array_equal(landmarks.read(tmp_path / "marks.txt"), np.arange(68) * 3)
+def test_a_written_file_is_what_the_cast_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    body.write_landmarks(np.arange(68) * 3, tmp_path / "marks.txt")
+    monkeypatch.setattr(cast, "LANDMARKS_FILE", tmp_path / "marks.txt")
+    names, vertices = cast._face_landmarks()
+    assert names == body.LANDMARK_NAMES == FACE_LANDMARK_NAMES and np.array_equal(vertices, np.arange(68) * 3)

@@ -5,7 +5,6 @@ import pytest
 from tests.expression.acting.puppet import puppet
 
 from understudy import cast, rig
-from understudy.cast import face
 from understudy.errors import InvalidInput
 from understudy.expression.acting import act, clip_of
 from understudy.expression.acting.coupling import Coupling
@@ -109,7 +108,7 @@ def test_landmarks_need_their_vertices() -> None:
 def test_a_shut_eye_is_a_shut_eye_on_a_face_with_larger_eyes() -> None:
     """Landmarks of a person whose eyes are half as high: their way is short, and yet shuts the eyes of the face."""
     character = cast.load("face").characters[0]
-    basis = basis_of(character, face.LANDMARKS)
+    basis = basis_of(character, cast.FACE_LANDMARKS)
     shut = sum(basis.deltas[basis.names.index(f"eyeBlink{side}")] for side in ("Left", "Right"))
     base, moved = np.array(basis.rest), np.array(shut)
     for eye in (slice(36, 42), slice(42, 48)):
@@ -128,6 +127,6 @@ def test_a_shut_eye_is_a_shut_eye_on_a_face_with_larger_eyes() -> None:
         gaze=np.zeros((2, 2)),
         head=np.zeros((2, 3)),
     )
-    clip = clip_of(done, character, landmarks=face.LANDMARKS)
+    clip = clip_of(done, character, landmarks=cast.FACE_LANDMARKS)
     weights = dict(zip(clip.channels[-1].columns, clip.values[1, -len(clip.channels[-1]) :]))
     assert min(weights["eyeBlinkLeft"], weights["eyeBlinkRight"]) > 0.75

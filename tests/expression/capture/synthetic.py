@@ -7,7 +7,6 @@ from functools import cache
 import numpy as np
 
 from understudy import cast
-from understudy.cast import face
 from understudy.expression.capture.camera import Camera
 from understudy.expression.onto_model import Basis, basis_of
 from understudy.maths import quaternion
@@ -18,7 +17,7 @@ MOVING = ("jawOpen", "mouthSmileLeft", "mouthSmileRight", "browInnerUp", "browDo
 
 @cache
 def face_basis() -> Basis:
-    return basis_of(cast.load("face").characters[0], face.LANDMARKS)
+    return basis_of(cast.load("face").characters[0], cast.FACE_LANDMARKS)
 
 
 def take(frames: int = 40) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

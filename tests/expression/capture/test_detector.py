@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from understudy import cast
-from understudy.cast import face
 from understudy.errors import MissingExtra
 from understudy.expression.capture import Camera, Detector, available, solved, tracked
 from understudy.expression.onto_model import basis_of
@@ -71,7 +70,7 @@ def test_her_smile_is_a_smile(photograph: np.ndarray, detector: Detector) -> Non
     """One picture, no neutral of hers, a face that is no likeness: she smiles, looks ahead, and has her eyes open."""
     found = detector.landmarks(photograph)
     assert found is not None
-    basis = basis_of(cast.load("face").characters[0], face.LANDMARKS)
+    basis = basis_of(cast.load("face").characters[0], cast.FACE_LANDMARKS)
     solution = solved(basis, found[None], Camera.of_picture(512, 512), 30.0, names=landmark_names(), neutral=None)
     weights = dict(zip(solution.names, solution.weights[0]))
     assert weights["mouthSmileLeft"] + weights["mouthSmileRight"] > 0.5
@@ -97,7 +96,7 @@ def test_a_film_that_pans_over_the_photograph(photograph: np.ndarray, detector: 
     assert size == (256, 256) and len(recording) == 10 and not recording.notes
     panned = recording.points + np.arange(10)[:, None, None] * [6, 4]
     assert np.abs(panned - panned[0]).mean() < 1.5, "pixels"
-    basis = basis_of(cast.load("face").characters[0], face.LANDMARKS)
+    basis = basis_of(cast.load("face").characters[0], cast.FACE_LANDMARKS)
     solution = solved(basis, recording.points, Camera.of_picture(*size), recording.rate, names=recording.names)
     assert solution.weights.max() < 0.5 and solution.weights.mean() < 0.05, "the first picture is her neutral"
 

@@ -10,7 +10,6 @@ from tests.expression.capture.synthetic import CAMERA, MOVING, face_basis, take
 from tests.expression.capture.test_film import written
 
 from understudy import cast
-from understudy.cast import face
 from understudy.errors import BadFile, InvalidInput
 from understudy.expression.capture import capture, tracked
 from understudy.expression.capture.camera import Camera
@@ -38,7 +37,7 @@ def test_a_film_gives_the_weights_that_made_it(tmp_path: Path) -> None:
     told: list[int] = []
     finder = Remembered(smaller(), lost=(7, 8))
     character = cast.load("face").characters[0]
-    solution, notes = capture(film, character, face.LANDMARKS, finder=finder, window=0, progress=told.append)
+    solution, notes = capture(film, character, cast.FACE_LANDMARKS, finder=finder, window=0, progress=told.append)
     assert notes == ("no face is seen in 2 of 40 pictures", "2 frames were filled in between their neighbours")
     assert told == [*range(1, 41)] and solution.rate == 30
     columns = [face_basis().names.index(name) for name in MOVING]
@@ -60,4 +59,4 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="seconds should lie between 0 and 600, but are -1"):
         tracked(film, Remembered(smaller()), seconds=-1)
     with pytest.raises(InvalidInput, match="neutral frame should lie between 0 and 5"):
-        capture(film, cast.load("face").characters[0], face.LANDMARKS, finder=Remembered(smaller()), neutral=9.0)
+        capture(film, cast.load("face").characters[0], cast.FACE_LANDMARKS, finder=Remembered(smaller()), neutral=9.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.data_folder import data_file
 
-from understudy.cast import lamp
+from understudy import cast
 from understudy.character import Channel, Character, Clip, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
@@ -270,7 +270,7 @@ def test_a_rig_of_someone_else_is_refused() -> None:
 
 
 def test_the_lamp() -> None:
-    asset = lamp.lamp()
+    asset = cast.load("lamp")
     rig = of(asset.characters[0])
     animation = (*asset.curves, *asset.clips)[0]
     found = reduce(animation, rig, 0.002)

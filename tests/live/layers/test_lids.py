@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.live.layers.bodies import body
 
-from understudy.cast import dragon as cast_dragon
+from understudy import cast
 from understudy.live.layers.lids import lids_of
 from understudy.rig import LayeredRig
 
@@ -27,7 +27,7 @@ def test_the_dragons_lids(dragon: LayeredRig) -> None:
 def test_the_measure_follows_the_lid_itself(dragon: LayeredRig) -> None:
     left, _ = lids_of(dragon)
     joint = dragon.character.skeleton.index("LidUpper.L")
-    for row in cast_dragon.poses().values():
+    for row in cast.poses("dragon", groups=True).values():
         opened = dragon.rest.copy()
         shut = opened.copy()
         shut[left.columns[0]] = 1

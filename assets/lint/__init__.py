@@ -1,0 +1,1 @@
+"""Checks that animators run on dope sheets."""

@@ -1,0 +1,1 @@
+"""The smaller members of the cast: lamp, penguin, squirrel and actor."""
