@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.deform import mesh_animation_weights
+from understudy.deform.mesh_animation_weights import vertex_weights
 from understudy.maths import accelerate
 
 KERNELS = "understudy.deform.mesh_animation_kernels"
@@ -38,7 +38,7 @@ def solve_weights(rest: Array, matrices: Array, frames: Array, influences: int) 
         np.zeros((len(rest), min(influences, bones))),
     )
     kernels = accelerate.kernels(KERNELS)
-    solve = (kernels or mesh_animation_weights).vertex_weights
+    solve = vertex_weights if kernels is None else kernels.vertex_weights
     ridge = RIDGE * count * float(np.mean(np.sum((rest - rest.mean(axis=0)) ** 2, axis=1)))
     solve(p, np.ascontiguousarray(pairs), seen, ridge, CANDIDATES, joints, weights)
     return joints, weights
