@@ -41,7 +41,7 @@ class SkinSurface:
     depth: Array  # (V,) distance to the closed head before carving: 0 on the outside, negative in mouth and sockets
     sheet: Array  # (V,) height of the lips' sheet
     jaw: Array  # (V,) how much each vertex follows the jaw
-    mean: Any  # (V, V) sparse: the mean over the neighbours, for `smoothing.smoothed`
+    mean: Any  # (V, V) sparse: the mean over the neighbours, for `fields.smoothed`
 
 
 @dataclass(frozen=True, eq=False)

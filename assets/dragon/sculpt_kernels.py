@@ -1,6 +1,6 @@
 """The dragon as a signed distance field: ellipsoids, capsules and spheres melted together, then carved.
 
-Every field is written once, in the arithmetic of `sculpting.solids_kernels`, so the uncompiled functions are the oracle
+Every field is written once, in the arithmetic of `sculpting.kernels`, so the uncompiled functions are the oracle
 of the compiled loops below. All take the left half (x >= 0) in head lengths, unless they say that they mirror. Negative
 is inside. Nothing is cached on disk: numba would not notice that a measure in another file has changed.
 """

@@ -1,7 +1,7 @@
 """The face as signed distance fields: head, hair and shirt, each a list of blended pieces.
 
 Every field is written once, in arithmetic that NumPy does on arrays and numba on single numbers; the pieces and their
-blends are those of `sculpting.solids_kernels`. Fields of the head take the left half (x >= 0) unless they say that they
+blends are those of `sculpting.kernels`. Fields of the head take the left half (x >= 0) unless they say that they
 mirror. Negative is inside.
 """
 

@@ -258,7 +258,7 @@ def shadow(eye: Eye) -> Patch:
 
 
 def eye_parts(eye: Eye) -> dict[str, list[Patch]]:
-    """Everything of both eyes, by the names of `materials.EYES`; what shapes move comes first."""
+    """Everything of both eyes, by the names of `coat.EYE_MATERIALS`; what shapes move comes first."""
     return {
         "Lids": [half for which in ("Upper", "Lower") for half in pair(lid(eye, which))],
         "LidShadow": list(pair(shadow(eye))),
