@@ -1,7 +1,7 @@
 /** What every part of the page works with. */
 import type { Connection } from "./protocol/connection";
 import type { Notices } from "./shell/notices";
-import type { Stage } from "./stage/stage";
+import type { Stage } from "./stage/api";
 import type { Store } from "./store";
 
 export interface Context {

@@ -1,6 +1,6 @@
 /** A number that is dragged, typed, stepped by keys, and reset by a double click. */
 import { h } from "../dom";
-import { drag } from "./drag";
+import { drag } from "./pointer_drag";
 
 export interface NumberOptions {
   label: string; // what it is, for those who cannot see it

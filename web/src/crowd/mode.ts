@@ -5,7 +5,7 @@ import { slider } from "../controls/slider";
 import { h, replace } from "../dom";
 import type { Mode } from "../modes/mode";
 import type { ModelEntry } from "../protocol/messages";
-import type { View } from "../stage/stage";
+import type { View } from "../stage/api";
 import { costLine } from "./cost";
 
 const EVERY = 100; // ms between two looks of a hundred characters

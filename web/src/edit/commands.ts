@@ -1,7 +1,7 @@
 /** The edit mode's commands: the palette lists them, keys run them, as Blender's and Maya's users expect. */
 import type { Command } from "../modes/mode";
 import type { EditActions } from "./actions";
-import type { Operation } from "./gesture";
+import type { Operation } from "./drag";
 import type { EditSession } from "./session";
 import type { EditView, Tool } from "./view";
 

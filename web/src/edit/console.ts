@@ -1,5 +1,5 @@
 /** What the console and the tests that drive the page can ask: `window.understudy`. */
-import type { Stage } from "../stage/stage";
+import type { Stage } from "../stage/api";
 import type { CurveLayer } from "./curve_layer";
 import type { Latencies, Trace } from "./latency";
 import type { EditSession } from "./session";

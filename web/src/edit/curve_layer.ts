@@ -4,11 +4,11 @@ import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { type EditState, FRAME, type PointRef, type ShownCurve } from "../protocol/messages";
 import { nearestOn, type Triple } from "./geometry";
+import { type Spot, Spots } from "./glyphs";
 import { followed, frameNear, type MotionCurve, type Paths, placeAt, readPaths, turnAt } from "./paths";
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
-import { type Spot, Spots } from "./spots";
 import { type EditView, samePoint } from "./view";
 
 const REACH = 9; // px around a curve that still hit it

@@ -2,15 +2,15 @@ import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { asSentence } from "../shell/notices";
 import { distinct } from "./actions";
-import { beside, comesTo } from "./blocked";
-import { metres } from "./gesture";
-import { ghostTimes } from "./ghosting";
+import { apart } from "./curve_labels";
+import { metres } from "./drag";
 import { ringPaths } from "./gizmo";
 import { limitable } from "./joint_section";
 import { heldOf } from "./lists";
+import { beside, comesTo } from "./obstacles";
+import { ghostTimes } from "./onion_skin";
 import { axisOf } from "./ribbon";
-import { even, spanOf } from "./sketching";
-import { apart } from "./tags";
+import { even, spanOf } from "./sketch_tool";
 import { jointPoint, pointName, samePoint, skinPoint } from "./view";
 
 describe("points", () => {

@@ -5,8 +5,8 @@
 import { Quaternion, Vector3 } from "three";
 import type { Context } from "../context";
 import type { CurveLayer } from "./curve_layer";
+import type { Gestures, Grip, Operation } from "./drag";
 import { AXES, type Axis, triple, vector } from "./geometry";
-import type { Gestures, Grip, Operation } from "./gesture";
 import { frameOf } from "./paths";
 import type { EditView } from "./view";
 

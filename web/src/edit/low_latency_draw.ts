@@ -3,7 +3,7 @@
  * frame, and none is begun while the one before is still being drawn: calls of WebGL return long before that, and what
  * a hand does would be seen several pictures late. By then only the newest counts.
  */
-import type { Stage } from "../stage/stage";
+import type { Stage } from "../stage/api";
 
 const LOOK = 1; // ms between two looks at a picture that is being drawn
 

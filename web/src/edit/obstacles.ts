@@ -4,11 +4,11 @@ import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
-import { type Gestures, SAYS } from "./gesture";
+import { type Gestures, SAYS } from "./drag";
 import { svg } from "./gizmo";
+import type { Spot } from "./glyphs";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
-import type { Spot } from "./spots";
 
 type Way = OfferEntry["way"];
 const WAYS: Record<Way, { title: string; about: string }> = {

@@ -3,7 +3,7 @@ import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { FRAME } from "../protocol/messages";
 import type { EditActions } from "./actions";
-import type { Gestures } from "./gesture";
+import type { Gestures } from "./drag";
 import type { EditSession } from "./session";
 import type { Display, EditView } from "./view";
 

@@ -4,11 +4,11 @@
 import type { Context } from "../context";
 import { type Item, showMenu } from "../controls/menu";
 import { h } from "../dom";
-import type { Picked } from "../stage/stage";
+import type { Picked } from "../stage/api";
 import type { EditActions } from "./actions";
 import type { CurveLayer, OnCurve } from "./curve_layer";
+import type { Gestures, Grip, Operation, PointerAt } from "./drag";
 import type { Axis } from "./geometry";
-import type { Gestures, Grip, Operation, PointerAt } from "./gesture";
 import { type EditView, jointPoint, pointName, skinPoint } from "./view";
 
 const THRESHOLD = 3; // px before a press is a drag

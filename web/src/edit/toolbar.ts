@@ -1,7 +1,7 @@
 /** Over the stage: the tools, what is done at the moment, and the number of keys, which no drag changes. */
 import type { Context } from "../context";
 import { h, icon } from "../dom";
-import type { Gestures, Going } from "./gesture";
+import type { Gestures, Going } from "./drag";
 import type { EditSession } from "./session";
 import type { EditView, Tool } from "./view";
 

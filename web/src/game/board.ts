@@ -1,9 +1,9 @@
 /** The board on stage: the slab, the marks as they are drawn, what the pointer or the keyboard is at. */
 import { Group } from "three";
 import type { GameEvent, GameTable } from "../protocol/messages";
-import type { Stage } from "../stage/stage";
+import type { Stage } from "../stage/api";
+import { squareCentre, worldFromBoard } from "./board_view";
 import { type MarkKind, type MarkLook, makeMark } from "./marks";
-import { squareCentre, worldFromBoard } from "./placing";
 import { makeSlab } from "./slab";
 
 const STROKE = 200; // ms to draw a mark

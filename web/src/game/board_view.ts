@@ -1,8 +1,8 @@
 /** Where the board is in the world, and the view that shows both sides of it. */
 import { Matrix4, Plane, type Ray, Vector3 } from "three";
 import type { GameTable } from "../protocol/messages";
+import type { View } from "../stage/api";
 import { FOV } from "../stage/orbit";
-import type { View } from "../stage/stage";
 
 const AZIMUTH = 0.16; // radians: a little from the side there is more depth
 const ELEVATION = 0.38; // radians: the board is seen, and so is the face

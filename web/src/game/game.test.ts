@@ -2,9 +2,9 @@ import { PerspectiveCamera, Raycaster, Vector2, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import type { GameEvent, GameTable } from "../protocol/messages";
 import { eye, FOV } from "../stage/orbit";
+import { corners, hit, squareCentre, viewOf, worldFromBoard } from "./board_view";
+import { mayTake, SQUARES, squareLabel, statusLine, stepped } from "./game_text";
 import { seedOf } from "./mode";
-import { corners, hit, squareCentre, viewOf, worldFromBoard } from "./placing";
-import { mayTake, SQUARES, squareLabel, statusLine, stepped } from "./reading";
 
 const TABLE: GameTable = { centre: [0.1, 0.12, 0.55], width: 0.48, lean: 0.26, ground: 0.03, tall: 0.68 };
 const GAME: GameEvent = {

@@ -1,7 +1,7 @@
 /** What is written over the game: the score, how it stands, how well the character plays, a new game. */
 import { h, icon } from "../dom";
 import type { GameEvent, GameStrength } from "../protocol/messages";
-import { called, capital, SQUARES, squareLabel, statusLine } from "./reading";
+import { called, capital, SQUARES, squareLabel, statusLine } from "./game_text";
 
 const CLAWS = "M3.5 2.5c1 4 3.5 8 6.5 11M6.5 2.5c1 3.5 3 7 5.5 9.5M12.5 3c-2 4-5 8-9 10.5M10 2.5c-1.5 3.5-4 7-7 9";
 const RING = "M8 2.8a5.2 5.2 0 1 0 .1 0";

@@ -1,8 +1,8 @@
 /** Buttons of what a character can be told: labels (TRANSITION), named poses (IDLE), clips (PLAY). */
 import { h, replace } from "../dom";
-import { found } from "./finding";
 import { hueOf } from "./hues";
-import type { Performing } from "./performing";
+import { found } from "./name_filter";
+import type { Performing } from "./performance_store";
 import type { ModelEntry } from "./wire";
 
 const FEW = 12; // poses or clips; of more, those are shown that a few letters find

@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { type Slider, slider } from "../controls/slider";
 import { h } from "../dom";
-import type { Performing } from "./performing";
+import type { Performing } from "./performance_store";
 
 export function dialsPanel({ connection }: Context, performing: Performing): HTMLElement {
   let touched = 0; // when a dial was last turned here: the server's echo of before is not listened to

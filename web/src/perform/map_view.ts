@@ -1,9 +1,9 @@
 /** The latent map in the page: a canvas with names over it. Hover tells a moment, a click moves there. */
 import { WebGLRenderer } from "three";
 import { h } from "../dom";
-import type { Stage } from "../stage/stage";
+import type { Stage } from "../stage/api";
 import { hueOf } from "./hues";
-import { Backing } from "./map_backing";
+import { Backing } from "./map_background";
 import { type LatentMap, type Moment, momentOf, placeOf } from "./map_file";
 import { nearestPoint } from "./map_picking";
 import { createMapScene, type MapScene } from "./map_scene";

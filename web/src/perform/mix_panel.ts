@@ -2,7 +2,7 @@
 import { slider } from "../controls/slider";
 import { h, replace } from "../dom";
 import { hueOf } from "./hues";
-import type { Performing } from "./performing";
+import type { Performing } from "./performance_store";
 
 export function mixPanel(performing: Performing): HTMLElement {
   const pick = (name: string): HTMLSelectElement => h("select", { "aria-label": name, onchange: () => changed() });

@@ -1,5 +1,5 @@
 /** The names that are shown of many: the best matches of a few letters, or the first ones, whole poses before parts. */
-import { match } from "../shell/matching";
+import { match } from "../shell/fuzzy_match";
 
 /** At most `most` of the names; those with a dot (`eyes.left`) are parts of a pose, and come after the others. */
 export function found(names: readonly string[], query: string, most: number): string[] {

@@ -1,11 +1,11 @@
 /** What the panels work out by themselves: labels of clips, lines of scripts, where the character looks. */
 import { describe, expect, it } from "vitest";
 import type { CharacterEntry } from "../protocol/messages";
-import { found } from "./finding";
 import { between } from "./gaze_pointer";
 import { hueColour, hueOf } from "./hues";
-import { labelsOf } from "./labels_of";
+import { found } from "./name_filter";
 import { linesOfStep, starter, stepOf } from "./script_text";
+import { labelsOf } from "./training_labels";
 
 function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {
   return {

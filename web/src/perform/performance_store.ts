@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import type { ModelEntry, PerformingEvent, TellRequest } from "../protocol/messages";
 import { hueOf } from "./hues";
-import { labelsOf } from "./labels_of";
+import { labelsOf } from "./training_labels";
 
 export type Telling = Omit<TellRequest, "kind">;
 

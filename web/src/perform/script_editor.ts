@@ -2,8 +2,8 @@
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { ScriptEntry } from "../protocol/messages";
-import { askFor } from "../shell/asking";
-import type { Performing } from "./performing";
+import { askFor } from "../shell/prompt";
+import type { Performing } from "./performance_store";
 import { linesOfStep, starter, stepOf } from "./script_text";
 
 const PAUSE = 450; // ms without a key before a text is checked

@@ -2,8 +2,8 @@
 import type { Context } from "../context";
 import { showMenu } from "../controls/menu";
 import { h, icon, replace } from "../dom";
-import { exportItems } from "../shell/exporting";
-import type { Performing } from "./performing";
+import { exportItems } from "../shell/export_menu";
+import type { Performing } from "./performance_store";
 import type { TakeEntry } from "./wire";
 
 const DOTS = "M3 8h.01M8 8h.01M13 8h.01";

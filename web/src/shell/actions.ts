@@ -7,7 +7,7 @@ import { KEYMAPS, type Keymap, type KeymapName } from "./keymap";
 import { titleOf } from "./library_rows";
 import { exportsOfStage } from "./topbar";
 import type { Transport } from "./transport";
-import type { Gesture } from "./viewing";
+import type { Gesture } from "./view_drag";
 
 export interface Parts {
   context: Context;

@@ -1,5 +1,5 @@
 /** The page's frame: top bar, library, viewport, mode panel, timeline; docks collapse, resize, and remember it. */
-import { drag } from "../controls/drag";
+import { drag } from "../controls/pointer_drag";
 import { h } from "../dom";
 import { remember, remembered } from "./settings";
 

@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { h, icon, replace } from "../dom";
 import { fileSize } from "./time";
-import { type Arrival, type FileState, sendFiles } from "./uploading";
+import { type Arrival, type FileState, sendFiles } from "./upload";
 
 const SIGNS: Record<FileState, string> = {
   waiting: "M4 8h8",

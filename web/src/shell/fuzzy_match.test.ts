@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { match, ranked } from "./matching";
+import { match, ranked } from "./fuzzy_match";
 
 const titles = [
   "Play or pause",

@@ -5,9 +5,9 @@ import { showMenu } from "../controls/menu";
 import { h, icon, replace } from "../dom";
 import { labelColour } from "../labels";
 import type { CharacterEntry, ClipEntry, Document, TakeEntry } from "../protocol/messages";
-import { askFor } from "./asking";
-import { exportItems } from "./exporting";
+import { exportItems } from "./export_menu";
 import { labelsOf, libraryRows, titleOf } from "./library_rows";
+import { askFor } from "./prompt";
 import { type Row, rowList } from "./rowlist";
 import { duration } from "./time";
 

@@ -1,6 +1,6 @@
 /** What the library lists for a search: characters, clips and takes that match its words and its labels. */
 import type { CharacterEntry, ClipEntry, Document, TakeEntry } from "../protocol/messages";
-import { match } from "./matching";
+import { match } from "./fuzzy_match";
 
 export interface Rows {
   characters: CharacterEntry[];

@@ -2,15 +2,15 @@ import { describe, expect, it } from "vitest";
 import { bounded, typedNumber } from "../controls/number";
 import { labelColour } from "../labels";
 import type { ClipEntry, Document } from "../protocol/messages";
+import { selectionAfter } from "./click_selection";
 import { fitted } from "./docks";
 import { progressText } from "./jobs";
 import { libraryRows } from "./library_rows";
 import { type Lived, lived } from "./live_strip";
-import { selectionAfter } from "./picking";
 import { clock, duration, fileSize } from "./time";
 import { GUTTER, hitAt, type Picture } from "./timeline_picture";
 import { marks } from "./transport";
-import { viewAfter } from "./viewing";
+import { viewAfter } from "./view_drag";
 
 const clip = (name: string, labels: string[] = []): ClipEntry =>
   ({

@@ -1,8 +1,8 @@
 /** The palette (Ctrl+K): every command by name, with its key. */
 import { h, replace } from "../dom";
 import type { Command } from "../modes/mode";
+import { ranked } from "./fuzzy_match";
 import { type Keymap, shownKey } from "./keymap";
-import { ranked } from "./matching";
 
 const MOST = 60; // rows that are shown; more letters find the rest
 

@@ -3,8 +3,8 @@ import type { Context } from "../context";
 import { h } from "../dom";
 import { createLiveStrip } from "./live_strip";
 import { type Span, xOf } from "./ruler";
-import { addGestures } from "./timeline_gestures";
 import { drawTimeline, GUTTER, type Picture } from "./timeline_picture";
+import { addGestures } from "./timeline_pointer";
 import type { Transport } from "./transport";
 import { createTransportBar } from "./transport_bar";
 

@@ -5,7 +5,7 @@ import { h, icon } from "../dom";
 import { type Mode, modes } from "../modes/mode";
 import type { ConnectionState } from "../protocol/connection";
 import type { DockName, Docks } from "./docks";
-import { exportItems } from "./exporting";
+import { exportItems } from "./export_menu";
 import { titleOf } from "./library_rows";
 
 const ICONS = {

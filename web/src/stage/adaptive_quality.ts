@@ -2,11 +2,12 @@
  * Relief: what is left out while something moves, where pictures come too slowly: pixels (see `pace.ts`), triangles,
  * and pictures themselves (see `breath.ts`). As soon as all rests, one more picture is drawn with all of it.
  */
-import { Breath } from "./breath";
+
 import { parseSketch } from "./description";
 import type { Figure } from "./figure";
-import { Pace } from "./pace";
+import { Breath } from "./frame_throttle";
 import type { Ability } from "./renderer";
+import { Pace } from "./resolution_scaler";
 
 const REST = 400; // ms without a picture
 const TOUCHES = ["pointerdown", "pointermove", "pointerup", "keydown", "wheel"] as const;

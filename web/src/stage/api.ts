@@ -1,7 +1,7 @@
 /** The stage: a lit room with characters in it, drawn only when something has changed. */
 import type { Object3D, Ray } from "three";
 
-export { createStage } from "./theatre";
+export { createStage } from "./viewport";
 
 /** What lies under the pointer, by the id buffer: exact for every deformation, at the price of one small picture. */
 export interface Picked {

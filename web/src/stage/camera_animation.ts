@@ -1,6 +1,7 @@
 /** A flight of the camera from one view to another: fast at first, and gently there. */
+
+import type { View } from "./api";
 import { between } from "./orbit";
-import type { View } from "./stage";
 
 const FRAMING = 240; // ms
 

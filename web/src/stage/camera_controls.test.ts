@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { motionOf, wheelFactor } from "./gestures";
+import { motionOf, wheelFactor } from "./camera_controls";
 
 const press = (button: number, keys: Partial<Record<"altKey" | "shiftKey" | "ctrlKey" | "metaKey", boolean>> = {}) =>
   motionOf({ button, altKey: false, shiftKey: false, ctrlKey: false, metaKey: false, ...keys });

@@ -16,9 +16,9 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
+import { READ } from "./data_textures";
+import type { PlacingUniforms } from "./deformed_material";
 import type { Figure } from "./figure";
-import type { PlacingUniforms } from "./placing";
-import { READ } from "./tables";
 
 const SIZE = 160; // pixels; the blur hides them
 const REACH = 0.16; // of the figure's size: what hangs higher leaves no shadow

@@ -9,7 +9,7 @@
  * many blocks of V texels; each has its own block of the pose table: three rows of each bone's matrix, then weights,
  * four a row.
  */
-import { READ } from "./tables";
+import { READ } from "./data_textures";
 
 export const DEFORM_VERTEX = /* glsl */ `
 in vec3 position;

@@ -14,11 +14,11 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
+import { filled, LINE, lines, numbersOf, table } from "./data_textures";
 import { DEFORM_FRAGMENT, DEFORM_VERTEX } from "./deform_shader";
 import type { Description } from "./description";
 import { DUAL_FLOATS, writeDual } from "./dual";
 import { FORM, type Frame } from "./frames";
-import { filled, LINE, lines, numbersOf, table } from "./tables";
 
 export interface Deformation {
   readonly place: Texture; // of what is drawn

@@ -1,7 +1,7 @@
 /** Placing: three's own materials, made to read vertices from the tables of a deformation. */
 import type { Material, Texture, WebGLProgramParametersWithUniforms } from "three";
+import { READ } from "./data_textures";
 import type { Deformation } from "./deformation";
-import { READ } from "./tables";
 
 export interface PlacingUniforms {
   places: { value: Texture | null };

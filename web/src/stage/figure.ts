@@ -11,13 +11,13 @@ import {
   type WebGLRenderer,
 } from "three";
 import { type Deformation, Skinned } from "./deformation";
+import { placingUniforms, pointAt, pointAtAll } from "./deformed_material";
 import { type Description, leadingJoints, type PartEntry } from "./description";
 import { FORM, type Frame } from "./frames";
+import { fill, indexOf, joined, type Piece, piecesOf } from "./lod_mesh";
 import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials";
-import { placingUniforms, pointAt, pointAtAll } from "./placing";
-import { fill, indexOf, joined, type Piece, piecesOf } from "./sketch";
-import { Streamed } from "./streamed";
-import { swiftOf } from "./swift";
+import { Streamed } from "./streamed_mesh";
+import { swiftOf } from "./vertex_lit_material";
 
 export class Figure {
   readonly group = new Group();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Inbox } from "./frame_queue";
 import type { Frame } from "./frames";
-import { Inbox } from "./inbox";
 
 const frame = (stream: number, sequence: number): Frame => ({
   stream,

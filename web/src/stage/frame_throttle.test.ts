@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Breath } from "./breath";
+import { Breath } from "./frame_throttle";
 
 describe("pauses between pictures", () => {
   it("are half as long as a picture takes", () => {

@@ -1,12 +1,12 @@
 /** Ghosts: the character at other times, seen through, as animators know them from onion skin paper. */
 import { Color, FrontSide, GLSL3, Group, LessEqualDepth, Mesh, RawShaderMaterial, type WebGLRenderer } from "three";
+import { READ } from "./data_textures";
 import { type Deformation, Skinned } from "./deformation";
+import { placingUniforms, pointAt } from "./deformed_material";
 import type { Description } from "./description";
 import type { Figure } from "./figure";
 import { FORM, type Frame, HEADER } from "./frames";
-import { placingUniforms, pointAt } from "./placing";
-import { Streamed } from "./streamed";
-import { READ } from "./tables";
+import { Streamed } from "./streamed_mesh";
 
 const PAST = new Color("#e0607e").convertLinearToSRGB();
 const FUTURE = new Color("#4cc9b0").convertLinearToSRGB();

@@ -4,7 +4,7 @@ import { gridStep } from "./ground";
 import { followed, towards } from "./lights";
 import { soften } from "./materials";
 import { singleTap } from "./renderer";
-import { swiftVertex } from "./swift";
+import { swiftVertex } from "./vertex_lit_material";
 
 describe("soft skin", () => {
   it("is built into three's own light, wherever that moves", () => {

@@ -21,8 +21,8 @@ import {
   Texture,
   type Wrapping,
 } from "three";
+import { type PlacingUniforms, placed } from "./deformed_material";
 import type { MaterialEntry, TextureUse } from "./description";
-import { type PlacingUniforms, placed } from "./placing";
 
 const WRAPS: Record<number, Wrapping> = {
   33071: ClampToEdgeWrapping,

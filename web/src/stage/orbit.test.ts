@@ -1,7 +1,7 @@
 import { PerspectiveCamera, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
+import type { View } from "./api";
 import { between, eye, FOV, framed, moved, turned, zoomed } from "./orbit";
-import type { View } from "./stage";
 
 const view: View = { target: [0.2, 1, -0.4], azimuth: 0.7, elevation: 0.3, distance: 4 };
 

@@ -1,6 +1,6 @@
 /** The camera's place, as a target and two angles: what turning, moving and zooming do to it, without a page. */
 import { Vector3 } from "three";
-import type { View } from "./stage";
+import type { View } from "./api";
 
 export const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 export const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind

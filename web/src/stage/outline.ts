@@ -14,8 +14,8 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
+import { READ } from "./data_textures";
 import type { Figure } from "./figure";
-import { READ } from "./tables";
 
 const AMBER = "#f2a33a";
 const WIDTH = 1.6; // CSS pixels

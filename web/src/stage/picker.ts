@@ -16,9 +16,9 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
+import type { Picked } from "./api";
+import { READ } from "./data_textures";
 import type { Figure } from "./figure";
-import type { Picked } from "./stage";
-import { READ } from "./tables";
 
 export class Picker {
   private readonly scene = new Scene();

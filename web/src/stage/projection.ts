@@ -1,7 +1,7 @@
 /** From the world to the screen, and back along a ray. */
 import { Matrix4, type PerspectiveCamera, Plane, type Ray, Raycaster, Vector2, Vector3 } from "three";
+import type { View } from "./api";
 import { eye } from "./orbit";
-import type { View } from "./stage";
 
 /** Puts the camera where a view has it, with near and far around what is on stage. */
 export function placeCamera(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Pace } from "./pace";
+import { Pace } from "./resolution_scaler";
 
 function run(pace: Pace, pictures: number, gap: number, from = 0): number {
   for (let i = 1; i <= pictures; i++) pace.drew(from + i * gap, 5);

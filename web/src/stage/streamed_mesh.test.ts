@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { numbersOf } from "./data_textures";
 import type { Description } from "./description";
 import { FORM, type Frame } from "./frames";
-import { joined, pieceOf, piecesOf } from "./sketch";
-import { renumbered, Streamed } from "./streamed";
-import { numbersOf } from "./tables";
+import { joined, pieceOf, piecesOf } from "./lod_mesh";
+import { renumbered, Streamed } from "./streamed_mesh";
 
 /** Two triangles that share an edge; the vertex 4 lies where 1 does, on the other side of a seam. */
 function corner(): Description {

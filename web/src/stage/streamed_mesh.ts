@@ -1,10 +1,10 @@
 /** What the server streams: its vertices go straight into the tables, their normals are made of what is drawn. */
 import type { DataTexture } from "three";
+import { numbersOf, table } from "./data_textures";
 import type { Deformation } from "./deformation";
 import type { Description } from "./description";
 import { FORM, type Frame } from "./frames";
 import { Shading } from "./shading";
-import { numbersOf, table } from "./tables";
 
 export class Streamed implements Deformation {
   readonly count = 1;

@@ -9,9 +9,9 @@
  * mirrors the room, which has to be seen sharply, and is small.
  */
 import { type Material, MeshPhysicalMaterial, MeshStandardMaterial } from "three";
+import { type PlacingUniforms, placed } from "./deformed_material";
 import type { MaterialEntry } from "./description";
 import { SOFT_LIGHT } from "./materials";
-import { type PlacingUniforms, placed } from "./placing";
 
 /** The swift twin of a material; the material itself where it has none. */
 export function swiftOf(material: Material, entry: MaterialEntry, uniforms: PlacingUniforms): Material {

@@ -1,25 +1,25 @@
 /** The stage itself: it holds the figures, the light and the camera, and draws when something has changed. */
 import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
+import { Relief } from "./adaptive_quality";
+import type { Picked, Stage, StageStats, View } from "./api";
 import { Backdrop } from "./backdrop";
+import { Flight } from "./camera_animation";
+import { listen } from "./camera_controls";
 import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
-import { Flight } from "./flight";
+import { Inbox } from "./frame_queue";
 import { parseFrame } from "./frames";
-import { listen } from "./gestures";
 import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
-import { Inbox } from "./inbox";
 import { Lights } from "./lights";
 import { Listeners } from "./listeners";
 import type { Finesse } from "./materials";
 import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
 import { Outline } from "./outline";
-import { Picker } from "./picking";
-import { onCanvas, placeCamera, projected, rayThrough } from "./projecting";
-import { Relief } from "./relief";
+import { Picker } from "./picker";
+import { onCanvas, placeCamera, projected, rayThrough } from "./projection";
 import { makeRenderer } from "./renderer";
 import { Shadows } from "./shadows";
-import type { Picked, Stage, StageStats, View } from "./stage";
 
 const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
 

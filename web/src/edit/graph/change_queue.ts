@@ -3,7 +3,7 @@
  * one step.
  */
 import type { EditSession } from "../session";
-import type { KeysMessage } from "./telling";
+import type { KeysMessage } from "./key_messages";
 
 export interface Sender {
   /** Shows what a gesture has come to; the message is made only if it is sent. */

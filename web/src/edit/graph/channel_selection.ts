@@ -4,8 +4,8 @@
 import type { Context } from "../../context";
 import type { EditSession } from "../session";
 import { targetsOf } from "./framing";
+import { wireChannel } from "./key_messages";
 import type { Model } from "./model";
-import { wireChannel } from "./telling";
 
 const MOST_CHANNELS = 400; // that the server sends at once
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { bernstein, extent, solveUnit } from "./bezier";
 import { BEZIER, isBroken, keyFrom, LINEAR, STEP, segmentAt } from "./curves";
 import { bezierValue, keySigns, sampleRow } from "./sampling";
-import { hermite, numbers } from "./testing";
+import { hermite, numbers } from "./test_channels";
 
 const row = (n: number) => new Float64Array(n);
 

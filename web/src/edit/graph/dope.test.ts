@@ -3,7 +3,7 @@ import { chosenBy, found } from "./channel_list";
 import { allTimes, keysAt, keysInBox, ROW, rowAt, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { angleFor, lengthText, placeOf, reducedText, toleranceAt } from "./reduce_dial";
 import { NOTHING } from "./selection";
-import { hermite } from "./testing";
+import { hermite } from "./test_channels";
 import { xAt } from "./view";
 
 const one = hermite(

@@ -1,7 +1,8 @@
 /** The dope sheet as a surface: rows beside the list of channels, scrolled with it. */
+
+import { createDrawing, type DrawnSurface, type Own } from "./canvas_surface";
 import { allTimes, keysAt, keysInBox, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { drawSheet, drawSheetTop } from "./dope_picture";
-import { createDrawing, type DrawnSurface, type Own } from "./drawn_surface";
 import type { Pointing } from "./graph_picture";
 import { edgeAt } from "./hits";
 import type { Model } from "./model";

@@ -2,13 +2,13 @@
  * The graph as a picture: value axis, curves and keys below; what is selected, its handles and the pointer's box above.
  */
 import type { Span } from "../../shell/ruler";
-import { drawMany, MANY, rastered, stampKeys } from "./crowd_picture";
 import { isBroken } from "./curves";
 import { type HandlePlace, hasHandle, type Side } from "./handles";
 import { type Box, type edgeAt, GRIP, type Graph, handlePoint, keyPoint, keysBetween, selectionBox } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
 import { type Samples, trace } from "./paths";
+import { drawMany, MANY, rastered, stampKeys } from "./raster_picture";
 import { diamond, drawRuler, RULER } from "./ruler_picture";
 import { countKeys, type KeyPlace } from "./selection";
 import { valueTicks, yAt } from "./view";

@@ -1,5 +1,5 @@
 /** The graph as a surface: draws the chosen channels when something changed, and says what lies under the pointer. */
-import { createDrawing, type DrawnSurface, type Own } from "./drawn_surface";
+import { createDrawing, type DrawnSurface, type Own } from "./canvas_surface";
 import { drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
 import {
   edgeAt,

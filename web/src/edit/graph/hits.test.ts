@@ -16,7 +16,7 @@ import { columnExtent, keyFactors, lanesOf, unitOfLanes } from "./lanes";
 import { trace } from "./paths";
 import { keySigns, sampleRow } from "./sampling";
 import { NOTHING } from "./selection";
-import { hermite, numbers } from "./testing";
+import { hermite, numbers } from "./test_channels";
 import { fittedView, movedView, timeAt, valueAt, valueTicks, xAt, yAt, zoomedView } from "./view";
 
 const channel = hermite(

@@ -1,11 +1,11 @@
 /** A gesture that changes keys: it shows what it comes to, and keeps it as one step or takes it back. */
-import { drag } from "../../controls/drag";
+import { drag } from "../../controls/pointer_drag";
+import type { Sender } from "./change_queue";
 import type { CurveChannel } from "./curves";
+import { type Done, gestureMessage } from "./key_messages";
+import { transformed } from "./key_transform";
 import { keyFactors } from "./lanes";
 import type { Model } from "./model";
-import { transformed } from "./moving";
-import type { Sender } from "./sending";
-import { type Done, gestureMessage } from "./telling";
 
 export const THRESHOLD = 3; // px before a press becomes a drag
 

@@ -1,10 +1,10 @@
 /** Selected keys moved and stretched, handles turned: by the pointer from a press, or after it from a key. */
 import { snapped } from "../../shell/ruler";
-import { type Changing, change, transformedBy } from "./changing";
 import { type HandlePlace, withHandle } from "./handles";
 import type { Box, Edge } from "./hits";
+import { type Changing, change, transformedBy } from "./key_change";
+import { roomToMove, roomToStretch } from "./key_transform";
 import { keyFactors } from "./lanes";
-import { roomToMove, roomToStretch } from "./moving";
 import { type KeyPlace, movedKeys } from "./selection";
 import type { Surface } from "./surface";
 import { timeAt, valueAt, xAt, yAt } from "./view";

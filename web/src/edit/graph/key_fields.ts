@@ -1,14 +1,14 @@
 /** The one selected key in figures, beside the tools: its frame and its value, to be dragged or typed. */
 import { numberField } from "../../controls/number";
 import { h } from "../../dom";
-import { finish, transformedBy } from "./changing";
-import { snappedBy } from "./key_gestures";
+import type { Sender } from "./change_queue";
+import { finish, transformedBy } from "./key_change";
+import { snappedBy } from "./key_drags";
+import { gestureMessage } from "./key_messages";
+import { roomToMove } from "./key_transform";
 import { keyFactors, scaleOf, unitOf } from "./lanes";
 import { hasValues, type Model } from "./model";
-import { roomToMove } from "./moving";
 import { movedKeys } from "./selection";
-import type { Sender } from "./sending";
-import { gestureMessage } from "./telling";
 
 interface Only {
   channel: number;

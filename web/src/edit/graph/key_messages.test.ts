@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { withHandle } from "./handles";
+import { changesBetween, gestureMessage, runsOf, transformOf, wireChannel } from "./key_messages";
+import { transformed } from "./key_transform";
 import { keyFactors } from "./lanes";
-import { transformed } from "./moving";
-import { changesBetween, gestureMessage, runsOf, transformOf, wireChannel } from "./telling";
-import { hermite } from "./testing";
+import { hermite } from "./test_channels";
 
 const channel = hermite(
   "translation",

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { isBroken } from "./curves";
 import { handleOffset, hasHandle, withHandle } from "./handles";
-import { snappedBy } from "./key_gestures";
-import { roomToMove, roomToStretch, transformed } from "./moving";
+import { snappedBy } from "./key_drags";
+import { roomToMove, roomToStretch, transformed } from "./key_transform";
 import { bezierValue } from "./sampling";
 import { carried, countKeys, isSelected, NOTHING, runs, selected } from "./selection";
-import { hermite } from "./testing";
+import { hermite } from "./test_channels";
 
 const channel = hermite(
   "translation",

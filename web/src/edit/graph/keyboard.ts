@@ -1,7 +1,8 @@
 /** Keys of the keyboard while the pointer works on keys or curves; others go to the commands of the mode. */
-import type { Following } from "./gestures";
+
 import type { Model } from "./model";
 import type { Operations } from "./operations";
+import type { Following } from "./pointer";
 
 export interface Keyed {
   model: Model;

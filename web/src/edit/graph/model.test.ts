@@ -8,7 +8,7 @@ import { type Changed, createModel, hasValues, renewed } from "./model";
 import { allKeys } from "./operations";
 import { keySigns, sampleRow } from "./sampling";
 import { countKeys } from "./selection";
-import { hermite } from "./testing";
+import { hermite } from "./test_channels";
 
 const move: CurveChannel = {
   ...hermite(

@@ -1,8 +1,9 @@
 /** What is done to selected keys by name: tangents, deletion, insertion; each is one request and one undo step. */
+
+import type { Sender } from "./change_queue";
+import { runsOf, wireChannel } from "./key_messages";
 import type { Model } from "./model";
 import { type KeyPlace, NOTHING, selected } from "./selection";
-import type { Sender } from "./sending";
-import { runsOf, wireChannel } from "./telling";
 
 export type Tangents = "auto" | "flat" | "linear" | "stepped";
 

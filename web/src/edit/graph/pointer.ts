@@ -1,16 +1,16 @@
 /** The pointer on keys and curves: what is under it decides what a press, a drag, a click or a wheel does. */
-import { drag } from "../../controls/drag";
+import { drag } from "../../controls/pointer_drag";
 import { snapped } from "../../shell/ruler";
 import type { Transport } from "../../shell/transport";
-import { type Changing, eachPicture, THRESHOLD } from "./changing";
+import type { Sender } from "./change_queue";
 import { type Box, boxOf } from "./hits";
-import { createKeyGestures } from "./key_gestures";
+import { type Changing, eachPicture, THRESHOLD } from "./key_change";
+import { createKeyGestures } from "./key_drags";
 import type { Model } from "./model";
 import { howOf, isSelected, type KeyPlace, keySelected, NOTHING, selected } from "./selection";
-import type { Sender } from "./sending";
 import type { Hit, Surface } from "./surface";
 import { timeAt } from "./view";
-import { addWheel, navigate, scrub } from "./view_gestures";
+import { addWheel, navigate, scrub } from "./view_drags";
 
 export interface Doing {
   model: Model;

@@ -1,5 +1,5 @@
 /** What the pointer does to the view: pan and zoom by drags and by the wheel, and scrub on the ruler. */
-import { drag } from "../../controls/drag";
+import { drag } from "../../controls/pointer_drag";
 import { snapped } from "../../shell/ruler";
 import type { Transport } from "../../shell/transport";
 import type { Surface } from "./surface";

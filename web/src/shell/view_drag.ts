@@ -3,7 +3,7 @@
  */
 import type { Context } from "../context";
 import { h } from "../dom";
-import type { View } from "../stage/stage";
+import type { View } from "../stage/api";
 
 export type Gesture = "pan" | "turn" | "zoom";
 

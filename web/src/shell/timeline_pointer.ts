@@ -1,6 +1,6 @@
 /** The timeline under the pointer: scrub, drag the range, choose a take or a moment, zoom and pan. */
 import type { Context } from "../context";
-import { drag } from "../controls/drag";
+import { drag } from "../controls/pointer_drag";
 import { moved, snapped, timeOf, zoomed } from "./ruler";
 import type { Track } from "./timeline";
 import { GUTTER, type Hit, hitAt, RULER } from "./timeline_picture";

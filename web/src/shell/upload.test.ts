@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { grouped } from "./uploading";
+import { grouped } from "./upload";
 
 const endings = [".glb", ".gltf", ".usda", ".bvh", ".asf", ".amc", ".c3d", ".csv", ".obj", ".curves.json"];
 const files = (...names: string[]) => names.map((name) => ({ name }));

@@ -2,8 +2,8 @@
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import { hueOf } from "./hues";
-import { labelsOf } from "./labels_of";
-import type { Performing } from "./performing";
+import type { Performing } from "./performance_store";
+import { labelsOf } from "./training_labels";
 import type { JobEvent } from "./wire";
 
 export function learningPanel(context: Context, performing: Performing): HTMLElement {

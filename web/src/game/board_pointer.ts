@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { between } from "../perform/gaze_pointer";
 import type { GameTable } from "../protocol/messages";
-import { hit } from "./placing";
+import { hit } from "./board_view";
 
 const EVERY = 50; // ms between two messages
 

@@ -2,7 +2,7 @@
 import type { Context } from "../context";
 import { Refused } from "../protocol/connection";
 import type { FormatEntry, Opened } from "../protocol/messages";
-import { refusal } from "./staging";
+import { refusal } from "./stage_sync";
 
 export type FileState = "waiting" | "sending" | "opened" | "kept" | "failed";
 
