@@ -1,4 +1,4 @@
-/** What every part of the page works with. */
+/** The objects that every part of the page uses. */
 import type { Connection } from "./protocol/connection";
 import type { Notices } from "./shell/notices";
 import type { Stage } from "./stage/api";

@@ -38,7 +38,7 @@ export function append(parent: Element, children: Child[]): void {
   }
 }
 
-/** Puts these children in place of all that an element holds. */
+/** Replaces all children of an element. */
 export function replace(parent: Element, ...children: Child[]): void {
   parent.replaceChildren();
   append(parent, children);

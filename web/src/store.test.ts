@@ -30,7 +30,7 @@ const document = (stage: object) =>
   }) as unknown as Document;
 
 describe("store", () => {
-  it("knows what is on stage and what drives it", () => {
+  it("has the character on stage and its driver", () => {
     const { connection, say } = fakeConnection();
     const store = createStore(connection);
     expect([store.character(), store.clip(), store.take()]).toEqual([null, null, null]);
@@ -41,14 +41,14 @@ describe("store", () => {
     expect([store.clip(), store.take()?.id]).toEqual([null, "t"]);
   });
 
-  it("takes the time from frames of the stage while it plays, and from the document while it stands", () => {
+  it("takes the time from the stage's frames while playing, and from the document while paused", () => {
     const { connection, say, frame } = fakeConnection();
     const store = createStore(connection);
     say("document", { document: document({}) });
     frame(0.5);
-    frame(9, 1); // the crowd's clock is another
+    frame(9, 1); // the crowd has another clock
     expect(store.time).toBe(0.5);
-    say("document", { document: document({ rate: 2 }) }); // says nothing new about the time
+    say("document", { document: document({ rate: 2 }) }); // contains no new time
     expect(store.time).toBe(0.5);
     say("document", { document: document({ playing: false, time: 0.7 }) });
     expect(store.time).toBe(0.7);
@@ -59,10 +59,10 @@ describe("store", () => {
     const store = createStore(connection);
     const heard: number[] = [];
     store.onTime((time) => heard.push(time));
-    store.anticipate(1);
+    store.predictTime(1);
     frame(0.2);
-    store.anticipate(1.1);
-    store.agree();
+    store.predictTime(1.1);
+    store.endPrediction();
     frame(1.15);
     expect(heard).toEqual([1, 1.1, 1.15]);
   });

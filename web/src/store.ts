@@ -1,4 +1,4 @@
-/** What the page knows: the server's document as it last said it, the time of the newest frame, and page settings. */
+/** The state of the page: the newest document from the server, the time of the newest frame, and page settings. */
 import type { Connection } from "./protocol/connection";
 import { frameHeader } from "./protocol/frame";
 import type { CharacterEntry, ClipEntry, Document, EditEntry, HelloEvent, TakeEntry } from "./protocol/messages";
@@ -10,9 +10,9 @@ export interface Store {
   readonly hello: HelloEvent | null;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
-  readonly undoes: string; // what the next undo takes back
+  readonly undoes: string; // what the next undo reverts
   readonly redoes: string;
-  /** The time on stage, seconds from the beginning of what plays. */
+  /** The time on stage, in seconds from the start of what plays. */
   readonly time: number;
   /** The character on stage, and the clip or take that drives it. */
   character(): CharacterEntry | null;
@@ -20,16 +20,17 @@ export interface Store {
   take(): TakeEntry | null;
   /** The edit on stage. */
   edit(): EditEntry | null;
-  /** Called with the document at once where there is one, then after each change of it. */
+  /** Called with the document at once if there is one, then after each change. */
   onDocument(listener: (document: Document) => void): () => void;
   onHello(listener: (hello: HelloEvent) => void): () => void;
   /** Called with each new time; at most once a frame. */
   onTime(listener: (time: number) => void): () => void;
   /**
-   * Says a time before the server does, so that a scrub answers at once; what it says meanwhile is old, until `agree`.
+   * Sets the time before the server confirms it, so that scrubbing responds at once; times from the server are ignored
+   * until `endPrediction`.
    */
-  anticipate(time: number): void;
-  agree(): void;
+  predictTime(time: number): void;
+  endPrediction(): void;
 }
 
 export function createStore(connection: Connection): Store {
@@ -40,10 +41,10 @@ export function createStore(connection: Connection): Store {
   let hello: HelloEvent | null = null;
   let flags = { canUndo: false, canRedo: false, undoes: "", redoes: "" };
   let time = 0;
-  let ahead = false; // the page's time is newer than the server's
+  let isPredicted = false; // the page's time is newer than the server's
 
-  function hear(next: number): void {
-    if (!ahead) setTime(next);
+  function receiveTime(next: number): void {
+    if (!isPredicted) setTime(next);
   }
 
   function setTime(next: number): void {
@@ -64,14 +65,14 @@ export function createStore(connection: Connection): Store {
     for (const listener of documents) listener(document);
     const moved =
       !before || before.time !== stage.time || before.character !== stage.character || before.drives !== stage.drives;
-    if (moved || !stage.playing) hear(stage.time);
+    if (moved || !stage.playing) receiveTime(stage.time);
   });
   connection.onFrame((data) => {
     const header = frameHeader(data);
-    if (header?.stream === 0) hear(header.time);
+    if (header?.stream === 0) receiveTime(header.time);
   });
 
-  const character = () => document?.characters.find((each) => each.id === document?.stage.character) ?? null;
+  const character = () => document?.characters.find((entry) => entry.id === document?.stage.character) ?? null;
   return {
     get document() {
       return document;
@@ -97,15 +98,15 @@ export function createStore(connection: Connection): Store {
     character,
     clip: () =>
       document?.stage.driver === "clip"
-        ? (character()?.clips.find((each) => each.name === document?.stage.drives) ?? null)
+        ? (character()?.clips.find((entry) => entry.name === document?.stage.drives) ?? null)
         : null,
     take: () =>
       document?.stage.driver === "take"
-        ? (document.takes.find((each) => each.id === document?.stage.drives) ?? null)
+        ? (document.takes.find((entry) => entry.id === document?.stage.drives) ?? null)
         : null,
     edit: () =>
       document?.stage.driver === "edit"
-        ? (document.edits.find((each) => each.id === document?.stage.drives) ?? null)
+        ? (document.edits.find((entry) => entry.id === document?.stage.drives) ?? null)
         : null,
     onDocument(listener) {
       documents.add(listener);
@@ -121,12 +122,12 @@ export function createStore(connection: Connection): Store {
       times.add(listener);
       return () => times.delete(listener);
     },
-    anticipate(next) {
-      ahead = true;
+    predictTime(next) {
+      isPredicted = true;
       setTime(next);
     },
-    agree() {
-      ahead = false;
+    endPrediction() {
+      isPredicted = false;
     },
   };
 }

@@ -89,7 +89,7 @@ def test_handle_moves_the_stage(graph: GraphPage, shot: Callable[[Any, str], Pat
     moved = graph.staged(differs_from=before)
     assert after["keys"] == state["keys"]
     assert [c["times"] for c in after["channels"]] == [c["times"] for c in state["channels"]]
-    graph.until("() => !understudy.graph.model.gesture")
+    graph.until("() => !understudy.graph.model.drag")
     assert graph.exact() < EXACT
     graph.undo()
     assert not np.array_equal(graph.staged(same_as=before), moved)

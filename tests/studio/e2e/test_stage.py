@@ -14,13 +14,14 @@ from tests.studio.e2e.running import Studio
 from tests.studio.stage.puppets import puppet, random_rows
 from tests.studio.stage.reading import Described
 
-from understudy import formats, rig
+from understudy import formats
+from understudy.character import rig
+from understudy.character.rig import DirectRig, LayeredRig, PosedRig
 from understudy.checks import Array
-from understudy.rig import DirectRig, LayeredRig, PosedRig
-from understudy.studio import frames
-from understudy.studio.crowd.company import placements
-from understudy.studio.stage.description import describe
-from understudy.studio.stage.packing import Packer
+from understudy.studio import source
+from understudy.studio.crowd.crowd import placements
+from understudy.studio.viewport.description import describe
+from understudy.studio.viewport.packing import FramePacker
 
 MAKE = """async () => {
     const host = document.createElement("div");
@@ -69,7 +70,7 @@ def show(page: Any, description: bytes, method: str = "show") -> None:
 
 
 def send(page: Any, *packed: bytes) -> None:
-    """Frames all at once; returns when a picture has shown one, which may come after a pause (`breath.ts`)."""
+    """Frames all at once; returns when a picture has shown one, which may come after a pause (`frame_throttle.ts`)."""
     page.evaluate(
         """async list => {
             const before = window.seen.length;
@@ -94,14 +95,14 @@ def positions(page: Any) -> Array:
     return np.frombuffer(base64.b64decode(text), np.float32).reshape(-1, 3)
 
 
-def frame(packer: Packer, row: Array, sequence: int) -> bytes:
+def frame(packer: FramePacker, row: Array, sequence: int) -> bytes:
     a, b, payload = packer.pack(row)
-    return frames.framed(0, sequence, packer.form, 0.0, a, b, payload)
+    return source.frame_message(0, sequence, packer.form, 0.0, a, b, payload)
 
 
 def compare(page: Any, found_rig: PosedRig, rows: Array) -> float:
     """The largest distance of a drawn vertex from the rig's, as a part of the character's size."""
-    packer = Packer(found_rig)
+    packer = FramePacker(found_rig)
     description = describe(found_rig, packer=packer)
     show(page, description)
     origins = Described(description)["origins"]
@@ -128,7 +129,7 @@ def test_skinning_on_the_graphics_card(stage: Any) -> None:
 )
 def test_real_characters_are_drawn_where_they_are(stage: Any, name: str) -> None:
     asset = formats.read(data_file(name))
-    found_rig = rig.of(asset.character())
+    found_rig = rig.rig_of(asset.character())
     animation = asset.animations[-1]
     times = animation.frame_times()
     assert compare(stage, found_rig, found_rig.pose(animation, times[[len(times) // 3, -1]])) < 5e-6
@@ -136,7 +137,7 @@ def test_real_characters_are_drawn_where_they_are(stage: Any, name: str) -> None
 
 def test_a_crowd_is_drawn_where_it_stands(stage: Any) -> None:
     direct = DirectRig(puppet(6, shapes=True))
-    packer = Packer(direct)
+    packer = FramePacker(direct)
     places = placements(5, np.array([[-0.3, 0, -0.3], [0.3, 2, 0.3]]))
     rows = random_rows(direct, 5)
     poses = packer.poses(rows)
@@ -145,7 +146,7 @@ def test_a_crowd_is_drawn_where_it_stands(stage: Any) -> None:
     bones[..., 3] += places[:, None, :3, 3]
     description = describe(direct, packer=packer, box=[[-2, 0, -2], [2, 2, 2]])
     show(stage, description, "crowd")
-    send(stage, frames.framed(1, 1, frames.CROWD, 0.0, *poses.shape, poses.tobytes()))
+    send(stage, source.frame_message(1, 1, source.CROWD_FORM, 0.0, *poses.shape, poses.tobytes()))
     true = direct.vertices(rows)[:, Described(description)["origins"]]
     true = true @ places[:, :3, :3].swapaxes(1, 2) + places[:, None, :3, 3]
     np.testing.assert_allclose(positions(stage).reshape(true.shape), true, atol=1e-5)
@@ -153,7 +154,7 @@ def test_a_crowd_is_drawn_where_it_stands(stage: Any) -> None:
 
 def test_the_newest_frame_wins_and_rest_costs_nothing(stage: Any) -> None:
     direct = DirectRig(puppet())
-    packer = Packer(direct)
+    packer = FramePacker(direct)
     show(stage, describe(direct, packer=packer))
     rows = random_rows(direct, 4)
     send(stage, *(frame(packer, row, number + 1) for number, row in enumerate(rows)))
@@ -168,7 +169,7 @@ def test_the_newest_frame_wins_and_rest_costs_nothing(stage: Any) -> None:
 
 def test_what_is_picked_is_what_is_seen(stage: Any) -> None:
     direct = DirectRig(puppet(3, shapes=False))
-    packer = Packer(direct)
+    packer = FramePacker(direct)
     row = random_rows(direct, 1)[0]
     show(stage, describe(direct, packer=packer))
     send(stage, frame(packer, row, 1))

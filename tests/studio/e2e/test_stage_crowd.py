@@ -21,7 +21,7 @@ def test_a_crowd_of_lamps(
     page.goto(studio.address)
     page.wait_for_selector("canvas[data-staged]")
     page.get_by_role("banner").get_by_text("Crowd", exact=True).click()
-    page.wait_for_function(f"() => {STAGE}.extras && {STAGE}.extras.deformation.count === 100")
+    page.wait_for_function(f"() => {STAGE}.crowdFigure && {STAGE}.crowdFigure.deformation.count === 100")
     first = page.evaluate(f"() => Array.from({STAGE}.positions().slice(0, 3000))")
     drawn = page.evaluate(f"() => {STAGE}.stats().drawn")
     page.wait_for_function(f"before => {STAGE}.stats().drawn > before + 3", arg=drawn)
@@ -31,9 +31,9 @@ def test_a_crowd_of_lamps(
 
     number = page.get_by_role("slider", name="Characters")
     number.fill("12")
-    page.wait_for_function(f"() => {STAGE}.extras.deformation.count === 12")
+    page.wait_for_function(f"() => {STAGE}.crowdFigure.deformation.count === 12")
     box = page.locator("canvas[data-staged]").bounding_box()
     page.mouse.move(box["x"] + 40, box["y"] + 40)
 
     page.get_by_role("banner").get_by_text("Stage", exact=True).click()
-    page.wait_for_function(f"() => {STAGE}.extras === null && {STAGE}.figure.group.visible")
+    page.wait_for_function(f"() => {STAGE}.crowdFigure === null && {STAGE}.figure.group.visible")

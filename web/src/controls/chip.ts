@@ -1,4 +1,4 @@
-/** A label as a chip: its hue as a dot, its name as text, so that colour never speaks alone. */
+/** A label as a chip: its hue as a dot and its name as text, so colour is never the only cue. */
 import { h } from "../dom";
 import { labelColour } from "../labels";
 

@@ -1,11 +1,11 @@
-/** A menu that drops from a button or opens at the pointer; arrows walk it, Esc closes it. */
+/** A menu below a button or at the pointer; arrow keys move the focus, Esc closes it. */
 import { h, replace } from "../dom";
 
 export interface Item {
   title: string;
   about?: string; // muted, at the right: a key, a file ending
   disabled?: boolean;
-  heading?: boolean; // a title above those that follow; nothing to press
+  heading?: boolean; // a title above the items that follow; not clickable
   run(): void;
 }
 
@@ -16,7 +16,7 @@ export function closeMenu(): void {
   open = null;
 }
 
-/** Shows items below an element, or at a place of the page. */
+/** Shows items below an element, or at a position of the page. */
 export function showMenu(at: Element | { x: number; y: number }, items: Item[], title?: string): void {
   closeMenu();
   const opener = document.activeElement;

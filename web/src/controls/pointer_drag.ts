@@ -1,4 +1,4 @@
-/** A drag: from a press to its release; Esc, or a pointer that is lost, takes it back. */
+/** A drag: from a press to its release. Esc or a lost pointer restores the state before it. */
 
 export function drag(
   element: HTMLElement,

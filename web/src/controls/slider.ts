@@ -2,7 +2,7 @@
 import { h } from "../dom";
 import { type NumberOptions, numberField } from "./number";
 
-/** The keys that a slider keeps for itself. */
+/** The keys that a slider handles itself. */
 export const RANGE_KEYS: ReadonlySet<string> = new Set([
   "ArrowLeft",
   "ArrowRight",
@@ -19,7 +19,7 @@ export interface Slider {
   value: number;
 }
 
-/** A slider between `minimum` and `maximum` (0 and 1 where not given). `about` says what it does or costs. */
+/** A slider between `minimum` and `maximum` (0 and 1 by default). `about` says what it does or costs. */
 export function slider(options: NumberOptions & { about?: string }): Slider {
   const minimum = options.minimum ?? 0;
   const maximum = options.maximum ?? 1;
@@ -49,14 +49,14 @@ export function slider(options: NumberOptions & { about?: string }): Slider {
     track.style.setProperty("--filled", `${part}%`);
   }
 
-  let before: number | null = null; // while a hand is on it
-  let cancelled = false; // by Esc, until the hand lets go
+  let before: number | null = null; // value before the current drag
+  let cancelled = false; // by Esc, until the pointer is released
   track.addEventListener("pointerdown", () => {
     before = number.value;
     cancelled = false;
     const up = (): void => {
       before = null;
-      window.setTimeout(() => (cancelled = false)); // after the change that letting go may bring
+      window.setTimeout(() => (cancelled = false)); // after the change event of the release
     };
     window.addEventListener("pointerup", up, { once: true });
   });
@@ -68,7 +68,8 @@ export function slider(options: NumberOptions & { about?: string }): Slider {
   });
   track.addEventListener("change", () => (cancelled ? show(number.value) : options.change?.(number.value)));
   track.addEventListener("keydown", (event) => {
-    if (RANGE_KEYS.has(event.key)) return event.stopPropagation(); // others are the page's: Space plays, Ctrl+Z undoes
+    // other keys belong to the page: Space plays, Ctrl+Z undoes
+    if (RANGE_KEYS.has(event.key)) return event.stopPropagation();
     if (event.key !== "Escape" || before === null) return;
     event.stopPropagation();
     cancelled = true;

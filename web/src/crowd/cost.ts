@@ -1,4 +1,4 @@
-/** What a crowd costs, in one line. */
+/** The cost of a crowd, in one line. */
 import type { CrowdStatsEvent } from "../protocol/messages";
 
 /** For example "100 characters: 24 frames a second, 18.2 ms each, 44 % of a core; the page draws 30". */

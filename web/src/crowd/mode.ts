@@ -1,4 +1,4 @@
-/** The crowd mode: many live characters of one model, each with a will of its own. */
+/** The crowd mode: many live instances of one model, each with its own random state. */
 import "./crowd.css";
 import type { Context } from "../context";
 import { slider } from "../controls/slider";
@@ -8,19 +8,19 @@ import type { ModelEntry } from "../protocol/messages";
 import type { View } from "../stage/api";
 import { costLine } from "./cost";
 
-const EVERY = 100; // ms between two looks of a hundred characters
-const FINE = 8000; // vertices of one character where a graphics card draws
-const COARSE = 2200; // and where the processor does
+const LOOK_INTERVAL_MS = 100; // between two gaze targets
+const VERTICES_HARDWARE = 8000; // of one character
+const VERTICES_SOFTWARE = 2200; // the same with software rendering
 
 export function crowdMode(context: Context): Mode {
   const { stage, connection, store, notices } = context;
-  let before: View | null = null; // where the camera was
+  let viewBefore: View | null = null; // the view of the camera before the mode
   let on = false;
   let count = 100;
   let seed = 1;
   let follows = true;
-  let shown = ""; // the model and seed that the stage shows
-  let asking = 0;
+  let shownKey = ""; // model and seed of the crowd on stage
+  let requestCount = 0;
   const cost = h("p", { class: "crowd-cost", role: "status", "aria-live": "off" });
   const empty = h("p", { class: "muted hidden" }, "A crowd performs a model. Learn one in Perform, then come back.");
   const number = slider({
@@ -33,99 +33,104 @@ export function crowdMode(context: Context): Mode {
     about: "How many are on stage; the cost is shown below",
     change: (value) => {
       count = Math.round(value);
-      void gather();
+      void showCrowd();
     },
   });
-  const others = h("button", { type: "button", onclick: () => void reseed() }, "Other characters");
-  const looking = h("input", { type: "checkbox", id: "crowd-look" });
-  looking.checked = follows;
+  const reseedButton = h("button", { type: "button", onclick: () => void reseed() }, "Other characters");
+  const lookBox = h("input", { type: "checkbox", id: "crowd-look" });
+  lookBox.checked = follows;
   const controls = h(
     "div",
     { class: "crowd-controls" },
     number.element,
-    h("label", { class: "crowd-check", for: "crowd-look" }, looking, "All look at the pointer"),
-    others,
+    h("label", { class: "crowd-check", for: "crowd-look" }, lookBox, "All look at the pointer"),
+    reseedButton,
     cost,
   );
 
   function model(): ModelEntry | null {
     const document = store.document;
     if (!document) return null;
-    const own =
-      document.stage.driver === "model" ? document.models.find((each) => each.id === document.stage.drives) : undefined;
+    const driving =
+      document.stage.driver === "model"
+        ? document.models.find((entry) => entry.id === document.stage.drives)
+        : undefined;
     return (
-      own ?? document.models.find((each) => each.character === document.stage.character) ?? document.models[0] ?? null
+      driving ??
+      document.models.find((entry) => entry.character === document.stage.character) ??
+      document.models[0] ??
+      null
     );
   }
 
   function reseed(): Promise<void> {
     seed = 1 + Math.floor(Math.random() * 1e6);
-    return gather();
+    return showCrowd();
   }
 
   function setCount(next: number): Promise<void> {
     count = next;
     number.value = next;
-    return gather();
+    return showCrowd();
   }
 
-  async function gather(): Promise<void> {
+  async function showCrowd(): Promise<void> {
     const entry = model();
     empty.classList.toggle("hidden", entry !== null);
     controls.classList.toggle("hidden", entry === null);
     if (!on || !entry) return;
-    const turn = ++asking;
-    if (!shown) replace(cost, "The crowd is gathering…");
+    const turn = ++requestCount;
+    if (!shownKey) replace(cost, "The crowd is gathering…");
     try {
-      const vertices = stage.software ? COARSE : FINE;
+      const vertices = stage.software ? VERTICES_SOFTWARE : VERTICES_HARDWARE;
       const answer = await connection.request({ kind: "crowd", model: entry.id, count, seed, vertices });
-      if (turn !== asking || !on) return;
+      if (turn !== requestCount || !on) return;
       const key = `${entry.id} ${seed}`;
-      if (shown === key) return stage.crowdRoom(answer.low, answer.high);
-      const found = await fetch(answer.address, { cache: "no-store" });
-      if (!found.ok) throw new Error("what a crowd looks like could not be fetched");
-      const description = await found.arrayBuffer();
-      if (turn !== asking || !on) return;
+      if (shownKey === key) return stage.setCrowdBounds(answer.low, answer.high);
+      const response = await fetch(answer.address, { cache: "no-store" });
+      if (!response.ok) throw new Error("the description of the crowd could not be fetched");
+      const description = await response.arrayBuffer();
+      if (turn !== requestCount || !on) return;
       await stage.crowd(description, (picture) => `${answer.address}/texture/${picture}`);
-      shown = key;
+      shownKey = key;
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     }
   }
 
   let timer = 0;
   let last = 0;
   let at: { x: number; y: number } | null = null;
-  function look(): void {
+  function sendLook(): void {
     timer = 0;
     last = performance.now();
     if (!on || !follows) return;
-    connection.tell({ kind: "crowdLook", point: at && stage.pointerRay(at.x, at.y).point });
+    connection.send({ kind: "crowdLook", point: at && stage.pointerRay(at.x, at.y).point });
   }
-  function soon(): void {
-    if (!timer) timer = window.setTimeout(look, Math.max(0, EVERY - (performance.now() - last)));
+  function scheduleLook(): void {
+    if (!timer) timer = window.setTimeout(sendLook, Math.max(0, LOOK_INTERVAL_MS - (performance.now() - last)));
   }
   stage.canvas.addEventListener("pointermove", (event) => {
     if (!on || !follows || event.buttons) return;
     const box = stage.canvas.getBoundingClientRect();
     at = { x: event.clientX - box.left, y: event.clientY - box.top };
-    soon();
+    scheduleLook();
   });
   stage.canvas.addEventListener("pointerleave", () => {
     at = null;
-    if (on && follows) soon();
+    if (on && follows) scheduleLook();
   });
-  looking.addEventListener("change", () => {
-    follows = looking.checked;
-    if (!follows && on) connection.tell({ kind: "crowdLook", point: null });
+  lookBox.addEventListener("change", () => {
+    follows = lookBox.checked;
+    if (!follows && on) connection.send({ kind: "crowdLook", point: null });
   });
   connection.on("crowdStats", (stats) => {
     if (on) replace(cost, costLine(stats, stage.stats().fps));
   });
   connection.onState((state) => {
     if (state !== "live" || !on) return;
-    shown = "";
-    void gather();
+    shownKey = "";
+    void showCrowd();
   });
 
   return {
@@ -156,16 +161,16 @@ export function crowdMode(context: Context): Mode {
     },
     enter() {
       on = true;
-      before = stage.view;
-      void gather();
+      viewBefore = stage.view;
+      void showCrowd();
     },
     leave() {
       on = false;
-      shown = "";
-      asking += 1;
-      connection.request({ kind: "endCrowd" }).catch(notices.failed);
-      stage.crowd(null, () => "").catch(notices.failed);
-      if (before) stage.view = before; // of all of them one would be a speck
+      shownKey = "";
+      requestCount += 1;
+      connection.request({ kind: "endCrowd" }).catch(notices.showError);
+      stage.crowd(null, () => "").catch(notices.showError);
+      if (viewBefore) stage.view = viewBefore; // the crowd's view would show one character as a dot
     },
   };
 }

@@ -1,21 +1,21 @@
-/** The edit mode's commands: the palette lists them, keys run them, as Blender's and Maya's users expect. */
+/** The commands of the edit mode, for the palette and for keys as in Blender and Maya. */
 import type { Command } from "../modes/mode";
 import type { EditActions } from "./actions";
 import type { Operation } from "./drag";
 import type { EditSession } from "./session";
 import type { EditView, Tool } from "./view";
 
-export interface Does {
+export interface EditCommandActions {
   actions: EditActions;
-  follow(operation: Operation): void;
-  /** Esc, where nothing is dragged. */
+  followPointer(operation: Operation): void;
+  /** Esc without a drag. */
   dismiss(): void;
 }
 
-export function editCommands(session: EditSession, view: EditView, does: Does): Command[] {
+export function editCommands(session: EditSession, view: EditView, does: EditCommandActions): Command[] {
   const { actions } = does;
   const ready = (): boolean => session.state !== null && !session.state.baked;
-  const inHand = (): boolean => ready() && actions.point() !== null;
+  const hasActivePoint = (): boolean => ready() && actions.point() !== null;
   const command = (id: string, title: string, keys: Command["keys"], run: () => void, enabled = ready): Command => ({
     id: `edit.${id}`,
     title,
@@ -23,27 +23,27 @@ export function editCommands(session: EditSession, view: EditView, does: Does): 
     enabled,
     run,
   });
-  const take = (tool: Tool) => () => {
+  const setTool = (tool: Tool) => () => {
     view.tool = tool;
   };
-  /** Blender's keys begin a gesture at once, Maya's take the tool. */
+  /** Blender's keys begin a drag at once, Maya's choose the tool. */
   const operation = (name: Operation, title: string, blender: string, maya: string): Command[] => [
     command(
       `${name}`,
-      `${title} the point in hand: the pointer leads, a click keeps it`,
+      `${title} the active point: it follows the pointer until a click`,
       { blender: [blender], maya: [] },
       () => {
         view.tool = name;
-        does.follow(name);
+        does.followPointer(name);
       },
     ),
-    command(`${name}Tool`, `${title} tool`, { blender: [`Shift+${blender}`], maya: [maya] }, take(name)),
+    command(`${name}Tool`, `${title} tool`, { blender: [`Shift+${blender}`], maya: [maya] }, setTool(name)),
   ];
   return [
     ...operation("move", "Move", "g", "w"),
     ...operation("turn", "Turn", "r", "e"),
     ...operation("time", "Change the timing of", "s", "r"),
-    command("sketch", "Sketch a path", ["d"], take("sketch")),
+    command("sketch", "Sketch a path", ["d"], setTool("sketch")),
     command("pose", "Pose the whole body, or bend curves", ["b"], () => {
       view.posing = !view.posing;
       if (view.posing && (view.tool === "time" || view.tool === "sketch")) view.tool = "move";
@@ -51,30 +51,42 @@ export function editCommands(session: EditSession, view: EditView, does: Does): 
     command("picks", "Pick joints, or points of the skin", ["Shift+b"], () => {
       view.picks = view.picks === "joint" ? "skin" : "joint";
     }),
-    command("pin", "Pin the point in hand, or release it", ["p"], () => actions.togglePin(actions.point()), inHand),
+    command(
+      "pin",
+      "Pin the active point, or release it",
+      ["p"],
+      () => actions.togglePin(actions.point()),
+      hasActivePoint,
+    ),
     command(
       "contact",
-      "Let the point in hand stand still between these keys",
+      "Let the active point stand still between these keys",
       ["c"],
       () => actions.contact(actions.point()),
-      inHand,
+      hasActivePoint,
     ),
     command(
       "hold",
-      "Hold the point in hand at this moment",
+      "Hold the active point at this moment",
       ["k"],
       () => actions.hold(actions.point(), actions.now()),
-      inHand,
+      hasActivePoint,
     ),
     command(
       "release",
-      "Release all that is held of the point in hand",
+      "Release all constraints of the active point",
       ["Alt+p"],
       () => actions.releasePoint(actions.point()),
-      inHand,
+      hasActivePoint,
     ),
-    command("hide", "Hide the path in hand", ["h"], () => view.active !== null && actions.hide(view.active), inHand),
-    command("hideOthers", "Hide all other paths", ["Shift+h"], () => actions.hideOthers(), inHand),
+    command(
+      "hide",
+      "Hide the active path",
+      ["h"],
+      () => view.active !== null && actions.hide(view.active),
+      hasActivePoint,
+    ),
+    command("hideOthers", "Hide all other paths", ["Shift+h"], () => actions.hideOthers(), hasActivePoint),
     command("key", "Set keys here", { blender: ["i"], maya: ["s"] }, () => actions.key()),
     command(
       "unkey",
@@ -105,9 +117,9 @@ export function editCommands(session: EditSession, view: EditView, does: Does): 
     command("ghosts", "Ghosts on or off", ["o"], () => view.show({ ghosts: view.display.ghosts ? 0 : 2 })),
     command("ticks", "Orientation ticks on or off", ["Shift+o"], () => view.show({ ticks: !view.display.ticks })),
     command("speed", "Speed as colour on or off", undefined, () => view.show({ speed: !view.display.speed })),
-    command("camera", "Paths as a camera sees them that follows the character", undefined, () =>
+    command("camera", "Paths relative to the character, on or off", undefined, () =>
       view.show({ camera: !view.display.camera }),
     ),
-    command("dismiss", "Let go", ["Escape"], does.dismiss),
+    command("dismiss", "Dismiss or deselect", ["Escape"], does.dismiss),
   ];
 }

@@ -1,21 +1,21 @@
-/** What the console and the tests that drive the page can ask: `window.understudy`. */
+/** The API for the console and for tests that drive the page: `window.understudy`. */
 import type { Stage } from "../stage/api";
 import type { CurveLayer } from "./curve_layer";
 import type { Latencies, Trace } from "./latency";
 import type { EditSession } from "./session";
 import type { EditView } from "./view";
 
-export interface Exposed {
+export interface ConsoleApi {
   /**
-   * When each drag was where, from the pointer's event to the picture that shows it, the newest last; `true` forgets
-   * them after.
+   * The times of each drag from the pointer event to the rendered frame that shows it, newest last; `true` clears them
+   * afterwards.
    */
   editLatencies(forget?: boolean): Trace[];
   edit: {
     state(): EditSession["state"];
-    /** The number of the curve of a name; null where none is shown. */
+    /** The number of the curve with a name; null if none is shown. */
     curve(name: string): number | null;
-    /** Where a curve is at a time on the page (client px), and in the world. */
+    /** The position of a curve at a time: on the page (client px) and in the world. */
     at(curve: number, time: number): { x: number; y: number; place: [number, number, number] } | null;
     view(): Pick<EditView, "tool" | "posing" | "active">;
   };
@@ -23,11 +23,11 @@ export interface Exposed {
 
 declare global {
   interface Window {
-    understudy?: Exposed;
+    understudy?: ConsoleApi;
   }
 }
 
-export function exposed({
+export function exposeToConsole({
   session,
   layer,
   view,
@@ -48,7 +48,7 @@ export function exposed({
     },
     edit: {
       state: () => session.state,
-      curve: (name) => session.state?.curves.find((each) => each.name === name)?.curve ?? null,
+      curve: (name) => session.state?.curves.find((entry) => entry.name === name)?.curve ?? null,
       at(curve, time) {
         const place = layer.place(curve, time);
         if (!place) return null;

@@ -1,45 +1,55 @@
-/** All motion curves on stage, with their keys, what is held, and what lies under the pointer. */
+/** The motion curves on stage, with their keys and constraints, and hit tests for the pointer. */
 import { DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry } from "three";
 import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { type EditState, FRAME, type PointRef, type ShownCurve } from "../protocol/messages";
-import { nearestOn, type Triple } from "./geometry";
-import { type Spot, Spots } from "./glyphs";
-import { followed, frameNear, type MotionCurve, type Paths, placeAt, readPaths, turnAt } from "./paths";
+import { nearestOnSegment, type Triple } from "./geometry";
+import { type Glyph, Glyphs } from "./glyphs";
+import {
+  type MotionCurve,
+  nearestFrameTime,
+  type Paths,
+  positionAt,
+  readPaths,
+  relativeToRoot,
+  rotationAt,
+} from "./paths";
 import { Ribbon } from "./ribbon";
 import { AMBER, LIGHT } from "./screen_shapes";
 import type { EditSession } from "./session";
 import { type EditView, samePoint } from "./view";
 
-const REACH = 9; // px around a curve that still hit it
-const KEY_REACH = 7; // px around a key
+const CURVE_HIT_RADIUS_PX = 9;
+const KEY_HIT_RADIUS_PX = 7;
 
-/** A place on a curve under the pointer. */
-export interface OnCurve {
+/** A point of a curve under the pointer. */
+export interface CurveHit {
   curve: number;
   time: number;
   place: Triple;
-  key: number | null; // the time of a key that lies there too
+  key: number | null; // the time of a key at this point
 }
 
 export interface CurveLayer {
   readonly paths: Paths | null;
-  /** The curve that is shown of a point. */
+  /** The shown curve of a point. */
   curveOf(point: PointRef): ShownCurve | undefined;
-  shown(curve: number): ShownCurve | undefined;
+  curveEntry(curve: number): ShownCurve | undefined;
   place(curve: number, time: number): Triple | null;
-  turn(curve: number, time: number): [number, number, number, number] | null;
-  /** Where a curve is on the canvas, x and y in CSS px for each frame and a depth. */
-  screen(curve: number): Float32Array | null;
-  /** Keys of a curve, seconds. */
+  rotation(curve: number, time: number): [number, number, number, number] | null;
+  /** The curve on the canvas: x and y in CSS px and a depth for each frame. */
+  screenPath(curve: number): Float32Array | null;
+  /** The key times of a curve, seconds. */
   keys(curve: number): Float32Array;
-  /** What is held of a point, other than the curve itself. */
-  held(point: PointRef): boolean;
-  hit(x: number, y: number): OnCurve | null;
-  /** Draws curves as a camera sees them that goes along with this point, whose own curve is not drawn then. */
-  follow(point: PointRef | null): void;
-  /** Spots that others lay over the curves: a goal, a ghost. */
-  mark(spots: readonly Spot[]): void;
+  /** Whether a point has a pin, a contact or a hold. */
+  isHeld(point: PointRef): boolean;
+  hit(x: number, y: number): CurveHit | null;
+  /**
+   * Draws the curves relative to this point, as a camera that follows it would see them; its own curve is hidden then.
+   */
+  followPoint(point: PointRef | null): void;
+  /** Sets additional glyphs: a goal, a ghost. */
+  setOverlay(glyphs: readonly Glyph[]): void;
   /** Called when curves have changed. */
   onPaths(listener: () => void): void;
   awake: boolean;
@@ -52,101 +62,103 @@ export function createCurveLayer(
 ): CurveLayer {
   const group = new Group();
   const ribbons = new Map<number, Ribbon>();
-  const keySpots = new Spots(0.45);
-  const overSpots = new Spots(1);
+  const keyGlyphs = new Glyphs(0.45);
+  const overlayGlyphs = new Glyphs(1);
   const rings = new Group();
   const listeners: (() => void)[] = [];
-  let told: Paths | null = null; // as the server has them
+  let received: Paths | null = null; // as the server sent them
   let paths: Paths | null = null; // as they are drawn
-  let root: PointRef | null = null; // whose way the camera follows
-  let marks: readonly Spot[] = [];
+  let root: PointRef | null = null; // the point that the camera follows
+  let marks: readonly Glyph[] = [];
   let sequence: number | null = null; // of curves that were not drawn yet
   let awake = false;
-  group.add(keySpots.group, overSpots.group, rings);
+  group.add(keyGlyphs.group, overlayGlyphs.group, rings);
 
   const state = (): EditState | null => session.state;
-  const shown = (curve: number): ShownCurve | undefined => state()?.curves.find((each) => each.curve === curve);
+  const curveEntry = (curve: number): ShownCurve | undefined => state()?.curves.find((entry) => entry.curve === curve);
   const curveOf = (point: PointRef): ShownCurve | undefined =>
-    state()?.curves.find((each) => samePoint(each.point, point));
-  const held = (point: PointRef): boolean => {
+    state()?.curves.find((entry) => samePoint(entry.point, point));
+  const isHeld = (point: PointRef): boolean => {
     const now = state();
-    return now ? [...now.pins, ...now.contacts, ...now.holds].some((each) => samePoint(each.point, point)) : false;
+    return now
+      ? [...now.pins, ...now.contacts, ...now.holds].some((constraint) => samePoint(constraint.point, point))
+      : false;
   };
-  const pinned = (point: PointRef): boolean => state()?.pins.some((each) => samePoint(each.point, point)) ?? false;
+  const isPinned = (point: PointRef): boolean => state()?.pins.some((pin) => samePoint(pin.point, point)) ?? false;
 
-  /** The curves as they are drawn: as they are, or as a camera sees them that goes along with the root. */
-  function displace(): void {
+  /** Updates the drawn curves: as received, or relative to the followed point. */
+  function updatePaths(): void {
     const entry = root && curveOf(root);
-    const along = entry && told?.curves.get(entry.curve);
-    paths = told;
+    const along = entry && received?.curves.get(entry.curve);
+    paths = received;
     if (!paths || !along) return;
     const { times, curves } = paths;
     const all = [...curves.values()]
       .filter((curve) => curve !== along)
-      .map((curve) => followed({ times, curves }, curve, along, store.time));
+      .map((curve) => relativeToRoot({ times, curves }, curve, along, store.time));
     paths = { times, curves: new Map(all.map((curve) => [curve.curve, curve])) };
   }
 
   function update(): void {
-    displace();
-    const found = paths;
+    updatePaths();
+    const drawnPaths = paths;
     for (const [number, ribbon] of ribbons)
-      if (!found?.curves.has(number)) {
+      if (!drawnPaths?.curves.has(number)) {
         ribbon.dispose();
         group.remove(ribbon.group);
         ribbons.delete(number);
       }
-    if (found)
-      for (const [number, curve] of found.curves) {
+    if (drawnPaths)
+      for (const [number, curve] of drawnPaths.curves) {
         let ribbon = ribbons.get(number);
         if (!ribbon) {
           ribbon = new Ribbon();
           ribbons.set(number, ribbon);
           group.add(ribbon.group);
         }
-        ribbon.set(found, curve);
+        ribbon.set(drawnPaths, curve);
       }
-    look();
+    updateLook();
   }
 
-  /** Everything but the shapes of the paths: colours, spots, rings. */
-  function look(): void {
+  /** Updates everything except the shapes of the curves: colours, glyphs, rings. */
+  function updateLook(): void {
     const { display, active, hovered } = view;
     const now = store.time;
-    const keys: Spot[] = [];
-    const over: Spot[] = [...marks];
+    const keys: Glyph[] = [];
+    const over: Glyph[] = [...marks];
     for (const [number, ribbon] of ribbons) {
       const curve = paths?.curves.get(number);
-      const entry = shown(number);
+      const entry = curveEntry(number);
       if (!curve || !paths || !entry) continue;
       const isActive = number === active;
-      const quiet = !isActive && pinned(entry.point);
+      const quiet = !isActive && isPinned(entry.point);
       ribbon.look(
         { active: isActive, quiet, hovered: number === hovered, ...display, ticks: display.ticks && isActive },
         now,
       );
-      if (!quiet && !state()?.baked) keys.push(...keySpotsOf(curve, isActive));
+      if (!quiet && !state()?.baked) keys.push(...keyGlyphsOf(curve, isActive));
       over.push({
-        place: placeAt(paths, curve, now),
+        place: positionAt(paths, curve, now),
         shape: isActive ? "ring" : "disc",
         size: isActive ? 13 : 7,
         colour: LIGHT,
         alpha: quiet ? 0.6 : 1,
       });
-      if (pinned(entry.point))
-        over.push({ place: placeAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
+      if (isPinned(entry.point))
+        over.push({ place: positionAt(paths, curve, now), shape: "square", size: 12, colour: AMBER });
       for (const hold of state()?.holds ?? [])
         if (samePoint(hold.point, entry.point))
-          over.push({ place: placeAt(paths, curve, hold.time), shape: "ring", size: 12, colour: AMBER });
+          over.push({ place: positionAt(paths, curve, hold.time), shape: "ring", size: 12, colour: AMBER });
     }
-    keySpots.set(keys);
-    overSpots.set(over);
+    keyGlyphs.set(keys);
+    overlayGlyphs.set(over);
     drawContacts(now);
     stage.requestRender();
   }
 
-  /** Keys as diamonds, smaller where many lie close, so that the path stays to be seen. */
-  function keySpotsOf(curve: MotionCurve, isActive: boolean): Spot[] {
+  /** Keys as diamonds, smaller if they are close together, so that the curve stays visible. */
+  function keyGlyphsOf(curve: MotionCurve, isActive: boolean): Glyph[] {
     const at = stage.projectAll(curve.keyPlaces);
     const largest = isActive ? 13 : 9;
     return Array.from(curve.keyTimes, (_, k) => {
@@ -167,9 +179,7 @@ export function createCurveLayer(
     });
   }
 
-  /**
-   * Contacts lie on the ground below the place where the point stands: filled while they last, a ring at other times.
-   */
+  /** Draws contacts on the ground below their points: filled while they are active, else as a ring. */
   function drawContacts(now: number): void {
     for (const old of [...rings.children] as Mesh[]) {
       rings.remove(old);
@@ -181,10 +191,10 @@ export function createCurveLayer(
       const entry = curveOf(contact.point);
       const curve = entry && paths?.curves.get(entry.curve);
       if (!curve || !paths) continue;
-      const [x, , z] = placeAt(paths, curve, contact.start);
+      const [x, , z] = positionAt(paths, curve, contact.start);
       const on = now >= contact.start - 1e-6 && now <= contact.stop + 1e-6;
       const colour = on ? "#f2a33a" : now < contact.start ? "#4cc9b0" : "#e0607e";
-      const flat = (inner: number, outer: number, opacity: number): void => {
+      const addRing = (inner: number, outer: number, opacity: number): void => {
         const material = new MeshBasicMaterial({
           color: colour,
           transparent: true,
@@ -199,36 +209,38 @@ export function createCurveLayer(
         ring.renderOrder = 3;
         rings.add(ring);
       };
-      flat(0.06, 0.075, on ? 0.95 : 0.6);
-      if (on) flat(0, 0.06, 0.35);
+      addRing(0.06, 0.075, on ? 0.95 : 0.6);
+      if (on) addRing(0, 0.06, 0.35);
     }
   }
 
-  function hit(x: number, y: number): OnCurve | null {
+  function hit(x: number, y: number): CurveHit | null {
     if (!paths) return null;
     let best: { score: number; curve: MotionCurve; time: number } | null = null;
     for (const curve of paths.curves.values()) {
-      const bonus = curve.curve === view.active ? 4 : 0; // px: what is in hand comes first where curves cross
+      const bonus = curve.curve === view.active ? 4 : 0; // px; the active curve wins where curves cross
       const places = stage.projectAll(curve.positions);
       for (let f = 0; f + 1 < paths.times.length; f++) {
         const [a, b] = [3 * f, 3 * f + 3];
         if (places[a + 2] > 1 || places[b + 2] > 1) continue;
-        const { distance, share } = nearestOn(x, y, places[a], places[a + 1], places[b], places[b + 1]);
+        const { distance, share } = nearestOnSegment(x, y, places[a], places[a + 1], places[b], places[b + 1]);
         const score = distance - bonus;
-        if (distance > REACH || (best && score >= best.score)) continue;
+        if (distance > CURVE_HIT_RADIUS_PX || (best && score >= best.score)) continue;
         best = { score, curve, time: paths.times[f] + share * (paths.times[f + 1] - paths.times[f]) };
       }
     }
     if (!best) return null;
     const { curve } = best;
-    // frames are what is seen and written: a drag between two would show in neither
-    const time = frameNear(paths.times, best.time);
-    const keyed = stage.projectAll(curve.keyPlaces);
-    const near = curve.keyTimes.findIndex((_, k) => Math.hypot(keyed[3 * k] - x, keyed[3 * k + 1] - y) < KEY_REACH);
+    // Snap to frames: a drag between two frames would be visible in neither.
+    const time = nearestFrameTime(paths.times, best.time);
+    const keyPixels = stage.projectAll(curve.keyPlaces);
+    const near = curve.keyTimes.findIndex(
+      (_, k) => Math.hypot(keyPixels[3 * k] - x, keyPixels[3 * k + 1] - y) < KEY_HIT_RADIUS_PX,
+    );
     return {
       curve: curve.curve,
       time,
-      place: placeAt(paths, curve, time),
+      place: positionAt(paths, curve, time),
       key: near < 0 ? null : curve.keyTimes[near],
     };
   }
@@ -237,9 +249,9 @@ export function createCurveLayer(
     const header = frameHeader(data);
     if (header?.stream !== FRAME.pathsStream) return;
     sequence = header.sequence;
-    const read = readPaths(data, told);
+    const read = readPaths(data, received);
     if (read) {
-      told = paths = read;
+      received = paths = read;
       if (awake) update();
       for (const listener of listeners) listener();
     }
@@ -247,52 +259,52 @@ export function createCurveLayer(
   });
   const acknowledge = (): void => {
     if (sequence === null) return;
-    connection.tell({ kind: "seen", sequence, stream: FRAME.pathsStream });
+    connection.send({ kind: "seen", sequence, stream: FRAME.pathsStream });
     sequence = null;
   };
-  let zoomed = 0; // metres: the distance of the camera that the sizes are for
+  let drawnDistance = 0; // metres, the camera distance that the glyph sizes are made for
   stage.onDrawn(() => {
     acknowledge();
     const { distance } = stage.view;
-    if (!awake || !ribbons.size || Math.abs(distance / zoomed - 1) < 0.15) return;
-    zoomed = distance;
-    look();
+    if (!awake || !ribbons.size || Math.abs(distance / drawnDistance - 1) < 0.15) return;
+    drawnDistance = distance;
+    updateLook();
   });
   session.onState((next) => {
-    if (!next) told = null;
+    if (!next) received = null;
     if (awake) update();
   });
-  store.onTime(() => awake && (root ? update() : look()));
-  view.onChange(() => awake && look());
+  store.onTime(() => awake && (root ? update() : updateLook()));
+  view.onChange(() => awake && updateLook());
 
   return {
     get paths() {
       return paths;
     },
     curveOf,
-    shown,
-    held,
+    curveEntry: curveEntry,
+    isHeld: isHeld,
     place: (curve, time) => {
-      const found = paths?.curves.get(curve);
-      return found && paths ? placeAt(paths, found, time) : null;
+      const motion = paths?.curves.get(curve);
+      return motion && paths ? positionAt(paths, motion, time) : null;
     },
-    turn: (curve, time) => {
-      const found = paths?.curves.get(curve);
-      return found && paths ? turnAt(paths, found, time) : null;
+    rotation: (curve, time) => {
+      const motion = paths?.curves.get(curve);
+      return motion && paths ? rotationAt(paths, motion, time) : null;
     },
-    screen: (curve) => {
-      const found = paths?.curves.get(curve);
-      return found ? stage.projectAll(found.positions) : null;
+    screenPath: (curve) => {
+      const motion = paths?.curves.get(curve);
+      return motion ? stage.projectAll(motion.positions) : null;
     },
     keys: (curve) => paths?.curves.get(curve)?.keyTimes ?? new Float32Array(),
     hit,
-    follow(point) {
+    followPoint(point) {
       root = point;
       if (awake) update();
     },
-    mark(spots) {
-      marks = spots;
-      if (awake && !stage.hurried) look(); // else with the paths that come at once
+    setOverlay(glyphs) {
+      marks = glyphs;
+      if (awake && !stage.isInteracting) updateLook(); // else it is updated with the curves of the next answer
     },
     onPaths: (listener) => void listeners.push(listener),
     get awake() {

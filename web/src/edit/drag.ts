@@ -1,6 +1,6 @@
 /**
- * A gesture: a point is taken hold of at a time, and goes where the pointer is until it is let go. The server does the
- * work; the page says where to, at pointer rate, and waits for no answer.
+ * Drags: a point is grabbed at a time, and follows the pointer until it is released. The server solves; the page sends
+ * goals at the rate of the pointer, without waiting for answers.
  */
 import { Quaternion, type Ray, type Vector3 } from "three";
 import type { Context } from "../context";
@@ -13,15 +13,26 @@ import type {
   EditPoseEndRequest,
   PointRef,
 } from "../protocol/messages";
-import { AXES, type Axis, alongAxis, angleAbout, factorOf, onPlane, triple, turnedBy, vector } from "./geometry";
+import {
+  AXES,
+  type Axis,
+  angleAbout,
+  axisParameter,
+  intersectPlane,
+  rotateBy,
+  timeFactor,
+  triple,
+  vector,
+} from "./geometry";
 import type { Latencies } from "./latency";
 import type { EditSession } from "./session";
 
 export type Operation = "move" | "turn" | "time";
-const FINE = 0.2; // of the pointer's way, while Shift is held
-export const SAYS = 100; // ms between two changes of what is said beside the picture: faster could not be read
-const PACE = 8; // ms between two goals at least: some mice tell a thousand places a second
-const EDGE_ON = 0.25; // the cosine below which a ring is seen so flat that the pointer's way along it counts
+const FINE_RATIO = 0.2; // of the pointer's motion, while Shift is held
+export const TEXT_INTERVAL_MS = 100; // between two updates of the texts beside the stage
+const SEND_INTERVAL_MS = 8; // minimum between two goals; some mice report a thousand positions a second
+// below this cosine between ring and view, the drag is measured along the ring on the screen
+const EDGE_ON_COSINE = 0.25;
 
 export interface Grip {
   operation: Operation;
@@ -29,9 +40,9 @@ export interface Grip {
   name: string;
   time: number;
   posing: boolean;
-  keys?: boolean; // of a pose: channels without a key there may move too, and get one
-  axis?: Vector3; // of the world: the handle that was taken
-  /** Which way on the screen makes it faster. */
+  keys?: boolean; // in a pose: channels without a key may move too, and get one
+  axis?: Vector3; // in world space: the axis of the grabbed handle
+  /** The screen direction that makes it faster. */
   faster?: { x: number; y: number };
 }
 
@@ -39,138 +50,142 @@ export interface PointerAt {
   x: number; // CSS px on the canvas
   y: number;
   fine: boolean;
-  at: number; // ms, when the hand did it
+  at: number; // ms, time of the pointer event
 }
 
-export interface Going extends Grip {
+export interface ActiveDrag extends Grip {
   begun: EditBegun | null; // null until the server has answered
   lock: { axis: Axis; local: boolean } | null;
-  said: string; // how far it goes, for the readout
+  readout: string; // text: how far the drag goes
   outcome: EditOutcomeEvent | null;
 }
 
-export interface Gestures {
-  readonly going: Going | null;
-  /** The number of the last gesture, where it was taken back; 0 where it was kept. */
+export interface DragController {
+  readonly active: ActiveDrag | null;
+  /** The number of the last drag if it was cancelled; 0 if it was committed. */
   readonly cancelled: number;
-  /** A press that may become this gesture: the server makes ready for it. */
+  /** Asks the server to prepare a drag, for a press that may become one. */
   prepare(grip: Grip): void;
-  /** It was a click. */
-  forget(): void;
+  /** Discards the prepared drag, if the press was a click. */
+  discardPrepared(): void;
   begin(grip: Grip, at: PointerAt): void;
   move(at: PointerAt): void;
-  /** Locks the gesture to an axis of the world, then of the point, then to none. */
+  /** Locks the drag to a world axis, then to the local axis, then to none. */
   lock(axis: Axis): void;
   end(commit: boolean): Promise<void>;
   onChange(listener: () => void): void;
-  /** Hears where the point should be; null where that is no place. */
+  /** Called with the goal position; null if the goal is not a position. */
   onGoal(listener: (to: [number, number, number] | null) => void): void;
 }
 
-/** A goal as the server takes it. */
+/** A goal of a drag, as in the request. */
 type Goal = { to?: [number, number, number]; turn?: [number, number, number, number]; factor?: number };
 
-export function createGestures({ stage, connection }: Context, session: EditSession, latencies: Latencies): Gestures {
+export function createDragController(
+  { stage, connection }: Context,
+  session: EditSession,
+  latencies: Latencies,
+): DragController {
   const listeners: (() => void)[] = [];
   const goalListeners: ((to: [number, number, number] | null) => void)[] = [];
-  let going: (Going & { number: number; ends: boolean | null }) | null = null;
-  let numbers = 0;
+  let active: (ActiveDrag & { number: number; ends: boolean | null }) | null = null;
+  let lastNumber = 0;
   let cancelled = 0;
-  let from: PointerAt | null = null; // where the pointer took hold; moved along while the hand is slowed
+  let from: PointerAt | null = null; // where the drag began; shifted while Shift slows the drag
   let last: PointerAt | null = null;
-  let sum = { angle: 0, seen: 0 };
+  let rotation = { angle: 0, seen: 0 };
 
-  const changed = (): void => {
+  const emitChange = (): void => {
     for (const listener of listeners) listener();
   };
-  let soon = 0;
-  /** What is said beside the picture waits: the picture comes first. */
-  const changedSoon = (): void => {
-    if (soon) return;
-    soon = window.setTimeout(() => {
-      soon = 0;
-      changed();
-    }, SAYS);
+  let changeTimer = 0;
+  /** Texts are updated later, so that the stage is drawn first. */
+  const scheduleChange = (): void => {
+    if (changeTimer) return;
+    changeTimer = window.setTimeout(() => {
+      changeTimer = 0;
+      emitChange();
+    }, TEXT_INTERVAL_MS);
   };
   let sentAt = -Infinity; // ms
-  let later = 0;
-  /** Sends a goal at once, or as soon as the last is old enough, and by then the newest. */
-  function paced(): void {
-    if (later) return;
-    const wait = sentAt + PACE - performance.now();
+  let sendTimer = 0;
+  /** Sends the newest goal, now or as soon as the interval has passed. */
+  function scheduleSend(): void {
+    if (sendTimer) return;
+    const wait = sentAt + SEND_INTERVAL_MS - performance.now();
     if (wait <= 0) return void (last && send(last));
-    later = window.setTimeout(() => {
-      later = 0;
+    sendTimer = window.setTimeout(() => {
+      sendTimer = 0;
       if (last) send(last);
     }, wait);
   }
   const facing = (): Vector3 => stage.pointerRay(stage.size.width / 2, stage.size.height / 2).ray.direction;
   const rayAt = (at: { x: number; y: number }): Ray => stage.pointerRay(at.x, at.y).ray;
 
-  function axisOf(now: Going): Vector3 | null {
+  function axisOf(now: ActiveDrag): Vector3 | null {
     if (!now.lock) return now.axis ?? null;
     const axis = AXES[now.lock.axis].clone();
     const turn = now.begun?.turn;
     return now.lock.local && turn ? axis.applyQuaternion(new Quaternion(...turn)) : axis;
   }
 
-  function moveGoal(now: Going, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
+  function moveGoal(now: ActiveDrag, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
     const origin = vector(begun.place);
     const axis = axisOf(now);
     const goal = origin.clone();
     if (axis) {
-      const [a, b] = [alongAxis(rayAt(start), origin, axis), alongAxis(rayAt(at), origin, axis)];
+      const [a, b] = [axisParameter(rayAt(start), origin, axis), axisParameter(rayAt(at), origin, axis)];
       if (a !== null && b !== null) goal.addScaledVector(axis, b - a);
     } else {
       const normal = facing();
-      const [a, b] = [onPlane(rayAt(start), origin, normal), onPlane(rayAt(at), origin, normal)];
+      const [a, b] = [intersectPlane(rayAt(start), origin, normal), intersectPlane(rayAt(at), origin, normal)];
       if (a && b) goal.add(b).sub(a);
     }
-    now.said = metres(goal.distanceTo(origin));
+    now.readout = formatLength(goal.distanceTo(origin));
     return { to: triple(goal) };
   }
 
-  function turnGoal(now: Going, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
+  function turnGoal(now: ActiveDrag, begun: EditBegun, start: PointerAt, at: PointerAt): Goal {
     const centre = vector(begun.place);
     const view = facing();
     const axis = axisOf(now) ?? view.clone().negate();
     let angle: number;
-    const [a, b] = [onPlane(rayAt(start), centre, axis), onPlane(rayAt(at), centre, axis)];
-    if (Math.abs(axis.dot(view)) > EDGE_ON && a && b) angle = angleAbout(axis, centre, a, b);
+    const [a, b] = [intersectPlane(rayAt(start), centre, axis), intersectPlane(rayAt(at), centre, axis)];
+    if (Math.abs(axis.dot(view)) > EDGE_ON_COSINE && a && b) angle = angleAbout(axis, centre, a, b);
     else {
       const middle = stage.project(begun.place);
       const tip = stage.project(triple(centre.clone().addScaledVector(axis, 0.05 * (session.state?.size ?? 1))));
       const along = Math.hypot(tip.x - middle.x, tip.y - middle.y) || 1;
       angle = ((at.x - start.x) * -(tip.y - middle.y) + (at.y - start.y) * (tip.x - middle.x)) / along / -90;
     }
-    // An angle that jumps by a turn has gone on beyond half a turn.
-    sum.angle += angle - sum.seen - 2 * Math.PI * Math.round((angle - sum.seen) / (2 * Math.PI));
-    sum.seen = angle;
-    now.said = `${((180 * sum.angle) / Math.PI).toFixed(1)}°`;
-    return { turn: turnedBy(begun.turn, axis, sum.angle) };
+    // A jump of the angle by a full turn means that the drag went past half a turn.
+    rotation.angle += angle - rotation.seen - 2 * Math.PI * Math.round((angle - rotation.seen) / (2 * Math.PI));
+    rotation.seen = angle;
+    now.readout = `${((180 * rotation.angle) / Math.PI).toFixed(1)}°`;
+    return { turn: rotateBy(begun.turn, axis, rotation.angle) };
   }
 
-  function timeGoal(now: Going, start: PointerAt, at: PointerAt): Goal {
+  function timeGoal(now: ActiveDrag, start: PointerAt, at: PointerAt): Goal {
     const { x, y } = now.faster ?? { x: 1, y: 0 };
-    const factor = factorOf((at.x - start.x) * x + (at.y - start.y) * y);
-    now.said = factor >= 1 ? `${factor.toFixed(2)} × as fast` : `${(1 / factor).toFixed(2)} × as slow`;
+    const factor = timeFactor((at.x - start.x) * x + (at.y - start.y) * y);
+    now.readout = factor >= 1 ? `${factor.toFixed(2)} × as fast` : `${(1 / factor).toFixed(2)} × as slow`;
     return { factor };
   }
 
   function send(at: PointerAt): void {
-    if (!going?.begun || !from) return;
-    const { begun } = going;
+    if (!active?.begun || !from) return;
+    const { begun } = active;
     const goal =
-      going.operation === "move"
-        ? moveGoal(going, begun, from, at)
-        : going.operation === "turn"
-          ? turnGoal(going, begun, from, at)
-          : timeGoal(going, from, at);
+      active.operation === "move"
+        ? moveGoal(active, begun, from, at)
+        : active.operation === "turn"
+          ? turnGoal(active, begun, from, at)
+          : timeGoal(active, from, at);
     for (const listener of goalListeners) listener(goal.to ?? null);
     sentAt = performance.now();
-    const number = ++numbers;
-    going.number = number;
-    if (going.posing)
+    const number = ++lastNumber;
+    active.number = number;
+    if (active.posing)
       session.tell({
         kind: "editPoseDrag",
         gesture: begun.gesture,
@@ -187,17 +202,17 @@ export function createGestures({ stage, connection }: Context, session: EditSess
         turn: goal.turn ?? null,
         factor: goal.factor ?? null,
       });
-    latencies.told(number, at.at, performance.now());
+    latencies.recordSent(number, at.at, performance.now());
   }
 
   connection.on("editOutcome", (outcome) => {
-    latencies.heard(outcome.number, outcome.frame, outcome.ms, performance.now());
-    if (!going || outcome.gesture !== going.begun?.gesture) return;
-    going.outcome = outcome;
-    changedSoon();
+    latencies.recordAnswer(outcome.number, outcome.frame, outcome.ms, performance.now());
+    if (!active || outcome.gesture !== active.begun?.gesture) return;
+    active.outcome = outcome;
+    scheduleChange();
   });
 
-  function beginning({ operation, point, time, posing, keys }: Grip): EditBeginRequest | EditPoseBeginRequest {
+  function beginRequest({ operation, point, time, posing, keys }: Grip): EditBeginRequest | EditPoseBeginRequest {
     if (!posing) return { kind: "editBegin", operation, point, time };
     const pins = session.state?.pins.map((pin) => pin.point) ?? [];
     return {
@@ -209,7 +224,7 @@ export function createGestures({ stage, connection }: Context, session: EditSess
       key: keys ?? false,
     };
   }
-  const ending = (posing: boolean, gesture: number, commit: boolean): EditEndRequest | EditPoseEndRequest => ({
+  const endRequest = (posing: boolean, gesture: number, commit: boolean): EditEndRequest | EditPoseEndRequest => ({
     kind: posing ? "editPoseEnd" : "editEnd",
     gesture,
     commit,
@@ -217,99 +232,99 @@ export function createGestures({ stage, connection }: Context, session: EditSess
 
   let prepared: { grip: Grip; begun: Promise<EditBegun | null> } | null = null;
   session.onState(() => {
-    prepared = null; // of curves that are others now
+    prepared = null; // it belongs to old curves
   });
 
   function prepare(grip: Grip): void {
-    if (going) return;
-    forget();
-    // What is refused is asked again, and said, where it is more than a click.
-    prepared = { grip, begun: connection.request(beginning(grip)).catch(() => null) };
+    if (active) return;
+    discardPrepared();
+    // If it is refused, it is requested again when the drag begins, and the reason is shown then.
+    prepared = { grip, begun: connection.request(beginRequest(grip)).catch(() => null) };
   }
 
-  function forget(): void {
-    const mine = prepared;
+  function discardPrepared(): void {
+    const drag = prepared;
     prepared = null;
-    void mine?.begun.then(
-      (begun) => begun && connection.request(ending(mine.grip.posing, begun.gesture, false)).catch(() => null),
+    void drag?.begun.then(
+      (begun) => begun && connection.request(endRequest(drag.grip.posing, begun.gesture, false)).catch(() => null),
     );
   }
 
-  async function asked(grip: Grip): Promise<EditBegun | null> {
-    const mine = prepared?.grip === grip ? prepared : null;
-    if (mine) prepared = null;
-    else forget();
-    return (await mine?.begun) ?? session.ask(beginning(grip));
+  async function requestBegin(grip: Grip): Promise<EditBegun | null> {
+    const drag = prepared?.grip === grip ? prepared : null;
+    if (drag) prepared = null;
+    else discardPrepared();
+    return (await drag?.begun) ?? session.ask(beginRequest(grip));
   }
 
   async function end(commit: boolean): Promise<void> {
-    const mine = going;
-    if (!mine) return;
-    if (later) {
-      // the last goal that waits is the one that the hand let go at
-      clearTimeout(later);
-      later = 0;
+    const drag = active;
+    if (!drag) return;
+    if (sendTimer) {
+      // The pending goal is the one at the release.
+      clearTimeout(sendTimer);
+      sendTimer = 0;
       if (commit && last) send(last);
     }
-    if (!mine.begun) {
-      mine.ends = commit; // as soon as it has begun
+    if (!drag.begun) {
+      drag.ends = commit; // as soon as the server has answered
       return;
     }
-    const { gesture } = mine.begun;
-    going = null;
+    const { gesture } = drag.begun;
+    active = null;
     cancelled = commit ? 0 : gesture;
-    latencies.rest();
-    changed();
-    await session.ask(ending(mine.posing, gesture, commit));
+    latencies.dropPending();
+    emitChange();
+    await session.ask(endRequest(drag.posing, gesture, commit));
   }
 
   return {
-    get going() {
-      return going;
+    get active() {
+      return active;
     },
     get cancelled() {
       return cancelled;
     },
     prepare,
-    forget,
+    discardPrepared: discardPrepared,
     begin(grip, at) {
-      if (going) return;
-      const mine = { ...grip, begun: null, lock: null, said: "", outcome: null, number: 0, ends: null };
-      going = mine;
+      if (active) return;
+      const drag = { ...grip, begun: null, lock: null, readout: "", outcome: null, number: 0, ends: null };
+      active = drag;
       from = last = at;
-      sum = { angle: 0, seen: 0 };
-      changed();
-      void asked(grip).then((begun) => {
-        if (going !== mine) return;
+      rotation = { angle: 0, seen: 0 };
+      emitChange();
+      void requestBegin(grip).then((begun) => {
+        if (active !== drag) return;
         if (!begun) {
-          going = null;
-          changed();
+          active = null;
+          emitChange();
           return;
         }
-        going.begun = begun;
+        active.begun = begun;
         if (last && last !== from) send(last);
-        changed();
-        if (going.ends !== null) void end(going.ends);
+        emitChange();
+        if (active.ends !== null) void end(active.ends);
       });
     },
     move(at) {
-      if (!going || !from || !last) return;
+      if (!active || !from || !last) return;
       if (at.fine) {
-        // The hand is slowed by letting the place where it took hold follow.
-        const share = 1 - FINE;
+        // Slow the drag by moving its start with the pointer.
+        const share = 1 - FINE_RATIO;
         from = { ...from, x: from.x + share * (at.x - last.x), y: from.y + share * (at.y - last.y) };
       }
       last = at;
-      if (going.begun) paced();
-      changedSoon();
+      if (active.begun) scheduleSend();
+      scheduleChange();
     },
     lock(axis) {
-      if (!going || going.operation === "time") return;
-      const { lock } = going;
-      going.lock = lock?.axis !== axis ? { axis, local: false } : lock.local ? null : { axis, local: true };
-      sum = { angle: 0, seen: 0 };
+      if (!active || active.operation === "time") return;
+      const { lock } = active;
+      active.lock = lock?.axis !== axis ? { axis, local: false } : lock.local ? null : { axis, local: true };
+      rotation = { angle: 0, seen: 0 };
       if (last) send(last);
-      changed();
+      emitChange();
     },
     end,
     onChange: (listener) => void listeners.push(listener),
@@ -317,8 +332,8 @@ export function createGestures({ stage, connection }: Context, session: EditSess
   };
 }
 
-/** A length as people say it. */
-export function metres(length: number): string {
+/** A length with a suitable unit. */
+export function formatLength(length: number): string {
   if (length < 0.01) return `${(1000 * length).toFixed(1)} mm`;
   return length < 1 ? `${(100 * length).toFixed(1)} cm` : `${length.toFixed(2)} m`;
 }

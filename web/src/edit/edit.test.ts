@@ -1,16 +1,16 @@
 import { Vector3 } from "three";
 import { describe, expect, it } from "vitest";
 import { asSentence } from "../shell/notices";
-import { distinct } from "./actions";
-import { apart } from "./curve_labels";
-import { metres } from "./drag";
+import { distinctTimes } from "./actions";
+import { separateLabels } from "./curve_labels";
+import { formatLength } from "./drag";
 import { ringPaths } from "./gizmo";
-import { limitable } from "./joint_section";
-import { heldOf } from "./lists";
-import { beside, comesTo } from "./obstacles";
+import { limitableColumns } from "./joint_section";
+import { constraintRows } from "./lists";
+import { cardPosition, suggestionResult } from "./obstacles";
 import { ghostTimes } from "./onion_skin";
-import { axisOf } from "./ribbon";
-import { even, spanOf } from "./sketch_tool";
+import { boneAxis } from "./ribbon";
+import { resample, strokeSpan } from "./sketch_tool";
 import { jointPoint, pointName, samePoint, skinPoint } from "./view";
 
 describe("points", () => {
@@ -23,29 +23,29 @@ describe("points", () => {
 });
 
 describe("times of keys", () => {
-  it("are told once, to the last digit", () => {
-    expect(distinct([1 / 24, 0.5, 1 / 24 + 1e-9, 0, 0.5])).toEqual([0, 1 / 24, 0.5]);
+  it("are unique, to the last digit", () => {
+    expect(distinctTimes([1 / 24, 0.5, 1 / 24 + 1e-9, 0, 0.5])).toEqual([0, 1 / 24, 0.5]);
   });
 });
 
 describe("lengths", () => {
-  it("have the unit that people use", () => {
-    expect([metres(0.0021), metres(0.123), metres(2.5)]).toEqual(["2.1 mm", "12.3 cm", "2.50 m"]);
+  it("have a suitable unit", () => {
+    expect([formatLength(0.0021), formatLength(0.123), formatLength(2.5)]).toEqual(["2.1 mm", "12.3 cm", "2.50 m"]);
   });
 });
 
 describe("names beside curves", () => {
-  it("do not cover each other, and the first has its place", () => {
+  it("do not overlap, and the first keeps its position", () => {
     const wanted = Array.from({ length: 5 }, (_, i) => ({ x: 10 + i, y: 100 + 2 * i, width: 60 }));
-    const heights = apart(wanted, 19);
+    const heights = separateLabels(wanted, 19);
     expect(heights[0]).toBe(100);
     const sorted = [...heights].sort((a, b) => a - b);
     for (let i = 1; i < sorted.length; i++) expect(sorted[i] - sorted[i - 1]).toBeGreaterThanOrEqual(19);
   });
 
-  it("stay where nothing is in their way", () => {
+  it("stay where nothing overlaps", () => {
     expect(
-      apart(
+      separateLabels(
         [
           { x: 0, y: 5, width: 20 },
           { x: 30, y: 6, width: 20 },
@@ -56,47 +56,49 @@ describe("names beside curves", () => {
   });
 });
 
-describe("the card of a blocked edit", () => {
+describe("the card of a blocked drag", () => {
   const [size, room] = [
     { width: 260, height: 100 },
     { width: 800, height: 500 },
   ];
-  it("says whole sentences", () => {
+  it("shows whole sentences", () => {
     expect(asSentence("the pin holds it: 3 of 4 mm remain")).toBe("The pin holds it: 3 of 4 mm remain.");
     expect(asSentence("'hand' is held.")).toBe("'hand' is held.");
     expect(asSentence("b_Hand.euler.x goes too far")).toBe("b_Hand.euler.x goes too far.");
   });
-  it("says what an offer comes to", () => {
-    expect(comesTo({ reached: true, sentence: "without the pin of 'foot' it is reached", keys: 0 })).toBe("gets there");
-    expect(comesTo({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe(
+  it("shows the result of a suggestion", () => {
+    expect(suggestionResult({ reached: true, sentence: "without the pin of 'foot' it is reached", keys: 0 })).toBe(
+      "gets there",
+    );
+    expect(suggestionResult({ reached: true, sentence: "with a key at 1 s it is reached", keys: 3 })).toBe(
       "gets there, 3 keys more",
     );
     expect(
-      comesTo({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 }),
+      suggestionResult({ reached: false, sentence: "with 'a.euler.x' up to 191 degrees 8.73 of 26 m remain", keys: 0 }),
     ).toBe("8.73 of 26 m remain");
-    expect(comesTo({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 })).toBe(
-      "3 of 4 mm and 5 of 6 degrees remain, 1 key more",
-    );
+    expect(
+      suggestionResult({ reached: false, sentence: "without it 3 of 4 mm and 5 of 6 degrees remain", keys: 1 }),
+    ).toBe("3 of 4 mm and 5 of 6 degrees remain, 1 key more");
   });
   it("stands outside the ghost, above or below where there is no room, else inside, and never off the stage", () => {
-    expect(beside({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
-    expect(beside({ x: 700, y: 250 }, size, room)).toEqual({ x: 532, y: 124 });
-    expect(beside({ x: 700, y: 250 }, size, room, { x: 690, y: 150 })).toEqual({ x: 532, y: 276 });
-    expect(beside({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
-    expect(beside({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 52 });
-    expect(beside({ x: 100, y: 900 }, size, room).y).toBe(392);
-    const narrow = beside({ x: 150, y: 250 }, size, { width: 300, height: 500 });
+    expect(cardPosition({ x: 500, y: 250 }, size, room)).toEqual({ x: 526, y: 200 });
+    expect(cardPosition({ x: 700, y: 250 }, size, room)).toEqual({ x: 532, y: 124 });
+    expect(cardPosition({ x: 700, y: 250 }, size, room, { x: 690, y: 150 })).toEqual({ x: 532, y: 276 });
+    expect(cardPosition({ x: 350, y: 250 }, size, room)).toEqual({ x: 64, y: 200 });
+    expect(cardPosition({ x: 100, y: 5 }, size, room)).toEqual({ x: 126, y: 52 });
+    expect(cardPosition({ x: 100, y: 900 }, size, room).y).toBe(392);
+    const narrow = cardPosition({ x: 150, y: 250 }, size, { width: 300, height: 500 });
     expect(narrow.x).toBeGreaterThanOrEqual(8);
     expect(narrow.x + size.width).toBeLessThanOrEqual(292);
   });
 });
 
 describe("ghosts", () => {
-  it("stand some frames apart, within the clip", () => {
+  it("are some frames apart, within the clip", () => {
     expect(ghostTimes(1, { ghosts: 2, apart: 6 }, 1.3, 24, [])).toEqual([0.5, 0.75, 1.25]);
     expect(ghostTimes(1, { ghosts: 0, apart: 6 }, 2, 24, [])).toEqual([]);
   });
-  it("stand at the keys before and after", () => {
+  it("are at the keys before and after", () => {
     expect(ghostTimes(1, { ghosts: 2, apart: 0 }, 9, 24, [0, 0.4, 0.8, 1, 2, 3, 4])).toEqual([0.4, 0.8, 2, 3]);
     expect(ghostTimes(1, { ghosts: 0, apart: 0 }, 9, 24, [0, 2])).toEqual([]);
   });
@@ -108,21 +110,21 @@ describe("strokes", () => {
     { x: 10, y: 0 },
     { x: 10, y: 5 },
   ];
-  it("are walked at even steps, round corners too", () => {
-    const walked = even(zigzag, 4);
+  it("are resampled at even steps, also around corners", () => {
+    const walked = resample(zigzag, 4);
     expect(walked).toEqual([
       { x: 0, y: 0 },
       { x: 4, y: 0 },
       { x: 8, y: 0 },
       { x: 10, y: 2 },
     ]);
-    expect(even([], 4)).toEqual([]);
+    expect(resample([], 4)).toEqual([]);
   });
-  it("last from where they begin on the path to where they end, else between keys", () => {
+  it("span the times of their ends on the curve, else the keys", () => {
     const times = Float32Array.from([0, 1, 2, 3]);
     const path = Float32Array.from([0, 0, 0, 100, 0, 0, 200, 0, 0, 300, 0, 0]);
     expect(
-      spanOf(
+      strokeSpan(
         [
           { x: 205, y: 8 },
           { x: 150, y: 90 },
@@ -136,7 +138,7 @@ describe("strokes", () => {
       ),
     ).toEqual({ start: 0, stop: 2 });
     expect(
-      spanOf(
+      strokeSpan(
         [
           { x: 205, y: 300 },
           { x: 0, y: 300 },
@@ -151,9 +153,9 @@ describe("strokes", () => {
   });
 });
 
-describe("what is held", () => {
-  it("is listed with when", () => {
-    const listed = heldOf({
+describe("constraints", () => {
+  it("are listed with their times", () => {
+    const listed = constraintRows({
       pins: [{ id: "a", point: jointPoint("foot"), position: true, orientation: false, start: null, stop: null }],
       contacts: [{ id: "b", point: jointPoint("hand"), start: 0.5, stop: 1, orientation: false }],
       holds: [{ id: "c", point: skinPoint(4), time: 2, orientation: false }],
@@ -167,7 +169,7 @@ describe("what is held", () => {
 });
 
 describe("limits", () => {
-  it("exist of Euler angles, of what quaternions become, and of translations", () => {
+  it("exist for Euler angles, converted quaternions and translations", () => {
     const channel = (name: string, columns: string[]) => ({
       target: "arm",
       channel: name,
@@ -176,12 +178,14 @@ describe("limits", () => {
       keys: 0,
       beyond: ["hold", "hold"] as [string, string],
     });
-    expect(limitable([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle])).toEqual([
+    expect(
+      limitableColumns([channel("rotation", ["x", "y", "z", "w"])]).map(({ column, angle }) => [column, angle]),
+    ).toEqual([
       ["x", true],
       ["y", true],
       ["z", true],
     ]);
-    expect(limitable([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
+    expect(limitableColumns([channel("euler", ["arm.euler.x"]), channel("translation", ["y"])])).toEqual([
       { column: "x", title: "Turn X", angle: true },
       { column: "translation.y", title: "Move Y", angle: false },
     ]);
@@ -189,7 +193,7 @@ describe("limits", () => {
 });
 
 describe("the gizmo", () => {
-  it("has rings whose front is what faces the eye", () => {
+  it("has rings whose front faces the camera", () => {
     const seen: { x: number; y: number }[] = [];
     const { front, back } = ringPaths(new Vector3(0, 1, 0), new Vector3(0, 0, -1), (v) => {
       seen.push({ x: v.x, y: v.z });
@@ -203,7 +207,7 @@ describe("the gizmo", () => {
 
   it("shows the axis of a turned point", () => {
     const half = Math.SQRT1_2;
-    expect(axisOf(Float32Array.from([half, 0, 0, half]), 0).map((value) => Math.round(value))).toEqual([0, 0, 1]);
-    expect(axisOf(Float32Array.from([9, 9, 9, 9, 0, 0, 0, 1]), 1)).toEqual([0, 1, 0]);
+    expect(boneAxis(Float32Array.from([half, 0, 0, half]), 0).map((value) => Math.round(value))).toEqual([0, 0, 1]);
+    expect(boneAxis(Float32Array.from([9, 9, 9, 9, 0, 0, 0, 1]), 1)).toEqual([0, 1, 0]);
   });
 });

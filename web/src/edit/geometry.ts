@@ -1,4 +1,4 @@
-/** What a pointer on the screen means in space: moves along a plane or an axis, turns about an axis. */
+/** Pointer motion in space: moves along a plane or an axis, rotations about an axis. */
 import { Plane, Quaternion, type Ray, Vector3 } from "three";
 
 export type Triple = [number, number, number];
@@ -13,49 +13,47 @@ export const AXES: Record<Axis, Vector3> = {
 export const triple = (v: Vector3): Triple => [v.x, v.y, v.z];
 export const vector = (p: ArrayLike<number>): Vector3 => new Vector3(p[0], p[1], p[2]);
 
-/** Where a ray meets the plane through a point that faces along `normal`; null where it runs beside it. */
-export function onPlane(ray: Ray, through: Vector3, normal: Vector3): Vector3 | null {
+/** Where a ray meets the plane through a point with this normal; null if they are parallel. */
+export function intersectPlane(ray: Ray, through: Vector3, normal: Vector3): Vector3 | null {
   if (Math.abs(ray.direction.dot(normal)) < 1e-4) return null;
   return ray.intersectPlane(new Plane().setFromNormalAndCoplanarPoint(normal, through), new Vector3());
 }
 
 /**
- * How far along a line through `origin` the place lies that is nearest to a ray. With r the ray's direction, a the
+ * The parameter s of the point on a line through `origin` that is nearest to a ray. With r the ray's direction, a the
  * line's and w from the ray's origin to the line's,
  *
  *     s = ((a.r)(r.w) - (a.w)) / (1 - (a.r)^2)
  *
- * Null where the two run side by side, so that the pointer says nothing.
+ * Null if the two are parallel.
  */
-export function alongAxis(ray: Ray, origin: Vector3, axis: Vector3): number | null {
+export function axisParameter(ray: Ray, origin: Vector3, axis: Vector3): number | null {
   const w = origin.clone().sub(ray.origin);
   const ar = axis.dot(ray.direction);
   const below = 1 - ar * ar;
   return below < 1e-4 ? null : (ar * ray.direction.dot(w) - axis.dot(w)) / below;
 }
 
-/** The angle from one place to another about an axis through a centre, -pi to pi. */
+/** The angle from one point to another about an axis through a centre, -pi to pi. */
 export function angleAbout(axis: Vector3, centre: Vector3, from: Vector3, to: Vector3): number {
   const flat = (p: Vector3): Vector3 => p.clone().sub(centre).projectOnPlane(axis);
   const [a, b] = [flat(from), flat(to)];
   return Math.atan2(a.clone().cross(b).dot(axis), a.dot(b));
 }
 
-/** A turn by an angle about an axis of the world, after `turn`. */
-export function turnedBy(turn: ArrayLike<number>, axis: Vector3, angle: number): [number, number, number, number] {
+/** The quaternion `turn`, then rotated by an angle about a world axis. */
+export function rotateBy(turn: ArrayLike<number>, axis: Vector3, angle: number): [number, number, number, number] {
   const q = new Quaternion().setFromAxisAngle(axis, angle).multiply(new Quaternion(turn[0], turn[1], turn[2], turn[3]));
   return [q.x, q.y, q.z, q.w];
 }
 
-/** How much faster a drag of so many pixels makes it: a hundred pixels are a factor of two and a bit. */
-export function factorOf(pixels: number): number {
+/** The time factor of a drag in pixels: a hundred pixels are a factor of about 2.3. */
+export function timeFactor(pixels: number): number {
   return Math.min(8, Math.max(0.125, Math.exp(pixels / 120)));
 }
 
-/**
- * How far a place on the screen is from the piece between two others, and at which share of it the nearest place lies.
- */
-export function nearestOn(
+/** The distance of a screen point from a segment, and the share of the segment at its nearest point. */
+export function nearestOnSegment(
   x: number,
   y: number,
   ax: number,

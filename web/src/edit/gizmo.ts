@@ -1,26 +1,23 @@
-/**
- * Handles at the point in hand: axes to move it along, rings to turn it, a pair of arrows along the path for its
- * timing.
- */
+/** Handles at the active point: axes to move it, rings to turn it, a pair of arrows along the curve for its timing. */
 import { Quaternion, Vector3 } from "three";
 import type { Context } from "../context";
 import type { CurveLayer } from "./curve_layer";
-import type { Gestures, Grip, Operation } from "./drag";
+import type { DragController, Grip, Operation } from "./drag";
 import { AXES, type Axis, triple, vector } from "./geometry";
 import { frameOf } from "./paths";
 import type { EditView } from "./view";
 
 const SVG = "http://www.w3.org/2000/svg";
-const ARROW = 56; // px
-const CLEAR = 16; // px around the point that are the path's own
-const RING = 58; // px, its radius
-const TIMING = 34; // px from the point to an arrow of the timing handle
-const STEPS = 48; // pieces of a ring
+const ARROW_PX = 56;
+const CLEARANCE_PX = 16; // around the point, free for the curve
+const RING_RADIUS_PX = 58;
+const TIME_HANDLE_PX = 34; // from the point to a timing arrow
+const RING_STEPS = 48;
 const NAMES: Record<Axis, string> = { x: "X", y: "Y", z: "Z" };
 
-type Take = (event: PointerEvent, grip: Partial<Grip> & { operation: Operation }) => void;
+type DragHandle = (event: PointerEvent, grip: Partial<Grip> & { operation: Operation }) => void;
 
-/** An element of a picture, with attributes. */
+/** Creates an SVG element with attributes. */
 export function svg(tag: string, attributes: Record<string, string | number>, ...children: SVGElement[]): SVGElement {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
@@ -28,9 +25,7 @@ export function svg(tag: string, attributes: Record<string, string | number>, ..
   return element;
 }
 
-/**
- * The front and the back of a ring about an axis, as paths of a picture: `place` gives pixels, `view` looks into it.
- */
+/** The front and back of a ring about an axis as SVG paths; `place` gives pixels, `view` is the view direction. */
 export function ringPaths(
   axis: Vector3,
   view: Vector3,
@@ -40,14 +35,14 @@ export function ringPaths(
   const v = axis.clone().cross(u);
   const parts = { front: "", back: "" };
   let side: keyof typeof parts | null = null;
-  for (let i = 0; i <= STEPS; i++) {
-    const t = (2 * Math.PI * i) / STEPS;
-    const out = u.clone().multiplyScalar(Math.cos(t)).addScaledVector(v, Math.sin(t));
-    const now = out.dot(view) > 1e-3 ? "back" : "front";
-    const { x, y } = place(out);
-    const here = `${x.toFixed(1)} ${y.toFixed(1)}`;
-    if (side !== null && side !== now) parts[side] += `L${here}`;
-    parts[now] += `${side === now ? "L" : "M"}${here}`;
+  for (let i = 0; i <= RING_STEPS; i++) {
+    const t = (2 * Math.PI * i) / RING_STEPS;
+    const offsetPixel = u.clone().multiplyScalar(Math.cos(t)).addScaledVector(v, Math.sin(t));
+    const now = offsetPixel.dot(view) > 1e-3 ? "back" : "front";
+    const { x, y } = place(offsetPixel);
+    const pixel = `${x.toFixed(1)} ${y.toFixed(1)}`;
+    if (side !== null && side !== now) parts[side] += `L${pixel}`;
+    parts[now] += `${side === now ? "L" : "M"}${pixel}`;
     side = now;
   }
   return parts;
@@ -58,19 +53,19 @@ export function createGizmo(
   host: HTMLElement,
   layer: CurveLayer,
   view: EditView,
-  gestures: Gestures,
+  drags: DragController,
   ready: () => boolean,
-  take: () => Take,
+  dragHandle: () => DragHandle,
 ): { awake: boolean } {
   const root = svg("svg", { class: "edit-gizmo", "aria-hidden": "true" }) as SVGSVGElement;
   host.append(root);
   let awake = false;
-  let drawn = "";
+  let drawnKey = "";
   let handles = new Map<string, SVGElement>();
 
   const handle = (name: string, kind: string, grip: () => Partial<Grip> & { operation: Operation }): SVGElement => {
-    const found = handles.get(name);
-    if (found) return found;
+    const existing = handles.get(name);
+    if (existing) return existing;
     const element = svg(
       "g",
       { class: `handle-${kind}`, "data-handle": name },
@@ -79,7 +74,7 @@ export function createGizmo(
       svg("path", { class: "back" }),
       svg("text", {}),
     );
-    element.addEventListener("pointerdown", (event) => take()(event as PointerEvent, grip()));
+    element.addEventListener("pointerdown", (event) => dragHandle()(event as PointerEvent, grip()));
     root.append(element);
     handles.set(name, element);
     return element;
@@ -101,20 +96,20 @@ export function createGizmo(
   };
 
   function clear(): void {
-    if (drawn === "") return;
+    if (drawnKey === "") return;
     root.replaceChildren();
     handles = new Map();
-    drawn = "";
+    drawnKey = "";
   }
 
   function update(): void {
     const what = view.tool === "sketch" ? "" : view.tool;
-    if (!awake || gestures.going) {
+    if (!awake || drags.active) {
       clear();
       return;
     }
     const place = view.active === null ? null : layer.place(view.active, store.time);
-    const turn = view.active === null ? null : layer.turn(view.active, store.time);
+    const turn = view.active === null ? null : layer.rotation(view.active, store.time);
     if (!what || !ready() || !place || !turn || store.document?.stage.playing || (view.posing && what === "time")) {
       clear();
       return;
@@ -124,11 +119,12 @@ export function createGizmo(
       clear();
       return;
     }
-    if (!drawn.startsWith(what)) clear();
-    const looks = stage.pointerRay(at.x, at.y).ray.direction.clone();
+    if (!drawnKey.startsWith(what)) clear();
+    const viewDirection = stage.pointerRay(at.x, at.y).ray.direction.clone();
     const middle = stage.pointerRay(stage.canvas.clientWidth / 2, stage.canvas.clientHeight / 2).ray;
     const depth = vector(place).sub(middle.origin).dot(middle.direction);
-    const metre = (depth * 2 * Math.tan((26 * Math.PI) / 360)) / Math.max(1, stage.canvas.clientHeight); // m a px
+    // metres per px
+    const metre = (depth * 2 * Math.tan((26 * Math.PI) / 360)) / Math.max(1, stage.canvas.clientHeight);
     const digits = (values: readonly number[], count: number): string =>
       values.map((value) => value.toFixed(count)).join();
     const key = [
@@ -136,27 +132,30 @@ export function createGizmo(
       digits(place, 4),
       digits(turn, 3),
       digits([at.x, at.y], 1),
-      digits(looks.toArray(), 4),
+      digits(viewDirection.toArray(), 4),
       metre.toPrecision(4),
     ].join(" ");
-    if (key === drawn) return;
-    drawn = key;
+    if (key === drawnKey) return;
+    drawnKey = key;
     const out = (v: Vector3, pixels: number): { x: number; y: number } =>
       stage.project(triple(vector(place).addScaledVector(v, pixels * metre)));
-    if (what === "move") arrows(at, out);
-    else if (what === "turn") rings(turn, looks, out);
-    else timing(at);
+    if (what === "move") drawArrows(at, out);
+    else if (what === "turn") drawRings(turn, viewDirection, out);
+    else drawTimeHandles(at);
   }
 
-  function arrows(at: { x: number; y: number }, out: (v: Vector3, pixels: number) => { x: number; y: number }): void {
+  function drawArrows(
+    at: { x: number; y: number },
+    out: (v: Vector3, pixels: number) => { x: number; y: number },
+  ): void {
     for (const name of ["x", "y", "z"] as const) {
       const axis = AXES[name];
-      const tip = out(axis, ARROW);
+      const tip = out(axis, ARROW_PX);
       const length = Math.hypot(tip.x - at.x, tip.y - at.y);
       const element = handle(name, name, () => ({ operation: "move", axis }));
-      element.classList.toggle("hidden", length < CLEAR + 10); // an axis towards the eye cannot be pulled along
+      element.classList.toggle("hidden", length < CLEARANCE_PX + 10); // an axis towards the camera cannot be dragged
       const [ux, uy] = [(tip.x - at.x) / (length || 1), (tip.y - at.y) / (length || 1)];
-      const from = { x: at.x + CLEAR * ux, y: at.y + CLEAR * uy };
+      const from = { x: at.x + CLEARANCE_PX * ux, y: at.y + CLEARANCE_PX * uy };
       draw(element, `M${from.x} ${from.y}L${tip.x} ${tip.y}${arrowHead(tip.x, tip.y, ux, uy, 8, 4)}`, "", {
         x: at.x + (tip.x - at.x) * 1.16,
         y: at.y + (tip.y - at.y) * 1.16,
@@ -165,7 +164,7 @@ export function createGizmo(
     }
   }
 
-  function rings(
+  function drawRings(
     turn: readonly number[],
     looks: Vector3,
     out: (v: Vector3, pixels: number) => { x: number; y: number },
@@ -173,23 +172,23 @@ export function createGizmo(
     const local = new Quaternion(turn[0], turn[1], turn[2], turn[3]);
     for (const name of ["x", "y", "z"] as const) {
       const axis = AXES[name].clone().applyQuaternion(local);
-      const { front, back } = ringPaths(axis, looks, (v) => out(v, RING));
+      const { front, back } = ringPaths(axis, looks, (v) => out(v, RING_RADIUS_PX));
       draw(
         handle(name, name, () => ({ operation: "turn", axis: AXES[name].clone().applyQuaternion(local) })),
         front,
         back,
       );
     }
-    const round = ringPaths(looks, new Vector3(), (v) => out(v, RING + 12));
+    const round = ringPaths(looks, new Vector3(), (v) => out(v, RING_RADIUS_PX + 12));
     draw(
       handle("view", "view", () => ({ operation: "turn" })),
       round.front,
     );
   }
 
-  /** Two arrows along the path, away from the point: pulled apart the frames spread, pushed together they gather. */
-  function timing(at: { x: number; y: number }): void {
-    const screen = view.active === null ? null : layer.screen(view.active);
+  /** Two arrows along the curve, away from the point: dragging outwards makes the motion faster, inwards slower. */
+  function drawTimeHandles(at: { x: number; y: number }): void {
+    const screen = view.active === null ? null : layer.screenPath(view.active);
     const times = layer.paths?.times;
     if (!screen || !times) return;
     const { frame } = frameOf(times, store.time);
@@ -201,7 +200,12 @@ export function createGizmo(
       ["earlier", -1],
       ["later", 1],
     ] as const) {
-      const [x, y, ex, ey] = [at.x + sign * TIMING * ux, at.y + sign * TIMING * uy, sign * ux, sign * uy];
+      const [x, y, ex, ey] = [
+        at.x + sign * TIME_HANDLE_PX * ux,
+        at.y + sign * TIME_HANDLE_PX * uy,
+        sign * ux,
+        sign * uy,
+      ];
       const shaft = `M${at.x + 10 * ex} ${at.y + 10 * ey}L${x} ${y}`;
       const bar = `M${x + 5 * ex - 7 * ey} ${y + 5 * ey + 7 * ex}L${x + 5 * ex + 7 * ey} ${y + 5 * ey - 7 * ex}`;
       draw(
@@ -213,7 +217,7 @@ export function createGizmo(
 
   stage.onDrawn(update);
   view.onChange(update);
-  gestures.onChange(update);
+  drags.onChange(update);
   return {
     get awake() {
       return awake;

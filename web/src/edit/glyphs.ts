@@ -1,10 +1,10 @@
-/** Spots: keys, the moment that is shown, what is held, ghosts and goals, as glyphs of some pixels. */
+/** Glyphs of a fixed size in pixels: keys, the current time, constraints, ghosts and goals. */
 import { type Color, Group, InstancedBufferAttribute, type Mesh } from "three";
-import { DARK, drawnTwice, freed, quads, SCREEN } from "./screen_shapes";
+import { DARK, disposeMeshes, makeLayeredMeshes, quads, SCREEN } from "./screen_shapes";
 
 export const SHAPES = { disc: 0, diamond: 1, ring: 2, square: 3, cross: 4, dashes: 5 } as const;
 
-export interface Spot {
+export interface Glyph {
   place: ArrayLike<number>; // three numbers, metres
   shape: keyof typeof SHAPES;
   size: number; // px across
@@ -30,7 +30,7 @@ void main() {
   gl_Position = p.w <= 0.0 ? NOWHERE : moved(p, at);
 }`;
 
-/** Each glyph by its distance to the edge, below 0 inside; a dark rim keeps it apart from whatever lies behind. */
+/** Each glyph by its signed distance, negative inside; a dark rim separates it from the background. */
 const FRAGMENT = /* glsl */ `
 precision highp float;
 uniform float ratio, seen, hidden;
@@ -57,15 +57,15 @@ void main() {
   painted = vec4(mix(dark, shade.rgb, inside), strength * max(inside, 0.75 * rim * (shape == 5 ? 0.0 : 1.0)));
 }`;
 
-export class Spots {
+export class Glyphs {
   readonly group = new Group();
   private readonly geometry = quads(-1);
   private readonly meshes: Mesh[];
-  private room = 0;
+  private capacity = 0;
 
-  /** Spots that the character hides are drawn with `hidden` of their strength; 1 draws them over everything. */
+  /** Glyphs that the character hides are drawn with `hidden` of their opacity; 1 draws them over everything. */
   constructor(hidden: number) {
-    const { meshes, always } = drawnTwice(
+    const { meshes, always } = makeLayeredMeshes(
       this.geometry,
       { hidden: { value: hidden }, dark: { value: DARK } },
       VERTEX,
@@ -77,14 +77,14 @@ export class Spots {
     this.group.add(...meshes);
   }
 
-  set(spots: readonly Spot[]): void {
-    if (spots.length > this.room) this.grow(Math.max(64, 2 * spots.length));
+  set(glyphs: readonly Glyph[]): void {
+    if (glyphs.length > this.capacity) this.grow(Math.max(64, 2 * glyphs.length));
     const of = (name: string): Float32Array =>
       (this.geometry.getAttribute(name) as InstancedBufferAttribute).array as Float32Array;
-    this.geometry.instanceCount = spots.length;
-    if (!spots.length) return;
+    this.geometry.instanceCount = glyphs.length;
+    if (!glyphs.length) return;
     const [places, tints, forms] = [of("place"), of("tint"), of("form")];
-    spots.forEach(({ place, shape, size, colour, alpha = 1 }, i) => {
+    glyphs.forEach(({ place, shape, size, colour, alpha = 1 }, i) => {
       for (let c = 0; c < 3; c++) places[3 * i + c] = place[c];
       tints.set([colour.r, colour.g, colour.b, alpha], 4 * i);
       forms.set([size, SHAPES[shape]], 2 * i);
@@ -93,11 +93,11 @@ export class Spots {
   }
 
   dispose(): void {
-    freed(this.meshes);
+    disposeMeshes(this.meshes);
   }
 
   private grow(room: number): void {
-    this.room = room;
+    this.capacity = room;
     this.geometry.dispose();
     for (const [name, width] of [
       ["place", 3],

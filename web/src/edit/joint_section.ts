@@ -1,4 +1,4 @@
-/** The joint in hand: how willingly it takes part, and within which range it stays. */
+/** The selected joint: its stiffness and its limits. */
 import type { Context } from "../context";
 import { numberField } from "../controls/number";
 import { slider } from "../controls/slider";
@@ -9,14 +9,14 @@ import type { EditView } from "./view";
 
 const DEGREES = 180 / Math.PI;
 
-export interface Limitable {
-  column: string; // as a limit names it
+export interface LimitableColumn {
+  column: string; // as in the request
   title: string;
-  angle: boolean; // radians, shown as degrees
+  angle: boolean; // radians, shown in degrees
 }
 
-/** The columns of a target that can be limited; of a quaternion, the angles that it becomes when it is. */
-export function limitable(channels: readonly EditChannel[]): Limitable[] {
+/** The columns of a target that can be limited; a quaternion is converted to Euler angles for that. */
+export function limitableColumns(channels: readonly EditChannel[]): LimitableColumn[] {
   return channels.flatMap(({ channel, columns }) => {
     if (channel === "rotation")
       return ["x", "y", "z"].map((column) => ({ column, title: `Turn ${column.toUpperCase()}`, angle: true }));
@@ -42,13 +42,13 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
 
   function limitRow(
     target: string,
-    { column, title: name, angle }: Limitable,
+    { column, title: name, angle }: LimitableColumn,
     limit: LimitEntry | undefined,
   ): HTMLElement {
     const scale = angle ? DEGREES : 1;
     const unit = angle ? "°" : column.startsWith("translation") ? "m" : "";
     const send = (low: number | null, high: number | null, fit = false): void => {
-      // what is refused is shown as it is again
+      // After a refusal the old value is shown again.
       void session.ask({ kind: "editLimit", target, column, low, high, fit }).then(() => draw(true));
     };
     const on = h("input", {
@@ -99,7 +99,7 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
     const focused = body.contains(document.activeElement) ? document.activeElement?.getAttribute("aria-label") : null;
     shown = key;
     title.textContent = target;
-    const columns = limitable(channels);
+    const columns = limitableColumns(channels);
     const stiff = slider({
       label: "Stiffness",
       value: stiffness,
@@ -108,25 +108,25 @@ export function jointSection({ store }: Context, session: EditSession, view: Edi
       maximum: 10,
       step: 0.05,
       digits: 2,
-      about: "How unwillingly it takes part in a drag: 1 is usual, 0 costs nothing, 10 hardly moves",
+      about: "Resistance to drags: 1 is the default, 0 moves freely, 10 hardly moves",
       change: (value) => void session.ask({ kind: "editStiffness", target, value: value === 1 ? null : value }),
     });
     replace(
       body,
       stiff.element,
       h("h3", { class: "limits-title" }, "Limits"),
-      ...columns.map((each) =>
+      ...columns.map((column) =>
         limitRow(
           target,
-          each,
-          limits.find((limit) => limit.column === each.column),
+          column,
+          limits.find((limit) => limit.column === column.column),
         ),
       ),
       channels.some((channel) => channel.channel === "rotation")
-        ? h("p", { class: "muted" }, "It turns by a quaternion: a limit makes angles of it first.")
+        ? h("p", { class: "muted" }, "This joint rotates by a quaternion; a limit converts it to Euler angles.")
         : null,
     );
-    // who sets one limit after the other by keys stays where they are
+    // Keep the focus, for setting several limits by keyboard.
     if (focused) body.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
   }
 

@@ -1,78 +1,75 @@
-/**
- * Latency of drags as a hand feels it, step by step: from the pointer's event to the picture that first shows what it
- * did.
- */
+/** The latency of drags, step by step: from the pointer event to the rendered frame that first shows its effect. */
 
-const KEPT = 4096;
+const MAX_TRACES = 4096;
 
-/** When one drag was where, ms as `performance.now` has them. */
+/** The times of one drag, ms as `performance.now`. */
 export interface Trace {
-  event: number; // the hand moved
-  sent: number; // the page had told the server
-  heard: number; // the answer came
-  server: number; // ms that the server worked on it, as it says
-  drawn: number; // the picture was handed to the graphics card
-  done: number; // the graphics card had drawn it
+  event: number; // pointer event
+  sent: number; // goal sent to the server
+  heard: number; // answer received
+  server: number; // ms, duration on the server as it reports it
+  drawn: number; // frame submitted to the graphics card
+  done: number; // frame finished by the graphics card
 }
 
-interface Going extends Trace {
+interface PendingTrace extends Trace {
   number: number;
-  frame: number | null; // the stage frame that shows it
+  frame: number | null; // the stage frame with its effect
 }
 
-/** Is `a` the sequence number `b`, or a later one? They count on after 2^32 from 0. */
-export function reached(a: number, b: number): boolean {
+/** Whether the sequence number `a` is `b` or later; the numbers wrap at 2^32. */
+export function isAtOrAfter(a: number, b: number): boolean {
   return ((a - b) | 0) >= 0;
 }
 
 export class Latencies {
-  private going: Going[] = [];
+  private pending: PendingTrace[] = [];
   private readonly ring: Trace[] = [];
   private latest: number | null = null; // the newest stage frame that was drawn
 
-  /** A pointer's event was sent as a drag. */
-  told(number: number, event: number, sent: number): void {
-    this.going.push({ number, event, sent, heard: 0, server: 0, drawn: 0, done: 0, frame: null });
-    if (this.going.length > 64) this.going.shift();
+  /** Records that a pointer event was sent as a drag. */
+  recordSent(number: number, event: number, sent: number): void {
+    this.pending.push({ number, event, sent, heard: 0, server: 0, drawn: 0, done: 0, frame: null });
+    if (this.pending.length > 64) this.pending.shift();
   }
 
-  /** The server says which frame shows a drag; older drags that it skipped are shown by it too, and not counted. */
-  heard(number: number, frame: number, server: number, now: number): void {
-    const found = this.going.find((each) => each.number === number && each.frame === null);
-    if (!found) return;
-    this.going = this.going.filter((each) => each.frame !== null || each.number >= number);
-    Object.assign(found, { frame, server, heard: now });
+  /** Records the stage frame of a drag. Older drags that the server skipped are dropped. */
+  recordAnswer(number: number, frame: number, server: number, now: number): void {
+    const answered = this.pending.find((trace) => trace.number === number && trace.frame === null);
+    if (!answered) return;
+    this.pending = this.pending.filter((trace) => trace.frame !== null || trace.number >= number);
+    Object.assign(answered, { frame, server, heard: now });
   }
 
-  seen(frame: number): void {
+  recordSeen(frame: number): void {
     this.latest = frame;
   }
 
-  /** A picture was handed to the graphics card. Returns whether it shows a drag for the first time. */
-  drawn(now: number): boolean {
-    const shown = this.going.filter(
-      (each) => each.frame !== null && !each.drawn && this.latest !== null && reached(this.latest, each.frame),
+  /** Records a submitted frame; returns whether it shows a drag for the first time. */
+  recordDrawn(now: number): boolean {
+    const shown = this.pending.filter(
+      (trace) => trace.frame !== null && !trace.drawn && this.latest !== null && isAtOrAfter(this.latest, trace.frame),
     );
-    for (const each of shown) each.drawn = now;
+    for (const trace of shown) trace.drawn = now;
     return shown.length > 0;
   }
 
-  /** The graphics card has drawn all that it was given until `drawn`. */
-  done(drawn: number, now: number): void {
-    const over = this.going.filter((each) => each.drawn && each.drawn <= drawn);
-    this.going = this.going.filter((each) => !over.includes(each));
+  /** Records that the graphics card has finished all frames submitted until `drawn`. */
+  recordDone(drawn: number, now: number): void {
+    const over = this.pending.filter((trace) => trace.drawn && trace.drawn <= drawn);
+    this.pending = this.pending.filter((trace) => !over.includes(trace));
     for (const { event, sent, heard, server, drawn: handed } of over)
-      this.ring.push({ event, sent, heard, server, drawn: handed, done: now });
-    this.ring.splice(0, Math.max(0, this.ring.length - KEPT));
+      this.ring.push({ event, sent, heard: heard, server, drawn: handed, done: now });
+    this.ring.splice(0, Math.max(0, this.ring.length - MAX_TRACES));
   }
 
-  /** A gesture is over: what was not answered will not be. */
-  rest(): void {
-    this.going = this.going.filter((each) => each.drawn);
+  /** Drops drags without an answer, at the end of a drag. */
+  dropPending(): void {
+    this.pending = this.pending.filter((trace) => trace.drawn);
   }
 
   values(): Trace[] {
-    return this.ring.map((each) => ({ ...each }));
+    return this.ring.map((trace) => ({ ...trace }));
   }
 
   clear(): void {

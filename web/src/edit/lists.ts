@@ -1,4 +1,4 @@
-/** The panel's lists: the paths that are shown, and what is held. */
+/** The panel's lists: the shown curves, and the constraints. */
 import type { Context } from "../context";
 import { h, icon, replace } from "../dom";
 import type { ContactEntry, HoldEntry, PinEntry, PointRef, ShownCurve } from "../protocol/messages";
@@ -10,7 +10,7 @@ const PIN = "M6 2h4l-.5 4L12 8.5H4L6.5 6zM8 8.5V14";
 const TURN = "M13 6a5.5 5.5 0 1 0 .5 3.5M13.2 2.2V6H9.4";
 const CLOSE = "M4 4l8 8M12 4l-8 8";
 
-const button = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
+const iconButton = (name: string, path: string, run: () => void, pressed?: boolean, testid?: string): HTMLElement =>
   h(
     "button",
     {
@@ -51,7 +51,7 @@ export function pathsSection(
     const name = find.value.trim();
     if (!names().includes(name)) return;
     find.value = "";
-    find.blur(); // keys are the mode's again
+    find.blur(); // returns the keys to the mode
     void actions.show(jointPoint(name), name, "too");
   });
   const names = (): readonly string[] => stage.joints;
@@ -67,19 +67,19 @@ export function pathsSection(
           type: "button",
           class: "quiet small grow nowrap",
           "aria-pressed": String(curve === view.active),
-          title: `Take ${name} in hand`,
+          title: `Make ${name} active`,
           onclick: () => actions.activate(curve),
         },
         name,
       ),
-      button(
+      iconButton(
         pinned ? `Release the pin of ${name} (P)` : `Pin ${name}: keep its path (P)`,
         PIN,
         () => actions.togglePin(point),
         pinned,
         "edit-pin",
       ),
-      button(`Hide the path of ${name} (H)`, CLOSE, () => actions.hide(curve), undefined, "edit-hide"),
+      iconButton(`Hide the path of ${name} (H)`, CLOSE, () => actions.hide(curve), undefined, "edit-hide"),
     );
   }
 
@@ -100,8 +100,8 @@ export function pathsSection(
     picks.textContent = view.picks === "joint" ? "Picks joints" : "Picks the skin";
     picks.title =
       view.picks === "joint"
-        ? "A click takes the joint under the pointer; click here to take the very point of the skin"
-        : "A click takes the very point of the skin; click here to take joints";
+        ? "A click selects the joint under the pointer; click here to select points of the skin"
+        : "A click selects the point of the skin; click here to select joints";
   }
 
   let known = "";
@@ -124,14 +124,14 @@ export function pathsSection(
   );
 }
 
-type Held = { id: string; point: PointRef; what: string; when: string; time: number | null };
+type ConstraintRow = { id: string; point: PointRef; what: string; when: string; time: number | null };
 
-/** Everything that is held, in the order of pins, contacts, moments. */
-export function heldOf(state: {
+/** All constraints: pins, contacts, then moments. */
+export function constraintRows(state: {
   pins: readonly PinEntry[];
   contacts: readonly ContactEntry[];
   holds: readonly HoldEntry[];
-}): Held[] {
+}): ConstraintRow[] {
   const span = (start: number | null, stop: number | null): string =>
     start === null && stop === null
       ? "always"
@@ -155,27 +155,27 @@ export function heldOf(state: {
   ];
 }
 
-export function heldSection(session: EditSession, view: EditView, actions: EditActions): HTMLElement {
+export function constraintSection(session: EditSession, view: EditView, actions: EditActions): HTMLElement {
   const list = h("div", { class: "list", "data-testid": "edit-held" });
   const aside = h("span", { class: "aside" });
   const name = (): string => {
     const point = actions.point();
-    return point ? pointName(point) : "the point in hand";
+    return point ? pointName(point) : "the active point";
   };
   const add = (title: string, key: string, about: () => string, run: () => void, testid: string): HTMLButtonElement => {
-    const made = h(
+    const element = h(
       "button",
       { type: "button", class: "small", "data-testid": testid, onclick: run },
       title,
       h("kbd", {}, key),
     );
-    adders.push(() => {
-      made.disabled = actions.point() === null;
-      made.title = about();
+    buttonUpdates.push(() => {
+      element.disabled = actions.point() === null;
+      element.title = about();
     });
-    return made;
+    return element;
   };
-  const adders: (() => void)[] = [];
+  const buttonUpdates: (() => void)[] = [];
   const buttons = h(
     "div",
     { class: "buttons" },
@@ -196,20 +196,20 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
     add(
       "Moment",
       "K",
-      () => `${name()} passes now where it passes now`,
+      () => `${name()} keeps its position at this time`,
       () => actions.hold(actions.point(), actions.now()),
       "edit-set-hold",
     ),
   );
 
-  /** Whether a pin keeps the orientation too; nothing for others. */
+  /** The button that toggles the orientation of a pin; null for other constraints. */
   function turnButton(id: string): HTMLElement | null {
-    const pin = session.state?.pins.find((each) => each.id === id);
+    const pin = session.state?.pins.find((entry) => entry.id === id);
     if (!pin) return null;
     const title = pin.orientation
       ? "Keeps its orientation too; click to let it turn"
       : "Free to turn; click to keep its orientation";
-    return button(
+    return iconButton(
       title,
       TURN,
       () =>
@@ -227,7 +227,7 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
   }
 
   function draw(): void {
-    const held = session.state ? heldOf(session.state) : [];
+    const held = session.state ? constraintRows(session.state) : [];
     aside.textContent = held.length ? String(held.length) : "";
     replace(
       list,
@@ -241,14 +241,20 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
             {
               type: "button",
               class: "quiet small nowrap grow",
-              title: `Take ${pointName(point)} in hand${time === null ? "" : `, at ${time.toFixed(2)} s`}`,
-              onclick: () => actions.take(point, time),
+              title: `Make ${pointName(point)} active${time === null ? "" : `, at ${time.toFixed(2)} s`}`,
+              onclick: () => actions.focusPoint(point, time),
             },
             pointName(point),
           ),
           h("span", { class: "muted" }, [what.split(",")[0], when === "always" ? "" : when].join(" ").trim()),
           turnButton(id),
-          button(`Release ${pointName(point)} (${what})`, CLOSE, () => actions.release(id), undefined, "edit-release"),
+          iconButton(
+            `Release ${pointName(point)} (${what})`,
+            CLOSE,
+            () => actions.release(id),
+            undefined,
+            "edit-release",
+          ),
         ),
       ),
       held.length
@@ -256,10 +262,10 @@ export function heldSection(session: EditSession, view: EditView, actions: EditA
         : h(
             "p",
             { class: "muted" },
-            "Nothing is held. Pins keep a path, contacts stand still, moments are passed as they are.",
+            "No constraints. A pin keeps a path, a contact stands still, a moment keeps a position at one time.",
           ),
     );
-    for (const adder of adders) adder();
+    for (const adder of buttonUpdates) adder();
   }
 
   session.onState(draw);

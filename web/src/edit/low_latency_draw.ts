@@ -1,52 +1,52 @@
 /**
- * Pictures that follow a hand: each is drawn as soon as its answer is complete, without waiting for the browser's next
- * frame, and none is begun while the one before is still being drawn: calls of WebGL return long before that, and what
- * a hand does would be seen several pictures late. By then only the newest counts.
+ * Draws with low latency during drags: each frame is drawn as soon as its answer is complete, without waiting for the
+ * next animation frame. No frame begins while the graphics card still works on the one before, as queued frames would
+ * add latency; only the newest answer is drawn then.
  */
 import type { Stage } from "../stage/api";
 
-const LOOK = 1; // ms between two looks at a picture that is being drawn
+const POLL_INTERVAL_MS = 1; // of the fence
 
-export interface Following {
-  /** What belongs to one answer is here. */
-  ready(): void;
-  /** Hears of pictures that are done: when they were handed to the graphics card, and now. */
+export interface LowLatencyDraw {
+  /** Draws the newest answer, now or after the current frame. */
+  requestDraw(): void;
+  /** Called when a frame is finished, with the time of its submission and the current time. */
   onDone(listener: (drawn: number, now: number) => void): void;
 }
 
-export function createFollowing(stage: Stage): Following {
+export function createLowLatencyDraw(stage: Stage): LowLatencyDraw {
   const gl = stage.canvas.getContext("webgl2");
   const listeners: ((drawn: number, now: number) => void)[] = [];
-  let mark: WebGLSync | null = null; // comes by when the picture is done
+  let fence: WebGLSync | null = null; // signalled when the frame is finished
   let drawn = 0;
-  let waits = false;
+  let isWaiting = false;
 
-  function watch(): void {
-    if (!gl || !mark) return;
-    const found = gl.clientWaitSync(mark, 0, 0);
-    if (found === gl.TIMEOUT_EXPIRED) return void setTimeout(watch, LOOK);
-    gl.deleteSync(mark);
-    mark = null;
+  function pollFence(): void {
+    if (!gl || !fence) return;
+    const status = gl.clientWaitSync(fence, 0, 0);
+    if (status === gl.TIMEOUT_EXPIRED) return void setTimeout(pollFence, POLL_INTERVAL_MS);
+    gl.deleteSync(fence);
+    fence = null;
     const now = performance.now();
     for (const listener of listeners) listener(drawn, now);
-    if (!waits) return;
-    waits = false;
+    if (!isWaiting) return;
+    isWaiting = false;
     stage.drawNow();
   }
 
   stage.onDrawn((now) => {
-    if (!gl || !stage.hurried) return;
-    if (mark) gl.deleteSync(mark);
-    const fresh = mark === null;
-    mark = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+    if (!gl || !stage.isInteracting) return;
+    if (fence) gl.deleteSync(fence);
+    const isFirst = fence === null;
+    fence = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
     gl.flush();
     drawn = now;
-    if (fresh) setTimeout(watch, LOOK);
+    if (isFirst) setTimeout(pollFence, POLL_INTERVAL_MS);
   });
 
   return {
-    ready() {
-      if (mark) waits = true;
+    requestDraw() {
+      if (fence) isWaiting = true;
       else stage.drawNow();
     },
     onDone: (listener) => void listeners.push(listener),

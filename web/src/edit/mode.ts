@@ -1,38 +1,40 @@
-/** The edit mode: motion curves in the viewport, dragged anywhere between keys; the graph editor below. */
+/** The edit mode: motion curves in the viewport, which can be dragged between keys, and the graph editor below. */
 import "./edit.css";
 import type { Context } from "../context";
 import { h } from "../dom";
 import type { Command, Mode } from "../modes/mode";
 import { createEditActions } from "./actions";
 import { editCommands } from "./commands";
-import { exposed } from "./console";
-import { createTags } from "./curve_labels";
+import { exposeToConsole } from "./console";
+import { createCurveLabels } from "./curve_labels";
 import { createCurveLayer } from "./curve_layer";
-import { createGestures } from "./drag";
+import { createDragController } from "./drag";
 import { createGizmo } from "./gizmo";
 import { graphEditor } from "./graph/editor";
 import { jointSection } from "./joint_section";
 import { Latencies } from "./latency";
-import { heldSection, pathsSection } from "./lists";
-import { createFollowing } from "./low_latency_draw";
-import { createBlocked } from "./obstacles";
-import { createGhosting } from "./onion_skin";
-import { createPointing, type Pointing } from "./pointer_tools";
+import { constraintSection, pathsSection } from "./lists";
+import { createLowLatencyDraw } from "./low_latency_draw";
+import { createObstacleCard } from "./obstacles";
+import { createOnionSkin } from "./onion_skin";
+import { createPointerTools, type PointerTools } from "./pointer_tools";
 import { poseSection } from "./pose_section";
 import { createEditSession } from "./session";
-import { createSketching } from "./sketch_tool";
+import { createSketchTool } from "./sketch_tool";
 import { createToolbar } from "./toolbar";
 import { createEditView, jointPoint } from "./view";
 import { viewSection } from "./view_section";
 
-/** What `graph/editor.ts` gives: `graphEditor(context, session): GraphEditor`. */
+/** The interface of `graph/editor.ts`. */
 export interface GraphEditor {
-  /** The section of the mode's panel: the dial that reduces a clip. */
+  /** The section of the mode's panel: reducing a clip. */
   panel: HTMLElement;
-  /** Takes the place of the timeline's body (below the transport) while the mode is on, and fills it: own ruler, own
-   * playhead, dope sheet and graph. */
+  /**
+   * Replaces the body of the timeline (below the transport) in this mode: own ruler, own playhead, dope sheet and
+   * graph.
+   */
   timeline: HTMLElement;
-  /** Of the whole mode: their keys work while it is on. Ids begin with "graph." */
+  /** Commands of the whole mode. Their ids begin with "graph.". */
   commands: Command[];
   enter(): void;
   leave(): void;
@@ -45,26 +47,26 @@ export function editMode(context: Context): Mode {
   const view = createEditView();
   const latencies = new Latencies();
   const layer = createCurveLayer(context, session, view);
-  const gestures = createGestures(context, session, latencies);
+  const drags = createDragController(context, session, latencies);
   const actions = createEditActions(context, session, view, layer);
-  const ghosting = createGhosting(context, session, view, actions, gestures);
-  const awakened: { awake: boolean }[] = [layer, ghosting];
-  let pointing: Pointing | null = null;
+  const onionSkin = createOnionSkin(context, session, view, actions, drags);
+  const awakeParts: { awake: boolean }[] = [layer, onionSkin];
+  let pointerTools: PointerTools | null = null;
   let dismiss = (): void => undefined;
   let on = false;
 
-  gestures.onChange(() => {
-    const hurried = gestures.going !== null;
-    if (stage.hurried === hurried) return;
-    stage.hurried = hurried;
+  drags.onChange(() => {
+    const isDragging = drags.active !== null;
+    if (stage.isInteracting === isDragging) return;
+    stage.isInteracting = isDragging;
     stage.requestRender();
   });
-  stage.onSeen((sequence, stream) => stream === 0 && latencies.seen(sequence));
-  stage.onDrawn((now) => void latencies.drawn(now));
-  const following = createFollowing(stage);
-  following.onDone((drawn, now) => latencies.done(drawn, now));
-  layer.onPaths(() => stage.hurried && following.ready());
-  exposed({ session, layer, view, latencies, stage });
+  stage.onSeen((sequence, stream) => stream === 0 && latencies.recordSeen(sequence));
+  stage.onDrawn((now) => void latencies.recordDrawn(now));
+  const lowLatencyDraw = createLowLatencyDraw(stage);
+  lowLatencyDraw.onDone((drawn, now) => latencies.recordDone(drawn, now));
+  layer.onPaths(() => stage.isInteracting && lowLatencyDraw.requestDraw());
+  exposeToConsole({ session, layer, view, latencies, stage });
 
   const name = h("span", { class: "grow nowrap" });
   const head = h("div", { class: "edit-head" }, name);
@@ -73,7 +75,7 @@ export function editMode(context: Context): Mode {
     "div",
     {},
     pathsSection(context, session, view, actions),
-    heldSection(session, view, actions),
+    constraintSection(session, view, actions),
     poseSection(context, session, view, actions),
     jointSection(context, session, view),
     viewSection(view),
@@ -88,43 +90,43 @@ export function editMode(context: Context): Mode {
   }
   session.onState(draw);
 
-  /** A clip that is put on stage while the mode is on is edited at once; an edit that is there is asked for anew. */
-  let opening = "";
-  let asked = false;
+  /** Opens a clip for editing as soon as it is on stage; requests the state of an edit that is on stage already. */
+  let openedKey = "";
+  let isOpening = false;
   function open(): void {
     const { character, driver, drives } = store.document?.stage ?? { character: "", driver: "", drives: "" };
     const wanted = ["clip", "edit", "rest"].includes(driver) && character ? `${character} ${driver} ${drives}` : "";
-    if (!on || asked || wanted === opening) return;
-    opening = wanted;
+    if (!on || isOpening || wanted === openedKey) return;
+    openedKey = wanted;
     if (!wanted || (driver === "edit" && session.state?.edit === drives)) return;
-    asked = true;
+    isOpening = true;
     void actions.open().finally(() => {
-      asked = false;
-      open(); // another clip may have come meanwhile
+      isOpening = false;
+      open(); // another clip may be on stage by now
     });
   }
   store.onDocument(open);
   connection.onState((state) => {
-    if (state === "lost") opening = "";
+    if (state === "lost") openedKey = "";
   });
 
-  /** The camera goes along with the first joint that is moved about, whose path is needed for that. */
-  let along = "";
-  let lends = false; // its path is shown for this alone, and goes with it
-  function follow(): void {
+  /** The camera follows the first joint with translation, which needs its curve. */
+  let followedJoint = "";
+  let showsFollowedPath = false; // its curve is shown only for this
+  function followRoot(): void {
     const root = session.state?.channels.find((channel) => channel.channel === "translation")?.target ?? "";
     const wanted = view.display.camera && on ? root : "";
-    if (wanted === along) return;
-    const lent = along && lends && on ? layer.curveOf(jointPoint(along)) : undefined;
-    if (lent && !layer.held(lent.point) && view.active !== lent.curve)
+    if (wanted === followedJoint) return;
+    const lent = followedJoint && showsFollowedPath && on ? layer.curveOf(jointPoint(followedJoint)) : undefined;
+    if (lent && !layer.isHeld(lent.point) && view.active !== lent.curve)
       void session.ask({ kind: "editCurve", shown: false, curve: lent.curve });
-    along = wanted;
-    layer.follow(wanted ? jointPoint(wanted) : null);
-    lends = wanted !== "" && !layer.curveOf(jointPoint(wanted));
-    if (lends) void session.ask({ kind: "editCurve", shown: true, point: jointPoint(wanted) });
+    followedJoint = wanted;
+    layer.followPoint(wanted ? jointPoint(wanted) : null);
+    showsFollowedPath = wanted !== "" && !layer.curveOf(jointPoint(wanted));
+    if (showsFollowedPath) void session.ask({ kind: "editCurve", shown: true, point: jointPoint(wanted) });
   }
-  view.onChange(follow);
-  session.onState(follow);
+  view.onChange(followRoot);
+  session.onState(followRoot);
 
   return {
     id: "edit",
@@ -132,7 +134,7 @@ export function editMode(context: Context): Mode {
     commands: [
       ...editCommands(session, view, {
         actions,
-        follow: (operation) => pointing?.follow(operation),
+        followPointer: (operation) => pointerTools?.followPointer(operation),
         dismiss: () => dismiss(),
       }),
       ...graph.commands,
@@ -143,38 +145,38 @@ export function editMode(context: Context): Mode {
     },
     timeline: (host) => host.append(graph.timeline),
     overlay(host) {
-      const toolbar = createToolbar(context, host, session, view, gestures);
-      const sketch = createSketching(context, host, session, layer, view, toolbar.busy);
-      const blocked = createBlocked(context, host, session, layer, gestures);
-      const point = createPointing(context, host, {
-        gestures,
+      const toolbar = createToolbar(context, host, session, view, drags);
+      const sketchTool = createSketchTool(context, host, session, layer, view, toolbar.busy);
+      const obstacleCard = createObstacleCard(context, host, session, layer, drags);
+      const tools = createPointerTools(context, host, {
+        drags,
         layer,
         view,
         actions,
-        sketch,
-        told: () => toolbar.hint(point.hint()),
-        offered: () => blocked.open,
+        sketch: sketchTool,
+        onHover: () => toolbar.hint(tools.hint()),
+        hasSuggestions: () => obstacleCard.open,
       });
-      const gizmo = createGizmo(context, host, layer, view, gestures, actions.ready, () => point.take);
-      const tags = createTags(context, host, session, layer, view);
-      awakened.push(point, blocked, gizmo, tags);
-      pointing = point;
-      dismiss = () => (blocked.open ? blocked.dismiss() : actions.activate(null));
+      const gizmo = createGizmo(context, host, layer, view, drags, actions.ready, () => tools.dragHandle);
+      const curveLabels = createCurveLabels(context, host, session, layer, view);
+      awakeParts.push(tools, obstacleCard, gizmo, curveLabels);
+      pointerTools = tools;
+      dismiss = () => (obstacleCard.open ? obstacleCard.dismiss() : actions.activate(null));
     },
     enter() {
       on = true;
       stage.outlines = false;
       if (store.document?.stage.playing) void session.ask({ kind: "play", playing: false });
-      for (const each of awakened) each.awake = true;
+      for (const part of awakeParts) part.awake = true;
       graph.enter();
       open();
     },
     leave() {
       on = false;
       stage.outlines = true;
-      opening = "";
-      void gestures.end(false);
-      for (const each of awakened) each.awake = false;
+      openedKey = "";
+      void drags.end(false);
+      for (const part of awakeParts) part.awake = false;
       graph.leave();
     },
   };

@@ -1,30 +1,34 @@
-/** An edit that does not get there: the nearest place as a ghost, why it stops there, and what would help. */
+/** A blocked drag: shows the nearest reachable position as a ghost, why it stops there, and suggestions. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
-import { type Gestures, SAYS } from "./drag";
+import { type DragController, TEXT_INTERVAL_MS } from "./drag";
 import { svg } from "./gizmo";
-import type { Spot } from "./glyphs";
+import type { Glyph } from "./glyphs";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
 
 type Way = OfferEntry["way"];
-const WAYS: Record<Way, { title: string; about: string }> = {
-  release: { title: "Release", about: "Let go of what pushes back" },
+const SUGGESTION_TEXTS: Record<Way, { title: string; about: string }> = {
+  release: { title: "Release", about: "Release the constraint in the way" },
   widen: { title: "Widen", about: "Give the tangents more room" },
-  insert: { title: "Add a key", about: "One key here, and it is reached" },
+  insert: { title: "Add a key", about: "Insert a key here" },
 };
-const CHANGE = { title: "Change the key", about: "Keys that are there get other values" };
-const ASIDE = 26; // px between the ghost and its card
-const MARGIN = 8;
-const TOOLS = 52; // px at the top that belong to the tools, where a card fits below
+const CHANGE_KEY_TEXT = { title: "Change the key", about: "Change the values of existing keys" };
+const CARD_DISTANCE_PX = 26; // between the ghost and its card
+const MARGIN_PX = 8;
+const TOOLBAR_PX = 52; // reserved for the toolbar at the top
 
-const KEPT = "The nearest place within reach was kept.";
+const KEPT_TEXT = "The nearest reachable position was kept.";
 
-/** What an offer comes to, in a few words: its sentence ends with what remains. */
-export function comesTo({ reached, sentence, keys }: Pick<OfferEntry, "reached" | "sentence" | "keys">): string {
+/** The result of a suggestion in a few words: its sentence ends with what remains. */
+export function suggestionResult({
+  reached,
+  sentence,
+  keys,
+}: Pick<OfferEntry, "reached" | "sentence" | "keys">): string {
   const remains = /[\d.]\S* of \S+ \S+( and \S+ of \S+ \S+)? remain$/.exec(sentence)?.[0] ?? "gets nearer";
   const more = keys ? `, ${keys} ${keys === 1 ? "key" : "keys"} more` : "";
   return (reached ? "gets there" : remains) + more;
@@ -33,54 +37,54 @@ export function comesTo({ reached, sentence, keys }: Pick<OfferEntry, "reached" 
 type Pixel = { x: number; y: number };
 
 /**
- * Where a card of some size stands beside a point without leaving the stage: on the outer side, so that the character
- * stays in sight; where that is too narrow above or below the point, off the goal; else on the other side.
+ * The position of a card beside a point, within the stage: on the outer side, so that the character stays visible; if
+ * there is no room, above or below the point, away from the goal; else on the other side.
  */
-export function beside(
+export function cardPosition(
   at: Pixel,
   size: { width: number; height: number },
   room: { width: number; height: number },
   goal: Pixel | null = null,
 ): Pixel {
   const onRight = at.x >= room.width / 2;
-  const [right, left] = [at.x + ASIDE, at.x - ASIDE - size.width];
-  const fits = { right: right + size.width + MARGIN <= room.width, left: left >= MARGIN };
+  const [right, left] = [at.x + CARD_DISTANCE_PX, at.x - CARD_DISTANCE_PX - size.width];
+  const fits = { right: right + size.width + MARGIN_PX <= room.width, left: left >= MARGIN_PX };
   const clamp = (value: number, least: number, most: number): number =>
-    Math.max(MARGIN, Math.min(Math.max(value, least), most));
-  const level = clamp(at.y - size.height / 2, TOOLS, room.height - size.height - MARGIN);
+    Math.max(MARGIN_PX, Math.min(Math.max(value, least), most));
+  const level = clamp(at.y - size.height / 2, TOOLBAR_PX, room.height - size.height - MARGIN_PX);
   if (onRight ? fits.right : fits.left) return { x: onRight ? right : left, y: level };
-  const edge = clamp(onRight ? room.width : 0, MARGIN, room.width - size.width - MARGIN);
-  const ways = [at.y - ASIDE - size.height, at.y + ASIDE].filter(
-    (y) => y >= TOOLS && y + size.height + MARGIN <= room.height,
+  const edge = clamp(onRight ? room.width : 0, MARGIN_PX, room.width - size.width - MARGIN_PX);
+  const ways = [at.y - CARD_DISTANCE_PX - size.height, at.y + CARD_DISTANCE_PX].filter(
+    (y) => y >= TOOLBAR_PX && y + size.height + MARGIN_PX <= room.height,
   );
   const covers = (y: number): boolean =>
     goal !== null &&
-    goal.x > edge - ASIDE / 2 &&
-    goal.x < edge + size.width + ASIDE / 2 &&
-    goal.y > y - ASIDE / 2 &&
-    goal.y < y + size.height + ASIDE / 2;
+    goal.x > edge - CARD_DISTANCE_PX / 2 &&
+    goal.x < edge + size.width + CARD_DISTANCE_PX / 2 &&
+    goal.y > y - CARD_DISTANCE_PX / 2 &&
+    goal.y < y + size.height + CARD_DISTANCE_PX / 2;
   const free = ways.find((y) => !covers(y));
   if (free !== undefined) return { x: edge, y: free };
   const other = onRight ? left : right;
-  return { x: clamp(other, MARGIN, room.width - size.width - MARGIN), y: level };
+  return { x: clamp(other, MARGIN_PX, room.width - size.width - MARGIN_PX), y: level };
 }
 
-export interface Blocked {
+export interface ObstacleCard {
   awake: boolean;
   readonly open: boolean;
   dismiss(): void;
 }
 
-export function createBlocked(
+export function createObstacleCard(
   { stage, connection }: Context,
   host: HTMLElement,
   session: EditSession,
   layer: CurveLayer,
-  gestures: Gestures,
-): Blocked {
+  drags: DragController,
+): ObstacleCard {
   const why = h("p", { class: "why", "data-testid": "edit-why" });
   const more = h("p", { class: "muted" });
-  const offers = h("div", { class: "offers" });
+  const suggestionList = h("div", { class: "offers" });
   const close = h(
     "button",
     {
@@ -97,7 +101,7 @@ export function createBlocked(
     { class: "edit-blocked hidden", role: "status", "data-testid": "edit-blocked" },
     close,
     why,
-    offers,
+    suggestionList,
     more,
   );
   const lead = svg("svg", { class: "edit-lead hidden", "aria-hidden": "true" }, svg("path", {}));
@@ -105,14 +109,14 @@ export function createBlocked(
   let awake = false;
   let outcome: EditOutcomeEvent | null = null;
   let goal: [number, number, number] | null = null;
-  let soon = 0; // the timer that writes the card
-  let fresh = false; // the place is another than where the card stands
+  let writeTimer = 0;
+  let hasMoved = false; // the ghost is no longer where the card was placed
   let [size, room] = [
     { width: 0, height: 0 },
     { width: 0, height: 0 },
   ];
   let revision = -1;
-  let changes = 0; // of the curves since the hand let go; the first is the gesture itself
+  let changes = 0; // of the curves since the release; the first one is the drag itself
 
   function dismiss(): void {
     if (!outcome && !goal) return;
@@ -120,38 +124,38 @@ export function createBlocked(
     goal = null;
     card.classList.add("hidden");
     lead.classList.add("hidden");
-    layer.mark([]);
+    layer.setOverlay([]);
   }
 
   async function accept(which: number): Promise<void> {
-    for (const button of offers.querySelectorAll("button")) button.disabled = true;
+    for (const button of suggestionList.querySelectorAll("button")) button.disabled = true;
     await session.ask({ kind: "editOffer", which });
     dismiss();
   }
 
   function show(next: EditOutcomeEvent): void {
     outcome = next;
-    fresh = true;
-    mark();
-    if (!gestures.going) write();
-    else soon ||= window.setTimeout(write, SAYS);
+    hasMoved = true;
+    markGhost();
+    if (!drags.active) write();
+    else writeTimer ||= window.setTimeout(write, TEXT_INTERVAL_MS);
   }
 
-  /** The card itself; while something is dragged it waits, the picture comes first. */
+  /** Writes the card; during a drag it is delayed, so that the stage is drawn first. */
   function write(): void {
-    clearTimeout(soon);
-    soon = 0;
+    clearTimeout(writeTimer);
+    writeTimer = 0;
     const next = outcome;
     if (!next) return;
     why.textContent = asSentence(next.sentence || next.blocks[0]?.sentence || "it does not get there");
-    const resting = !gestures.going;
+    const resting = !drags.active;
     card.classList.toggle("resting", resting);
-    more.textContent = resting ? KEPT : "";
-    if (resting || next.offers.length || offers.childElementCount)
-      replace(offers, ...(resting || next.offers.length ? offerButtons(next) : []));
+    more.textContent = resting ? KEPT_TEXT : "";
+    if (resting || next.offers.length || suggestionList.childElementCount)
+      replace(suggestionList, ...(resting || next.offers.length ? suggestionButtons(next) : []));
     card.classList.remove("hidden");
     measure();
-    place();
+    placeCard();
   }
 
   function measure(): void {
@@ -159,50 +163,51 @@ export function createBlocked(
     room = { width: host.clientWidth, height: host.clientHeight };
   }
 
-  function offerButtons(next: EditOutcomeEvent): HTMLElement[] {
-    if (next.pending && !next.offers.length) return [h("span", { class: "muted" }, "Working out what would help…")];
-    return next.offers.map((offer) => {
-      const { title, about } = offer.way === "insert" && !offer.keys ? CHANGE : WAYS[offer.way];
-      const said = asSentence(offer.sentence);
+  function suggestionButtons(next: EditOutcomeEvent): HTMLElement[] {
+    if (next.pending && !next.offers.length) return [h("span", { class: "muted" }, "Looking for suggestions…")];
+    return next.offers.map((suggestion) => {
+      const { title, about } =
+        suggestion.way === "insert" && !suggestion.keys ? CHANGE_KEY_TEXT : SUGGESTION_TEXTS[suggestion.way];
+      const text = asSentence(suggestion.sentence);
       const button = h(
         "button",
         {
           type: "button",
           class: "offer",
-          "data-testid": `edit-offer-${offer.way}`,
-          "aria-label": `${title}. ${said}`,
-          title: `${about}: ${offer.sentence}`,
-          onclick: () => void accept(offer.which),
+          "data-testid": `edit-offer-${suggestion.way}`,
+          "aria-label": `${title}. ${text}`,
+          title: `${about}: ${suggestion.sentence}`,
+          onclick: () => void accept(suggestion.which),
         },
         h("strong", {}, title),
-        h("span", { class: "muted nowrap" }, comesTo(offer)),
+        h("span", { class: "muted nowrap" }, suggestionResult(suggestion)),
       );
-      // what exactly it does is told below while a hand is on it
-      for (const name of ["pointerenter", "focus"]) button.addEventListener(name, () => (more.textContent = said));
-      for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => (more.textContent = KEPT));
+      // Show the full sentence below while a button is hovered or focused.
+      for (const name of ["pointerenter", "focus"]) button.addEventListener(name, () => (more.textContent = text));
+      for (const name of ["pointerleave", "blur"]) button.addEventListener(name, () => (more.textContent = KEPT_TEXT));
       return button;
     });
   }
 
   const ghostOf = (): [number, number, number] | null => outcome?.ghost ?? outcome?.place ?? null;
 
-  function mark(): void {
+  function markGhost(): void {
     const ghost = ghostOf();
     if (!awake || !ghost) return;
-    const spots: Spot[] = [{ place: ghost, shape: "disc", size: 15, colour: AMBER, alpha: 0.55 }];
-    if (goal) spots.push({ place: goal, shape: "dashes", size: 20, colour: PAST });
-    layer.mark(spots);
+    const glyphs: Glyph[] = [{ place: ghost, shape: "disc", size: 15, colour: AMBER, alpha: 0.55 }];
+    if (goal) glyphs.push({ place: goal, shape: "dashes", size: 20, colour: PAST });
+    layer.setOverlay(glyphs);
   }
 
-  /** The card follows the hand and the camera. */
-  function place(): void {
-    fresh = false;
+  /** Places the card for the current drag and camera. */
+  function placeCard(): void {
+    hasMoved = false;
     const ghost = ghostOf();
     if (!awake || !ghost) return;
-    if (!gestures.going) measure(); // while something is dragged as large as it was written last
+    if (!drags.active) measure(); // during a drag the last size is used
     const at = stage.project(ghost);
     const to = goal && stage.project(goal);
-    const { x, y } = beside(at, size, room, to);
+    const { x, y } = cardPosition(at, size, room, to);
     card.style.transform = `translate(${x.toFixed(0)}px, ${y.toFixed(0)}px)`;
     lead.classList.toggle("hidden", !to);
     if (!to) return;
@@ -213,31 +218,31 @@ export function createBlocked(
   }
 
   connection.on("editOutcome", (next) => {
-    if (!awake || next.gesture === gestures.cancelled) return;
+    if (!awake || next.gesture === drags.cancelled) return;
     if (next.reached) return dismiss();
     show(next);
   });
-  gestures.onGoal((to) => {
+  drags.onGoal((to) => {
     goal = to;
   });
-  gestures.onChange(() => {
-    if (gestures.going) changes = 0;
-    const taken = outcome !== null && outcome.gesture === gestures.cancelled;
-    if (taken || (gestures.going && !gestures.going.outcome)) dismiss();
+  drags.onChange(() => {
+    if (drags.active) changes = 0;
+    const isCancelled = outcome !== null && outcome.gesture === drags.cancelled;
+    if (isCancelled || (drags.active && !drags.active.outcome)) dismiss();
     else if (outcome) show(outcome);
   });
-  // What is undone, redone or edited otherwise is not what the card speaks of.
+  // After undo, redo or another edit the card is out of date.
   session.onState((state) => {
     const next = state?.revision ?? -1;
     if (next === revision) return;
     revision = next;
-    if (!gestures.going && ++changes > 1) dismiss();
+    if (!drags.active && ++changes > 1) dismiss();
   });
-  let from = "";
+  let lastView = "";
   stage.onDrawn(() => {
     const now = JSON.stringify(stage.view);
-    if (outcome && (fresh || now !== from)) place();
-    from = now;
+    if (outcome && (hasMoved || now !== lastView)) placeCard();
+    lastView = now;
   });
   return {
     get awake() {

@@ -1,15 +1,15 @@
-/** Ghosts: asks for the poses around now, and lays them on stage while nothing plays or is dragged. */
+/** Onion skin: requests the poses around the current time, and shows them while nothing plays or is dragged. */
 import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
 import { FRAME } from "../protocol/messages";
 import type { EditActions } from "./actions";
-import type { Gestures } from "./drag";
+import type { DragController } from "./drag";
 import type { EditSession } from "./session";
 import type { Display, EditView } from "./view";
 
-const SOON = 80; // ms that the time has to rest
+const DELAY_MS = 80; // without a change of time
 
-/** The times of ghosts around now, seconds: some frames apart, or at keys. */
+/** The times of ghosts around the current time, seconds: some frames apart, or at keys. */
 export function ghostTimes(
   now: number,
   { ghosts, apart }: Pick<Display, "ghosts" | "apart">,
@@ -28,16 +28,16 @@ export function ghostTimes(
   );
 }
 
-export function createGhosting(
+export function createOnionSkin(
   { stage, store, connection }: Context,
   session: EditSession,
   view: EditView,
   actions: EditActions,
-  gestures: Gestures,
+  drags: DragController,
 ): { awake: boolean } {
   let awake = false;
   let timer = 0;
-  let asked = "";
+  let requestedKey = "";
 
   function update(): void {
     timer = 0;
@@ -47,30 +47,30 @@ export function createGhosting(
         ? ghostTimes(store.time, view.display, state.seconds, state.rate, actions.keyTimes())
         : [];
     const key = JSON.stringify([wanted, state?.revision, state?.edit]);
-    if (key === asked || gestures.going) return;
-    const before = asked;
-    asked = key;
+    if (key === requestedKey || drags.active) return;
+    const before = requestedKey;
+    requestedKey = key;
     if (!wanted.length) {
       stage.ghosts(null, 0);
-      if (before === "" || before.startsWith("[[]")) return; // none were there
+      if (before === "" || before.startsWith("[[]")) return; // there were none before
     }
     if (state) void session.ask({ kind: "editGhosts", times: wanted });
   }
-  const soon = (): void => {
-    if (!timer) timer = window.setTimeout(update, SOON);
+  const scheduleUpdate = (): void => {
+    if (!timer) timer = window.setTimeout(update, DELAY_MS);
   };
 
   connection.onFrame((data) => {
     const header = frameHeader(data);
     if (header?.stream !== FRAME.ghostsStream) return;
     stage.ghosts(awake && view.display.ghosts ? data : null, store.time);
-    connection.tell({ kind: "seen", sequence: header.sequence, stream: header.stream });
+    connection.send({ kind: "seen", sequence: header.sequence, stream: header.stream });
   });
-  store.onTime(soon);
-  store.onDocument(soon);
-  session.onState(soon);
-  view.onChange(soon);
-  gestures.onChange(soon);
+  store.onTime(scheduleUpdate);
+  store.onDocument(scheduleUpdate);
+  session.onState(scheduleUpdate);
+  view.onChange(scheduleUpdate);
+  drags.onChange(scheduleUpdate);
   return {
     get awake() {
       return awake;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { FRAME } from "../protocol/messages";
 import {
-  followed,
-  frameNear,
   frameOf,
+  nearestFrameTime,
   type Paths,
-  placeAt,
+  positionAt,
   readPaths,
   relativeSpeeds,
+  relativeToRoot,
+  rotationAt,
   segmentOf,
-  smoothed,
-  turnAt,
+  smoothPath,
 } from "./paths";
 
 interface Part {
@@ -52,8 +52,8 @@ const part = (number: number, frames: number, x: number): Part => ({
   keyPlaces: [x, 0.5, 0],
 });
 
-describe("motion curves on the wire", () => {
-  it("are read whole", () => {
+describe("motion curves in frames", () => {
+  it("are parsed whole", () => {
     const paths = readPaths(message(0, 3, [0, 0.5, 1], [part(7, 3, 1), part(9, 3, 2)]), null)!;
     expect([...paths.times]).toEqual([0, 0.5, 1]);
     expect([...paths.curves.keys()]).toEqual([7, 9]);
@@ -68,7 +68,7 @@ describe("motion curves on the wire", () => {
     expect([...patched.times]).toEqual([0, 1, 2, 3]);
   });
 
-  it("are refused where a part has nothing to go into", () => {
+  it("are refused if a part has no curve to update", () => {
     const whole = readPaths(message(0, 4, [0, 1, 2, 3], [part(7, 4, 1)]), null);
     expect(readPaths(message(1, 4, [1, 2], [part(7, 2, 5)]), null)).toBeNull();
     expect(readPaths(message(1, 5, [1, 2], [part(7, 2, 5)]), whole)).toBeNull();
@@ -93,30 +93,30 @@ describe("a path", () => {
   };
   const paths: Paths = { times, curves: new Map([[1, curve]]) };
 
-  it("knows its frames, also beyond its ends", () => {
+  it("finds its frames, also beyond its ends", () => {
     expect(frameOf(times, -1)).toEqual({ frame: 0, share: 0 });
     expect(frameOf(times, 2)).toEqual({ frame: 1, share: 0.5 });
     expect(frameOf(times, 9)).toEqual({ frame: 2, share: 0 });
     expect(frameOf(Float32Array.from([4]), 4)).toEqual({ frame: 0, share: 0 });
   });
 
-  it("is taken hold of at frames", () => {
+  it("snaps to frames", () => {
     const frames = Float32Array.from([0, 0.5, 1]);
-    expect([-1, 0.2, 0.3, 0.74, 0.76, 7].map((time) => frameNear(frames, time))).toEqual([0, 0, 0.5, 0.5, 1, 1]);
-    expect(frameNear(new Float32Array(), 0.3)).toBe(0.3);
+    expect([-1, 0.2, 0.3, 0.74, 0.76, 7].map((time) => nearestFrameTime(frames, time))).toEqual([0, 0, 0.5, 0.5, 1, 1]);
+    expect(nearestFrameTime(new Float32Array(), 0.3)).toBe(0.3);
   });
 
-  it("is a line between frames", () => {
-    expect(placeAt(paths, curve, 0.5)).toEqual([1, 0, 0]);
-    expect(placeAt(paths, curve, 2)).toEqual([2, 2, 0]);
+  it("is linear between frames", () => {
+    expect(positionAt(paths, curve, 0.5)).toEqual([1, 0, 0]);
+    expect(positionAt(paths, curve, 2)).toEqual([2, 2, 0]);
   });
 
   it("turns the short way between frames", () => {
-    expect(turnAt(paths, curve, 0.5)).toEqual([0, 0, 0, 1]);
-    expect(Math.hypot(...turnAt(paths, curve, 2))).toBeCloseTo(1);
+    expect(rotationAt(paths, curve, 0.5)).toEqual([0, 0, 0, 1]);
+    expect(Math.hypot(...rotationAt(paths, curve, 2))).toBeCloseTo(1);
   });
 
-  it("has speeds from 0 to 1, and none where it stands", () => {
+  it("has speeds from 0 to 1, and 0 at rest", () => {
     const line = Float32Array.from({ length: 30 }, (_, i) => (i % 3 ? 0 : (i / 3) ** 2));
     const speeds = relativeSpeeds(
       line,
@@ -134,23 +134,23 @@ describe("a path", () => {
     expect(segmentOf([], 0.2, 3)).toEqual({ start: 0, stop: 3 });
   });
 
-  it("is seen by a camera that goes along as what is left of it, and where it is now", () => {
+  it("is relative to the root, at its current position", () => {
     const root = { ...curve, positions: Float32Array.from([0, 0, 0, 1, 0, 0, 3, 0, 0]) };
     const keyed = { ...curve, keyTimes: Float32Array.from([1]), keyPlaces: Float32Array.from([2, 0, 0]) };
-    const seen = followed(paths, keyed, root, 1);
+    const seen = relativeToRoot(paths, keyed, root, 1);
     expect([...seen.positions]).toEqual([1, 0, 0, 2, 0, 0, 0, 4, 0]);
     expect([...seen.keyPlaces]).toEqual([2, 0, 0]);
-    const own = followed(paths, root, root, 0).positions;
-    expect([...own]).toEqual(new Array(9).fill(0));
+    const rootPositions = relativeToRoot(paths, root, root, 0).positions;
+    expect([...rootPositions]).toEqual(new Array(9).fill(0));
   });
 
-  it("is drawn smooth, through every frame, and a line stays a line", () => {
-    const smooth = smoothed(curve.positions, 3, 4);
+  it("is smooth through every frame, and a line stays a line", () => {
+    const smooth = smoothPath(curve.positions, 3, 4);
     for (let f = 0; f < 3; f++)
       expect([...smooth.subarray(12 * f, 12 * f + 3)]).toEqual([...curve.positions.subarray(3 * f, 3 * f + 3)]);
-    const line = smoothed([0, 1, 2, 3, 4], 1, 5);
+    const line = smoothPath([0, 1, 2, 3, 4], 1, 5);
     for (let i = 5; i <= 15; i++) expect(line[i]).toBeCloseTo(i / 5, 6);
     expect(smooth.length).toBe(3 * 9);
-    expect([...smoothed([1, 2], 1, 1)]).toEqual([1, 2]);
+    expect([...smoothPath([1, 2], 1, 1)]).toEqual([1, 2]);
   });
 });

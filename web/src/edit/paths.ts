@@ -1,7 +1,4 @@
-/**
- * Motion curves as the server sends them: where points are at each frame, how they are turned, and where their keys
- * lie.
- */
+/** Motion curves from the server: positions and rotations of points at each frame, and the positions of their keys. */
 import { FRAME } from "../protocol/messages";
 
 export interface MotionCurve {
@@ -17,25 +14,25 @@ export interface Paths {
   curves: Map<number, MotionCurve>;
 }
 
-const WORDS = 4; // before the times: first frame, frames in all, two that say nothing
+const HEADER_WORDS = 4; // before the times: first frame, frame count, two unused
 
 /**
- * The curves of a frame of form 4. While something is dragged only the frames are sent that change: they go into the
- * arrays of the curves before. Null where the bytes are no such frame, or a part of something that is not here.
+ * Parses the curves of a frame of form 4. During a drag only the changed frames are sent, and are written into the
+ * arrays of `before`. Null if the bytes are not such a frame, or a part of unknown curves.
  */
 export function readPaths(data: ArrayBuffer, before: Paths | null): Paths | null {
   const view = new DataView(data);
-  if (data.byteLength < FRAME.header + 4 * WORDS || view.getUint32(12, true) !== FRAME.paths) return null;
+  if (data.byteLength < FRAME.header + 4 * HEADER_WORDS || view.getUint32(12, true) !== FRAME.paths) return null;
   const [count, frames] = [view.getUint32(24, true), view.getUint32(28, true)];
   const [first, total] = [view.getUint32(FRAME.header, true), view.getUint32(FRAME.header + 4, true)];
   const whole = frames === total;
   const times = whole ? new Float32Array(total) : before?.times;
   if (times?.length !== total) return null;
-  let at = FRAME.header + 4 * WORDS;
+  let at = FRAME.header + 4 * HEADER_WORDS;
   const floats = (length: number): Float32Array => {
-    const found = new Float32Array(data, at, length);
+    const part = new Float32Array(data, at, length);
     at += 4 * length;
-    return found;
+    return part;
   };
   times.set(floats(frames), first);
   const curves = new Map<number, MotionCurve>();
@@ -54,7 +51,7 @@ export function readPaths(data: ArrayBuffer, before: Paths | null): Paths | null
   return { times, curves };
 }
 
-/** The place of a time among the frames: the frame before it, and the share of the way to the next. */
+/** The frame before a time, and the share of the time to the next frame. */
 export function frameOf(times: Float32Array, time: number): { frame: number; share: number } {
   const last = times.length - 1;
   if (last < 1 || time <= times[0]) return { frame: 0, share: 0 };
@@ -68,14 +65,14 @@ export function frameOf(times: Float32Array, time: number): { frame: number; sha
   return { frame: low, share: (time - times[low]) / (times[high] - times[low]) };
 }
 
-/** The frame nearest to a time, as a time; the time itself where there are no frames. */
-export function frameNear(times: Float32Array, time: number): number {
+/** The time of the nearest frame; the time itself without frames. */
+export function nearestFrameTime(times: Float32Array, time: number): number {
   const { frame, share } = frameOf(times, time);
   return times[Math.min(frame + (share < 0.5 ? 0 : 1), times.length - 1)] ?? time;
 }
 
-/** Where a curve is at a time. */
-export function placeAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number] {
+/** The position of a curve at a time. */
+export function positionAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number] {
   const { frame, share } = frameOf(paths.times, time);
   const next = Math.min(frame + 1, paths.times.length - 1);
   const mix = (c: number): number => {
@@ -85,10 +82,8 @@ export function placeAt(paths: Paths, curve: MotionCurve, time: number): [number
   return [mix(0), mix(1), mix(2)];
 }
 
-/**
- * How a curve's point is turned at a time; between frames the quaternions are mixed, which is near enough for a handle.
- */
-export function turnAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number, number] {
+/** The rotation of a curve's point at a time; interpolated linearly between frames, which is enough for a handle. */
+export function rotationAt(paths: Paths, curve: MotionCurve, time: number): [number, number, number, number] {
   const { frame, share } = frameOf(paths.times, time);
   const next = Math.min(frame + 1, paths.times.length - 1);
   const [p, q] = [curve.turns.subarray(4 * frame, 4 * frame + 4), curve.turns.subarray(4 * next, 4 * next + 4)];
@@ -98,10 +93,7 @@ export function turnAt(paths: Paths, curve: MotionCurve, time: number): [number,
   return mixed.map((value) => value / length) as [number, number, number, number];
 }
 
-/**
- * The speed at each frame (F,), 0 for standing still to 1 for as fast as it gets: as fast as nine tenths of the frames
- * are not.
- */
+/** The speed at each frame (F,) from 0 to 1, relative to the 90th percentile. */
 export function relativeSpeeds(positions: Float32Array, times: Float32Array): Float32Array {
   const count = times.length;
   const result = new Float32Array(count);
@@ -115,7 +107,7 @@ export function relativeSpeeds(positions: Float32Array, times: Float32Array): Fl
   return result.map((speed) => Math.min(1, speed / most));
 }
 
-/** The key times around a time: the last at or before it, the first after it; the ends where there are none. */
+/** The key times around a time: the last at or before it and the first after it, or the ends of the clip. */
 export function segmentOf(times: ArrayLike<number>, time: number, seconds: number): { start: number; stop: number } {
   let [start, stop] = [0, seconds];
   for (let i = 0; i < times.length; i++) {
@@ -125,23 +117,20 @@ export function segmentOf(times: ArrayLike<number>, time: number, seconds: numbe
   return { start, stop };
 }
 
-/** A curve as a camera sees it that goes along with a root: its way is taken out, and put back as it is at one time. */
-export function followed(paths: Paths, curve: MotionCurve, root: MotionCurve, now: number): MotionCurve {
-  const here = placeAt(paths, root, now);
-  const positions = curve.positions.map((value, i) => value - root.positions[i] + here[i % 3]);
+/** A curve relative to a root: the motion of the root is removed, except for its position at one time. */
+export function relativeToRoot(paths: Paths, curve: MotionCurve, root: MotionCurve, now: number): MotionCurve {
+  const rootNow = positionAt(paths, root, now);
+  const positions = curve.positions.map((value, i) => value - root.positions[i] + rootNow[i % 3]);
   const keyPlaces = Float32Array.from(curve.keyPlaces);
   for (const [k, time] of curve.keyTimes.entries()) {
-    const place = placeAt(paths, root, time);
-    for (let c = 0; c < 3; c++) keyPlaces[3 * k + c] += here[c] - place[c];
+    const place = positionAt(paths, root, time);
+    for (let c = 0; c < 3; c++) keyPlaces[3 * k + c] += rootNow[c] - place[c];
   }
   return { ...curve, positions, keyPlaces };
 }
 
-/**
- * A smooth line through places (3F,), `pieces` for each frame: through every one of them.
- * Catmull-Rom: p(u) between p1 and p2 is (1, u, u^2, u^3) of the usual matrix, the ends doubled.
- */
-export function smoothed(places: ArrayLike<number>, width: number, pieces: number): Float32Array {
+/** A smooth line through all positions (3F,), with `pieces` for each frame: Catmull-Rom, with the ends doubled. */
+export function smoothPath(places: ArrayLike<number>, width: number, pieces: number): Float32Array {
   const frames = places.length / width;
   if (pieces < 2 || frames < 2) return Float32Array.from(places);
   const result = new Float32Array(width * ((frames - 1) * pieces + 1));

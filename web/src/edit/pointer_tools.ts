@@ -1,21 +1,19 @@
-/**
- * The pointer over the stage: what it would take, clicks that choose, drags that edit, gestures that follow it freely.
- */
+/** Pointer input over the stage: hover, clicks that select, drags that edit, and drags without a button. */
 import type { Context } from "../context";
 import { type Item, showMenu } from "../controls/menu";
 import { h } from "../dom";
 import type { Picked } from "../stage/api";
 import type { EditActions } from "./actions";
-import type { CurveLayer, OnCurve } from "./curve_layer";
-import type { Gestures, Grip, Operation, PointerAt } from "./drag";
+import type { CurveHit, CurveLayer } from "./curve_layer";
+import type { DragController, Grip, Operation, PointerAt } from "./drag";
 import type { Axis } from "./geometry";
 import { type EditView, jointPoint, pointName, skinPoint } from "./view";
 
-const THRESHOLD = 3; // px before a press is a drag
-// `pointerrawupdate` comes at once, where the browser has it (only on localhost and over https); `pointermove` waits
-// for the next frame of the browser.
-const MOVES = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
-const LOOKS = 90; // ms between two looks at the character under a resting hand
+const DRAG_THRESHOLD_PX = 3; // before a press counts as a drag
+// `pointerrawupdate` is sent at once, if the browser has it (only on localhost and over https); `pointermove` waits for
+// the next animation frame.
+const MOVE_EVENT = "onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove";
+const PICK_INTERVAL_MS = 90; // between two picks of the character
 
 const TURN_ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" width="24" height="24" fill="none" stroke="#16181c" stroke-width="4">' +
@@ -29,47 +27,51 @@ export const CURSORS: Record<Operation | "sketch", string> = {
   sketch: "crosshair",
 };
 
-type Under = { on: "curve"; at: OnCurve } | { on: "character"; at: Picked } | null;
+type Hit = { on: "curve"; at: CurveHit } | { on: "character"; at: Picked } | null;
 
-export interface Pointing {
+export interface PointerTools {
   awake: boolean;
-  /** The gesture that G, R and S begin: it follows the pointer without a button until a click keeps it. */
-  follow(operation: Operation): void;
-  /** A drag that begins on a handle of the gizmo. */
-  take(event: PointerEvent, grip: Partial<Grip> & { operation: Operation }): void;
-  /** What a press would do, in words. */
+  /** Begins a drag by key (G, R, S): it follows the pointer without a button until a click commits it. */
+  followPointer(operation: Operation): void;
+  /** Begins a drag on a handle of the gizmo. */
+  dragHandle(event: PointerEvent, grip: Partial<Grip> & { operation: Operation }): void;
+  /** What a press would do, as text. */
   hint(): string;
 }
 
-export interface Hand {
-  gestures: Gestures;
+export interface PointerToolsParts {
+  drags: DragController;
   layer: CurveLayer;
   view: EditView;
   actions: EditActions;
-  /** A stroke begins here; true where it is taken. One that goes nowhere is a click. */
-  sketch(event: PointerEvent, clicked: (event: PointerEvent) => void): boolean;
-  /** Says what lies under the pointer. */
-  told(): void;
-  /** Whether something is offered that another gesture would take away. */
-  offered(): boolean;
+  /** Begins a stroke; returns whether it does. A stroke without motion is a click. */
+  sketch(event: PointerEvent, onClick: (event: PointerEvent) => void): boolean;
+  /** Called when the hit under the pointer may have changed. */
+  onHover(): void;
+  /** Whether suggestions are shown, which another drag would remove. */
+  hasSuggestions(): boolean;
 }
 
-export function createPointing({ stage, store, notices }: Context, host: HTMLElement, hand: Hand): Pointing {
-  const { gestures, layer, view, actions } = hand;
+export function createPointerTools(
+  { stage, store, notices }: Context,
+  host: HTMLElement,
+  parts: PointerToolsParts,
+): PointerTools {
+  const { drags, layer, view, actions } = parts;
   const canvas = stage.canvas;
   let awake = false;
-  let claimed: { x: number; y: number; under: Under } | null = null;
-  let over: Under = null;
-  let looking = 0;
+  let claimedHit: { x: number; y: number; under: Hit } | null = null;
+  let hoveredHit: Hit = null;
+  let pickTimer = 0;
   let pointer = { x: 0, y: 0 };
-  let following: (() => void) | null = null;
+  let stopFollowing: (() => void) | null = null;
 
-  const at = (event: MouseEvent): PointerAt => {
+  const pointerAt = (event: MouseEvent): PointerAt => {
     const box = canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top, fine: event.shiftKey, at: event.timeStamp };
   };
 
-  function under(x: number, y: number): Under {
+  function hitAt(x: number, y: number): Hit {
     const curve = view.posing ? null : layer.hit(x, y);
     if (curve) return { on: "curve", at: curve };
     const picked = stage.pick(x, y);
@@ -79,16 +81,16 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   const pointOf = (picked: Picked) =>
     view.picks === "skin" || !picked.joint ? skinPoint(picked.vertex) : jointPoint(picked.joint);
 
-  /** What a drag that begins here would do. */
-  function gripOf(found: Under): Grip | null {
+  /** The drag that a press on a hit would begin. */
+  function gripOf(hit: Hit): Grip | null {
     const operation: Operation = view.tool === "sketch" ? "move" : view.tool;
-    if (!found) return null;
-    if (found.on === "curve") {
-      const entry = layer.shown(found.at.curve);
+    if (!hit) return null;
+    if (hit.on === "curve") {
+      const entry = layer.curveEntry(hit.at.curve);
       if (!entry) return null;
-      return { operation, point: entry.point, name: entry.name, time: actions.moment(found.at.time), posing: false };
+      return { operation, point: entry.point, name: entry.name, time: actions.moment(hit.at.time), posing: false };
     }
-    const point = pointOf(found.at);
+    const point = pointOf(hit.at);
     const posing = view.posing;
     return {
       operation: posing && operation === "time" ? "move" : operation,
@@ -100,15 +102,12 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     };
   }
 
-  /**
-   * Why a grip cannot begin, and what to do: between baked frames there is nothing to bend, what is pinned stays, and
-   * between keys there is nothing to pose.
-   */
+  /** Why a drag cannot begin, and what to do: the clip is baked, the point is pinned, or there is no key to pose. */
   function refusal({ operation, point, name, posing }: Grip): [string, string] | null {
     if (!actions.ready())
       return ["This clip has a key on every frame.", "Reduce it first, in the panel: then every point can be dragged."];
-    if (operation !== "time" && actions.pinned(point))
-      return [`${name} is pinned: it keeps its path.`, "P releases the pin of what is in hand."];
+    if (operation !== "time" && actions.isPinned(point))
+      return [`${name} is pinned: it keeps its path.`, "Press P to release the pin of the active point."];
     if (!posing || view.addsKeys || actions.atKey()) return null;
     return [
       "There is no key here to pose.",
@@ -123,49 +122,49 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
   }
 
   /**
-   * The server makes ready while the hand has not moved yet; not where a click would lose what is offered, or means
-   * something else.
+   * Asks the server to prepare the drag before the pointer has moved; not if a click would dismiss suggestions or has
+   * another meaning.
    */
   function prepare(grip: Grip, { shiftKey }: PointerEvent): void {
-    if (!shiftKey && !refusal(grip) && !store.document?.stage.playing && !hand.offered()) gestures.prepare(grip);
+    if (!shiftKey && !refusal(grip) && !store.document?.stage.playing && !parts.hasSuggestions()) drags.prepare(grip);
   }
 
-  function click(found: Under, event: PointerEvent): void {
-    // with Shift one more path is meant, also where another runs across the character
-    const behind = event.shiftKey && found?.on === "curve" ? stage.pick(at(event).x, at(event).y) : null;
+  function handleClick(hit: Hit, event: PointerEvent): void {
+    // Shift adds a curve, also if another one runs across the character.
+    const behind = event.shiftKey && hit?.on === "curve" ? stage.pick(pointerAt(event).x, pointerAt(event).y) : null;
     if (behind) return void actions.show(pointOf(behind), behind.joint, "toggle");
-    if (found?.on === "curve") {
-      actions.activate(found.at.curve);
-      void actions.seek(found.at.key ?? actions.moment(found.at.time));
-    } else if (found) void actions.show(pointOf(found.at), found.at.joint, event.shiftKey ? "toggle" : "alone");
+    if (hit?.on === "curve") {
+      actions.activate(hit.at.curve);
+      void actions.seek(hit.at.key ?? actions.moment(hit.at.time));
+    } else if (hit) void actions.show(pointOf(hit.at), hit.at.joint, event.shiftKey ? "toggle" : "alone");
   }
 
-  /** Watches a press: past the threshold it is a drag of what was taken, else a click. */
-  function watch(
+  /** Watches a press: beyond the threshold it is a drag, else a click. */
+  function watchPress(
     down: PointerEvent,
     grip: Grip | null,
-    taken: (grip: Grip) => void,
+    onDrag: (grip: Grip) => void,
     clicked: (event: PointerEvent) => void,
   ): void {
     let dragging = false;
     const begin = (): void => {
       if (!grip || !canBegin(grip)) return;
-      taken(grip);
-      gestures.begin(grip, at(down));
+      onDrag(grip);
+      drags.begin(grip, pointerAt(down));
     };
-    canvas.setPointerCapture(down.pointerId); // also for handles, which go while they are dragged
+    canvas.setPointerCapture(down.pointerId); // also for handles, which are hidden during the drag
     const move = (moved: Event): void => {
       const event = moved as PointerEvent;
       if (event.pointerId !== down.pointerId) return;
       if (!dragging) {
-        if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD) return;
+        if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < DRAG_THRESHOLD_PX) return;
         dragging = true;
         begin();
       }
-      gestures.move(at(event));
+      drags.move(pointerAt(event));
     };
     const stop = (): void => {
-      canvas.removeEventListener(MOVES, move);
+      canvas.removeEventListener(MOVE_EVENT, move);
       canvas.removeEventListener("pointerup", up);
       canvas.removeEventListener("pointercancel", cancel);
       window.removeEventListener("keydown", key, true);
@@ -174,122 +173,122 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     };
     const up = (event: PointerEvent): void => {
       stop();
-      if (dragging) return void gestures.end(true);
-      gestures.forget();
+      if (dragging) return void drags.end(true);
+      drags.discardPrepared();
       clicked(event);
     };
     const cancel = (): void => {
       stop();
-      gestures.forget();
-      void gestures.end(false);
+      drags.discardPrepared();
+      void drags.end(false);
     };
     const key = (event: KeyboardEvent): void => {
-      if (!dragging || !gestureKey(event)) return;
+      if (!dragging || !handleDragKey(event)) return;
       if (event.key === "Escape") cancel();
     };
-    canvas.addEventListener(MOVES, move);
+    canvas.addEventListener(MOVE_EVENT, move);
     canvas.addEventListener("pointerup", up);
     canvas.addEventListener("pointercancel", cancel);
     window.addEventListener("keydown", key, true);
   }
 
-  /** Keys of a gesture that goes on: Esc, and the axes. */
-  function gestureKey(event: KeyboardEvent): boolean {
+  /** Handles the keys of a drag: Esc and the axes. */
+  function handleDragKey(event: KeyboardEvent): boolean {
     const key = event.key.toLowerCase();
     if (!["escape", "enter", "x", "y", "z"].includes(key) || event.ctrlKey || event.metaKey) return false;
     event.preventDefault();
     event.stopPropagation();
-    if (["x", "y", "z"].includes(key)) gestures.lock(key as Axis);
+    if (["x", "y", "z"].includes(key)) drags.lock(key as Axis);
     return true;
   }
 
-  function cursorOf(found: Under): string {
+  function cursorOf(hit: Hit): string {
     if (view.tool === "sketch" && !view.posing) return CURSORS.sketch;
-    const grip = gripOf(found);
+    const grip = gripOf(hit);
     return grip ? CURSORS[grip.operation] : "";
   }
 
   canvas.addEventListener("pointerdown", (event) => {
-    if (!awake || event.button !== 0 || event.altKey || event.ctrlKey || event.metaKey || following) return;
-    const { x, y } = at(event);
-    const found = claimed && claimed.x === x && claimed.y === y ? claimed.under : under(x, y);
-    claimed = null;
-    if (view.tool === "sketch" && !view.posing && hand.sketch(event, (up) => click(found, up))) return;
-    if (!found) return void watchNothing(event);
-    const grip = gripOf(found);
-    if (grip && found.on === "curve") prepare(grip, event);
-    const taken = ({ operation, point, posing }: Grip): void => {
-      if (found.on === "curve") actions.activate(found.at.curve);
-      else if (!posing) void actions.show(point, found.at.joint, "too");
+    if (!awake || event.button !== 0 || event.altKey || event.ctrlKey || event.metaKey || stopFollowing) return;
+    const { x, y } = pointerAt(event);
+    const hit = claimedHit && claimedHit.x === x && claimedHit.y === y ? claimedHit.under : hitAt(x, y);
+    claimedHit = null;
+    if (view.tool === "sketch" && !view.posing && parts.sketch(event, (up) => handleClick(hit, up))) return;
+    if (!hit) return void watchEmptyPress(event);
+    const grip = gripOf(hit);
+    if (grip && hit.on === "curve") prepare(grip, event);
+    const onDrag = ({ operation, point, posing }: Grip): void => {
+      if (hit.on === "curve") actions.activate(hit.at.curve);
+      else if (!posing) void actions.show(point, hit.at.joint, "too");
       canvas.style.cursor = CURSORS[operation];
     };
-    watch(event, grip, taken, (up) => click(found, up));
+    watchPress(event, grip, onDrag, (up) => handleClick(hit, up));
   });
 
-  /** A click on nothing lets go of what is in hand; a drag there turns the camera, which the stage does. */
-  function watchNothing(down: PointerEvent): void {
+  /** A click on the background deactivates the curve; a drag there turns the camera, which the stage handles. */
+  function watchEmptyPress(down: PointerEvent): void {
     const up = (event: PointerEvent): void => {
-      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD && !event.shiftKey)
+      if (Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < DRAG_THRESHOLD_PX && !event.shiftKey)
         actions.activate(null);
     };
     canvas.addEventListener("pointerup", up, { once: true });
   }
 
   canvas.addEventListener("pointermove", (event) => {
-    pointer = at(event);
-    if (!awake || event.buttons || gestures.going || following) return;
-    look();
+    pointer = pointerAt(event);
+    if (!awake || event.buttons || drags.active || stopFollowing) return;
+    updateHover();
   });
   canvas.addEventListener("pointerleave", () => {
-    over = null;
+    hoveredHit = null;
     view.hovered = null;
-    hand.told();
+    parts.onHover();
   });
 
-  /** What lies under a hand that moves about; the character is looked at less often, as that needs a picture. */
-  function look(): void {
+  /** Updates the hover. The character is picked less often, as that needs a render. */
+  function updateHover(): void {
     const curve = view.posing ? null : layer.hit(pointer.x, pointer.y);
-    if (curve) show({ on: "curve", at: curve });
-    else if (!looking)
-      looking = window.setTimeout(() => {
-        looking = 0;
-        if (awake && !gestures.going && !store.document?.stage.playing) show(under(pointer.x, pointer.y));
-      }, LOOKS);
-    if (!curve && over?.on === "curve") show(null);
+    if (curve) setHover({ on: "curve", at: curve });
+    else if (!pickTimer)
+      pickTimer = window.setTimeout(() => {
+        pickTimer = 0;
+        if (awake && !drags.active && !store.document?.stage.playing) setHover(hitAt(pointer.x, pointer.y));
+      }, PICK_INTERVAL_MS);
+    if (!curve && hoveredHit?.on === "curve") setHover(null);
   }
 
-  function show(found: Under): void {
-    over = found;
-    view.hovered = found?.on === "curve" ? found.at.curve : null;
-    canvas.style.cursor = cursorOf(found);
-    hand.told();
+  function setHover(hit: Hit): void {
+    hoveredHit = hit;
+    view.hovered = hit?.on === "curve" ? hit.at.curve : null;
+    canvas.style.cursor = cursorOf(hit);
+    parts.onHover();
   }
 
   canvas.addEventListener("contextmenu", (event) => {
-    if (!awake || gestures.going) return;
-    const { x, y } = at(event);
-    const found = under(x, y);
-    const point = found?.on === "curve" ? layer.shown(found.at.curve)?.point : found && pointOf(found.at);
+    if (!awake || drags.active) return;
+    const { x, y } = pointerAt(event);
+    const hit = hitAt(x, y);
+    const point = hit?.on === "curve" ? layer.curveEntry(hit.at.curve)?.point : hit && pointOf(hit.at);
     if (!point) return;
-    const time = found?.on === "curve" ? actions.moment(found.at.time) : actions.now();
+    const time = hit?.on === "curve" ? actions.moment(hit.at.time) : actions.now();
     const curve = layer.curveOf(point);
     const items: Item[] = [
       { title: "Pin: keep this path, or release it", about: "P", run: () => actions.togglePin(point) },
       { title: `Hold it here, at ${time.toFixed(2)} s`, about: "K", run: () => actions.hold(point, time) },
       { title: "Stand still between these keys", about: "C", run: () => actions.contact(point) },
-      { title: "Release all of it", about: "Alt P", run: () => actions.releasePoint(point) },
+      { title: "Release all constraints", about: "Alt P", run: () => actions.releasePoint(point) },
       ...(curve ? [{ title: "Hide the curve", about: "H", run: () => actions.hide(curve.curve) }] : []),
     ];
     showMenu({ x: event.clientX, y: event.clientY }, items, pointName(point));
   });
 
   function follow(operation: Operation): void {
-    following?.();
-    if (gestures.going) return;
+    stopFollowing?.();
+    if (drags.active) return;
     const point = actions.point();
-    const entry = view.active === null ? undefined : layer.shown(view.active);
+    const entry = view.active === null ? undefined : layer.curveEntry(view.active);
     if (!point || !entry) {
-      notices.show("info", "Nothing is in hand.", "Click a point of the character first; its curve is shown then.");
+      notices.show("info", "No point is active.", "Click a point of the character first; its curve is shown then.");
       return;
     }
     const shield = h("div", { class: "gesture-shield", style: `cursor: ${CURSORS[operation]}` });
@@ -303,15 +302,15 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     };
     if (!canBegin(grip)) return;
     const stop = (commit: boolean): void => {
-      window.removeEventListener(MOVES, move);
+      window.removeEventListener(MOVE_EVENT, move);
       window.removeEventListener("keydown", key, true);
       shield.remove();
-      following = null;
-      void gestures.end(commit);
+      stopFollowing = null;
+      void drags.end(commit);
     };
-    const move = (event: Event): void => gestures.move(at(event as PointerEvent));
+    const move = (event: Event): void => drags.move(pointerAt(event as PointerEvent));
     const key = (event: KeyboardEvent): void => {
-      if (!gestureKey(event)) return;
+      if (!handleDragKey(event)) return;
       if (event.key === "Escape" || event.key === "Enter") stop(event.key === "Enter");
     };
     shield.addEventListener("pointerdown", (event) => {
@@ -319,11 +318,11 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       stop(event.button === 0);
     });
     shield.addEventListener("contextmenu", (event) => event.preventDefault());
-    window.addEventListener(MOVES, move);
+    window.addEventListener(MOVE_EVENT, move);
     window.addEventListener("keydown", key, true);
-    following = () => stop(false);
+    stopFollowing = () => stop(false);
     host.append(shield);
-    gestures.begin(grip, { ...pointer, fine: false, at: performance.now() });
+    drags.begin(grip, { ...pointer, fine: false, at: performance.now() });
   }
 
   return {
@@ -332,21 +331,21 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
     },
     set awake(next) {
       awake = next;
-      stage.claims = next
+      stage.claimsDrag = next
         ? (x, y) => {
-            claimed = { x, y, under: under(x, y) };
-            return claimed.under !== null || (view.tool === "sketch" && !view.posing && view.active !== null);
+            claimedHit = { x, y, under: hitAt(x, y) };
+            return claimedHit.under !== null || (view.tool === "sketch" && !view.posing && view.active !== null);
           }
         : null;
       if (!next) {
-        following?.();
+        stopFollowing?.();
         canvas.style.cursor = "";
-        over = null;
+        hoveredHit = null;
       }
     },
-    follow,
-    take(event, handle) {
-      const entry = view.active === null ? undefined : layer.shown(view.active);
+    followPointer: follow,
+    dragHandle(event, handle) {
+      const entry = view.active === null ? undefined : layer.curveEntry(view.active);
       if (!entry || event.button !== 0) return;
       event.preventDefault();
       event.stopPropagation();
@@ -360,7 +359,7 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
         ...handle,
       };
       prepare(grip, event);
-      watch(
+      watchPress(
         event,
         grip,
         () => undefined,
@@ -368,14 +367,14 @@ export function createPointing({ stage, store, notices }: Context, host: HTMLEle
       );
     },
     hint() {
-      const grip = gripOf(over);
-      if (!over || !grip || (view.tool === "sketch" && !view.posing)) return "";
+      const grip = gripOf(hoveredHit);
+      if (!hoveredHit || !grip || (view.tool === "sketch" && !view.posing)) return "";
       const verb = { move: "move", turn: "turn", time: "retime" }[grip.operation];
       const where =
-        over.on === "curve"
-          ? ` at ${over.at.time.toFixed(2)} s${over.at.key !== null ? ", next to a key: B poses that" : ""}`
+        hoveredHit.on === "curve"
+          ? ` at ${hoveredHit.at.time.toFixed(2)} s${hoveredHit.at.key !== null ? ", next to a key: B poses that" : ""}`
           : "";
-      return over.on === "curve" || view.posing
+      return hoveredHit.on === "curve" || view.posing
         ? `Drag to ${verb} ${grip.name}${where}`
         : `Click to see the path of ${grip.name}, drag to ${verb} it`;
     },

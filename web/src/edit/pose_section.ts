@@ -1,4 +1,4 @@
-/** Posing: keys set and taken away, poses copied, pasted and mirrored, and one between the neighbouring keys. */
+/** Poses: set and remove keys; copy, paste and mirror a pose; tween between the neighbouring keys. */
 import type { Context } from "../context";
 import { slider } from "../controls/slider";
 import { h } from "../dom";
@@ -58,19 +58,19 @@ export function poseSection(
     cancel: () => session.tell({ kind: "editAbandon" }),
   });
   tween.element.dataset.testid = "edit-tween";
-  // A hand that lets go of the slider gives the keys back to the mode.
+  // Return the keys to the mode after a drag of the slider.
   tween.element.addEventListener("pointerup", () => (document.activeElement as HTMLElement | null)?.blur());
 
   function draw(): void {
     const state = session.state;
-    const here = actions.atKey();
+    const isAtKey = actions.atKey();
     const now = actions.now();
     const channels =
       state?.channels.filter((channel) => channel.times.some((time) => Math.abs(time - now) < 2e-3)).length ?? 0;
-    where.textContent = here
+    where.textContent = isAtKey
       ? `At a key of ${channels} of ${state?.channels.length ?? 0} channels.`
       : "Between keys. ↑ and ↓ go to the next one; I sets one here.";
-    unkey.disabled = !here;
+    unkey.disabled = !isAtKey;
     paste.disabled = !state?.copied;
     mirror.disabled = !state?.copied || !state.pairs;
     adds.checked = view.addsKeys;
@@ -88,7 +88,7 @@ export function poseSection(
     tween.element,
     h(
       "label",
-      { class: "check", title: "Without it only channels that have a key here move when the body is posed" },
+      { class: "check", title: "If off, posing moves only channels with a key here" },
       adds,
       "Posing may add keys here",
     ),

@@ -1,4 +1,4 @@
-/** One motion curve on stage: its path, a dot a frame, and ticks that show how the point is turned. */
+/** One motion curve on stage: its path, a dot for each frame, and ticks for the orientation. */
 import {
   Group,
   InstancedBufferAttribute,
@@ -6,27 +6,29 @@ import {
   InterleavedBufferAttribute,
   type Mesh,
 } from "three";
-import { type MotionCurve, type Paths, relativeSpeeds, smoothed } from "./paths";
-import { drawnTwice, FUTURE, freed, PAST, quads, SCREEN, type Uniforms } from "./screen_shapes";
+import { type MotionCurve, type Paths, relativeSpeeds, smoothPath } from "./paths";
+import { disposeMeshes, FUTURE, makeLayeredMeshes, PAST, quads, SCREEN, type Uniforms } from "./screen_shapes";
 
-const ROW = 5; // place, time, speed
-const TICK = 15; // px, the length of a tick
-const PIECES = 240; // of a path at most: few frames are joined by smooth lines, many are smooth by themselves
+const ROW_FLOATS = 5; // position, time, speed
+const TICK_PX = 15; // length of a tick
+const MAX_PIECES = 240; // few frames are interpolated, many are smooth already
 
 export interface RibbonLook {
-  active: boolean; // the one that keys work on
-  quiet: boolean; // only there because something is held
+  active: boolean; // the active curve
+  quiet: boolean; // shown only because of a constraint
   hovered: boolean;
-  speed: boolean; // shown as lightness
+  speed: boolean; // as lightness
   dots: boolean;
   ticks: boolean;
-  window: number; // seconds around now that are drawn in full; the rest is fainter
+  window: number; // seconds around the current time with full opacity
 }
 
-/** A dark rim, in px, keeps a path apart from whatever it crosses. */
+/** A dark rim, in px, separates a curve from what it crosses. */
 const RIM = "const float RIM = 1.2;";
 
-/** Colour and strength of a moment: rose before now, teal after it; pale where it is fast; fainter far from now. */
+/**
+ * Colour and opacity at a time: rose before the current time, teal after it; paler when fast, fainter far away in time.
+ */
 const TONE = /* glsl */ `
 uniform vec3 past, future;
 uniform float now, window, strength, speedy, seen, hidden;
@@ -68,7 +70,7 @@ void main() {
   painted = vec4(mix(vec3(0.07), painted.rgb, inside), painted.a * max(inside, 0.6 * rim));
 }`;
 
-/** Dots are as large as there is room between two frames: where many lie close the path is drawn alone. */
+/** Dots are scaled to the distance between frames; where it is small only the path is drawn. */
 const DOT_VERTEX = /* glsl */ `${SCREEN}
 uniform float size;
 in vec2 corner, fromMore, toMore;
@@ -124,8 +126,8 @@ void main() {
   painted.a *= 0.75 * clamp(0.5 * ratio + 0.5 - abs(side), 0.0, 1.0);
 }`;
 
-/** The axis of a turned point that its bone runs along, or that is seen best: y, as skeletons mostly have it. */
-export function axisOf(turns: Float32Array, frame: number): [number, number, number] {
+/** The y axis of a rotation, which mostly is the axis of the bone. */
+export function boneAxis(turns: Float32Array, frame: number): [number, number, number] {
   const [x, y, z, w] = turns.subarray(4 * frame, 4 * frame + 4);
   return [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)];
 }
@@ -150,25 +152,31 @@ export class Ribbon {
   private readonly rows = new Map<typeof this.path, InstancedInterleavedBuffer>();
 
   constructor() {
-    const path = drawnTwice(this.path, { ...this.tone, width: this.width }, PATH_VERTEX, PATH_FRAGMENT, 10);
-    const dots = drawnTwice(this.dots, { ...this.tone, size: this.dotSize }, DOT_VERTEX, DOT_FRAGMENT, 12);
-    const ticks = drawnTwice(this.ticks, { ...this.tone, size: { value: TICK } }, TICK_VERTEX, TICK_FRAGMENT, 11);
+    const path = makeLayeredMeshes(this.path, { ...this.tone, width: this.width }, PATH_VERTEX, PATH_FRAGMENT, 10);
+    const dots = makeLayeredMeshes(this.dots, { ...this.tone, size: this.dotSize }, DOT_VERTEX, DOT_FRAGMENT, 12);
+    const ticks = makeLayeredMeshes(
+      this.ticks,
+      { ...this.tone, size: { value: TICK_PX } },
+      TICK_VERTEX,
+      TICK_FRAGMENT,
+      11,
+    );
     this.meshes = [...path.meshes, ...dots.meshes, ...ticks.meshes];
     this.group.add(...this.meshes);
   }
 
-  /** The curve as it is now. */
+  /** Sets the curve. */
   set(paths: Paths, curve: MotionCurve): void {
     const frames = paths.times.length;
     const speeds = relativeSpeeds(curve.positions, paths.times);
-    const rows = new Float32Array(ROW * frames);
+    const rows = new Float32Array(ROW_FLOATS * frames);
     for (let f = 0; f < frames; f++) {
-      rows.set(curve.positions.subarray(3 * f, 3 * f + 3), ROW * f);
-      rows[ROW * f + 3] = paths.times[f];
-      rows[ROW * f + 4] = speeds[f];
+      rows.set(curve.positions.subarray(3 * f, 3 * f + 3), ROW_FLOATS * f);
+      rows[ROW_FLOATS * f + 3] = paths.times[f];
+      rows[ROW_FLOATS * f + 4] = speeds[f];
     }
     this.fill(this.dots, rows);
-    this.fill(this.path, smoothed(rows, ROW, Math.max(1, Math.min(6, Math.floor(PIECES / frames)))));
+    this.fill(this.path, smoothPath(rows, ROW_FLOATS, Math.max(1, Math.min(6, Math.floor(MAX_PIECES / frames)))));
     this.setTicks(paths, curve);
   }
 
@@ -186,23 +194,23 @@ export class Ribbon {
   }
 
   dispose(): void {
-    freed(this.meshes);
+    disposeMeshes(this.meshes);
   }
 
   private fill(geometry: typeof this.path, values: Float32Array): void {
     let rows = this.rows.get(geometry);
     if (rows?.array.length !== values.length) {
-      rows = new InstancedInterleavedBuffer(new Float32Array(values.length), ROW, 1);
+      rows = new InstancedInterleavedBuffer(new Float32Array(values.length), ROW_FLOATS, 1);
       this.rows.set(geometry, rows);
-      geometry.dispose(); // the old buffers go with it
+      geometry.dispose(); // also frees the old buffers
       geometry.setAttribute("from", new InterleavedBufferAttribute(rows, 3, 0));
       geometry.setAttribute("fromMore", new InterleavedBufferAttribute(rows, 2, 3));
-      geometry.setAttribute("to", new InterleavedBufferAttribute(rows, 3, ROW)); // the next row's
-      geometry.setAttribute("toMore", new InterleavedBufferAttribute(rows, 2, ROW + 3));
+      geometry.setAttribute("to", new InterleavedBufferAttribute(rows, 3, ROW_FLOATS)); // from the next row
+      geometry.setAttribute("toMore", new InterleavedBufferAttribute(rows, 2, ROW_FLOATS + 3));
     }
     (rows.array as Float32Array).set(values);
     rows.needsUpdate = true;
-    geometry.instanceCount = Math.max(0, values.length / ROW - 1);
+    geometry.instanceCount = Math.max(0, values.length / ROW_FLOATS - 1);
   }
 
   private setTicks(paths: Paths, curve: MotionCurve): void {
@@ -221,7 +229,7 @@ export class Ribbon {
     (values("place").array as Float32Array).set(curve.positions);
     (values("moment").array as Float32Array).set(paths.times);
     const axes = values("axis").array as Float32Array;
-    for (let f = 0; f < frames; f++) axes.set(axisOf(curve.turns, f), 3 * f);
+    for (let f = 0; f < frames; f++) axes.set(boneAxis(curve.turns, f), 3 * f);
     for (const name of ["place", "axis", "moment"]) values(name).needsUpdate = true;
     this.ticks.instanceCount = frames;
   }

@@ -1,7 +1,7 @@
 /**
- * Shapes with a size on the screen: ribbons, dots, glyphs and ticks are quads, one for each instance, whose corners are
- * moved in pixels after the projection. What the character hides is drawn as well, fainter: two materials, one for each
- * side of the depth.
+ * Shapes with a fixed size on the screen: ribbons, dots, glyphs and ticks are instanced quads, whose corners are offset
+ * in pixels after projection. Parts behind the character are drawn too, fainter, by a second material with the opposite
+ * depth test.
  */
 import {
   AlwaysDepth,
@@ -22,7 +22,7 @@ import {
 
 export type Uniforms = Record<string, IUniform>;
 
-/** The colours of the house as a raw shader writes them. */
+/** A colour as a raw shader writes it. */
 export const colour = (hex: string): Color => new Color(hex).convertLinearToSRGB();
 export const PAST = colour("#e0607e");
 export const FUTURE = colour("#4cc9b0");
@@ -31,33 +31,30 @@ export const LIGHT = colour("#f1f2f4");
 export const DARK = colour("#16181c");
 export const GREY = colour("#8b919b");
 
-/** A quad from (0 or -1) to 1 in `corner`, to be drawn once for each instance. */
+/** An instanced quad from (0 or -1) to 1 in `corner`. */
 export function quads(along: -1 | 0): InstancedBufferGeometry {
   const geometry = new InstancedBufferGeometry();
   geometry.setAttribute("corner", new BufferAttribute(new Float32Array([along, -1, 1, -1, 1, 1, along, 1]), 2));
   geometry.setIndex([0, 1, 2, 0, 2, 3]);
-  geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // never asked for, and never computed
+  geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // prevents three from computing it
   geometry.instanceCount = 0;
   return geometry;
 }
 
-/** What every such shader needs: the size of the picture, and from clip space to pixels. */
+/** Common declarations: the size of the image, and conversion from clip space to pixels. */
 export const SCREEN = /* glsl */ `
 precision highp float;
 uniform mat4 projectionMatrix, viewMatrix;
 uniform vec2 picture;  // pixels
-uniform float ratio;  // pixels of the picture for each of the page
+uniform float ratio;  // image pixels for each CSS pixel
 vec4 clipOf(vec3 p) { return projectionMatrix * viewMatrix * vec4(p, 1.0); }
 vec2 pixelsOf(vec4 p) { return 0.5 * picture * p.xy / p.w; }
 vec4 moved(vec4 p, vec2 pixels) { return vec4(p.xy + 2.0 * pixels / picture * p.w, p.zw); }
 const vec4 NOWHERE = vec4(2.0, 2.0, 2.0, 1.0);
 `;
 
-/**
- * One mesh for what is seen, and one for what is behind something where `hidden` (its share of the strength) is above
- * 0.
- */
-export function drawnTwice(
+/** One mesh for the visible part and one for the hidden part, which is drawn with `hidden` of the opacity. */
+export function makeLayeredMeshes(
   geometry: InstancedBufferGeometry,
   uniforms: Uniforms,
   vertexShader: string,
@@ -94,8 +91,8 @@ export function drawnTwice(
   };
 }
 
-/** Takes meshes off their parents and frees what they hold. */
-export function freed(meshes: readonly Mesh[]): void {
+/** Removes meshes from their parents and disposes of them. */
+export function disposeMeshes(meshes: readonly Mesh[]): void {
   for (const mesh of meshes) {
     (mesh.parent as Object3D | null)?.remove(mesh);
     mesh.geometry.dispose();

@@ -1,19 +1,19 @@
-/** The edit that the page shows: what the server last said of it, and the requests that change it. */
+/** The edit that the page shows: its newest state from the server, and the requests that change it. */
 import type { Context } from "../context";
-import { Refused } from "../protocol/connection";
+import { RequestError } from "../protocol/connection";
 import { frameHeader } from "../protocol/frame";
 import { type EditState, FRAME, type Results, type StudioRequest } from "../protocol/messages";
 
 export interface EditSession {
-  /** What is edited, as the server last said it; null while nothing is. */
+  /** The newest state from the server; null without an edit. */
   readonly state: EditState | null;
-  /** Called at once with the state, then after each change of it; null when the edit was left. */
+  /** Called at once with the state, then after each change; null when the edit is closed. */
   onState(listener: (state: EditState | null) => void): () => void;
-  /** Binary frames of the graph's stream (form 5), header and all; the session answers `seen`. */
+  /** Binary frames of the graph's stream (form 5), with their header; the session answers `seen`. */
   onGraph(listener: (data: ArrayBuffer) => void): () => void;
-  /** Sends a request and gives its result; a refusal is shown as a notice, and gives null. */
+  /** Sends a request and returns its result; a refusal is shown as a notice, and returns null. */
   ask<R extends StudioRequest>(message: R): Promise<Results[R["kind"]] | null>;
-  /** Sends what needs no answer: drags. */
+  /** Sends a message without an answer: drags. */
   tell(message: StudioRequest): void;
 }
 
@@ -26,7 +26,7 @@ export function createEditSession({ connection, store, notices }: Context): Edit
     state = event.state;
     for (const listener of listeners) listener(state);
   });
-  // Whoever comes back asks anew: the server may be another one.
+  // After a reconnection the state is requested again, as the server may be another one.
   connection.onState((now) => {
     if (now !== "lost") return;
     state = null;
@@ -36,7 +36,7 @@ export function createEditSession({ connection, store, notices }: Context): Edit
     const header = frameHeader(data);
     if (header?.stream !== FRAME.graphStream) return;
     for (const listener of graphs) listener(data);
-    connection.tell({ kind: "seen", sequence: header.sequence, stream: header.stream });
+    connection.send({ kind: "seen", sequence: header.sequence, stream: header.stream });
   });
 
   return {
@@ -53,19 +53,19 @@ export function createEditSession({ connection, store, notices }: Context): Edit
       return () => graphs.delete(listener);
     },
     async ask(message) {
-      const asked = store.edit()?.id;
+      const editId = store.edit()?.id;
       try {
         return await connection.request(message);
       } catch (reason) {
-        // What was asked of an edit that has just left the stage is of no interest any more.
+        // Errors of an edit that has left the stage meanwhile are not shown.
         const now = store.edit()?.id;
-        const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && (!now || now !== asked);
-        // What is refused has changed nothing: it is said, and leaves by itself.
-        if (!gone && reason instanceof Refused) notices.show("warning", reason.sentence, reason.hint);
-        else if (!gone) notices.failed(reason);
+        const gone = message.kind.startsWith("edit") && message.kind !== "editOpen" && (!now || now !== editId);
+        // A refusal has changed nothing, so a warning that disappears by itself is enough.
+        if (!gone && reason instanceof RequestError) notices.show("warning", reason.sentence, reason.hint);
+        else if (!gone) notices.showError(reason);
         return null;
       }
     },
-    tell: (message) => connection.tell(message),
+    tell: (message) => connection.send(message),
   };
 }

@@ -1,7 +1,7 @@
-/** Over the stage: the tools, what is done at the moment, and the number of keys, which no drag changes. */
+/** Over the stage: the tools, the current drag, and the number of keys. */
 import type { Context } from "../context";
 import { h, icon } from "../dom";
-import type { Gestures, Going } from "./drag";
+import type { ActiveDrag, DragController } from "./drag";
 import type { EditSession } from "./session";
 import type { EditView, Tool } from "./view";
 
@@ -29,9 +29,9 @@ export const TOOLS: Record<Tool, { title: string; about: string; keys: { blender
 const VERBS = { move: "Moving", turn: "Turning", time: "Timing of" } as const;
 
 export interface Toolbar {
-  /** Says what a press would do. */
+  /** Shows what a press would do. */
   hint(text: string): void;
-  /** Says what is being worked on, until it is called with nothing. */
+  /** Shows what is being computed; an empty text ends it. */
   busy(text: string): void;
 }
 
@@ -40,7 +40,7 @@ export function createToolbar(
   host: HTMLElement,
   session: EditSession,
   view: EditView,
-  gestures: Gestures,
+  drags: DragController,
 ): Toolbar {
   const tools = (Object.keys(TOOLS) as Tool[]).map((tool) => {
     const { title, about, keys } = TOOLS[tool];
@@ -86,8 +86,8 @@ export function createToolbar(
   });
   const line = h("div", { class: "edit-line", role: "status", "aria-live": "off", "data-testid": "edit-line" });
   host.append(bar, keys, line);
-  const [told, figure, when] = [h("strong", {}), h("span", { class: "figure" }), h("span", { class: "muted" })];
-  let hinted = "";
+  const [verbText, figure, when] = [h("strong", {}), h("span", { class: "figure" }), h("span", { class: "muted" })];
+  let hintText = "";
   let busy = "";
 
   function draw(): void {
@@ -103,34 +103,34 @@ export function createToolbar(
       tools[i].toggleAttribute("disabled", view.posing && (tool === "time" || tool === "sketch"));
     });
     pose.setAttribute("aria-pressed", String(view.posing));
-    if (gestures.going) say(gestures.going);
-    else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hinted || rest()));
+    if (drags.active) showDrag(drags.active);
+    else line.replaceChildren(h("span", { class: busy ? "" : "muted" }, busy || hintText || idleHint()));
     line.classList.toggle("hidden", !state || line.textContent === "");
   }
 
-  /** What is done at the moment; only its words change while it goes on. */
-  function say(going: Going): void {
-    if (told.parentElement !== line)
+  /** Shows the current drag; only the texts change while it goes on. */
+  function showDrag(drag: ActiveDrag): void {
+    if (verbText.parentElement !== line)
       line.replaceChildren(
-        told,
+        verbText,
         figure,
         when,
-        ...(going.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)),
+        ...(drag.operation === "time" ? [] : ["X", "Y", "Z"]).map((key) => h("kbd", {}, key)),
         h("kbd", {}, "Esc"),
       );
-    const lock = going.lock
-      ? ` along ${going.lock.local ? "its own" : "the world's"} ${going.lock.axis.toUpperCase()}`
+    const lock = drag.lock
+      ? ` along ${drag.lock.local ? "its own" : "the world's"} ${drag.lock.axis.toUpperCase()}`
       : "";
-    const cost = going.outcome ? `${going.outcome.ms.toFixed(0)} ms` : "";
-    told.textContent = `${VERBS[going.operation]} ${going.name}${lock}`;
-    figure.textContent = going.said || "0";
-    when.textContent = [`at ${going.time.toFixed(2)} s`, cost].filter(Boolean).join(" · ");
+    const cost = drag.outcome ? `${drag.outcome.ms.toFixed(0)} ms` : "";
+    verbText.textContent = `${VERBS[drag.operation]} ${drag.name}${lock}`;
+    figure.textContent = drag.readout || "0";
+    when.textContent = [`at ${drag.time.toFixed(2)} s`, cost].filter(Boolean).join(" · ");
   }
 
-  function rest(): string {
+  function idleHint(): string {
     const state = session.state;
     if (!state || state.baked || store.document?.stage.playing) return "";
-    if (view.posing) return "Drag any point of the body; what is pinned stays. Only channels with a key here move.";
+    if (view.posing) return "Drag any point of the body; pinned points stay. Only channels with a key here move.";
     if (view.tool === "sketch")
       return view.active === null
         ? "Click a point first, then draw its path."
@@ -140,12 +140,12 @@ export function createToolbar(
 
   session.onState(draw);
   view.onChange(draw);
-  gestures.onChange(draw);
+  drags.onChange(draw);
   store.onDocument(draw);
   return {
     hint(text) {
-      if (text === hinted) return;
-      hinted = text;
+      if (text === hintText) return;
+      hintText = text;
       draw();
     },
     busy(text) {

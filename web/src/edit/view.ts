@@ -1,22 +1,22 @@
-/** What the page alone knows of an edit: the tool in hand, the curve that keys work on, what is drawn and how. */
+/** The page's own state of an edit: the tool, the active curve, and what is drawn. */
 import type { PointRef } from "../protocol/messages";
-import { remember, remembered } from "../shell/settings";
+import { storedSetting, storeSetting } from "../shell/settings";
 
 export type Tool = "move" | "turn" | "time" | "sketch";
 export type Picks = "joint" | "skin";
 
 export interface Display {
-  speed: boolean; // fast is pale, slow is deep
+  speed: boolean; // pale when fast, deep when slow
   dots: boolean;
-  ticks: boolean; // how the point is turned
+  ticks: boolean; // orientation of the point
   names: boolean;
-  ghosts: number; // poses before now, and as many after it
-  apart: number; // frames between two ghosts; 0: at the keys
-  camera: boolean; // curves as a camera sees them that follows the character
-  window: number; // seconds around now that are drawn in full
+  ghosts: number; // number of poses before and after the current time
+  apart: number; // frames between two ghosts; 0 puts them at the keys
+  camera: boolean; // curves relative to the character, as seen by a camera that follows it
+  window: number; // seconds around the current time with full opacity
 }
 
-export const USUAL: Display = {
+export const DEFAULT_DISPLAY: Display = {
   speed: true,
   dots: true,
   ticks: false,
@@ -30,30 +30,30 @@ export const USUAL: Display = {
 export interface EditView {
   tool: Tool;
   posing: boolean; // drags pose the whole body at a key, instead of bending curves between keys
-  addsKeys: boolean; // a pose may set keys where channels have none
-  picks: Picks; // what a click on the character takes: the joint, or the very point of the skin
-  active: number | null; // the number of a curve
+  addsKeys: boolean; // posing may add keys to channels without one
+  picks: Picks; // what a click on the character selects: the joint, or the point of the skin
+  active: number | null; // number of a curve
   hovered: number | null;
   readonly display: Readonly<Display>;
   show(changes: Partial<Display>): void;
   onChange(listener: () => void): void;
 }
 
-/** State that tells its listeners after each change of it, once a turn of the page. */
+/** Observable state: listeners are called after each change. */
 export function createEditView(): EditView {
   const state = {
     tool: "move" as Tool,
     posing: false,
     addsKeys: false,
-    picks: remembered<Picks>("edit.picks", "joint"),
+    picks: storedSetting<Picks>("edit.picks", "joint"),
     active: null as number | null,
     hovered: null as number | null,
   };
-  const display = { ...USUAL };
-  for (const name of Object.keys(USUAL) as (keyof Display)[])
-    (display[name] as unknown) = remembered<boolean | number>(`edit.${name}`, USUAL[name]);
+  const display = { ...DEFAULT_DISPLAY };
+  for (const name of Object.keys(DEFAULT_DISPLAY) as (keyof Display)[])
+    (display[name] as unknown) = storedSetting<boolean | number>(`edit.${name}`, DEFAULT_DISPLAY[name]);
   const listeners: (() => void)[] = [];
-  const changed = (): void => {
+  const emitChange = (): void => {
     for (const listener of listeners) listener();
   };
 
@@ -61,8 +61,8 @@ export function createEditView(): EditView {
     display,
     show(changes: Partial<Display>) {
       Object.assign(display, changes);
-      for (const [name, value] of Object.entries(changes)) remember(`edit.${name}`, value);
-      changed();
+      for (const [name, value] of Object.entries(changes)) storeSetting(`edit.${name}`, value);
+      emitChange();
     },
     onChange: (listener: () => void) => void listeners.push(listener),
   };
@@ -72,14 +72,14 @@ export function createEditView(): EditView {
       set(next) {
         if (state[name] === next) return;
         (state[name] as unknown) = next;
-        if (name === "picks") remember("edit.picks", next);
-        changed();
+        if (name === "picks") storeSetting("edit.picks", next);
+        emitChange();
       },
     });
   return view as unknown as EditView;
 }
 
-/** A point by its joint. */
+/** A point at a joint. */
 export const jointPoint = (joint: string): PointRef => ({ joint, offset: [0, 0, 0], vertex: null });
 /** A point of the skin. */
 export const skinPoint = (vertex: number): PointRef => ({ joint: "", offset: [0, 0, 0], vertex });
@@ -90,7 +90,7 @@ export function samePoint(a: PointRef, b: PointRef): boolean {
   );
 }
 
-/** What a point is called in lists and next to its curve. */
+/** The name of a point in lists and next to its curve. */
 export function pointName(point: PointRef): string {
   if (point.vertex !== null) return `vertex ${point.vertex}`;
   return point.offset.some((value) => value !== 0) ? `${point.joint} +` : point.joint;

@@ -1,4 +1,4 @@
-/** What is drawn of the paths, and the ghosts beside the character. */
+/** Display options: the curves, and the onion skin. */
 import { numberField } from "../controls/number";
 import { h } from "../dom";
 import type { Display, EditView } from "./view";
@@ -7,13 +7,9 @@ export function viewSection(view: EditView): HTMLElement {
   const checks: [keyof Display, string, string][] = [
     ["speed", "Speed as colour", "Pale where the point is fast, deep where it is slow; dots spread where it is fast"],
     ["dots", "A dot a frame", "Spacing is timing"],
-    ["ticks", "Orientation", "Ticks along the point's own upward axis, of the path in hand"],
+    ["ticks", "Orientation", "Ticks along the local y axis of the active path"],
     ["names", "Names", "The name of each path beside its point"],
-    [
-      "camera",
-      "As the camera follows",
-      "Paths relative to the character's own way, as a camera sees them that goes along",
-    ],
+    ["camera", "As the camera follows", "Paths relative to the character, as seen by a camera that follows it"],
   ];
   const boxes = checks.map(([name, title, about]) => {
     const box = h("input", { type: "checkbox", "data-testid": `edit-view-${name}` });
@@ -21,7 +17,7 @@ export function viewSection(view: EditView): HTMLElement {
     return { name, box, element: h("label", { class: "check", title: about }, box, title) };
   });
   const window = numberField({
-    label: "Seconds around now that are drawn in full",
+    label: "Seconds around the current time with full opacity",
     value: view.display.window,
     reset: 1.5,
     minimum: 0.1,
@@ -66,12 +62,12 @@ export function viewSection(view: EditView): HTMLElement {
     "details",
     { class: "section", open: true },
     h("summary", {}, "View"),
-    h("div", { class: "checks" }, ...boxes.map((each) => each.element)),
+    h("div", { class: "checks" }, ...boxes.map((check) => check.element)),
     field("In full, around now", window.element, "The rest of a path is drawn fainter"),
     field(
       "Ghosts each way (O)",
       ghosts.element,
-      "The character at other times, seen through: rose before now, teal after it",
+      "The character at other times, transparent: rose before the current time, teal after it",
     ),
     field("Apart", apart.element, "0 puts them at the keys"),
   );

@@ -1,4 +1,6 @@
-/** The board on stage: the slab, the marks as they are drawn, what the pointer or the keyboard is at. */
+/**
+ * The board on stage: the slab, the marks with their drawing animation, and the square of the pointer or the keyboard.
+ */
 import { Group } from "three";
 import type { GameEvent, GameTable } from "../protocol/messages";
 import type { Stage } from "../stage/api";
@@ -6,31 +8,31 @@ import { squareCentre, worldFromBoard } from "./board_view";
 import { type MarkKind, type MarkLook, makeMark } from "./marks";
 import { makeSlab } from "./slab";
 
-const STROKE = 200; // ms to draw a mark
-const GHOST = 0.3; // how much of a mark is seen before it is made
-const FADED = 0.4; // and of those that did not decide the game
-const SIZE = 0.94; // of a mark in its square
-const ABOVE = 0.012; // squares: marks lie on the stone
+const STROKE_MS = 200; // duration of drawing a mark
+const GHOST_STRENGTH = 0.3; // opacity of the mark under the pointer
+const FADED_STRENGTH = 0.4; // opacity of the marks outside the winning line
+const MARK_SIZE = 0.94; // of a mark, relative to its square
+const MARK_HEIGHT = 0.012; // above the stone, in squares
 
-type Made = ReturnType<typeof makeMark>;
+type Mark = ReturnType<typeof makeMark>;
 
-interface Placed extends Made {
+interface PlacedMark extends Mark {
   kind: MarkKind;
-  born: number; // ms
+  drawnAt: number; // ms
 }
 
 export interface Board {
-  /** The game as it stands; marks that are new are drawn in. */
+  /** Shows the state of the game; new marks are animated. */
   show(game: GameEvent): void;
-  /** The square where the player's mark would go, or null. */
+  /** Shows the player's mark on a free square, or hides it. */
   hover(square: number | null): void;
-  /** The square that the keyboard is at, or null. */
+  /** Shows the square of the keyboard cursor, or hides it. */
   cursor(square: number | null): void;
   dispose(): void;
 }
 
 /** Puts a board on the stage. */
-export function createBoard(stage: Stage, table: GameTable, still: boolean): Board {
+export function createBoard(stage: Stage, table: GameTable, reducedMotion: boolean): Board {
   const root = new Group();
   root.matrixAutoUpdate = false;
   root.matrix.copy(worldFromBoard(table));
@@ -40,28 +42,28 @@ export function createBoard(stage: Stage, table: GameTable, still: boolean): Boa
   const slab = makeSlab(table.lean, drop);
   slab.shadow.position.set(table.centre[0], table.ground + 0.002 * size, table.centre[2]);
   slab.shadow.scale.setScalar(size);
-  const ghost = laid(makeMark("claw", 3), 0);
-  const frame = laid(makeMark("frame", 0), 0);
-  ghost.look.strength.value = GHOST;
+  const ghost = placeMark(makeMark("claw", 3), 0);
+  const frame = placeMark(makeMark("frame", 0), 0);
+  ghost.look.strength.value = GHOST_STRENGTH;
   ghost.mesh.visible = frame.mesh.visible = false;
   root.add(slab.group, ghost.mesh, frame.mesh);
   stage.add(root);
   stage.add(slab.shadow);
-  const marks = new Map<number, Placed>();
+  const marks = new Map<number, PlacedMark>();
   let round = -1;
   let drawing = 0;
 
-  function laid<M extends Made>(made: M, square: number): M {
+  function placeMark<M extends Mark>(made: M, square: number): M {
     const [x, y] = squareCentre(square);
-    made.mesh.position.set(x, y, ABOVE);
-    made.mesh.scale.setScalar(SIZE);
+    made.mesh.position.set(x, y, MARK_HEIGHT);
+    made.mesh.scale.setScalar(MARK_SIZE);
     return made;
   }
 
-  function discard(made: Made): void {
-    root.remove(made.mesh);
-    made.mesh.geometry.dispose();
-    made.mesh.material.dispose();
+  function discard(mark: Mark): void {
+    root.remove(mark.mesh);
+    mark.mesh.geometry.dispose();
+    mark.mesh.material.dispose();
   }
 
   function clear(): void {
@@ -72,8 +74,8 @@ export function createBoard(stage: Stage, table: GameTable, still: boolean): Boa
   function draw(now: number): void {
     drawing = 0;
     let more = false;
-    for (const { look, born } of marks.values()) {
-      const t = still ? 1 : Math.min(1, (now - born) / STROKE);
+    for (const { look, drawnAt: born } of marks.values()) {
+      const t = reducedMotion ? 1 : Math.min(1, (now - born) / STROKE_MS);
       look.stroke.value = t * (2 - t);
       more ||= t < 1;
     }
@@ -81,11 +83,11 @@ export function createBoard(stage: Stage, table: GameTable, still: boolean): Boa
     if (more) drawing = requestAnimationFrame(draw);
   }
 
-  function light(look: MarkLook, square: number, game: GameEvent): void {
+  function highlight(look: MarkLook, square: number, game: GameEvent): void {
     const decided = game.line.length > 0;
     const chosen = game.line.includes(square);
     look.lit.value = chosen ? 1 : 0;
-    look.strength.value = decided && !chosen ? FADED : 1;
+    look.strength.value = decided && !chosen ? FADED_STRENGTH : 1;
   }
 
   return {
@@ -94,30 +96,30 @@ export function createBoard(stage: Stage, table: GameTable, still: boolean): Boa
       const first = round === -1;
       round = game.round;
       game.board.forEach((kind, square) => {
-        const have = marks.get(square);
-        if (have && have.kind !== kind) {
-          discard(have);
+        const existing = marks.get(square);
+        if (existing && existing.kind !== kind) {
+          discard(existing);
           marks.delete(square);
         }
         if (!kind) return;
         if (!marks.has(square)) {
-          const made = laid(makeMark(kind, 1 + 1.7 * square + game.round), square);
-          // what was there when the page came is not drawn again
-          marks.set(square, { ...made, kind, born: first ? -STROKE : performance.now() });
-          root.add(made.mesh);
+          const mark = placeMark(makeMark(kind, 1 + 1.7 * square + game.round), square);
+          // Marks that exist when the page opens are not animated.
+          marks.set(square, { ...mark, kind, drawnAt: first ? -STROKE_MS : performance.now() });
+          root.add(mark.mesh);
         }
-        light((marks.get(square) as Placed).look, square, game);
+        highlight((marks.get(square) as PlacedMark).look, square, game);
       });
       drawing ||= requestAnimationFrame(draw);
     },
     hover(square) {
       ghost.mesh.visible = square !== null;
-      if (square !== null) laid(ghost, square);
+      if (square !== null) placeMark(ghost, square);
       stage.requestRender();
     },
     cursor(square) {
       frame.mesh.visible = square !== null;
-      if (square !== null) laid(frame, square).mesh.scale.setScalar(1);
+      if (square !== null) placeMark(frame, square).mesh.scale.setScalar(1);
       stage.requestRender();
     },
     dispose() {

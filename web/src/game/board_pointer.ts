@@ -1,22 +1,24 @@
-/** The pointer over the stage: which square it is at, a click on it, and where in the world the character sees it. */
+/**
+ * Pointer input over the board: the square under it, clicks, and the point in the world that the character looks at.
+ */
 import type { Context } from "../context";
-import { between } from "../perform/gaze_pointer";
+import { gazeTarget } from "../perform/gaze_pointer";
 import type { GameTable } from "../protocol/messages";
-import { hit } from "./board_view";
+import { hitBoard } from "./board_view";
 
-const EVERY = 50; // ms between two messages
+const SEND_INTERVAL_MS = 50;
 
-export interface Pointing {
+export interface BoardPointer {
   awake: boolean;
 }
 
-export interface Pointed {
+export interface PointerTarget {
   table(): GameTable | null;
-  over(square: number | null): void;
+  hover(square: number | null): void;
   click(square: number): void;
 }
 
-export function createPointing({ stage, connection }: Context, game: Pointed): Pointing {
+export function createBoardPointer({ stage, connection }: Context, game: PointerTarget): BoardPointer {
   const canvas = stage.canvas;
   let awake = false;
   let last = 0;
@@ -26,39 +28,39 @@ export function createPointing({ stage, connection }: Context, game: Pointed): P
   function send(): void {
     timer = 0;
     last = performance.now();
-    if (awake) connection.tell({ kind: "pointAt", place: place ?? eye() });
+    if (awake) connection.send({ kind: "pointAt", place: place ?? playerPosition() });
   }
 
-  /** Where the player is: whom it looks at while there is no pointer. */
-  function eye(): [number, number, number] {
+  /** The position of the player, which the character looks at without a pointer. */
+  function playerPosition(): [number, number, number] {
     const { x, y, z } = stage.pointerRay(0, 0).ray.origin;
     return [x, y, z];
   }
 
-  function at(event: MouseEvent): ReturnType<typeof hit> {
+  function hitAt(event: MouseEvent): ReturnType<typeof hitBoard> {
     const table = game.table();
     if (!table) return null;
     const box = canvas.getBoundingClientRect();
     const { ray, point } = stage.pointerRay(event.clientX - box.left, event.clientY - box.top);
-    const found = hit(ray, table);
-    place = found ? found.point : between([ray.origin.x, ray.origin.y, ray.origin.z], point);
-    return found;
+    const boardHit = hitBoard(ray, table);
+    place = boardHit ? boardHit.point : gazeTarget([ray.origin.x, ray.origin.y, ray.origin.z], point);
+    return boardHit;
   }
 
   canvas.addEventListener("pointermove", (event) => {
     if (!awake || event.buttons) return;
-    game.over(at(event)?.square ?? null);
-    if (!timer) timer = window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
+    game.hover(hitAt(event)?.square ?? null);
+    if (!timer) timer = window.setTimeout(send, Math.max(0, SEND_INTERVAL_MS - (performance.now() - last)));
   });
   canvas.addEventListener("pointerleave", () => {
     if (!awake) return;
     place = null;
-    game.over(null);
+    game.hover(null);
     send();
   });
   canvas.addEventListener("click", (event) => {
     if (!awake || event.button !== 0) return;
-    const square = at(event)?.square ?? null;
+    const square = hitAt(event)?.square ?? null;
     if (square !== null) game.click(square);
   });
 

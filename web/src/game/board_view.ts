@@ -1,16 +1,17 @@
-/** Where the board is in the world, and the view that shows both sides of it. */
+/** The position of the board in the world, and the view that shows the board and the character. */
 import { Matrix4, Plane, type Ray, Vector3 } from "three";
 import type { GameTable } from "../protocol/messages";
 import type { View } from "../stage/api";
-import { FOV } from "../stage/orbit";
+import { FOV_DEGREES } from "../stage/orbit";
 
-const AZIMUTH = 0.16; // radians: a little from the side there is more depth
-const ELEVATION = 0.38; // radians: the board is seen, and so is the face
-// pixels left free for what is written there, and shares
+const AZIMUTH = 0.16; // radians; a little from the side
+const ELEVATION = 0.38; // radians; shows both the board and the face
+// Free pixels for the texts, and their largest share of the canvas.
 const MARGIN = { top: 58, bottom: 92, most: 0.22, side: 0.08 };
 
 /**
- * world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around the middle.
+ * The matrix world_from_board: x to the right, y up the board, z out of it; the nine squares are 3 x 3 units around its
+ * centre.
  */
 export function worldFromBoard(table: GameTable): Matrix4 {
   const size = table.width / 3;
@@ -21,13 +22,13 @@ export function worldFromBoard(table: GameTable): Matrix4 {
     .scale(new Vector3(size, size, size));
 }
 
-/** The middle of a square on the board, in its units. */
+/** The centre of a square on the board, in squares. */
 export function squareCentre(square: number): [number, number] {
   return [(square % 3) - 1, 1 - Math.floor(square / 3)];
 }
 
-/** The corners of a square, in the world. */
-export function corners(table: GameTable, square: number): [number, number, number][] {
+/** The corners of a square in the world. */
+export function squareCorners(table: GameTable, square: number): [number, number, number][] {
   const world = worldFromBoard(table);
   const [x, y] = squareCentre(square);
   const around = [
@@ -40,12 +41,12 @@ export function corners(table: GameTable, square: number): [number, number, numb
 }
 
 export interface Hit {
-  square: number | null; // null beside the squares
-  point: [number, number, number]; // on the board, in the world
+  square: number | null; // null outside of the squares
+  point: [number, number, number]; // on the board, in world space
 }
 
-/** Where a ray meets the board; null where it passes by, further than a square's half. */
-export function hit(ray: Ray, table: GameTable): Hit | null {
+/** Where a ray meets the board; null if it misses by more than half a square. */
+export function hitBoard(ray: Ray, table: GameTable): Hit | null {
   const world = worldFromBoard(table);
   const normal = new Vector3(0, 0, 1).transformDirection(world);
   const plane = new Plane().setFromNormalAndCoplanarPoint(normal, new Vector3(...table.centre));
@@ -59,11 +60,8 @@ export function hit(ray: Ray, table: GameTable): Hit | null {
   return { square: inside ? 3 * row + column : null, point: [point.x, point.y, point.z] };
 }
 
-/**
- * The nearest view that shows the character and the board in a picture of so many pixels, with room for what is
- * written.
- */
-export function viewOf(table: GameTable, across: number, down: number): View {
+/** The nearest view that shows the character and the board on a canvas of this size, with room for the texts. */
+export function boardView(table: GameTable, across: number, down: number): View {
   const [x, y, z] = table.centre;
   const { width, lean } = table;
   const edge = 0.62 * width;
@@ -72,19 +70,19 @@ export function viewOf(table: GameTable, across: number, down: number): View {
   const [sin, cos] = [Math.sin(ELEVATION), Math.cos(ELEVATION)];
   const up = ([h, d]: [number, number]): number => h * cos - d * sin;
   const toward = ([h, d]: [number, number]): number => h * sin + d * cos;
-  const slope = Math.tan((FOV * Math.PI) / 360);
-  // u grows upwards in the picture; the two ends fill what the margins leave of its height
+  const slope = Math.tan((FOV_DEGREES * Math.PI) / 360);
+  // u grows upwards in the image; both ends fill the height between the margins.
   const [low, high] = [up(near), up(top)];
   const [nearest, farthest] = [toward(near), toward(top)];
   const [below, above] = [MARGIN.bottom, MARGIN.top].map(
     (pixels) => 1 - 2 * Math.min(pixels / Math.max(1, down), MARGIN.most),
   );
-  // low + slope (D - nearest) below = middle = high - slope (D - farthest) above, D being where the camera stands
+  // low + slope (D - nearest) below = middle = high - slope (D - farthest) above, with the camera at D.
   const distance = ((high - low) / slope + nearest * below + farthest * above) / (below + above);
   const middle = low + slope * (distance - nearest) * below;
   const sides = (0.75 * width) / (slope * (across / Math.max(1, down)) * (1 - 2 * MARGIN.side)) + nearest;
   const away = Math.max(distance, sides);
-  // the target lies on the axis between the two, so that neither moves aside when the camera turns
+  // The target lies on the axis between both, so neither moves aside when the camera turns.
   const depth = (nearest + farthest) / 2;
   return {
     target: [x, middle * cos + depth * sin, depth * cos - middle * sin],

@@ -1,9 +1,9 @@
-/** What is there before anybody can play: nobody on stage, or somebody who has not learned to act yet. */
+/** The empty state of the game: no character on stage, or a character without a learned model. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 
-/** A card over the stage; `null` while somebody can play. */
-export function createTeaching({ store, connection, notices }: Context): { element: HTMLElement; refresh(): void } {
+/** A card over the stage; hidden when the game can be played. */
+export function createEmptyState({ store, connection, notices }: Context): { element: HTMLElement; refresh(): void } {
   const element = h("div", { class: "game-teach hidden" });
   let learning = false;
 
@@ -12,7 +12,7 @@ export function createTeaching({ store, connection, notices }: Context): { eleme
       await connection.request({ kind: "learn", character });
       learning = true;
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     }
     refresh();
   }
@@ -23,7 +23,7 @@ export function createTeaching({ store, connection, notices }: Context): { eleme
     element.classList.toggle("hidden", !needed);
     if (!needed) return;
     if (!character) {
-      replace(element, h("p", {}, "Nobody is here to play with. Open a character, or the dragon."));
+      replace(element, h("p", {}, "No character is on stage. Open one, for example the dragon."));
       return;
     }
     if (!character.clips.length) {

@@ -1,21 +1,21 @@
-/** What is written over the game: the score, how it stands, how well the character plays, a new game. */
+/** Score, status and controls over the game. */
 import { h, icon } from "../dom";
 import type { GameEvent, GameStrength } from "../protocol/messages";
-import { called, capital, SQUARES, squareLabel, statusLine } from "./game_text";
+import { capitalise, opponentName, SQUARES, squareLabel, statusLine } from "./game_text";
 
 const CLAWS = "M3.5 2.5c1 4 3.5 8 6.5 11M6.5 2.5c1 3.5 3 7 5.5 9.5M12.5 3c-2 4-5 8-9 10.5M10 2.5c-1.5 3.5-4 7-7 9";
 const RING = "M8 2.8a5.2 5.2 0 1 0 .1 0";
 const SOUND_ON = "M2.5 6v4h2.5l3.5 3v-10l-3.5 3zM11 5.5c1.3 1.4 1.3 3.6 0 5M12.8 3.8c2.3 2.4 2.3 6 0 8.4";
 const SOUND_OFF = "M2.5 6v4h2.5l3.5 3v-10l-3.5 3zM11 6l4 4M15 6l-4 4";
-export const QUICK = 0.25; // of the usual time to think
+export const QUICK_PACE = 0.25; // relative to the usual thinking time
 
-export interface Wanted {
+export interface HudActions {
   newGame(): void;
   strength(name: GameStrength["name"]): void;
   pace(pace: number): void;
   sound(on: boolean): void;
   take(square: number): void;
-  at(square: number | null): void; // the keyboard
+  focusSquare(square: number | null): void; // keyboard focus
 }
 
 export interface Hud {
@@ -24,16 +24,16 @@ export interface Hud {
   say(sentence: string): void;
   hint(text: string | null): void;
   sound(on: boolean): void;
-  /** Puts the squares of those who do not see the stage where it draws them: CSS pixels of the page. */
-  place(corners: readonly { x: number; y: number }[][]): void;
+  /** Places the squares' buttons, for keyboards and screen readers, over the drawn squares: CSS pixels of the page. */
+  placeSquares(corners: readonly { x: number; y: number }[][]): void;
 }
 
-export function createHud(wanted: Wanted): Hud {
+export function createHud(actions: HudActions): Hud {
   const you = side("you", CLAWS);
   const other = side("other", RING);
   const draws = h("span", { class: "game-draws muted" });
   const status = h("p", { class: "game-status" });
-  const told = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
+  const announcement = h("p", { class: "unseen", role: "status", "aria-live": "polite" });
   const score = h(
     "div",
     { class: "game-score" },
@@ -42,9 +42,9 @@ export function createHud(wanted: Wanted): Hud {
     other.element,
   );
   const chooser = h("div", { class: "game-strengths", role: "radiogroup", "aria-label": "How well it plays" });
-  const fresh = h(
+  const newButton = h(
     "button",
-    { type: "button", class: "game-new", title: "New game (N)", onclick: wanted.newGame },
+    { type: "button", class: "game-new", title: "New game (N)", onclick: actions.newGame },
     "New game",
   );
   const pace = h(
@@ -53,7 +53,7 @@ export function createHud(wanted: Wanted): Hud {
       type: "button",
       class: "quiet",
       "aria-pressed": "false",
-      onclick: () => wanted.pace(pace.getAttribute("aria-pressed") === "true" ? 1 : QUICK),
+      onclick: () => actions.pace(pace.getAttribute("aria-pressed") === "true" ? 1 : QUICK_PACE),
     },
     "Thinks quickly",
   );
@@ -63,18 +63,18 @@ export function createHud(wanted: Wanted): Hud {
     "aria-label": "Sound",
     "aria-pressed": "false",
     title: "Sound (S)",
-    onclick: () => wanted.sound(sound.getAttribute("aria-pressed") !== "true"),
+    onclick: () => actions.sound(sound.getAttribute("aria-pressed") !== "true"),
   });
-  const bar = h("div", { class: "game-bar" }, chooser, pace, sound, fresh);
+  const bar = h("div", { class: "game-bar" }, chooser, pace, sound, newButton);
   const hint = h("p", { class: "game-hint hidden" });
   const squares = SQUARES.map((square) =>
     h("button", {
       type: "button",
       class: "inset",
       "data-square": square,
-      onclick: () => wanted.take(square),
-      onfocus: () => wanted.at(square),
-      onblur: () => wanted.at(null),
+      onclick: () => actions.take(square),
+      onfocus: () => actions.focusSquare(square),
+      onblur: () => actions.focusSquare(null),
     }),
   );
   const grid = h("div", { class: "game-grid", role: "group", "aria-label": "Board" }, ...squares);
@@ -91,36 +91,36 @@ export function createHud(wanted: Wanted): Hud {
     if (key === shownStrengths) return;
     shownStrengths = key;
     chooser.replaceChildren(
-      ...strengths.map((each) =>
+      ...strengths.map((strength) =>
         h(
           "button",
           {
             type: "button",
             role: "radio",
-            "aria-checked": String(each.name === current),
-            title: `${each.title}: ${each.about}`,
-            onclick: () => each.name !== current && wanted.strength(each.name),
+            "aria-checked": String(strength.name === current),
+            title: `${strength.title}: ${strength.about}`,
+            onclick: () => strength.name !== current && actions.strength(strength.name),
           },
-          each.title,
+          strength.title,
         ),
       ),
     );
   }
 
   return {
-    element: h("div", { class: "game" }, score, grid, hint, bar, told),
+    element: h("div", { class: "game" }, score, grid, hint, bar, announcement),
     show(game, strengths) {
       const line = statusLine(game);
       you.who.textContent = "You";
-      other.who.textContent = capital(called(game).replace(/^the /, ""));
+      other.who.textContent = capitalise(opponentName(game).replace(/^the /, ""));
       you.count.textContent = String(game.player);
       other.count.textContent = String(game.opponent);
       draws.textContent = game.draws ? `${game.draws} ${game.draws === 1 ? "draw" : "draws"}` : "";
       you.element.classList.toggle("turn", game.turn === "claw");
       other.element.classList.toggle("turn", game.turn === "ember");
-      if (status.textContent !== line) status.textContent = told.textContent = line;
+      if (status.textContent !== line) status.textContent = announcement.textContent = line;
       status.classList.toggle("ended", game.result !== "");
-      fresh.classList.toggle("primary", game.result !== "");
+      newButton.classList.toggle("primary", game.result !== "");
       pace.setAttribute("aria-pressed", String(game.pace < 1));
       squares.forEach((button, square) => {
         button.setAttribute("aria-label", squareLabel(game, square));
@@ -129,15 +129,15 @@ export function createHud(wanted: Wanted): Hud {
       choose(strengths, game.strength);
     },
     say(sentence) {
-      told.textContent = sentence;
+      announcement.textContent = sentence;
     },
     hint(text) {
       hint.textContent = text ?? "";
       hint.classList.toggle("hidden", text === null);
     },
-    place(corners) {
+    placeSquares(corners) {
       corners.forEach((around, square) => {
-        const [xs, ys] = [around.map((each) => each.x), around.map((each) => each.y)];
+        const [xs, ys] = [around.map((corner) => corner.x), around.map((corner) => corner.y)];
         const [left, top] = [Math.min(...xs), Math.min(...ys)];
         squares[square].style.cssText =
           `left:${left}px;top:${top}px;width:${Math.max(...xs) - left}px;height:${Math.max(...ys) - top}px`;

@@ -1,6 +1,6 @@
 /**
- * The marks: scratches of a claw, and a ring of embers. Both are drawn by a shader on a square of their own, along a
- * stroke from 0 to 1, so that they appear as if somebody drew them.
+ * The marks: claw scratches and a ring of embers. A shader draws each on its own square, up to a stroke position from 0
+ * to 1, so that drawing can be animated.
  */
 import { DoubleSide, Mesh, PlaneGeometry, ShaderMaterial } from "three";
 
@@ -24,7 +24,7 @@ varying vec2 at;
 uniform float stroke, strength, lit, time, seed;
 `;
 
-/** Two strokes of three claws each: pale grooves, dark on the side of the light, ragged at their ends. */
+/** Two strokes of three claws each: pale grooves, darker on the side of the light, with ragged ends. */
 const CLAW = /* glsl */ `
 ${NOISE}
 // a groove along x from -1 to 1, drawn up to s; x: how much of it is here, y: which side of it
@@ -62,7 +62,7 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** A ring that glows: hot in the middle of its band, charred beside it, with a light of its own on the stone. */
+/** A glowing ring: hot in the middle of its band, charred beside it, with a glow on the stone. */
 const EMBER = /* glsl */ `
 ${NOISE}
 void main() {
@@ -91,7 +91,7 @@ void main() {
   #include <colorspace_fragment>
 }`;
 
-/** The square that the keyboard is at: a thin frame with open sides. */
+/** The keyboard cursor: a thin frame with open sides. */
 const FRAME = /* glsl */ `
 ${NOISE}
 void main() {
@@ -110,7 +110,7 @@ export interface MarkLook {
   lit: { value: number };
 }
 
-/** A mark on a unit square that lies in x and y. */
+/** Creates a mark on a unit square in the x-y plane. */
 export function makeMark(
   kind: MarkKind | "frame",
   seed: number,

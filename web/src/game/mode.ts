@@ -1,62 +1,63 @@
 /**
- * The play mode: tic-tac-toe against the character on stage. The game is the server's; here it is drawn and pointed at.
+ * The play mode: tic-tac-toe against the character on stage. The server runs the game; the page draws it and sends
+ * clicks.
  */
 import "./game.css";
 import type { Context } from "../context";
 import type { Command, Mode } from "../modes/mode";
-import { Refused } from "../protocol/connection";
+import { RequestError } from "../protocol/connection";
 import type { GameEntered, GameEvent, GameStrength } from "../protocol/messages";
-import { remember, remembered } from "../shell/settings";
+import { storedSetting, storeSetting } from "../shell/settings";
 import type { View } from "../stage/api";
 import { type Board, createBoard } from "./board";
-import { createPointing } from "./board_pointer";
-import { corners, viewOf } from "./board_view";
-import { createTeaching } from "./empty_state";
-import { mayTake, SQUARES, stepped } from "./game_text";
-import { createHud, QUICK } from "./hud";
+import { createBoardPointer } from "./board_pointer";
+import { boardView, squareCorners } from "./board_view";
+import { createEmptyState } from "./empty_state";
+import { mayTake, SQUARES, squareAfterKey } from "./game_text";
+import { createHud, QUICK_PACE } from "./hud";
 import { createSounds, type SoundName } from "./sound";
 
 const HINT = "Click a square, or press 1 to 9. Three in a line wins.";
-const ENDS: Record<string, SoundName> = { won: "growl", lost: "chime", draw: "sigh" };
+const END_SOUNDS: Record<string, SoundName> = { won: "growl", lost: "chime", draw: "sigh" };
 
 export function gameMode(context: Context): Mode {
   const { stage, connection, store, notices } = context;
-  const sounds = createSounds(remembered("game.sound", false));
-  const teaching = createTeaching(context);
-  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const sounds = createSounds(storedSetting("game.sound", false));
+  const emptyState = createEmptyState(context);
+  const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let active = false;
   let entering = false;
   let entered: GameEntered | null = null;
   let game: GameEvent | null = null;
   let board: Board | null = null;
-  let before: View | null = null; // the view of the mode that was left
-  let own: View | null = null; // the game's, until somebody turns the camera
-  let laid = ""; // the view that the squares of the page were laid out for
+  let viewBefore: View | null = null; // the view of the previous mode
+  let gameView: View | null = null; // null once the user has moved the camera
+  let squaresKey = ""; // the view that the squares' buttons were placed for
   let cursor = 4;
   let seed = seedOf(location.search);
 
   const hud = createHud({
     newGame: () => ask({ kind: "newGame" }),
     strength(name) {
-      remember("game.strength", name);
+      storeSetting("game.strength", name);
       ask({ kind: "newGame", strength: name });
     },
     pace(pace) {
-      remember("game.quick", pace < 1);
+      storeSetting("game.quick", pace < 1);
       ask({ kind: "paceGame", pace });
     },
     sound(on) {
       sounds.on = on;
-      remember("game.sound", on);
+      storeSetting("game.sound", on);
       hud.sound(on);
     },
     take,
-    at: (square) => atKey(square),
+    focusSquare: (square) => moveCursor(square),
   });
   hud.sound(sounds.on);
-  const pointing = createPointing(context, {
+  const pointer = createBoardPointer(context, {
     table: () => entered?.table ?? null,
-    over(square) {
+    hover(square) {
       const free = square !== null && mayTake(game, square);
       board?.cursor(null);
       board?.hover(free ? square : null);
@@ -66,79 +67,79 @@ export function gameMode(context: Context): Mode {
   });
 
   function ask(message: Parameters<typeof connection.request>[0]): void {
-    connection.request(message).catch(notices.failed);
+    connection.request(message).catch(notices.showError);
   }
 
-  /** A refusal is the character's to show; it is said for those who cannot see it. */
+  /** Takes a square. The character shows a refusal; screen readers read it. */
   function take(square: number): void {
     if (!game) return;
     cursor = square;
     board?.hover(null);
-    remember("game.hinted", true);
+    storeSetting("game.hinted", true);
     connection.request({ kind: "placeMark", square }).catch((reason: unknown) => {
-      if (reason instanceof Refused) hud.say(reason.sentence);
-      else notices.failed(reason);
+      if (reason instanceof RequestError) hud.say(reason.sentence);
+      else notices.showError(reason);
     });
   }
 
-  function atKey(square: number | null): void {
+  function moveCursor(square: number | null): void {
     if (square !== null) cursor = square;
     board?.hover(null);
     board?.cursor(square);
   }
 
   async function enter(): Promise<void> {
-    teaching.refresh();
+    emptyState.refresh();
     if (!active || entering || entered || !store.document?.models.length) return;
     entering = true;
     try {
-      const strength = remembered<string>("game.strength", "fledgling") as GameStrength["name"];
-      const found = await connection.request({
+      const strength = storedSetting<string>("game.strength", "fledgling") as GameStrength["name"];
+      const response = await connection.request({
         kind: "enterGame",
         strength,
-        pace: remembered("game.quick", false) ? QUICK : 1,
+        pace: storedSetting("game.quick", false) ? QUICK_PACE : 1,
         seed,
       });
       seed = null;
-      if (active) begin(found);
+      if (active) startGame(response);
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     } finally {
       entering = false;
     }
   }
 
-  function begin(found: GameEntered): void {
-    entered = found;
+  function startGame(response: GameEntered): void {
+    entered = response;
     board?.dispose();
-    board = createBoard(stage, found.table, still);
-    look();
+    board = createBoard(stage, response.table, reducedMotion);
+    resetView();
     hud.element.classList.remove("hidden");
-    pointing.awake = true;
-    show(found.game);
+    pointer.awake = true;
+    show(response.game);
   }
 
-  /** The game's own view; whoever turns the camera keeps theirs. */
-  function look(): void {
+  /** Shows the game's view, until the user moves the camera. */
+  function resetView(): void {
     if (!entered) return;
-    stage.view = own = viewOf(entered.table, stage.canvas.clientWidth, stage.canvas.clientHeight);
+    stage.view = gameView = boardView(entered.table, stage.canvas.clientWidth, stage.canvas.clientHeight);
   }
 
   stage.onSeen(() => {
     if (!active || !entered) return;
     const view = stage.view;
-    // a character that comes on stage is framed by itself: then the board is brought into view again
-    if (own && Math.abs(view.distance - own.distance) > 1e-6) look();
+    // A new character on stage is framed by itself; then the board is framed again.
+    if (gameView && Math.abs(view.distance - gameView.distance) > 1e-6) resetView();
     const { clientWidth, clientHeight } = stage.canvas;
     const key = JSON.stringify([view, clientWidth, clientHeight]);
-    if (key === laid) return;
-    laid = key;
+    if (key === squaresKey) return;
+    squaresKey = key;
     const { table } = entered;
-    hud.place(SQUARES.map((square) => corners(table, square).map((point) => stage.project(point))));
+    hud.placeSquares(SQUARES.map((square) => squareCorners(table, square).map((point) => stage.project(point))));
   });
-  stage.canvas.addEventListener("wheel", () => (own = null), { passive: true });
+  stage.canvas.addEventListener("wheel", () => (gameView = null), { passive: true });
   stage.canvas.addEventListener("pointermove", (event) => {
-    if (event.buttons) own = null;
+    if (event.buttons) gameView = null;
   });
 
   function show(next: GameEvent): void {
@@ -146,27 +147,27 @@ export function gameMode(context: Context): Mode {
     game = next;
     board?.show(next);
     hud.show(next, entered?.strengths ?? []);
-    hud.hint(remembered("game.hinted", false) || next.board.some(Boolean) ? null : HINT);
-    if (last && next.round === last.round) hear(last, next);
+    hud.hint(storedSetting("game.hinted", false) || next.board.some(Boolean) ? null : HINT);
+    if (last && next.round === last.round) playSounds(last, next);
     if (!mayTake(next, cursor)) board?.hover(null);
   }
 
-  function hear(last: GameEvent, next: GameEvent): void {
+  function playSounds(last: GameEvent, next: GameEvent): void {
     const fresh = next.board.findIndex((mark, square) => mark !== "" && last.board[square] === "");
     if (fresh >= 0) sounds.play(next.board[fresh] === "claw" ? "scratch" : "flare");
-    if (next.phase !== last.phase && next.phase in { lost: 0, won: 0, draw: 0 }) sounds.play(ENDS[next.result]);
+    if (next.phase !== last.phase && next.phase in { lost: 0, won: 0, draw: 0 }) sounds.play(END_SOUNDS[next.result]);
   }
 
   function leave(): void {
     active = false;
-    pointing.awake = false;
+    pointer.awake = false;
     board?.dispose();
     board = null;
     entered = game = null;
     hud.element.classList.add("hidden");
-    connection.tell({ kind: "leaveGame" });
-    own = null;
-    if (before) stage.view = before;
+    connection.send({ kind: "leaveGame" });
+    gameView = null;
+    if (viewBefore) stage.view = viewBefore;
   }
 
   connection.on("game", (event) => {
@@ -174,10 +175,10 @@ export function gameMode(context: Context): Mode {
   });
   store.onDocument(() => void enter());
   store.onHello(() => {
-    entered = null; // the server may be another one: ask it how the game stands
+    entered = null; // it may be another server: ask for the state of the game
     void enter();
   });
-  window.addEventListener("resize", () => active && own && look());
+  window.addEventListener("resize", () => active && gameView && resetView());
 
   const key = (id: string, title: string, keys: string[], run: () => void): Command => ({
     id: `game.${id}`,
@@ -187,7 +188,9 @@ export function gameMode(context: Context): Mode {
     run,
   });
   const move = (name: string, words: string): Command =>
-    key(`move${name}`, `Go to the square ${words}`, [name], () => atKey(board ? stepped(cursor, name) : null));
+    key(`move${name}`, `Go to the square ${words}`, [name], () =>
+      moveCursor(board ? squareAfterKey(cursor, name) : null),
+    );
   return {
     id: "play",
     title: "Play",
@@ -196,11 +199,11 @@ export function gameMode(context: Context): Mode {
       key("new", "New game", ["n"], () => ask({ kind: "newGame" })),
       key("sound", "Sound of the game on or off", ["s"], () => {
         sounds.on = !sounds.on;
-        remember("game.sound", sounds.on);
+        storeSetting("game.sound", sounds.on);
         hud.sound(sounds.on);
       }),
       key("take", "Take the square", ["Enter", "Space"], () => take(cursor)),
-      key("look", "Look at the board again", ["Home"], look),
+      key("look", "Look at the board again", ["Home"], resetView),
       move("ArrowLeft", "to the left"),
       move("ArrowRight", "to the right"),
       move("ArrowUp", "above"),
@@ -210,22 +213,22 @@ export function gameMode(context: Context): Mode {
       ),
     ],
     panel() {
-      // all of it lies over the stage
+      // The mode has no panel; everything lies over the stage.
     },
     overlay(host) {
       hud.element.classList.add("hidden");
-      host.append(hud.element, teaching.element);
+      host.append(hud.element, emptyState.element);
     },
     enter() {
       active = true;
-      before = stage.view;
+      viewBefore = stage.view;
       void enter();
     },
     leave,
   };
 }
 
-/** The seed that an address asks for (`?seed=7`): the same clicks make the same game. */
+/** The seed in an address (`?seed=7`): the same clicks give the same game. */
 export function seedOf(search: string): number | null {
   const given = new URLSearchParams(search).get("seed");
   const number = given?.trim() ? Number(given) : NaN;

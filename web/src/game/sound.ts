@@ -1,4 +1,4 @@
-/** Sounds, made here of noise and tones: a scratch, a flare, a growl, a chime. Silent until somebody asks for them. */
+/** Synthesised sounds: a scratch, a flare, a growl, a chime. Off by default. */
 
 export type SoundName = "scratch" | "flare" | "growl" | "chime" | "sigh";
 
@@ -7,8 +7,8 @@ export interface Sounds {
   play(name: SoundName): void;
 }
 
-/** Noise through a band that slides from one frequency to another, in `seconds`. */
-function rush(context: AudioContext, from: number, to: number, seconds: number, loud: number, at = 0): void {
+/** Plays noise through a bandpass whose frequency changes, for `seconds`. */
+function playNoise(context: AudioContext, from: number, to: number, seconds: number, loud: number, at = 0): void {
   const now = context.currentTime + at;
   const buffer = context.createBuffer(1, Math.ceil(seconds * context.sampleRate), context.sampleRate);
   const data = buffer.getChannelData(0);
@@ -24,7 +24,7 @@ function rush(context: AudioContext, from: number, to: number, seconds: number, 
   source.start(now);
 }
 
-function tone(
+function playTone(
   context: AudioContext,
   type: OscillatorType,
   from: number,
@@ -56,19 +56,20 @@ function envelope(context: AudioContext, loud: number, seconds: number, now: num
 
 const SOUNDS: Record<SoundName, (context: AudioContext) => void> = {
   scratch(context) {
-    rush(context, 2600, 1500, 0.09, 0.12);
-    rush(context, 2300, 1300, 0.1, 0.12, 0.11);
+    playNoise(context, 2600, 1500, 0.09, 0.12);
+    playNoise(context, 2300, 1300, 0.1, 0.12, 0.11);
   },
-  flare: (context) => rush(context, 300, 1100, 0.28, 0.16),
+  flare: (context) => playNoise(context, 300, 1100, 0.28, 0.16),
   growl(context) {
-    tone(context, "sawtooth", 92, 58, 1.5, 0.16);
-    tone(context, "sawtooth", 97, 55, 1.5, 0.12);
-    rush(context, 260, 140, 1.4, 0.2);
+    playTone(context, "sawtooth", 92, 58, 1.5, 0.16);
+    playTone(context, "sawtooth", 97, 55, 1.5, 0.12);
+    playNoise(context, 260, 140, 1.4, 0.2);
   },
   chime(context) {
-    for (const [k, pitch] of [523, 659, 784].entries()) tone(context, "triangle", pitch, pitch, 0.5, 0.07, 0.09 * k);
+    for (const [k, pitch] of [523, 659, 784].entries())
+      playTone(context, "triangle", pitch, pitch, 0.5, 0.07, 0.09 * k);
   },
-  sigh: (context) => rush(context, 700, 240, 0.9, 0.09),
+  sigh: (context) => playNoise(context, 700, 240, 0.9, 0.09),
 };
 
 export function createSounds(on: boolean): Sounds {

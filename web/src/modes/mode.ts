@@ -1,9 +1,9 @@
-/** A mode is one job of the studio: it owns the right panel, may lay things over the viewport, and brings commands. */
+/** A mode is one task of the studio: it owns the right panel, may draw over the viewport, and adds commands. */
 
-/** Something that can be done by name: the palette lists it, a key may run it. */
+/** A named action: the palette lists it, and keys may run it. */
 export interface Command {
   id: string; // "transport.play": group and verb, unique
-  title: string; // what the palette shows, a sentence's beginning: "Play or pause"
+  title: string; // as the palette shows it: "Play or pause"
   /** Keys as in "Ctrl+Shift+Z", "Space", "ArrowLeft", "g"; one list for both keymaps, or one for each. */
   keys?: string[] | { blender: string[]; maya: string[] };
   enabled?(): boolean; // a command that is not enabled is shown grey and does nothing
@@ -22,11 +22,11 @@ export interface Mode {
   enter(): void;
   leave(): void;
   commands?: Command[];
-  /** Builds what lies over the viewport while the mode is on. The host lets the pointer through; children opt in. */
+  /** Builds the overlay of the viewport. The host lets the pointer through; children opt in. */
   overlay?(host: HTMLElement): void;
-  /** Builds what stands below the transport while the mode is on, in place of the timeline's own ruler and tracks. */
+  /** Builds the content below the transport, in place of the timeline's ruler and tracks. */
   timeline?(host: HTMLElement): void;
-  /** The mode takes the whole page: library, panel and timeline are hidden while it is on. */
+  /** Whether the mode takes the whole page: library, panel and timeline are hidden. */
   hidesDocks?: boolean;
 }
 

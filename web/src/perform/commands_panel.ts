@@ -1,18 +1,18 @@
-/** Buttons of what a character can be told: labels (TRANSITION), named poses (IDLE), clips (PLAY). */
+/** Buttons for commands: labels (TRANSITION), named poses (IDLE), clips (PLAY). */
 import { h, replace } from "../dom";
 import { hueOf } from "./hues";
-import { found } from "./name_filter";
-import type { Performing } from "./performance_store";
+import { filterNames } from "./name_filter";
+import type { PerformanceStore } from "./performance_store";
 import type { ModelEntry } from "./wire";
 
-const FEW = 12; // poses or clips; of more, those are shown that a few letters find
-const SHOWN = 24; // poses at a time
+const SEARCH_THRESHOLD = 12; // poses or clips, above which a search field is shown
+const MAX_POSES = 24; // shown at a time
 
-/** The label of each clip of a model, as its map tells; empty before the map is here. */
+/** The label of each clip of a model, from its map; empty before the map is loaded. */
 export type LabelsOfClips = () => ReadonlyMap<string, string>;
 
 export function commandsPanel(
-  performing: Performing,
+  performanceStore: PerformanceStore,
   labelOf: LabelsOfClips,
 ): { elements: HTMLElement[]; refresh(): void } {
   const labels = h("div", { class: "buttons" });
@@ -62,7 +62,7 @@ export function commandsPanel(
               class: "hued",
               style: `--hue: ${hueOf(label)}`,
               title: `Transition to ${label}${key}`,
-              onclick: () => performing.tell({ command: "transition", label }),
+              onclick: () => performanceStore.tell({ command: "transition", label }),
             },
             label,
           ),
@@ -78,15 +78,15 @@ export function commandsPanel(
       [findClip, model.clips],
     ] as const) {
       field.value = "";
-      field.classList.toggle("hidden", names.length <= FEW);
+      field.classList.toggle("hidden", names.length <= SEARCH_THRESHOLD);
     }
     fillPoses();
     fillClips();
-    mark(performing.now?.label ?? "");
+    markCurrent(performanceStore.now?.label ?? "");
   }
 
   function fillPoses(): void {
-    const shown = found(performing.model()?.poses ?? [], findPose.value, SHOWN);
+    const shown = filterNames(performanceStore.model()?.poses ?? [], findPose.value, MAX_POSES);
     replace(
       poses,
       ...shown.map((pose) =>
@@ -96,19 +96,19 @@ export function commandsPanel(
             type: "button",
             class: "small",
             title: `Idle near ${pose}`,
-            onclick: () => performing.tell({ command: "idle", pose }),
+            onclick: () => performanceStore.tell({ command: "idle", pose }),
           },
           pose,
         ),
       ),
-      shown.length ? null : nothing(),
+      shown.length ? null : emptyHint(),
     );
   }
 
   function fillClips(): void {
     const labels = labelOf();
-    const all = performing.model()?.clips ?? [];
-    const shown = findClip.value ? found(all, findClip.value, all.length) : all;
+    const all = performanceStore.model()?.clips ?? [];
+    const shown = findClip.value ? filterNames(all, findClip.value, all.length) : all;
     replace(
       clips,
       ...shown.map((clip) => {
@@ -120,7 +120,7 @@ export function commandsPanel(
             type: "button",
             class: "quiet small grow nowrap",
             title: `Play ${clip} as it was made`,
-            onclick: () => performing.tell({ command: "play", clip }),
+            onclick: () => performanceStore.tell({ command: "play", clip }),
           },
           clip,
         );
@@ -132,24 +132,24 @@ export function commandsPanel(
           label && label !== clip ? h("span", { class: "figure" }, label) : null,
         );
       }),
-      shown.length ? null : nothing(),
+      shown.length ? null : emptyHint(),
     );
   }
 
-  const nothing = (): HTMLElement => h("p", { class: "muted" }, "None is called that.");
+  const emptyHint = (): HTMLElement => h("p", { class: "muted" }, "No name matches.");
 
-  function mark(label: string): void {
+  function markCurrent(label: string): void {
     for (const [name, button] of buttons) button.classList.toggle("current", name === label);
   }
 
-  let marked = "";
-  performing.on((event) => {
-    if (event.label === marked) return;
-    marked = event.label;
-    mark(marked);
+  let markedLabel = "";
+  performanceStore.on((event) => {
+    if (event.label === markedLabel) return;
+    markedLabel = event.label;
+    markCurrent(markedLabel);
   });
-  performing.onModel((model) => {
-    marked = "";
+  performanceStore.onModel((model) => {
+    markedLabel = "";
     build(model);
   });
   return { elements: [labelSection, poseSection, clipSection], refresh: fillClips };

@@ -1,18 +1,18 @@
-/** The character looks at the pointer: where it is over the stage, 30 times a second at most. */
+/** Sends the position of the pointer over the stage as the gaze target, at most 30 times a second. */
 import type { Context } from "../context";
 
-const EVERY = 33; // ms between two looks
-/** Of the way from the camera to the character: near enough to be looked at, far enough not to squint. */
-export const AHEAD = 0.62;
+const SEND_INTERVAL_MS = 33;
+/** Share of the distance from the camera to the character: close enough to look at, far enough not to squint. */
+export const GAZE_SHARE = 0.62;
 
 export type Point = [number, number, number];
 
-/** The place between an eye and a point that is looked at, `share` of the way from the eye. */
-export function between(eye: Point, point: Point, share: number = AHEAD): Point {
+/** The gaze target between the camera and a point, after `share` of the distance. */
+export function gazeTarget(eye: Point, point: Point, share: number = GAZE_SHARE): Point {
   return eye.map((value, k) => value + share * (point[k] - value)) as Point;
 }
 
-/** Follows the pointer while it is awake; `active` says whether somebody is there who looks. */
+/** Follows the pointer while it is awake and `active` returns true. */
 export function createGazePointer({ stage, connection }: Context, active: () => boolean): { awake: boolean } {
   const canvas = stage.canvas;
   let awake = false;
@@ -25,27 +25,27 @@ export function createGazePointer({ stage, connection }: Context, active: () => 
     last = performance.now();
     if (!awake || !active()) return;
     if (!at) {
-      connection.tell({ kind: "look", point: null });
+      connection.send({ kind: "look", point: null });
       return;
     }
     const { ray, point } = stage.pointerRay(at.x, at.y);
-    connection.tell({ kind: "look", point: between([ray.origin.x, ray.origin.y, ray.origin.z], point) });
+    connection.send({ kind: "look", point: gazeTarget([ray.origin.x, ray.origin.y, ray.origin.z], point) });
   }
 
-  function soon(): void {
-    if (!timer) timer = window.setTimeout(send, Math.max(0, EVERY - (performance.now() - last)));
+  function scheduleSend(): void {
+    if (!timer) timer = window.setTimeout(send, Math.max(0, SEND_INTERVAL_MS - (performance.now() - last)));
   }
 
   canvas.addEventListener("pointermove", (event) => {
-    if (!awake || event.buttons) return; // a drag turns the view: the character does not follow that
+    if (!awake || event.buttons) return; // drags turn the view, and do not change the gaze
     const box = canvas.getBoundingClientRect();
     at = { x: event.clientX - box.left, y: event.clientY - box.top };
-    soon();
+    scheduleSend();
   });
   canvas.addEventListener("pointerleave", () => {
     if (!awake) return;
     at = null;
-    soon();
+    scheduleSend();
   });
 
   return {

@@ -2,11 +2,11 @@
 import { Color } from "three";
 import { labelColour } from "../labels";
 
-/** The accent: the current thing, and the particle. */
+/** The accent colour: the current item, and the particle. */
 export const AMBER = "#f2a33a";
 export const BACKGROUND = "#16181c";
 
-/** The hue of a label as CSS writes it. */
+/** The hue of a label as a CSS colour. */
 export const hueOf = labelColour;
 
 /** The hue of a label, linear, for materials. */

@@ -1,12 +1,12 @@
-/** Learning: which clips under which labels there are, and a model of them. */
+/** Learning: the labels of the clips, and the models learned from them. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import { hueOf } from "./hues";
-import type { Performing } from "./performance_store";
-import { labelsOf } from "./training_labels";
+import type { PerformanceStore } from "./performance_store";
+import { trainingLabels } from "./training_labels";
 import type { JobEvent } from "./wire";
 
-export function learningPanel(context: Context, performing: Performing): HTMLElement {
+export function learnPanel(context: Context, performanceStore: PerformanceStore): HTMLElement {
   const { store, connection, notices } = context;
   const body = h("div", {});
   const panel = h(
@@ -16,15 +16,15 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
     body,
   );
   const aside = panel.querySelector(".aside") as HTMLElement;
-  const left = new Set<string>(); // labels that are not to be learned
+  const excludedLabels = new Set<string>(); // labels that are not learned
   let shown = "";
   let job: JobEvent | null = null;
 
   async function learn(): Promise<void> {
     const character = store.character();
     if (!character) return;
-    const all = [...labelsOf(character).keys()];
-    const labels = all.filter((label) => !left.has(label));
+    const all = [...trainingLabels(character).keys()];
+    const labels = all.filter((label) => !excludedLabels.has(label));
     try {
       await connection.request({
         kind: "learn",
@@ -32,18 +32,18 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
         labels: labels.length === all.length ? [] : labels,
       });
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     }
   }
 
   function perform(model: string): void {
-    connection.request({ kind: "perform", model }).catch(notices.failed);
+    connection.request({ kind: "perform", model }).catch(notices.showError);
   }
 
   function build(): void {
     const character = store.character();
-    const models = performing.models();
-    const current = performing.model();
+    const models = performanceStore.models();
+    const current = performanceStore.model();
     const key = JSON.stringify([
       character?.id,
       character?.clips.map((clip) => [clip.name, clip.labels]),
@@ -55,15 +55,15 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
     shown = key;
     aside.textContent = current ? current.name : models.length ? "choose one" : "none yet";
     if (!character) {
-      replace(body, h("p", { class: "muted" }, "Nobody is on stage. Open a character with clips, and learn it here."));
+      replace(body, h("p", { class: "muted" }, "No character is on stage. Open one with clips, and learn it here."));
       return;
     }
-    const labels = labelsOf(character);
+    const labels = trainingLabels(character);
     const busy = job?.state === "running";
     const chips = [...labels].map(([label, of]) => {
       const press = (): void => {
-        if (!left.delete(label)) left.add(label);
-        chip.setAttribute("aria-pressed", String(!left.has(label)));
+        if (!excludedLabels.delete(label)) excludedLabels.add(label);
+        chip.setAttribute("aria-pressed", String(!excludedLabels.has(label)));
         count();
       };
       const about = `${of.clips} ${of.clips === 1 ? "clip" : "clips"}, ${of.seconds.toFixed(1)} s`;
@@ -73,7 +73,7 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
           class: "chip",
           type: "button",
           style: `--hue: ${hueOf(label)}`,
-          "aria-pressed": String(!left.has(label)),
+          "aria-pressed": String(!excludedLabels.has(label)),
           title: about,
           onclick: press,
         },
@@ -88,7 +88,7 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
       onclick: () => void learn(),
     });
     const count = (): void => {
-      const chosen = [...labels.keys()].filter((label) => !left.has(label)).length;
+      const chosen = [...labels.keys()].filter((label) => !excludedLabels.has(label)).length;
       go.textContent = busy
         ? "Learning…"
         : models.length
@@ -137,7 +137,7 @@ export function learningPanel(context: Context, performing: Performing): HTMLEle
     build();
   });
   store.onDocument(build);
-  performing.onModel((model) => {
+  performanceStore.onModel((model) => {
     if (model) panel.open = false;
     build();
   });

@@ -1,7 +1,7 @@
-/** The map's own arithmetic: reading, places, moments, picking, and the particle between reports. */
+/** The arithmetic of the map: parsing, positions, moments, picking, and the particle between reports. */
 import { PerspectiveCamera, Vector3 } from "three";
 import { describe, expect, it } from "vitest";
-import { type LatentMap, momentOf, placeOf, readMap } from "./map_file";
+import { type LatentMap, mapPosition, momentOf, readMap } from "./map_file";
 import { nearestPoint } from "./map_picking";
 import { boundsOf } from "./map_view";
 import { type Place, Trail } from "./trail";
@@ -53,20 +53,20 @@ describe("the map's file", () => {
     expect(map.bridges[0]).toBe(15);
     expect([...map.dust]).toEqual([21, 22, 23, 24, 25, 26, 27, 28]);
   });
-  it("says which moment a point is", () => {
+  it("maps a point to its moment", () => {
     expect(momentOf(map, 2)).toEqual({ point: 2, clip: "a", label: "calm", seconds: 2 / 24 });
     expect(momentOf(map, 4)).toEqual({ point: 4, clip: "b ü", label: "wild", seconds: 1 / 24 });
     expect(momentOf(map, 5)).toBeNull();
   });
-  it("places a latent, also of fewer dimensions", () => {
-    expect(placeOf(map.labels[0], [1, 2, 3])).toEqual([11, 4, 2]);
-    expect(placeOf(map.labels[0], [1])).toEqual([11, 0, -1]);
+  it("positions a latent point, also of fewer dimensions", () => {
+    expect(mapPosition(map.labels[0], [1, 2, 3])).toEqual([11, 4, 2]);
+    expect(mapPosition(map.labels[0], [1])).toEqual([11, 0, -1]);
   });
-  it("is bounded by the labels' balls", () => {
+  it("is bounded by the labels' spheres", () => {
     expect(boundsOf(map)).toEqual({ middle: [2.5, 1, 0], half: [3.5, 2, 2] });
     expect(boundsOf(null).half).toEqual([1, 1, 1]);
   });
-  it("refuses what is cut short", () => {
+  it("is refused if it is cut off", () => {
     expect(() => readMap(bytes().slice(0, -8))).toThrow();
   });
 });
@@ -88,12 +88,12 @@ describe("picking", () => {
       expect(nearestPoint(points, clip.elements, 400, 200, x + 2, y - 1, 10)).toBe(i);
     }
   });
-  it("finds none far from all, and none behind the camera", () => {
+  it("finds none far from all points, and none behind the camera", () => {
     expect(nearestPoint(points, clip.elements, 400, 200, 5, 5, 10)).toBe(-1);
     const { x, y } = screen(3);
     expect(nearestPoint(points, clip.elements, 400, 200, x, y, 1)).not.toBe(3);
   });
-  it("prefers what is in front", () => {
+  it("prefers points in front", () => {
     const eye = new Vector3(1, 2, 8);
     const far = new Vector3(0, 0, 0);
     const near = eye.clone().lerp(far, 0.5);
@@ -103,21 +103,21 @@ describe("picking", () => {
 });
 
 describe("the particle", () => {
-  it("goes evenly between two reports, a moment late", () => {
+  it("moves evenly between two reports, with a delay", () => {
     const trail = new Trail();
     trail.add(1000, [0, 0, 0], 1);
     trail.add(1050, [1, 2, 0], 0.5);
-    expect(trail.at(1000)?.place).toEqual([0, 0, 0]);
-    expect(trail.at(1100)?.place).toEqual([0.5, 1, 0]);
-    expect(trail.at(1100)?.weight).toBeCloseTo(0.75);
-    expect(trail.at(2000)?.place).toEqual([1, 2, 0]);
-    expect(new Trail().at(0)).toBeNull();
+    expect(trail.sampleAt(1000)?.place).toEqual([0, 0, 0]);
+    expect(trail.sampleAt(1100)?.place).toEqual([0.5, 1, 0]);
+    expect(trail.sampleAt(1100)?.weight).toBeCloseTo(0.75);
+    expect(trail.sampleAt(2000)?.place).toEqual([1, 2, 0]);
+    expect(new Trail().sampleAt(0)).toBeNull();
   });
   it("has a tail that begins at its head, fades and ends", () => {
     const trail = new Trail();
     for (let i = 0; i <= 60; i++) trail.add(50 * i, [0.01 * i, 0, 0], 1);
     const tail = trail.tail(3000);
-    expect(tail[0].to).toEqual(trail.at(3000)?.place);
+    expect(tail[0].to).toEqual(trail.sampleAt(3000)?.place);
     for (let i = 1; i < tail.length; i++) {
       expect(tail[i].to).toEqual(tail[i - 1].from);
       expect(tail[i].fresh).toBeLessThan(tail[i - 1].fresh);
@@ -125,11 +125,11 @@ describe("the particle", () => {
     }
     expect(tail.length).toBeGreaterThan(15);
     expect(tail.length).toBeLessThan(25);
-    expect(trail.resting(3100)).toBe(false);
-    expect(trail.resting(5000)).toBe(true);
+    expect(trail.isResting(3100)).toBe(false);
+    expect(trail.isResting(5000)).toBe(true);
     expect(trail.tail(5000)).toEqual([]);
   });
-  it("knows a bridge from a path", () => {
+  it("distinguishes bridges from paths", () => {
     const trail = new Trail();
     const places: Place[] = [
       [0, 0, 0],
@@ -141,7 +141,7 @@ describe("the particle", () => {
     expect(trail.tail(225).map((segment) => segment.bridge)).toContain(true);
     expect(trail.tail(225).filter((segment) => segment.bridge)).toHaveLength(1);
   });
-  it("forgets what is long past", () => {
+  it("drops old samples", () => {
     const trail = new Trail();
     for (let i = 0; i < 10000; i++) trail.add(50 * i, [i, 0, 0], 1);
     expect((trail as unknown as { samples: unknown[] }).samples.length).toBeLessThan(40);

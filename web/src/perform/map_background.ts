@@ -1,4 +1,4 @@
-/** What of the map stands still, kept as a picture: only the particle moves, and it is drawn over that picture. */
+/** The still part of the map, cached as a texture: only the particle moves, and is drawn over it. */
 import {
   BufferAttribute,
   BufferGeometry,
@@ -13,7 +13,7 @@ import {
   type WebGLRenderer,
 } from "three";
 
-export class Backing {
+export class MapBackground {
   private texture: FramebufferTexture | null = null;
   private readonly scene = new Scene();
   private readonly size = new Vector2();
@@ -39,8 +39,8 @@ export class Backing {
     this.scene.add(mesh);
   }
 
-  /** Keeps what has just been drawn. */
-  take(renderer: WebGLRenderer): void {
+  /** Captures the image that was just drawn. */
+  capture(renderer: WebGLRenderer): void {
     const { x, y } = renderer.getDrawingBufferSize(this.size);
     let { texture } = this;
     if (!texture || texture.image.width !== x || texture.image.height !== y) {
@@ -52,7 +52,7 @@ export class Backing {
     this.material.uniforms.picture.value = texture;
   }
 
-  /** Draws it again. */
+  /** Draws the captured image. */
   draw(renderer: WebGLRenderer, camera: Camera): void {
     renderer.render(this.scene, camera);
   }

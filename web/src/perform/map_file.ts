@@ -1,29 +1,29 @@
-/** The latent map as the server sends it: a JSON header, then float32 (studio/perform/map_data.py has the format). */
+/** The latent map from the server: a JSON header, then float32 (see studio/perform/map_data.py). */
 
 export interface MapLabel {
   label: string;
   frames: number;
-  matrix: number[][]; // 3 x Q, from a latent to the map
+  matrix: number[][]; // 3 x Q, from latent coordinates to the map
   offset: number[]; // 3
   centre: [number, number, number];
   radius: number;
-  home: number; // the point that shows the label best
-  dust: number; // how many of the dust's points are its own
+  home: number; // the point that represents the label best
+  dust: number; // number of its dust points
 }
 
 export interface MapClip {
   clip: string;
   label: number;
-  first: number; // its first point
+  first: number; // index of its first point
   count: number;
 }
 
 export interface MapPair {
-  first: number; // labels
+  first: number; // indices of labels
   second: number;
-  begin: number; // its first bridge
+  begin: number; // index of its first bridge
   count: number;
-  near: number; // 1 where its bridges leave nothing to blend, 0 at the threshold
+  near: number; // 1 for bridges between equal poses, 0 at the threshold
 }
 
 export interface LatentMap {
@@ -31,9 +31,9 @@ export interface LatentMap {
   labels: MapLabel[];
   clips: MapClip[];
   pairs: MapPair[];
-  points: Float32Array; // 3 each
-  bridges: Float32Array; // 6 each
-  dust: Float32Array; // 4 each
+  points: Float32Array; // 3 numbers each
+  bridges: Float32Array; // 6 numbers each
+  dust: Float32Array; // 4 numbers each
 }
 
 interface Header {
@@ -46,29 +46,29 @@ interface Header {
   dust: number;
 }
 
-/** Reads a map; one that is cut short is refused. */
+/** Parses a map; throws an error if it is cut off. */
 export function readMap(data: ArrayBuffer): LatentMap {
   const length = new DataView(data).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as Header;
   let at = 4 + length;
-  const take = (count: number): Float32Array => {
+  const readFloats = (count: number): Float32Array => {
     const part = new Float32Array(data, at, count);
     at += 4 * count;
     return part;
   };
-  const points = take(3 * header.points);
-  const bridges = take(6 * header.bridges);
-  const dust = take(4 * header.dust);
+  const points = readFloats(3 * header.points);
+  const bridges = readFloats(6 * header.bridges);
+  const dust = readFloats(4 * header.dust);
   return { rate: header.rate, labels: header.labels, clips: header.clips, pairs: header.pairs, points, bridges, dust };
 }
 
-/** Where a latent of a label is on the map. */
-export function placeOf(label: MapLabel, x: readonly number[]): [number, number, number] {
+/** The position of a latent point of a label on the map. */
+export function mapPosition(label: MapLabel, x: readonly number[]): [number, number, number] {
   const row = (r: number) => label.matrix[r].reduce((sum, value, q) => sum + value * (x[q] ?? 0), label.offset[r]);
   return [row(0), row(1), row(2)];
 }
 
-/** Which moment of which clip a point is. */
+/** The moment of a clip that belongs to a point. */
 export interface Moment {
   point: number;
   clip: string;
@@ -76,7 +76,7 @@ export interface Moment {
   seconds: number;
 }
 
-/** The moment of a point; clips are in the order of their points. */
+/** The moment of a point; clips are sorted by their first points. */
 export function momentOf(map: LatentMap, point: number): Moment | null {
   let low = 0;
   let high = map.clips.length - 1;

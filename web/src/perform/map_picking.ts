@@ -1,13 +1,11 @@
-/**
- * What is under the pointer on the map: the nearest training frame on the screen, those in front before those behind.
- */
+/** Picking on the map: the training frame nearest to the pointer on the screen, front before back. */
 
-/** Column-major 4 x 4, as three has it. */
+/** Column-major 4 x 4, as in three. */
 export type Matrix = ArrayLike<number>;
 
 /**
- * The number of the point nearest to (x, y) in CSS pixels, within `reach` of it; -1 where none is. Of points that are
- * about as near on the screen the one in front wins: a pixel of distance is worth the depth of one ball.
+ * The index of the point nearest to (x, y) in CSS pixels, within `reach`; -1 without one. Of points that are about
+ * equally near on the screen the one in front wins: one pixel counts as much as one unit of depth.
  */
 export function nearestPoint(
   points: Float32Array,

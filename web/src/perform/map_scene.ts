@@ -1,6 +1,4 @@
-/**
- * What the map is made of: a thin curve for each clip, faint bridges, dust where poses are likely, and the particle.
- */
+/** The scene of the map: a thin curve for each clip, faint bridges, dust where poses are likely, and the particle. */
 import {
   AdditiveBlending,
   BufferAttribute,
@@ -25,10 +23,10 @@ import { AMBER, BACKGROUND, hueColour } from "./hues";
 import type { LatentMap } from "./map_file";
 import type { Trail } from "./trail";
 
-const THIN = 1.3; // px of a curve
-const GLOW = 7; // px of a grain of dust, on a map as small as the panel's
-const MOST_TAIL = 64; // segments of one voice's tail
-const VOICES = 4;
+const CURVE_WIDTH_PX = 1.3;
+const DUST_SIZE_PX = 7; // of a dust point, on a map of the panel's size
+const MAX_TAIL_SEGMENTS = 64; // for each voice
+const MAX_VOICES = 4;
 
 const DUST_VERTEX = `
 attribute vec4 tint; uniform float pixels; varying vec4 shown; varying float far;
@@ -64,13 +62,13 @@ void main() {
 
 export interface MapScene {
   readonly scene: Scene;
-  /** What is drawn next: what moves is drawn over all else. */
-  only(part: "still" | "moving"): void;
-  /** How wide the picture is, in device pixels of one CSS pixel; and from where it is seen. */
-  view(width: number, height: number, ratio: number, distance: number, radius: number): void;
-  /** The label that is performed now stands out; so do its bridges. */
+  /** Shows only one part for the next render; the moving part is drawn over the still one. */
+  showOnly(part: "still" | "moving"): void;
+  /** Sets the size of the image in device pixels, the pixel ratio, and the distance and radius of the view. */
+  setView(width: number, height: number, ratio: number, distance: number, radius: number): void;
+  /** Emphasises the label that is performed now, and its bridges. */
   emphasise(label: string | null): void;
-  /** The particles and their tails at a time. */
+  /** Updates the particles and their tails. */
   particles(trails: readonly Trail[], time: number): void;
   dispose(): void;
 }
@@ -81,11 +79,11 @@ export function createMapScene(map: LatentMap): MapScene {
   scene.fog = fog;
   const hues = map.labels.map((entry) => hueColour(entry.label));
   const lines = new LineMaterials(fog);
-  const curves = map.labels.map((_, number) => curveOf(map, number, hues[number], lines));
-  const bridges = bridgesOf(map, hues);
-  const dust = dustOf(map, hues);
-  const particle = particleOf();
-  const tail = tailOf(lines);
+  const curves = map.labels.map((_, number) => makeCurves(map, number, hues[number], lines));
+  const bridges = makeBridges(map, hues);
+  const dust = makeDust(map, hues);
+  const particle = makeParticles();
+  const tail = makeTails(lines);
   const [still, moving] = [new Group(), new Group()];
   still.add(dust, bridges.object, ...curves);
   moving.add(tail.object, particle.object);
@@ -93,14 +91,14 @@ export function createMapScene(map: LatentMap): MapScene {
 
   return {
     scene,
-    only(part) {
+    showOnly(part) {
       still.visible = part === "still";
       moving.visible = part === "moving";
     },
-    view(width, height, ratio, distance, radius) {
+    setView(width, height, ratio, distance, radius) {
       lines.resize(width, height);
       (dust.material as ShaderMaterial).uniforms.pixels.value =
-        GLOW * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);
+        DUST_SIZE_PX * ratio * Math.sqrt(Math.min(width, height) / ratio / 280);
       particle.material.uniforms.pixels.value = 26 * ratio;
       const [near, beyond] = [Math.max(0.1, distance - radius), distance + 1.6 * radius];
       fog.near = near;
@@ -113,13 +111,13 @@ export function createMapScene(map: LatentMap): MapScene {
       curves.forEach((curve, number) => {
         const material = curve.material as LineMaterial;
         material.color.setScalar(current < 0 || number === current ? 1 : 0.55);
-        material.linewidth = number === current ? THIN * 1.3 : THIN;
+        material.linewidth = number === current ? CURVE_WIDTH_PX * 1.3 : CURVE_WIDTH_PX;
       });
       bridges.emphasise(current);
     },
     particles(trails, time) {
-      particle.put(trails.map((trail) => trail.at(time)));
-      tail.put(trails, time);
+      particle.update(trails.map((trail) => trail.sampleAt(time)));
+      tail.update(trails, time);
     },
     dispose() {
       scene.traverse((object) => {
@@ -131,13 +129,13 @@ export function createMapScene(map: LatentMap): MapScene {
   };
 }
 
-/** Line materials, which have to know the picture's size. */
+/** Line materials, which depend on the size of the image. */
 class LineMaterials {
   private readonly all: LineMaterial[] = [];
   constructor(readonly fog: Fog) {}
 
   make(width: number, light = false): LineMaterial {
-    // Opaque where they may be: the rounded ends of segments overlap, and would be seen as beads.
+    // Opaque if possible: the round ends of segments overlap, and would be visible as beads.
     const material = new LineMaterial({
       vertexColors: true,
       linewidth: width,
@@ -145,7 +143,7 @@ class LineMaterials {
       depthWrite: !light,
       fog: !light,
     });
-    // The brighter of both, so that ends which overlap are no brighter than the rest.
+    // The maximum of both colours, so that overlapping ends are not brighter.
     if (light)
       Object.assign(material, {
         blending: CustomBlending,
@@ -162,12 +160,12 @@ class LineMaterials {
   }
 }
 
-/** The clips of one label: darker where each begins, so that it is seen which way it goes. */
-function curveOf(map: LatentMap, label: number, hue: Color, lines: LineMaterials): LineSegments2 {
+/** The clips of one label: darker at the start, to show their direction. */
+function makeCurves(map: LatentMap, label: number, hue: Color, lines: LineMaterials): LineSegments2 {
   const [places, colours]: [number[], number[]] = [[], []];
   const dark = hue.clone().lerp(new Color(BACKGROUND), 0.55);
   const at = new Color();
-  for (const clip of map.clips.filter((each) => each.label === label)) {
+  for (const clip of map.clips.filter((entry) => entry.label === label)) {
     for (let i = 0; i < clip.count - 1; i++) {
       const from = 3 * (clip.first + i);
       places.push(...map.points.subarray(from, from + 6));
@@ -182,12 +180,12 @@ function curveOf(map: LatentMap, label: number, hue: Color, lines: LineMaterials
   }
   const geometry = new LineSegmentsGeometry();
   if (places.length) geometry.setPositions(places).setColors(colours);
-  const object = new LineSegments2(geometry, lines.make(THIN));
+  const object = new LineSegments2(geometry, lines.make(CURVE_WIDTH_PX));
   object.frustumCulled = false;
   return object;
 }
 
-function bridgesOf(map: LatentMap, hues: Color[]): { object: LineSegments; emphasise(label: number): void } {
+function makeBridges(map: LatentMap, hues: Color[]): { object: LineSegments; emphasise(label: number): void } {
   const geometry = new BufferGeometry();
   const colours = new Float32Array((map.bridges.length / 6) * 8);
   geometry.setAttribute("position", new BufferAttribute(map.bridges, 3));
@@ -199,8 +197,8 @@ function bridgesOf(map: LatentMap, hues: Color[]): { object: LineSegments; empha
   object.frustumCulled = false;
   const emphasise = (label: number): void => {
     for (const pair of map.pairs) {
-      const mine = pair.first === label || pair.second === label;
-      const alpha = (mine ? 0.3 : 0.07) * (0.6 + 0.4 * pair.near);
+      const isCurrent = pair.first === label || pair.second === label;
+      const alpha = (isCurrent ? 0.3 : 0.07) * (0.6 + 0.4 * pair.near);
       for (let i = pair.begin; i < pair.begin + pair.count; i++) {
         for (const [end, hue] of [hues[pair.first], hues[pair.second]].entries())
           colours.set([hue.r, hue.g, hue.b, alpha], 8 * i + 4 * end);
@@ -212,7 +210,7 @@ function bridgesOf(map: LatentMap, hues: Color[]): { object: LineSegments; empha
   return { object, emphasise };
 }
 
-function dustOf(map: LatentMap, hues: Color[]): Points {
+function makeDust(map: LatentMap, hues: Color[]): Points {
   const count = map.dust.length / 4;
   const [places, tints] = [new Float32Array(3 * count), new Float32Array(4 * count)];
   let at = 0;
@@ -225,7 +223,12 @@ function dustOf(map: LatentMap, hues: Color[]): Points {
   const geometry = new BufferGeometry();
   geometry.setAttribute("position", new BufferAttribute(places, 3));
   geometry.setAttribute("tint", new BufferAttribute(tints, 4));
-  const uniforms = { pixels: { value: GLOW }, near: { value: 1 }, beyond: { value: 10 }, strength: { value: 0.11 } };
+  const uniforms = {
+    pixels: { value: DUST_SIZE_PX },
+    near: { value: 1 },
+    beyond: { value: 10 },
+    strength: { value: 0.11 },
+  };
   const material = new ShaderMaterial({
     vertexShader: DUST_VERTEX,
     fragmentShader: DUST_FRAGMENT,
@@ -239,9 +242,9 @@ function dustOf(map: LatentMap, hues: Color[]): Points {
   return object;
 }
 
-function particleOf() {
+function makeParticles() {
   const geometry = new BufferGeometry();
-  const [places, weights] = [new Float32Array(3 * VOICES), new Float32Array(VOICES)];
+  const [places, weights] = [new Float32Array(3 * MAX_VOICES), new Float32Array(MAX_VOICES)];
   geometry.setAttribute("position", new BufferAttribute(places, 3));
   geometry.setAttribute("weight", new BufferAttribute(weights, 1));
   const uniforms = { pixels: { value: 26 }, colour: { value: new Color(AMBER).convertLinearToSRGB() } };
@@ -259,12 +262,12 @@ function particleOf() {
   return {
     object,
     material,
-    put(found: ({ place: readonly number[]; weight: number } | null)[]): void {
+    update(found: ({ place: readonly number[]; weight: number } | null)[]): void {
       let count = 0;
-      for (const each of found) {
-        if (!each || count === VOICES) continue;
-        places.set(each.place, 3 * count);
-        weights[count++] = each.weight;
+      for (const sample of found) {
+        if (!sample || count === MAX_VOICES) continue;
+        places.set(sample.place, 3 * count);
+        weights[count++] = sample.weight;
       }
       geometry.setDrawRange(0, count);
       geometry.attributes.position.needsUpdate = geometry.attributes.weight.needsUpdate = true;
@@ -272,14 +275,17 @@ function particleOf() {
   };
 }
 
-/** The tails of all voices; what fades goes to black, which leaves the picture as it is. */
-function tailOf(lines: LineMaterials) {
+/** The tails of all voices; they fade to black, which adds nothing to the image. */
+function makeTails(lines: LineMaterials) {
   const amber = new Color(AMBER);
   const material = lines.make(2.4, true);
   material.depthTest = false;
   const geometry = new LineSegmentsGeometry();
-  const [places, colours] = [new Float32Array(6 * MOST_TAIL * VOICES), new Float32Array(6 * MOST_TAIL * VOICES)];
-  geometry.setPositions(places).setColors(colours); // which keep these arrays: they are written again and again
+  const [places, colours] = [
+    new Float32Array(6 * MAX_TAIL_SEGMENTS * MAX_VOICES),
+    new Float32Array(6 * MAX_TAIL_SEGMENTS * MAX_VOICES),
+  ];
+  geometry.setPositions(places).setColors(colours); // the geometry keeps these arrays, which are updated in place
   const buffers = ["instanceStart", "instanceColorStart"].map(
     (name) => (geometry.attributes[name] as InterleavedBufferAttribute).data,
   );
@@ -288,10 +294,10 @@ function tailOf(lines: LineMaterials) {
   object.renderOrder = 2;
   return {
     object,
-    put(trails: readonly Trail[], time: number): void {
+    update(trails: readonly Trail[], time: number): void {
       let count = 0;
-      for (const trail of trails.slice(0, VOICES)) {
-        for (const { from, to, fresh, bridge } of trail.tail(time).slice(0, MOST_TAIL)) {
+      for (const trail of trails.slice(0, MAX_VOICES)) {
+        for (const { from, to, fresh, bridge } of trail.tail(time).slice(0, MAX_TAIL_SEGMENTS)) {
           const light = fresh * fresh * (bridge ? 0.35 : 0.9);
           places.set([...from, ...to], 6 * count);
           colours.set(

@@ -1,37 +1,37 @@
-/** The latent map in the page: a canvas with names over it. Hover tells a moment, a click moves there. */
+/** The latent map: a canvas with names over it. Hovering shows a moment, a click moves there. */
 import { WebGLRenderer } from "three";
 import { h } from "../dom";
 import type { Stage } from "../stage/api";
 import { hueOf } from "./hues";
-import { Backing } from "./map_background";
-import { type LatentMap, type Moment, momentOf, placeOf } from "./map_file";
+import { MapBackground } from "./map_background";
+import { type LatentMap, type Moment, mapPosition, momentOf } from "./map_file";
 import { nearestPoint } from "./map_picking";
 import { createMapScene, type MapScene } from "./map_scene";
 import { createOrbit } from "./orbit";
 import { Trail } from "./trail";
 
-const REACH = 14; // px around the pointer within which a moment is meant
-const PICTURES = 30; // a second at most: the particle is slow, the stage beside it is not
-const SHARE = 0.25; // of the time at most is spent on what stands still, while it is turned
-const LONGEST_PAUSE = 250; // ms between two pictures
-const WEIGHED = 20; // such pictures between two looks at what they cost
-const BESIDE = 3; // pictures of the stage for one of the map, where the processor draws both
-const NAMES = 24; // labels whose names are shown all the time; of more, the current one and that under the pointer
+const HIT_RADIUS_PX = 14; // around the pointer
+const MAX_FPS = 30; // the particle is slow, and the stage needs the time
+const MAX_STILL_SHARE = 0.25; // of the time for the still part, while the view turns
+const MAX_PAUSE_MS = 250; // between two frames
+const FRAMES_PER_MEASUREMENT = 20; // frames of the still part
+const STAGE_FRAMES_PER_FRAME = 3; // with software rendering
+const MAX_NAMES = 24; // with more labels, only the current name and the hovered name are shown
 
 export interface MapView {
   readonly element: HTMLElement;
-  /** Shows a map; null takes it away. */
+  /** Shows a map; null removes it. */
   show(map: LatentMap | null): void;
-  /** Where the voices are, as the server reports. */
+  /** The positions of the voices from the server. */
   report(voices: readonly { label: string; x: readonly number[]; weight: number }[], label: string): void;
-  /** Draws only while it can be seen. */
+  /** Draws only while it is visible. */
   awake: boolean;
-  /** The element has another size or another place in the page. */
-  resized(): void;
-  readonly pictures: number; // drawn so far, for tests
+  /** Call after the element has changed its size or position. */
+  updateLayout(): void;
+  readonly pictures: number; // rendered frames, for tests
 }
 
-/** The middle of all labels' balls, and half of their extent. */
+/** The centre of all labels' spheres, and half of their extent. */
 export function boundsOf(map: LatentMap | null): { middle: [number, number, number]; half: [number, number, number] } {
   const sides = [0, 1, 2].map((k) => {
     const ends = (map?.labels ?? []).flatMap((label) => [
@@ -63,45 +63,48 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
     ring,
     tip,
   );
-  const orbit = createOrbit(element, changed, clicked);
+  const orbit = createOrbit(element, invalidate, moveToMomentAt);
   const trails = new Map<string, Trail>();
   let renderer: WebGLRenderer | null = null;
   let map: LatentMap | null = null;
   let scene: MapScene | null = null;
-  let tags: HTMLElement[] = [];
+  let nameButtons: HTMLElement[] = [];
   let hovered: Moment | null = null;
   let pointer: { x: number; y: number } | null = null;
   let current = "";
   let radius = 1;
-  const backing = new Backing();
-  let stale = true; // the backing shows what is no more
-  let stillPause = 1000 / PICTURES;
-  let staged = 0; // pictures of the stage since the last one here
-  let [wanted, drawn, awake, pictures, stills] = [false, 0, false, 0, 0];
-  if (stage.software) stage.onDrawn(() => (staged += 1));
-  canvas.addEventListener("webglcontextrestored", changed);
+  const background = new MapBackground();
+  let stale = true; // the cached background is out of date
+  let stillPause = 1000 / MAX_FPS;
+  let stageFrames = 0; // rendered frames of the stage since the last one here
+  let [isRequested, drawnAt, awake, pictures, stillCount] = [false, 0, false, 0, 0];
+  if (stage.software) stage.onDrawn(() => (stageFrames += 1));
+  canvas.addEventListener("webglcontextrestored", invalidate);
 
-  function changed(): void {
+  function invalidate(): void {
     stale = true;
-    draw();
+    requestDraw();
   }
 
-  function draw(): void {
-    if (wanted || !awake) return;
-    wanted = true;
-    requestAnimationFrame(picture);
+  function requestDraw(): void {
+    if (isRequested || !awake) return;
+    isRequested = true;
+    requestAnimationFrame(render);
   }
 
-  /** Whether it is too early for another picture. One beside the stage's costs less than one on its own. */
-  function early(now: number): boolean {
-    const pause = now - drawn;
-    if (pause >= LONGEST_PAUSE) return false;
-    return pause < (stale ? stillPause : 1000 / PICTURES) - 4 || (stage.software && !stale && staged < BESIDE);
+  /** Whether it is too early to render again. A frame right after one of the stage costs less. */
+  function isTooEarly(now: number): boolean {
+    const pause = now - drawnAt;
+    if (pause >= MAX_PAUSE_MS) return false;
+    return (
+      pause < (stale ? stillPause : 1000 / MAX_FPS) - 4 ||
+      (stage.software && !stale && stageFrames < STAGE_FRAMES_PER_FRAME)
+    );
   }
 
-  function picture(now: number): void {
-    if (early(now)) return void requestAnimationFrame(picture);
-    [wanted, drawn, staged] = [false, now, 0];
+  function render(now: number): void {
+    if (isTooEarly(now)) return void requestAnimationFrame(render);
+    [isRequested, drawnAt, stageFrames] = [false, now, 0];
     const [width, height] = [element.clientWidth, element.clientHeight];
     if (!scene || !map || !awake || !width || !height) return;
     const ratio = Math.min(devicePixelRatio, 2);
@@ -112,47 +115,48 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
       orbit.resize(width, height);
     }
     const live = [...trails.values()];
-    scene.view(width * ratio, height * ratio, ratio, orbit.camera.position.length(), radius);
+    scene.setView(width * ratio, height * ratio, ratio, orbit.camera.position.length(), radius);
     if (stale) drawStill(renderer, scene);
-    else backing.draw(renderer, orbit.camera);
+    else background.draw(renderer, orbit.camera);
     renderer.autoClear = false;
-    scene.only("moving");
+    scene.showOnly("moving");
     scene.particles(live, now);
     renderer.render(scene.scene, orbit.camera);
     renderer.autoClear = true;
     pictures += 1;
-    lay(width, height);
-    if (live.some((trail) => !trail.resting(now))) draw();
+    layOutNames(width, height);
+    if (live.some((trail) => !trail.isResting(now))) requestDraw();
   }
 
   function drawStill(to: WebGLRenderer, from: MapScene): void {
-    from.only("still");
+    from.showOnly("still");
     to.render(from.scene, orbit.camera);
-    backing.take(to);
+    background.capture(to);
     stale = false;
-    if (stills++ % WEIGHED === 0) weigh(to);
+    if (stillCount++ % FRAMES_PER_MEASUREMENT === 0) measureCost(to);
   }
 
-  /** What it costs, once in a while: a browser that draws without a graphics card draws fewer. */
-  function weigh(from: WebGLRenderer): void {
+  /** Measures the cost now and then: with software rendering, fewer frames are drawn. */
+  function measureCost(from: WebGLRenderer): void {
     const began = performance.now();
     const gl = from.getContext();
-    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until it is drawn
-    stillPause = Math.min(LONGEST_PAUSE, Math.max(1000 / PICTURES, (performance.now() - began) / SHARE));
+    gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, new Uint8Array(4)); // waits until drawing is done
+    stillPause = Math.min(MAX_PAUSE_MS, Math.max(1000 / MAX_FPS, (performance.now() - began) / MAX_STILL_SHARE));
   }
 
-  /** Names and the ring where the picture has them. */
-  function lay(width: number, height: number): void {
+  /** Places the names and the ring over the image. */
+  function layOutNames(width: number, height: number): void {
     if (!map) return;
     const { labels } = map;
     const up = orbit.camera.up;
     labels.forEach((label, number) => {
       const above = label.centre.map((value, k) => value + 1.02 * label.radius * up.getComponent(k));
       const at = onScreen(above, width, height);
-      const hidden = !at || (labels.length > NAMES && label.label !== current && label.label !== hovered?.label);
-      tags[number].classList.toggle("hidden", hidden);
+      const hidden = !at || (labels.length > MAX_NAMES && label.label !== current && label.label !== hovered?.label);
+      nameButtons[number].classList.toggle("hidden", hidden);
       if (!at) return;
-      tags[number].style.transform = `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
+      nameButtons[number].style.transform =
+        `translate(-50%, -100%) translate(${at.x.toFixed(1)}px, ${at.y.toFixed(1)}px)`;
     });
     const point =
       hovered && onScreen([...map.points.subarray(3 * hovered.point, 3 * hovered.point + 3)], width, height);
@@ -184,7 +188,7 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
       box.height,
       clientX - box.left,
       clientY - box.top,
-      REACH,
+      HIT_RADIUS_PX,
     );
     return point < 0 ? null : momentOf(map, point);
   }
@@ -205,10 +209,10 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
       const top = pointer.y - box.top + (pointer.y - box.top > box.height - 60 ? -40 : 16);
       tip.style.transform = `translate(${left}px, ${top}px)`;
     }
-    draw();
+    requestDraw();
   }
 
-  function clicked(x: number, y: number): void {
+  function moveToMomentAt(x: number, y: number): void {
     const moment = momentAt(x, y);
     if (moment) actions.move(moment);
   }
@@ -239,7 +243,7 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
     event.preventDefault();
     event.stopPropagation();
   });
-  new ResizeObserver(draw).observe(element);
+  new ResizeObserver(requestDraw).observe(element);
 
   return {
     element,
@@ -251,7 +255,7 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
       stale = true;
       hovered = null;
       current = "";
-      tags = (next?.labels ?? []).map((label) => {
+      nameButtons = (next?.labels ?? []).map((label) => {
         const about = `Transition to ${label.label}: ${label.frames} frames`;
         return h(
           "button",
@@ -265,44 +269,44 @@ export function createMapView(actions: MapActions, stage: Pick<Stage, "software"
           label.label,
         );
       });
-      names.replaceChildren(...tags);
-      for (const tag of tags) tag.addEventListener("pointerdown", (event) => event.stopPropagation());
+      names.replaceChildren(...nameButtons);
+      for (const tag of nameButtons) tag.addEventListener("pointerdown", (event) => event.stopPropagation());
       const { middle, half } = boundsOf(next);
       radius = Math.hypot(...half);
       orbit.home(middle, half);
-      draw();
+      requestDraw();
     },
     report(voices, label) {
       const now = performance.now();
       if (!map || !scene) return;
       const { labels } = map;
       voices.forEach((voice, number) => {
-        const entry = labels.find((each) => each.label === voice.label);
+        const entry = labels.find((candidate) => candidate.label === voice.label);
         if (!entry) return;
-        const name = number === 0 ? "first" : voice.label; // the first voice changes its label over bridges
+        const name = number === 0 ? "first" : voice.label; // bridges change the label of the first voice
         const trail = trails.get(name) ?? new Trail();
         trails.set(name, trail);
-        trail.add(now, placeOf(entry, voice.x), voice.weight);
+        trail.add(now, mapPosition(entry, voice.x), voice.weight);
       });
-      for (const [name, trail] of trails) if (trail.resting(now)) trails.delete(name);
+      for (const [name, trail] of trails) if (trail.isResting(now)) trails.delete(name);
       if (label !== current) {
         current = label;
         scene.emphasise(label);
         stale = true;
         for (const [number, entry] of map.labels.entries())
-          tags[number].classList.toggle("current", entry.label === label);
+          nameButtons[number].classList.toggle("current", entry.label === label);
       }
-      draw();
+      requestDraw();
     },
     get awake() {
       return awake;
     },
     set awake(next: boolean) {
       awake = next;
-      draw();
+      requestDraw();
     },
-    resized() {
-      pointer = null; // it is elsewhere on the map now
+    updateLayout() {
+      pointer = null; // its position on the map has changed
       hover();
     },
     get pictures() {

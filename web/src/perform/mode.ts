@@ -1,18 +1,18 @@
-/** The perform mode: a learned character, its latent map, and all that it can be told. */
+/** The perform mode: a learned character, its latent map, and its commands. */
 import "./perform.css";
 import type { Context } from "../context";
 import { h, icon } from "../dom";
 import type { Command, Mode } from "../modes/mode";
-import { refusal } from "../shell/stage_sync";
+import { errorText } from "../shell/stage_sync";
 import { commandsPanel } from "./commands_panel";
 import { dialsPanel } from "./dials";
 import { createGazePointer } from "./gaze_pointer";
 import { hueOf } from "./hues";
-import { learningPanel } from "./learn_panel";
+import { learnPanel } from "./learn_panel";
 import { type LatentMap, readMap } from "./map_file";
 import { createMapView } from "./map_view";
 import { mixPanel } from "./mix_panel";
-import { createPerforming } from "./performance_store";
+import { createPerformanceStore } from "./performance_store";
 import { scriptPanel } from "./script_editor";
 import { takesPanel } from "./takes_panel";
 
@@ -20,19 +20,23 @@ const WIDEN = "M9.5 2.5h4v4M6.5 13.5h-4v-4M13.5 2.5 9 7M2.5 13.5 7 9";
 
 export function performMode(context: Context): Mode {
   const { connection, notices } = context;
-  const performing = createPerforming(context);
+  const performanceStore = createPerformanceStore(context);
   const view = createMapView(
     {
       move: (moment) =>
-        performing.tell({ command: "move", pose: `${moment.clip}@${moment.seconds.toFixed(4)}`, label: moment.label }),
-      transition: (label) => performing.tell({ command: "transition", label }),
+        performanceStore.tell({
+          command: "move",
+          pose: `${moment.clip}@${moment.seconds.toFixed(4)}`,
+          label: moment.label,
+        }),
+      transition: (label) => performanceStore.tell({ command: "transition", label }),
     },
     context.stage,
   );
-  const gaze = createGazePointer(context, () => performing.model() !== null);
+  const gaze = createGazePointer(context, () => performanceStore.model() !== null);
   const labelOfClip = new Map<string, string>();
-  const takes = takesPanel(context, performing);
-  const buttons = commandsPanel(performing, () => labelOfClip);
+  const takes = takesPanel(context, performanceStore);
+  const buttons = commandsPanel(performanceStore, () => labelOfClip);
   const full = h("div", { class: "map-full hidden" });
   const widen = h(
     "button",
@@ -56,18 +60,18 @@ export function performMode(context: Context): Mode {
   );
   const place = h("div", { class: "map-place" }, away, view.element, legend, h("div", { class: "map-corner" }, widen));
   const doing = h("span", { class: "what nowrap" });
-  const cost = h("span", { class: "cost", title: "What a frame of the performance costs the server, without drawing" });
+  const cost = h("span", { class: "cost", title: "Server time of a frame of the performance, without drawing" });
   const swatch = h("span", { class: "swatch" });
   const status = h("div", { class: "doing", role: "status", "aria-live": "off" }, swatch, doing, cost);
   let wanted = "";
 
   function toggleFull(open = full.classList.contains("hidden")): void {
-    if (!performing.model()) return;
+    if (!performanceStore.model()) return;
     full.classList.toggle("hidden", !open);
     away.classList.toggle("hidden", !open);
     (open ? full : place).append(view.element);
     widen.setAttribute("aria-pressed", String(open));
-    view.resized();
+    view.updateLayout();
   }
 
   async function fetchMap(model: string): Promise<void> {
@@ -75,7 +79,7 @@ export function performMode(context: Context): Mode {
     legend.textContent = "The map is being drawn…";
     try {
       const answer = await fetch(`map/${encodeURIComponent(model)}`);
-      if (!answer.ok) throw new Error(await refusal(answer));
+      if (!answer.ok) throw new Error(await errorText(answer));
       const map = readMap(await answer.arrayBuffer());
       if (wanted === model) show(map);
     } catch (reason) {
@@ -98,7 +102,7 @@ export function performMode(context: Context): Mode {
     buttons.refresh();
   }
 
-  performing.onModel((model) => {
+  performanceStore.onModel((model) => {
     place.classList.toggle("hidden", model === null);
     status.classList.toggle("hidden", model === null);
     if (model) {
@@ -112,7 +116,7 @@ export function performMode(context: Context): Mode {
       place.append(view.element);
     }
   });
-  performing.on((event) => {
+  performanceStore.on((event) => {
     view.report(event.voices, event.label);
     swatch.style.setProperty("--hue", hueOf(event.label));
     doing.textContent =
@@ -124,8 +128,9 @@ export function performMode(context: Context): Mode {
     id: `perform.label${number}`,
     title: `Transition to label ${number}`,
     keys: [String(number)],
-    enabled: () => (performing.model()?.labels.length ?? 0) >= number,
-    run: () => performing.tell({ command: "transition", label: performing.model()?.labels[number - 1] ?? null }),
+    enabled: () => (performanceStore.model()?.labels.length ?? 0) >= number,
+    run: () =>
+      performanceStore.tell({ command: "transition", label: performanceStore.model()?.labels[number - 1] ?? null }),
   });
   return {
     id: "perform",
@@ -135,7 +140,7 @@ export function performMode(context: Context): Mode {
         id: "perform.map",
         title: "Latent map full size or in the panel",
         keys: ["m"],
-        enabled: () => performing.model() !== null,
+        enabled: () => performanceStore.model() !== null,
         run: () => toggleFull(),
       },
       {
@@ -148,8 +153,8 @@ export function performMode(context: Context): Mode {
         id: "perform.idle",
         title: "Idle where it is",
         keys: ["0"],
-        enabled: () => performing.model() !== null,
-        run: () => performing.tell({ command: "idle" }),
+        enabled: () => performanceStore.model() !== null,
+        run: () => performanceStore.tell({ command: "idle" }),
       },
       ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(label),
     ],
@@ -158,13 +163,13 @@ export function performMode(context: Context): Mode {
       host.append(
         place,
         status,
-        learningPanel(context, performing),
+        learnPanel(context, performanceStore),
         ...buttons.elements.slice(0, 1),
-        dialsPanel(context, performing),
+        dialsPanel(context, performanceStore),
         ...buttons.elements.slice(1),
-        mixPanel(performing),
+        mixPanel(performanceStore),
         takes.element,
-        scriptPanel(context, performing),
+        scriptPanel(context, performanceStore),
       );
     },
     overlay(host) {
@@ -172,9 +177,9 @@ export function performMode(context: Context): Mode {
     },
     enter() {
       view.awake = gaze.awake = true;
-      const model = performing.models()[0];
-      if (!performing.model() && model && context.store.document?.stage.driver !== "take")
-        connection.request({ kind: "perform", model: model.id }).catch(notices.failed);
+      const model = performanceStore.models()[0];
+      if (!performanceStore.model() && model && context.store.document?.stage.driver !== "take")
+        connection.request({ kind: "perform", model: model.id }).catch(notices.showError);
     },
     leave() {
       view.awake = gaze.awake = false;

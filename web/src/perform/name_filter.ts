@@ -1,8 +1,8 @@
-/** The names that are shown of many: the best matches of a few letters, or the first ones, whole poses before parts. */
+/** Filters names: the best matches of a query, or the first names, whole poses before parts. */
 import { match } from "../shell/fuzzy_match";
 
-/** At most `most` of the names; those with a dot (`eyes.left`) are parts of a pose, and come after the others. */
-export function found(names: readonly string[], query: string, most: number): string[] {
+/** At most `most` names; those with a dot (`eyes.left`) are parts of a pose and come last. */
+export function filterNames(names: readonly string[], query: string, most: number): string[] {
   const wanted = query.trim();
   if (!wanted)
     return [...names.filter((name) => !name.includes(".")), ...names.filter((name) => name.includes("."))].slice(
@@ -11,8 +11,8 @@ export function found(names: readonly string[], query: string, most: number): st
     );
   return names
     .map((name) => ({ name, score: match(wanted, name)?.score ?? null }))
-    .filter((each): each is { name: string; score: number } => each.score !== null)
+    .filter((candidate): candidate is { name: string; score: number } => candidate.score !== null)
     .sort((a, b) => b.score - a.score)
     .slice(0, most)
-    .map((each) => each.name);
+    .map((candidate) => candidate.name);
 }

@@ -1,48 +1,55 @@
-/** A camera that goes around the map: drag turns, right drag moves, the wheel zooms, a double click goes home. */
+/** An orbit camera for the map: drag turns, right drag moves, the wheel zooms, a double click resets it. */
 import { PerspectiveCamera, Vector3 } from "three";
 
-const THRESHOLD = 3; // px before a press becomes a drag
-const STEEPEST = 1.45; // radians
-const HOME: readonly [number, number] = [0.26, 0.16]; // azimuth and elevation, radians: enough to see that it has depth
+const DRAG_THRESHOLD_PX = 3; // before a press counts as a drag
+const MAX_ELEVATION = 1.45; // radians
+const HOME_ANGLES: readonly [number, number] = [0.26, 0.16]; // azimuth and elevation, radians; enough to show depth
 
 export interface Orbit {
   readonly camera: PerspectiveCamera;
-  /** Shows what lies within half a width, a height and a depth about a middle, now and at each return. */
+  /** Resets the view; `middle` and `half` (width, height, depth) set the box that it frames. */
   home(middle?: readonly [number, number, number], half?: readonly [number, number, number]): void;
   resize(width: number, height: number): void;
-  /** The camera turned by hand, for keys. */
+  /** Turns the camera, for keys. */
   turn(azimuth: number, elevation: number): void;
   zoom(factor: number): void;
 }
 
-/** Listens on an element; `changed` is called when the view is another, `clicked` for a press that was no drag. */
-export function createOrbit(element: HTMLElement, changed: () => void, clicked: (x: number, y: number) => void): Orbit {
+/**
+ * Adds listeners to an element; `onChange` is called when the view changes, `onClick` for a press that was not a drag.
+ */
+export function createOrbit(
+  element: HTMLElement,
+  onChange: () => void,
+  onClick: (x: number, y: number) => void,
+): Orbit {
   const camera = new PerspectiveCamera(32, 1, 0.05, 200);
   const target = new Vector3();
   const middle = new Vector3();
   const extent = new Vector3(1, 1, 1);
-  let [azimuth, elevation, distance] = [...HOME, 10];
+  let [azimuth, elevation, distance] = [...HOME_ANGLES, 10];
 
-  function place(): void {
+  function placeCamera(): void {
     const flat = Math.cos(elevation) * distance;
     camera.position.set(Math.sin(azimuth) * flat, Math.sin(elevation) * distance, Math.cos(azimuth) * flat).add(target);
     camera.lookAt(target);
     camera.updateMatrixWorld();
-    changed();
+    onChange();
   }
 
-  /** How far away all of it is seen, from the front or nearly so. */
-  function fitted(): number {
+  /** The distance at which the whole box is visible. */
+  function fitDistance(): number {
     const slope = Math.tan((camera.fov * Math.PI) / 360);
-    const across = (extent.x * Math.cos(HOME[0]) + extent.z * Math.sin(HOME[0])) / (slope * camera.aspect);
-    const up = (extent.y * Math.cos(HOME[1]) + extent.z * Math.sin(HOME[1])) / slope;
+    const across =
+      (extent.x * Math.cos(HOME_ANGLES[0]) + extent.z * Math.sin(HOME_ANGLES[0])) / (slope * camera.aspect);
+    const up = (extent.y * Math.cos(HOME_ANGLES[1]) + extent.z * Math.sin(HOME_ANGLES[1])) / slope;
     return Math.max(across, up) + extent.z;
   }
 
-  function toHome(): void {
+  function goHome(): void {
     target.copy(middle);
-    [azimuth, elevation, distance] = [...HOME, fitted()];
-    place();
+    [azimuth, elevation, distance] = [...HOME_ANGLES, fitDistance()];
+    placeCamera();
   }
 
   const orbit: Orbit = {
@@ -50,23 +57,23 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
     home(to, half) {
       if (to) middle.set(...to);
       if (half) extent.set(...half);
-      toHome();
+      goHome();
     },
     resize(width, height) {
-      const before = fitted();
+      const before = fitDistance();
       camera.aspect = width / Math.max(height, 1);
       camera.updateProjectionMatrix();
-      distance *= fitted() / before;
-      place();
+      distance *= fitDistance() / before;
+      placeCamera();
     },
     turn(across, up) {
       azimuth += across;
-      elevation = Math.min(STEEPEST, Math.max(-STEEPEST, elevation + up));
-      place();
+      elevation = Math.min(MAX_ELEVATION, Math.max(-MAX_ELEVATION, elevation + up));
+      placeCamera();
     },
     zoom(factor) {
-      distance = Math.min(8 * fitted(), Math.max(0.08 * fitted(), distance * factor));
-      place();
+      distance = Math.min(8 * fitDistance(), Math.max(0.08 * fitDistance(), distance * factor));
+      placeCamera();
     },
   };
 
@@ -76,7 +83,8 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
     let [x, y, dragging] = [down.clientX, down.clientY, false];
     element.setPointerCapture(down.pointerId);
     const move = (event: PointerEvent) => {
-      if (!dragging && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < THRESHOLD) return;
+      if (!dragging && Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) < DRAG_THRESHOLD_PX)
+        return;
       dragging = true;
       element.classList.add("dragging");
       const [dx, dy] = [event.clientX - x, event.clientY - y];
@@ -88,14 +96,14 @@ export function createOrbit(element: HTMLElement, changed: () => void, clicked: 
         new Vector3().setFromMatrixColumn(camera.matrix, 1),
       ];
       target.addScaledVector(right, -dx * size).addScaledVector(up, dy * size);
-      place();
+      placeCamera();
     };
     const end = (event: PointerEvent) => {
       element.removeEventListener("pointermove", move);
       element.removeEventListener("pointerup", end);
       element.removeEventListener("pointercancel", end);
       element.classList.remove("dragging");
-      if (!dragging && event.type === "pointerup" && down.button === 0) clicked(event.clientX, event.clientY);
+      if (!dragging && event.type === "pointerup" && down.button === 0) onClick(event.clientX, event.clientY);
     };
     element.addEventListener("pointermove", move);
     element.addEventListener("pointerup", end);

@@ -1,11 +1,11 @@
-/** What the panels work out by themselves: labels of clips, lines of scripts, where the character looks. */
+/** The logic of the panels: labels of clips, lines of scripts, gaze targets. */
 import { describe, expect, it } from "vitest";
 import type { CharacterEntry } from "../protocol/messages";
-import { between } from "./gaze_pointer";
+import { gazeTarget } from "./gaze_pointer";
 import { hueColour, hueOf } from "./hues";
-import { found } from "./name_filter";
-import { linesOfStep, starter, stepOf } from "./script_text";
-import { labelsOf } from "./training_labels";
+import { filterNames } from "./name_filter";
+import { linesOfStep, starterScript, stepOf } from "./script_text";
+import { trainingLabels } from "./training_labels";
 
 function character(...clips: [name: string, labels: string[], frames: number][]): CharacterEntry {
   return {
@@ -15,7 +15,7 @@ function character(...clips: [name: string, labels: string[], frames: number][])
 
 describe("labels", () => {
   it("are the clips' own, else their names without the armature", () => {
-    const found = labelsOf(
+    const labels = trainingLabels(
       character(
         ["Rig|Walk", [], 20],
         ["Rig|Run", [], 10],
@@ -23,14 +23,14 @@ describe("labels", () => {
         ["Rig|Smile", ["happy", "happy"], 30],
       ),
     );
-    expect([...found]).toEqual([
+    expect([...labels]).toEqual([
       ["Walk", { clips: 1, seconds: 2 }],
       ["Run", { clips: 1, seconds: 1 }],
       ["happy", { clips: 2, seconds: 4 }],
     ]);
   });
-  it("keep whole names where short ones are the same, and leave poses out", () => {
-    expect([...labelsOf(character(["A|Walk", [], 20], ["B|Walk", [], 10], ["Pose", [], 1])).keys()]).toEqual([
+  it("keep whole names if short ones are ambiguous, and leave poses out", () => {
+    expect([...trainingLabels(character(["A|Walk", [], 20], ["B|Walk", [], 10], ["Pose", [], 1])).keys()]).toEqual([
       "A|Walk",
       "B|Walk",
     ]);
@@ -44,7 +44,7 @@ describe("labels", () => {
 });
 
 describe("scripts", () => {
-  it("have a step at each place", () => {
+  it("have the index of each step", () => {
     expect([stepOf("do 3"), stepOf("do 12, x"), stepOf("set a 1, do 2"), stepOf("beginning"), stepOf("")]).toEqual([
       3, 12, 0, 0, 0,
     ]);
@@ -54,25 +54,26 @@ describe("scripts", () => {
     expect(linesOfStep([2, 6], 2, 9)).toEqual({ first: 6, last: 9 });
     expect(linesOfStep([2, 6], 3, 9)).toBeNull();
   });
-  it("begin with what the model has, quoted", () => {
-    const text = starter(["calm", 'a "b"'], ["walk"]);
+  it("start with names of the model, quoted", () => {
+    const text = starterScript(["calm", 'a "b"'], ["walk"]);
     expect(text).toContain('label = "a \\"b\\""');
     expect(text).toContain('clip = "walk"');
-    expect(starter(["only"], [])).not.toContain("play");
+    expect(starterScript(["only"], [])).not.toContain("play");
   });
 });
 
-it("the character looks at a place between the camera and itself", () => {
-  expect(between([0, 0, 4], [1, 2, 0], 0.5)).toEqual([0.5, 1, 2]);
-  const [, , z] = between([0, 0, 4], [0, 0, 0]);
+it("the gaze target lies between the camera and the character", () => {
+  expect(gazeTarget([0, 0, 4], [1, 2, 0], 0.5)).toEqual([0.5, 1, 2]);
+  const [, , z] = gazeTarget([0, 0, 4], [0, 0, 0]);
   expect(z).toBeGreaterThan(0);
   expect(z).toBeLessThan(4);
 });
 
 describe("names", () => {
   const names = ["eyes.left", "laugh", "happy", "happy_hop", "mouth.happy"];
-  it("are whole poses first", () => expect(found(names, "", 4)).toEqual(["laugh", "happy", "happy_hop", "eyes.left"]));
-  it("are found by a few letters, the best first", () =>
-    expect(found(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
-  it("may be none", () => expect(found(names, "zzz", 9)).toEqual([]));
+  it("are whole poses first", () =>
+    expect(filterNames(names, "", 4)).toEqual(["laugh", "happy", "happy_hop", "eyes.left"]));
+  it("match a few letters, the best first", () =>
+    expect(filterNames(names, "happy", 9)).toEqual(["happy", "happy_hop", "mouth.happy"]));
+  it("may be empty", () => expect(filterNames(names, "zzz", 9)).toEqual([]));
 });

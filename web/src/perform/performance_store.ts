@@ -1,13 +1,13 @@
-/** What the server last said of the performance, and the requests that change it; every panel listens here. */
+/** The newest state of the performance from the server, and requests that change it; all panels listen to it. */
 import type { Context } from "../context";
 import type { ModelEntry, PerformingEvent, TellRequest } from "../protocol/messages";
 import { hueOf } from "./hues";
-import { labelsOf } from "./training_labels";
+import { trainingLabels } from "./training_labels";
 
-export type Telling = Omit<TellRequest, "kind">;
+export type TellCommand = Omit<TellRequest, "kind">;
 
-export interface Performing {
-  /** The model on stage, or null where nobody performs. */
+export interface PerformanceStore {
+  /** The model on stage, or null without a performance. */
   model(): ModelEntry | null;
   /** The models of the character on stage. */
   models(): ModelEntry[];
@@ -15,19 +15,19 @@ export interface Performing {
   on(listener: (event: PerformingEvent) => void): () => void;
   /** Called when another model is on stage, or none. */
   onModel(listener: (model: ModelEntry | null) => void): void;
-  tell(command: Telling): void;
+  tell(command: TellCommand): void;
 }
 
-export function createPerforming({ connection, store, notices }: Context): Performing {
+export function createPerformanceStore({ connection, store, notices }: Context): PerformanceStore {
   const listeners = new Set<(event: PerformingEvent) => void>();
   const modelListeners = new Set<(model: ModelEntry | null) => void>();
   let now: PerformingEvent | null = null;
-  let staged: string | null = null;
+  let stagedModel: string | null = null;
 
   const model = (): ModelEntry | null => {
     const document = store.document;
     if (document?.stage.driver !== "model") return null;
-    return document.models.find((each) => each.id === document.stage.drives) ?? null;
+    return document.models.find((entry) => entry.id === document.stage.drives) ?? null;
   };
 
   connection.on("performing", (event) => {
@@ -35,19 +35,19 @@ export function createPerforming({ connection, store, notices }: Context): Perfo
     for (const listener of listeners) listener(event);
   });
   store.onDocument((document) => {
-    // Hues go to labels in the order of the document, so that a page that is opened again has the same ones.
-    for (const character of document.characters) for (const label of labelsOf(character).keys()) hueOf(label);
-    const found = model();
-    const id = found?.id ?? "";
-    if (id === staged) return;
-    staged = id;
-    if (!found) now = null;
-    for (const listener of modelListeners) listener(found);
+    // Labels get their hues in the order of the document, so that they are the same when the page is opened again.
+    for (const character of document.characters) for (const label of trainingLabels(character).keys()) hueOf(label);
+    const current = model();
+    const id = current?.id ?? "";
+    if (id === stagedModel) return;
+    stagedModel = id;
+    if (!current) now = null;
+    for (const listener of modelListeners) listener(current);
   });
 
   return {
     model,
-    models: () => store.document?.models.filter((each) => each.character === store.document?.stage.character) ?? [],
+    models: () => store.document?.models.filter((entry) => entry.character === store.document?.stage.character) ?? [],
     get now() {
       return now;
     },
@@ -57,10 +57,10 @@ export function createPerforming({ connection, store, notices }: Context): Perfo
     },
     onModel(listener) {
       modelListeners.add(listener);
-      if (staged !== null) listener(model());
+      if (stagedModel !== null) listener(model());
     },
     tell(command) {
-      connection.request({ kind: "tell", ...command }).catch(notices.failed);
+      connection.request({ kind: "tell", ...command }).catch(notices.showError);
     },
   };
 }

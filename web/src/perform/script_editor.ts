@@ -1,16 +1,16 @@
-/** The script editor: mistakes are sentences at their line, and what is written is seen on stage at once. */
+/** The script editor: errors are shown at their lines, and changes are previewed on stage. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
 import type { ScriptEntry } from "../protocol/messages";
 import { askFor } from "../shell/prompt";
-import type { Performing } from "./performance_store";
-import { linesOfStep, starter, stepOf } from "./script_text";
+import type { PerformanceStore } from "./performance_store";
+import { linesOfStep, starterScript, stepOf } from "./script_text";
 
-const PAUSE = 450; // ms without a key before a text is checked
-const LINE = 18; // px
-const TOP = 6;
+const CHECK_DELAY_MS = 450; // after the last key, before the text is checked
+const LINE_HEIGHT_PX = 18;
+const PADDING_PX = 6;
 
-export function scriptPanel({ connection, store, notices }: Context, performing: Performing): HTMLElement {
+export function scriptPanel({ connection, store, notices }: Context, performanceStore: PerformanceStore): HTMLElement {
   const text = h("textarea", {
     spellcheck: "false",
     autocapitalize: "off",
@@ -29,70 +29,71 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     {
       type: "button",
       disabled: true,
-      onclick: () => void connection.request({ kind: "stopScript" }).catch(notices.failed),
+      onclick: () => void connection.request({ kind: "stopScript" }).catch(notices.showError),
     },
     "Stop",
   );
-  const keep = h("button", { type: "button", onclick: () => void save() }, "Keep");
-  const chosen = h("select", { "aria-label": "Kept scripts", onchange: () => choose(chosen.value) });
+  const keepButton = h("button", { type: "button", onclick: () => void save() }, "Keep");
+  const scriptSelect = h("select", { "aria-label": "Kept scripts", onchange: () => choose(scriptSelect.value) });
   const editor = h("div", { class: "script-editor" }, now, wrong, gutter, text);
   const panel = h(
     "details",
     { class: "section" },
     h("summary", {}, "Script", h("span", { class: "aside" }, "what it does, and when")),
-    h("div", { class: "row" }, chosen, keep),
+    h("div", { class: "row" }, scriptSelect, keepButton),
     editor,
     h(
       "div",
       { class: "spread" },
       run,
       stop,
-      h("label", { class: "check", title: "Perform it anew after each change" }, preview, "live preview"),
+      h("label", { class: "check", title: "Run it again after each change" }, preview, "live preview"),
     ),
     verdict,
   );
   let lines: number[] = [];
-  let bad = 0; // the line of the mistake, 0 where there is none
+  let errorLine = 0; // 0 without an error
   let valid = false;
   let step = "";
   let timer = 0;
-  let asked = 0;
-  let touched = false;
+  let checkCount = 0;
+  let isEdited = false;
 
   const count = (): number => text.value.split("\n").length;
 
   async function check(then: boolean): Promise<boolean> {
-    const model = performing.model();
+    const model = performanceStore.model();
     if (!model) return false;
-    const mine = ++asked;
+    const checkNumber = ++checkCount;
     try {
-      const found = await connection.request({ kind: "checkScript", model: model.id, text: text.value });
-      if (mine !== asked) return false;
-      [lines, bad, valid] = [found.lines, found.line, !found.sentence];
-      verdict.textContent = found.sentence || `${found.steps} ${found.steps === 1 ? "step" : "steps"}; nothing wrong.`;
+      const answer = await connection.request({ kind: "checkScript", model: model.id, text: text.value });
+      if (checkNumber !== checkCount) return false;
+      [lines, errorLine, valid] = [answer.lines, answer.line, !answer.sentence];
+      verdict.textContent =
+        answer.sentence || `${answer.steps} ${answer.steps === 1 ? "step" : "steps"}; nothing wrong.`;
       verdict.classList.toggle("wrong", !valid);
       text.setAttribute("aria-invalid", String(!valid));
       draw();
       if (valid && then) await start();
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     }
     return valid;
   }
 
   async function start(): Promise<void> {
     clearTimeout(timer);
-    const name = store.document?.scripts.find((each) => each.id === chosen.value)?.name ?? "script";
+    const name = store.document?.scripts.find((script) => script.id === scriptSelect.value)?.name ?? "script";
     try {
       await connection.request({ kind: "runScript", text: text.value, name });
     } catch (reason) {
-      if (valid) notices.failed(reason);
+      if (valid) notices.showError(reason);
       else void check(false);
     }
   }
 
   async function save(): Promise<void> {
-    const entry = store.document?.scripts.find((each) => each.id === chosen.value);
+    const entry = store.document?.scripts.find((script) => script.id === scriptSelect.value);
     const name = entry?.name ?? (await askFor("What is this script called?", "scene"));
     if (!name) return;
     try {
@@ -100,65 +101,66 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
         kind: "keepScript",
         name,
         text: text.value,
-        model: performing.model()?.id ?? "",
+        model: performanceStore.model()?.id ?? "",
         script: entry?.id ?? null,
       });
-      list(kept.script);
+      listScripts(kept.script);
       notices.show("info", `${name} is kept.`);
     } catch (reason) {
-      notices.failed(reason);
+      notices.showError(reason);
     }
   }
 
   function choose(id: string): void {
-    const entry = store.document?.scripts.find((each) => each.id === id);
-    const model = performing.model();
-    text.value = entry?.text ?? (model ? starter(model.labels, model.clips) : "");
-    touched = Boolean(entry);
+    const entry = store.document?.scripts.find((script) => script.id === id);
+    const model = performanceStore.model();
+    text.value = entry?.text ?? (model ? starterScript(model.labels, model.clips) : "");
+    isEdited = Boolean(entry);
     void check(false);
   }
 
-  function list(selected: string = chosen.value): void {
+  function listScripts(selected: string = scriptSelect.value): void {
     const scripts: ScriptEntry[] = store.document?.scripts ?? [];
     replace(
-      chosen,
+      scriptSelect,
       h("option", { value: "" }, "new script"),
       ...scripts.map((entry) => h("option", { value: entry.id }, entry.name)),
     );
-    chosen.value = scripts.some((entry) => entry.id === selected) ? selected : "";
+    scriptSelect.value = scripts.some((entry) => entry.id === selected) ? selected : "";
   }
 
   function draw(): void {
     const total = count();
     gutter.replaceChildren(
-      ...Array.from({ length: total }, (_, i) => h(i + 1 === bad ? "b" : "span", {}, `${i + 1}\n`)),
+      ...Array.from({ length: total }, (_, i) => h(i + 1 === errorLine ? "b" : "span", {}, `${i + 1}\n`)),
     );
     gutter.scrollTop = text.scrollTop;
     const number = stepOf(step);
-    place(now, number ? linesOfStep(lines, number, total) : null);
-    place(wrong, bad ? { first: bad, last: bad } : null);
+    placeMark(now, number ? linesOfStep(lines, number, total) : null);
+    placeMark(wrong, errorLine ? { first: errorLine, last: errorLine } : null);
   }
 
-  /** Brings the step that runs into view, unless somebody writes. */
-  function follow(): void {
+  /** Scrolls to the running step, unless the editor has the focus. */
+  function scrollToStep(): void {
     const at = linesOfStep(lines, stepOf(step), count());
     if (!at || document.activeElement === text) return;
-    const [top, bottom] = [(at.first - 1) * LINE, at.last * LINE + 2 * TOP];
-    if (top < text.scrollTop || bottom > text.scrollTop + text.clientHeight) text.scrollTop = Math.max(0, top - LINE);
+    const [top, bottom] = [(at.first - 1) * LINE_HEIGHT_PX, at.last * LINE_HEIGHT_PX + 2 * PADDING_PX];
+    if (top < text.scrollTop || bottom > text.scrollTop + text.clientHeight)
+      text.scrollTop = Math.max(0, top - LINE_HEIGHT_PX);
   }
 
-  function place(mark: HTMLElement, at: { first: number; last: number } | null): void {
+  function placeMark(mark: HTMLElement, at: { first: number; last: number } | null): void {
     mark.classList.toggle("hidden", !at);
     if (!at) return;
-    mark.style.top = `${TOP + (at.first - 1) * LINE - text.scrollTop}px`;
-    mark.style.height = `${(at.last - at.first + 1) * LINE}px`;
+    mark.style.top = `${PADDING_PX + (at.first - 1) * LINE_HEIGHT_PX - text.scrollTop}px`;
+    mark.style.height = `${(at.last - at.first + 1) * LINE_HEIGHT_PX}px`;
   }
 
   text.addEventListener("input", () => {
-    touched = true;
+    isEdited = true;
     draw();
     clearTimeout(timer);
-    timer = window.setTimeout(() => void check(preview.checked), PAUSE);
+    timer = window.setTimeout(() => void check(preview.checked), CHECK_DELAY_MS);
   });
   text.addEventListener("scroll", draw);
   text.addEventListener("keydown", (event) => {
@@ -167,18 +169,18 @@ export function scriptPanel({ connection, store, notices }: Context, performing:
     event.preventDefault();
     void start();
   });
-  performing.on((event) => {
+  performanceStore.on((event) => {
     if (event.step === step) return;
     step = event.step;
     stop.toggleAttribute("disabled", !step);
-    follow();
+    scrollToStep();
     draw();
   });
-  store.onDocument(() => list());
-  performing.onModel((model) => {
+  store.onDocument(() => listScripts());
+  performanceStore.onModel((model) => {
     panel.classList.toggle("hidden", !model);
     if (!model) return;
-    if (!touched) text.value = starter(model.labels, model.clips);
+    if (!isEdited) text.value = starterScript(model.labels, model.clips);
     void check(false);
   });
   panel.addEventListener("toggle", draw);

@@ -1,14 +1,17 @@
-/** Takes: record what is shown, scrub it on the timeline, write it out. */
+/** Takes: record the performance, scrub it on the timeline, export it. */
 import type { Context } from "../context";
 import { showMenu } from "../controls/menu";
 import { h, icon, replace } from "../dom";
 import { exportItems } from "../shell/export_menu";
-import type { Performing } from "./performance_store";
+import type { PerformanceStore } from "./performance_store";
 import type { TakeEntry } from "./wire";
 
 const DOTS = "M3 8h.01M8 8h.01M13 8h.01";
 
-export function takesPanel(context: Context, performing: Performing): { element: HTMLElement; toggle(): void } {
+export function takesPanel(
+  context: Context,
+  performanceStore: PerformanceStore,
+): { element: HTMLElement; toggle(): void } {
   const { connection, store, notices } = context;
   const record = h(
     "button",
@@ -36,11 +39,11 @@ export function takesPanel(context: Context, performing: Performing): { element:
     list,
   );
   let recording = false;
-  let shown = "";
+  let shownKey = "";
 
-  async function keep(): Promise<void> {
+  async function keepTake(): Promise<void> {
     const { take } = await connection.request({ kind: "record", recording: false });
-    const entry = store.document?.takes.find((each) => each.id === take);
+    const entry = store.document?.takes.find((candidate) => candidate.id === take);
     notices.show(
       "info",
       `${entry?.name ?? "The take"} is kept.`,
@@ -49,26 +52,26 @@ export function takesPanel(context: Context, performing: Performing): { element:
   }
 
   function toggle(): void {
-    if (!performing.model() && !recording) {
+    if (!performanceStore.model() && !recording) {
       notices.show(
         "warning",
-        "Nobody performs, so there is nothing to record.",
+        "No performance is running, so there is nothing to record.",
         "Learn a character, or choose a model.",
       );
       return;
     }
-    const wish = recording ? keep() : connection.request({ kind: "record", recording: true });
-    wish.catch(notices.failed);
+    const request = recording ? keepTake() : connection.request({ kind: "record", recording: true });
+    request.catch(notices.showError);
   }
 
-  function play(take: TakeEntry): void {
-    connection.request({ kind: "show", character: take.character, take: take.id }).catch(notices.failed);
+  function showTake(take: TakeEntry): void {
+    connection.request({ kind: "show", character: take.character, take: take.id }).catch(notices.showError);
   }
 
-  function menu(take: TakeEntry, at: Element): void {
+  function showTakeMenu(take: TakeEntry, at: Element): void {
     const remove = {
       title: "Delete",
-      run: () => void connection.request({ kind: "delete", what: "take", target: take.id }).catch(notices.failed),
+      run: () => void connection.request({ kind: "delete", what: "take", target: take.id }).catch(notices.showError),
     };
     showMenu(at, [...exportItems(context, "take", take.id), remove], take.name);
   }
@@ -79,10 +82,10 @@ export function takesPanel(context: Context, performing: Performing): { element:
     const current = document?.stage.driver === "take" ? document.stage.drives : "";
     const model = takes.find((take) => take.id === current)?.model ?? "";
     const key = JSON.stringify([takes, current]);
-    if (key === shown) return;
-    shown = key;
-    live.classList.toggle("hidden", !current || !document?.models.some((each) => each.id === model));
-    live.onclick = () => void connection.request({ kind: "perform", model }).catch(notices.failed);
+    if (key === shownKey) return;
+    shownKey = key;
+    live.classList.toggle("hidden", !current || !document?.models.some((candidate) => candidate.id === model));
+    live.onclick = () => void connection.request({ kind: "perform", model }).catch(notices.showError);
     const rows = takes.map((take) =>
       h(
         "div",
@@ -93,7 +96,7 @@ export function takesPanel(context: Context, performing: Performing): { element:
             type: "button",
             class: "quiet small grow nowrap",
             "aria-pressed": String(take.id === current),
-            onclick: () => play(take),
+            onclick: () => showTake(take),
           },
           take.name,
         ),
@@ -105,18 +108,18 @@ export function takesPanel(context: Context, performing: Performing): { element:
             class: "quiet small square",
             "aria-label": `Export or delete ${take.name}`,
             "aria-haspopup": "menu",
-            onclick: (event: Event) => menu(take, event.currentTarget as Element),
+            onclick: (event: Event) => showTakeMenu(take, event.currentTarget as Element),
           },
           icon(DOTS),
         ),
       ),
     );
     replace(list, ...rows);
-    element.classList.toggle("hidden", !performing.model() && takes.length === 0);
-    record.toggleAttribute("disabled", !performing.model());
+    element.classList.toggle("hidden", !performanceStore.model() && takes.length === 0);
+    record.toggleAttribute("disabled", !performanceStore.model());
   }
 
-  performing.on((event) => {
+  performanceStore.on((event) => {
     const on = event.recorded !== null;
     if (on !== recording) {
       recording = on;
@@ -127,8 +130,8 @@ export function takesPanel(context: Context, performing: Performing): { element:
     clock.textContent = on ? `${(event.recorded ?? 0).toFixed(1)} s` : "";
   });
   store.onDocument(build);
-  performing.onModel(() => {
-    shown = "";
+  performanceStore.onModel(() => {
+    shownKey = "";
     build();
   });
   return { element, toggle };

@@ -1,27 +1,27 @@
-/** The particle between two reports of the server, and the tail of where it has been. */
+/** Interpolates the particle between two reports of the server, and keeps its tail. */
 
 export type Place = [number, number, number];
 
 interface Sample {
-  time: number; // ms of the page's clock
+  time: number; // ms, of the page's clock
   place: Place;
   weight: number;
 }
 
-const DELAY = 75; // ms behind: a report comes every 50, some a little late
-const TAIL = 1100; // ms that are remembered
-const LEAP = 0.5; // of the map's unit: further than this within one report is a bridge; it is crossed, not smeared
+const DELAY_MS = 75; // reports come every 50 ms, some a little late
+const TAIL_MS = 1100;
+const BRIDGE_LENGTH = 0.5; // in units of the map: a longer step within one report is a bridge, which is drawn fainter
 
-/** One voice on the map. Reports go in when they come, places come out when something is drawn. */
+/** One voice on the map: reports go in when they arrive, positions come out when the map is drawn. */
 export class Trail {
   private samples: Sample[] = [];
 
-  /** A report that came at `time`. */
+  /** Adds a report that arrived at `time`. */
   add(time: number, place: Place, weight: number): void {
     const last = this.samples[this.samples.length - 1];
     if (last && time <= last.time) return;
     this.samples.push({ time, place, weight });
-    const first = this.samples.findIndex((sample) => sample.time > time - TAIL - 2 * DELAY);
+    const first = this.samples.findIndex((sample) => sample.time > time - TAIL_MS - 2 * DELAY_MS);
     if (first > 1) this.samples.splice(0, first - 1);
   }
 
@@ -29,10 +29,10 @@ export class Trail {
     this.samples = [];
   }
 
-  /** Where it is at a time, a moment late; nothing before the first report. */
-  at(time: number): { place: Place; weight: number } | null {
+  /** The position and weight at a time, with the delay; null before the first report. */
+  sampleAt(time: number): { place: Place; weight: number } | null {
     const samples = this.samples;
-    const when = time - DELAY;
+    const when = time - DELAY_MS;
     if (!samples.length) return null;
     const next = samples.findIndex((sample) => sample.time > when);
     if (next === 0) return samples[0];
@@ -45,28 +45,28 @@ export class Trail {
     };
   }
 
-  /** Segments of the tail, newest first: both ends, how fresh (1 now, 0 gone), and whether it is a bridge. */
+  /** Segments of the tail, newest first: both ends, freshness (1 now, 0 gone), and whether it is a bridge. */
   tail(time: number): { from: Place; to: Place; fresh: number; bridge: boolean }[] {
-    const head = this.at(time);
+    const head = this.sampleAt(time);
     if (!head) return [];
-    const when = time - DELAY;
-    const found: { from: Place; to: Place; fresh: number; bridge: boolean }[] = [];
+    const when = time - DELAY_MS;
+    const segments: { from: Place; to: Place; fresh: number; bridge: boolean }[] = [];
     let to = head.place;
     for (let i = this.samples.length - 1; i >= 0; i--) {
       const sample = this.samples[i];
       if (sample.time > when) continue;
-      const fresh = 1 - (when - sample.time) / TAIL;
+      const fresh = 1 - (when - sample.time) / TAIL_MS;
       if (fresh <= 0) break;
       const length = Math.hypot(...sample.place.map((value, k) => value - to[k]));
-      found.push({ from: sample.place, to, fresh, bridge: length > LEAP });
+      segments.push({ from: sample.place, to, fresh, bridge: length > BRIDGE_LENGTH });
       to = sample.place;
     }
-    return found;
+    return segments;
   }
 
-  /** Whether nothing will change any more: it rests, and its tail has gone. */
-  resting(time: number): boolean {
+  /** Whether nothing changes any more: the voice rests, and its tail has faded. */
+  isResting(time: number): boolean {
     const last = this.samples[this.samples.length - 1];
-    return !last || time - DELAY - last.time > TAIL;
+    return !last || time - DELAY_MS - last.time > TAIL_MS;
   }
 }

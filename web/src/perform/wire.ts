@@ -1,4 +1,4 @@
-/** The messages that this mode works with, under short names. */
+/** The messages of this mode, under short names. */
 export type {
   CharacterEntry,
   JobChangedEvent as JobEvent,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { backoff, connect, Refused, socketAddress } from "./connection";
+import { backoff, connect, RequestError, socketAddress } from "./connection";
 import { frameHeader } from "./frame";
 import { FRAME } from "./messages";
 import type { Socket } from "./socket";
@@ -57,11 +57,11 @@ describe("connection", () => {
     await expect(undo).rejects.toMatchObject({ sentence: "Nothing to undo.", hint: "Go on." });
   });
 
-  it("tells when something is asked, and when all is answered", async () => {
+  it("reports when requests are pending, and when all are answered", async () => {
     const connection = start();
     newest().open();
     const heard: boolean[] = [];
-    connection.onAsking((asking) => heard.push(asking));
+    connection.onPending((asking) => heard.push(asking));
     const both = [connection.request({ kind: "ping" }), connection.request({ kind: "undo" })];
     await vi.advanceTimersByTimeAsync(0);
     expect(heard).toEqual([true]);
@@ -70,7 +70,7 @@ describe("connection", () => {
     expect(heard).toEqual([true, false]);
   });
 
-  it("comes back after a loss and tells the state", async () => {
+  it("reconnects after a loss and reports the state", async () => {
     const connection = start();
     const states: string[] = [];
     connection.onState((state) => states.push(state));
@@ -87,16 +87,16 @@ describe("connection", () => {
     expect(FakeSocket.all).toHaveLength(3);
   });
 
-  it("rejects what was asked before a loss, and sends what was asked during one", async () => {
+  it("rejects requests from before a loss, and sends those made during it", async () => {
     const connection = start();
     newest().open();
     const before = connection.request({ kind: "undo" });
     await vi.advanceTimersByTimeAsync(0);
-    const refused = expect(before).rejects.toBeInstanceOf(Refused);
+    const refused = expect(before).rejects.toBeInstanceOf(RequestError);
     newest().lose();
     await refused;
     const during = connection.request({ kind: "ping" });
-    connection.tell({ kind: "seen", sequence: 1 });
+    connection.send({ kind: "seen", sequence: 1 });
     await vi.advanceTimersByTimeAsync(backoff(0) + 1);
     newest().open();
     await vi.advanceTimersByTimeAsync(0);
@@ -105,26 +105,26 @@ describe("connection", () => {
     await expect(during).resolves.toEqual({ seconds: 1 });
   });
 
-  it("gives up a request with a sentence where nobody comes back", async () => {
+  it("rejects a request if the server stays away", async () => {
     const connection = start();
-    const asked = expect(connection.request({ kind: "undo" })).rejects.toBeInstanceOf(Refused);
+    const rejection = expect(connection.request({ kind: "undo" })).rejects.toBeInstanceOf(RequestError);
     await vi.advanceTimersByTimeAsync(10000);
-    await asked;
+    await rejection;
   });
 
-  it("waits longer each time, but never long", () => {
+  it("waits longer each time, up to a limit", () => {
     expect(backoff(1)).toBe(2 * backoff(0));
     expect(backoff(50)).toBeLessThanOrEqual(5000);
   });
 
-  it("finds its address beside the page", () => {
+  it("has its address beside the page", () => {
     expect(socketAddress("http://127.0.0.1:7860/#play")).toBe("ws://127.0.0.1:7860/live");
     expect(socketAddress("https://host/a/?token=x#y")).toBe("wss://host/a/live?token=x");
   });
 });
 
 describe("frameHeader", () => {
-  it("reads what the server writes, and refuses what is no frame", () => {
+  it("parses frames of the server, and refuses other bytes", () => {
     const data = new ArrayBuffer(FRAME.header + 8);
     const view = new DataView(data);
     view.setUint32(0, FRAME.magic, true);

@@ -1,12 +1,12 @@
-/** The one WebSocket to the server: requests with answers, events, and frames. It comes back by itself. */
+/** The WebSocket to the server: requests with answers, events, and frames. It reconnects by itself. */
 import type { Results, StudioEvent, StudioRequest } from "./messages";
 import type { Socket } from "./socket";
 
 export type ConnectionState = "connecting" | "live" | "lost";
 export type EventOf<K extends StudioEvent["kind"]> = Extract<StudioEvent, { kind: K }>;
 
-/** The server's refusal of a request: a sentence, and what to do next. */
-export class Refused extends Error {
+/** The server refused a request: what is wrong, and what to do next. */
+export class RequestError extends Error {
   constructor(
     readonly sentence: string,
     readonly hint: string = "",
@@ -17,30 +17,32 @@ export class Refused extends Error {
 
 export interface Connection {
   readonly state: ConnectionState;
-  /** Sends a request (the connection adds its `id`) and gives the `result` of its answer; rejects with `Refused`. */
+  /**
+   * Sends a request (the connection adds its `id`) and returns the `result` of its answer; rejects with `RequestError`.
+   */
   request<R extends StudioRequest>(message: R): Promise<Results[R["kind"]]>;
   /** Sends a message that needs no answer; dropped while the connection is lost. */
-  tell(message: StudioRequest): void;
-  /** Listens to an event; gives the function that stops it. */
+  send(message: StudioRequest): void;
+  /** Listens to an event; returns the function that stops listening. */
   on<K extends StudioEvent["kind"]>(kind: K, listener: (event: EventOf<K>) => void): () => void;
-  /** Listens to binary frames: a 32-byte header and float32 (contract of the wire). */
+  /** Listens to binary frames: a 32-byte header and float32 (see studio/frames.py). */
   onFrame(listener: (data: ArrayBuffer) => void): () => void;
   onState(listener: (state: ConnectionState) => void): () => void;
-  /** Hears when something is asked while nothing was, and when all of it has been answered. */
-  onAsking(listener: (asking: boolean) => void): () => void;
+  /** Called with true when a first request is pending, and with false when all are answered. */
+  onPending(listener: (asking: boolean) => void): () => void;
   close(): void;
 }
 
-const FIRST_WAIT = 250; // ms before the first attempt to come back
-const LONGEST_WAIT = 4000;
-const PATIENCE = 8000; // ms that a request waits for a lost connection to come back
+const FIRST_BACKOFF_MS = 250; // before the first attempt to reconnect
+const MAX_BACKOFF_MS = 4000;
+const MAX_WAIT_MS = 8000; // that a request waits for a lost connection
 
-/** How long to wait before attempt n, in ms: doubling, never longer than a person would wait. */
+/** How long to wait before attempt n (ms): doubling, up to a limit. */
 export function backoff(attempt: number): number {
-  return Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** attempt);
+  return Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** attempt);
 }
 
-/** The address of the socket beside a page: the same host, the page's token if it has one. */
+/** The address of the socket of a page: the same host, with the page's token if it has one. */
 export function socketAddress(page: string): string {
   const address = new URL("live", page);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
@@ -51,18 +53,18 @@ export function socketAddress(page: string): string {
 
 interface Pending {
   resolve(result: never): void;
-  reject(reason: Refused): void;
+  reject(reason: RequestError): void;
 }
 
 type Listener = (event: StudioEvent) => void;
 
-/** A connection over sockets that `opened` makes to the address. */
-export function connect(address: string, opened: (address: string) => Socket): Connection {
+/** Connects to an address with the sockets that `openSocket` creates. */
+export function connect(address: string, openSocket: (address: string) => Socket): Connection {
   const listeners = new Map<string, Set<Listener>>();
   const frameListeners = new Set<(data: ArrayBuffer) => void>();
   const stateListeners = new Set<(state: ConnectionState) => void>();
   const pending = new Map<number, Pending>();
-  const askingListeners = new Set<(asking: boolean) => void>();
+  const pendingListeners = new Set<(asking: boolean) => void>();
   const waiting = new Set<() => void>();
   let socket: Socket;
   let state: ConnectionState = "connecting";
@@ -70,51 +72,51 @@ export function connect(address: string, opened: (address: string) => Socket): C
   let attempt = 0;
   let closed = false;
 
-  function become(next: ConnectionState): void {
+  function setState(next: ConnectionState): void {
     if (state === next) return;
     state = next;
     for (const listener of stateListeners) listener(state);
   }
 
-  function asks(asking: boolean): void {
-    for (const listener of askingListeners) listener(asking);
+  function emitPending(asking: boolean): void {
+    for (const listener of pendingListeners) listener(asking);
   }
 
   function receive(event: StudioEvent): void {
     if (event.kind === "done" || event.kind === "failed") {
-      const asked = pending.get(event.id);
+      const request = pending.get(event.id);
       pending.delete(event.id);
-      if (asked && !pending.size) asks(false);
-      if (event.kind === "done") asked?.resolve(event.result as never);
-      else asked?.reject(new Refused(event.sentence, event.hint));
+      if (request && !pending.size) emitPending(false);
+      if (event.kind === "done") request?.resolve(event.result as never);
+      else request?.reject(new RequestError(event.sentence, event.hint));
     }
     for (const listener of listeners.get(event.kind) ?? []) listener(event);
   }
 
   function open(): void {
-    const mine = opened(address);
-    socket = mine;
-    mine.onopen = () => {
+    const newSocket = openSocket(address);
+    socket = newSocket;
+    newSocket.onopen = () => {
       attempt = 0;
-      become("live");
+      setState("live");
       for (const go of [...waiting]) go();
     };
-    mine.onmessage = ({ data }) => {
+    newSocket.onmessage = ({ data }) => {
       if (typeof data === "string") receive(JSON.parse(data) as StudioEvent);
       else for (const listener of frameListeners) listener(data);
     };
-    mine.onclose = () => {
-      if (mine !== socket || closed) return;
-      become("lost");
-      for (const asked of pending.values()) {
-        asked.reject(
-          new Refused(
+    newSocket.onclose = () => {
+      if (newSocket !== socket || closed) return;
+      setState("lost");
+      for (const request of pending.values()) {
+        request.reject(
+          new RequestError(
             "The connection was lost before the studio answered.",
-            "It comes back by itself; then try again.",
+            "The page reconnects by itself; then try again.",
           ),
         );
       }
-      if (pending.size) asks(false);
+      if (pending.size) emitPending(false);
       pending.clear();
       setTimeout(() => !closed && open(), backoff(attempt++));
     };
@@ -131,12 +133,12 @@ export function connect(address: string, opened: (address: string) => Socket): C
       const timer = setTimeout(() => {
         waiting.delete(go);
         reject(
-          new Refused(
+          new RequestError(
             "The studio's server does not answer.",
             "Start it again with `understudy studio`; nothing is lost.",
           ),
         );
-      }, PATIENCE);
+      }, MAX_WAIT_MS);
       waiting.add(go);
     });
   }
@@ -150,12 +152,12 @@ export function connect(address: string, opened: (address: string) => Socket): C
       await ready();
       const id = ++lastId;
       return new Promise((resolve, reject) => {
-        if (!pending.size) asks(true);
+        if (!pending.size) emitPending(true);
         pending.set(id, { resolve: resolve as Pending["resolve"], reject });
         socket.send(JSON.stringify({ ...message, id }));
       });
     },
-    tell(message) {
+    send(message) {
       if (socket.readyState === 1) socket.send(JSON.stringify(message));
     },
     on(kind, listener) {
@@ -167,9 +169,9 @@ export function connect(address: string, opened: (address: string) => Socket): C
       frameListeners.add(listener);
       return () => frameListeners.delete(listener);
     },
-    onAsking(listener) {
-      askingListeners.add(listener);
-      return () => askingListeners.delete(listener);
+    onPending(listener) {
+      pendingListeners.add(listener);
+      return () => pendingListeners.delete(listener);
     },
     onState(listener) {
       stateListeners.add(listener);

@@ -8,7 +8,7 @@ export interface FrameHeader {
   time: number; // seconds
 }
 
-/** The header of a frame, or null where the bytes are not one. */
+/** Parses the header of a frame; null if the bytes are not a frame. */
 export function frameHeader(data: ArrayBuffer): FrameHeader | null {
   if (data.byteLength < FRAME.header) return null;
   const view = new DataView(data);

@@ -1,26 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { type SocketWorker, socketsIn } from "./socket";
+import { createSocketOpener, type SocketWorker } from "./socket";
 import type { Command, Report } from "./socket_worker";
 
 function workers() {
   const all: (SocketWorker & { told: Command[]; say(report: Report): void })[] = [];
   const start = () => {
-    const told: Command[] = [];
+    const commands: Command[] = [];
     const worker: (typeof all)[number] = {
-      told,
+      told: commands,
       onmessage: null,
       onerror: null,
-      postMessage: (command: Command) => void told.push(command),
+      postMessage: (command: Command) => void commands.push(command),
       say: (report) => worker.onmessage?.call(worker as never, { data: report } as MessageEvent),
     };
     all.push(worker);
     return worker;
   };
-  return { all, open: socketsIn(start) };
+  return { all, open: createSocketOpener(start) };
 }
 
 describe("sockets in a worker", () => {
-  it("opens, sends, hears and closes by number", () => {
+  it("opens, sends, receives and closes by number", () => {
     const { all, open } = workers();
     const [first, second] = [open("ws://x/live"), open("ws://x/live")];
     const heard: unknown[] = [];
@@ -44,7 +44,7 @@ describe("sockets in a worker", () => {
     ]);
   });
 
-  it("closes what a worker had that cannot be loaded, and begins another", () => {
+  it("closes the sockets of a worker that cannot be loaded, and starts another", () => {
     const { all, open } = workers();
     let lost = 0;
     open("ws://x/live").onclose = () => (lost += 1);

@@ -1,4 +1,4 @@
-/** In a worker: the page's sockets. They go on receiving while the page draws. */
+/** The page's sockets, in a worker: they receive while the page renders. */
 
 export type Command =
   | { socket: number; open: string }

@@ -1,15 +1,15 @@
-/** The shell's commands: every one has a name for the palette, most have a key. */
+/** The shell's commands. Each has a name for the palette; most have a key. */
 import type { Context } from "../context";
 import type { Command } from "../modes/mode";
 import { type Mode, modes } from "../modes/mode";
 import type { DockName, Docks } from "./docks";
 import { KEYMAPS, type Keymap, type KeymapName } from "./keymap";
 import { titleOf } from "./library_rows";
-import { exportsOfStage } from "./topbar";
+import { stageExportItems } from "./topbar";
 import type { Transport } from "./transport";
-import type { Gesture } from "./view_drag";
+import type { ViewDrag } from "./view_drag";
 
-export interface Parts {
+export interface ShellParts {
   context: Context;
   transport: Transport;
   docks: Docks;
@@ -18,11 +18,11 @@ export interface Parts {
   openFiles(): void;
   openPalette(): void;
   search(): void;
-  view(gesture: Gesture): void;
+  view(viewDrag: ViewDrag): void;
 }
 
-function transportCommands({ transport, context }: Parts): Command[] {
-  const can = () => transport.playing() !== null;
+function transportCommands({ transport, context }: ShellParts): Command[] {
+  const can = () => transport.playable() !== null;
   const step = (id: string, title: string, keys: Command["keys"], run: () => void): Command => ({
     id: `time.${id}`,
     title,
@@ -60,7 +60,7 @@ function transportCommands({ transport, context }: Parts): Command[] {
   ];
 }
 
-function viewCommands({ context: { stage }, view }: Parts): Command[] {
+function viewCommands({ context: { stage }, view }: ShellParts): Command[] {
   const from = (id: string, title: string, azimuth: number, elevation: number): Command => ({
     id: `view.${id}`,
     title: `View from ${title}`,
@@ -87,7 +87,7 @@ function viewCommands({ context: { stage }, view }: Parts): Command[] {
   ];
 }
 
-function pageCommands({ docks, keymap, go, openFiles, openPalette, search, context }: Parts): Command[] {
+function pageCommands({ docks, keymap, go, openFiles, openPalette, search, context }: ShellParts): Command[] {
   const { store, connection } = context;
   const dock = (name: DockName, key: string): Command => ({
     id: `dock.${name}`,
@@ -142,7 +142,7 @@ function pageCommands({ docks, keymap, go, openFiles, openPalette, search, conte
 /** "Export as glTF: This clip: walk", one for each thing and format. */
 function exportCommands(context: Context): Command[] {
   let heading = "";
-  return exportsOfStage(context).flatMap((item): Command[] => {
+  return stageExportItems(context).flatMap((item): Command[] => {
     if (item.heading) heading = item.title;
     return item.heading
       ? []
@@ -150,18 +150,18 @@ function exportCommands(context: Context): Command[] {
   });
 }
 
-/** Commands that follow the document: a clip, a character, a format each. */
-function documentCommands({ context }: Parts): Command[] {
+/** Commands that depend on the document: one for each clip, character and format. */
+function documentCommands({ context }: ShellParts): Command[] {
   const { store, connection, notices } = context;
   const show = (character: string, clip: string | null) => () =>
-    void connection.request({ kind: "show", character, clip }).catch(notices.failed);
+    void connection.request({ kind: "show", character, clip }).catch(notices.showError);
   const shown = store.character();
   return [
     ...(store.document?.characters ?? []).map(
-      (each): Command => ({
-        id: `show.${each.id}`,
-        title: `Character: ${each.name}`,
-        run: show(each.id, each.clips[0]?.name ?? null),
+      (character): Command => ({
+        id: `show.${character.id}`,
+        title: `Character: ${character.name}`,
+        run: show(character.id, character.clips[0]?.name ?? null),
       }),
     ),
     ...(shown?.clips ?? []).map(
@@ -182,7 +182,7 @@ function documentCommands({ context }: Parts): Command[] {
   ];
 }
 
-export function addCommands(parts: Parts): void {
+export function addCommands(parts: ShellParts): void {
   parts.keymap.add([...pageCommands(parts), ...transportCommands(parts), ...viewCommands(parts)]);
   parts.keymap.addSource(() => documentCommands(parts));
 }

@@ -1,48 +1,51 @@
-/** The page's frame: top bar, library, viewport, mode panel, timeline; docks collapse, resize, and remember it. */
+/**
+ * The frame of the page: top bar, library, viewport, mode panel, timeline. Docks collapse and resize; their state is
+ * stored.
+ */
 import { drag } from "../controls/pointer_drag";
 import { h } from "../dom";
-import { remember, remembered } from "./settings";
+import { storedSetting, storeSetting } from "./settings";
 
 export type DockName = "library" | "panel" | "timeline";
 
 interface Bounds {
-  usual: number; // px
-  least: number;
-  most: number;
+  initial: number; // px
+  min: number;
+  max: number;
 }
 
 export const BOUNDS: Record<DockName, Bounds> = {
-  library: { usual: 240, least: 180, most: 420 },
-  panel: { usual: 320, least: 260, most: 560 },
-  timeline: { usual: 168, least: 112, most: 360 },
+  library: { initial: 240, min: 180, max: 420 },
+  panel: { initial: 320, min: 260, max: 560 },
+  timeline: { initial: 168, min: 112, max: 360 },
 };
-const TALL: Bounds = { usual: 280, least: 112, most: 480 }; // the timeline of a mode that has curves in it
+const TALL_TIMELINE: Bounds = { initial: 280, min: 112, max: 480 }; // the timeline of a mode with curves
 const TITLES: Record<DockName, string> = { library: "Library", panel: "Panel", timeline: "Timeline" };
-const NARROW = 900; // px: below it, docks at the sides are drawers over the viewport
-const SHORT = 520; // px: below it, the timeline is as small as it gets
-const KEY_STEP = 16;
+const NARROW_PX = 900; // below it, the side docks are drawers over the viewport
+const SHORT_PX = 520; // below it, the timeline has its minimal size
+const KEY_STEP_PX = 16;
 
 export interface Docks {
   topbar: HTMLElement;
   library: HTMLElement;
   panel: HTMLElement;
   timeline: HTMLElement;
-  viewport: HTMLElement; // the stage's host
-  overlay: HTMLElement; // over the stage: what modes lay there
+  viewport: HTMLElement; // host of the stage
+  overlay: HTMLElement; // over the stage: overlays of modes
   messages: HTMLElement; // over the stage: notices and jobs
-  corner: HTMLElement; // lower right corner of the stage: figures
+  corner: HTMLElement; // lower right corner of the stage: performance figures
   isOpen(name: DockName): boolean;
   toggle(name: DockName, open?: boolean): void;
-  /** Hides all docks, for modes that take the whole page. */
-  bare(hidden: boolean): void;
-  /** Gives the timeline more room, for modes that have curves there; this size is remembered apart. */
-  tall(on: boolean): void;
+  /** Hides all docks, for modes that use the whole page. */
+  setBare(hidden: boolean): void;
+  /** Makes the timeline taller, for modes with curves; this size is stored separately. */
+  setTall(on: boolean): void;
   onChange(listener: () => void): void;
 }
 
-/** A size between its bounds that leaves at least a third of the page to the stage. */
-export function fitted(name: DockName, size: number, page: number, bounds: Bounds = BOUNDS[name]): number {
-  const { least, most } = bounds;
+/** A size within its bounds that leaves at least a third of the page to the stage. */
+export function fitSize(name: DockName, size: number, page: number, bounds: Bounds = BOUNDS[name]): number {
+  const { min: least, max: most } = bounds;
   return Math.round(Math.max(least, Math.min(size, most, page / (name === "timeline" ? 2 : 3))));
 }
 
@@ -50,11 +53,11 @@ export function createDocks(root: HTMLElement): Docks {
   const size = {} as Record<DockName, number>;
   const open = {} as Record<DockName, boolean>;
   const listeners: (() => void)[] = [];
-  let drawer: DockName | null = null; // the one side dock that is open on a narrow page
+  let drawer: DockName | null = null; // the side dock that is open on a narrow page
   let bare = false;
   let tall = false;
-  const bounds = (name: DockName) => (name === "timeline" && tall ? TALL : BOUNDS[name]);
-  const memory = (name: DockName) => (name === "timeline" && tall ? "dock.timeline.tall" : `dock.${name}.size`);
+  const bounds = (name: DockName) => (name === "timeline" && tall ? TALL_TIMELINE : BOUNDS[name]);
+  const settingName = (name: DockName) => (name === "timeline" && tall ? "dock.timeline.tall" : `dock.${name}.size`);
 
   const part = (name: string, tag: "header" | "aside" | "main" | "section", label: string) =>
     h(tag, { class: name, "aria-label": label });
@@ -72,20 +75,20 @@ export function createDocks(root: HTMLElement): Docks {
   viewport.append(stage, overlay, corner, messages);
   root.replaceChildren(topbar, docks.library, viewport, docks.panel, docks.timeline);
 
-  const narrow = () => innerWidth < NARROW;
+  const narrow = () => innerWidth < NARROW_PX;
   const isOpen = (name: DockName) => !bare && (narrow() && name !== "timeline" ? drawer === name : open[name]);
 
-  function lay(): void {
+  function layOut(): void {
     root.classList.toggle("narrow", narrow());
-    root.classList.toggle("short", innerHeight < SHORT);
+    root.classList.toggle("short", innerHeight < SHORT_PX);
     root.classList.toggle("bare", bare);
     for (const name of ["library", "panel", "timeline"] as const) {
       const page = name === "timeline" ? innerHeight : innerWidth;
-      const asked = name === "timeline" && innerHeight < SHORT ? BOUNDS.timeline.least : size[name];
+      const wantedSize = name === "timeline" && innerHeight < SHORT_PX ? BOUNDS.timeline.min : size[name];
       const px =
         narrow() && name !== "timeline"
           ? Math.min(size[name], innerWidth - 48)
-          : fitted(name, asked, page, bounds(name));
+          : fitSize(name, wantedSize, page, bounds(name));
       const shown = isOpen(name);
       root.style.setProperty(`--${name}-size`, shown ? `${px}px` : "0px");
       docks[name].style.setProperty("--size", `${px}px`);
@@ -98,9 +101,9 @@ export function createDocks(root: HTMLElement): Docks {
   }
 
   function resize(name: DockName, px: number, keep: boolean): void {
-    size[name] = fitted(name, px, name === "timeline" ? innerHeight : innerWidth, bounds(name));
-    if (keep) remember(memory(name), size[name]);
-    lay();
+    size[name] = fitSize(name, px, name === "timeline" ? innerHeight : innerWidth, bounds(name));
+    if (keep) storeSetting(settingName(name), size[name]);
+    layOut();
   }
 
   function handle(name: DockName): HTMLElement {
@@ -112,8 +115,8 @@ export function createDocks(root: HTMLElement): Docks {
       tabindex: 0,
       "aria-label": `Size of the ${TITLES[name].toLowerCase()}`,
       "aria-orientation": across ? "horizontal" : "vertical",
-      "aria-valuemin": BOUNDS[name].least,
-      "aria-valuemax": BOUNDS[name].most,
+      "aria-valuemin": BOUNDS[name].min,
+      "aria-valuemax": BOUNDS[name].max,
       title: "Drag to resize; double click for the usual size",
     });
     element.addEventListener("pointerdown", (down) => {
@@ -124,14 +127,14 @@ export function createDocks(root: HTMLElement): Docks {
         resize(name, before + sign * ((across ? event.clientY : event.clientX) - from), false);
       drag(element, down, move, (restore) => resize(name, restore ? before : size[name], true));
     });
-    element.addEventListener("dblclick", () => resize(name, bounds(name).usual, true));
+    element.addEventListener("dblclick", () => resize(name, bounds(name).initial, true));
     element.addEventListener("keydown", (event) => {
       const keys: Record<string, number> = across
         ? { ArrowUp: 1, ArrowDown: -1 }
         : { ArrowRight: sign, ArrowLeft: -sign };
-      if (event.key in keys) resize(name, size[name] + keys[event.key] * KEY_STEP, true);
-      else if (event.key === "Home") resize(name, bounds(name).least, true);
-      else if (event.key === "End") resize(name, bounds(name).most, true);
+      if (event.key in keys) resize(name, size[name] + keys[event.key] * KEY_STEP_PX, true);
+      else if (event.key === "Home") resize(name, bounds(name).min, true);
+      else if (event.key === "End") resize(name, bounds(name).max, true);
       else return;
       event.preventDefault();
     });
@@ -141,16 +144,16 @@ export function createDocks(root: HTMLElement): Docks {
   const handles = { library: handle("library"), panel: handle("panel"), timeline: handle("timeline") };
   viewport.append(handles.library, handles.panel, handles.timeline);
   for (const name of ["library", "panel", "timeline"] as const) {
-    size[name] = remembered(`dock.${name}.size`, BOUNDS[name].usual);
-    open[name] = remembered(`dock.${name}.open`, true);
+    size[name] = storedSetting(`dock.${name}.size`, BOUNDS[name].initial);
+    open[name] = storedSetting(`dock.${name}.open`, true);
   }
   viewport.addEventListener("pointerdown", () => {
     if (drawer === null || !narrow()) return;
     drawer = null;
-    lay();
+    layOut();
   });
-  window.addEventListener("resize", lay);
-  lay();
+  window.addEventListener("resize", layOut);
+  layOut();
 
   return {
     topbar,
@@ -165,19 +168,19 @@ export function createDocks(root: HTMLElement): Docks {
         drawer = to ? name : drawer === name ? null : drawer;
       } else {
         open[name] = to;
-        remember(`dock.${name}.open`, to);
+        storeSetting(`dock.${name}.open`, to);
       }
-      lay();
+      layOut();
     },
-    bare(hidden) {
+    setBare(hidden) {
       bare = hidden;
-      lay();
+      layOut();
     },
-    tall(on) {
+    setTall(on) {
       if (on === tall) return;
       tall = on;
-      size.timeline = remembered(memory("timeline"), bounds("timeline").usual);
-      lay();
+      size.timeline = storedSetting(settingName("timeline"), bounds("timeline").initial);
+      layOut();
     },
     onChange(listener) {
       listeners.push(listener);

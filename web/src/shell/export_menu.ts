@@ -1,17 +1,17 @@
-/** Export: the server writes the file, the browser fetches it; what the format could not hold is said. */
+/** Export: the server writes the file and the browser downloads it; a notice says what the format could not hold. */
 import type { Context } from "../context";
 import type { Item } from "../controls/menu";
 import type { ExportRequest, FormatEntry } from "../protocol/messages";
 import { fileSize } from "./time";
 
-export type What = ExportRequest["what"];
+export type ExportKind = ExportRequest["what"];
 
 /** Formats that can be written, glTF first. */
 export function writableFormats(formats: readonly FormatEntry[]): FormatEntry[] {
   return formats.filter((format) => format.writes);
 }
 
-/** What people call a format: "glTF", "USD", "BVH". */
+/** The common name of a format: "glTF", "USD", "BVH". */
 export function formatName(format: FormatEntry): string {
   return (
     { glb: "glTF, one file", gltf: "glTF, as text", csv: "Live Link CSV", curves: "keyed curves" }[format.name] ??
@@ -19,10 +19,10 @@ export function formatName(format: FormatEntry): string {
   );
 }
 
-/** Writes something as a file and hands it to the browser's downloads. */
+/** Exports something as a file and downloads it. */
 export async function exportAs(
   { connection, notices }: Pick<Context, "connection" | "notices">,
-  what: What,
+  what: ExportKind,
   target: string,
   format: string,
 ): Promise<void> {
@@ -35,12 +35,12 @@ export async function exportAs(
     const more = file.notes.length ? file.notes.slice(0, 3).join(" ") : "";
     notices.show(file.notes.length ? "warning" : "info", `Exported ${file.name}, ${fileSize(file.size)}.`, more);
   } catch (reason) {
-    notices.failed(reason);
+    notices.showError(reason);
   }
 }
 
 /** Menu items, one for each format. */
-export function exportItems(context: Context, what: What, target: string): Item[] {
+export function exportItems(context: Context, what: ExportKind, target: string): Item[] {
   return writableFormats(context.store.hello?.formats ?? []).map((format) => ({
     title: `Export as ${formatName(format)}`,
     about: format.endings[0],

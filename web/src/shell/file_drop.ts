@@ -1,30 +1,30 @@
-/** Opening files: dropped anywhere on the page, or chosen. What came is listed with what became of it. */
+/** Opening files: dropped on the page or chosen. A list shows the state of each file. */
 import type { Context } from "../context";
 import { h, icon, replace } from "../dom";
 import { fileSize } from "./time";
 import { type Arrival, type FileState, sendFiles } from "./upload";
 
-const SIGNS: Record<FileState, string> = {
+const STATE_ICONS: Record<FileState, string> = {
   waiting: "M4 8h8",
   sending: "M8 13V4M4 7.5L8 3.5L12 7.5",
   opened: "M3.5 8.5l3 3l6-7",
   kept: "M3.5 8.5l3 3l6-7",
   failed: "M4.5 4.5l7 7M11.5 4.5l-7 7",
 };
-const WORDS: Record<FileState, string> = {
+const STATE_TEXTS: Record<FileState, string> = {
   waiting: "waits",
   sending: "reading",
   opened: "opened",
-  kept: "goes with the others",
+  kept: "sent with another file",
   failed: "not opened",
 };
 
-export interface Dropping {
-  /** Lets the user choose files. */
+export interface FileDrop {
+  /** Opens the file dialog. */
   choose(): void;
 }
 
-export function createDropping(host: HTMLElement, context: Context): Dropping {
+export function createFileDrop(host: HTMLElement, context: Context): FileDrop {
   const target = h(
     "div",
     { class: "drop-target hidden" },
@@ -61,12 +61,12 @@ export function createDropping(host: HTMLElement, context: Context): Dropping {
   host.prepend(card);
   const input = h("input", { type: "file", multiple: true, class: "unseen", tabindex: -1, "aria-label": "Open files" });
   document.body.append(input);
-  let depth = 0; // dragenter and dragleave come for each element that is crossed
+  let depth = 0; // dragenter and dragleave are sent for each element on the way
 
   function draw(arrivals: readonly Arrival[]): void {
     card.classList.remove("hidden");
-    const opened = arrivals.filter((each) => each.state === "opened").length;
-    const busy = arrivals.some((each) => each.state === "sending" || each.state === "waiting");
+    const opened = arrivals.filter((arrival) => arrival.state === "opened").length;
+    const busy = arrivals.some((arrival) => arrival.state === "sending" || arrival.state === "waiting");
     head.textContent = busy
       ? `Opening ${arrivals.length === 1 ? "a file" : `${arrivals.length} files`}…`
       : `${opened} of ${arrivals.length} opened`;
@@ -76,12 +76,12 @@ export function createDropping(host: HTMLElement, context: Context): Dropping {
         h(
           "li",
           { class: arrival.state },
-          icon(SIGNS[arrival.state]),
+          icon(STATE_ICONS[arrival.state]),
           h(
             "div",
             {},
             h("span", { class: "arrival-name" }, arrival.name),
-            h("span", { class: "muted" }, ` ${fileSize(arrival.size)}, ${WORDS[arrival.state]}`),
+            h("span", { class: "muted" }, ` ${fileSize(arrival.size)}, ${STATE_TEXTS[arrival.state]}`),
             arrival.sentence
               ? h("p", { class: arrival.state === "failed" ? "wrong" : "muted" }, arrival.sentence)
               : null,
@@ -89,42 +89,42 @@ export function createDropping(host: HTMLElement, context: Context): Dropping {
         ),
       ),
     );
-    if (!busy && arrivals.every((each) => each.state !== "failed" && !each.sentence))
+    if (!busy && arrivals.every((arrival) => arrival.state !== "failed" && !arrival.sentence))
       setTimeout(() => card.classList.add("hidden"), 4000);
   }
 
-  async function take(files: readonly File[]): Promise<void> {
+  async function openFiles(files: readonly File[]): Promise<void> {
     if (!files.length) return;
     try {
       await sendFiles(files, context, draw);
     } catch (reason) {
-      context.notices.failed(reason);
+      context.notices.showError(reason);
     }
   }
 
-  const brings = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
+  const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes("Files") ?? false;
   const hide = () => {
     depth = 0;
     target.classList.add("hidden");
   };
   window.addEventListener("dragenter", (event) => {
-    if (!brings(event)) return;
+    if (!hasFiles(event)) return;
     event.preventDefault();
     depth += 1;
     target.classList.remove("hidden");
   });
-  window.addEventListener("dragover", (event) => brings(event) && event.preventDefault());
+  window.addEventListener("dragover", (event) => hasFiles(event) && event.preventDefault());
   window.addEventListener("dragleave", (event) => {
-    if (brings(event) && --depth <= 0) hide();
+    if (hasFiles(event) && --depth <= 0) hide();
   });
   window.addEventListener("drop", (event) => {
-    if (!brings(event)) return;
+    if (!hasFiles(event)) return;
     event.preventDefault();
     hide();
-    void take([...(event.dataTransfer?.files ?? [])]);
+    void openFiles([...(event.dataTransfer?.files ?? [])]);
   });
   input.addEventListener("change", () => {
-    void take([...(input.files ?? [])]);
+    void openFiles([...(input.files ?? [])]);
     input.value = "";
   });
   return { choose: () => input.click() };

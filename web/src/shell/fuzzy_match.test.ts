@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { match, ranked } from "./fuzzy_match";
+import { match, rank } from "./fuzzy_match";
 
 const titles = [
   "Play or pause",
@@ -10,9 +10,9 @@ const titles = [
   "Undo",
   "Redo",
 ];
-const first = (query: string) => ranked(query, titles, (title) => title)[0]?.item;
+const first = (query: string) => rank(query, titles, (title) => title)[0]?.item;
 
-describe("matching", () => {
+describe("fuzzy matching", () => {
   it("finds a command by the beginning, by a word inside, and by scattered letters", () => {
     expect(first("pl")).toBe("Play or pause");
     expect(first("selec")).toBe("Frame the selection");
@@ -24,13 +24,13 @@ describe("matching", () => {
     expect(first("all frame")).toBe("Frame all");
   });
 
-  it("keeps the order of things for an empty query, and finds nothing for what is not there", () => {
-    expect(ranked("", titles, (title) => title).map((each) => each.item)).toEqual(titles);
-    expect(ranked("qqq", titles, (title) => title)).toEqual([]);
+  it("keeps the order of items for an empty query, and returns nothing without a match", () => {
+    expect(rank("", titles, (title) => title).map((ranked) => ranked.item)).toEqual(titles);
+    expect(rank("qqq", titles, (title) => title)).toEqual([]);
   });
 
-  it("says where the letters are", () => {
-    const found = match("all", "Frame all");
-    expect(found?.places).toEqual([6, 7, 8]);
+  it("returns the indices of the letters", () => {
+    const result = match("all", "Frame all");
+    expect(result?.places).toEqual([6, 7, 8]);
   });
 });

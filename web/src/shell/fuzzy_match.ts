@@ -1,30 +1,30 @@
-/** Finding by a few letters: how well a text answers a query, and where its letters are. */
+/** Fuzzy matching: how well a text matches a query, and which letters match. */
 
 export interface Match {
   score: number; // higher is better
-  places: number[]; // of the letters that matched
+  places: number[]; // indices of the matching letters
 }
 
 /**
- * Matches all words of a query, in any order, each as a run of letters or, failing that, as letters in order.
- * The beginning of the text and of words counts more, and a short text more than a long one. Null: no match.
+ * Matches all words of a query, in any order, each as a run of letters or else as letters in order. Matches at the
+ * start of the text or of a word score higher, and so do short texts. Null without a match.
  */
 export function match(query: string, text: string): Match | null {
   const hay = text.toLowerCase();
   const places = new Set<number>();
   let score = 0;
   for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
-    const found = run(word, hay) ?? scattered(word, hay);
-    if (!found) return null;
-    score += found.score;
-    for (const place of found.places) places.add(place);
+    const wordMatch = matchRun(word, hay) ?? matchLetters(word, hay);
+    if (!wordMatch) return null;
+    score += wordMatch.score;
+    for (const place of wordMatch.places) places.add(place);
   }
   return { score: score - text.length / 1000, places: [...places].sort((a, b) => a - b) };
 }
 
 const beginsWord = (hay: string, at: number) => at === 0 || !/[a-z0-9]/.test(hay[at - 1]);
 
-function run(word: string, hay: string): Match | null {
+function matchRun(word: string, hay: string): Match | null {
   let best: number | null = null;
   for (let at = hay.indexOf(word); at >= 0; at = hay.indexOf(word, at + 1)) {
     if (best === null) best = at;
@@ -37,7 +37,7 @@ function run(word: string, hay: string): Match | null {
   return { score, places: Array.from(word, (_, index) => best + index) };
 }
 
-function scattered(word: string, hay: string): Match | null {
+function matchLetters(word: string, hay: string): Match | null {
   const places: number[] = [];
   let score = 0;
   let at = -1;
@@ -51,10 +51,10 @@ function scattered(word: string, hay: string): Match | null {
   return { score, places };
 }
 
-/** Items whose text matches, best first; all of them, in their own order, for an empty query. */
-export function ranked<T>(query: string, items: readonly T[], text: (item: T) => string): { item: T; match: Match }[] {
+/** Items whose text matches, best first; all items in their own order for an empty query. */
+export function rank<T>(query: string, items: readonly T[], text: (item: T) => string): { item: T; match: Match }[] {
   return items
     .map((item) => ({ item, match: match(query, text(item)) }))
-    .filter((each): each is { item: T; match: Match } => each.match !== null)
+    .filter((ranked): ranked is { item: T; match: Match } => ranked.match !== null)
     .sort((a, b) => (query.trim() ? b.match.score - a.match.score : 0));
 }

@@ -1,4 +1,4 @@
-/** The inspector: what is on stage, in figures and words; labels and names are changed here. It is the mode "Stage". */
+/** The inspector (the mode "Stage"): facts about the character on stage; labels and names can be changed. */
 import type { Context } from "../context";
 import { labelChip } from "../controls/chip";
 import { h, icon, replace } from "../dom";
@@ -10,8 +10,8 @@ import type { Transport } from "./transport";
 
 const CROSS = "M5 5l6 6M11 5l-6 6";
 
-/** "1 joint", "12,345 vertices": figures with their nouns. */
-export function counted(count: number, one: string, many: string): string {
+/** A count with its noun: "1 joint", "12,345 vertices". */
+export function countText(count: number, one: string, many: string): string {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 }
 
@@ -32,7 +32,7 @@ function characterSection(character: CharacterEntry): HTMLElement {
     ? h(
         "details",
         {},
-        h("summary", {}, counted(character.notes.length, "note on reading", "notes on reading")),
+        h("summary", {}, countText(character.notes.length, "note on reading", "notes on reading")),
         h("ul", { class: "notes" }, ...character.notes.map((note) => h("li", {}, note))),
       )
     : null;
@@ -45,10 +45,10 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
 
   function setLabels(clip: ClipEntry, labels: string[]): void {
     const character = store.document?.stage.character ?? "";
-    connection.request({ kind: "label", character, clip: clip.name, labels }).catch(notices.failed);
+    connection.request({ kind: "label", character, clip: clip.name, labels }).catch(notices.showError);
   }
 
-  function labelsOf(clip: ClipEntry): HTMLElement {
+  function labelEditor(clip: ClipEntry): HTMLElement {
     const field = h("input", {
       type: "text",
       class: "label-field",
@@ -61,18 +61,18 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
       const label = field.value.trim();
       if (label && !clip.labels.includes(label)) setLabels(clip, [...clip.labels, label]);
     });
-    const known = new Set(store.character()?.clips.flatMap((each) => each.labels));
+    const known = new Set(store.character()?.clips.flatMap((entry) => entry.labels));
     const chips = clip.labels.map((label) => {
       const chip = labelChip(label);
       const without = () =>
         setLabels(
           clip,
-          clip.labels.filter((each) => each !== label),
+          clip.labels.filter((other) => other !== label),
         );
       chip.append(
         h(
           "button",
-          { type: "button", class: "chip-cross", "aria-label": `Take the label ${label} off`, onclick: without },
+          { type: "button", class: "chip-cross", "aria-label": `Remove the label ${label}`, onclick: without },
           icon(CROSS),
         ),
       );
@@ -87,7 +87,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
     );
   }
 
-  function momentsOf(clip: ClipEntry): HTMLElement | null {
+  function momentList(clip: ClipEntry): HTMLElement | null {
     const moments = Object.entries(clip.moments).sort((a, b) => a[1] - b[1]);
     if (!moments.length) return null;
     return h(
@@ -116,11 +116,11 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
         h("h2", { class: "nowrap" }, titleOf(clip)),
         clip.about ? h("p", { class: "about" }, clip.about) : null,
         facts([
-          ["Length", `${duration(clip.seconds)}, ${counted(clip.frames, "frame", "frames")}`],
+          ["Length", `${duration(clip.seconds)}, ${countText(clip.frames, "frame", "frames")}`],
           ["Rate", `${Number(clip.rate.toFixed(3))} a second${clip.keyed ? ", from keys" : ""}`],
         ]),
-        labelsOf(clip),
-        momentsOf(clip),
+        labelEditor(clip),
+        momentList(clip),
       );
     }
     if (take)
@@ -128,7 +128,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
         "section",
         { class: "section" },
         h("h2", {}, take.name),
-        facts([["Length", `${duration(take.seconds)}, ${counted(take.frames, "frame", "frames")}`]]),
+        facts([["Length", `${duration(take.seconds)}, ${countText(take.frames, "frame", "frames")}`]]),
       );
     return h(
       "section",
@@ -139,7 +139,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
         store.document?.stage.driver === "model"
           ? "A live performance is on stage."
           : store.edit()
-            ? `${store.edit()?.name}: ${counted(store.edit()?.keys ?? 0, "key", "keys")}. Go on with it in Edit.`
+            ? `${store.edit()?.name}: ${countText(store.edit()?.keys ?? 0, "key", "keys")}. Continue in Edit.`
             : "At rest: choose a clip in the library.",
       ),
     );
@@ -147,7 +147,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
 
   function selectionSection(): HTMLElement {
     const names = store.document?.selection ?? [];
-    const off = () => void connection.request({ kind: "select", names: [] }).catch(notices.failed);
+    const off = () => void connection.request({ kind: "select", names: [] }).catch(notices.showError);
     return h(
       "section",
       { class: "section" },
@@ -176,7 +176,7 @@ export function inspectorMode({ store, connection, notices, stage }: Context, tr
     const document = store.document;
     if (!host || !document) return;
     const character = store.character();
-    // Drawn anew only when its own content has changed: a label being typed must not lose the focus to a seek.
+    // Redraw only if the content has changed: a label being typed must not lose the focus during a seek.
     const content = JSON.stringify([
       character?.id,
       character?.name,

@@ -1,18 +1,18 @@
-/** Long work: what, how far, for how long, and a cancel that works. */
+/** Jobs: name, progress, elapsed time, and a cancel button. */
 import type { Context } from "../context";
 import { h } from "../dom";
 import type { JobChangedEvent } from "../protocol/messages";
 import { duration } from "./time";
 
-interface Shown {
+interface JobView {
   element: HTMLElement;
   bar: HTMLElement;
   text: HTMLElement;
   job: JobChangedEvent;
-  at: number; // ms of the page's clock when the job was last heard of
+  receivedAt: number; // ms, time of the last report
 }
 
-/** How far and how long, as a line: "40 % · 8 s, about 12 s more". */
+/** Progress and time in one line: "40 % · 8 s, about 12 s more". */
 export function progressText(done: number, total: number, seconds: number): string {
   if (total <= 0) return duration(seconds);
   const part = Math.min(1, Math.max(0, done / total));
@@ -21,16 +21,16 @@ export function progressText(done: number, total: number, seconds: number): stri
 }
 
 export function createJobs(host: HTMLElement, { connection, notices }: Pick<Context, "connection" | "notices">): void {
-  const shown = new Map<string, Shown>();
+  const shown = new Map<string, JobView>();
 
-  function make(job: JobChangedEvent): Shown {
+  function createView(job: JobChangedEvent): JobView {
     const bar = h("div", { class: "bar-done" });
     const text = h("span", { class: "muted" });
     const cancel = h("button", { class: "small", type: "button", "aria-label": `Cancel: ${job.name}` }, "Cancel");
     cancel.addEventListener("click", () => {
       cancel.disabled = true;
       cancel.textContent = "Stopping…";
-      connection.request({ kind: "cancel", job: job.id }).catch(notices.failed);
+      connection.request({ kind: "cancel", job: job.id }).catch(notices.showError);
     });
     const track = h(
       "div",
@@ -46,18 +46,18 @@ export function createJobs(host: HTMLElement, { connection, notices }: Pick<Cont
       text,
     );
     host.append(element);
-    const made = { element, bar: track, text, job, at: performance.now() };
-    shown.set(job.id, made);
-    return made;
+    const view = { element, bar: track, text, job, receivedAt: performance.now() };
+    shown.set(job.id, view);
+    return view;
   }
 
-  function tell({ job, text, at }: Shown): void {
+  function updateText({ job, text, receivedAt: at }: JobView): void {
     const seconds = job.seconds + (performance.now() - at) / 1000;
     text.textContent = [progressText(job.done, job.total, seconds), job.sentence].filter(Boolean).join(" · ");
   }
 
-  // The clock goes on between two reports of progress.
-  setInterval(() => shown.forEach(tell), 500);
+  // The elapsed time also advances between two reports.
+  setInterval(() => shown.forEach(updateText), 500);
 
   connection.on("job", (job) => {
     if (job.state !== "running") {
@@ -68,19 +68,19 @@ export function createJobs(host: HTMLElement, { connection, notices }: Pick<Cont
       else if (job.sentence) notices.show("info", job.sentence);
       return;
     }
-    const mine = shown.get(job.id) ?? make(job);
-    const { bar } = mine;
-    mine.job = job;
-    mine.at = performance.now();
+    const view = shown.get(job.id) ?? createView(job);
+    const { bar } = view;
+    view.job = job;
+    view.receivedAt = performance.now();
     const known = job.total > 0;
     const percent = known ? Math.min(100, (100 * job.done) / job.total) : 0;
     bar.classList.toggle("unknown", !known);
     bar.style.setProperty("--done", String(percent / 100));
     if (known) bar.setAttribute("aria-valuenow", percent.toFixed(0));
     else bar.removeAttribute("aria-valuenow");
-    tell(mine);
+    updateText(view);
   });
-  // A server that was started again knows nothing of the old one's jobs.
+  // A restarted server does not know the jobs of the old one.
   connection.on("hello", () => {
     for (const job of shown.values()) job.element.remove();
     shown.clear();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Command } from "../modes/mode";
-import { keysOf, nameOfKey, normalised, shownKey } from "./keymap";
+import { keyCaps, keysOf, nameOfKey, normaliseKey } from "./keymap";
 
 const pressed = (key: string, more = {}) => ({
   key,
@@ -13,14 +13,14 @@ const pressed = (key: string, more = {}) => ({
 
 describe("keymap", () => {
   it("names a key the same however it was written or pressed", () => {
-    expect(nameOfKey(pressed("Z", { ctrlKey: true, shiftKey: true }))).toBe(normalised("Shift+Ctrl+Z"));
-    expect(nameOfKey(pressed(" "))).toBe(normalised("Space"));
-    expect(nameOfKey(pressed("k", { metaKey: true }))).toBe(normalised("Ctrl+K"));
-    expect(normalised("+")).toBe("+");
+    expect(nameOfKey(pressed("Z", { ctrlKey: true, shiftKey: true }))).toBe(normaliseKey("Shift+Ctrl+Z"));
+    expect(nameOfKey(pressed(" "))).toBe(normaliseKey("Space"));
+    expect(nameOfKey(pressed("k", { metaKey: true }))).toBe(normaliseKey("Ctrl+K"));
+    expect(normaliseKey("+")).toBe("+");
   });
 
-  it("keeps apart keys with different modifiers", () => {
-    const names = ["z", "Ctrl+z", "Ctrl+Shift+z", "Alt+z", "Shift+z"].map(normalised);
+  it("distinguishes keys with different modifiers", () => {
+    const names = ["z", "Ctrl+z", "Ctrl+Shift+z", "Alt+z", "Shift+z"].map(normaliseKey);
     expect(new Set(names).size).toBe(names.length);
   });
 
@@ -31,8 +31,8 @@ describe("keymap", () => {
     expect(keysOf({ ...turn, keys: ["Space"] }, "maya")).toEqual(["Space"]);
   });
 
-  it("shows caps a person can read", () => {
-    expect(shownKey("Ctrl+Shift+z")).toEqual(["Ctrl", "Shift", "Z"]);
-    expect(shownKey("Shift+ArrowLeft")).toEqual(["Shift", "←"]);
+  it("shows readable key caps", () => {
+    expect(keyCaps("Ctrl+Shift+z")).toEqual(["Ctrl", "Shift", "Z"]);
+    expect(keyCaps("Shift+ArrowLeft")).toEqual(["Shift", "←"]);
   });
 });

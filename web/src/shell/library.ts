@@ -1,4 +1,4 @@
-/** The library: characters, the clips and takes of the one on stage, and labels, found by words. */
+/** The library: characters, the clips and takes of the character on stage, and labels, with a search. */
 import type { Context } from "../context";
 import { labelChip } from "../controls/chip";
 import { showMenu } from "../controls/menu";
@@ -19,7 +19,7 @@ export interface Library {
 
 export function createLibrary(host: HTMLElement, context: Context, openFiles: () => void): Library {
   const { store, connection, notices } = context;
-  const chosen = new Set<string>();
+  const chosenLabels = new Set<string>();
   const search = h("input", { type: "search", placeholder: "Search", "aria-label": "Search the library" });
   const characters = rowList("Characters");
   const clips = rowList("Clips");
@@ -40,16 +40,16 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     takeSection,
   );
 
-  const tell = (message: Parameters<typeof connection.request>[0]) =>
-    void connection.request(message).catch(notices.failed);
+  const request = (message: Parameters<typeof connection.request>[0]) =>
+    void connection.request(message).catch(notices.showError);
 
   async function rename(what: "character" | "clip" | "take", target: string, name: string): Promise<void> {
     const answer = await askFor(`Rename this ${what}`, name);
-    if (answer && answer !== name) tell({ kind: "rename", what, target, name: answer });
+    if (answer && answer !== name) request({ kind: "rename", what, target, name: answer });
   }
 
   function characterRow(entry: CharacterEntry, document: Document): Row {
-    const open = () => tell({ kind: "show", character: entry.id, clip: entry.clips[0]?.name ?? null });
+    const open = () => request({ kind: "show", character: entry.id, clip: entry.clips[0]?.name ?? null });
     return {
       id: entry.id,
       current: entry.id === document.stage.character,
@@ -60,7 +60,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       ],
       open: () => entry.id !== document.stage.character && open(),
       rename: () => void rename("character", entry.id, entry.name),
-      remove: () => tell({ kind: "close", character: entry.id }),
+      remove: () => request({ kind: "close", character: entry.id }),
       menu: (at) =>
         showMenu(
           at,
@@ -68,7 +68,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
             { title: "Show on stage", run: open },
             { title: "Rename…", about: "F2", run: () => void rename("character", entry.id, entry.name) },
             ...exportItems(context, "character", entry.id),
-            { title: "Close", about: "Del", run: () => tell({ kind: "close", character: entry.id }) },
+            { title: "Close", about: "Del", run: () => request({ kind: "close", character: entry.id }) },
           ],
           entry.name,
         ),
@@ -78,7 +78,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   function clipRow(clip: ClipEntry, document: Document): Row {
     const character = document.stage.character;
     const target = `${character}/${clip.name}`;
-    const open = () => tell({ kind: "show", character, clip: clip.name });
+    const open = () => request({ kind: "show", character, clip: clip.name });
     const dots = clip.labels
       .slice(0, 3)
       .map((label) => h("span", { class: "dot", style: `--hue: ${labelColour(label)}` }));
@@ -93,7 +93,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       ],
       open,
       rename: () => void rename("clip", target, titleOf(clip)),
-      remove: () => tell({ kind: "delete", what: "clip", target }),
+      remove: () => request({ kind: "delete", what: "clip", target }),
       menu: (at) =>
         showMenu(
           at,
@@ -102,7 +102,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
             { title: "Rename…", about: "F2", run: () => void rename("clip", target, titleOf(clip)) },
             { title: "Labels…", run: () => void relabel(clip, character) },
             ...exportItems(context, "clip", target),
-            { title: "Remove", about: "Del", run: () => tell({ kind: "delete", what: "clip", target }) },
+            { title: "Remove", about: "Del", run: () => request({ kind: "delete", what: "clip", target }) },
           ],
           titleOf(clip),
         ),
@@ -110,7 +110,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   }
 
   async function relabel(clip: ClipEntry, character: string): Promise<void> {
-    const answer = await askFor("Labels of this clip, with commas between", clip.labels.join(", "));
+    const answer = await askFor("Labels of this clip, separated by commas", clip.labels.join(", "));
     if (answer === null) return;
     const names = [
       ...new Set(
@@ -120,11 +120,11 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
           .filter(Boolean),
       ),
     ];
-    tell({ kind: "label", character, clip: clip.name, labels: names });
+    request({ kind: "label", character, clip: clip.name, labels: names });
   }
 
   function takeRow(take: TakeEntry, document: Document): Row {
-    const open = () => tell({ kind: "show", character: take.character, take: take.id });
+    const open = () => request({ kind: "show", character: take.character, take: take.id });
     return {
       id: take.id,
       current: document.stage.driver === "take" && document.stage.drives === take.id,
@@ -134,7 +134,7 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       ],
       open,
       rename: () => void rename("take", take.id, take.name),
-      remove: () => tell({ kind: "delete", what: "take", target: take.id }),
+      remove: () => request({ kind: "delete", what: "take", target: take.id }),
       menu: (at) =>
         showMenu(
           at,
@@ -142,14 +142,14 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
             { title: "Show on stage", run: open },
             { title: "Rename…", about: "F2", run: () => void rename("take", take.id, take.name) },
             ...exportItems(context, "take", take.id),
-            { title: "Delete", about: "Del", run: () => tell({ kind: "delete", what: "take", target: take.id }) },
+            { title: "Delete", about: "Del", run: () => request({ kind: "delete", what: "take", target: take.id }) },
           ],
           take.name,
         ),
     };
   }
 
-  function teach(): HTMLElement {
+  function emptyHint(): HTMLElement {
     return h(
       "li",
       { class: "empty" },
@@ -159,12 +159,12 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
   }
 
   let drawn = "";
-  host.classList.add("waiting"); // nothing is seen before it is known: lists that fill would push each other about
+  host.classList.add("waiting"); // hidden until the document arrives, so that growing lists do not shift each other
 
   function draw(): void {
     const document = store.document;
     if (!document) return;
-    // A scrub changes the document at the pointer's rate, and nothing of it is listed here.
+    // Scrubbing changes the document at the pointer's rate, but nothing that is listed here.
     const { character, driver, drives } = document.stage;
     const content = JSON.stringify([
       document.characters,
@@ -173,27 +173,27 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
       driver,
       drives,
       search.value,
-      [...chosen],
+      [...chosenLabels],
     ]);
     if (content === drawn) return;
     drawn = content;
     host.classList.remove("waiting");
     const known = labelsOf(store.character()?.clips ?? []);
-    for (const label of chosen) if (!known.includes(label)) chosen.delete(label);
-    const rows = libraryRows(document, search.value, chosen);
+    for (const label of chosenLabels) if (!known.includes(label)) chosenLabels.delete(label);
+    const rows = libraryRows(document, search.value, chosenLabels);
     const total = store.character()?.clips.length ?? 0;
-    const filtered = search.value.trim() !== "" || chosen.size > 0;
+    const filtered = search.value.trim() !== "" || chosenLabels.size > 0;
     characterCount.textContent = document.characters.length ? String(document.characters.length) : "";
     clipCount.textContent = !total ? "" : filtered ? `${rows.clips.length} of ${total}` : String(total);
     characters.draw(
       rows.characters.map((entry) => characterRow(entry, document)),
-      teach(),
+      emptyHint(),
     );
     const none = !store.character()
       ? "A character's clips are listed here."
       : total
-        ? "No clip is called that. Clear the search, or choose fewer labels."
-        : "This character brought no clips. Drop a BVH or another glTF with motion for the same joints.";
+        ? "No clip matches. Clear the search, or choose fewer labels."
+        : "This character has no clips. Drop a BVH or another glTF with motion for the same joints.";
     clips.draw(
       rows.clips.map((clip) => clipRow(clip, document)),
       h("li", { class: "empty" }, none),
@@ -201,13 +201,13 @@ export function createLibrary(host: HTMLElement, context: Context, openFiles: ()
     takes.draw(rows.takes.map((take) => takeRow(take, document)));
     takeSection.classList.toggle("hidden", rows.takes.length === 0);
     const focus = [...labels.children].indexOf(window.document.activeElement as Element);
-    replace(labels, ...rows.labels.map((label) => labelChip(label, () => flip(label), chosen.has(label))));
+    replace(labels, ...rows.labels.map((label) => labelChip(label, () => toggleLabel(label), chosenLabels.has(label))));
     labels.classList.toggle("hidden", rows.labels.length === 0);
     (labels.children[focus] as HTMLElement | undefined)?.focus();
   }
 
-  function flip(label: string): void {
-    if (!chosen.delete(label)) chosen.add(label);
+  function toggleLabel(label: string): void {
+    if (!chosenLabels.delete(label)) chosenLabels.add(label);
     draw();
   }
 

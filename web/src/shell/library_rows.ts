@@ -1,4 +1,4 @@
-/** What the library lists for a search: characters, clips and takes that match its words and its labels. */
+/** The rows of the library for a search: characters, clips and takes that match its words and labels. */
 import type { CharacterEntry, ClipEntry, Document, TakeEntry } from "../protocol/messages";
 import { match } from "./fuzzy_match";
 
@@ -16,19 +16,21 @@ export function labelsOf(clips: readonly ClipEntry[]): string[] {
   return [...new Set(clips.flatMap((clip) => clip.labels))];
 }
 
-/** A word finds a character by name or file, a clip by title or label; a label filter is "any of these". */
+/** A word matches a character by name or file, and a clip by title or label; a clip needs any of the chosen labels. */
 export function libraryRows(document: Document, query: string, labels: ReadonlySet<string>): Rows {
-  const shown = document.characters.find((each) => each.id === document.stage.character);
+  const shown = document.characters.find((character) => character.id === document.stage.character);
   const clips = shown?.clips ?? [];
-  const found = (...texts: string[]) => match(query, texts.join(" ")) !== null;
+  const isMatch = (...texts: string[]) => match(query, texts.join(" ")) !== null;
   return {
-    // The one on stage is always listed: its clips would otherwise belong to nobody.
-    characters: document.characters.filter((each) => each.id === shown?.id || found(each.name, each.file)),
+    // The character on stage is always listed, as its clips are.
+    characters: document.characters.filter(
+      (character) => character.id === shown?.id || isMatch(character.name, character.file),
+    ),
     clips: clips.filter(
       (clip) =>
-        found(titleOf(clip), ...clip.labels) && (!labels.size || clip.labels.some((label) => labels.has(label))),
+        isMatch(titleOf(clip), ...clip.labels) && (!labels.size || clip.labels.some((label) => labels.has(label))),
     ),
-    takes: document.takes.filter((take) => take.character === shown?.id && found(take.name)),
+    takes: document.takes.filter((take) => take.character === shown?.id && isMatch(take.name)),
     labels: labelsOf(clips),
   };
 }

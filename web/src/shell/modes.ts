@@ -1,21 +1,21 @@
 /**
- * Going from one mode to another: one panel, overlay and perhaps timeline each, the mode in the address, the last one
- * remembered.
+ * Switches between modes: each has a panel, an overlay and optionally a timeline. The mode is in the address, and the
+ * last one is stored.
  */
 import { h } from "../dom";
 import { type Mode, modes } from "../modes/mode";
 import type { Docks } from "./docks";
-import { remember, remembered } from "./settings";
+import { storedSetting, storeSetting } from "./settings";
 
 export interface Modes {
   readonly current: Mode | null;
   go(mode: Mode): void;
   onChange(listener: (mode: Mode) => void): void;
-  /** Enters the mode that the address names, else the last one, else the first. */
-  begin(): void;
+  /** Enters the mode in the address, else the last one, else the first. */
+  start(): void;
 }
 
-/** The mode of an address's fragment ("#perform"), if there is one. */
+/** The mode of a URL fragment ("#perform"), if there is one. */
 export function modeOf(hash: string, all: readonly Mode[]): Mode | undefined {
   return all.find((mode) => `#${mode.id}` === hash);
 }
@@ -26,14 +26,14 @@ interface Parts {
   timeline: HTMLElement | null;
 }
 
-export function createModes(docks: Docks, failed: (reason: unknown) => void): Modes {
+export function createModes(docks: Docks, onError: (reason: unknown) => void): Modes {
   const panels = new Map<Mode, Parts>();
   const listeners: ((mode: Mode) => void)[] = [];
   let current: Mode | null = null;
 
-  function built(mode: Mode): Parts {
-    const have = panels.get(mode);
-    if (have) return have;
+  function buildParts(mode: Mode): Parts {
+    const existing = panels.get(mode);
+    if (existing) return existing;
     const panel = h("div", { class: "mode-panel", "data-mode": mode.id, role: "tabpanel", "aria-label": mode.title });
     const overlay = h("div", { class: "mode-overlay", "data-mode": mode.id });
     const timeline = mode.timeline ? h("div", { class: "mode-timeline", "data-mode": mode.id }) : null;
@@ -47,7 +47,7 @@ export function createModes(docks: Docks, failed: (reason: unknown) => void): Mo
       mode.overlay?.(overlay);
       if (timeline) mode.timeline?.(timeline);
     } catch (reason) {
-      failed(reason);
+      onError(reason);
     }
     return parts;
   }
@@ -57,28 +57,29 @@ export function createModes(docks: Docks, failed: (reason: unknown) => void): Mo
     try {
       current?.leave();
     } catch (reason) {
-      failed(reason);
+      onError(reason);
     }
     current = mode;
-    const mine = built(mode);
-    for (const each of panels.values())
-      for (const part of [each.panel, each.overlay, each.timeline]) part?.classList.toggle("hidden", each !== mine);
-    docks.timeline.classList.toggle("of-mode", mine.timeline !== null);
-    docks.tall(mine.timeline !== null);
-    docks.bare(mode.hidesDocks ?? false);
-    remember("mode", mode.id);
+    const parts = buildParts(mode);
+    for (const other of panels.values())
+      for (const part of [other.panel, other.overlay, other.timeline])
+        part?.classList.toggle("hidden", other !== parts);
+    docks.timeline.classList.toggle("of-mode", parts.timeline !== null);
+    docks.setTall(parts.timeline !== null);
+    docks.setBare(mode.hidesDocks ?? false);
+    storeSetting("mode", mode.id);
     if (location.hash !== `#${mode.id}`) history.replaceState(null, "", `#${mode.id}`);
     for (const listener of listeners) listener(mode);
     try {
       mode.enter();
     } catch (reason) {
-      failed(reason);
+      onError(reason);
     }
   }
 
   window.addEventListener("hashchange", () => {
-    const asked = modeOf(location.hash, modes());
-    if (asked) go(asked);
+    const mode = modeOf(location.hash, modes());
+    if (mode) go(mode);
   });
 
   return {
@@ -87,9 +88,9 @@ export function createModes(docks: Docks, failed: (reason: unknown) => void): Mo
     },
     go,
     onChange: (listener) => void listeners.push(listener),
-    begin() {
+    start() {
       const all = modes();
-      go(modeOf(location.hash, all) ?? modeOf(`#${remembered("mode", "stage")}`, all) ?? all[0]);
+      go(modeOf(location.hash, all) ?? modeOf(`#${storedSetting("mode", "stage")}`, all) ?? all[0]);
     },
   };
 }

@@ -1,10 +1,10 @@
-/** The palette (Ctrl+K): every command by name, with its key. */
+/** The palette (Ctrl+K): all commands by name, with their keys. */
 import { h, replace } from "../dom";
 import type { Command } from "../modes/mode";
-import { ranked } from "./fuzzy_match";
-import { type Keymap, shownKey } from "./keymap";
+import { rank } from "./fuzzy_match";
+import { type Keymap, keyCaps } from "./keymap";
 
-const MOST = 60; // rows that are shown; more letters find the rest
+const MAX_ROWS = 60; // a longer query finds the others
 
 export interface Palette {
   open(): void;
@@ -31,10 +31,10 @@ export function createPalette(keymap: Keymap): Palette {
 
   function keys(command: Command): HTMLElement | null {
     const [first] = keymap.keys(command);
-    return first ? h("span", { class: "palette-keys" }, ...shownKey(first).map((part) => h("kbd", {}, part))) : null;
+    return first ? h("span", { class: "palette-keys" }, ...keyCaps(first).map((part) => h("kbd", {}, part))) : null;
   }
 
-  function marked(title: string, places: number[]): HTMLElement {
+  function highlightMatch(title: string, places: number[]): HTMLElement {
     const span = h("span", { class: "nowrap" });
     const at = new Set(places);
     let run = "";
@@ -49,12 +49,12 @@ export function createPalette(keymap: Keymap): Palette {
   }
 
   function draw(): void {
-    const found = ranked(field.value, keymap.commands(), (command) => command.title);
-    shown = found.slice(0, MOST).map((each) => each.item);
+    const matches = rank(field.value, keymap.commands(), (command) => command.title);
+    shown = matches.slice(0, MAX_ROWS).map((ranked) => ranked.item);
     current = 0;
     replace(
       list,
-      ...found.slice(0, MOST).map(({ item, match }, index) => {
+      ...matches.slice(0, MAX_ROWS).map(({ item, match }, index) => {
         const off = item.enabled !== undefined && !item.enabled();
         return h(
           "li",
@@ -63,18 +63,18 @@ export function createPalette(keymap: Keymap): Palette {
             id: `palette-${index}`,
             "aria-disabled": off ? "true" : null,
             onclick: () => choose(index),
-            onpointermove: () => mark(index),
+            onpointermove: () => setCurrent(index),
           },
-          marked(item.title, match.places),
+          highlightMatch(item.title, match.places),
           keys(item),
         );
       }),
       shown.length ? null : h("li", { class: "empty" }, "No command has that name. Fewer letters find more."),
     );
-    mark(0);
+    setCurrent(0);
   }
 
-  function mark(index: number): void {
+  function setCurrent(index: number): void {
     list.children[current]?.removeAttribute("aria-selected");
     current = index;
     const row = list.children[current];
@@ -95,7 +95,7 @@ export function createPalette(keymap: Keymap): Palette {
   }
 
   function close(): void {
-    field.blur(); // a field that is no longer seen would keep the next key
+    field.blur(); // a hidden field would receive the next key
     dialog.close();
   }
 
@@ -105,7 +105,7 @@ export function createPalette(keymap: Keymap): Palette {
     const to = { ArrowDown: current + 1, ArrowUp: current - 1, PageDown: current + 8, PageUp: current - 8 }[event.key];
     if (event.key === "Enter") choose(current);
     else if (to !== undefined && shown.length)
-      mark((Math.max(-1, Math.min(shown.length, to)) + shown.length) % shown.length);
+      setCurrent((Math.max(-1, Math.min(shown.length, to)) + shown.length) % shown.length);
     else if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) close();
     else return;
     event.preventDefault();

@@ -1,12 +1,12 @@
-/** The corner's figures: what a frame costs, here and on the server; once a second, so that they can be read. */
+/** Performance figures in the corner: the time of a frame on the page and on the server, updated once a second. */
 import type { Context } from "../context";
 import { h } from "../dom";
 
-export function createFigures(host: HTMLElement, { stage, connection, store }: Context): void {
+export function createPerformanceOverlay(host: HTMLElement, { stage, connection, store }: Context): void {
   const text = h("output", {
     class: "figures",
     "aria-label": "Frames",
-    title: "Pictures a second and time a picture on this page; server: processor time a frame",
+    title: "Frames per second and time per frame on this page; server: CPU time per frame",
   });
   host.append(text);
   let server = "";

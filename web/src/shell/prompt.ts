@@ -1,7 +1,7 @@
-/** One question with one line of answer, over the page. */
+/** A dialog with one question and a one-line answer. */
 import { h } from "../dom";
 
-/** What was answered, or null where it was cancelled or left empty. */
+/** Returns the answer; null if cancelled. */
 export function askFor(question: string, answer: string): Promise<string | null> {
   const field = h("input", {
     type: "text",

@@ -1,4 +1,4 @@
-/** A list of rows that arrows walk and Enter opens; it keeps its place and its focus when it is drawn anew. */
+/** A list of rows: arrow keys move the focus, Enter opens a row. Redrawing keeps scroll position and focus. */
 import { type Child, h, replace } from "../dom";
 
 export interface Row {
@@ -29,7 +29,7 @@ export function rowList(label: string): RowList {
     const all = items();
     const item = all[Math.max(0, Math.min(all.length - 1, index))];
     if (!item) return;
-    for (const each of all) each.tabIndex = each === item ? 0 : -1;
+    for (const row of all) row.tabIndex = row === item ? 0 : -1;
     focused = item.dataset.id ?? "";
     item.focus();
     item.scrollIntoView({ block: "nearest" });
@@ -94,7 +94,7 @@ export function rowList(label: string): RowList {
       element.scrollTop = scroll;
       if (had)
         items()
-          .find((each) => each.dataset.id === focused)
+          .find((row) => row.dataset.id === focused)
           ?.focus({ preventScroll: true });
     },
   };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moved, roundStep, snapped, ticks, timeOf, xOf, zoomed } from "./ruler";
+import { panSpan, roundStep, snapToFrame, ticks, timeOf, xOf, zoomSpan } from "./ruler";
 
 describe("ruler", () => {
   const view = { start: 2, stop: 6 };
@@ -24,23 +24,23 @@ describe("ruler", () => {
     }
   });
 
-  it("puts small ticks on frames where each has room", () => {
+  it("puts small ticks on frames if there is room", () => {
     const small = ticks({ start: 0, stop: 1 }, 900, 24).filter((tick) => !tick.label);
     for (const tick of small) expect(tick.time * 24).toBeCloseTo(Math.round(tick.time * 24), 6);
   });
 
   it("snaps to frames inside the span", () => {
-    expect(snapped(0.51, 24, { start: 0, stop: 2 })).toBeCloseTo(0.5, 10);
-    expect(snapped(9, 24, { start: 0, stop: 2 })).toBe(2);
-    expect(snapped(-1, 24, { start: 0, stop: 2 })).toBe(0);
+    expect(snapToFrame(0.51, 24, { start: 0, stop: 2 })).toBeCloseTo(0.5, 10);
+    expect(snapToFrame(9, 24, { start: 0, stop: 2 })).toBe(2);
+    expect(snapToFrame(-1, 24, { start: 0, stop: 2 })).toBe(0);
   });
 
-  it("zooms around a time without moving it, and never leaves the whole", () => {
+  it("zooms around a fixed time, within the whole", () => {
     const whole = { start: 0, stop: 10 };
-    const near = zoomed(view, 0.5, 3, whole);
+    const near = zoomSpan(view, 0.5, 3, whole);
     expect(xOf(3, near, 100)).toBeCloseTo(xOf(3, view, 100), 10);
-    expect(zoomed(view, 1000, 3, whole)).toEqual(whole);
-    expect(moved(view, 100, whole)).toEqual({ start: 6, stop: 10 });
-    expect(moved(view, -100, whole)).toEqual({ start: 0, stop: 4 });
+    expect(zoomSpan(view, 1000, 3, whole)).toEqual(whole);
+    expect(panSpan(view, 100, whole)).toEqual({ start: 6, stop: 10 });
+    expect(panSpan(view, -100, whole)).toEqual({ start: 0, stop: 4 });
   });
 });

@@ -1,4 +1,4 @@
-/** The arithmetic of a timeline: which times are shown where, and where ticks stand. */
+/** The arithmetic of a timeline: positions of times, and ticks. */
 
 export interface Span {
   start: number; // seconds
@@ -7,36 +7,36 @@ export interface Span {
 
 export interface Tick {
   time: number;
-  label: string; // empty for a small one
+  label: string; // empty for a small tick
 }
 
-const LABEL_SPACE = 64; // px between labelled ticks, at least
-const SMALL_SPACE = 6; // px between small ones
+const LABEL_SPACE_PX = 64; // minimum between labelled ticks
+const TICK_SPACE_PX = 6; // minimum between small ticks
 
 export const xOf = (time: number, view: Span, width: number) =>
   ((time - view.start) / (view.stop - view.start)) * width;
 export const timeOf = (x: number, view: Span, width: number) => view.start + (x / width) * (view.stop - view.start);
 
-/** The nearest frame's time, inside a span. */
-export function snapped(time: number, rate: number, span: Span): number {
+/** The time of the nearest frame, within a span. */
+export function snapToFrame(time: number, rate: number, span: Span): number {
   const onFrame = rate > 0 ? Math.round(time * rate) / rate : time;
   return Math.min(span.stop, Math.max(span.start, onFrame));
 }
 
-/** The smallest of 1, 2, 5 times a power of ten that is not below a value. */
+/** The smallest of 1, 2, 5 times a power of ten that is at least a value. */
 export function roundStep(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const digit = value / power;
   return power * (digit <= 1.0000001 ? 1 : digit <= 2.0000001 ? 2 : digit <= 5.0000001 ? 5 : 10);
 }
 
-/** Ticks of a view: labelled in seconds; small ones between, on frames where there is room for each frame. */
+/** The ticks of a view: labelled ones in seconds, and small ones between them, on frames if there is room. */
 export function ticks(view: Span, width: number, rate: number): Tick[] {
   const span = view.stop - view.start;
   if (!(span > 0) || width <= 0) return [];
-  const step = roundStep((span * LABEL_SPACE) / width);
+  const step = roundStep((span * LABEL_SPACE_PX) / width);
   const frame = rate > 0 ? 1 / rate : 0;
-  const perFrame = frame > 0 && (frame / span) * width >= SMALL_SPACE;
+  const perFrame = frame > 0 && (frame / span) * width >= TICK_SPACE_PX;
   const digit = Math.round(step / 10 ** Math.floor(Math.log10(step) + 1e-9));
   const small = perFrame ? frame : step / (digit === 2 ? 4 : 5);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
@@ -52,16 +52,16 @@ export function ticks(view: Span, width: number, rate: number): Tick[] {
   return result;
 }
 
-/** A view zoomed by a factor around a time, kept inside a whole. */
-export function zoomed(view: Span, factor: number, around: number, whole: Span): Span {
+/** Zooms a view by a factor around a time, within `whole`. */
+export function zoomSpan(view: Span, factor: number, around: number, whole: Span): Span {
   const most = whole.stop - whole.start;
   const span = Math.min(most, Math.max(Math.min(0.1, most), (view.stop - view.start) * factor));
   const part = (around - view.start) / (view.stop - view.start);
-  return moved({ start: around - part * span, stop: around - part * span + span }, 0, whole);
+  return panSpan({ start: around - part * span, stop: around - part * span + span }, 0, whole);
 }
 
-/** A view moved by seconds, kept inside a whole. */
-export function moved(view: Span, seconds: number, whole: Span): Span {
+/** Moves a view by seconds, within `whole`. */
+export function panSpan(view: Span, seconds: number, whole: Span): Span {
   const span = view.stop - view.start;
   const start = Math.min(whole.stop - span, Math.max(whole.start, view.start + seconds));
   return { start, stop: start + span };

@@ -1,11 +1,11 @@
-/** Keeps the stage in step with the document: fetches a character when it is put on, shows that it is coming. */
+/** Keeps the stage in sync with the document: fetches the character and shows a spinner meanwhile. */
 import type { Context } from "../context";
 import { h } from "../dom";
 
-const SLOW = 150; // ms before a wait is shown
+const SPINNER_DELAY_MS = 150;
 
-/** The sentence of an answer that is not a success. */
-export async function refusal(answer: Response): Promise<string> {
+/** The error message of a failed response. */
+export async function errorText(answer: Response): Promise<string> {
   try {
     const body = (await answer.json()) as { sentence?: string };
     return body.sentence ?? `The server answered ${answer.status}.`;
@@ -14,7 +14,7 @@ export async function refusal(answer: Response): Promise<string> {
   }
 }
 
-export function keepStaged({ stage, store, notices, connection }: Context, host: HTMLElement): void {
+export function syncStage({ stage, store, notices, connection }: Context, host: HTMLElement): void {
   const wait = h(
     "div",
     { class: "loading hidden", role: "status" },
@@ -22,37 +22,37 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
     h("span", {}),
   );
   host.append(wait);
-  let shown = ""; // the character on stage, or on its way there
+  let shownId = ""; // the character on stage or being fetched
   let current: AbortController | null = null;
 
-  async function put(id: string, name: string): Promise<void> {
+  async function showCharacter(id: string, name: string): Promise<void> {
     current?.abort();
-    const mine = new AbortController();
-    current = mine;
+    const controller = new AbortController();
+    current = controller;
     const slow = setTimeout(() => {
       (wait.lastChild as HTMLElement).textContent = `${name} is getting ready`;
       wait.classList.remove("hidden");
-    }, SLOW);
+    }, SPINNER_DELAY_MS);
     try {
       const address = `stage/${encodeURIComponent(id)}`;
-      const fetched = async (from: string): Promise<ArrayBuffer> => {
-        const answer = await fetch(from, { signal: mine.signal });
-        if (!answer.ok) throw new Error(await refusal(answer));
+      const fetchBuffer = async (from: string): Promise<ArrayBuffer> => {
+        const answer = await fetch(from, { signal: controller.signal });
+        if (!answer.ok) throw new Error(await errorText(answer));
         return answer.arrayBuffer();
       };
-      const description = await fetched(address);
-      if (mine.signal.aborted) return;
+      const description = await fetchBuffer(address);
+      if (controller.signal.aborted) return;
       await stage.show(
         description,
         (texture) => `${address}/texture/${texture}`,
-        () => fetched(`${address}/sketch`),
+        () => fetchBuffer(`${address}/sketch`),
       );
       stage.canvas.dataset.staged = id;
     } catch (reason) {
-      // A character that has been closed meanwhile: the document that says so may still be on its way.
+      // The character may have been closed meanwhile; wait for the document that says so.
       await connection.request({ kind: "ping" }).catch(() => undefined);
-      if (mine.signal.aborted) return;
-      shown = "";
+      if (controller.signal.aborted) return;
+      shownId = "";
       notices.show(
         "error",
         `${name} could not be put on stage: ${reason instanceof Error ? reason.message : String(reason)}`,
@@ -60,21 +60,21 @@ export function keepStaged({ stage, store, notices, connection }: Context, host:
       );
     } finally {
       clearTimeout(slow);
-      if (current === mine) wait.classList.add("hidden");
+      if (current === controller) wait.classList.add("hidden");
     }
   }
 
   store.onDocument((document) => {
     const id = document.stage.character;
     stage.select(document.selection);
-    if (id === shown) return;
-    shown = id;
+    if (id === shownId) return;
+    shownId = id;
     const entry = store.character();
     if (entry?.visible === false && !entry.joints) return stage.clear();
-    if (entry) void put(id, entry.name);
+    if (entry) void showCharacter(id, entry.name);
     else stage.clear();
   });
-  // A server that came back may have read its files anew.
+  // A restarted server may have read its files again.
   connection.onState((state) => {
     if (state === "lost") current?.abort();
   });

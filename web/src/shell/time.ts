@@ -1,4 +1,4 @@
-/** Times as people read them. */
+/** Times and sizes as text. */
 
 /** A span of time in words: "0.8 s", "12 s", "3 min 5 s". */
 export function duration(seconds: number): string {

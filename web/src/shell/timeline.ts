@@ -1,21 +1,23 @@
-/** The timeline: the transport, and below it a ruler with labels, moments and takes, or the strip of what is live. */
+/**
+ * The timeline: the transport, and below it a ruler with labels, moments and takes, or the strip of a live performance.
+ */
 import type { Context } from "../context";
 import { h } from "../dom";
 import { createLiveStrip } from "./live_strip";
 import { type Span, xOf } from "./ruler";
-import { drawTimeline, GUTTER, type Picture } from "./timeline_picture";
-import { addGestures } from "./timeline_pointer";
+import { drawTimeline, GUTTER_PX, type Picture } from "./timeline_picture";
+import { addPointer } from "./timeline_pointer";
 import type { Transport } from "./transport";
 import { createTransportBar } from "./transport_bar";
 
-/** The part of the timeline that gestures work on. */
+/** The part of the timeline that the pointer works on. */
 export interface Track {
   element: HTMLElement;
   view: Span; // the times that are shown; setting it draws
   whole(): Span;
   width(): number; // px of the ruler
   picture(): Picture | null;
-  /** Draws it with another range, before the server knows of it; null: as it is. */
+  /** Draws another range before the server confirms it; null draws the current one. */
   preview(range: Span | null): void;
 }
 
@@ -28,8 +30,8 @@ function createTrack({ store }: Context, transport: Transport): Track {
   let view: Span = { start: 0, stop: 1 };
   let shown = "";
   let picture: Picture | null = null;
-  const whole = (): Span => ({ start: 0, stop: Math.max(0.1, transport.playing()?.seconds ?? 0) });
-  const width = () => Math.max(1, element.clientWidth - GUTTER);
+  const whole = (): Span => ({ start: 0, stop: Math.max(0.1, transport.playable()?.seconds ?? 0) });
+  const width = () => Math.max(1, element.clientWidth - GUTTER_PX);
 
   function drawTime(): void {
     element.setAttribute("aria-valuenow", store.time.toFixed(3));
@@ -38,7 +40,7 @@ function createTrack({ store }: Context, transport: Transport): Track {
   }
 
   function draw(range: Span | null = null): void {
-    const playing = transport.playing();
+    const playing = transport.playable();
     const stage = store.document?.stage;
     const driver = stage ? `${stage.character} ${stage.driver} ${stage.drives}` : "";
     if (driver !== shown) view = whole();
@@ -78,7 +80,7 @@ export function createTimeline(host: HTMLElement, context: Context, transport: T
   const track = createTrack(context, transport);
   const strip = createLiveStrip(context);
   const message = h("div", { class: "timeline-message muted" });
-  addGestures(track, context, transport);
+  addPointer(track, context, transport);
   host.append(
     createTransportBar(store, transport),
     h("div", { class: "timeline-body" }, track.element, strip.element, message),

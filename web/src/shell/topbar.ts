@@ -1,4 +1,4 @@
-/** The top bar: modes, undo and redo, export, and whether the studio is live. */
+/** The top bar: modes, undo and redo, export, and the state of the connection. */
 import type { Context } from "../context";
 import { type Item, showMenu } from "../controls/menu";
 import { h, icon } from "../dom";
@@ -18,13 +18,13 @@ const ICONS = {
   command: "M3 5l3 3l-3 3M8 11.5h5",
 };
 const STATES: Record<ConnectionState, [string, string]> = {
-  connecting: ["connecting", "The page is looking for its server"],
+  connecting: ["connecting", "The page connects to its server"],
   live: ["live", "Connected to the studio's server"],
-  lost: ["reconnecting", "The server does not answer; the page comes back by itself, nothing is lost"],
+  lost: ["reconnecting", "The server does not answer; the page reconnects by itself, nothing is lost"],
 };
 
 export interface Topbar {
-  mark(mode: Mode): void;
+  markMode(mode: Mode): void;
 }
 
 export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) => void, palette: () => void): Topbar {
@@ -48,7 +48,7 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
   );
   function choose(mode: Mode, event: MouseEvent): void {
     go(mode);
-    // A click by hand leaves the keys to the mode; arrows keep the focus in the list.
+    // After a click the keys belong to the mode; with arrow keys the focus stays in the list.
     if (event.detail > 0) (event.currentTarget as HTMLElement).blur();
   }
 
@@ -64,7 +64,7 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
     next.focus();
   });
 
-  const act = (kind: "undo" | "redo") => () => void connection.request({ kind }).catch(notices.failed);
+  const act = (kind: "undo" | "redo") => () => void connection.request({ kind }).catch(notices.showError);
   const undo = h(
     "button",
     { type: "button", class: "quiet square", "aria-label": "Undo", onclick: act("undo") },
@@ -75,30 +75,30 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
     { type: "button", class: "quiet square", "aria-label": "Redo", onclick: act("redo") },
     icon(ICONS.redo),
   );
-  const exporting = h(
+  const exportButton = h(
     "button",
-    { type: "button", class: "quiet", "aria-haspopup": "menu", title: "Write what is on stage as a file" },
+    { type: "button", class: "quiet", "aria-haspopup": "menu", title: "Export what is on stage as a file" },
     icon(ICONS.export),
     h("span", { class: "wide" }, "Export"),
   );
-  exporting.addEventListener("click", () => showMenu(exporting, exportsOfStage(context)));
+  exportButton.addEventListener("click", () => showMenu(exportButton, stageExportItems(context)));
   const dock = (name: DockName, title: string) =>
     h(
       "button",
       { type: "button", class: "quiet square", "aria-label": title, title, onclick: () => docks.toggle(name) },
       icon(ICONS[name]),
     );
-  const docking = {
+  const dockButtons = {
     library: dock("library", "Library"),
     timeline: dock("timeline", "Timeline"),
     panel: dock("panel", "Panel"),
   };
-  const light = h("span", { class: "live-word" });
+  const stateText = h("span", { class: "live-word" });
   const live = h(
     "span",
     { class: "live", role: "status" },
     h("span", { class: "live-dot", "aria-hidden": "true" }),
-    light,
+    stateText,
   );
   docks.topbar.append(
     h(
@@ -124,15 +124,15 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
     ),
     undo,
     redo,
-    exporting,
-    h("span", { class: "docking" }, docking.library, docking.timeline, docking.panel),
+    exportButton,
+    h("span", { class: "docking" }, dockButtons.library, dockButtons.timeline, dockButtons.panel),
     live,
   );
 
   function drawState(state: ConnectionState): void {
     const [word, title] = STATES[state];
     live.className = `live ${state}`;
-    light.textContent = word;
+    stateText.textContent = word;
     live.title = title;
   }
   connection.onState(drawState);
@@ -142,25 +142,25 @@ export function createTopbar(docks: Docks, context: Context, go: (mode: Mode) =>
     redo.disabled = !store.canRedo;
     undo.title = store.canUndo ? `Undo: ${store.undoes} (Ctrl+Z)` : "Nothing to undo";
     redo.title = store.canRedo ? `Redo: ${store.redoes} (Ctrl+Shift+Z)` : "Nothing to redo";
-    exporting.disabled = !store.character();
+    exportButton.disabled = !store.character();
   });
   docks.onChange(() => {
-    for (const [name, button] of Object.entries(docking))
+    for (const [name, button] of Object.entries(dockButtons))
       button.setAttribute("aria-pressed", String(docks.isOpen(name as DockName)));
   });
 
   return {
-    mark(mode) {
-      for (const [each, button] of buttons) {
-        button.setAttribute("aria-selected", String(each === mode));
-        button.tabIndex = each === mode ? 0 : -1;
+    markMode(mode) {
+      for (const [buttonMode, button] of buttons) {
+        button.setAttribute("aria-selected", String(buttonMode === mode));
+        button.tabIndex = buttonMode === mode ? 0 : -1;
       }
     },
   };
 }
 
-/** What can be written of what is on stage: the clip or take alone first, then the whole character. */
-export function exportsOfStage(context: Context): Item[] {
+/** Export items for the stage: the clip, edit or take first, then the whole character. */
+export function stageExportItems(context: Context): Item[] {
   const { store } = context;
   const character = store.character();
   const clip = store.clip();

@@ -1,4 +1,4 @@
-/** The transport's buttons: play, step, loop, rate, and the time in figures. */
+/** The transport's controls: play, step, loop, rate, and the time as text. */
 import { numberField } from "../controls/number";
 import { h, icon } from "../dom";
 import type { Store } from "../store";
@@ -15,48 +15,48 @@ const ICONS = {
   loop: "M4 5.5h7a2.5 2.5 0 0 1 0 5H5M6.5 8L4 10.5L6.5 13M4 5.5",
 };
 
-function button(label: string, path: string, run: () => void, filled = false): HTMLButtonElement {
+function iconButton(label: string, path: string, run: () => void, filled = false): HTMLButtonElement {
   const attributes = { class: "quiet square", type: "button", "aria-label": label, title: label, onclick: run };
   return h("button", attributes, icon(path, filled));
 }
 
 export function createTransportBar(store: Store, transport: Transport): HTMLElement {
   const play = h("button", { class: "square play", type: "button", onclick: () => transport.toggle() });
-  const loop = button("Loop", ICONS.loop, () => transport.toggleLoop());
-  const before = [
-    button("To the beginning (Shift ←)", ICONS.first, () => transport.toEnd(-1), true),
-    button("One frame back (←)", ICONS.back, () => transport.step(-1)),
+  const loop = iconButton("Loop", ICONS.loop, () => transport.toggleLoop());
+  const leftButtons = [
+    iconButton("To the beginning (Shift ←)", ICONS.first, () => transport.toEnd(-1), true),
+    iconButton("One frame back (←)", ICONS.back, () => transport.step(-1)),
   ];
-  const after = [
-    button("One frame on (→)", ICONS.forward, () => transport.step(1)),
-    button("To the end (Shift →)", ICONS.last, () => transport.toEnd(1), true),
+  const rightButtons = [
+    iconButton("One frame on (→)", ICONS.forward, () => transport.step(1)),
+    iconButton("To the end (Shift →)", ICONS.last, () => transport.toEnd(1), true),
     loop,
   ];
   const change = (value: number) => transport.setRate(value);
   const rate = numberField({ label: "Rate", value: 1, minimum: 0.05, maximum: 4, step: 0.05, unit: "×", change });
-  const now = h("output", { class: "clock", "aria-label": "Time" });
+  const clockText = h("output", { class: "clock", "aria-label": "Time" });
   const title = h("span", { class: "timeline-title nowrap" });
   const again = { class: "quiet small", type: "button", onclick: () => transport.wholeRange() };
   const whole = h("button", again, "Whole range");
 
   function drawTime(): void {
-    const what = transport.playing();
-    now.classList.toggle("hidden", !what);
+    const what = transport.playable();
+    clockText.classList.toggle("hidden", !what);
     if (!what) return;
-    now.textContent = `${clock(store.time)} / ${clock(what.seconds)} · frame ${Math.round(store.time * what.rate)}`;
+    const frame = Math.round(store.time * what.rate);
+    clockText.textContent = `${clock(store.time)} / ${clock(what.seconds)} · frame ${frame}`;
   }
 
   store.onDocument(({ stage }) => {
-    const what = transport.playing();
+    const what = transport.playable();
     const range = transport.range();
-    for (const each of [...before, ...after]) each.disabled = !what;
+    for (const element of [...leftButtons, ...rightButtons]) element.disabled = !what;
     play.replaceChildren(icon(stage.playing ? ICONS.pause : ICONS.play, !stage.playing));
     play.setAttribute("aria-label", stage.playing ? "Pause" : "Play");
     play.title = stage.playing ? "Pause (Space)" : "Play (Space)";
     loop.setAttribute("aria-pressed", String(stage.loop));
     rate.value = stage.rate;
-    title.textContent =
-      what?.name ?? (stage.driver === "model" ? "Live: made as it plays. Record a take to keep it." : "");
+    title.textContent = what?.name ?? (stage.driver === "model" ? "Live performance. Record a take to keep it." : "");
     whole.classList.toggle("unseen", !what || (range.start <= 0 && range.stop >= what.seconds - 1e-6));
     drawTime();
   });
@@ -65,11 +65,11 @@ export function createTransportBar(store: Store, transport: Transport): HTMLElem
   return h(
     "div",
     { class: "transport", role: "toolbar", "aria-label": "Transport" },
-    ...before,
+    ...leftButtons,
     play,
-    ...after,
+    ...rightButtons,
     rate.element,
-    now,
+    clockText,
     title,
     h("span", { class: "spring" }),
     whole,

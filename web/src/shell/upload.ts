@@ -1,8 +1,8 @@
-/** Files on their way to the server: grouped by what belongs together, so that one broken file spoils no other. */
+/** Uploads: files are grouped with those that they refer to, so that one broken file does not affect the others. */
 import type { Context } from "../context";
-import { Refused } from "../protocol/connection";
+import { RequestError } from "../protocol/connection";
 import type { FormatEntry, Opened } from "../protocol/messages";
-import { refusal } from "./stage_sync";
+import { errorText } from "./stage_sync";
 
 export type FileState = "waiting" | "sending" | "opened" | "kept" | "failed";
 
@@ -10,49 +10,50 @@ export interface Arrival {
   name: string;
   size: number;
   state: FileState;
-  sentence: string; // why not, or what reading had to change
+  sentence: string; // the error, or notes of the reader
 }
 
-/** Formats whose files refer to others beside them. */
-const REFERRING = [".gltf", ".obj", ".usda", ".usd", ".amc"];
-const COMPANIONS = [".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga", ".asf"];
+/** Endings of formats whose files refer to others beside them. */
+const REFERRING_ENDINGS = [".gltf", ".obj", ".usda", ".usd", ".amc"];
+const COMPANION_ENDINGS = [".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga", ".asf"];
 
-const ends = (name: string, endings: readonly string[]) =>
+const hasEnding = (name: string, endings: readonly string[]) =>
   endings.some((ending) => name.toLowerCase().endsWith(ending));
 
 export interface Group<T> {
   main: T; // the file that is opened
-  companions: T[]; // those that it may refer to
+  companions: T[]; // the files that it may refer to
 }
 
 /**
- * Which files are opened, each with the others that it may need; and those that nothing here can open.
- * Motion comes after characters, so that it finds whom it moves.
+ * Groups files into those that are opened, each with the others that it may need, and those that cannot be opened.
+ * Motion comes after characters, so that its character exists.
  */
-export function grouped<T extends { name: string }>(
+export function groupFiles<T extends { name: string }>(
   files: readonly T[],
   endings: readonly string[],
 ): { groups: Group<T>[]; unknown: T[] } {
-  const skeletonAlone = !files.some((file) => ends(file.name, [".amc"]));
-  const isCompanion = (file: T) => ends(file.name, COMPANIONS) && !(skeletonAlone && ends(file.name, [".asf"]));
+  const skeletonAlone = !files.some((file) => hasEnding(file.name, [".amc"]));
+  const isCompanion = (file: T) =>
+    hasEnding(file.name, COMPANION_ENDINGS) && !(skeletonAlone && hasEnding(file.name, [".asf"]));
   const companions = files.filter(isCompanion);
-  const mains = files.filter((file) => !isCompanion(file) && ends(file.name, endings));
-  const late = (file: T) => Number(ends(file.name, [".csv", ".json"]));
-  mains.sort((a, b) => late(a) - late(b));
-  const groups = mains.map((main) => ({ main, companions: ends(main.name, REFERRING) ? companions : [] }));
-  const taken = new Set(groups.flatMap((group) => [group.main, ...group.companions]));
-  return { groups, unknown: files.filter((file) => !taken.has(file)) };
+  const mains = files.filter((file) => !isCompanion(file) && hasEnding(file.name, endings));
+  const loadOrder = (file: T) => Number(hasEnding(file.name, [".csv", ".json"]));
+  mains.sort((a, b) => loadOrder(a) - loadOrder(b));
+  const groups = mains.map((main) => ({ main, companions: hasEnding(main.name, REFERRING_ENDINGS) ? companions : [] }));
+  const used = new Set(groups.flatMap((group) => [group.main, ...group.companions]));
+  return { groups, unknown: files.filter((file) => !used.has(file)) };
 }
 
 async function post(group: Group<File>): Promise<Opened> {
   const form = new FormData();
   for (const file of [group.main, ...group.companions]) form.append("files", file, file.name);
   const answer = await fetch("upload", { method: "POST", body: form });
-  if (!answer.ok) throw new Refused(await refusal(answer));
+  if (!answer.ok) throw new RequestError(await errorText(answer));
   return (await answer.json()) as Opened;
 }
 
-/** Sends files and tells, after each step, what has become of them. */
+/** Uploads files and reports their states after each step. */
 export async function sendFiles(
   files: readonly File[],
   { store, notices }: Pick<Context, "store" | "notices">,
@@ -64,18 +65,18 @@ export async function sendFiles(
   const arrivals = new Map<File, Arrival>(
     files.map((file) => [file, { name: file.name, size: file.size, state: "waiting", sentence: "" }]),
   );
-  const say = (file: File, state: FileState, sentence = "") => {
+  const setState = (file: File, state: FileState, sentence = "") => {
     arrivals.set(file, { ...(arrivals.get(file) as Arrival), state, sentence });
     draw([...arrivals.values()]);
   };
-  const { groups, unknown } = grouped(files, endings);
+  const { groups, unknown } = groupFiles(files, endings);
   for (const file of unknown) {
-    say(file, "failed", `${file.name} is of no kind that can be opened here; known are ${endings.join(", ")}.`);
+    setState(file, "failed", `${file.name} cannot be opened here; known are ${endings.join(", ")}.`);
   }
   for (const group of groups) {
     const size = [group.main, ...group.companions].reduce((sum, file) => sum + file.size, 0);
     if (size > largest) {
-      say(
+      setState(
         group.main,
         "failed",
         `This is larger than the ${Math.floor(largest / (1 << 20))} MB that the page may send; ` +
@@ -83,22 +84,22 @@ export async function sendFiles(
       );
       continue;
     }
-    say(group.main, "sending");
+    setState(group.main, "sending");
     try {
       const opened = await post(group);
-      for (const file of group.companions) say(file, "kept");
-      say(group.main, "opened", opened.notes.slice(0, 3).join(" "));
+      for (const file of group.companions) setState(file, "kept");
+      setState(group.main, "opened", opened.notes.slice(0, 3).join(" "));
     } catch (reason) {
-      if (reason instanceof Refused) notices.toldElsewhere(reason.sentence); // the list tells it, where the file stands
-      say(
+      if (reason instanceof RequestError) notices.suppress(reason.sentence); // the list of files shows it
+      setState(
         group.main,
         "failed",
-        reason instanceof Refused
+        reason instanceof RequestError
           ? reason.sentence
-          : "The server did not answer; it comes back by itself, then drop the file again.",
+          : "The server did not answer. The page reconnects by itself; then drop the file again.",
       );
     }
   }
   for (const [file, arrival] of arrivals)
-    if (arrival.state === "waiting") say(file, "failed", "No file here refers to it.");
+    if (arrival.state === "waiting") setState(file, "failed", "No file here refers to it.");
 }

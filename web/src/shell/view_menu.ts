@@ -1,7 +1,7 @@
-/** View options, in the stage's upper left corner: frame it, look from a side. */
+/** The view menu in the stage's upper left corner: framing and standard views. */
 import { showMenu } from "../controls/menu";
 import { h, icon } from "../dom";
-import { type Keymap, shownKey } from "./keymap";
+import { type Keymap, keyCaps } from "./keymap";
 
 const EYE = "M1.5 8s2.5-4.5 6.5-4.5S14.5 8 14.5 8s-2.5 4.5-6.5 4.5S1.5 8 1.5 8zM8 6a2 2 0 1 0 0 4a2 2 0 1 0 0-4";
 
@@ -21,7 +21,7 @@ export function createViewMenu(host: HTMLElement, keymap: Keymap): void {
         about: keymap
           .keys(command)
           .slice(0, 1)
-          .map((key) => shownKey(key).join(" "))
+          .map((key) => keyCaps(key).join(" "))
           .join(""),
         run: () => keymap.run(command),
       })),

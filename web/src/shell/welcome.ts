@@ -1,17 +1,17 @@
-/** The line of the first launch: what to try, once, until it is closed or something was tried. */
+/** The hint of the first launch; it disappears when it is closed or something else is shown. */
 import type { Context } from "../context";
 import { h, icon } from "../dom";
 import { type Mode, modes } from "../modes/mode";
-import { remember, remembered } from "./settings";
+import { storedSetting, storeSetting } from "./settings";
 
 export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: Mode) => void): void {
-  if (remembered("welcomed", false)) return;
+  if (storedSetting("welcomed", false)) return;
   const close = () => {
-    remember("welcomed", true);
+    storeSetting("welcomed", true);
     line.remove();
   };
   const link = (id: string, words: string): HTMLElement | string => {
-    const mode = modes().find((each) => each.id === id);
+    const mode = modes().find((candidate) => candidate.id === id);
     if (!mode) return words;
     const onclick = (): void => {
       close();
@@ -38,7 +38,7 @@ export function createWelcome(host: HTMLElement, { store }: Context, go: (mode: 
     ),
   );
   host.append(line);
-  let first: string | null = null; // what was on stage when the page came
+  let first: string | null = null; // what was on stage when the page opened
   store.onDocument(({ stage }) => {
     line.classList.toggle("hidden", !store.character()?.cast || stage.driver === "model");
     const drives = `${stage.character} ${stage.drives}`;

@@ -1,18 +1,19 @@
 /**
- * Relief: what is left out while something moves, where pictures come too slowly: pixels (see `pace.ts`), triangles,
- * and pictures themselves (see `breath.ts`). As soon as all rests, one more picture is drawn with all of it.
+ * Adaptive quality: while something moves and rendering is too slow, fewer pixels (`resolution_scaler.ts`), fewer
+ * triangles (`lod_mesh.ts`) and fewer frames (`frame_throttle.ts`) are drawn. When the motion ends, one more frame is
+ * drawn at full quality.
  */
 
-import { parseSketch } from "./description";
+import { parseLod } from "./description";
 import type { Figure } from "./figure";
-import { Breath } from "./frame_throttle";
-import type { Ability } from "./renderer";
-import { Pace } from "./resolution_scaler";
+import { FrameThrottle } from "./frame_throttle";
+import type { RendererLimits } from "./renderer";
+import { ResolutionScaler } from "./resolution_scaler";
 
-const REST = 400; // ms without a picture
-const TOUCHES = ["pointerdown", "pointermove", "pointerup", "keydown", "wheel"] as const;
+const REST_MS = 400; // without a rendered frame, after which the motion has ended
+const INPUT_EVENTS = ["pointerdown", "pointermove", "pointerup", "keydown", "wheel"] as const;
 
-/** Calls back when the task that runs now is over. */
+/** Calls back after the current task. */
 function afterTask(callback: () => void): void {
   const { port1, port2 } = new MessageChannel();
   port1.onmessage = () => {
@@ -22,90 +23,90 @@ function afterTask(callback: () => void): void {
   port2.postMessage(null);
 }
 
-export class Relief {
-  readonly pace: Pace;
+export class AdaptiveQuality {
+  readonly resolution: ResolutionScaler;
   private figure: Figure | null = null;
-  private fetchSketch: (() => Promise<ArrayBuffer>) | null = null; // until it is needed
-  private resting: ReturnType<typeof setTimeout> | undefined;
-  private pausing: ReturnType<typeof setTimeout> | undefined;
-  private readonly breath = new Breath();
+  private fetchLod: (() => Promise<ArrayBuffer>) | null = null; // null once it was called
+  private restTimer: ReturnType<typeof setTimeout> | undefined;
+  private pauseTimer: ReturnType<typeof setTimeout> | undefined;
+  private readonly throttle = new FrameThrottle();
 
-  /** `rest` draws the whole picture; `lightened` compiles what draws fewer triangles. */
+  /** `rest` draws a frame at full quality; `compileLod` compiles the materials of the level of detail. */
   constructor(
-    private readonly ability: Ability,
+    private readonly limits: RendererLimits,
     private readonly rest: () => void,
-    private readonly lightened: () => void,
+    private readonly compileLod: () => void,
   ) {
-    this.pace = new Pace(ability.ratio, ability.software);
-    if (ability.software) for (const kind of TOUCHES) addEventListener(kind, this.touch, true);
+    this.resolution = new ResolutionScaler(limits.ratio, limits.software);
+    if (limits.software) for (const kind of INPUT_EVENTS) addEventListener(kind, this.recordInput, true);
   }
 
-  private readonly touch = (event: Event): void => {
-    if (event.type !== "pointermove" || (event as PointerEvent).buttons) this.breath.touch(event.timeStamp);
+  private readonly recordInput = (event: Event): void => {
+    if (event.type !== "pointermove" || (event as PointerEvent).buttons) this.throttle.recordInput(event.timeStamp);
   };
 
-  /** Something was asked of the server, or has been answered. */
-  awaits(asked: boolean): void {
-    this.breath.awaits(asked, performance.now());
+  /** Says whether requests to the server are unanswered. */
+  setAwaitingAnswer(isWaiting: boolean): void {
+    this.throttle.setAwaitingAnswer(isWaiting, performance.now());
   }
 
-  /** A frame has come. */
-  came(): void {
-    this.breath.came();
+  /** A frame arrived from the server. */
+  recordArrival(): void {
+    this.throttle.recordArrival();
   }
 
-  /** Whether it is too early for another picture; asks again when it is not. */
-  postponed(ask: () => void): boolean {
-    const wait = this.breath.wait(performance.now());
+  /** Whether it is too early to draw another frame; if so, `ask` is called as soon as it is not. */
+  postpone(ask: () => void): boolean {
+    const wait = this.throttle.delay(performance.now());
     if (!wait) return false;
-    this.pausing ??= setTimeout(() => {
-      this.pausing = undefined;
+    this.pauseTimer ??= setTimeout(() => {
+      this.pauseTimer = undefined;
       ask();
     }, wait);
     return true;
   }
 
-  /** Who is on stage, and where fewer triangles of it are to be had. */
-  of(figure: Figure | null, sketch: (() => Promise<ArrayBuffer>) | null): void {
+  /** Sets the character on stage, and the function that fetches its level of detail, if it has one. */
+  setFigure(figure: Figure | null, fetchLod: (() => Promise<ArrayBuffer>) | null): void {
     this.figure = figure;
-    this.fetchSketch = sketch;
+    this.fetchLod = fetchLod;
   }
 
-  /** A picture of something that moves was drawn: asked for and begun at these times (ms), shown at `now`. */
-  drew(askedAt: number, start: number, now: number): void {
-    const { pace, ability } = this;
-    clearTimeout(this.pausing);
-    this.pausing = undefined;
-    const [cost, waited] = [performance.now() - start, start - askedAt];
-    // where the processor draws, the browser may wait for the picture when it puts the page together: in this very task
-    if (ability.software)
+  /** Records a rendered frame of a motion: requested and begun at these times, shown at `now` (ms). */
+  recordFrame(requestedAt: number, start: number, now: number): void {
+    const { resolution, limits } = this;
+    clearTimeout(this.pauseTimer);
+    this.pauseTimer = undefined;
+    const [cost, waited] = [performance.now() - start, start - requestedAt];
+    // With software rendering the browser may wait for the frame while it composites the page, within this task.
+    if (limits.software)
       afterTask(() => {
         const over = performance.now();
-        pace.drew(now, cost, Math.max(waited, over - start));
-        this.breath.drew(start, over);
+        resolution.recordFrame(now, cost, Math.max(waited, over - start));
+        this.throttle.recordFrame(start, over);
       });
-    else pace.drew(now, cost, waited);
-    clearTimeout(this.resting);
-    if (!pace.coarse && !ability.software) return;
-    // without a sketch all is drawn as before, only slowly
-    if (this.figure && this.fetchSketch) void this.lighten(this.figure, this.fetchSketch).catch(() => undefined);
-    this.resting = setTimeout(this.rest, Math.max(REST, 4 * pace.gap));
+    else resolution.recordFrame(now, cost, waited);
+    clearTimeout(this.restTimer);
+    if (!resolution.isCoarse && !limits.software) return;
+    // Without a level of detail the full mesh is drawn, only slowly.
+    if (this.figure && this.fetchLod) void this.loadLod(this.figure, this.fetchLod).catch(() => undefined);
+    this.restTimer = setTimeout(this.rest, Math.max(REST_MS, 4 * resolution.meanGap));
   }
 
-  /** Fewer triangles while something moves, and then as many pixels as can be. */
-  private async lighten(figure: Figure, fetched: () => Promise<ArrayBuffer>): Promise<void> {
-    this.fetchSketch = null;
-    const draws = parseSketch(await fetched());
+  /** Loads a mesh with fewer triangles for motion, and then returns to the full resolution. */
+  private async loadLod(figure: Figure, fetchLod: () => Promise<ArrayBuffer>): Promise<void> {
+    this.fetchLod = null;
+    const draws = parseLod(await fetchLod());
     if (figure !== this.figure) return;
-    figure.sketch(draws);
-    figure.sketched = true;
-    this.lightened();
-    this.pace.relieved();
+    figure.setLod(draws);
+    figure.usesLod = true;
+    this.compileLod();
+    this.resolution.reset();
   }
 
   dispose(): void {
-    for (const kind of TOUCHES) removeEventListener(kind, this.touch, true);
-    clearTimeout(this.pausing);
-    clearTimeout(this.resting);
+    for (const kind of INPUT_EVENTS) removeEventListener(kind, this.recordInput, true);
+    clearTimeout(this.pauseTimer);
+    clearTimeout(this.restTimer);
   }
 }

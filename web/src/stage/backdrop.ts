@@ -1,4 +1,4 @@
-/** The backdrop: the background colour, a little lighter behind the character, so that its outline reads. */
+/** The backdrop: the background colour, a little lighter behind the character, so that its outline is visible. */
 import { BufferAttribute, BufferGeometry, Color, Mesh, ShaderMaterial, Vector2 } from "three";
 import { BACKGROUND } from "./ground";
 
@@ -41,7 +41,7 @@ export class Backdrop {
     this.mesh.renderOrder = -2;
   }
 
-  /** Keeps the glow round in a view of this shape. */
+  /** Keeps the glow round at this aspect ratio. */
   resize(width: number, height: number): void {
     const longest = Math.max(width, height);
     this.material.uniforms.stretch.value.set(width / longest, height / longest).multiplyScalar(1.15);

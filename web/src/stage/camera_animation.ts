@@ -1,12 +1,12 @@
-/** A flight of the camera from one view to another: fast at first, and gently there. */
+/** An animation of the camera from one view to another, with an ease-out. */
 
 import type { View } from "./api";
-import { between } from "./orbit";
+import { interpolateView } from "./orbit";
 
-const FRAMING = 240; // ms
+const DURATION_MS = 240;
 
-export class Flight {
-  landed = false;
+export class CameraAnimation {
+  isDone = false;
 
   constructor(
     private readonly from: View,
@@ -14,10 +14,10 @@ export class Flight {
     private readonly start: number, // ms
   ) {}
 
-  /** The view at a time, ms. */
-  at(now: number): View {
-    const t = Math.min(1, Math.max(0, (now - this.start) / FRAMING));
-    this.landed = t >= 1;
-    return between(this.from, this.to, 1 - (1 - t) ** 3);
+  /** The view at a time (ms). */
+  viewAt(now: number): View {
+    const t = Math.min(1, Math.max(0, (now - this.start) / DURATION_MS));
+    this.isDone = t >= 1;
+    return interpolateView(this.from, this.to, 1 - (1 - t) ** 3);
   }
 }

@@ -1,24 +1,24 @@
 /**
- * Gestures that move the camera: middle button turns, with Shift moves, with Ctrl zooms, the wheel zooms (Blender);
- * with Alt the left, middle and right buttons turn, move and zoom (Maya); a plain drag of the left button or of one
- * finger turns as well, for use without a mouse, and two fingers move and zoom.
+ * Camera controls: the middle button turns, with Shift moves, with Ctrl zooms, the wheel zooms (Blender); with Alt the
+ * left, middle and right buttons turn, move and zoom (Maya); a plain drag of the left button or of one finger turns as
+ * well, for use without a mouse, and two fingers move and zoom.
  */
 
 export type Motion = "turn" | "move" | "zoom";
 
-export interface Camera {
+export interface CameraTarget {
   turn(dx: number, dy: number): void;
   move(dx: number, dy: number): void;
   zoom(factor: number, x: number, y: number): void; // towards a point in CSS pixels
-  /** Whether a plain drag that begins here belongs to something else, which will handle it. */
-  taken(x: number, y: number): boolean;
+  /** Whether a plain drag that begins here is handled elsewhere. */
+  isClaimed(x: number, y: number): boolean;
 }
 
-export const THRESHOLD = 3; // pixels before a press is a drag
-const WHEEL = 0.0012; // of the distance, a pixel of scrolling
-const SLIDE = 0.006; // of the distance, a pixel of a zooming drag
+export const DRAG_THRESHOLD_PX = 3; // before a press counts as a drag
+const ZOOM_PER_WHEEL_PX = 0.0012; // share of the distance for each pixel of scrolling
+const ZOOM_PER_DRAG_PX = 0.006; // share of the distance for each pixel of a drag
 
-/** What a press means for the camera, or null. */
+/** The camera motion that a press begins, or null. */
 export function motionOf(
   event: Pick<PointerEvent, "button" | "altKey" | "shiftKey" | "ctrlKey" | "metaKey">,
 ): Motion | null {
@@ -27,15 +27,17 @@ export function motionOf(
   return event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey ? "turn" : null;
 }
 
-/** The factor of one wheel event; lines and pages are counted as pixels, and one notch is never more than a fifth. */
+/**
+ * The zoom factor of one wheel event; lines and pages are converted to pixels, and one event changes at most a fifth.
+ */
 export function wheelFactor(event: Pick<WheelEvent, "deltaY" | "deltaMode" | "ctrlKey">): number {
-  // pinches come with Ctrl, and small
+  // The browser reports pinches as small wheel events with Ctrl.
   const pixels = event.deltaY * [1, 16, 400][event.deltaMode] * (event.ctrlKey ? 6 : 1);
-  return Math.exp(Math.min(Math.max(pixels * WHEEL, -0.2), 0.2));
+  return Math.exp(Math.min(Math.max(pixels * ZOOM_PER_WHEEL_PX, -0.2), 0.2));
 }
 
-/** Listens to a canvas; gives the function that stops it. */
-export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
+/** Adds the listeners to a canvas; returns the function that removes them. */
+export function addCameraControls(canvas: HTMLCanvasElement, camera: CameraTarget): () => void {
   const fingers = new Map<number, { x: number; y: number }>();
   let motion: Motion | null = null;
   let dragging = false;
@@ -50,9 +52,9 @@ export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
     fingers.set(event.pointerId, at);
     if (fingers.size > 1) return;
     motion = motionOf(event);
-    if (motion && !event.altKey && event.button === 0 && camera.taken(at.x, at.y)) motion = null;
+    if (motion && !event.altKey && event.button === 0 && camera.isClaimed(at.x, at.y)) motion = null;
     if (!motion) return;
-    if (event.button === 1) event.preventDefault(); // or the browser begins to scroll
+    if (event.button === 1) event.preventDefault(); // prevents the browser's autoscroll
     start = at;
     dragging = false;
   };
@@ -66,7 +68,7 @@ export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
     }
     if (!motion) return;
     if (!dragging) {
-      if (Math.hypot(at.x - start.x, at.y - start.y) < THRESHOLD) return;
+      if (Math.hypot(at.x - start.x, at.y - start.y) < DRAG_THRESHOLD_PX) return;
       dragging = true;
       canvas.setPointerCapture(event.pointerId);
       canvas.style.cursor = motion === "turn" ? "grabbing" : motion === "move" ? "move" : "ns-resize";
@@ -75,7 +77,7 @@ export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
     const [dx, dy] = [at.x - before.x, at.y - before.y];
     if (motion === "turn") camera.turn(dx, dy);
     else if (motion === "move") camera.move(dx, dy);
-    else camera.zoom(Math.exp((dy - dx) * SLIDE), start.x, start.y);
+    else camera.zoom(Math.exp((dy - dx) * ZOOM_PER_DRAG_PX), start.x, start.y);
   };
   const pinch = (id: number, before: { x: number; y: number }, at: { x: number; y: number }): void => {
     const other = [...fingers].find(([key]) => key !== id)?.[1];
@@ -116,7 +118,7 @@ export function listen(canvas: HTMLCanvasElement, camera: Camera): () => void {
   };
 }
 
-/** A drag ends with a click that nobody meant. */
+/** Suppresses the click event that follows a drag. */
 function swallowClick(canvas: HTMLCanvasElement): void {
   const stop = (event: Event): void => event.stopImmediatePropagation();
   canvas.addEventListener("click", stop, { capture: true, once: true });

@@ -1,4 +1,4 @@
-/** Contact shadows: what is close to the ground, seen from below and blurred. */
+/** Contact shadows: the parts close to the ground, rendered from below and blurred. */
 import {
   BufferAttribute,
   BufferGeometry,
@@ -16,12 +16,12 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
-import { READ } from "./data_textures";
-import type { PlacingUniforms } from "./deformed_material";
+import { READ_ROW } from "./data_textures";
+import type { DeformationUniforms } from "./deformed_material";
 import type { Figure } from "./figure";
 
-const SIZE = 160; // pixels; the blur hides them
-const REACH = 0.16; // of the figure's size: what hangs higher leaves no shadow
+const SIZE_PX = 160; // the blur hides the low resolution
+const REACH_RATIO = 0.16; // of the figure's size; higher parts cast no contact shadow
 
 const BLUR = /* glsl */ `
 precision highp float;
@@ -73,7 +73,7 @@ export class ContactShadow {
     return this.soft.texture;
   }
 
-  /** The figure whose shadow it is, in its box. */
+  /** Sets the figure that casts the shadow, and its bounding box. */
   show(figure: Figure | null, low: Vector3, high: Vector3): void {
     if (this.shape) {
       this.scene.remove(this.shape);
@@ -82,7 +82,7 @@ export class ContactShadow {
     }
     this.figure = figure;
     if (!figure) return;
-    this.shape = new Mesh(figure.rough, heightMaterial(figure.uniforms));
+    this.shape = new Mesh(figure.shadowGeometry, heightMaterial(figure.uniforms));
     this.shape.frustumCulled = false;
     this.scene.add(this.shape);
     const size = Math.max(high.x - low.x, high.y - low.y, high.z - low.z, 1e-6);
@@ -90,13 +90,13 @@ export class ContactShadow {
     this.low.set(low.x - margin, low.z - margin);
     this.size.set(high.x - low.x + 2 * margin, high.z - low.z + 2 * margin);
     const { camera } = this;
-    // looking up from the ground: right is +x, up is +z, so that the picture lies as the ground does
+    // The camera looks up from the ground: right is +x and up is +z, so the image has the orientation of the ground.
     camera.left = -this.size.x / 2;
     camera.right = this.size.x / 2;
     camera.bottom = -this.size.y / 2;
     camera.top = this.size.y / 2;
     camera.near = 0;
-    camera.far = REACH * size + 0.02 * size;
+    camera.far = REACH_RATIO * size + 0.02 * size;
     camera.position.set(this.low.x + this.size.x / 2, low.y - 0.02 * size, this.low.y + this.size.y / 2);
     camera.up.set(0, 0, 1);
     camera.lookAt(camera.position.x, camera.position.y + 1, camera.position.z);
@@ -104,10 +104,10 @@ export class ContactShadow {
     camera.updateMatrixWorld();
   }
 
-  /** Draws it anew. */
+  /** Renders the shadow. */
   update(renderer: WebGLRenderer): void {
     if (!this.shape || !this.figure) return;
-    this.shape.geometry = this.figure.rough;
+    this.shape.geometry = this.figure.shadowGeometry;
     const before = renderer.getRenderTarget();
     const colour = renderer.getClearColor(new Color());
     const alpha = renderer.getClearAlpha();
@@ -115,9 +115,9 @@ export class ContactShadow {
     renderer.setRenderTarget(this.sharp);
     renderer.clear();
     renderer.render(this.scene, this.camera);
-    this.pass(renderer, this.sharp.texture, this.soft, 2.2 / SIZE, 0);
-    this.pass(renderer, this.soft.texture, this.sharp, 0, 2.2 / SIZE);
-    this.pass(renderer, this.sharp.texture, this.soft, 0.9 / SIZE, 0.9 / SIZE);
+    this.pass(renderer, this.sharp.texture, this.soft, 2.2 / SIZE_PX, 0);
+    this.pass(renderer, this.soft.texture, this.sharp, 0, 2.2 / SIZE_PX);
+    this.pass(renderer, this.sharp.texture, this.soft, 0.9 / SIZE_PX, 0.9 / SIZE_PX);
     renderer.setRenderTarget(before);
     renderer.setClearColor(colour, alpha);
   }
@@ -139,11 +139,11 @@ export class ContactShadow {
 }
 
 function target(): WebGLRenderTarget {
-  return new WebGLRenderTarget(SIZE, SIZE, { minFilter: LinearFilter, magFilter: LinearFilter });
+  return new WebGLRenderTarget(SIZE_PX, SIZE_PX, { minFilter: LinearFilter, magFilter: LinearFilter });
 }
 
-/** Black at the ground, nothing at the reach. */
-function heightMaterial(uniforms: PlacingUniforms): RawShaderMaterial {
+/** Opaque at the ground, transparent at the reach. */
+function heightMaterial(uniforms: DeformationUniforms): RawShaderMaterial {
   return new RawShaderMaterial({
     glslVersion: GLSL3,
     side: DoubleSide,
@@ -156,7 +156,7 @@ function heightMaterial(uniforms: PlacingUniforms): RawShaderMaterial {
       uniform sampler2D places;
       uniform int stride;
       in float source;
-      ${READ}
+      ${READ_ROW}
       void main() {
         vec3 at = rowOf(places, int(source) + gl_InstanceID * stride).xyz;
         gl_Position = projectionMatrix * viewMatrix * vec4(at, 1.0);

@@ -9,7 +9,7 @@
  * many blocks of V texels; each has its own block of the pose table: three rows of each bone's matrix, then weights,
  * four a row.
  */
-import { READ } from "./data_textures";
+import { READ_ROW } from "./data_textures";
 
 export const DEFORM_VERTEX = /* glsl */ `
 in vec3 position;
@@ -24,7 +24,7 @@ uniform int vertices, total, bones, poseRows;
 uniform sampler2D rest, restNormal, plan, influences, targets, turns, pose, duals;
 layout(location = 0) out vec4 place;
 layout(location = 1) out vec4 facing;
-${READ}
+${READ_ROW}
 float weightOf(int base, int target) {
   vec4 four = rowOf(pose, base + 3 * bones + (target >> 2));
   int k = target & 3;

@@ -1,4 +1,4 @@
-/** Deformation: where a character's vertices are, in two tables on the graphics card: places and normals. */
+/** Deformation: the positions and normals of a character's vertices, in two tables on the graphics card. */
 import {
   BufferAttribute,
   BufferGeometry,
@@ -14,44 +14,46 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
-import { filled, LINE, lines, numbersOf, table } from "./data_textures";
+import { LINE_TEXELS, lineCount, makeTable, tableData, tableFrom } from "./data_textures";
 import { DEFORM_FRAGMENT, DEFORM_VERTEX } from "./deform_shader";
 import type { Description } from "./description";
 import { DUAL_FLOATS, writeDual } from "./dual";
 import { FORM, type Frame } from "./frames";
 
 export interface Deformation {
-  readonly place: Texture; // of what is drawn
-  readonly normal: Texture;
-  readonly everywhere: Texture; // places of all of it, of a sketch too
-  readonly vertices: number; // rows of one of many characters in the tables
-  readonly count: number; // characters
-  /** The row of each drawn vertex in the table of all places. */
+  readonly positionTexture: Texture; // of the mesh that is drawn
+  readonly normalTexture: Texture;
+  readonly allPositions: Texture; // of the full mesh, also while a level of detail is drawn
+  readonly vertices: number; // table rows of one instance
+  readonly count: number; // instances
+  /** The row of each drawn vertex in the table of all positions. */
   readonly sources: Uint32Array;
-  /** Takes a frame over; false where it is not one of this character. */
+  /** Takes a frame; returns false if it belongs to another character. */
   accept(frame: Frame): boolean;
-  /** Brings the tables of what is drawn up to date, before anything is drawn of them. */
+  /** Updates the tables of the drawn mesh; call it before drawing. */
   update(renderer: WebGLRenderer): void;
-  /** The same of the table of all places. */
+  /** Updates the table of all positions. */
   updateAll(renderer: WebGLRenderer): void;
-  /** What the graphics card had is lost: all of it is made anew. */
+  /** Marks all tables for upload, after the graphics context was lost. */
   refresh(): void;
   /**
-   * A sketch has these drawn vertices, and triangles of their numbers. Returns the row of each of them in the tables
-   * of what is drawn while `sketched`.
+   * Sets the level of detail: its drawn vertices, and triangles of indices into them. Returns the table row of each of
+   * these vertices while `usesLod` is set.
    */
-  sketch(vertices: Uint32Array, triangles: Uint32Array): Uint32Array;
-  sketched: boolean;
-  /** The places as the graphics card has them, three numbers a row: for measuring, not for every frame. */
-  read(renderer: WebGLRenderer): Float32Array;
+  setLod(vertices: Uint32Array, triangles: Uint32Array): Uint32Array;
+  usesLod: boolean;
+  /** Reads the positions back from the graphics card, three numbers a row: slow, for measuring. */
+  readPositions(renderer: WebGLRenderer): Float32Array;
   dispose(): void;
 }
 
-/** What the page skins itself: shapes, then linear or dual quaternion skinning, in one pass over all vertices. */
-export class Skinned implements Deformation {
+/**
+ * Skinning on the graphics card: shape targets, then linear or dual quaternion skinning, in one pass over all vertices.
+ */
+export class SkinnedDeformation implements Deformation {
   readonly vertices: number;
   readonly sources: Uint32Array;
-  sketched = false;
+  usesLod = false;
   private readonly poseRows: number;
   private readonly hasDual: boolean;
   private readonly tables: DataTexture[];
@@ -75,14 +77,14 @@ export class Skinned implements Deformation {
     this.hasDual = description.parts.some((part) => part.dual);
     const names = ["rest", "restNormal", "plan", "influences", "targets", "turns"] as const;
     const filledTables = [
-      filled(widened(description.positions, 3), 4),
-      filled(widened(description.normals, 3), 4),
-      filled(planOf(description), 4),
-      filled(influencesOf(description), 4),
-      ...targetsOf(description).map((numbers) => filled(numbers, 4)),
+      tableFrom(widenRows(description.positions, 3), 4),
+      tableFrom(widenRows(description.normals, 3), 4),
+      tableFrom(vertexPlan(description), 4),
+      tableFrom(influencesOf(description), 4),
+      ...targetsOf(description).map((numbers) => tableFrom(numbers, 4)),
     ];
     this.tables = filledTables;
-    this.pose = this.duals = filledTables[0]; // until they are laid out
+    this.pose = this.duals = filledTables[0]; // placeholders until `layOut`
     this.target = new WebGLRenderTarget(1, 1);
     this.material = new RawShaderMaterial({
       glslVersion: GLSL3,
@@ -108,16 +110,16 @@ export class Skinned implements Deformation {
     for (let i = 0; i < count; i++) this.setPose(i, description.rest, 0);
   }
 
-  get place(): Texture {
+  get positionTexture(): Texture {
     return this.target.textures[0];
   }
 
-  get normal(): Texture {
+  get normalTexture(): Texture {
     return this.target.textures[1];
   }
 
-  get everywhere(): Texture {
-    return this.place;
+  get allPositions(): Texture {
+    return this.positionTexture;
   }
 
   accept(frame: Frame): boolean {
@@ -133,15 +135,15 @@ export class Skinned implements Deformation {
     return true;
   }
 
-  /** Tables for another number of characters. */
+  /** Allocates the tables for a number of instances. */
   private layOut(count: number): void {
     this.count = count;
     if (this.pose !== this.tables[0]) this.pose.dispose();
     if (this.duals !== this.tables[0]) this.duals.dispose();
     this.target.dispose();
-    this.pose = table(Math.max(1, count * this.poseRows), 4);
-    this.duals = this.hasDual ? table(count * this.description.bones.length * 5, 4) : this.pose;
-    this.target = new WebGLRenderTarget(LINE, lines(count * this.vertices), {
+    this.pose = makeTable(Math.max(1, count * this.poseRows), 4);
+    this.duals = this.hasDual ? makeTable(count * this.description.bones.length * 5, 4) : this.pose;
+    this.target = new WebGLRenderTarget(LINE_TEXELS, lineCount(count * this.vertices), {
       count: 2,
       type: FloatType,
       minFilter: NearestFilter,
@@ -157,10 +159,10 @@ export class Skinned implements Deformation {
   private setPose(instance: number, values: Float32Array, from: number): void {
     const { bones, weights } = this.description;
     const floats = 12 * bones.length + weights;
-    numbersOf(this.pose).set(values.subarray(from, from + floats), 4 * instance * this.poseRows);
+    tableData(this.pose).set(values.subarray(from, from + floats), 4 * instance * this.poseRows);
     this.pose.needsUpdate = true;
     if (this.hasDual) {
-      const out = numbersOf(this.duals);
+      const out = tableData(this.duals);
       for (let b = 0; b < bones.length; b++)
         writeDual(values, from + 12 * b, out, DUAL_FLOATS * (instance * bones.length + b));
       this.duals.needsUpdate = true;
@@ -188,38 +190,38 @@ export class Skinned implements Deformation {
     this.update(renderer);
   }
 
-  sketch(vertices: Uint32Array): Uint32Array {
-    return vertices; // the graphics card moves all of them, whatever is drawn
+  setLod(vertices: Uint32Array): Uint32Array {
+    return vertices; // the graphics card deforms all vertices in any case
   }
 
-  read(renderer: WebGLRenderer): Float32Array {
+  readPositions(renderer: WebGLRenderer): Float32Array {
     this.update(renderer);
     const rows = this.count * this.description.drawn;
-    const pixels = new Float32Array(4 * LINE * this.target.height);
-    renderer.readRenderTargetPixels(this.target, 0, 0, LINE, this.target.height, pixels);
+    const pixels = new Float32Array(4 * LINE_TEXELS * this.target.height);
+    renderer.readRenderTargetPixels(this.target, 0, 0, LINE_TEXELS, this.target.height, pixels);
     const result = new Float32Array(3 * rows);
     for (let i = 0; i < rows; i++) for (let c = 0; c < 3; c++) result[3 * i + c] = pixels[4 * i + c];
     return result;
   }
 
   dispose(): void {
-    for (const each of new Set([...this.tables, this.pose, this.duals])) each.dispose();
+    for (const texture of new Set([...this.tables, this.pose, this.duals])) texture.dispose();
     this.target.dispose();
     this.material.dispose();
     this.triangle.dispose();
   }
 }
 
-/** Rows of `width` numbers as rows of four. */
-function widened(numbers: Float32Array, width: number): Float32Array {
+/** Pads rows of `width` numbers to four. */
+function widenRows(numbers: Float32Array, width: number): Float32Array {
   const rows = numbers.length / width;
   const result = new Float32Array(4 * rows);
   for (let i = 0; i < rows; i++) for (let c = 0; c < width; c++) result[4 * i + c] = numbers[width * i + c];
   return result;
 }
 
-/** Of each vertex: first influence, their number (below zero for dual quaternions), first target, their number. */
-export function planOf(description: Description): Float32Array {
+/** For each vertex: first influence, influence count (negative for dual quaternions), first target, target count. */
+export function vertexPlan(description: Description): Float32Array {
   const { drawn, influences, targets, parts } = description;
   const result = new Float32Array(4 * drawn);
   for (let v = 0; v < drawn; v++) {
@@ -243,7 +245,7 @@ function influencesOf(description: Description): Float32Array {
   return result;
 }
 
-/** What targets add to places (with the target's number), and to normals. */
+/** The offsets of shape targets: position (with the target's index) and normal. */
 function targetsOf(description: Description): [Float32Array, Float32Array] {
   const { number, value } = description.targets;
   const moves = new Float32Array(4 * number.length);

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { planOf } from "./deformation";
-import { leadingJoints, type Place, parseDescription } from "./description";
+import { vertexPlan } from "./deformation";
+import { type BufferView, leadingJoints, parseDescription } from "./description";
 
 /** Two vertices, three bones, the second vertex in a part with dual quaternions. */
 function description(change: Record<string, unknown> = {}): ArrayBuffer {
   const buffers: number[] = [];
   const view = new DataView(new ArrayBuffer(4));
-  const add = (values: number[], width: number, kind: "f" | "u"): Place => {
-    const place: Place = [4 * buffers.length, values.length / width, width, kind];
+  const add = (values: number[], width: number, kind: "f" | "u"): BufferView => {
+    const place: BufferView = [4 * buffers.length, values.length / width, width, kind];
     for (const value of values) {
       if (kind === "f") view.setFloat32(0, value, true);
       else view.setUint32(0, value, true);
@@ -64,18 +64,18 @@ function description(change: Record<string, unknown> = {}): ArrayBuffer {
 }
 
 describe("a description", () => {
-  it("is taken apart", () => {
-    const found = parseDescription(description());
-    expect([...found.positions]).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(found.drawn).toBe(2);
-    expect([...leadingJoints(found)]).toEqual([0, 1]);
+  it("is parsed", () => {
+    const parsed = parseDescription(description());
+    expect([...parsed.positions]).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(parsed.drawn).toBe(2);
+    expect([...leadingJoints(parsed)]).toEqual([0, 1]);
   });
 
-  it("says of each vertex where its lists are, and which method it follows", () => {
-    expect([...planOf(parseDescription(description()))]).toEqual([0, 2, 0, 0, 2, -1, 0, 1]);
+  it("gives each vertex its lists and its skinning method", () => {
+    expect([...vertexPlan(parseDescription(description()))]).toEqual([0, 2, 0, 0, 2, -1, 0, 1]);
   });
 
-  it("is refused with a sentence where it is cut off or of another version", () => {
+  it("is refused with an error if it is cut off or of another version", () => {
     expect(() => parseDescription(description().slice(0, 900))).toThrow(/cut off|JSON/);
     expect(() => parseDescription(new ArrayBuffer(2))).toThrow("cut off");
     expect(() => parseDescription(description({ version: 9 }))).toThrow("reload the page");

@@ -1,11 +1,11 @@
-/** A character as the server describes it: a JSON header, then buffers (see studio/stage/description.py). */
+/** The description of a character from the server: a JSON header, then buffers (see studio/stage/description.py). */
 
-export type Place = [offset: number, rows: number, width: number, kind: "f" | "u"];
+export type BufferView = [offset: number, rows: number, width: number, kind: "f" | "u"];
 
 export interface TextureUse {
   image: number;
   uv: number;
-  wrap: [number, number]; // glTF's own numbers
+  wrap: [number, number]; // the constants of glTF
   nearest: boolean;
   scale: number; // of a normal map, or the strength of occlusion
   offset: [number, number];
@@ -38,9 +38,9 @@ export interface PartEntry {
   start: number; // its first drawn vertex
   count: number;
   dual: boolean;
-  uvs: Place[];
-  colours: Place | null;
-  draws: { material: number; triangles: Place }[];
+  uvs: BufferView[];
+  colours: BufferView | null;
+  draws: { material: number; triangles: BufferView }[];
 }
 
 interface Header {
@@ -51,29 +51,29 @@ interface Header {
   joints: string[];
   parents: number[];
   bones: number[];
-  binds: Place;
+  binds: BufferView;
   weights: number;
   bounds: [[number, number, number], [number, number, number]];
   parts: PartEntry[];
   materials: MaterialEntry[];
-  positions: Place;
-  normals: Place;
-  origins: Place;
-  influenceFirst: Place;
-  influenceNumber: Place;
-  influenceValue: Place;
-  targetFirst: Place;
-  targetNumber: Place;
-  targetValue: Place;
-  corners: Place;
-  seams: Place;
-  rest: Place;
+  positions: BufferView;
+  normals: BufferView;
+  origins: BufferView;
+  influenceFirst: BufferView;
+  influenceNumber: BufferView;
+  influenceValue: BufferView;
+  targetFirst: BufferView;
+  targetNumber: BufferView;
+  targetValue: BufferView;
+  corners: BufferView;
+  seams: BufferView;
+  rest: BufferView;
 }
 
-/** Entries of each vertex: those of vertex v are `first[v]` to `first[v + 1]`. */
-export interface Lists {
+/** Variable-length lists for each vertex: the entries of vertex v are `first[v]` to `first[v + 1]`. */
+export interface VertexLists {
   first: Uint32Array;
-  number: Uint32Array; // a bone or a target
+  number: Uint32Array; // index of a bone or a target
   value: Float32Array; // one row an entry
 }
 
@@ -82,23 +82,25 @@ export interface Description
   drawn: number; // vertices after seams were split
   positions: Float32Array;
   normals: Float32Array;
-  origins: Uint32Array; // the character's own vertex of each drawn one
-  influences: Lists;
-  targets: Lists;
+  origins: Uint32Array; // the character's own vertex index of each drawn vertex
+  influences: VertexLists;
+  targets: VertexLists;
   corners: Uint32Array; // triangles of streamed vertices
-  seams: Uint32Array; // a number for each of them; vertices of one number share their normal
-  rest: Float32Array; // the payload of a frame at rest
-  binds: Float32Array; // 12 numbers a bone
-  floats(place: Place): Float32Array;
-  numbers(place: Place): Uint32Array;
+  seams: Uint32Array; // an index for each streamed vertex; vertices with the same index share their normal
+  rest: Float32Array; // the payload of a frame in the rest pose
+  binds: Float32Array; // 12 numbers for each bone
+  floats(place: BufferView): Float32Array;
+  numbers(place: BufferView): Uint32Array;
 }
 
 const VERSION = 2;
 
-/** The header and what reads the buffers behind it; throws a sentence where the data are not of this kind. */
-function opened<H extends { version: number }>(
+/**
+ * Parses the header and returns readers for the buffers after it; throws an error if the data are not a description.
+ */
+function openBuffers<H extends { version: number }>(
   data: ArrayBuffer,
-): { header: H; floats(place: Place): Float32Array; numbers(place: Place): Uint32Array } {
+): { header: H; floats(place: BufferView): Float32Array; numbers(place: BufferView): Uint32Array } {
   const length = data.byteLength >= 4 ? new DataView(data).getUint32(0, true) : 0;
   if (length === 0 || 4 + length > data.byteLength) throw new Error("the character's description is cut off");
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length))) as H;
@@ -107,25 +109,25 @@ function opened<H extends { version: number }>(
       `the character's description is of version ${header.version}, but ${VERSION} is known; reload the page`,
     );
   const base = 4 + length;
-  const check = (place: Place): void => {
+  const check = (place: BufferView): void => {
     if (base + place[0] + 4 * place[1] * place[2] > data.byteLength)
       throw new Error("the character's description is cut off");
   };
-  const floats = (place: Place): Float32Array => {
+  const floats = (place: BufferView): Float32Array => {
     check(place);
     return new Float32Array(data, base + place[0], place[1] * place[2]);
   };
-  const numbers = (place: Place): Uint32Array => {
+  const numbers = (place: BufferView): Uint32Array => {
     check(place);
     return new Uint32Array(data, base + place[0], place[1] * place[2]);
   };
   return { header, floats, numbers };
 }
 
-/** Reads a description; throws a sentence where it is not one. */
+/** Parses a description; throws an error if the data are not one. */
 export function parseDescription(data: ArrayBuffer): Description {
-  const { header, floats, numbers } = opened<Header>(data);
-  const lists = (first: Place, number: Place, value: Place): Lists => ({
+  const { header, floats, numbers } = openBuffers<Header>(data);
+  const lists = (first: BufferView, number: BufferView, value: BufferView): VertexLists => ({
     first: numbers(first),
     number: numbers(number),
     value: floats(value),
@@ -148,14 +150,15 @@ export function parseDescription(data: ArrayBuffer): Description {
 }
 
 /**
- * Reads a sketch (see studio/stage/sketching.py): the triangles of each part's draws on fewer of the drawn vertices.
+ * Parses a level of detail (see studio/stage/sketching.py): the triangles of each part's draws on fewer of the drawn
+ * vertices.
  */
-export function parseSketch(data: ArrayBuffer): Uint32Array[][] {
-  const { header, numbers } = opened<{ version: number; draws: Place[][] }>(data);
+export function parseLod(data: ArrayBuffer): Uint32Array[][] {
+  const { header, numbers } = openBuffers<{ version: number; draws: BufferView[][] }>(data);
   return header.draws.map((places) => places.map(numbers));
 }
 
-/** For each drawn vertex the joint that moves it most; -1 where none does. */
+/** For each drawn vertex the joint with the largest weight; -1 for vertices without one. */
 export function leadingJoints(description: Description): Int32Array {
   const { influences, bones, drawn } = description;
   const result = new Int32Array(drawn).fill(-1);

@@ -37,7 +37,7 @@ describe("the rigid part of a matrix", () => {
     rotation(0.1, 0.2, 1, 0),
   ];
 
-  it("is found again after any scale", () => {
+  it("is recovered after any scale", () => {
     for (const turn of turns)
       for (const scale of [
         [1, 1, 1],
@@ -56,7 +56,7 @@ describe("the rigid part of a matrix", () => {
     close(mirrored, turns[0]);
   });
 
-  it("is the identity where nothing is left", () => {
+  it("is the identity for a singular matrix", () => {
     expect(nearestRotation([0, 0, 0, 0, 0, 0, 0, 0, 0])).toEqual([1, 0, 0, 0, 1, 0, 0, 0, 1]);
   });
 });
@@ -80,9 +80,9 @@ describe("dual quaternions", () => {
     const [a, w, b, v] = [[...out.slice(0, 3)], out[3], [...out.slice(4, 7)], out[7]];
     const inner = cross(a, s).map((x, i) => x + w * s[i]);
     const shift = cross(a, b);
-    const found = s.map((x, i) => x + 2 * (cross(a, inner)[i] + w * b[i] - v * a[i] + shift[i]));
+    const moved = s.map((x, i) => x + 2 * (cross(a, inner)[i] + w * b[i] - v * a[i] + shift[i]));
     const expected = move.map((t, r) => t + [0, 1, 2].reduce((sum, c) => sum + linear[3 * r + c] * p[c], 0));
-    close(found, expected, 5);
+    close(moved, expected, 5);
   });
 
   it("have unit length", () => {

@@ -1,13 +1,13 @@
 /**
- * Matrices as dual quaternions, for skins that blend those: M = (R S | t), R a rotation, S symmetric.
+ * Matrices as dual quaternions, for dual quaternion skinning: M = (R S | t), R a rotation, S symmetric.
  *
- * As `deform/rigid.py`: the polar decomposition by Newton's iteration X <- (g X + X^-T / g) / 2 (Higham 1986). Where a
- * matrix mirrors, the sign goes to S.
+ * As `deform/rigid.py`: the polar decomposition by Newton's iteration X <- (g X + X^-T / g) / 2 (Higham 1986). If the
+ * matrix mirrors, S takes the sign.
  */
 
 export const DUAL_FLOATS = 20; // real x y z w, dual x y z w, then three rows of S, each padded to four
-const STEPS = 40;
-const FLAT = 1e-13;
+const MAX_ITERATIONS = 40;
+const MIN_DETERMINANT = 1e-13;
 
 /** Writes the dual quaternion and the scale of one matrix (3 rows of 4 at `from`) to `out` at `to`. */
 export function writeDual(matrices: Float32Array, from: number, out: Float32Array, to: number): void {
@@ -30,7 +30,7 @@ export function writeDual(matrices: Float32Array, from: number, out: Float32Arra
   out[to + 1] = y;
   out[to + 2] = z;
   out[to + 3] = w;
-  // b = t a / 2, t without a real part
+  // b = t a / 2, where t is the translation as a pure quaternion
   out[to + 4] = 0.5 * (tx * w + ty * z - tz * y);
   out[to + 5] = 0.5 * (ty * w + tz * x - tx * z);
   out[to + 6] = 0.5 * (tz * w + tx * y - ty * x);
@@ -43,14 +43,14 @@ export function writeDual(matrices: Float32Array, from: number, out: Float32Arra
     }
 }
 
-/** The rotation (nine numbers, by rows) nearest to a matrix; the identity where the matrix is flat. */
+/** The rotation (nine numbers, by rows) nearest to a matrix; the identity if the matrix is singular. */
 export function nearestRotation(linear: readonly number[]): number[] {
   let x = [...linear];
   let { cofactors, det } = inverse(x);
   const size = Math.hypot(...x);
-  if (!(Math.abs(det) > FLAT * size ** 3)) return [1, 0, 0, 0, 1, 0, 0, 0, 1];
+  if (!(Math.abs(det) > MIN_DETERMINANT * size ** 3)) return [1, 0, 0, 0, 1, 0, 0, 0, 1];
   const sign = det < 0 ? -1 : 1;
-  for (let step = 0; step < STEPS; step++) {
+  for (let step = 0; step < MAX_ITERATIONS; step++) {
     const y = cofactors.map((c) => c / det);
     const g = Math.sqrt(Math.hypot(...y) / Math.hypot(...x));
     const next = x.map((value, i) => 0.5 * (g * value + y[i] / g));
@@ -78,7 +78,7 @@ function inverse(m: readonly number[]): { cofactors: number[]; det: number } {
   return { cofactors, det: a * cofactors[0] + b * cofactors[1] + c * cofactors[2] };
 }
 
-/** x, y, z, w of a rotation matrix (by rows), by its largest component. */
+/** The quaternion x, y, z, w of a rotation matrix (by rows), computed from its largest component. */
 export function quaternion(r: readonly number[]): [number, number, number, number] {
   const trace = r[0] + r[4] + r[8];
   if (trace > 0) {

@@ -1,4 +1,4 @@
-/** Figure: one described character as three.js draws it, or many of it at once. */
+/** A described character as three.js meshes, or many instances of it. */
 import {
   BufferAttribute,
   type BufferGeometry,
@@ -10,30 +10,30 @@ import {
   Vector3,
   type WebGLRenderer,
 } from "three";
-import { type Deformation, Skinned } from "./deformation";
-import { placingUniforms, pointAt, pointAtAll } from "./deformed_material";
+import { type Deformation, SkinnedDeformation } from "./deformation";
+import { bindAll, bindDrawn, deformationUniforms } from "./deformed_material";
 import { type Description, leadingJoints, type PartEntry } from "./description";
 import { FORM, type Frame } from "./frames";
-import { fill, indexOf, joined, type Piece, piecesOf } from "./lod_mesh";
-import { type Finesse, materialOf, Pictures, shadowMaterial } from "./materials";
-import { Streamed } from "./streamed_mesh";
-import { swiftOf } from "./vertex_lit_material";
+import { fillGeometry, joinPieces, makeIndex, type Piece, piecesOf } from "./lod_mesh";
+import { type MaterialQuality, materialOf, shadowMaterial, TextureCache } from "./materials";
+import { StreamedMesh } from "./streamed_mesh";
+import { vertexLitMaterial } from "./vertex_lit_material";
 
 export class Figure {
   readonly group = new Group();
   readonly deformation: Deformation;
-  readonly uniforms = placingUniforms(); // of what is drawn now
-  readonly all = placingUniforms(); // of every vertex: places alone, and after `updateAll`
-  readonly whole: InstancedBufferGeometry; // every triangle: for picking and outlines
-  readonly leads: Int32Array; // the joint that moves each drawn vertex most
-  private readonly pictures: Pictures;
+  readonly uniforms = deformationUniforms(); // of the mesh that is drawn
+  readonly allUniforms = deformationUniforms(); // of the full mesh: positions only, current after `updateAll`
+  readonly wholeGeometry: InstancedBufferGeometry; // all triangles, for picking and outlines
+  readonly mainJoints: Int32Array; // the joint with the largest weight at each drawn vertex
+  private readonly textures: TextureCache;
   private readonly shadow = shadowMaterial(this.uniforms);
   private readonly geometries: InstancedBufferGeometry[] = [];
   private readonly materials: Material[] = [];
-  private swift: Material[] = []; // the same for the sketch, where the processor draws
+  private vertexLitMaterials: Material[] = []; // materials of the level of detail with software rendering
   private readonly meshes: Mesh[] = []; // in the order of the draws
-  private few: InstancedBufferGeometry[] = []; // the same of the sketch, where there is one
-  private scant: InstancedBufferGeometry | null = null; // all that is solid of it
+  private lodGeometries: InstancedBufferGeometry[] = []; // geometries of the level of detail, empty without one
+  private lodSolid: InstancedBufferGeometry | null = null; // the opaque part of the level of detail
 
   private constructor(
     readonly description: Description,
@@ -41,33 +41,33 @@ export class Figure {
     count: number,
   ) {
     const streamed = description.form === FORM.vertices;
-    this.deformation = streamed ? new Streamed(description) : new Skinned(description, count);
-    this.pictures = new Pictures(urlOfTexture);
-    this.leads = leadingJoints(description);
-    this.whole = new InstancedBufferGeometry();
-    this.whole.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
-    this.whole.setAttribute(
+    this.deformation = streamed ? new StreamedMesh(description) : new SkinnedDeformation(description, count);
+    this.textures = new TextureCache(urlOfTexture);
+    this.mainJoints = leadingJoints(description);
+    this.wholeGeometry = new InstancedBufferGeometry();
+    this.wholeGeometry.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
+    this.wholeGeometry.setAttribute(
       "drawn",
       new BufferAttribute(
         Float32Array.from({ length: description.drawn }, (_, i) => i),
         1,
       ),
     );
-    this.whole.setIndex(
+    this.wholeGeometry.setIndex(
       new BufferAttribute(
         trianglesOf(description, () => true),
         1,
       ),
     );
-    this.prepare(this.whole);
-    this.point();
+    this.prepare(this.wholeGeometry);
+    this.bindUniforms();
   }
 
-  /** Builds a figure, pictures and all. */
+  /** Builds a figure and loads its textures. */
   static async build(
     description: Description,
     urlOfTexture: (picture: number) => string,
-    finesse: Finesse,
+    quality: MaterialQuality,
     count = 1,
   ): Promise<Figure> {
     const figure = new Figure(description, urlOfTexture, count);
@@ -77,12 +77,14 @@ export class Figure {
     figure.materials.push(
       ...(await Promise.all(
         description.materials.map((entry, i) =>
-          materialOf(entry, figure.pictures, figure.uniforms, painted.get(i) ?? false, finesse),
+          materialOf(entry, figure.textures, figure.uniforms, painted.get(i) ?? false, quality),
         ),
       )),
     );
-    if (finesse.frugal)
-      figure.swift = figure.materials.map((each, i) => swiftOf(each, description.materials[i], figure.uniforms));
+    if (quality.isSoftware)
+      figure.vertexLitMaterials = figure.materials.map((material, i) =>
+        vertexLitMaterial(material, description.materials[i], figure.uniforms),
+      );
     for (const part of description.parts) figure.addPart(part);
     return figure;
   }
@@ -92,7 +94,7 @@ export class Figure {
     const sources = Float32Array.from(this.deformation.sources.subarray(part.start, part.start + part.count));
     const shared: Record<string, BufferAttribute> = {
       source: new BufferAttribute(sources, 1),
-      // never read, but three draws flat what has no normals
+      // The shader does not read them, but three uses flat shading for meshes without normals.
       normal: new BufferAttribute(description.normals.subarray(3 * part.start, 3 * (part.start + part.count)), 3),
     };
     part.uvs.forEach((uv, i) => {
@@ -103,7 +105,7 @@ export class Figure {
       const geometry = new InstancedBufferGeometry();
       for (const [name, attribute] of Object.entries(shared)) geometry.setAttribute(name, attribute);
       geometry.setIndex(
-        indexOf(
+        makeIndex(
           description.numbers(draw.triangles).map((vertex) => vertex - part.start),
           part.count,
         ),
@@ -113,7 +115,7 @@ export class Figure {
       const mesh = new Mesh(geometry, this.materials[draw.material]);
       const entry = description.materials[draw.material];
       mesh.name = part.name;
-      mesh.frustumCulled = false; // where the vertices are, only the graphics card knows
+      mesh.frustumCulled = false; // positions are only known on the graphics card
       mesh.castShadow = entry.castsShadow && entry.alphaMode !== "BLEND";
       mesh.receiveShadow = !entry.unlit;
       mesh.customDepthMaterial = this.shadow;
@@ -124,37 +126,39 @@ export class Figure {
 
   private prepare(geometry: InstancedBufferGeometry): void {
     geometry.instanceCount = this.deformation.count;
-    geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // never asked for, and never computed
+    geometry.boundingSphere = new Sphere(new Vector3(), Infinity); // prevents three from computing it
   }
 
-  private point(): void {
-    pointAt(this.uniforms, this.deformation);
-    pointAtAll(this.all, this.deformation);
+  private bindUniforms(): void {
+    bindDrawn(this.uniforms, this.deformation);
+    bindAll(this.allUniforms, this.deformation);
   }
 
-  /** Takes a frame over; false where it is of another character. */
+  /** Takes a frame; returns false if it belongs to another character. */
   accept(frame: Frame): boolean {
     if (!this.deformation.accept(frame)) return false;
-    this.point();
-    for (const geometry of [this.whole, ...this.geometries]) geometry.instanceCount = this.deformation.count;
+    this.bindUniforms();
+    for (const geometry of [this.wholeGeometry, ...this.geometries]) geometry.instanceCount = this.deformation.count;
     return true;
   }
 
-  /** Gives it fewer triangles to draw while it moves: those of each part's draws. */
-  sketch(draws: readonly (readonly Uint32Array[])[]): void {
+  /** Sets a level of detail for motion: triangles for each part's draws. */
+  setLod(draws: readonly (readonly Uint32Array[])[]): void {
     const { description } = this;
     const pieces = piecesOf(description, draws);
     if (!pieces) return;
-    const all = joined(pieces);
-    const rows = this.deformation.sketch(all.vertices, all.triangles);
+    const all = joinPieces(pieces);
+    const rows = this.deformation.setLod(all.vertices, all.triangles);
     const owners = description.parts.flatMap((part) => part.draws.map(({ material }) => ({ part, material })));
     const rowsOf = (i: number): Uint32Array => rows.subarray(all.starts[i], all.starts[i] + pieces[i].vertices.length);
-    this.few = pieces.map((piece, i) => this.filled(this.geometries[i], owners[i].part.start, piece, rowsOf(i)));
+    this.lodGeometries = pieces.map((piece, i) =>
+      this.makeLodGeometry(this.geometries[i], owners[i].part.start, piece, rowsOf(i)),
+    );
     const solid = pieces.flatMap((_, i) =>
       description.materials[owners[i].material].alphaMode === "BLEND" ? [] : [i],
     );
-    const rest = joined(solid.map((i) => pieces[i]));
-    this.scant = this.filled(
+    const rest = joinPieces(solid.map((i) => pieces[i]));
+    this.lodSolid = this.makeLodGeometry(
       new InstancedBufferGeometry(),
       0,
       rest,
@@ -162,76 +166,78 @@ export class Figure {
     );
   }
 
-  private filled(
+  private makeLodGeometry(
     whole: InstancedBufferGeometry,
     start: number,
     piece: Piece,
     rows: Uint32Array,
   ): InstancedBufferGeometry {
     const geometry = new InstancedBufferGeometry();
-    fill(geometry, whole, start, piece, rows);
+    fillGeometry(geometry, whole, start, piece, rows);
     this.prepare(geometry);
     return geometry;
   }
 
   /**
-   * Whether it is drawn with fewer triangles, where there are such, and there with light at their corners where the
-   * processor draws.
+   * Whether the level of detail is drawn, if there is one; with software rendering its materials are lit at the
+   * vertices.
    */
-  get sketched(): boolean {
-    return this.deformation.sketched;
+  get usesLod(): boolean {
+    return this.deformation.usesLod;
   }
 
-  set sketched(sketched: boolean) {
-    if (sketched === this.sketched || !this.few.length) return;
-    this.deformation.sketched = sketched;
+  set usesLod(usesLod: boolean) {
+    if (usesLod === this.usesLod || !this.lodGeometries.length) return;
+    this.deformation.usesLod = usesLod;
     const draws = this.description.parts.flatMap((part) => part.draws);
     this.meshes.forEach((mesh, i) => {
-      mesh.geometry = (sketched ? this.few : this.geometries)[i];
-      mesh.material = (sketched && this.swift.length ? this.swift : this.materials)[draws[i].material];
+      mesh.geometry = (usesLod ? this.lodGeometries : this.geometries)[i];
+      mesh.material = (usesLod && this.vertexLitMaterials.length ? this.vertexLitMaterials : this.materials)[
+        draws[i].material
+      ];
     });
-    this.point();
+    this.bindUniforms();
   }
 
-  /** All that is solid, with as many triangles as are drawn now: for contact shadows. */
-  get rough(): InstancedBufferGeometry {
-    return this.sketched && this.scant ? this.scant : this.whole;
+  /** The opaque triangles of the mesh that is drawn, for contact shadows. */
+  get shadowGeometry(): InstancedBufferGeometry {
+    return this.usesLod && this.lodSolid ? this.lodSolid : this.wholeGeometry;
   }
 
   update(renderer: WebGLRenderer): void {
     this.deformation.update(renderer);
   }
 
-  /** Brings every vertex up to date, for what knows no sketch. */
+  /** Updates the positions of all vertices, for passes that ignore the level of detail. */
   updateAll(renderer: WebGLRenderer): void {
     this.deformation.updateAll(renderer);
   }
 
-  /** A geometry of the triangles that belong to any of these parts or joints; null where there are none. */
-  selected(names: ReadonlySet<string>): BufferGeometry | null {
-    const { description, leads } = this;
+  /** A geometry with the triangles of these parts or joints; null without any. */
+  selectionGeometry(names: ReadonlySet<string>): BufferGeometry | null {
+    const { description, mainJoints } = this;
     const joints = new Set<number>();
     for (const [i, name] of description.joints.entries()) if (names.has(name)) joints.add(i);
     const parts = description.parts.filter((part) => names.has(part.name));
     const inPart = (v: number): boolean => parts.some((part) => v >= part.start && v < part.start + part.count);
     const index = trianglesOf(description, (a, b, c) => {
       if (parts.length && inPart(a)) return true;
-      return joints.size > 0 && [a, b, c].filter((v) => joints.has(leads[v])).length >= 2;
+      return joints.size > 0 && [a, b, c].filter((v) => joints.has(mainJoints[v])).length >= 2;
     });
     if (!index.length) return null;
     const geometry = new InstancedBufferGeometry();
-    geometry.setAttribute("source", this.whole.getAttribute("source"));
+    geometry.setAttribute("source", this.wholeGeometry.getAttribute("source"));
     geometry.setIndex(new BufferAttribute(index, 1));
     this.prepare(geometry);
     return geometry;
   }
 
-  /** The corners of the room that these parts and joints take now; null where there are none. */
-  box(names: ReadonlySet<string>, renderer: WebGLRenderer): { low: Vector3; high: Vector3 } | null {
-    const geometry = this.selected(names);
+  /** The current bounding box of these parts and joints; null without any. */
+  bounds(names: ReadonlySet<string>, renderer: WebGLRenderer): { low: Vector3; high: Vector3 } | null {
+    const geometry = this.selectionGeometry(names);
     const index = geometry?.getIndex();
     if (!geometry || !index) return null;
-    const places = this.deformation.read(renderer);
+    const places = this.deformation.readPositions(renderer);
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = low.clone().negate();
     const point = new Vector3();
@@ -246,14 +252,21 @@ export class Figure {
 
   dispose(): void {
     this.deformation.dispose();
-    this.pictures.dispose();
+    this.textures.dispose();
     this.shadow.dispose();
-    for (const each of [this.whole, this.scant, ...this.geometries, ...this.few, ...this.materials, ...this.swift])
-      each?.dispose();
+    for (const resource of [
+      this.wholeGeometry,
+      this.lodSolid,
+      ...this.geometries,
+      ...this.lodGeometries,
+      ...this.materials,
+      ...this.vertexLitMaterials,
+    ])
+      resource?.dispose();
   }
 }
 
-/** The triangles that pass a test, in numbers of drawn vertices. */
+/** The triangles that pass a test, as indices of drawn vertices. */
 function trianglesOf(description: Description, keep: (a: number, b: number, c: number) => boolean): Uint32Array {
   const kept: number[] = [];
   for (const part of description.parts)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Inbox } from "./frame_queue";
+import { FrameQueue } from "./frame_queue";
 import type { Frame } from "./frames";
 
 const frame = (stream: number, sequence: number): Frame => ({
@@ -12,22 +12,22 @@ const frame = (stream: number, sequence: number): Frame => ({
   values: new Float32Array(),
 });
 
-describe("inbox", () => {
+describe("the frame queue", () => {
   it("keeps the newest frame of each stream, and says which one it replaces", () => {
-    const inbox = new Inbox();
-    expect(inbox.put(frame(0, 1))).toBeNull();
-    expect(inbox.put(frame(1, 7))).toBeNull();
-    expect(inbox.put(frame(0, 2))?.sequence).toBe(1);
-    expect(inbox.dropped).toBe(1);
-    expect(inbox.of(0)?.sequence).toBe(2);
+    const queue = new FrameQueue();
+    expect(queue.put(frame(0, 1))).toBeNull();
+    expect(queue.put(frame(1, 7))).toBeNull();
+    expect(queue.put(frame(0, 2))?.sequence).toBe(1);
+    expect(queue.dropped).toBe(1);
+    expect(queue.peek(0)?.sequence).toBe(2);
   });
 
-  it("hands over what is shown and keeps the rest", () => {
-    const inbox = new Inbox();
-    inbox.put(frame(0, 1));
-    inbox.put(frame(1, 7));
-    expect(inbox.take((stream) => stream === 0).map((each) => each.sequence)).toEqual([1]);
-    expect(inbox.of(0)).toBeUndefined();
-    expect(inbox.of(1)?.sequence).toBe(7);
+  it("returns the frames of shown streams and keeps the others", () => {
+    const queue = new FrameQueue();
+    queue.put(frame(0, 1));
+    queue.put(frame(1, 7));
+    expect(queue.take((stream) => stream === 0).map((frame) => frame.sequence)).toEqual([1]);
+    expect(queue.peek(0)).toBeUndefined();
+    expect(queue.peek(1)?.sequence).toBe(7);
   });
 });

@@ -1,11 +1,11 @@
-/** Frames that have come and wait to be drawn: of each stream the newest alone. */
+/** Frames that wait to be drawn: only the newest of each stream. */
 import type { Frame } from "./frames";
 
-export class Inbox {
+export class FrameQueue {
   dropped = 0; // frames that a newer one replaced before they were drawn
   private readonly waiting = new Map<number, Frame>();
 
-  /** Keeps a frame; returns the one that it replaces. What comes later is newer: one socket keeps the order. */
+  /** Adds a frame; returns the one that it replaces. One socket keeps the order, so a later frame is newer. */
   put(frame: Frame): Frame | null {
     const old = this.waiting.get(frame.stream) ?? null;
     if (old) this.dropped += 1;
@@ -13,13 +13,13 @@ export class Inbox {
     return old;
   }
 
-  of(stream: number): Frame | undefined {
+  peek(stream: number): Frame | undefined {
     return this.waiting.get(stream);
   }
 
-  /** Hands over the frames of those streams that are shown. */
-  take(shows: (stream: number) => boolean): Frame[] {
-    const taken = [...this.waiting.values()].filter((frame) => shows(frame.stream));
+  /** Removes and returns the frames of the streams that are shown. */
+  take(isShown: (stream: number) => boolean): Frame[] {
+    const taken = [...this.waiting.values()].filter((frame) => isShown(frame.stream));
     for (const frame of taken) this.waiting.delete(frame.stream);
     return taken;
   }

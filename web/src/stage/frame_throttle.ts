@@ -1,52 +1,52 @@
 /**
- * Breath: pauses between pictures where the processor draws. While a picture is drawn the page can do nothing else, and
- * where one follows the other a hand waits for one to end and its answer for another to begin. So pictures leave some
- * time between them, none is begun while the answer to a hand is on its way, and the one that shows it is drawn at
- * once.
+ * Pauses between rendered frames with software rendering. The page does nothing else while it renders, so with
+ * back-to-back frames an input event waits for one frame to end and its answer for another to begin. Therefore frames
+ * leave time between them, none begins while the answer to an input is pending, and the frame with the answer is drawn
+ * at once.
  */
 
-const PAUSE = 0.5; // of the time that a picture takes
-const ANSWER = 300; // ms after a press of a button or a key that are its answer
-const PATIENCE = 80; // ms after a picture that an answer is waited for
-const EXPECTED = 25; // ms after an answer, by when a frame shows it
+const PAUSE_RATIO = 0.5; // of the time that a frame takes to render
+const RESPONSE_WINDOW_MS = 300; // after an input, in which requests count as caused by it
+const MAX_WAIT_MS = 80; // after a rendered frame, to wait for an answer
+const FRAME_DELAY_MS = 25; // after an answer, until its frame arrives
 
-export class Breath {
-  private last = -Infinity; // ms, when the last picture was done
-  private next = -Infinity; // before which no other begins
-  private touched = -Infinity; // when a hand did something last
-  private due = -Infinity; // by when a frame shows what was answered
-  private held = false; // for an answer
+export class FrameThrottle {
+  private lastEnd = -Infinity; // ms, end of the last rendered frame
+  private nextStart = -Infinity; // ms, earliest start of the next frame
+  private lastInput = -Infinity; // ms, last input event
+  private frameDue = -Infinity; // ms, when the frame that follows an answer should have arrived
+  private awaitsAnswer = false; // an input has an unanswered request
 
-  /** A picture took the time between these, ms. */
-  drew(start: number, end: number): void {
-    this.last = end;
-    this.next = end + PAUSE * (end - start);
+  /** Records the start and end of a rendered frame (ms). */
+  recordFrame(start: number, end: number): void {
+    this.lastEnd = end;
+    this.nextStart = end + PAUSE_RATIO * (end - start);
   }
 
-  /** A hand did something. */
-  touch(now: number): void {
-    this.touched = now;
+  /** Records an input event. */
+  recordInput(now: number): void {
+    this.lastInput = now;
   }
 
-  /** Something was asked of the server, or has been answered. */
-  awaits(asked: boolean, now: number): void {
-    if (this.held && !asked) this.due = now + EXPECTED;
-    this.held = asked && this.answers(now);
+  /** Says whether requests to the server are unanswered. */
+  setAwaitingAnswer(isWaiting: boolean, now: number): void {
+    if (this.awaitsAnswer && !isWaiting) this.frameDue = now + FRAME_DELAY_MS;
+    this.awaitsAnswer = isWaiting && this.isResponding(now);
   }
 
-  /** A frame has come. */
-  came(): void {
-    this.due = -Infinity;
+  /** Records that a frame arrived from the server. */
+  recordArrival(): void {
+    this.frameDue = -Infinity;
   }
 
-  /** How long another picture has to wait, ms; 0 where it may begin. */
-  wait(now: number): number {
-    if (this.held) return Math.max(0, this.last + PATIENCE - now);
-    if (now < this.due) return this.due - now;
-    return this.answers(now) ? 0 : Math.max(0, this.next - now);
+  /** How long the next frame has to wait (ms); 0 if it may begin. */
+  delay(now: number): number {
+    if (this.awaitsAnswer) return Math.max(0, this.lastEnd + MAX_WAIT_MS - now);
+    if (now < this.frameDue) return this.frameDue - now;
+    return this.isResponding(now) ? 0 : Math.max(0, this.nextStart - now);
   }
 
-  private answers(now: number): boolean {
-    return now < this.touched + ANSWER;
+  private isResponding(now: number): boolean {
+    return now < this.lastInput + RESPONSE_WINDOW_MS;
   }
 }

@@ -14,12 +14,12 @@ function frame(form: number, a: number, b: number, floats: number, magic = MAGIC
 
 describe("frames", () => {
   it("are read with their header", () => {
-    const found = parseFrame(frame(FORM.joints, 2, 3, 27));
-    expect(found).toMatchObject({ stream: 1, sequence: 7, form: 1, time: 2.5, a: 2, b: 3 });
-    expect(found?.values.length).toBe(27);
+    const parsed = parseFrame(frame(FORM.joints, 2, 3, 27));
+    expect(parsed).toMatchObject({ stream: 1, sequence: 7, form: 1, time: 2.5, a: 2, b: 3 });
+    expect(parsed?.values.length).toBe(27);
   });
 
-  it("are refused where the payload is not what the header says", () => {
+  it("are refused if the payload does not match the header", () => {
     expect(parseFrame(frame(FORM.joints, 2, 3, 26))).toBeNull();
     expect(parseFrame(frame(FORM.vertices, 4, 4, 24))).not.toBeNull();
     expect(parseFrame(frame(FORM.vertices, 4, 0, 12))).not.toBeNull();

@@ -14,7 +14,7 @@ export interface Frame {
   values: Float32Array;
 }
 
-/** A frame, or null where the bytes are not one. */
+/** Parses a frame; null if the bytes are not one. */
 export function parseFrame(data: ArrayBuffer): Frame | null {
   if (data.byteLength < HEADER || data.byteLength % 4) return null;
   const view = new DataView(data);

@@ -3,7 +3,7 @@ import { HEADER } from "./frames";
 import { ghostFrames } from "./ghosts";
 
 describe("frames of ghosts", () => {
-  it("are told apart, each with its time", () => {
+  it("are split into poses with their times", () => {
     const data = new ArrayBuffer(HEADER + 4 * (2 + 2 * 13));
     const view = new DataView(data);
     view.setUint32(24, 2, true);

@@ -1,16 +1,16 @@
-/** Ghosts: the character at other times, seen through, as animators know them from onion skin paper. */
+/** Onion skin: the character at other times, transparent. */
 import { Color, FrontSide, GLSL3, Group, LessEqualDepth, Mesh, RawShaderMaterial, type WebGLRenderer } from "three";
-import { READ } from "./data_textures";
-import { type Deformation, Skinned } from "./deformation";
-import { placingUniforms, pointAt } from "./deformed_material";
+import { READ_ROW } from "./data_textures";
+import { type Deformation, SkinnedDeformation } from "./deformation";
+import { bindDrawn, deformationUniforms } from "./deformed_material";
 import type { Description } from "./description";
 import type { Figure } from "./figure";
 import { FORM, type Frame, HEADER } from "./frames";
-import { Streamed } from "./streamed_mesh";
+import { StreamedMesh } from "./streamed_mesh";
 
 const PAST = new Color("#e0607e").convertLinearToSRGB();
 const FUTURE = new Color("#4cc9b0").convertLinearToSRGB();
-const STRONGEST = 0.75; // of the outline of the nearest one; it fades with the distance in time
+const MAX_STRENGTH = 0.75; // opacity of the nearest ghost; it decreases with the distance in time
 
 interface Ghost {
   deformation: Deformation;
@@ -22,20 +22,20 @@ export class Ghosts {
   private ghosts: Ghost[] = [];
   private figure: Figure | null = null;
 
-  /** Ghosts of a figure from a frame of form 6, the ones before `now` rose, those after it teal. */
+  /** Shows the poses of a frame of form 6, rose before `now` and teal after it. */
   show(figure: Figure | null, data: ArrayBuffer | null, now: number): void {
     if (figure !== this.figure) this.dispose();
     this.figure = figure;
-    const found = figure && data ? ghostFrames(data, figure.description) : [];
-    while (this.ghosts.length > found.length) this.drop();
-    while (figure && this.ghosts.length < found.length) this.add(figure);
-    const farthest = Math.max(1e-6, ...found.map((frame) => Math.abs(frame.time - now)));
-    found.forEach((frame, i) => {
+    const frames = figure && data ? ghostFrames(data, figure.description) : [];
+    while (this.ghosts.length > frames.length) this.drop();
+    while (figure && this.ghosts.length < frames.length) this.add(figure);
+    const farthest = Math.max(1e-6, ...frames.map((frame) => Math.abs(frame.time - now)));
+    frames.forEach((frame, i) => {
       const { deformation, meshes } = this.ghosts[i];
       deformation.accept(frame);
       const uniforms = (meshes[1].material as RawShaderMaterial).uniforms;
       uniforms.colour.value = frame.time < now ? PAST : FUTURE;
-      uniforms.strength.value = STRONGEST * (1 - 0.6 * (Math.abs(frame.time - now) / farthest));
+      uniforms.strength.value = MAX_STRENGTH * (1 - 0.6 * (Math.abs(frame.time - now) / farthest));
     });
   }
 
@@ -49,10 +49,10 @@ export class Ghosts {
 
   private add(figure: Figure): void {
     const streamed = figure.description.form === FORM.vertices;
-    const deformation = streamed ? new Streamed(figure.description) : new Skinned(figure.description, 1);
-    // The surface that is nearest is drawn alone: first its depth, then its colour where the depth is the same.
+    const deformation = streamed ? new StreamedMesh(figure.description) : new SkinnedDeformation(figure.description, 1);
+    // Only the nearest surface is visible: the first mesh writes depth, the second colour where the depth is equal.
     const meshes = [ghostMaterial(deformation, false), ghostMaterial(deformation, true)].map((material, order) => {
-      const mesh = new Mesh(figure.whole, material);
+      const mesh = new Mesh(figure.wholeGeometry, material);
       mesh.frustumCulled = false;
       mesh.renderOrder = 1 + order;
       this.group.add(mesh);
@@ -72,7 +72,7 @@ export class Ghosts {
   }
 }
 
-/** The poses of a frame of form 6: N times, then N payloads as the stage's own frames have. */
+/** The poses of a frame of form 6: N times, then N payloads as in frames of the stage. */
 export function ghostFrames(
   data: ArrayBuffer,
   { form, bones, weights, vertices }: Pick<Description, "form" | "bones" | "weights" | "vertices">,
@@ -88,19 +88,19 @@ export function ghostFrames(
 }
 
 function ghostMaterial(deformation: Deformation, coloured: boolean): RawShaderMaterial {
-  const uniforms = placingUniforms();
-  pointAt(uniforms, deformation);
+  const uniforms = deformationUniforms();
+  bindDrawn(uniforms, deformation);
   return new RawShaderMaterial({
     glslVersion: GLSL3,
     side: FrontSide,
-    transparent: true, // drawn after what is solid, which hides it
+    transparent: true, // drawn after opaque meshes, which hide it
     colorWrite: coloured,
     depthWrite: !coloured,
     depthFunc: LessEqualDepth,
-    polygonOffset: true, // what has not moved is the character's own, not its ghost's
+    polygonOffset: true, // where nothing has moved the character itself is visible
     polygonOffsetFactor: 2,
     polygonOffsetUnits: 8,
-    uniforms: { ...uniforms, colour: { value: PAST }, strength: { value: STRONGEST } },
+    uniforms: { ...uniforms, colour: { value: PAST }, strength: { value: MAX_STRENGTH } },
     vertexShader: /* glsl */ `
       precision highp float;
       precision highp int;
@@ -110,7 +110,7 @@ function ghostMaterial(deformation: Deformation, coloured: boolean): RawShaderMa
       uniform sampler2D places, facings;
       in float source;
       out float rim;
-      ${READ}
+      ${READ_ROW}
       void main() {
         vec3 at = rowOf(places, int(source)).xyz;
         rim = 1.0 - abs(dot(normalize(cameraPosition - at), rowOf(facings, int(source)).xyz));

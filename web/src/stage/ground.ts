@@ -1,10 +1,10 @@
-/** The ground: a disc that fades into the background, with a faint grid, the key's shadow and contact shadows. */
+/** The ground: a disc that fades into the background, with a faint grid, the key light's shadow and contact shadows. */
 import { CircleGeometry, Color, Mesh, ShadowMaterial, type Texture, Vector2, type Vector3 } from "three";
 
 export const BACKGROUND = "#16181c";
-const NEAR = "#282c33"; // in the pool of light
+const NEAR = "#282c33"; // near the character
 const GRID = "#5a616c";
-const EXTENT = 5.5; // of the ground, in radii of what stands on it
+const EXTENT = 5.5; // radius of the ground, relative to the radius of the character
 
 export class Ground {
   readonly mesh: Mesh;
@@ -16,7 +16,7 @@ export class Ground {
     gridColour: { value: new Color(GRID) },
     gridStep: { value: 0.1 },
     contact: { value: null as Texture | null },
-    contactBox: { value: [0, 0, 1, 1] }, // x, z of a corner, and one over the size
+    contactBox: { value: [0, 0, 1, 1] }, // x, z of a corner, and the inverse of the size
     contactStrength: { value: 0 },
   };
 
@@ -40,7 +40,7 @@ export class Ground {
     this.mesh.frustumCulled = false;
   }
 
-  /** Puts the ground under what stands around `centre`, at height `y`. */
+  /** Puts the ground below the character: `centre` in x and z, height `y`. */
   fit(centre: Vector3, radius: number, y: number): void {
     this.mesh.position.set(centre.x, y, centre.z);
     this.mesh.scale.setScalar(EXTENT * radius);
@@ -50,7 +50,7 @@ export class Ground {
     this.uniforms.gridStep.value = gridStep(radius);
   }
 
-  /** The contact shadow: a picture of the box from `low`, of `size` metres along x and z. */
+  /** Sets the contact shadow: an image of the box from `low`, of `size` metres along x and z. */
   contact(texture: Texture | null, low: Vector2, size: Vector2): void {
     this.uniforms.contact.value = texture;
     this.uniforms.contactBox.value = [low.x, low.y, 1 / size.x, 1 / size.y];
@@ -63,10 +63,10 @@ export class Ground {
   }
 }
 
-/** A round distance between lines: a fifth to a half of the radius. */
+/** A round distance between grid lines: a fifth to a half of the radius. */
 export function gridStep(radius: number): number {
   const power = 10 ** Math.floor(Math.log10(0.5 * radius));
-  const factor = [5, 2, 1].find((each) => each * power <= 0.5 * radius) ?? 1;
+  const factor = [5, 2, 1].find((multiple) => multiple * power <= 0.5 * radius) ?? 1;
   return factor * power;
 }
 

@@ -1,4 +1,6 @@
-/** Light on stage: a warm key from the upper left front, a cool fill, rims from behind, and the sky of a room. */
+/**
+ * The lights: a warm key from the upper left front, a cool fill, rim lights from behind, and the environment of a room.
+ */
 import {
   Color,
   DirectionalLight,
@@ -14,7 +16,7 @@ import { RoomEnvironment } from "three/examples/jsm/environments/RoomEnvironment
 import { ROOM_LIGHT } from "./materials";
 
 const DEGREE = Math.PI / 180;
-/** Turn from the camera, height (degrees), colour (sRGB) and strength of each. */
+/** Azimuth relative to the camera and elevation (degrees), colour (sRGB) and intensity of each light. */
 const LIGHTS = {
   key: { turn: -35, height: 38, colour: "#ffeedb", strength: 2.9 },
   fill: { turn: 50, height: 10, colour: "#c8dcff", strength: 0.75 },
@@ -23,14 +25,14 @@ const LIGHTS = {
 } as const;
 type Name = keyof typeof LIGHTS;
 
-/** Where the lights are turned for a camera at this azimuth; as `render/look.py`, and without a jump at the back. */
-export function followed(azimuth: number): number {
+/** The azimuth of the lights for a camera at this azimuth; as `render/look.py`, and continuous at the back. */
+export function lightAzimuth(azimuth: number): number {
   return azimuth - 0.4 * Math.sin(azimuth);
 }
 
 /** The unit vector towards a light. */
-export function towards(azimuth: number, turn: number, height: number): Vector3 {
-  const a = followed(azimuth) + turn * DEGREE;
+export function lightDirection(azimuth: number, turn: number, height: number): Vector3 {
+  const a = lightAzimuth(azimuth) + turn * DEGREE;
   const e = height * DEGREE;
   return new Vector3(Math.sin(a) * Math.cos(e), Math.sin(e), Math.cos(a) * Math.cos(e));
 }
@@ -46,25 +48,25 @@ export class Lights {
     private readonly scene: Scene,
     renderer: WebGLRenderer,
     private readonly shadowSize: number,
-    frugal: boolean,
+    isSoftware: boolean,
   ) {
     const room = new RoomEnvironment();
     const generator = new PMREMGenerator(renderer);
     this.environment = generator.fromScene(room, 0.04);
     generator.dispose();
     room.dispose();
-    scene.environment = frugal ? null : this.environment.texture;
+    scene.environment = isSoftware ? null : this.environment.texture;
     scene.environmentIntensity = ROOM_LIGHT;
-    // without the room its light comes from the sky, and its reflections only from what is wet
-    scene.add(new HemisphereLight("#dce8ff", "#8a7a78", frugal ? 0.95 : 0.6), this.target);
-    const made = Object.entries(LIGHTS).map(([name, each]) => {
-      const light = new DirectionalLight(new Color(each.colour), each.strength);
+    // Software rendering uses a hemisphere light instead of the environment; only wet materials reflect it.
+    scene.add(new HemisphereLight("#dce8ff", "#8a7a78", isSoftware ? 0.95 : 0.6), this.target);
+    const entries = Object.entries(LIGHTS).map(([name, settings]) => {
+      const light = new DirectionalLight(new Color(settings.colour), settings.strength);
       light.target = this.target;
       scene.add(light);
       return [name, light] as const;
     });
-    this.lights = Object.fromEntries(made) as Record<Name, DirectionalLight>;
-    this.lights.back.visible = !frugal; // each light costs a quarter of a picture
+    this.lights = Object.fromEntries(entries) as Record<Name, DirectionalLight>;
+    this.lights.back.visible = !isSoftware; // each light costs a quarter of the rendering time
     const { shadow } = this.lights.key;
     this.lights.key.castShadow = true;
     shadow.mapSize.set(shadowSize, shadowSize);
@@ -72,12 +74,12 @@ export class Lights {
     shadow.intensity = 0.9;
   }
 
-  /** The light of the room, for what reflects it. */
+  /** The environment map, for materials that reflect it. */
   get room(): Texture {
     return this.environment.texture;
   }
 
-  /** Fits the key's shadow to what stands on stage. */
+  /** Fits the shadow camera of the key light to the character. */
   fit(centre: Vector3, radius: number): void {
     this.centre.copy(centre);
     this.radius = radius;
@@ -88,7 +90,7 @@ export class Lights {
     box.near = 0.5 * radius;
     box.far = 6 * radius;
     box.updateProjectionMatrix();
-    // a texel and a half: less leaves stripes on what the light grazes, more parts a shadow from its foot
+    // 1.5 texels: less leaves stripes at grazing angles, more separates the shadow from the foot.
     shadow.normalBias = (1.5 * 2.3 * radius) / this.shadowSize;
     shadow.bias = -0.0004;
   }
@@ -99,7 +101,7 @@ export class Lights {
     this.target.updateMatrixWorld();
     for (const [name, light] of Object.entries(this.lights) as [Name, DirectionalLight][]) {
       const { turn, height } = LIGHTS[name];
-      light.position.copy(this.centre).addScaledVector(towards(azimuth, turn, height), 3 * this.radius);
+      light.position.copy(this.centre).addScaledVector(lightDirection(azimuth, turn, height), 3 * this.radius);
     }
   }
 

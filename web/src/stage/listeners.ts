@@ -1,14 +1,14 @@
 /** Listeners to one kind of event. */
 export class Listeners<A extends unknown[]> {
-  private readonly all = new Set<(...told: A) => void>();
+  private readonly all = new Set<(...args: A) => void>();
 
-  /** Adds one; gives the function that takes it off. */
-  readonly add = (listener: (...told: A) => void): (() => void) => {
+  /** Adds a listener; returns the function that removes it. */
+  readonly add = (listener: (...args: A) => void): (() => void) => {
     this.all.add(listener);
     return () => this.all.delete(listener);
   };
 
-  tell(...told: A): void {
-    for (const listener of this.all) listener(...told);
+  emit(...args: A): void {
+    for (const listener of this.all) listener(...args);
   }
 }

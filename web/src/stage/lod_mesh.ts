@@ -1,18 +1,18 @@
 /**
- * A sketch: fewer triangles on fewer vertices, for pictures that are drawn while something moves. Its vertices are
- * numbered anew in the order in which they are drawn: only they are moved and handed to the graphics card, and what
- * draws on the processor finds most of them where it has just been.
+ * Level of detail: fewer triangles on fewer vertices, drawn while something moves. Its vertices are renumbered in the
+ * order in which they are drawn: only they are deformed and uploaded, and software rendering finds most of them in the
+ * cache.
  */
 import { BufferAttribute, type InstancedBufferGeometry } from "three";
 import type { Description } from "./description";
 
-/** The triangles of one draw: the drawn vertices that they are on, and three of these a triangle. */
+/** The triangles of one draw: its drawn vertices, and three indices into them for each triangle. */
 export interface Piece {
   vertices: Uint32Array;
   triangles: Uint32Array;
 }
 
-/** The triangles of each draw, in drawn vertices, as pieces. */
+/** Renumbers the triangles of one draw. */
 export function pieceOf(triangles: Uint32Array): Piece {
   const known = new Map<number, number>();
   const numbers = triangles.map((vertex) => {
@@ -26,8 +26,8 @@ export function pieceOf(triangles: Uint32Array): Piece {
   return { vertices: Uint32Array.from(known.keys()), triangles: numbers };
 }
 
-/** Many pieces as one: the numbers of each go on after those of the one before. */
-export function joined(pieces: readonly Piece[]): Piece & { starts: number[] } {
+/** Concatenates pieces; the indices of each follow those of the one before. */
+export function joinPieces(pieces: readonly Piece[]): Piece & { starts: number[] } {
   const starts: number[] = [];
   let count = 0;
   for (const { vertices } of pieces) {
@@ -44,7 +44,7 @@ export function joined(pieces: readonly Piece[]): Piece & { starts: number[] } {
   return { vertices, triangles, starts };
 }
 
-/** The draws of a sketch in the order of the description's; null where they are those of another character. */
+/** The pieces of a level of detail in the order of the description's draws; null if it belongs to another character. */
 export function piecesOf(
   { parts }: Pick<Description, "parts">,
   draws: readonly (readonly Uint32Array[])[],
@@ -53,8 +53,8 @@ export function piecesOf(
   return fits ? draws.flat().map(pieceOf) : null;
 }
 
-/** Rows of an attribute of one part, which begins at a drawn vertex, for the vertices of a piece. */
-export function chosen(attribute: BufferAttribute, start: number, vertices: Uint32Array): BufferAttribute {
+/** The rows of a part's attribute for the vertices of a piece; `start` is the part's first drawn vertex. */
+export function selectRows(attribute: BufferAttribute, start: number, vertices: Uint32Array): BufferAttribute {
   const { array, itemSize } = attribute;
   const result = new Float32Array(itemSize * vertices.length);
   vertices.forEach((vertex, i) => {
@@ -64,8 +64,8 @@ export function chosen(attribute: BufferAttribute, start: number, vertices: Uint
   return new BufferAttribute(result, itemSize);
 }
 
-/** Fills a geometry with a piece of another's part, whose vertices are in these rows of the tables. */
-export function fill(
+/** Fills a geometry with a piece of a part; `rows` are the table rows of its vertices. */
+export function fillGeometry(
   geometry: InstancedBufferGeometry,
   whole: InstancedBufferGeometry,
   start: number,
@@ -73,12 +73,12 @@ export function fill(
   rows: Uint32Array,
 ): void {
   for (const [name, attribute] of Object.entries(whole.attributes))
-    if (name !== "source") geometry.setAttribute(name, chosen(attribute as BufferAttribute, start, piece.vertices));
+    if (name !== "source") geometry.setAttribute(name, selectRows(attribute as BufferAttribute, start, piece.vertices));
   geometry.setAttribute("source", new BufferAttribute(Float32Array.from(rows), 1));
-  geometry.setIndex(indexOf(piece.triangles, piece.vertices.length));
+  geometry.setIndex(makeIndex(piece.triangles, piece.vertices.length));
 }
 
-/** An index of so many vertices, as small as it can be. */
-export function indexOf(triangles: Uint32Array, vertices: number): BufferAttribute {
+/** An index for so many vertices, with the smallest type that holds them. */
+export function makeIndex(triangles: Uint32Array, vertices: number): BufferAttribute {
   return new BufferAttribute(vertices > 65535 ? triangles : Uint16Array.from(triangles), 1);
 }

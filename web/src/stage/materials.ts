@@ -1,4 +1,4 @@
-/** Materials of glTF as three.js draws them, with the soft skin of the house. */
+/** glTF materials as three.js materials, with soft skin. */
 import {
   ClampToEdgeWrapping,
   Color,
@@ -21,7 +21,7 @@ import {
   Texture,
   type Wrapping,
 } from "three";
-import { type PlacingUniforms, placed } from "./deformed_material";
+import { type DeformationUniforms, deformedMaterial } from "./deformed_material";
 import type { MaterialEntry, TextureUse } from "./description";
 
 const WRAPS: Record<number, Wrapping> = {
@@ -30,24 +30,24 @@ const WRAPS: Record<number, Wrapping> = {
   10497: RepeatWrapping,
 };
 
-/** How much a picture may cost. */
-export interface Finesse {
+/** How expensive materials may be. */
+export interface MaterialQuality {
   anisotropy: number;
-  /** Drawn on the processor: fewer texels a pixel, and the room is reflected only by what is wet. */
-  frugal: boolean;
-  room: Texture; // the light of a room
+  /** Software rendering: cheaper texture filters, and only wet materials reflect the environment. */
+  isSoftware: boolean;
+  room: Texture; // environment map of a room
 }
 
-export const ROOM_LIGHT = 0.25; // of the room, beside the lights
+export const ROOM_LIGHT = 0.25; // intensity of the environment, beside the lights
 
-/** Loads pictures once each; a picture is uploaded anew for each way it is used (colours or plain numbers). */
-export class Pictures {
+/** Loads each image once; it is uploaded once for colour and once for other data. */
+export class TextureCache {
   private readonly loaded = new Map<number, Promise<ImageBitmap | null>>();
   private readonly textures = new Map<string, Texture>();
 
   constructor(private readonly urlOf: (picture: number) => string) {}
 
-  async texture(use: TextureUse, colours: boolean, finesse: Finesse): Promise<Texture | null> {
+  async texture(use: TextureUse, colours: boolean, quality: MaterialQuality): Promise<Texture | null> {
     const key = JSON.stringify([use, colours]);
     const known = this.textures.get(key);
     if (known) return known;
@@ -59,10 +59,10 @@ export class Pictures {
     texture.wrapS = WRAPS[use.wrap[0]] ?? RepeatWrapping;
     texture.wrapT = WRAPS[use.wrap[1]] ?? RepeatWrapping;
     texture.magFilter = use.nearest ? NearestFilter : LinearFilter;
-    const smooth = finesse.frugal ? LinearMipmapNearestFilter : LinearMipmapLinearFilter;
+    const smooth = quality.isSoftware ? LinearMipmapNearestFilter : LinearMipmapLinearFilter;
     texture.minFilter = use.nearest ? NearestFilter : smooth;
     texture.generateMipmaps = !use.nearest;
-    texture.anisotropy = finesse.anisotropy;
+    texture.anisotropy = quality.anisotropy;
     texture.channel = use.uv;
     texture.offset.fromArray(use.offset);
     texture.repeat.fromArray(use.stretch);
@@ -87,7 +87,7 @@ export class Pictures {
   }
 }
 
-/** A picture that cannot be had leaves its surface plain; the character is shown all the same. */
+/** Loads an image. If that fails, the surface stays plain and the character is shown all the same. */
 async function loadImage(url: string): Promise<ImageBitmap | null> {
   try {
     const answer = await fetch(url);
@@ -101,18 +101,18 @@ async function loadImage(url: string): Promise<ImageBitmap | null> {
 /** The material of an entry, for meshes with or without vertex colours. */
 export async function materialOf(
   entry: MaterialEntry,
-  pictures: Pictures,
-  uniforms: PlacingUniforms,
+  textures: TextureCache,
+  uniforms: DeformationUniforms,
   vertexColors: boolean,
-  finesse: Finesse,
+  quality: MaterialQuality,
 ): Promise<Material> {
   const use = entry.textures;
   const [map, normalMap, roughnessMap, aoMap, emissiveMap] = await Promise.all([
-    use.colour ? pictures.texture(use.colour, true, finesse) : null,
-    use.normal ? pictures.texture(use.normal, false, finesse) : null,
-    use.metallic_roughness ? pictures.texture(use.metallic_roughness, false, finesse) : null,
-    use.occlusion ? pictures.texture(use.occlusion, false, finesse) : null,
-    use.emissive ? pictures.texture(use.emissive, true, finesse) : null,
+    use.colour ? textures.texture(use.colour, true, quality) : null,
+    use.normal ? textures.texture(use.normal, false, quality) : null,
+    use.metallic_roughness ? textures.texture(use.metallic_roughness, false, quality) : null,
+    use.occlusion ? textures.texture(use.occlusion, false, quality) : null,
+    use.emissive ? textures.texture(use.emissive, true, quality) : null,
   ]);
   const common = {
     name: entry.name,
@@ -125,13 +125,13 @@ export async function materialOf(
     vertexColors,
     map,
   };
-  if (entry.unlit) return placed(new MeshBasicMaterial({ ...common, toneMapped: false }), uniforms, "unlit");
+  if (entry.unlit) return deformedMaterial(new MeshBasicMaterial({ ...common, toneMapped: false }), uniforms, "unlit");
   const standard = {
     ...common,
     metalness: entry.metallic,
     roughness: entry.roughness,
     roughnessMap,
-    metalnessMap: entry.metallic > 0 ? roughnessMap : null, // times nothing it says nothing
+    metalnessMap: entry.metallic > 0 ? roughnessMap : null, // has no effect when the factor is 0
     aoMap,
     aoMapIntensity: use.occlusion?.scale ?? 1,
     normalMap,
@@ -139,35 +139,35 @@ export async function materialOf(
     emissiveMap,
   };
   const sheen = entry.sheen.some((x) => x > 0);
-  const fancy = entry.clearcoat > 0 || (!finesse.frugal && (entry.specular < 1 || sheen));
+  const fancy = entry.clearcoat > 0 || (!quality.isSoftware && (entry.specular < 1 || sheen));
   const material = fancy
     ? new MeshPhysicalMaterial({
         ...standard,
         specularIntensity: entry.specular,
         clearcoat: entry.clearcoat,
         clearcoatRoughness: entry.clearcoatRoughness,
-        sheen: sheen && !finesse.frugal ? 1 : 0,
+        sheen: sheen && !quality.isSoftware ? 1 : 0,
         sheenColor: new Color().setRGB(...entry.sheen),
         sheenRoughness: 0.6,
       })
     : new MeshStandardMaterial(standard);
-  if (finesse.frugal && entry.clearcoat > 0) {
-    material.envMap = finesse.room;
+  if (quality.isSoftware && entry.clearcoat > 0) {
+    material.envMap = quality.room;
     material.envMapIntensity = ROOM_LIGHT;
   }
   if (normalMap) material.normalScale.setScalar(use.normal?.scale ?? 1);
-  if (entry.softness <= 0 && entry.translucency <= 0) return placed(material, uniforms, "hard");
-  const own = { softness: { value: entry.softness }, through: { value: entry.translucency } };
-  return placed(material, uniforms, "soft", (shader) => {
-    Object.assign(shader.uniforms, own); // numbers, not text: soft materials share their programs
+  if (entry.softness <= 0 && entry.translucency <= 0) return deformedMaterial(material, uniforms, "hard");
+  const skinUniforms = { softness: { value: entry.softness }, through: { value: entry.translucency } };
+  return deformedMaterial(material, uniforms, "soft", (shader) => {
+    Object.assign(shader.uniforms, skinUniforms); // as uniforms, so that soft materials share their programs
     soften(shader);
   });
 }
 
 /**
- * Skin: light wraps around the form and turns warm where it ends; thin fins let light through from behind.
+ * Skin: diffuse light wraps around the form, redder at the terminator; thin parts let light through from behind.
  *
- *     irradiance = (n.l + w) / (1 + w)^2,  w = 0.3 softness;      green and blue reach less far than red
+ *     irradiance = (n.l + w) / (1 + w)^2,  w = 0.3 softness;      green and blue wrap less than red
  */
 export const SOFT_LIGHT = /* glsl */ `
 uniform float softness, through;
@@ -177,7 +177,7 @@ vec3 softLight( const in float rawNL ) {
 }
 `;
 
-/** Three's own light, with that of skin for what the surface scatters. */
+/** Replaces three's diffuse direct light by that of skin. */
 export function soften(shader: { fragmentShader: string }): void {
   const soft = /* glsl */ `vec3 irradiance = dotNL * directLight.color;
 	vec3 softIrradiance = softLight( dot( geometryNormal, directLight.direction ) ) * directLight.color;`;
@@ -190,7 +190,7 @@ export function soften(shader: { fragmentShader: string }): void {
   );
 }
 
-/** What shadows are drawn with. */
-export function shadowMaterial(uniforms: PlacingUniforms): MeshDepthMaterial {
-  return placed(new MeshDepthMaterial(), uniforms, "shadow");
+/** The material of the shadow pass. */
+export function shadowMaterial(uniforms: DeformationUniforms): MeshDepthMaterial {
+  return deformedMaterial(new MeshDepthMaterial(), uniforms, "shadow");
 }

@@ -1,24 +1,24 @@
-/** The camera's place, as a target and two angles: what turning, moving and zooming do to it, without a page. */
+/** The camera as a target and two angles: how turning, moving and zooming change the view. No DOM. */
 import { Vector3 } from "three";
 import type { View } from "./api";
 
-export const OPENING: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
+export const INITIAL_VIEW: View = { target: [0, 1, 0], azimuth: 0.42, elevation: 0.1, distance: 5 };
 export const CROWD_ANGLES = { azimuth: 0.15, elevation: 0.34 }; // radians: high enough to see the rows behind
-export const EMPTY: [number, number, number][] = [
+export const EMPTY_BOUNDS: [number, number, number][] = [
   [-0.5, 0, -0.5],
   [0.5, 1, 0.5],
-]; // the room of an empty stage, m
-export const FOV = 26; // degrees, vertical: long enough for faces
-const ROOM = 1.06; // around what is framed
-const STEEPEST = Math.PI / 2 - 0.01;
+]; // bounds of an empty stage, m
+export const FOV_DEGREES = 26; // vertical; a long lens, for faces
+const MARGIN = 1.06; // around a framed box
+const MAX_ELEVATION = Math.PI / 2 - 0.01;
 
 export interface Limits {
   nearest: number; // metres
   farthest: number;
 }
 
-/** Where the camera stands. */
-export function eye(view: View): Vector3 {
+/** The position of the camera. */
+export function eyePosition(view: View): Vector3 {
   const { azimuth, elevation, distance } = view;
   const out = new Vector3(
     Math.sin(azimuth) * Math.cos(elevation),
@@ -28,39 +28,39 @@ export function eye(view: View): Vector3 {
   return out.multiplyScalar(distance).add(new Vector3(...view.target));
 }
 
-/** Turned by a drag of so many pixels; a drag over the height of the view is half a turn. */
-export function turned(view: View, dx: number, dy: number, height: number): View {
+/** Turns the view by a drag in pixels; a drag over the height of the canvas is half a turn. */
+export function orbitView(view: View, dx: number, dy: number, height: number): View {
   const scale = Math.PI / Math.max(1, height);
-  const elevation = Math.min(Math.max(view.elevation + dy * scale, -STEEPEST), STEEPEST);
-  return { ...view, azimuth: wrapped(view.azimuth - dx * scale), elevation };
+  const elevation = Math.min(Math.max(view.elevation + dy * scale, -MAX_ELEVATION), MAX_ELEVATION);
+  return { ...view, azimuth: wrapAngle(view.azimuth - dx * scale), elevation };
 }
 
-/** Moved along the screen by a drag of so many pixels: the point under the pointer stays under it. */
-export function moved(view: View, dx: number, dy: number, height: number): View {
-  const metres = (2 * view.distance * Math.tan((FOV * Math.PI) / 360)) / Math.max(1, height);
+/** Moves the view parallel to the screen by a drag in pixels; the point under the pointer stays under it. */
+export function panView(view: View, dx: number, dy: number, height: number): View {
+  const metres = (2 * view.distance * Math.tan((FOV_DEGREES * Math.PI) / 360)) / Math.max(1, height);
   const { right, up } = axes(view);
   const target = new Vector3(...view.target).addScaledVector(right, -dx * metres).addScaledVector(up, dy * metres);
   return { ...view, target: [target.x, target.y, target.z] };
 }
 
 /**
- * Nearer by a factor below 1, towards a point of the view: `x` and `y` from -1 to 1, right and up. The point under the
- * pointer stays under it, as in Blender with "zoom to mouse position".
+ * Scales the distance by a factor, towards a point of the canvas (`x` and `y` from -1 to 1, right and up). The point
+ * under the pointer stays under it, as in Blender with "zoom to mouse position".
  */
-export function zoomed(view: View, factor: number, limits: Limits, x = 0, y = 0, aspect = 1): View {
+export function zoomView(view: View, factor: number, limits: Limits, x = 0, y = 0, aspect = 1): View {
   const distance = Math.min(Math.max(view.distance * factor, limits.nearest), limits.farthest);
   const { right, up } = axes(view);
-  const reach = (view.distance - distance) * Math.tan((FOV * Math.PI) / 360);
+  const reach = (view.distance - distance) * Math.tan((FOV_DEGREES * Math.PI) / 360);
   const target = new Vector3(...view.target).addScaledVector(right, x * aspect * reach).addScaledVector(up, y * reach);
   return { ...view, distance, target: [target.x, target.y, target.z] };
 }
 
-/** The nearest view along the same direction that shows a box whole, with the box in the middle of the picture. */
-export function framed(view: View, low: Vector3, high: Vector3, aspect: number): View {
+/** The nearest view in the same direction that shows a whole box, centred. */
+export function frameBox(view: View, low: Vector3, high: Vector3, aspect: number): View {
   const { right, up } = axes(view);
-  const back = eye({ ...view, target: [0, 0, 0], distance: 1 });
+  const back = eyePosition({ ...view, target: [0, 0, 0], distance: 1 });
   const centre = low.clone().add(high).multiplyScalar(0.5);
-  const slope = Math.tan((FOV * Math.PI) / 360);
+  const slope = Math.tan((FOV_DEGREES * Math.PI) / 360);
   let distance = 0;
   for (let corner = 0; corner < 8; corner++) {
     const p = new Vector3(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z).sub(
@@ -72,19 +72,25 @@ export function framed(view: View, low: Vector3, high: Vector3, aspect: number):
   return { ...view, target: [centre.x, centre.y, centre.z], distance: Math.max(distance, 1e-4) };
 }
 
-/** The same, with some room around the box, and not nearer than `least`. */
-export function framedIn(view: View, box: { low: Vector3; high: Vector3 }, aspect: number, room = 1, least = 0): View {
-  const found = framed(view, box.low, box.high, aspect);
-  return { ...found, distance: Math.max(least, ROOM * room * found.distance) };
+/** The same with a margin around the box, and a distance of at least `least`. */
+export function frameBoxWithMargin(
+  view: View,
+  box: { low: Vector3; high: Vector3 },
+  aspect: number,
+  room = 1,
+  least = 0,
+): View {
+  const framed = frameBox(view, box.low, box.high, aspect);
+  return { ...framed, distance: Math.max(least, MARGIN * room * framed.distance) };
 }
 
-/** Between two views: angles the short way round. */
-export function between(from: View, to: View, t: number): View {
+/** Interpolates two views; angles take the short way. */
+export function interpolateView(from: View, to: View, t: number): View {
   const mix = (a: number, b: number): number => a + (b - a) * t;
   const target = from.target.map((value, i) => mix(value, to.target[i])) as [number, number, number];
   return {
     target,
-    azimuth: from.azimuth + t * wrapped(to.azimuth - from.azimuth),
+    azimuth: from.azimuth + t * wrapAngle(to.azimuth - from.azimuth),
     elevation: mix(from.elevation, to.elevation),
     distance: from.distance * (to.distance / from.distance) ** t,
   };
@@ -98,6 +104,6 @@ function axes(view: View): { right: Vector3; up: Vector3 } {
   };
 }
 
-function wrapped(angle: number): number {
+function wrapAngle(angle: number): number {
   return angle - 2 * Math.PI * Math.round(angle / (2 * Math.PI));
 }

@@ -1,4 +1,4 @@
-/** The outline of what is selected: its shape is drawn into a mask, and the mask's edge in amber over the picture. */
+/** The outline of the selection: its shape is drawn into a mask, and the mask's edge in amber over the image. */
 import {
   BufferAttribute,
   BufferGeometry,
@@ -14,11 +14,11 @@ import {
   type WebGLRenderer,
   WebGLRenderTarget,
 } from "three";
-import { READ } from "./data_textures";
+import { READ_ROW } from "./data_textures";
 import type { Figure } from "./figure";
 
 const AMBER = "#f2a33a";
-const WIDTH = 1.6; // CSS pixels
+const WIDTH_PX = 1.6; // CSS pixels
 
 export class Outline {
   private readonly mask = new WebGLRenderTarget(1, 1, { minFilter: LinearFilter, magFilter: LinearFilter });
@@ -75,7 +75,7 @@ export class Outline {
     }
     this.shapes = [];
     this.figure = figure;
-    const geometry = names.size ? figure?.selected(names) : null;
+    const geometry = names.size ? figure?.selectionGeometry(names) : null;
     if (!figure || !geometry) return;
     const shape = new Mesh(geometry, maskMaterial(figure));
     shape.frustumCulled = false;
@@ -83,7 +83,7 @@ export class Outline {
     this.maskScene.add(shape);
   }
 
-  /** Draws the outline over the picture, where there is one. */
+  /** Draws the outline over the image, if something is selected. */
   draw(renderer: WebGLRenderer, camera: PerspectiveCamera, ratio: number): void {
     if (!this.shapes.length) return;
     this.figure?.updateAll(renderer);
@@ -100,7 +100,7 @@ export class Outline {
     renderer.setClearColor(colour, alpha);
     renderer.autoClear = false;
     this.edge.uniforms.mask.value = this.mask.texture;
-    this.edge.uniforms.reach.value.set((WIDTH * ratio) / size.x, (WIDTH * ratio) / size.y);
+    this.edge.uniforms.reach.value.set((WIDTH_PX * ratio) / size.x, (WIDTH_PX * ratio) / size.y);
     renderer.render(this.edgeScene, camera);
     renderer.autoClear = clears;
   }
@@ -117,7 +117,7 @@ function maskMaterial(figure: Figure): RawShaderMaterial {
   return new RawShaderMaterial({
     glslVersion: GLSL3,
     side: DoubleSide,
-    uniforms: figure.all as never,
+    uniforms: figure.allUniforms as never,
     vertexShader: /* glsl */ `
       precision highp float;
       precision highp int;
@@ -126,7 +126,7 @@ function maskMaterial(figure: Figure): RawShaderMaterial {
       uniform sampler2D places;
       uniform int stride;
       in float source;
-      ${READ}
+      ${READ_ROW}
       void main() {
         vec3 at = rowOf(places, int(source) + gl_InstanceID * stride).xyz;
         gl_Position = projectionMatrix * viewMatrix * vec4(at, 1.0);

@@ -1,5 +1,5 @@
 /**
- * Picking by an id buffer: one pixel is drawn with numbers instead of colours, so every deformation is picked as seen.
+ * Picking by an id buffer: one pixel is drawn with indices instead of colours, so every deformation is picked as drawn.
  */
 import {
   type BufferGeometry,
@@ -17,7 +17,7 @@ import {
   WebGLRenderTarget,
 } from "three";
 import type { Picked } from "./api";
-import { READ } from "./data_textures";
+import { READ_ROW } from "./data_textures";
 import type { Figure } from "./figure";
 
 export class Picker {
@@ -32,7 +32,7 @@ export class Picker {
   private readonly pixels = [new Float32Array(4), new Float32Array(4)];
 
   add(figure: Figure): void {
-    const mesh = new Mesh(figure.whole, idMaterial(figure));
+    const mesh = new Mesh(figure.wholeGeometry, idMaterial(figure));
     mesh.frustumCulled = false;
     this.meshes.set(figure, mesh);
     this.scene.add(mesh);
@@ -46,7 +46,7 @@ export class Picker {
     this.meshes.delete(figure);
   }
 
-  /** What is at a pixel of a view of `width` by `height`. */
+  /** What lies at a pixel of a canvas of `width` by `height`. */
   pick(
     renderer: WebGLRenderer,
     camera: PerspectiveCamera,
@@ -76,7 +76,7 @@ export class Picker {
     renderer.setClearColor(colour, alpha);
     const [[drawn, instance, number], [px, py, pz]] = this.pixels;
     const figure = figures[number - 1];
-    return figure ? named(figure, drawn, instance, [px, py, pz]) : null;
+    return figure ? pickedFrom(figure, drawn, instance, [px, py, pz]) : null;
   }
 
   dispose(): void {
@@ -85,13 +85,15 @@ export class Picker {
   }
 }
 
-function named(figure: Figure, drawn: number, instance: number, point: [number, number, number]): Picked {
-  const { description, leads } = figure;
-  const part = description.parts.find((each) => drawn >= each.start && drawn < each.start + each.count);
+function pickedFrom(figure: Figure, drawn: number, instance: number, point: [number, number, number]): Picked {
+  const { description, mainJoints } = figure;
+  const part = description.parts.find(
+    (candidate) => drawn >= candidate.start && drawn < candidate.start + candidate.count,
+  );
   return {
     character: description.name,
     part: part?.name ?? "",
-    joint: description.joints[leads[drawn]] ?? "",
+    joint: description.joints[mainJoints[drawn]] ?? "",
     vertex: description.origins[drawn],
     point,
     instance,
@@ -103,7 +105,7 @@ function idMaterial(figure: Figure): RawShaderMaterial {
     glslVersion: GLSL3,
     side: DoubleSide,
     blending: NoBlending,
-    uniforms: { ...figure.all, figure: { value: 0 } } as never,
+    uniforms: { ...figure.allUniforms, figure: { value: 0 } } as never,
     vertexShader: /* glsl */ `
       precision highp float;
       precision highp int;
@@ -114,7 +116,7 @@ function idMaterial(figure: Figure): RawShaderMaterial {
       in float source, drawn;
       flat out vec2 who;
       out vec3 where;
-      ${READ}
+      ${READ_ROW}
       void main() {
         where = rowOf(places, int(source) + gl_InstanceID * stride).xyz;
         who = vec2(drawn, float(gl_InstanceID));

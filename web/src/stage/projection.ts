@@ -1,9 +1,9 @@
-/** From the world to the screen, and back along a ray. */
+/** Projection of world points to the canvas, and rays through the canvas. */
 import { Matrix4, type PerspectiveCamera, Plane, type Ray, Raycaster, Vector2, Vector3 } from "three";
 import type { View } from "./api";
-import { eye } from "./orbit";
+import { eyePosition } from "./orbit";
 
-/** Puts the camera where a view has it, with near and far around what is on stage. */
+/** Places the camera at a view, with near and far planes around the character. */
 export function placeCamera(
   camera: PerspectiveCamera,
   view: View,
@@ -11,7 +11,7 @@ export function placeCamera(
   bounds: { centre: Vector3; radius: number },
 ): void {
   camera.aspect = aspect;
-  camera.position.copy(eye(view));
+  camera.position.copy(eyePosition(view));
   camera.lookAt(...view.target);
   const away = camera.position.distanceTo(bounds.centre);
   camera.near = Math.max(0.01 * bounds.radius, 0.5 * (away - 2 * bounds.radius));
@@ -21,7 +21,7 @@ export function placeCamera(
 }
 
 /**
- * The ray through a place of the picture (0 to 1, right and down), and where it is after `share` of the way to the
+ * The ray through a point of the image (0 to 1, right and down), and its point after `share` of the distance to the
  * target.
  */
 export function rayThrough(
@@ -41,10 +41,10 @@ export function rayThrough(
 }
 
 /**
- * x and y in CSS px from the upper left corner, and the depth: -1 near, 1 far, beyond that not seen. Three numbers
- * each.
+ * Projects points, three numbers each: x and y in CSS px from the upper left corner, and the depth from -1 (near) to 1
+ * (far).
  */
-export function projected(
+export function projectPoints(
   points: Float32Array,
   camera: PerspectiveCamera,
   width: number,
@@ -62,8 +62,8 @@ export function projected(
   return result;
 }
 
-/** Where a point of the world is on a canvas of so many pixels, and whether it can be seen there. */
-export function onCanvas(
+/** The position of a world point on a canvas, and whether it is visible. */
+export function projectPoint(
   point: readonly [number, number, number],
   camera: PerspectiveCamera,
   width: number,

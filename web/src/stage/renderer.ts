@@ -1,15 +1,15 @@
-/** The renderer, as good as the machine allows. */
+/** The renderer, with settings for this machine. */
 import { ACESFilmicToneMapping, PCFShadowMap, ShaderChunk, SRGBColorSpace, WebGLRenderer } from "three";
 
-export interface Ability {
-  software: boolean; // drawn on the processor
+export interface RendererLimits {
+  software: boolean; // software rendering
   shadowSize: number; // pixels
   anisotropy: number;
-  ratio: number; // pixels of the picture for each pixel of the page
+  ratio: number; // image pixels for each CSS pixel
 }
 
-/** A renderer into a new canvas, or a sentence where the browser has no WebGL2. */
-export function makeRenderer(): { renderer: WebGLRenderer; ability: Ability } {
+/** Creates a renderer with a new canvas; throws an error if the browser has no WebGL2. */
+export function makeRenderer(): { renderer: WebGLRenderer; limits: RendererLimits } {
   const canvas = document.createElement("canvas");
   const software = isSoftware();
   const context = canvas.getContext("webgl2", {
@@ -31,25 +31,27 @@ export function makeRenderer(): { renderer: WebGLRenderer; ability: Ability } {
   renderer.shadowMap.enabled = true;
   renderer.shadowMap.type = PCFShadowMap;
   renderer.info.autoReset = false;
-  const ability = {
+  const limits = {
     software,
     shadowSize: software ? 768 : 2048,
     anisotropy: software ? 1 : Math.min(8, renderer.capabilities.getMaxAnisotropy()),
     ratio: software ? 1 : Math.min(2, window.devicePixelRatio || 1),
   };
-  return { renderer, ability };
+  return { renderer, limits };
 }
 
 /**
- * Three's shadows with one filtered look into the map instead of five around it, each with a sine and a root: on a
- * processor these alone took a third of a picture. A coarser map makes up for some of the softness.
+ * Reduces three's shadow filter from five samples to one: with software rendering the five took a third of the time. A
+ * coarser shadow map keeps some of the softness.
  */
 export function singleTap(chunk: string): string {
   const five = /vec2 texelSize = [\s\S]*?\) \* 0\.2;/;
   return chunk.replace(five, "shadow = texture( shadowMap, shadowCoord.xyz );");
 }
 
-/** Whether WebGL runs on the processor; asked of a context of its own, since smoothing is chosen when one is made. */
+/**
+ * Whether WebGL runs in software. It needs a context of its own, as antialiasing is chosen when a context is created.
+ */
 function isSoftware(): boolean {
   const context = document.createElement("canvas").getContext("webgl2");
   const info = context?.getExtension("WEBGL_debug_renderer_info");

@@ -1,25 +1,24 @@
 /**
- * Pace: how fast pictures are drawn, and how large they may be for that.
+ * Scales the resolution by the measured rendering time.
  *
- * Where the graphics card cannot draw the whole picture in time (a browser without one draws on the processor), the
- * picture gets coarser while things move, at once by as much as its pixels cost too much, and whole again as soon as
- * they rest.
+ * If the machine cannot render the full resolution in time, the resolution decreases while things move, at once by as
+ * much as needed, and is full again when they rest.
  */
 
-const STEPS = [1, 0.8, 0.65, 0.5];
-// ms between pictures, above which the picture gets coarser: a click waits for two of them, and should be answered
-// within 100
-const SLOW = 24;
-const FAST = 14; // ms, below which it may get finer
-const PATIENCE = 8; // pictures before it gets coarser: one slow picture says nothing
-const CAUTION = 200; // pictures before it gets finer
-const REST = 2000; // ms without a picture after which all has come to rest
+const SCALES = [1, 0.8, 0.65, 0.5];
+// Between rendered frames, above which the resolution decreases: a click waits for two frames, and should be answered
+// within 100 ms.
+const SLOW_MS = 24;
+const FAST_MS = 14; // between rendered frames, below which the resolution may increase
+const FRAMES_BEFORE_COARSER = 8; // one slow frame says little
+const FRAMES_BEFORE_FINER = 200;
+const REST_MS = 2000; // without a rendered frame, after which the statistics restart
 
-export class Pace {
+export class ResolutionScaler {
   private readonly times: number[] = [];
   private readonly costs: number[] = [];
   private step = 0;
-  private since = 0;
+  private framesSinceChange = 0;
   private mean = 0;
   private last = -Infinity;
 
@@ -29,29 +28,29 @@ export class Pace {
   ) {}
 
   /**
-   * The pixels of the picture for each pixel of the page, for a picture that begins now. Where something follows the
-   * hand and the processor draws, the coarsest at once: a hand feels what an eye hardly sees.
+   * The image pixels for each CSS pixel of the frame that begins now. While the user drags something and rendering is
+   * in software it is the lowest one at once: latency matters more than detail.
    */
-  ratioAt(resting: boolean, hurried = false): number {
-    const step = hurried && this.adapts ? STEPS.length - 1 : this.step;
-    return this.ratio * (resting ? 1 : STEPS[step]);
+  pixelRatio(resting: boolean, isInteracting = false): number {
+    const step = isInteracting && this.adapts ? SCALES.length - 1 : this.step;
+    return this.ratio * (resting ? 1 : SCALES[step]);
   }
 
-  /** Whether pictures are coarser than they could be. */
-  get coarse(): boolean {
+  /** Whether the resolution is reduced. */
+  get isCoarse(): boolean {
     return this.step > 0;
   }
 
-  /** The mean time between two pictures of a motion, ms. */
-  get gap(): number {
+  /** The mean time between two rendered frames of a motion (ms). */
+  get meanGap(): number {
     return this.mean;
   }
 
   /**
-   * A picture was drawn at `now` (ms), which took `cost` ms of this thread; it had been asked for `waited` ms before.
-   * Where nothing asks, time may pass: only what a picture keeps waiting counts as slow.
+   * Records a frame drawn at `now`, which took `cost` on this thread and was requested `waited` before (ms). Time
+   * without a request does not count as slow.
    */
-  drew(now: number, cost: number, waited = Infinity): void {
+  recordFrame(now: number, cost: number, waited = Infinity): void {
     const gap = Math.min(now - this.last, waited);
     this.last = now;
     this.times.push(now);
@@ -60,38 +59,39 @@ export class Pace {
       this.times.shift();
       this.costs.shift();
     }
-    if (gap > REST) {
+    if (gap > REST_MS) {
       this.mean = 0;
-      this.since = 0;
+      this.framesSinceChange = 0;
       return;
     }
     this.mean = this.mean ? this.mean + 0.1 * (gap - this.mean) : gap;
-    this.since += 1;
-    if (!this.adapts || this.since < PATIENCE) return;
-    if (this.mean > SLOW && this.step < STEPS.length - 1) this.change(this.coarser());
-    else if (this.mean < FAST && this.step > 0 && this.since > CAUTION) this.change(this.step - 1);
+    this.framesSinceChange += 1;
+    if (!this.adapts || this.framesSinceChange < FRAMES_BEFORE_COARSER) return;
+    if (this.mean > SLOW_MS && this.step < SCALES.length - 1) this.setStep(this.coarserStep());
+    else if (this.mean < FAST_MS && this.step > 0 && this.framesSinceChange > FRAMES_BEFORE_FINER)
+      this.setStep(this.step - 1);
   }
 
-  /** The first step at which the pixels are few enough, were they all that costs; at least the next. */
-  private coarser(): number {
-    const enough = STEPS.findIndex(
-      (step, number) => number > this.step && (step / STEPS[this.step]) ** 2 * this.mean <= SLOW,
+  /** The first step with few enough pixels, if the time is proportional to their number; at least the next one. */
+  private coarserStep(): number {
+    const enough = SCALES.findIndex(
+      (step, number) => number > this.step && (step / SCALES[this.step]) ** 2 * this.mean <= SLOW_MS,
     );
-    return enough < 0 ? STEPS.length - 1 : enough;
+    return enough < 0 ? SCALES.length - 1 : enough;
   }
 
-  /** Something else was left out instead: pictures may be whole again, until they are seen to be too slow. */
-  relieved(): void {
-    this.change(0);
+  /** Returns to the full resolution, after something else became cheaper. */
+  reset(): void {
+    this.setStep(0);
   }
 
-  private change(step: number): void {
+  private setStep(step: number): void {
     this.step = step;
-    this.since = 0;
+    this.framesSinceChange = 0;
     this.mean = 0;
   }
 
-  /** Pictures in the last second, and the mean cost of one. */
+  /** Rendered frames in the last second, and their mean cost (ms). */
   stats(now: number): { fps: number; ms: number } {
     const recent = this.times.filter((time) => time > now - 1000);
     const costs = this.costs.slice(this.costs.length - recent.length);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Shading } from "./shading";
 
-/** A ball of rings and columns, whose last column lies where its first does. */
+/** A sphere of rings and columns; the last column coincides with the first. */
 function ball(rings: number, columns: number): { points: number[]; corners: number[]; seams: number[] } {
   const [points, corners, seams]: number[][] = [[], [], []];
   for (let i = 0; i <= rings; i++)
@@ -23,22 +23,22 @@ function normals(points: number[], corners: number[], seams: number[]): Float32A
 }
 
 describe("normals of a surface", () => {
-  it("of a ball point away from its middle, across its seam too", () => {
+  it("of a sphere point outwards, also across its seam", () => {
     const { points, corners, seams } = ball(40, 80);
-    const found = normals(points, corners, seams);
-    // the rims have triangles on one side
+    const result = normals(points, corners, seams);
+    // The outermost rings have triangles on one side only.
     const inner = (i: number): boolean => i > 3 * 81 && i < points.length - 3 * 81;
-    // facets of 4 degrees
-    for (let i = 0; i < points.length; i++) if (inner(i)) expect(Math.abs(found[i] - points[i])).toBeLessThan(0.02);
+    // Facets of 4 degrees.
+    for (let i = 0; i < points.length; i++) if (inner(i)) expect(Math.abs(result[i] - points[i])).toBeLessThan(0.02);
     for (let ring = 0; ring <= 40; ring++)
-      for (let k = 0; k < 3; k++) expect(found[3 * (81 * ring + 80) + k]).toBe(found[3 * 81 * ring + k]);
+      for (let k = 0; k < 3; k++) expect(result[3 * (81 * ring + 80) + k]).toBe(result[3 * 81 * ring + k]);
   });
 
-  it("go by area, and are turned with the surface", () => {
-    // a corner of two squares, of which one is four times as large
+  it("are weighted by area, and turn with the surface", () => {
+    // An edge of two squares; one is four times as large.
     const points = [0, 0, 0, 0, 0, 1, 2, 0, 0, 0, -1, 0];
-    const found = normals(points, [0, 1, 2, 0, 3, 1], [0, 1, 2, 3]);
-    expect(found[0] / found[1]).toBeCloseTo(-0.5);
+    const result = normals(points, [0, 1, 2, 0, 3, 1], [0, 1, 2, 3]);
+    expect(result[0] / result[1]).toBeCloseTo(-0.5);
     const turned = normals(
       points.map((_, i) => points[3 * Math.floor(i / 3) + ((i + 1) % 3)]),
       [0, 1, 2, 0, 3, 1],
@@ -47,7 +47,7 @@ describe("normals of a surface", () => {
     expect(turned[2] / turned[0]).toBeCloseTo(-0.5);
   });
 
-  it("are unit vectors again in the next frame, and up where there is no area", () => {
+  it("are unit vectors in each frame, and up without area", () => {
     const shading = new Shading(Uint32Array.from([0, 1, 2]), Uint32Array.from([0, 1, 2, 3]));
     const out = new Float32Array(12);
     shading.write(Float32Array.from([0, 0, 0, 0, 0, 1, 1, 0, 0, 5, 5, 5]), out);

@@ -1,8 +1,10 @@
-/** Normals of a moving surface: the unit sum of the normals of the triangles around a vertex, weighted by area. */
+/**
+ * Vertex normals of a moving surface: the normalised sum of the normals of the adjacent triangles, weighted by area.
+ */
 export class Shading {
   private readonly total: Float32Array;
 
-  /** `corners` are three vertices a triangle; vertices with one number in `seams` share their normal. */
+  /** `corners` are three vertices for each triangle; vertices with the same index in `seams` share their normal. */
   constructor(
     private readonly corners: Uint32Array,
     private readonly seams: Uint32Array,
@@ -10,7 +12,9 @@ export class Shading {
     this.total = new Float32Array(3 * (seams.reduce((most, seam) => Math.max(most, seam), -1) + 1));
   }
 
-  /** Normals of `points` into `out`, three numbers a vertex; up where there is no area around one. */
+  /**
+   * Writes the normals of `points` into `out`, three numbers for each vertex; up for vertices without area around them.
+   */
   write(points: Float32Array, out: Float32Array): void {
     this.gather(points);
     const { seams, total } = this;
@@ -30,7 +34,7 @@ export class Shading {
     }
   }
 
-  /** The sums: a triangle's cross product is as long as twice its area. */
+  /** Sums the triangles' cross products; their length is twice the area. */
   private gather(points: Float32Array): void {
     const { corners, seams, total } = this;
     total.fill(0);

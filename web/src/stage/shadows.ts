@@ -1,14 +1,12 @@
-/**
- * Shadows on stage: the key's, and what touches the ground; all of it anew for a graphics card, in turns for others.
- */
+/** Shadows of the key light and contact shadows. Software rendering updates them only in some frames. */
 import { Vector3, type WebGLRenderer } from "three";
 import { ContactShadow } from "./contact";
 import type { Figure } from "./figure";
 import type { Ground } from "./ground";
 
-const KEY_EVERY = 4; // pictures have one shadow of the key,
-const KEY_HURRIED = 24; // or so many where something follows the hand: it changes little until it rests; and
-const CONTACT_EVERY = 8; // pictures have one contact shadow where the processor draws: it changes little
+const KEY_SHADOW_INTERVAL = 4; // rendered frames for each update of the key light's shadow,
+const KEY_SHADOW_INTERVAL_INTERACTING = 24; // the same while the user drags something,
+const CONTACT_SHADOW_INTERVAL = 8; // and rendered frames for each update of the contact shadow with software rendering
 
 export class Shadows {
   private readonly contact = new ContactShadow();
@@ -22,9 +20,9 @@ export class Shadows {
     renderer.shadowMap.autoUpdate = !software;
   }
 
-  /** What touches the ground, in its box; the next picture has new shadows. */
+  /** Sets the figure that touches the ground, and its bounding box; the next frame updates the shadows. */
   fit(touching: Figure | null, low: Vector3, high: Vector3): void {
-    this.pictures = CONTACT_EVERY - 1;
+    this.pictures = CONTACT_SHADOW_INTERVAL - 1;
     this.contact.show(touching, low, high);
     this.ground.contact(touching ? this.contact.texture : null, this.contact.low, this.contact.size);
   }
@@ -33,12 +31,13 @@ export class Shadows {
     this.contact.show(null, new Vector3(), new Vector3());
   }
 
-  /** Before each picture: of something that follows the hand, or that has come to rest, or neither. */
-  update(hurried: boolean, resting: boolean): void {
+  /** Call before each rendered frame. */
+  update(isInteracting: boolean, resting: boolean): void {
     this.pictures += 1;
-    const hasty = hurried && this.software && !resting;
-    this.renderer.shadowMap.needsUpdate = resting || this.pictures % (hasty ? KEY_HURRIED : KEY_EVERY) === 0;
-    if (hasty || (this.software && !resting && this.pictures % CONTACT_EVERY)) return;
+    const isReduced = isInteracting && this.software && !resting;
+    this.renderer.shadowMap.needsUpdate =
+      resting || this.pictures % (isReduced ? KEY_SHADOW_INTERVAL_INTERACTING : KEY_SHADOW_INTERVAL) === 0;
+    if (isReduced || (this.software && !resting && this.pictures % CONTACT_SHADOW_INTERVAL)) return;
     this.contact.update(this.renderer);
   }
 

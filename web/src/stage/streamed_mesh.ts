@@ -1,18 +1,20 @@
-/** What the server streams: its vertices go straight into the tables, their normals are made of what is drawn. */
+/**
+ * Streamed vertices: positions are copied into the tables, and normals are computed from the triangles that are drawn.
+ */
 import type { DataTexture } from "three";
-import { numbersOf, table } from "./data_textures";
+import { makeTable, tableData } from "./data_textures";
 import type { Deformation } from "./deformation";
 import type { Description } from "./description";
 import { FORM, type Frame } from "./frames";
 import { Shading } from "./shading";
 
-export class Streamed implements Deformation {
+export class StreamedMesh implements Deformation {
   readonly count = 1;
   readonly vertices: number;
   readonly sources: Uint32Array;
-  sketched = false;
+  usesLod = false;
   private readonly all: Surface;
-  private few: Surface | null = null;
+  private lodSurface: Surface | null = null;
   private values: Float32Array; // of the last frame
 
   constructor(private readonly description: Description) {
@@ -22,32 +24,32 @@ export class Streamed implements Deformation {
     this.all = new Surface(null, description.vertices, description.corners, description.seams);
   }
 
-  get place(): DataTexture {
-    return this.drawn.place;
+  get positionTexture(): DataTexture {
+    return this.drawnSurface.place;
   }
 
-  get normal(): DataTexture {
-    return this.drawn.normal;
+  get normalTexture(): DataTexture {
+    return this.drawnSurface.normal;
   }
 
-  get everywhere(): DataTexture {
+  get allPositions(): DataTexture {
     return this.all.place;
   }
 
-  private get drawn(): Surface {
-    return this.sketched && this.few ? this.few : this.all;
+  private get drawnSurface(): Surface {
+    return this.usesLod && this.lodSurface ? this.lodSurface : this.all;
   }
 
   accept(frame: Frame): boolean {
     if (frame.form !== FORM.vertices || frame.a !== this.vertices || frame.b !== 0) return false;
     this.values = frame.values;
-    for (const surface of [this.all, this.few]) surface?.changed();
+    for (const surface of [this.all, this.lodSurface]) surface?.invalidate();
     return true;
   }
 
   update(): void {
-    this.drawn.move(this.values);
-    this.drawn.face();
+    this.drawnSurface.move(this.values);
+    this.drawnSurface.writeNormals();
   }
 
   updateAll(): void {
@@ -55,33 +57,33 @@ export class Streamed implements Deformation {
   }
 
   refresh(): void {
-    for (const surface of [this.all, this.few]) surface?.changed();
+    for (const surface of [this.all, this.lodSurface]) surface?.invalidate();
   }
 
-  sketch(vertices: Uint32Array, triangles: Uint32Array): Uint32Array {
+  setLod(vertices: Uint32Array, triangles: Uint32Array): Uint32Array {
     const rows = vertices.map((vertex) => this.sources[vertex]);
-    const seams = renumbered(rows.map((row) => this.description.seams[row]));
-    this.few?.dispose();
-    this.few = new Surface(rows, rows.length, triangles, seams);
+    const seams = renumber(rows.map((row) => this.description.seams[row]));
+    this.lodSurface?.dispose();
+    this.lodSurface = new Surface(rows, rows.length, triangles, seams);
     return rows.map((_, i) => i);
   }
 
-  read(): Float32Array {
+  readPositions(): Float32Array {
     return this.values.slice();
   }
 
   dispose(): void {
-    for (const surface of [this.all, this.few]) surface?.dispose();
+    for (const surface of [this.all, this.lodSurface]) surface?.dispose();
   }
 }
 
-/** Some rows of what is streamed, or all of them, as tables; brought up to date when they are needed. */
+/** All streamed rows or some of them as tables; they are updated when they are needed. */
 class Surface {
   readonly place: DataTexture;
   readonly normal: DataTexture;
   private readonly shading: Shading;
-  private isMoved = false;
-  private isFaced = false;
+  private hasPositions = false;
+  private hasNormals = false;
 
   constructor(
     private readonly which: Uint32Array | null,
@@ -90,19 +92,19 @@ class Surface {
     seams: Uint32Array,
   ) {
     this.shading = new Shading(corners, seams);
-    this.place = table(rows, 3);
-    this.normal = table(rows, 3);
+    this.place = makeTable(rows, 3);
+    this.normal = makeTable(rows, 3);
   }
 
-  changed(): void {
-    this.isMoved = this.isFaced = false;
+  invalidate(): void {
+    this.hasPositions = this.hasNormals = false;
   }
 
-  /** The places, from three numbers a streamed row. */
+  /** Writes the positions, from three numbers for each streamed row. */
   move(values: Float32Array): void {
-    if (this.isMoved) return;
-    this.isMoved = true;
-    const places = numbersOf(this.place);
+    if (this.hasPositions) return;
+    this.hasPositions = true;
+    const places = tableData(this.place);
     const { which } = this;
     if (!which) places.set(values);
     else
@@ -115,11 +117,11 @@ class Surface {
     this.place.needsUpdate = true;
   }
 
-  /** The normals, of the places as they are. */
-  face(): void {
-    if (this.isFaced) return;
-    this.isFaced = true;
-    this.shading.write(numbersOf(this.place), numbersOf(this.normal));
+  /** Writes the normals of the current positions. */
+  writeNormals(): void {
+    if (this.hasNormals) return;
+    this.hasNormals = true;
+    this.shading.write(tableData(this.place), tableData(this.normal));
     this.normal.needsUpdate = true;
   }
 
@@ -129,8 +131,8 @@ class Surface {
   }
 }
 
-/** The same numbers as 0, 1, 2 ... in the order in which they come first. */
-export function renumbered(numbers: Uint32Array): Uint32Array {
+/** Replaces numbers by 0, 1, 2 ... in the order of their first occurrence. */
+export function renumber(numbers: Uint32Array): Uint32Array {
   const known = new Map<number, number>();
   return numbers.map((number) => {
     const place = known.get(number) ?? known.size;

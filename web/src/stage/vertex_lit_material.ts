@@ -1,33 +1,33 @@
 /**
- * Swift materials, for sketches where the processor draws: light is worked out at the vertices, and a pixel is its
- * colour times that. The triangles of a sketch are a few pixels large, so it looks almost the same.
+ * Materials lit at the vertices, for levels of detail with software rendering: a pixel is its colour times the
+ * interpolated light. The triangles are a few pixels large, so the result looks almost the same.
  *
  *     diffuse  = sum_l E_l soft(n.l) (1 - F) / pi  +  E_sky ao / pi        soft(n.l) as in `materials.ts`
  *     specular = sum_l E_l (n.l) D_GGX V_Smith F                           Walter 2007, Heitz 2014; F by Schlick
  *
- * as three's own materials have them, without the fine relief of a normal map. What is wet keeps its own material: it
- * mirrors the room, which has to be seen sharply, and is small.
+ * as in three's own materials, without normal maps. Wet materials stay as they are: they show sharp reflections of the
+ * room, and are small.
  */
 import { type Material, MeshPhysicalMaterial, MeshStandardMaterial } from "three";
-import { type PlacingUniforms, placed } from "./deformed_material";
+import { type DeformationUniforms, deformedMaterial } from "./deformed_material";
 import type { MaterialEntry } from "./description";
 import { SOFT_LIGHT } from "./materials";
 
-/** The swift twin of a material; the material itself where it has none. */
-export function swiftOf(material: Material, entry: MaterialEntry, uniforms: PlacingUniforms): Material {
+/** The vertex lit version of a material; the material itself if it is unlit or wet. */
+export function vertexLitMaterial(material: Material, entry: MaterialEntry, uniforms: DeformationUniforms): Material {
   if (!(material instanceof MeshStandardMaterial) || material instanceof MeshPhysicalMaterial) return material;
   const twin = material.clone();
   twin.normalMap = null;
-  const own = { softness: { value: entry.softness }, through: { value: entry.translucency } };
-  return placed(twin, uniforms, "swift", (shader) => {
-    Object.assign(shader.uniforms, own);
-    shader.vertexShader = swiftVertex(shader.vertexShader);
+  const skinUniforms = { softness: { value: entry.softness }, through: { value: entry.translucency } };
+  return deformedMaterial(twin, uniforms, "vertex lit", (shader) => {
+    Object.assign(shader.uniforms, skinUniforms);
+    shader.vertexShader = vertexLitVertexShader(shader.vertexShader);
     shader.fragmentShader = FRAGMENT;
   });
 }
 
-/** Three's own vertex shader, with light at its end. */
-export function swiftVertex(shader: string): string {
+/** Adds lighting to the end of three's vertex shader. */
+export function vertexLitVertexShader(shader: string): string {
   return shader
     .replace("#include <clipping_planes_pars_vertex>", `#include <clipping_planes_pars_vertex>\n${FUNCTIONS}`)
     .replace("#include <fog_vertex>", LIGHT);

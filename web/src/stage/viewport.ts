@@ -1,100 +1,109 @@
-/** The stage itself: it holds the figures, the light and the camera, and draws when something has changed. */
+/** The viewport: it holds the figures, lights and camera, and draws when something has changed. */
 import { Group, type Object3D, PerspectiveCamera, Scene, Vector3 } from "three";
-import { Relief } from "./adaptive_quality";
+import { AdaptiveQuality } from "./adaptive_quality";
 import type { Picked, Stage, StageStats, View } from "./api";
 import { Backdrop } from "./backdrop";
-import { Flight } from "./camera_animation";
-import { listen } from "./camera_controls";
+import { CameraAnimation } from "./camera_animation";
+import { addCameraControls } from "./camera_controls";
 import { type Description, parseDescription } from "./description";
 import { Figure } from "./figure";
-import { Inbox } from "./frame_queue";
+import { FrameQueue } from "./frame_queue";
 import { parseFrame } from "./frames";
 import { Ghosts } from "./ghosts";
 import { Ground } from "./ground";
 import { Lights } from "./lights";
 import { Listeners } from "./listeners";
-import type { Finesse } from "./materials";
-import { CROWD_ANGLES, EMPTY, FOV, framedIn, moved, OPENING, turned, zoomed } from "./orbit";
+import type { MaterialQuality } from "./materials";
+import {
+  CROWD_ANGLES,
+  EMPTY_BOUNDS,
+  FOV_DEGREES,
+  frameBoxWithMargin,
+  INITIAL_VIEW,
+  orbitView,
+  panView,
+  zoomView,
+} from "./orbit";
 import { Outline } from "./outline";
 import { Picker } from "./picker";
-import { onCanvas, placeCamera, projected, rayThrough } from "./projection";
+import { placeCamera, projectPoint, projectPoints, rayThrough } from "./projection";
 import { makeRenderer } from "./renderer";
 import { Shadows } from "./shadows";
 
 const [STAGE_STREAM, CROWD_STREAM] = [0, 1];
 
 export function createStage(host: HTMLElement): Stage {
-  return new Theatre(host);
+  return new Viewport(host);
 }
 
-class Theatre implements Stage {
+class Viewport implements Stage {
   readonly canvas: HTMLCanvasElement;
   dragsCharacter = false;
   outlines = true;
-  hurried = false;
-  claims: Stage["claims"] = null;
+  isInteracting = false;
+  claimsDrag: Stage["claimsDrag"] = null;
   private readonly renderer;
-  private readonly ability;
+  private readonly limits;
   private readonly scene = new Scene();
-  private readonly guests = new Group();
-  private readonly camera = new PerspectiveCamera(FOV, 1, 0.01, 100);
+  private readonly addedObjects = new Group();
+  private readonly camera = new PerspectiveCamera(FOV_DEGREES, 1, 0.01, 100);
   private readonly lights: Lights;
   private readonly ground = new Ground();
   private readonly backdrop = new Backdrop();
   private readonly shadows: Shadows;
   private readonly picker = new Picker();
   private readonly outline = new Outline();
-  private readonly phantoms = new Ghosts();
-  private readonly relief: Relief;
+  private readonly ghostMeshes = new Ghosts();
+  private readonly quality: AdaptiveQuality;
   private readonly resizing: ResizeObserver;
   private readonly stopListening: () => void;
-  private readonly seen = new Listeners<[sequence: number, stream: number]>();
-  private readonly skipped = new Listeners<[sequence: number, stream: number]>();
-  private readonly pictured = new Listeners<[now: number]>();
-  readonly onSeen = this.seen.add;
-  readonly onSkipped = this.skipped.add;
-  readonly onDrawn = this.pictured.add;
+  private readonly seenFrames = new Listeners<[sequence: number, stream: number]>();
+  private readonly skippedFrames = new Listeners<[sequence: number, stream: number]>();
+  private readonly drawnFrames = new Listeners<[now: number]>();
+  readonly onSeen = this.seenFrames.add;
+  readonly onSkipped = this.skippedFrames.add;
+  readonly onDrawn = this.drawnFrames.add;
   private figure: Figure | null = null;
-  private extras: Figure | null = null; // the crowd
-  private readonly inbox = new Inbox();
+  private crowdFigure: Figure | null = null;
+  private readonly frameQueue = new FrameQueue();
   private names: ReadonlySet<string> = new Set();
-  private current: View = { ...OPENING };
-  private flight: Flight | null = null;
+  private current: View = { ...INITIAL_VIEW };
+  private cameraAnimation: CameraAnimation | null = null;
   private bounds = { centre: new Vector3(0, 1, 0), radius: 1, low: new Vector3(), high: new Vector3() };
-  private asked = 0; // the number of the animation frame that will draw
-  private askedAt = 0; // ms
+  private requestId = 0; // of requestAnimationFrame; 0 without one
+  private requestedAt = 0; // ms
   private width = 1;
   private height = 1;
   private ratio = 0;
   private drawn = 0;
-  private showing = 0; // counts calls of `show`, so that a slow one does not replace a newer
+  private showCount = 0; // counts calls of `show`, so that a slow call does not replace a newer one
   private disposed = false;
 
   constructor(private readonly host: HTMLElement) {
-    const { renderer, ability } = makeRenderer();
+    const { renderer, limits } = makeRenderer();
     this.renderer = renderer;
-    this.ability = ability;
+    this.limits = limits;
     this.canvas = renderer.domElement;
     this.canvas.style.cssText = "display:block;width:100%;height:100%;touch-action:none;outline:none";
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
     this.canvas.setAttribute("aria-label", "The stage: drag to turn, Shift and middle button to move, wheel to zoom");
-    Object.assign(this.canvas, { stage: this }); // for the console, and for tests that measure what is drawn
+    Object.assign(this.canvas, { stage: this }); // for the console and for tests
     host.append(this.canvas);
-    const rest = (): void => void (this.hurried || this.draw(performance.now(), true));
-    this.relief = new Relief(ability, rest, () => void renderer.compileAsync(this.scene, this.camera));
-    this.shadows = new Shadows(renderer, this.ground, ability.software);
-    this.lights = new Lights(this.scene, renderer, ability.shadowSize, ability.software);
-    this.scene.add(this.backdrop.mesh, this.ground.mesh, this.guests, this.phantoms.group);
+    const rest = (): void => void (this.isInteracting || this.draw(performance.now(), true));
+    this.quality = new AdaptiveQuality(limits, rest, () => void renderer.compileAsync(this.scene, this.camera));
+    this.shadows = new Shadows(renderer, this.ground, limits.software);
+    this.lights = new Lights(this.scene, renderer, limits.shadowSize, limits.software);
+    this.scene.add(this.backdrop.mesh, this.ground.mesh, this.addedObjects, this.ghostMeshes.group);
     this.fit();
-    this.stopListening = listen(this.canvas, {
-      turn: (dx, dy) => this.setView(turned(this.current, dx, dy, this.height)),
-      move: (dx, dy) => this.setView(moved(this.current, dx, dy, this.height)),
+    this.stopListening = addCameraControls(this.canvas, {
+      turn: (dx, dy) => this.setView(orbitView(this.current, dx, dy, this.height)),
+      move: (dx, dy) => this.setView(panView(this.current, dx, dy, this.height)),
       zoom: (factor, x, y) => this.zoom(factor, x, y),
-      taken: (x, y) => this.claims?.(x, y) || (this.dragsCharacter && this.pick(x, y) !== null),
+      isClaimed: (x, y) => this.claimsDrag?.(x, y) || (this.dragsCharacter && this.pick(x, y) !== null),
     });
     this.canvas.addEventListener("webglcontextrestored", () => {
-      for (const each of [this.figure, this.extras]) each?.deformation.refresh();
+      for (const figure of [this.figure, this.crowdFigure]) figure?.deformation.refresh();
       this.requestRender();
     });
     this.resizing = new ResizeObserver(() => this.resize());
@@ -105,48 +114,49 @@ class Theatre implements Stage {
   async show(
     description: ArrayBuffer,
     urlOfTexture: (texture: number) => string,
-    sketch?: () => Promise<ArrayBuffer>,
+    fetchLod?: () => Promise<ArrayBuffer>,
   ): Promise<void> {
-    const turn = ++this.showing;
-    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.finesse);
-    if (turn !== this.showing || this.disposed) return figure.dispose();
+    const turn = ++this.showCount;
+    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.materialQuality);
+    if (turn !== this.showCount || this.disposed) return figure.dispose();
     const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
-    this.removeFigure();
-    this.figure = this.enter(figure);
-    this.relief.of(figure, sketch ?? null);
-    const late = this.inbox.of(STAGE_STREAM);
+    this.clearFigure();
+    this.figure = this.addFigure(figure);
+    this.quality.setFigure(figure, fetchLod ?? null);
+    const late = this.frameQueue.peek(STAGE_STREAM);
     if (late) figure.accept(late);
     this.outline.select(figure, this.names);
     this.fit();
     if (isFirst) {
-      this.current = { ...this.current, azimuth: OPENING.azimuth, elevation: OPENING.elevation };
-      this.current = this.home();
+      this.current = { ...this.current, azimuth: INITIAL_VIEW.azimuth, elevation: INITIAL_VIEW.elevation };
+      this.current = this.homeView();
     }
     await this.renderer.compileAsync(this.scene, this.camera);
     this.requestRender();
   }
 
   clear(): void {
-    this.showing += 1;
-    this.removeFigure();
+    this.showCount += 1;
+    this.clearFigure();
     this.fit();
     this.requestRender();
   }
 
   async crowd(description: ArrayBuffer | null, urlOfTexture: (texture: number) => string): Promise<void> {
-    const built = description && (await Figure.build(parseDescription(description), urlOfTexture, this.finesse, 0));
-    if (this.extras) this.leave(this.extras);
-    this.extras = null;
-    if (built && !this.disposed) this.extras = this.enter(built);
-    if (this.figure) this.figure.group.visible = !this.extras;
+    const built =
+      description && (await Figure.build(parseDescription(description), urlOfTexture, this.materialQuality, 0));
+    if (this.crowdFigure) this.disposeFigure(this.crowdFigure);
+    this.crowdFigure = null;
+    if (built && !this.disposed) this.crowdFigure = this.addFigure(built);
+    if (this.figure) this.figure.group.visible = !this.crowdFigure;
     this.fit();
-    const { azimuth, elevation } = this.extras ? CROWD_ANGLES : OPENING;
-    this.fly(framedIn({ ...this.current, azimuth, elevation }, this.bounds, this.aspect));
+    const { azimuth, elevation } = this.crowdFigure ? CROWD_ANGLES : INITIAL_VIEW;
+    this.animateCamera(frameBoxWithMargin({ ...this.current, azimuth, elevation }, this.bounds, this.aspect));
   }
 
-  crowdRoom(low: readonly number[], high: readonly number[]): void {
-    if (!this.extras) return;
-    this.extras.description.bounds = [low, high].map((corner) => [
+  setCrowdBounds(low: readonly number[], high: readonly number[]): void {
+    if (!this.crowdFigure) return;
+    this.crowdFigure.description.bounds = [low, high].map((corner) => [
       corner[0],
       corner[1],
       corner[2],
@@ -156,43 +166,43 @@ class Theatre implements Stage {
   }
 
   get software(): boolean {
-    return this.ability.software;
+    return this.limits.software;
   }
 
-  private enter(figure: Figure): Figure {
+  private addFigure(figure: Figure): Figure {
     this.scene.add(figure.group);
     this.picker.add(figure);
     return figure;
   }
 
-  private leave(figure: Figure): void {
+  private disposeFigure(figure: Figure): void {
     this.scene.remove(figure.group);
     this.picker.remove(figure);
     figure.dispose();
   }
 
-  private removeFigure(): void {
+  private clearFigure(): void {
     if (!this.figure) return;
     this.outline.select(null, new Set());
-    this.phantoms.show(null, null, 0);
+    this.ghostMeshes.show(null, null, 0);
     this.shadows.clear();
-    this.relief.of(null, null);
-    this.leave(this.figure);
+    this.quality.setFigure(null, null);
+    this.disposeFigure(this.figure);
     this.figure = null;
   }
 
   frame(data: ArrayBuffer): void {
     const frame = parseFrame(data);
-    if (!frame || frame.stream > CROWD_STREAM) return; // other streams are not pictures of characters
-    const old = this.inbox.put(frame);
+    if (!frame || frame.stream > CROWD_STREAM) return; // other streams do not contain characters
+    const old = this.frameQueue.put(frame);
     if (!this.shows(frame.stream)) return;
-    this.relief.came();
-    if (old && !document.hidden) this.skipped.tell(old.sequence, old.stream);
+    this.quality.recordArrival();
+    if (old && !document.hidden) this.skippedFrames.emit(old.sequence, old.stream);
     this.requestRender();
   }
 
   ghosts(data: ArrayBuffer | null, now: number): void {
-    this.phantoms.show(this.figure, data, now);
+    this.ghostMeshes.show(this.figure, data, now);
     this.requestRender();
   }
 
@@ -208,22 +218,22 @@ class Theatre implements Stage {
     return this.figure?.description.joints ?? [];
   }
 
-  jointAbove(name: string): string {
+  parentJoint(name: string): string {
     return this.joints[this.figure?.description.parents[this.joints.indexOf(name)] ?? -1] ?? "";
   }
 
   frameAll(): void {
-    this.fly(this.home());
+    this.animateCamera(this.homeView());
   }
 
   frameSelection(): void {
-    const box = this.names.size ? this.figure?.box(this.names, this.renderer) : null;
+    const box = this.names.size ? this.figure?.bounds(this.names, this.renderer) : null;
     if (!box) {
       this.frameAll();
       return;
     }
-    // a joint alone would be all that is seen
-    this.fly(framedIn(this.current, box, this.aspect, 1.6, 0.3 * this.home().distance));
+    // A joint alone would fill the whole image.
+    this.animateCamera(frameBoxWithMargin(this.current, box, this.aspect, 1.6, 0.3 * this.homeView().distance));
   }
 
   select(names: readonly string[]): void {
@@ -239,27 +249,27 @@ class Theatre implements Stage {
 
   pointerRay(x: number, y: number): ReturnType<Stage["pointerRay"]> {
     this.placeCamera();
-    // before the character: who looks at the pointer looks out of the picture, not into itself
+    // In front of the character, so that a gaze at the pointer goes out of the image.
     return rayThrough(x / this.width, y / this.height, this.camera, this.current, 0.55);
   }
 
   project(point: readonly [number, number, number]): { x: number; y: number; visible: boolean } {
     this.placeCamera();
-    return onCanvas(point, this.camera, this.width, this.height);
+    return projectPoint(point, this.camera, this.width, this.height);
   }
 
   projectAll(points: Float32Array): Float32Array {
     this.placeCamera();
-    return projected(points, this.camera, this.width, this.height);
+    return projectPoints(points, this.camera, this.width, this.height);
   }
 
   add(object: Object3D): void {
-    this.guests.add(object);
+    this.addedObjects.add(object);
     this.requestRender();
   }
 
   remove(object: Object3D): void {
-    this.guests.remove(object);
+    this.addedObjects.remove(object);
     this.requestRender();
   }
 
@@ -272,57 +282,57 @@ class Theatre implements Stage {
   }
 
   positions(): Float32Array {
-    const figure = this.extras ?? this.figure;
-    const frame = this.inbox.of(this.extras ? CROWD_STREAM : STAGE_STREAM);
+    const figure = this.crowdFigure ?? this.figure;
+    const frame = this.frameQueue.peek(this.crowdFigure ? CROWD_STREAM : STAGE_STREAM);
     if (frame) figure?.accept(frame);
-    return figure ? figure.deformation.read(this.renderer) : new Float32Array();
+    return figure ? figure.deformation.readPositions(this.renderer) : new Float32Array();
   }
 
   stats(): StageStats {
-    return { ...this.relief.pace.stats(performance.now()), drawn: this.drawn, dropped: this.inbox.dropped };
+    return { ...this.quality.resolution.stats(performance.now()), drawn: this.drawn, dropped: this.frameQueue.dropped };
   }
 
-  awaits(asked: boolean): void {
-    this.relief.awaits(asked);
+  setAwaitingAnswer(isWaiting: boolean): void {
+    this.quality.setAwaitingAnswer(isWaiting);
   }
 
   requestRender(): void {
-    if (this.asked || this.disposed || this.relief.postponed(() => this.requestRender())) return;
-    this.askedAt = performance.now();
-    this.asked = requestAnimationFrame((now) => this.draw(now, false));
+    if (this.requestId || this.disposed || this.quality.postpone(() => this.requestRender())) return;
+    this.requestedAt = performance.now();
+    this.requestId = requestAnimationFrame((now) => this.draw(now, false));
   }
 
   drawNow(): void {
-    cancelAnimationFrame(this.asked);
-    if (!this.asked) this.askedAt = performance.now();
+    cancelAnimationFrame(this.requestId);
+    if (!this.requestId) this.requestedAt = performance.now();
     this.draw(performance.now(), false);
   }
 
   dispose(): void {
     this.disposed = true;
-    cancelAnimationFrame(this.asked);
-    this.relief.dispose();
+    cancelAnimationFrame(this.requestId);
+    this.quality.dispose();
     this.resizing.disconnect();
     this.stopListening();
-    this.removeFigure();
-    if (this.extras) this.leave(this.extras);
-    for (const each of [
+    this.clearFigure();
+    if (this.crowdFigure) this.disposeFigure(this.crowdFigure);
+    for (const resource of [
       this.lights,
       this.ground,
       this.backdrop,
       this.shadows,
       this.picker,
       this.outline,
-      this.phantoms,
+      this.ghostMeshes,
     ])
-      each.dispose();
+      resource.dispose();
     this.renderer.dispose();
     this.canvas.remove();
   }
 
-  private get finesse(): Finesse {
-    const { anisotropy, software } = this.ability;
-    return { anisotropy, frugal: software, room: this.lights.room };
+  private get materialQuality(): MaterialQuality {
+    const { anisotropy, software } = this.limits;
+    return { anisotropy, isSoftware: software, room: this.lights.room };
   }
 
   private get aspect(): number {
@@ -330,46 +340,48 @@ class Theatre implements Stage {
   }
 
   private setView(view: View): void {
-    [this.flight, this.current] = [null, view];
+    [this.cameraAnimation, this.current] = [null, view];
     this.requestRender();
   }
 
   private zoom(factor: number, x: number, y: number): void {
     const limits = { nearest: 0.08 * this.bounds.radius, farthest: 25 * this.bounds.radius };
     const [u, v] = [(2 * x) / this.width - 1, 1 - (2 * y) / this.height];
-    this.setView(zoomed(this.current, factor, limits, u, v, this.aspect));
+    this.setView(zoomView(this.current, factor, limits, u, v, this.aspect));
   }
 
-  private home(): View {
-    return framedIn(this.current, this.bounds, this.aspect);
+  private homeView(): View {
+    return frameBoxWithMargin(this.current, this.bounds, this.aspect);
   }
 
-  private fly(to: View): void {
-    this.flight = new Flight(this.current, to, performance.now());
+  private animateCamera(to: View): void {
+    this.cameraAnimation = new CameraAnimation(this.current, to, performance.now());
     this.requestRender();
   }
 
-  /** Whether frames of a stream are drawn now; what stands behind a crowd is not, and its frames wait unanswered. */
+  /**
+   * Whether frames of a stream are drawn now. Those of a character that a crowd hides stay queued without an answer.
+   */
   private shows(stream: number): boolean {
-    return (stream === CROWD_STREAM) === (this.extras !== null);
+    return (stream === CROWD_STREAM) === (this.crowdFigure !== null);
   }
 
-  /** Ground, lights and shadows around what is on stage. */
+  /** Fits ground, lights and shadows to the figure on stage. */
   private fit(): void {
-    const on = this.extras ?? this.figure;
-    const box = on?.description.bounds ?? EMPTY;
+    const on = this.crowdFigure ?? this.figure;
+    const box = on?.description.bounds ?? EMPTY_BOUNDS;
     const [low, high] = box.map((corner) => new Vector3(...corner));
     const [centre, radius] = [low.clone().add(high).multiplyScalar(0.5), Math.max(0.5 * low.distanceTo(high), 1e-4)];
     this.bounds = { centre, radius, low, high };
     this.lights.fit(centre, radius);
     this.ground.fit(centre, radius, low.y);
-    this.shadows.fit(this.extras ? null : on, low, high);
+    this.shadows.fit(this.crowdFigure ? null : on, low, high);
   }
 
   private resize(): void {
     this.width = Math.max(1, this.host.clientWidth);
     this.height = Math.max(1, this.host.clientHeight);
-    this.ratio = 0; // sets the size at the next picture
+    this.ratio = 0; // the next frame sets the size
     this.backdrop.resize(this.width, this.height);
     this.requestRender();
   }
@@ -379,29 +391,29 @@ class Theatre implements Stage {
   }
 
   private draw(now: number, resting: boolean): void {
-    this.asked = 0;
+    this.requestId = 0;
     const start = performance.now();
-    const seen = this.inbox.take((stream) => this.shows(stream));
+    const seen = this.frameQueue.take((stream) => this.shows(stream));
     for (const frame of seen)
-      if ((frame.stream === CROWD_STREAM ? this.extras : this.figure)?.accept(frame)) this.drawn += 1;
-    if (this.flight) this.current = this.flight.at(now);
-    if (this.flight?.landed) this.flight = null;
-    this.setRatio(this.relief.pace.ratioAt(resting, this.hurried));
-    if (this.figure) this.figure.sketched = !resting;
+      if ((frame.stream === CROWD_STREAM ? this.crowdFigure : this.figure)?.accept(frame)) this.drawn += 1;
+    if (this.cameraAnimation) this.current = this.cameraAnimation.viewAt(now);
+    if (this.cameraAnimation?.isDone) this.cameraAnimation = null;
+    this.setRatio(this.quality.resolution.pixelRatio(resting, this.isInteracting));
+    if (this.figure) this.figure.usesLod = !resting;
     this.placeCamera();
     this.lights.follow(this.current.azimuth);
     this.figure?.update(this.renderer);
-    this.phantoms.update(this.renderer);
-    this.extras?.update(this.renderer);
-    this.shadows.update(this.hurried, resting);
+    this.ghostMeshes.update(this.renderer);
+    this.crowdFigure?.update(this.renderer);
+    this.shadows.update(this.isInteracting, resting);
     this.renderer.info.reset();
     this.renderer.render(this.scene, this.camera);
     if (this.outlines) this.outline.draw(this.renderer, this.camera, this.ratio);
-    for (const frame of seen) this.seen.tell(frame.sequence, frame.stream);
-    this.pictured.tell(performance.now());
+    for (const frame of seen) this.seenFrames.emit(frame.sequence, frame.stream);
+    this.drawnFrames.emit(performance.now());
     if (resting) return;
-    this.relief.drew(this.askedAt, start, now);
-    if (this.flight) this.requestRender();
+    this.quality.recordFrame(this.requestedAt, start, now);
+    if (this.cameraAnimation) this.requestRender();
   }
 
   private setRatio(ratio: number): void {

@@ -1,14 +1,16 @@
 /**
- * One cubic Bezier segment in time and value: the value at time t is y(s) with x(s) = t, as `maths/bezier.py` has it.
+ * One cubic Bezier segment in time and value: the value at time t is y(s) with x(s) = t, as in `maths/bezier.py`.
  *
  *     x(s) = sum B_i(s) x_i,   y(s) = sum B_i(s) y_i,   B = ((1-s)^3, 3(1-s)^2 s, 3(1-s) s^2, s^3)
  */
 
 const STEPS = 64; // bisection alone needs 53
-const STEP_END = 1e-14; // below it rounding rules
+const STEP_END = 1e-14; // smaller steps are rounding errors
 const RESIDUAL_END = 2e-16;
 
-/** s in [0, 1] with x(s) = u, where x0 = 0, x1 = p1, x2 = p2, x3 = 1: Newton's method inside a shrinking bracket. */
+/**
+ * Solves x(s) = u for s in [0, 1], with x0 = 0, x1 = p1, x2 = p2, x3 = 1: Newton's method within a shrinking bracket.
+ */
 export function solveUnit(p1: number, p2: number, u: number): number {
   if (u <= 0) return 0;
   if (u >= 1) return 1;
@@ -27,7 +29,8 @@ export function solveUnit(p1: number, p2: number, u: number): number {
     const rate = (3 * c3 * s + 2 * c2) * s + c1;
     const way = residual / (Math.abs(rate) < 1e-300 ? 1e-300 : rate);
     let next = s - way;
-    // A step that leaves the bracket, or does not halve the one before it, is a bisection: flat handles end too.
+    // A step that leaves the bracket, or does not halve the one before it, becomes a bisection, so flat handles
+    // converge too.
     if (next < low || next > high || Math.abs(2 * way) > Math.abs(last)) next = 0.5 * (low + high);
     last = s - next;
     s = next;
@@ -42,11 +45,11 @@ export function bernstein(y0: number, y1: number, y2: number, y3: number, s: num
   return m * m * m * y0 + 3 * m * m * s * y1 + 3 * m * s * s * y2 + s * s * s * y3;
 }
 
-/** The least and the most of y over s in [0, 1]: its ends, and where y'(s) = 0 between them. */
+/** The minimum and maximum of y over s in [0, 1]: the ends, and where y'(s) = 0. */
 export function extent(y0: number, y1: number, y2: number, y3: number): [number, number] {
   let low = Math.min(y0, y3);
   let high = Math.max(y0, y3);
-  if (y1 >= low && y1 <= high && y2 >= low && y2 <= high) return [low, high]; // inside its own hull
+  if (y1 >= low && y1 <= high && y2 >= low && y2 <= high) return [low, high]; // the control points lie between the ends
   const a = y1 - y0;
   const b = y2 - y1;
   const c = y3 - y2;
@@ -54,9 +57,9 @@ export function extent(y0: number, y1: number, y2: number, y3: number): [number,
   const second = a - 2 * b + c;
   const first = 2 * (b - a);
   const root = Math.sqrt(Math.max(0, first * first - 4 * second * a));
-  const found =
+  const roots =
     Math.abs(second) < 1e-300 ? [-a / first] : [(-first + root) / (2 * second), (-first - root) / (2 * second)];
-  for (const s of found) {
+  for (const s of roots) {
     if (!(s > 0 && s < 1)) continue;
     const y = bernstein(y0, y1, y2, y3, s);
     low = Math.min(low, y);

@@ -1,64 +1,59 @@
-/**
- * What the graph and the dope sheet have in common as surfaces: two layers below a ruler, drawn when something has
- * changed.
- */
-import { timed } from "./draw_times";
-import { AXIS } from "./graph_picture";
+/** The common part of the graph and the dope sheet: two canvas layers below a ruler, drawn after changes. */
+import { measureDraw } from "./draw_times";
+import { AXIS_PX } from "./graph_picture";
 import type { Side } from "./handles";
 import { createLayers } from "./layers";
 import type { Model } from "./model";
-import { RULER } from "./ruler_picture";
+import { RULER_PX } from "./ruler_picture";
 import type { SharedView } from "./shared_view";
 import type { Surface } from "./surface";
 import type { Area, View } from "./view";
 
-export interface DrawnSurface extends Surface {
-  /** Draws in the next picture: all of it, or only what lies above the curves. */
+export interface CanvasSurface extends Surface {
+  /** Draws in the next animation frame: everything, or only the top layer. */
   draw(all: boolean): void;
   shown: boolean;
-  /** Where a key or its handle is, px; null where it is not shown. */
+  /** The position of a key or its handle, px; null if it is not shown. */
   place(channel: number, column: number, key: number, side?: Side): { x: number; y: number } | null;
 }
 
-/** What each has of its own. */
-export type Own = Omit<DrawnSurface, keyof Drawing>;
-type Drawing = Pick<DrawnSurface, "element" | "view" | "shown" | "draw" | "area">;
+/** The methods that graph and dope sheet implement themselves. */
+export type SurfaceMethods = Omit<CanvasSurface, keyof SurfaceDrawing>;
+type SurfaceDrawing = Pick<CanvasSurface, "element" | "view" | "shown" | "draw" | "area">;
 type Channels = ReadonlySet<number>;
 
-/**
- * How a surface is drawn: what rests, and above it what changes at pointer rate, among it the channels of a gesture.
- */
+/** Draws a surface: the base layer, and above it what changes with the pointer, including the channels of a drag. */
 export interface Painter {
   base(paint: CanvasRenderingContext2D, moving: Channels): void;
   top(paint: CanvasRenderingContext2D, moving: Channels): void;
 }
 
-const NOBODY: Channels = new Set();
+const NO_CHANNELS: Channels = new Set();
 
-/** The part of a surface that draws; `name` is for people, `timedAs` for `draw_times.ts`. */
-export function createDrawing(
+/** Creates the drawing part of a surface; `name` is for users, `timedAs` for `draw_times.ts`. */
+export function createSurfaceDrawing(
   model: Model,
   view: SharedView,
   name: string,
   timedAs: string,
   painter: Painter,
-): Drawing {
+): SurfaceDrawing {
   const layers = createLayers(name);
-  let moving = NOBODY;
-  const pictures = scheduler((all) => {
-    const now = model.gesture ? new Set(model.gesture.keys()) : NOBODY;
-    // At the beginning and at the end of a gesture its curves change layers.
+  let moving = NO_CHANNELS;
+  const scheduler = createScheduler((all) => {
+    const now = model.drag ? new Set(model.drag.keys()) : NO_CHANNELS;
+    // When a drag begins or ends, its curves change layers.
     const other = now.size !== moving.size || [...now].some((channel) => !moving.has(channel));
     moving = now;
     const draw = (layer: "base" | "top"): void => {
       const paint = layers.begin(layer);
       if (paint) painter[layer](paint, moving);
     };
-    if (all || other) timed(timedAs, () => draw("base"));
-    timed(`${timedAs} top`, () => draw("top"));
+    if (all || other) measureDraw(timedAs, () => draw("base"));
+    measureDraw(`${timedAs} top`, () => draw("top"));
   });
-  layers.onResize(() => pictures.draw(true));
-  view.onChange(() => pictures.draw(true));
+  layers.onResize(() => scheduler.draw(true));
+  view.onChange(() => scheduler.draw(true));
 
   return {
     element: layers.element,
@@ -69,23 +64,23 @@ export function createDrawing(
       view.value = next;
     },
     get shown() {
-      return pictures.shown;
+      return scheduler.shown;
     },
     set shown(next: boolean) {
-      pictures.shown = next;
+      scheduler.shown = next;
     },
-    draw: pictures.draw,
+    draw: scheduler.draw,
     area: (): Area => ({
-      left: AXIS,
-      top: RULER,
-      width: Math.max(1, layers.width - AXIS),
-      height: Math.max(1, layers.height - RULER),
+      left: AXIS_PX,
+      top: RULER_PX,
+      width: Math.max(1, layers.width - AXIS_PX),
+      height: Math.max(1, layers.height - RULER_PX),
     }),
   };
 }
 
-/** Draws at most once a picture, only while shown; `all` is remembered until then. */
-function scheduler(draw: (all: boolean) => void): { draw(all: boolean): void; shown: boolean } {
+/** Draws at most once per animation frame, only while shown; `all` is kept until then. */
+function createScheduler(draw: (all: boolean) => void): { draw(all: boolean): void; shown: boolean } {
   let waiting = false;
   let all = false;
   let shown = false;

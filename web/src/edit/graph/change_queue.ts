@@ -1,24 +1,21 @@
-/**
- * Changes on their way to the server: shown while a gesture goes on, the newest at most once a picture; then kept as
- * one step.
- */
+/** Sends changes to the server: during a drag the newest one, at most once per animation frame; then one commit. */
 import type { EditSession } from "../session";
 import type { KeysMessage } from "./key_messages";
 
-export interface Sender {
-  /** Shows what a gesture has come to; the message is made only if it is sent. */
-  show(message: () => KeysMessage): void;
-  /** Keeps it as one undo step; false where the server refuses. */
-  keep(message: KeysMessage): Promise<boolean>;
+export interface ChangeQueue {
+  /** Previews a drag; the message is only created if it is sent. */
+  preview(message: () => KeysMessage): void;
+  /** Commits it as one undo step; returns false if the server refuses. */
+  commit(message: KeysMessage): Promise<boolean>;
   abandon(): void;
 }
 
-export function createSender(session: EditSession): Sender {
+export function createChangeQueue(session: EditSession): ChangeQueue {
   let newest: (() => KeysMessage) | null = null;
   let number = 0;
   let shown = false;
   return {
-    show(message) {
+    preview(message) {
       if (!newest) {
         requestAnimationFrame(() => {
           if (newest) session.tell({ kind: "editKeys", ...newest(), final: false, number: ++number });
@@ -28,7 +25,7 @@ export function createSender(session: EditSession): Sender {
       }
       newest = message;
     },
-    async keep(message) {
+    async commit(message) {
       newest = null;
       shown = false;
       return (await session.ask({ kind: "editKeys", ...message, final: true, number: ++number })) !== null;

@@ -1,28 +1,28 @@
-/** The channels at the left of keys and graph: a row each, its columns as letters that show and hide their curves. */
+/** The channel list at the left of keys and graph: one row per channel, with letters that show and hide its columns. */
 import { h, replace } from "../../dom";
 import { channelName } from "./curves";
-import { ROW } from "./dope";
+import { ROW_PX } from "./dope";
 import type { Rows } from "./dope_surface";
 import { columnColour } from "./lanes";
 import type { Model } from "./model";
 
 export interface ChannelList extends Rows {
   element: HTMLElement;
-  /** Brings a channel's row into sight. */
+  /** Scrolls to a channel's row. */
   reveal(channel: number): void;
   onScroll(listener: () => void): void;
 }
 
-const MOST_LETTERS = 4; // columns with a letter each; weights of a face have names instead
+const MAX_LETTERS = 4; // columns with letters; channels with more show their number
 
-/** Rows of the channels that a search finds: every word somewhere in the name. */
-export function found(names: readonly string[], text: string): number[] {
+/** The channels that match a search: every word occurs in the name. */
+export function filterChannels(names: readonly string[], text: string): number[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return names.flatMap((name, index) => (words.every((word) => name.toLowerCase().includes(word)) ? [index] : []));
 }
 
-/** Which rows a click chooses: with Ctrl one more or less, with Shift all up to it. */
-export function chosenBy(
+/** The channels that a click chooses: with Ctrl toggled, with Shift a range. */
+export function channelsAfterClick(
   chosen: readonly number[],
   rows: readonly number[],
   clicked: number,
@@ -34,10 +34,10 @@ export function chosenBy(
     return [...new Set([...chosen, ...rows.slice(a, b + 1)])];
   }
   if (!(event.ctrlKey || event.metaKey)) return [clicked];
-  return chosen.includes(clicked) ? chosen.filter((each) => each !== clicked) : [...chosen, clicked];
+  return chosen.includes(clicked) ? chosen.filter((channel) => channel !== clicked) : [...chosen, clicked];
 }
 
-/** `choose` hears which channels a click chose; they are chosen there. */
+/** `choose` is called with the channels that a click chooses. */
 export function createChannelList(model: Model, choose: (channels: number[]) => void): ChannelList {
   const search = h("input", {
     type: "search",
@@ -58,11 +58,11 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
   const elements = new Map<number, HTMLElement>();
   let rows: number[] = [];
   let last = -1;
-  let built = "";
+  let builtKey = "";
 
   function letters(channel: number): HTMLElement | null {
     const { columns } = model.kept[channel];
-    if (columns.length > MOST_LETTERS) return h("span", { class: "muted" }, columns.length);
+    if (columns.length > MAX_LETTERS) return h("span", { class: "muted" }, columns.length);
     if (columns.length === 1) return h("span", { class: "graph-dot", style: `--hue: ${columnColour(columns[0], 0)}` });
     const letter = (name: string, column: number) =>
       h(
@@ -89,7 +89,7 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
       {
         class: "graph-row",
         role: "option",
-        style: `height: ${ROW}px`,
+        style: `height: ${ROW_PX}px`,
         "data-channel": channel,
         title: `${target} ${what}`,
       },
@@ -101,9 +101,9 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
   function build(): void {
     const names = model.kept.map((channel) => channelName(channel).replaceAll("\n", " "));
     const signature = `${search.value}\n${names.join("\n")}`;
-    if (signature === built) return;
-    built = signature;
-    rows = found(names, search.value);
+    if (signature === builtKey) return;
+    builtKey = signature;
+    rows = filterChannels(names, search.value);
     elements.clear();
     for (const channel of rows) elements.set(channel, row(channel));
     replace(
@@ -114,7 +114,7 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     for (const listener of listeners) listener();
   }
 
-  function mark(): void {
+  function markChosen(): void {
     const chosen = new Set(model.chosen);
     for (const [channel, line] of elements) {
       line.setAttribute("aria-selected", String(chosen.has(channel)));
@@ -123,7 +123,7 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     }
   }
 
-  function go(step: number): void {
+  function moveChoice(step: number): void {
     const at = Math.min(rows.length - 1, Math.max(0, rows.indexOf(last) + step));
     if (rows[at] === undefined) return;
     last = rows[at];
@@ -136,25 +136,25 @@ export function createChannelList(model: Model, choose: (channels: number[]) => 
     if (Number.isNaN(channel)) return;
     const letter = target.closest<HTMLElement>(".graph-letter");
     if (letter && model.chosen.includes(channel)) return model.toggle(channel, Number(letter.dataset.column));
-    choose(chosenBy(model.chosen, rows, channel, last, event));
+    choose(channelsAfterClick(model.chosen, rows, channel, last, event));
     last = channel;
   });
   body.addEventListener("keydown", (event) => {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     event.preventDefault();
     event.stopPropagation();
-    go(event.key === "ArrowDown" ? 1 : -1);
+    moveChoice(event.key === "ArrowDown" ? 1 : -1);
   });
   body.addEventListener("scroll", () => {
     for (const listener of listeners) listener();
   });
   search.addEventListener("input", build);
-  search.addEventListener("input", mark);
+  search.addEventListener("input", markChosen);
   all.addEventListener("click", () => choose([...rows]));
   model.onChange((what) => {
     if (what !== "channels") return;
     build();
-    mark();
+    markChosen();
   });
 
   return {

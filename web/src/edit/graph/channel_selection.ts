@@ -1,34 +1,32 @@
-/**
- * Which channels are chosen, in step with the selection that all views share; and that the server sends their curves.
- */
+/** The chosen channels, in sync with the selection that all views share, and the request for their curves. */
 import type { Context } from "../../context";
 import type { EditSession } from "../session";
 import { targetsOf } from "./framing";
 import { wireChannel } from "./key_messages";
 import type { Model } from "./model";
 
-const MOST_CHANNELS = 400; // that the server sends at once
+const MAX_CHANNELS = 400; // that the server sends at once
 
-export interface Choosing {
-  /** Chooses channels here, and selects their joints everywhere. */
+export interface ChannelSelection {
+  /** Chooses channels, and selects their joints in all views. */
   choose(channels: readonly number[]): void;
-  /** The joints that are selected elsewhere choose their channels here; true where that is something else. */
-  follow(names: readonly string[]): boolean;
-  /** Asks for the curves of the chosen channels, or for none. */
-  ask(curves: boolean): void;
-  /** The server knows nothing of what was asked before. */
-  forget(): void;
+  /** Chooses the channels of joints that were selected elsewhere; returns whether that is a change. */
+  followJoints(names: readonly string[]): boolean;
+  /** Requests the curves of the chosen channels, or none. */
+  requestCurves(curves: boolean): void;
+  /** Clears the last request, after the server has changed. */
+  reset(): void;
 }
 
-export function createChoosing(
+export function createChannelSelection(
   { stage, store, connection, notices }: Context,
   session: EditSession,
   model: Model,
-): Choosing {
-  let asked = "";
-  /** The joint itself, or the nearest one above it that has channels: a tip has none of its own. */
-  const moving = (name: string): string => {
-    for (let joint = name; joint; joint = stage.jointAbove(joint))
+): ChannelSelection {
+  let requestedKey = "";
+  /** The joint, or its nearest ancestor with channels: a tip has none. */
+  const jointWithChannels = (name: string): string => {
+    for (let joint = name; joint; joint = stage.parentJoint(joint))
       if (model.kept.some((channel) => channel.target === joint)) return joint;
     return "";
   };
@@ -38,28 +36,28 @@ export function createChoosing(
       const names = targetsOf(model.kept, channels);
       const now = store.document?.selection ?? [];
       if (names.join("\n") !== [...now].sort().join("\n"))
-        connection.request({ kind: "select", names }).catch(notices.failed);
+        connection.request({ kind: "select", names }).catch(notices.showError);
     },
-    follow(names) {
-      const known = [...new Set(names.map(moving).filter(Boolean))].sort();
+    followJoints(names) {
+      const known = [...new Set(names.map(jointWithChannels).filter(Boolean))].sort();
       if (!known.length || known.join("\n") === targetsOf(model.kept, model.chosen).join("\n")) return false;
       model.choose(model.kept.flatMap((channel, number) => (known.includes(channel.target) ? [number] : [])));
       return true;
     },
-    ask(curves) {
+    requestCurves(curves) {
       if (!model.state || model.state.baked) return;
-      const wanted = curves ? model.chosen.slice(0, MOST_CHANNELS) : [];
+      const wanted = curves ? model.chosen.slice(0, MAX_CHANNELS) : [];
       const channels = wanted.map((number) => ({
         target: model.kept[number].target,
         channel: wireChannel(model.kept[number], number),
       }));
       const message = `${model.state.edit} ${JSON.stringify(channels)}`;
-      if (message === asked) return;
-      asked = message;
+      if (message === requestedKey) return;
+      requestedKey = message;
       void session.ask({ kind: "editGraph", channels, start: null, stop: null, samples: 512 });
     },
-    forget() {
-      asked = "";
+    reset() {
+      requestedKey = "";
     },
   };
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { bernstein, extent, solveUnit } from "./bezier";
-import { BEZIER, isBroken, keyFrom, LINEAR, STEP, segmentAt } from "./curves";
+import { BEZIER, firstKeyAt, isBroken, LINEAR, STEP, segmentAt } from "./curves";
 import { bezierValue, keySigns, sampleRow } from "./sampling";
 import { hermite, numbers } from "./test_channels";
 
 const row = (n: number) => new Float64Array(n);
 
 describe("Bezier segments", () => {
-  it("solve x(s) = u, also with handles so long that time halts", () => {
+  it("solve x(s) = u, also with handles of full length", () => {
     const random = numbers(1);
     for (let i = 0; i < 2000; i++) {
       const [p1, p2, u] = [random(), random(), random()];
@@ -19,7 +19,7 @@ describe("Bezier segments", () => {
     expect(solveUnit(0, 1, 1)).toBe(1);
   });
 
-  it("have an extent that holds every value and is touched", () => {
+  it("have a tight extent", () => {
     const random = numbers(2);
     for (let i = 0; i < 300; i++) {
       const y = [0, 0, 0, 0].map(() => 4 * random() - 2) as [number, number, number, number];
@@ -36,7 +36,7 @@ describe("Bezier segments", () => {
 describe("a channel", () => {
   it("finds keys and segments", () => {
     const times = [0, 1, 2, 4];
-    expect([-1, 0, 0.5, 1, 4, 5].map((time) => keyFrom(times, time))).toEqual([0, 0, 1, 1, 3, 4]);
+    expect([-1, 0, 0.5, 1, 4, 5].map((time) => firstKeyAt(times, time))).toEqual([0, 0, 1, 1, 3, 4]);
     expect([-1, 0, 0.5, 1, 3.9, 4, 5].map((time) => segmentAt(times, time))).toEqual([0, 0, 0, 1, 2, 2, 2]);
   });
 
@@ -53,7 +53,7 @@ describe("a channel", () => {
     }
   });
 
-  it("steps, holds, runs on and repeats", () => {
+  it("steps, holds, extrapolates and repeats", () => {
     const base = {
       ...hermite("translation", ["x"], [1, 2, 3], [[0], [1], [4]]),
       segments: Uint8Array.of(STEP, LINEAR),
@@ -73,7 +73,7 @@ describe("a channel", () => {
     const turns = Array.from({ length: 8 }, () => {
       const q = [0, 0, 0, 0].map(() => random() - 0.5);
       const length = Math.hypot(...q);
-      return q.map((each) => each / length);
+      return q.map((value) => value / length);
     });
     const channel = hermite("rotation", ["x", "y", "z", "w"], [0, 1, 2, 3, 4, 5, 6, 7], turns);
     const kinds = Uint8Array.of(LINEAR, BEZIER, LINEAR, LINEAR, BEZIER, LINEAR, LINEAR);
@@ -85,12 +85,12 @@ describe("a channel", () => {
       expect(Math.hypot(...now)).toBeCloseTo(1, 9);
       const k = Math.max(0, Math.min(6, Math.floor(time)));
       if (before && kinds[k] === LINEAR)
-        expect(now.reduce((sum, each, c) => sum + each * (before as Float64Array)[c], 0)).toBeGreaterThan(0.99);
+        expect(now.reduce((sum, value, c) => sum + value * (before as Float64Array)[c], 0)).toBeGreaterThan(0.99);
       before = now;
     }
   });
 
-  it("is broken where its handles do not lie on one line", () => {
+  it("is broken if its handles are not collinear", () => {
     const smooth = hermite("translation", ["x"], [0, 1, 3], [[0], [1], [0]], [[0], [2], [0]]);
     expect(isBroken(smooth, 1, 0)).toBe(false);
     expect(isBroken({ ...smooth, segments: Uint8Array.of(LINEAR, BEZIER) }, 1, 0)).toBe(true);

@@ -1,4 +1,4 @@
-/** Keyed channels as the graph editor holds them: flat arrays, replaced whole when they change, never written to. */
+/** Keyed channels in the graph editor: immutable flat arrays, replaced as a whole. */
 
 export const STEP = 0;
 export const LINEAR = 1;
@@ -13,20 +13,20 @@ export interface CurveChannel {
   readonly values: Float64Array; // (K, n)
   readonly segments: Uint8Array; // (K - 1,): STEP, LINEAR or BEZIER
   readonly before: Float64Array; // (K, n, 2) arriving at each key
-  readonly after: Float64Array; // (K, n, 2) leaving it
+  readonly after: Float64Array; // (K, n, 2) leaving each key
   readonly extrapolation: readonly [string, string]; // "hold", "linear", "cycle" or "cycle_offset"
 }
 
-/** What names a channel: no two have the same. Weights and controls may be split, so columns belong to it. */
+/** A unique name of a channel. Weights and controls may be split, so their columns are part of it. */
 export function channelName(channel: { target: string; kind: string; columns?: readonly string[] | null }): string {
   const isSplit = channel.kind === "weights" || channel.kind === "controls";
   return `${channel.target}\n${channel.kind}\n${isSplit ? (channel.columns ?? []).join("\n") : ""}`;
 }
 
-export const isTurn = (channel: { kind: string }) => channel.kind === "rotation";
+export const isRotation = (channel: { kind: string }) => channel.kind === "rotation";
 
-/** The first key at or after a time, from 0 to K. */
-export function keyFrom(times: ArrayLike<number>, time: number): number {
+/** The index of the first key at or after a time, from 0 to K. */
+export function firstKeyAt(times: ArrayLike<number>, time: number): number {
   let low = 0;
   let high = times.length;
   while (low < high) {
@@ -37,14 +37,14 @@ export function keyFrom(times: ArrayLike<number>, time: number): number {
   return low;
 }
 
-/** The segment that holds a time: of its first key, from 0 to K - 2 (0 where there is one key). */
+/** The segment of a time, as the index of its first key: 0 to K - 2 (0 with one key). */
 export function segmentAt(times: ArrayLike<number>, time: number): number {
-  const next = keyFrom(times, time);
+  const next = firstKeyAt(times, time);
   const k = times[next] === time ? next : next - 1;
   return Math.max(0, Math.min(k, times.length - 2));
 }
 
-/** Whether the handles of a column's key do not lie on one line, so that its sides go their own ways. */
+/** Whether the handles of a column's key are not collinear. */
 export function isBroken(channel: CurveChannel, key: number, column: number): boolean {
   const last = channel.times.length - 1;
   if (key <= 0 || key >= last) return false;
@@ -54,21 +54,21 @@ export function isBroken(channel: CurveChannel, key: number, column: number): bo
   if (!(before[at] > 0 && after[at] > 0)) return true;
   const arriving = before[at + 1] / before[at];
   const leaving = after[at + 1] / after[at];
-  return Math.abs(arriving - leaving) > KINK * Math.max(Math.abs(arriving), Math.abs(leaving), 1);
+  return Math.abs(arriving - leaving) > KINK_TOLERANCE * Math.max(Math.abs(arriving), Math.abs(leaving), 1);
 }
 
-/** As `keyframes.handles` has it: below this part of the slope two sides are one. */
-const KINK = 1e-6;
+/** As on the server: slopes that differ by less than this ratio are equal. */
+const KINK_TOLERANCE = 1e-6;
 
-/** A function of a channel that is worked out once: channels are never written to. */
-export function onceEach<T>(make: (channel: CurveChannel) => T): (channel: CurveChannel) => T {
+/** Memoises a function of a channel; channels are immutable. */
+export function memoise<T>(make: (channel: CurveChannel) => T): (channel: CurveChannel) => T {
   const known = new WeakMap<CurveChannel, T>();
   return (channel) => {
-    let found = known.get(channel);
-    if (found === undefined) {
-      found = make(channel);
-      known.set(channel, found);
+    let result = known.get(channel);
+    if (result === undefined) {
+      result = make(channel);
+      known.set(channel, result);
     }
-    return found;
+    return result;
   };
 }

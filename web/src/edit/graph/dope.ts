@@ -1,48 +1,48 @@
-/** The dope sheet: a row of keys for each channel, one above for all of them; what lies where. */
-import { type CurveChannel, keyFrom } from "./curves";
+/** The dope sheet: a row of keys for each channel, and a summary row; hit tests. */
+import { type CurveChannel, firstKeyAt } from "./curves";
 import type { Box } from "./hits";
-import { type KeyPlace, type KeySelection, movedKeys } from "./selection";
+import { type KeyPlace, type KeySelection, selectedKeys } from "./selection";
 import { type Area, timeAt, type View, xAt } from "./view";
 
-export const ROW = 20; // px of a channel's row, as in the list beside it
-export const REACH = 6;
+export const ROW_PX = 20; // of a channel's row, as in the list beside it
+export const HIT_RADIUS_PX = 6;
 
-/** What the sheet shows: rows are numbers of channels, the first line sums them up. */
+/** The content of the sheet: rows are channel indices, below a summary. */
 export interface Sheet {
   channels: readonly CurveChannel[];
   rows: readonly number[];
-  summary: readonly number[]; // (T,) times of all keys of the rows, sorted, each once
+  summary: readonly number[]; // (T,) times of all keys of the rows, sorted and unique
   selection: KeySelection;
   view: View;
-  area: Area; // below the ruler; its first ROW px are the summary
+  area: Area; // below the ruler; its first ROW_PX px are the summary
   scroll: number; // px
 }
 
-/** Times of all keys of these channels, sorted, each once (to a tenth of a millisecond). */
+/** Times of all keys of these channels, sorted and unique (to 0.1 ms). */
 export function allTimes(channels: readonly CurveChannel[], rows: readonly number[]): number[] {
   const seen = new Set<number>();
   for (const row of rows) for (const time of channels[row].times) seen.add(Math.round(time * 1e4));
   return [...seen].sort((a, b) => a - b).map((time) => time / 1e4);
 }
 
-/** The row at a height: -1 is the summary, null none. */
+/** The row at a y position: -1 is the summary, null is none. */
 export function rowAt(sheet: Sheet, y: number): number | null {
   const { area, scroll, rows } = sheet;
   if (y < area.top || y > area.top + area.height) return null;
-  if (y < area.top + ROW) return -1;
-  const row = Math.floor((y - area.top - ROW + scroll) / ROW);
+  if (y < area.top + ROW_PX) return -1;
+  const row = Math.floor((y - area.top - ROW_PX + scroll) / ROW_PX);
   return row < rows.length ? row : null;
 }
 
-/** The middle of a row, px. */
+/** The centre of a row, px. */
 export const rowMiddle = (sheet: Sheet, row: number) =>
-  sheet.area.top + ROW / 2 + (row < 0 ? 0 : ROW * (row + 1) - sheet.scroll);
+  sheet.area.top + ROW_PX / 2 + (row < 0 ? 0 : ROW_PX * (row + 1) - sheet.scroll);
 
-/** The key of a time series nearest to a place, within reach. */
+/** The key nearest to an x position, within the hit radius; -1 without one. */
 export function nearestKey(times: ArrayLike<number>, view: View, area: Area, x: number): number {
-  const next = keyFrom(times, timeAt(view, area, x));
+  const next = firstKeyAt(times, timeAt(view, area, x));
   let best = -1;
-  let nearest = REACH;
+  let nearest = HIT_RADIUS_PX;
   for (const key of [next - 1, next]) {
     if (key < 0 || key >= times.length) continue;
     const distance = Math.abs(xAt(view, area, times[key]) - x);
@@ -53,9 +53,9 @@ export function nearestKey(times: ArrayLike<number>, view: View, area: Area, x: 
   return best;
 }
 
-const SAME = 1e-4; // seconds
+const SAME_TIME_S = 1e-4;
 
-/** The keys at a place: one of a row, or those of all rows at one time in the summary. */
+/** The keys at a position: one of a row, or in the summary those of all rows at one time. */
 export function keysAt(sheet: Sheet, x: number, y: number): KeyPlace[] {
   const row = rowAt(sheet, y);
   if (row === null) return [];
@@ -64,44 +64,44 @@ export function keysAt(sheet: Sheet, x: number, y: number): KeyPlace[] {
     const key = nearestKey(sheet.channels[channel].times, sheet.view, sheet.area, x);
     return key < 0 ? [] : [{ channel, column: -1, key }];
   }
-  const found = nearestKey(sheet.summary, sheet.view, sheet.area, x);
-  return found < 0 ? [] : keysAtTime(sheet.channels, sheet.rows, sheet.summary[found]);
+  const nearest = nearestKey(sheet.summary, sheet.view, sheet.area, x);
+  return nearest < 0 ? [] : keysAtTime(sheet.channels, sheet.rows, sheet.summary[nearest]);
 }
 
 /** The keys of channels at one time. */
 export function keysAtTime(channels: readonly CurveChannel[], rows: readonly number[], time: number): KeyPlace[] {
   return rows.flatMap((channel) => {
     const { times } = channels[channel];
-    const key = keyFrom(times, time - SAME);
-    return key < times.length && times[key] <= time + SAME ? [{ channel, column: -1, key }] : [];
+    const key = firstKeyAt(times, time - SAME_TIME_S);
+    return key < times.length && times[key] <= time + SAME_TIME_S ? [{ channel, column: -1, key }] : [];
   });
 }
 
-/** All keys inside a box; one within the summary takes those of all rows. */
+/** All keys inside a box; a box within the summary selects from all rows. */
 export function keysInBox(sheet: Sheet, box: Box): KeyPlace[] {
   const { area, scroll, rows, view } = sheet;
-  const line = area.top + ROW; // below the summary
-  const first = Math.floor((Math.max(box.top, line) - line + scroll) / ROW);
+  const line = area.top + ROW_PX; // bottom of the summary
+  const first = Math.floor((Math.max(box.top, line) - line + scroll) / ROW_PX);
   const [from, last] =
-    box.bottom < line ? [0, rows.length - 1] : [first, Math.floor((box.bottom - line + scroll) / ROW)];
+    box.bottom < line ? [0, rows.length - 1] : [first, Math.floor((box.bottom - line + scroll) / ROW_PX)];
   const [start, stop] = [timeAt(view, area, box.left), timeAt(view, area, box.right)];
-  const found: KeyPlace[] = [];
+  const places: KeyPlace[] = [];
   for (let row = Math.max(0, from); row <= Math.min(last, rows.length - 1); row++) {
     const { times } = sheet.channels[rows[row]];
-    for (let key = keyFrom(times, start); key < times.length && times[key] <= stop; key++)
-      found.push({ channel: rows[row], column: -1, key });
+    for (let key = firstKeyAt(times, start); key < times.length && times[key] <= stop; key++)
+      places.push({ channel: rows[row], column: -1, key });
   }
-  return found;
+  return places;
 }
 
-/** The box around the selected keys, px; null where there are fewer than two times. */
+/** The box around the selected keys, px; null if they have fewer than two times. */
 export function sheetBox(sheet: Sheet): Box | null {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity };
   sheet.rows.forEach((channel, row) => {
     const flags = sheet.selection.get(channel);
     if (!flags) return;
     const { times, columns } = sheet.channels[channel];
-    movedKeys(flags, columns.length).forEach((moved, key) => {
+    selectedKeys(flags, columns.length).forEach((moved, key) => {
       if (!moved) return;
       const x = xAt(sheet.view, sheet.area, times[key]);
       box.left = Math.min(box.left, x);

@@ -1,30 +1,30 @@
-/** The dope sheet as a surface: rows beside the list of channels, scrolled with it. */
+/** The dope sheet as a surface: rows beside the channel list, which scroll with it. */
 
-import { createDrawing, type DrawnSurface, type Own } from "./canvas_surface";
+import { type CanvasSurface, createSurfaceDrawing, type SurfaceMethods } from "./canvas_surface";
 import { allTimes, keysAt, keysInBox, rowMiddle, type Sheet, sheetBox } from "./dope";
 import { drawSheet, drawSheetTop } from "./dope_picture";
-import type { Pointing } from "./graph_picture";
+import type { PointerState } from "./graph_picture";
 import { edgeAt } from "./hits";
 import type { Model } from "./model";
-import { RULER } from "./ruler_picture";
+import { RULER_PX } from "./ruler_picture";
 import type { SharedView } from "./shared_view";
 import { xAt } from "./view";
 
-/** What the list beside it shows. */
+/** The rows of the channel list. */
 export interface Rows {
   readonly rows: readonly number[]; // channels, from the top
   scroll: number; // px
 }
 
-export function createDopeSurface(model: Model, view: SharedView, list: Rows): DrawnSurface {
-  let pointing: Pointing = {};
-  let summed: { rows: readonly number[]; kept: unknown; times: number[] } | null = null;
+export function createDopeSurface(model: Model, view: SharedView, list: Rows): CanvasSurface {
+  let pointerState: PointerState = {};
+  let cachedSummary: { rows: readonly number[]; kept: unknown; times: number[] } | null = null;
 
-  /** Times of all keys, worked out again only where the keys or the rows are others. */
+  /** Times of all keys, recomputed when keys or rows have changed. */
   function summary(): number[] {
-    if (summed?.rows !== list.rows || summed.kept !== model.kept)
-      summed = { rows: list.rows, kept: model.kept, times: allTimes(model.kept, list.rows) };
-    return summed.times;
+    if (cachedSummary?.rows !== list.rows || cachedSummary.kept !== model.kept)
+      cachedSummary = { rows: list.rows, kept: model.kept, times: allTimes(model.kept, list.rows) };
+    return cachedSummary.times;
   }
 
   const sheet = (): Sheet => ({
@@ -36,19 +36,19 @@ export function createDopeSurface(model: Model, view: SharedView, list: Rows): D
     area: drawing.area(),
     scroll: list.scroll,
   });
-  const drawing = createDrawing(model, view, "Dope sheet", "keys", {
+  const drawing = createSurfaceDrawing(model, view, "Dope sheet", "keys", {
     base: (paint, moving) =>
       drawSheet(paint, sheet(), new Set(model.chosen), moving, model.state?.rate ?? 30, {
         start: 0,
         stop: model.state?.seconds ?? 0,
       }),
-    top: (paint, moving) => drawSheetTop(paint, sheet(), moving, pointing),
+    top: (paint, moving) => drawSheetTop(paint, sheet(), moving, pointerState),
   });
 
-  const own: Own = {
+  const methods: SurfaceMethods = {
     upright: false,
     hit(x, y) {
-      if (y < RULER) return { kind: "ruler" };
+      if (y < RULER_PX) return { kind: "ruler" };
       const now = sheet();
       const places = keysAt(now, x, y);
       if (places.length) return { kind: "keys", places };
@@ -61,9 +61,9 @@ export function createDopeSurface(model: Model, view: SharedView, list: Rows): D
       const row = now.rows.indexOf(channel);
       return row < 0 ? null : { x: xAt(now.view, now.area, now.channels[channel].times[key]), y: rowMiddle(now, row) };
     },
-    inBox: (box) => keysInBox(sheet(), box),
-    point(next) {
-      pointing = next;
+    keysInBox: (box) => keysInBox(sheet(), box),
+    setPointer(next) {
+      pointerState = next;
       drawing.draw(false);
     },
     laneOf: () => ({ scale: 1, offset: 0 }),
@@ -71,5 +71,5 @@ export function createDopeSurface(model: Model, view: SharedView, list: Rows): D
       list.scroll += pixels;
     },
   };
-  return Object.assign(drawing, own);
+  return Object.assign(drawing, methods);
 }

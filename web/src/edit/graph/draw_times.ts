@@ -1,21 +1,21 @@
-/** How long pictures of the graph took, ms: a ring that tests and benches read from the page. */
+/** How long drawing takes (ms): a ring buffer for tests and benchmarks. */
 
-const KEPT = 240;
-const taken: Record<string, number[]> = {};
+const MAX_TIMES = 240;
+const durations: Record<string, number[]> = {};
 
-/** Runs a drawing and notes how long it took. */
-export function timed(what: string, draw: () => void): void {
+/** Runs a drawing function and records its duration. */
+export function measureDraw(what: string, draw: () => void): void {
   const begun = performance.now();
   draw();
-  taken[what] ??= [];
-  const ring = taken[what];
+  durations[what] ??= [];
+  const ring = durations[what];
   ring.push(performance.now() - begun);
-  if (ring.length > KEPT) ring.shift();
+  if (ring.length > MAX_TIMES) ring.shift();
 }
 
-/** The times of each kind of picture, oldest first; reading them with `clear` begins anew. */
+/** The durations of each kind of drawing, oldest first; `clear` resets them. */
 export function drawTimes(clear = false): Record<string, number[]> {
-  const now = Object.fromEntries(Object.entries(taken).map(([what, ring]) => [what, [...ring]]));
-  if (clear) for (const what of Object.keys(taken)) delete taken[what];
+  const now = Object.fromEntries(Object.entries(durations).map(([what, ring]) => [what, [...ring]]));
+  if (clear) for (const what of Object.keys(durations)) delete durations[what];
   return now;
 }

@@ -1,27 +1,27 @@
-/** The graph editor, the dope sheet and the dial that reduces a baked clip, put together. */
+/** The graph editor: composes graph, dope sheet, channel list and the dial that reduces a baked clip. */
 import "./graph.css";
 import type { Context } from "../../context";
 import { h } from "../../dom";
-import { snapped } from "../../shell/ruler";
-import { remember, remembered } from "../../shell/settings";
+import { snapToFrame } from "../../shell/ruler";
+import { storedSetting, storeSetting } from "../../shell/settings";
 import { createTransport } from "../../shell/transport";
 import type { GraphEditor } from "../mode";
 import type { EditSession } from "../session";
-import { createSender } from "./change_queue";
+import { createChangeQueue } from "./change_queue";
 import { createChannelList } from "./channel_list";
-import { createChoosing } from "./channel_selection";
+import { createChannelSelection } from "./channel_selection";
 import { createDopeSurface } from "./dope_surface";
 import { drawTimes } from "./draw_times";
-import { deviation, framed } from "./framing";
+import { deviation, frameKeys } from "./framing";
 import { graphCommands, keysMenu } from "./graph_commands";
 import { readGraph } from "./graph_file";
 import { createGraphSurface } from "./graph_surface";
 import type { Side } from "./handles";
 import { createKeyFields } from "./key_fields";
-import { pressed } from "./keyboard";
+import { handleKey } from "./keyboard";
 import { createModel } from "./model";
 import { createOperations } from "./operations";
-import { addGestures } from "./pointer";
+import { addPointer } from "./pointer";
 import { createReduceDial } from "./reduce_dial";
 import { createSharedView } from "./shared_view";
 import { createSpans } from "./spans";
@@ -32,20 +32,20 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const { store } = context;
   const model = createModel();
   const view = createSharedView();
-  const sender = createSender(session);
-  const choosing = createChoosing(context, session, model);
+  const queue = createChangeQueue(session);
+  const channelSelection = createChannelSelection(context, session, model);
   const list = createChannelList(model, choose);
   const graph = createGraphSurface(model, view);
   const dope = createDopeSurface(model, view, list);
   const surfaces = { keys: dope, graph };
-  let tab: Tab = remembered<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
-  const operations = createOperations(model, sender, () => tab === "graph");
+  let tab: Tab = storedSetting<string>("graph.tab", "keys") === "graph" ? "graph" : "keys";
+  const operations = createOperations(model, queue, () => tab === "graph");
   const toolbar = createToolbar(model, {
     go,
     operations,
     insertHere,
     fit: fitView,
-    fields: createKeyFields(model, sender),
+    fields: createKeyFields(model, queue),
   });
   const dial = createReduceDial(session);
   const head = h("div", { class: "playhead" });
@@ -53,33 +53,33 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   const spans = createSpans(context, session, (time) =>
     Math.max(-9, Math.min(surfaces[tab].area().width + 9, xOf(time))),
   );
-  const none = h("div", { class: "graph-none muted" });
+  const emptyText = h("div", { class: "graph-none muted" });
   const place = h(
     "div",
     { class: "graph-place" },
     dope.element,
     graph.element,
     h("div", { class: "playhead-window graph-heads" }, spans.element, head),
-    none,
+    emptyText,
   );
-  const body = h("div", { class: "graph-body" }, list.element, place, dial.offer);
+  const body = h("div", { class: "graph-body" }, list.element, place, dial.suggestion);
   let on = false;
-  let seen = ""; // the edit whose whole length has been framed
+  let framedEdit = ""; // the edit whose whole length was framed
 
-  const named = { model, operations, insertHere };
-  const menu = (x: number, y: number) => keysMenu(x, y, named);
-  const doing = {
+  const keyActions = { model, operations, insertHere };
+  const menu = (x: number, y: number) => keysMenu(x, y, keyActions);
+  const pointerActions = {
     model,
-    sender,
+    queue,
     transport: createTransport(context),
     insert: operations.insert,
     menu,
     time: () => store.time,
   };
-  const following = { keys: addGestures(dope, doing), graph: addGestures(graph, doing) };
-  const keyed = {
-    ...named,
-    following: () => following[tab],
+  const keyboardDrags = { keys: addPointer(dope, pointerActions), graph: addPointer(graph, pointerActions) };
+  const keyboardActions = {
+    ...keyActions,
+    keyboardDrags: () => keyboardDrags[tab],
     fit: fitView,
     fitAll() {
       operations.selectNone();
@@ -90,35 +90,36 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
       menu(box.left + box.width / 2, box.top + 24);
     },
   };
-  for (const surface of [dope, graph]) surface.element.addEventListener("keydown", (event) => pressed(event, keyed));
+  for (const surface of [dope, graph])
+    surface.element.addEventListener("keydown", (event) => handleKey(event, keyboardActions));
 
   function choose(channels: readonly number[]): void {
-    choosing.choose(channels);
+    channelSelection.choose(channels);
     fitValues();
   }
 
   function go(next: Tab): void {
     tab = next;
-    remember("graph.tab", tab);
+    storeSetting("graph.tab", tab);
     toolbar.show(tab);
     for (const [name, surface] of Object.entries(surfaces)) {
       surface.element.classList.toggle("hidden", name !== tab);
       surface.shown = on && name === tab;
     }
     chooseFirst();
-    if (on) choosing.ask(tab === "graph");
-    say();
+    if (on) channelSelection.requestCurves(tab === "graph");
+    updateEmptyText();
     drawTime();
   }
 
-  /** A graph without a curve says nothing: the first channel is shown where none is chosen. */
+  /** Chooses the first channel if none is chosen, as an empty graph is of no use. */
   function chooseFirst(): void {
     if (tab === "graph" && !model.chosen.length && list.rows.length) model.choose([list.rows[0]]);
   }
 
-  function say(): void {
+  function updateEmptyText(): void {
     const nothing = tab === "graph" && !model.chosen.length;
-    none.textContent = !model.state
+    emptyText.textContent = !model.state
       ? "Choose a clip in the library to edit its keys."
       : nothing
         ? "Choose a channel to see its curves."
@@ -126,22 +127,27 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   }
 
   function fitView(): void {
-    const found = framed(model, tab === "graph", { start: 0, stop: model.state?.seconds ?? 1 }, view.value);
-    if (found) view.value = found;
+    const fitted = frameKeys(model, tab === "graph", { start: 0, stop: model.state?.seconds ?? 1 }, view.value);
+    if (fitted) view.value = fitted;
   }
 
-  /** Fits the values alone: another channel is chosen, the times stay. */
+  /** Fits only the values, after another channel was chosen. */
   function fitValues(): void {
     const { start, stop } = view.value;
-    const found = framed({ kept: model.kept, lanes: model.lanes, selection: new Map() }, true, view.value, view.value);
-    if (found) view.value = { ...found, start, stop };
+    const fitted = frameKeys(
+      { kept: model.kept, lanes: model.lanes, selection: new Map() },
+      true,
+      view.value,
+      view.value,
+    );
+    if (fitted) view.value = { ...fitted, start, stop };
   }
 
   function insertHere(): void {
     const channels = model.chosen.length ? model.chosen : [...model.kept.keys()];
     operations.insert(
       channels,
-      snapped(store.time, model.state?.rate || 30, { start: 0, stop: model.state?.seconds ?? 0 }),
+      snapToFrame(store.time, model.state?.rate || 30, { start: 0, stop: model.state?.seconds ?? 0 }),
     );
   }
 
@@ -149,8 +155,8 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     head.style.transform = `translateX(${xOf(store.time).toFixed(1)}px)`;
   }
 
-  function follow(names: readonly string[]): void {
-    if (!choosing.follow(names)) return;
+  function followSelection(names: readonly string[]): void {
+    if (!channelSelection.followJoints(names)) return;
     fitValues();
     list.reveal(model.chosen[0]);
   }
@@ -158,8 +164,8 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   model.onChange((what) => {
     for (const surface of [dope, graph]) surface.draw(what === "channels");
     if (what !== "channels") return;
-    say();
-    if (on) choosing.ask(tab === "graph");
+    updateEmptyText();
+    if (on) channelSelection.requestCurves(tab === "graph");
   });
   list.onScroll(() => dope.draw(true));
   store.onTime(drawTime);
@@ -168,33 +174,34 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
     spans.draw();
   };
   view.onChange(arrange);
-  const resized = new ResizeObserver(arrange); // a surface has no size until it is shown
-  for (const each of [body, dope.element, graph.element]) resized.observe(each);
-  store.onDocument((document) => follow(document.selection));
-  context.connection.onState((now) => now === "live" && choosing.forget());
+  const observer = new ResizeObserver(arrange); // a surface has no size until it is shown
+  for (const element of [body, dope.element, graph.element]) observer.observe(element);
+  store.onDocument((document) => followSelection(document.selection));
+  context.connection.onState((now) => now === "live" && channelSelection.reset());
   session.onState((state) => {
-    if (state?.edit !== model.state?.edit) choosing.forget();
-    model.hear(state);
+    if (state?.edit !== model.state?.edit) channelSelection.reset();
+    model.setState(state);
     if (!state || state.baked) return;
-    if (seen !== state.edit) view.value = { ...view.value, start: -0.02 * state.seconds, stop: 1.02 * state.seconds };
-    seen = state.edit;
-    if (!model.chosen.length) follow(store.document?.selection ?? []);
+    if (framedEdit !== state.edit)
+      view.value = { ...view.value, start: -0.02 * state.seconds, stop: 1.02 * state.seconds };
+    framedEdit = state.edit;
+    if (!model.chosen.length) followSelection(store.document?.selection ?? []);
     chooseFirst();
   });
   session.onGraph((data) => {
     const frame = model.state && readGraph(data, model.state.channels);
-    if (!frame || model.gesture) return;
+    if (!frame || model.drag) return;
     const fresh = model.chosen.some((number) => !model.kept[number]?.values.length);
-    model.hearFrame(frame);
+    model.setFrame(frame);
     if (fresh) fitValues();
   });
 
-  /** For tests that drive the page: where things are, how long pictures took, how exact they are. */
-  const exposed = {
+  /** For tests that drive the page: positions, drawing times and accuracy. */
+  const consoleApi = {
     model,
     draws: drawTimes,
     deviation: () => deviation(model),
-    /** Where a key, or a handle of it, is on the page; in the dope sheet `column` does not matter. */
+    /** The position of a key or its handle on the page; the dope sheet ignores `column`. */
     place(channel: number, column: number, key: number, side?: Side) {
       const box = surfaces[tab].element.getBoundingClientRect();
       const at = surfaces[tab].place(channel, column, key, side);
@@ -206,12 +213,12 @@ export function graphEditor(context: Context, session: EditSession): GraphEditor
   return {
     panel: dial.panel,
     timeline: h("div", { class: "graph-editor", "data-testid": "graph-editor" }, toolbar.element, body),
-    commands: graphCommands({ ...named, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit: fitView }),
+    commands: graphCommands({ ...keyActions, go, other: () => go(tab === "keys" ? "graph" : "keys"), fit: fitView }),
     enter() {
       on = true;
-      choosing.forget();
+      channelSelection.reset();
       const page = window as unknown as { understudy?: Record<string, unknown> };
-      page.understudy = { ...page.understudy, graph: exposed };
+      page.understudy = { ...page.understudy, graph: consoleApi };
       go(tab);
     },
     leave() {

@@ -8,12 +8,12 @@
 import { type EditChannel, FRAME } from "../../protocol/messages";
 import type { CurveChannel } from "./curves";
 
-const COUNTS = 24; // where the header keeps N and S
+const COUNTS = 24; // offset of N and S in the header
 
-/** The channels of a frame, and the rows that the server samples. */
+/** The channels of a frame, and the values that the server sampled. */
 export interface GraphFrame {
   channels: CurveChannel[];
-  numbers: number[]; // of each channel among those of the edit
+  numbers: number[]; // index of each channel in the edit
   times: Float32Array; // (S,)
   rows: Float32Array[][]; // for each channel, for each column (S,)
 }
@@ -25,7 +25,7 @@ interface Column {
   row: Float32Array;
 }
 
-/** What a frame holds, with the names of the edit's channels; null where the bytes are no such frame. */
+/** Parses a frame, with the names of the edit's channels; null if the bytes are not such a frame. */
 export function readGraph(data: ArrayBuffer, known: readonly EditChannel[]): GraphFrame | null {
   const header = new DataView(data);
   if (data.byteLength < FRAME.header || header.getUint32(12, true) !== FRAME.graph) return null;
@@ -41,26 +41,26 @@ export function readGraph(data: ArrayBuffer, known: readonly EditChannel[]): Gra
   const floats = (length: number): Float32Array => new Float32Array(data, next(length), length);
   const words = (length: number): Uint32Array => new Uint32Array(data, next(length), length);
   const times = floats(samples);
-  const found = new Map<number, Column[]>();
+  const columnsOf = new Map<number, Column[]>();
   for (let i = 0; i < count; i++) {
     const [channel, column, keys] = words(4);
     const parts = Array.from({ length: 6 }, () => floats(keys));
     const kinds = Uint8Array.from(words(keys), (flags) => flags & 3);
-    const list = found.get(channel) ?? [];
-    found.set(channel, list);
+    const list = columnsOf.get(channel) ?? [];
+    columnsOf.set(channel, list);
     list.push({ column, parts, kinds, row: floats(samples) });
   }
-  const numbers = [...found.keys()].filter((number) => number < known.length).sort((a, b) => a - b);
-  const ordered = numbers.map((number) => (found.get(number) as Column[]).sort((a, b) => a.column - b.column));
+  const numbers = [...columnsOf.keys()].filter((number) => number < known.length).sort((a, b) => a - b);
+  const ordered = numbers.map((number) => (columnsOf.get(number) as Column[]).sort((a, b) => a.column - b.column));
   return {
-    channels: numbers.map((number, i) => joined(known[number], ordered[i])),
+    channels: numbers.map((number, i) => joinColumns(known[number], ordered[i])),
     numbers,
     times,
-    rows: ordered.map((columns) => columns.map((each) => each.row)),
+    rows: ordered.map((columns) => columns.map((column) => column.row)),
   };
 }
 
-function joined({ target, channel, columns: names, beyond }: EditChannel, columns: Column[]): CurveChannel {
+function joinColumns({ target, channel, columns: names, beyond }: EditChannel, columns: Column[]): CurveChannel {
   const [first] = columns;
   const keys = first.parts[0].length;
   const n = columns.length;
@@ -80,7 +80,7 @@ function joined({ target, channel, columns: names, beyond }: EditChannel, column
   return {
     target,
     kind: channel,
-    columns: columns.map((each) => names[each.column]),
+    columns: columns.map((part) => names[part.column]),
     times: Float64Array.from(first.parts[0]),
     values,
     before,

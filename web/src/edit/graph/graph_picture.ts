@@ -1,26 +1,27 @@
 /**
- * The graph as a picture: value axis, curves and keys below; what is selected, its handles and the pointer's box above.
+ * Draws the graph: value axis, curves and keys in the base layer; the selection, its handles and the selection box
+ * above.
  */
 import type { Span } from "../../shell/ruler";
 import { isBroken } from "./curves";
 import { type HandlePlace, hasHandle, type Side } from "./handles";
-import { type Box, type edgeAt, GRIP, type Graph, handlePoint, keyPoint, keysBetween, selectionBox } from "./hits";
+import { type Box, type edgeAt, GRIP_PX, type Graph, handlePoint, keyPoint, keysBetween, selectionBox } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
 import { type Samples, trace } from "./paths";
-import { drawMany, MANY, rastered, stampKeys } from "./raster_picture";
-import { diamond, drawRuler, RULER } from "./ruler_picture";
+import { drawManyLanes, drawRastered, MAX_STROKED_LANES, stampKeys } from "./raster_picture";
+import { addDiamond, drawRuler, RULER_PX } from "./ruler_picture";
 import { countKeys, type KeyPlace } from "./selection";
 import { valueTicks, yAt } from "./view";
 
-export const AXIS = 48; // px at the left, for values
-const CLOSEST = 5; // px between two keys that are drawn both
-const CROWDED = 600; // keys in sight that strokes of the canvas still draw quickly
-export const MOST_HANDLES = 400; // selected keys with handles: beyond that they would hide the curves
+export const AXIS_PX = 48; // at the left, for values
+const MIN_KEY_DISTANCE_PX = 5; // between two drawn keys
+const MAX_STROKED_KEYS = 600; // visible keys that canvas strokes draw fast enough
+export const MAX_HANDLES = 400; // selected keys with handles; more would hide the curves
 const AMBER = "#f2a33a";
 
-/** What the pointer is over or does. */
-export interface Pointing {
+/** What the pointer hovers or drags. */
+export interface PointerState {
   key?: KeyPlace | null;
   edge?: ReturnType<typeof edgeAt>;
   box?: Box | null;
@@ -38,7 +39,7 @@ export function drawBase(
   const bottom = area.top + area.height;
   drawRuler(paint, view, area, rate, whole, bottom);
   drawAxis(paint, graph, unit);
-  clip(paint, graph);
+  clipToArea(paint, graph);
   drawLanes(
     paint,
     graph,
@@ -47,8 +48,8 @@ export function drawBase(
   paint.restore();
 }
 
-export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>, pointing: Pointing): void {
-  clip(paint, graph);
+export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>, pointerState: PointerState): void {
+  clipToArea(paint, graph);
   if (moving.size)
     drawLanes(
       paint,
@@ -56,14 +57,14 @@ export function drawTop(paint: Paint, graph: Graph, moving: ReadonlySet<number>,
       graph.lanes.filter((lane) => moving.has(lane.channel)),
     );
   drawSelection(paint, graph);
-  if (pointing.key) drawHovered(paint, graph, pointing.key);
+  if (pointerState.key) drawHovered(paint, graph, pointerState.key);
   const around = selectionBox(graph);
-  if (around) drawAround(paint, around, pointing.edge ?? null);
-  if (pointing.box) drawBox(paint, pointing.box);
+  if (around) drawSelectionBox(paint, around, pointerState.edge ?? null);
+  if (pointerState.box) drawBox(paint, pointerState.box);
   paint.restore();
 }
 
-function clip(paint: Paint, { area }: Graph): void {
+function clipToArea(paint: Paint, { area }: Graph): void {
   paint.save();
   paint.beginPath();
   paint.rect(area.left, area.top, area.width, area.height);
@@ -81,14 +82,14 @@ function drawAxis(paint: Paint, graph: Graph, unit: string): void {
     if (y > area.top + 5 && y < area.top + area.height - 4)
       paint.fillText(tick.label + unit.replace("m", ""), area.left - 6, y);
   }
-  if (unit === "m") paint.fillText(unit, area.left - 6, RULER / 2);
+  if (unit === "m") paint.fillText(unit, area.left - 6, RULER_PX / 2);
   paint.textAlign = "left";
 }
 
-/** Few lanes as strokes of the canvas, many through a raster. */
+/** Draws few lanes as canvas strokes, many through a raster. */
 function drawLanes(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
-  if (lanes.length > MANY || isCrowded(graph, lanes)) {
-    drawMany(paint, graph, lanes);
+  if (lanes.length > MAX_STROKED_LANES || isCrowded(graph, lanes)) {
+    drawManyLanes(paint, graph, lanes);
     return;
   }
   const samples: Samples = new Map();
@@ -96,23 +97,23 @@ function drawLanes(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
   for (const lane of lanes) drawKeys(paint, graph, lane);
 }
 
-/** Whether lanes have so many keys in sight that strokes would take long. */
+/** Whether lanes have too many visible keys for strokes. */
 function isCrowded(graph: Graph, lanes: readonly Lane[]): boolean {
   let count = 0;
   for (const lane of lanes) {
     const [first, last] = keysBetween(graph, lane.channel, graph.area.left, graph.area.left + graph.area.width);
     count += last - first;
   }
-  return count > CROWDED;
+  return count > MAX_STROKED_KEYS;
 }
 
 function drawSelection(paint: Paint, graph: Graph): void {
   const lanes = graph.lanes.filter((lane) => graph.selection.has(lane.channel));
-  if (countKeys(graph.selection, graph.channels) <= MOST_HANDLES) {
+  if (countKeys(graph.selection, graph.channels) <= MAX_HANDLES) {
     for (const lane of lanes) drawSelected(paint, graph, lane);
     return;
   }
-  rastered(paint, graph, (raster, local) => {
+  drawRastered(paint, graph, (raster, local) => {
     for (const lane of lanes) {
       const n = graph.channels[lane.channel].columns.length;
       const flags = graph.selection.get(lane.channel) as Uint8Array;
@@ -125,25 +126,25 @@ function drawCurve(paint: Paint, graph: Graph, lane: Lane, samples: Samples): vo
   paint.beginPath();
   trace(graph, lane, paint, samples);
   paint.lineWidth = 1.25;
-  paint.lineJoin = "bevel"; // pixel by pixel a mitre would stand out
+  paint.lineJoin = "bevel"; // mitres would stick out of dense curves
   paint.strokeStyle = lane.colour;
   paint.stroke();
 }
 
-/** Keys as small diamonds; of those that would cover each other only the first. */
+/** Keys as small diamonds; of overlapping keys only the first. */
 function drawKeys(paint: Paint, graph: Graph, lane: Lane): void {
   const factors = keyFactors(graph.channels[lane.channel]);
   const [first, last] = keysBetween(graph, lane.channel, graph.area.left - 6, graph.area.left + graph.area.width + 6);
   const across = graph.area.width / Math.max(1, last - first);
-  if (across < CLOSEST / 2) return; // more keys than pixels: the curve alone says more
+  if (across < MIN_KEY_DISTANCE_PX / 2) return; // more keys than pixels: draw the curve only
   let x = -Infinity;
   let y = -Infinity;
   paint.beginPath();
   for (let key = first; key < last; key++) {
     const point = keyPoint(graph, lane, key, factors);
-    if (Math.abs(point.x - x) < CLOSEST && Math.abs(point.y - y) < CLOSEST) continue;
+    if (Math.abs(point.x - x) < MIN_KEY_DISTANCE_PX && Math.abs(point.y - y) < MIN_KEY_DISTANCE_PX) continue;
     ({ x, y } = point);
-    diamond(paint, x, y, 3.5);
+    addDiamond(paint, x, y, 3.5);
   }
   paint.fillStyle = lane.colour;
   paint.fill();
@@ -162,8 +163,8 @@ function drawSelected(paint: Paint, graph: Graph, lane: Lane): void {
     if (!flags[key * n + lane.column]) continue;
     const { x, y } = keyPoint(graph, lane, key, factors);
     for (const side of ["before", "after"] as Side[])
-      arm(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
-    diamond(keys, x, y, 4.5);
+      addHandle(graph, lane, { channel: lane.channel, column: lane.column, key, side }, factors, arms, ends);
+    addDiamond(keys, x, y, 4.5);
   }
   paint.lineWidth = 1;
   paint.strokeStyle = "#f2a33ab0";
@@ -176,8 +177,15 @@ function drawSelected(paint: Paint, graph: Graph, lane: Lane): void {
   paint.fill(keys);
 }
 
-/** A handle: its arm, and a ring at its end, or a square where the key is broken. */
-function arm(graph: Graph, lane: Lane, place: HandlePlace, factors: Float64Array, arms: Path2D, ends: Path2D): void {
+/** A handle: its arm, and at its end a ring, or a square if the key is broken. */
+function addHandle(
+  graph: Graph,
+  lane: Lane,
+  place: HandlePlace,
+  factors: Float64Array,
+  arms: Path2D,
+  ends: Path2D,
+): void {
   const channel = graph.channels[lane.channel];
   if (!hasHandle(channel, place.key, place.side)) return;
   const from = keyPoint(graph, lane, place.key, factors);
@@ -192,21 +200,26 @@ function arm(graph: Graph, lane: Lane, place: HandlePlace, factors: Float64Array
 }
 
 function drawHovered(paint: Paint, graph: Graph, place: KeyPlace): void {
-  const lane = graph.lanes.find((each) => each.channel === place.channel && each.column === place.column);
+  const lane = graph.lanes.find(
+    (candidate) => candidate.channel === place.channel && candidate.column === place.column,
+  );
   if (!lane || place.key >= graph.channels[lane.channel].times.length) return;
   const { x, y } = keyPoint(graph, lane, place.key, keyFactors(graph.channels[lane.channel]));
   paint.beginPath();
-  diamond(paint, x, y, 7);
+  addDiamond(paint, x, y, 7);
   paint.lineWidth = 1.25;
   paint.strokeStyle = "#d9dce1";
   paint.stroke();
 }
 
-/** The box around a selection, whose edges stretch it; the hovered edge is strong. */
-export function drawAround(paint: Paint, box: Box, edge: string | null): void {
-  const [left, top, right, bottom] = [box.left - GRIP, box.top - GRIP, box.right + GRIP, box.bottom + GRIP].map(
-    (at) => Math.round(at) + 0.5,
-  );
+/** The box around a selection, whose edges stretch it; the hovered edge is highlighted. */
+export function drawSelectionBox(paint: Paint, box: Box, edge: string | null): void {
+  const [left, top, right, bottom] = [
+    box.left - GRIP_PX,
+    box.top - GRIP_PX,
+    box.right + GRIP_PX,
+    box.bottom + GRIP_PX,
+  ].map((at) => Math.round(at) + 0.5);
   paint.lineWidth = 1;
   paint.strokeStyle = "#f2a33a50";
   paint.strokeRect(left, top, right - left, bottom - top);

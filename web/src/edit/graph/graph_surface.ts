@@ -1,6 +1,6 @@
-/** The graph as a surface: draws the chosen channels when something changed, and says what lies under the pointer. */
-import { createDrawing, type DrawnSurface, type Own } from "./canvas_surface";
-import { drawBase, drawTop, MOST_HANDLES, type Pointing } from "./graph_picture";
+/** The graph as a surface: draws the chosen channels, and finds what lies under the pointer. */
+import { type CanvasSurface, createSurfaceDrawing, type SurfaceMethods } from "./canvas_surface";
+import { drawBase, drawTop, MAX_HANDLES, type PointerState } from "./graph_picture";
 import {
   edgeAt,
   type Graph,
@@ -15,12 +15,12 @@ import {
 } from "./hits";
 import { keyFactors, unitOfLanes } from "./lanes";
 import type { Model } from "./model";
-import { RULER } from "./ruler_picture";
+import { RULER_PX } from "./ruler_picture";
 import { countKeys, type KeyPlace } from "./selection";
 import type { SharedView } from "./shared_view";
 
-export function createGraphSurface(model: Model, view: SharedView): DrawnSurface {
-  let pointing: Pointing = {};
+export function createGraphSurface(model: Model, view: SharedView): CanvasSurface {
+  let pointerState: PointerState = {};
   const graph = (): Graph => ({
     channels: model.channels,
     lanes: model.lanes,
@@ -29,7 +29,7 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
     area: drawing.area(),
   });
   const whole = () => ({ start: 0, stop: model.state?.seconds ?? 0 });
-  const drawing = createDrawing(model, view, "Graph editor", "graph", {
+  const drawing = createSurfaceDrawing(model, view, "Graph editor", "graph", {
     base: (paint, moving) =>
       drawBase(
         paint,
@@ -39,19 +39,20 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
         whole(),
         model.normal ? "" : unitOfLanes(model.kept, model.lanes),
       ),
-    top: (paint, moving) => drawTop(paint, graph(), moving, pointing),
+    top: (paint, moving) => drawTop(paint, graph(), moving, pointerState),
   });
 
-  const own: Own = {
+  const methods: SurfaceMethods = {
     upright: true,
     hit(x, y) {
       const now = graph();
-      if (y < RULER) return { kind: "ruler" };
-      const handle = countKeys(now.selection, now.channels) <= MOST_HANDLES ? handleAt(now, x, y) : null;
+      if (y < RULER_PX) return { kind: "ruler" };
+      const handle = countKeys(now.selection, now.channels) <= MAX_HANDLES ? handleAt(now, x, y) : null;
       const key = keyAt(now, x, y);
-      // A key lies above the handles of others; of its own short handles it is what the pointer is nearer to.
-      const own = key !== null && handle !== null && key.channel === handle.channel && key.key === handle.key;
-      if (handle && (!key || (own && nearerHandle(now, handle, x, y)))) return { kind: "handle", place: handle };
+      // A key lies above the handles of other keys; of a key and its own short handle the nearer one wins.
+      const isOwnHandle = key !== null && handle !== null && key.channel === handle.channel && key.key === handle.key;
+      if (handle && (!key || (isOwnHandle && nearerHandle(now, handle, x, y))))
+        return { kind: "handle", place: handle };
       if (key) return { kind: "keys", places: [key] };
       const box = selectionBox(now);
       const edge = box && edgeAt(box, x, y, true);
@@ -66,23 +67,23 @@ export function createGraphSurface(model: Model, view: SharedView): DrawnSurface
     },
     place(channel, column, key, side) {
       const now = graph();
-      const lane = now.lanes.find((each) => each.channel === channel && each.column === column);
+      const lane = now.lanes.find((candidate) => candidate.channel === channel && candidate.column === column);
       if (!lane) return null;
       const factors = keyFactors(now.channels[channel]);
       return side ? handlePoint(now, lane, { channel, column, key, side }, factors) : keyPoint(now, lane, key, factors);
     },
-    inBox: (box) => keysIn(graph(), box),
-    point(next) {
+    keysInBox: (box) => keysIn(graph(), box),
+    setPointer(next) {
       const same =
-        pointing.box === next.box &&
-        pointing.edge === next.edge &&
-        JSON.stringify(pointing.key) === JSON.stringify(next.key);
-      pointing = next;
+        pointerState.box === next.box &&
+        pointerState.edge === next.edge &&
+        JSON.stringify(pointerState.key) === JSON.stringify(next.key);
+      pointerState = next;
       if (!same) drawing.draw(false);
     },
     laneOf: (channel, column) =>
       model.lanes.find((lane) => lane.channel === channel && lane.column === column) ?? { scale: 1, offset: 0 },
     scrollBy: () => undefined,
   };
-  return Object.assign(drawing, own);
+  return Object.assign(drawing, methods);
 }

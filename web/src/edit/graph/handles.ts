@@ -1,6 +1,6 @@
 /**
- * A handle under the pointer: it goes where it is put, within its segment; where a key is not broken the other side
- * turns along.
+ * Dragging a handle: it follows the pointer within its segment, and the other side turns with it unless the key is
+ * broken.
  */
 import { BEZIER, type CurveChannel, isBroken } from "./curves";
 import type { KeyPlace } from "./selection";
@@ -11,23 +11,23 @@ export interface HandlePlace extends KeyPlace {
   side: Side;
 }
 
-const LONGEST = 0.95; // of its segment: at both full lengths time stands still in the middle
-const SHORTEST = 0.01; // of its segment, where the other side follows: a slope needs a length
+const MAX_LENGTH_RATIO = 0.95; // of its segment; if both handles had full length, dx/ds would be 0 in the middle
+const MIN_LENGTH_RATIO = 0.01; // of its segment, if the other side turns with it: a slope needs a length
 
-/** Whether a key has a handle on a side: only where a Bezier segment is there. */
+/** Whether a key has a handle on a side, which needs a Bezier segment there. */
 export const hasHandle = (channel: CurveChannel, key: number, side: Side) =>
   side === "before"
     ? key > 0 && channel.segments[key - 1] === BEZIER
     : key + 1 < channel.times.length && channel.segments[key] === BEZIER;
 
-/** Where a handle's end lies from its key, as (dt, dv) with the sign of its side. */
+/** The offset of a handle's end from its key (dt, dv), with the sign of its side. */
 export function handleOffset(channel: CurveChannel, { key, column, side }: HandlePlace): [number, number] {
   const at = 2 * (key * channel.columns.length + column);
   const sign = side === "before" ? -1 : 1;
   return [sign * channel[side][at], sign * channel[side][at + 1]];
 }
 
-/** The channel with a handle's end at (dt, dv) from its key; `alone` leaves the other side where it is. */
+/** The channel with a handle's end at (dt, dv) from its key; `alone` keeps the other side. */
 export function withHandle(
   channel: CurveChannel,
   place: HandlePlace,
@@ -42,7 +42,7 @@ export function withHandle(
   const length =
     side === "before" ? channel.times[key] - channel.times[key - 1] : channel.times[key + 1] - channel.times[key];
   const turns = !alone && hasHandle(channel, key, other) && !isBroken(channel, key, column);
-  const long = Math.min(LONGEST * length, Math.max(turns ? SHORTEST * length : 0, sign * dt));
+  const long = Math.min(MAX_LENGTH_RATIO * length, Math.max(turns ? MIN_LENGTH_RATIO * length : 0, sign * dt));
   const handles = { before: channel.before.slice(), after: channel.after.slice() };
   handles[side][at] = long;
   handles[side][at + 1] = sign * dv;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   edgeAt,
-  GRIP,
+  GRIP_PX,
   type Graph,
   handleAt,
   handlePoint,
@@ -15,9 +15,9 @@ import {
 import { columnExtent, keyFactors, lanesOf, unitOfLanes } from "./lanes";
 import { trace } from "./paths";
 import { keySigns, sampleRow } from "./sampling";
-import { NOTHING } from "./selection";
+import { EMPTY_SELECTION } from "./selection";
 import { hermite, numbers } from "./test_channels";
-import { fittedView, movedView, timeAt, valueAt, valueTicks, xAt, yAt, zoomedView } from "./view";
+import { fitToRange, panView, timeAt, valueAt, valueTicks, xAt, yAt, zoomView } from "./view";
 
 const channel = hermite(
   "translation",
@@ -37,7 +37,7 @@ const channel = hermite(
   ],
 );
 const area = { left: 40, top: 20, width: 800, height: 200 };
-const graph = (channels = [channel], selection: Graph["selection"] = NOTHING): Graph => ({
+const graph = (channels = [channel], selection: Graph["selection"] = EMPTY_SELECTION): Graph => ({
   channels,
   lanes: lanesOf(
     channels,
@@ -52,19 +52,19 @@ const graph = (channels = [channel], selection: Graph["selection"] = NOTHING): G
 
 describe("a view", () => {
   const { view } = graph();
-  it("goes there and back", () => {
+  it("converts positions there and back", () => {
     expect(timeAt(view, area, xAt(view, area, 1.3))).toBeCloseTo(1.3, 12);
     expect(valueAt(view, area, yAt(view, area, 0.7))).toBeCloseTo(0.7, 12);
   });
-  it("zooms around a place that stays", () => {
-    const near = zoomedView(view, 1, 2, 0.5, 0.25);
+  it("zooms around a fixed position", () => {
+    const near = zoomView(view, 1, 2, 0.5, 0.25);
     expect(xAt(near, area, 1)).toBeCloseTo(xAt(view, area, 1), 9);
     expect(yAt(near, area, 2)).toBeCloseTo(yAt(view, area, 2), 9);
     expect(near.stop - near.start).toBeCloseTo(2, 12);
-    expect(movedView(view, 1, 2)).toEqual({ start: 1, stop: 5, low: 1, high: 6 });
+    expect(panView(view, 1, 2)).toEqual({ start: 1, stop: 5, low: 1, high: 6 });
   });
-  it("fits what has no extent too, and has round ticks", () => {
-    const flat = fittedView({ start: 1, stop: 1 }, 5, 5);
+  it("fits empty ranges too, and has round ticks", () => {
+    const flat = fitToRange({ start: 1, stop: 1 }, 5, 5);
     expect(flat.stop).toBeGreaterThan(flat.start);
     expect(flat.high).toBeGreaterThan(flat.low);
     expect(valueTicks(view, 200).map((tick) => tick.label)).toEqual(["-1", "0", "1", "2", "3", "4"]);
@@ -90,13 +90,13 @@ describe("the pointer", () => {
   });
   it("selects by a box, and finds the edges around a selection", () => {
     const shown = graph();
-    const found = keysIn(shown, {
+    const places = keysIn(shown, {
       left: xAt(shown.view, area, 0.5),
       right: xAt(shown.view, area, 2.5),
       top: yAt(shown.view, area, 2.5),
       bottom: yAt(shown.view, area, 0.5),
     });
-    expect(found).toEqual([
+    expect(places).toEqual([
       { channel: 0, column: 0, key: 1 },
       { channel: 0, column: 1, key: 1 },
     ]);
@@ -105,14 +105,14 @@ describe("the pointer", () => {
     expect(box?.left).toBeCloseTo(240, 6);
     expect(box?.right).toBeCloseTo(440, 6);
     if (!box) return;
-    expect(edgeAt(box, 440 + GRIP, (box.top + box.bottom) / 2, true)).toBe("right");
-    expect(edgeAt(box, 300, box.top - GRIP, true)).toBe("top");
-    expect(edgeAt(box, 300, box.top - GRIP, false)).toBeNull();
+    expect(edgeAt(box, 440 + GRIP_PX, (box.top + box.bottom) / 2, true)).toBe("right");
+    expect(edgeAt(box, 300, box.top - GRIP_PX, true)).toBe("top");
+    expect(edgeAt(box, 300, box.top - GRIP_PX, false)).toBeNull();
     expect(edgeAt(box, 300, (box.top + box.bottom) / 2, true)).toBeNull();
   });
 });
 
-/** A pen that keeps the points it passes; Beziers by many of theirs. */
+/** A pen that records the points on its way, with many points for each Bezier. */
 function recorder(): { points: { x: number; y: number }[]; calls: number } & Parameters<typeof trace>[2] {
   const points: { x: number; y: number }[] = [];
   const pen = {
@@ -141,12 +141,12 @@ function recorder(): { points: { x: number; y: number }[]; calls: number } & Par
   return pen;
 }
 
-describe("the curve that is drawn", () => {
-  it("is the one that is evaluated, for columns and for quaternions", () => {
+describe("the drawn curve", () => {
+  it("is the evaluated one, for columns and for quaternions", () => {
     const random = numbers(5);
     const quaternions = Array.from({ length: 6 }, () => {
       const q = [random() - 0.5, random() - 0.5, random() - 0.5, 1];
-      return q.map((each) => each / Math.hypot(...q));
+      return q.map((value) => value / Math.hypot(...q));
     });
     const turn = hermite(
       "rotation",
@@ -168,7 +168,7 @@ describe("the curve that is drawn", () => {
       }
     }
   });
-  it("has as many strokes as pixels where keys are dense, and passes the extremes", () => {
+  it("has as many strokes as pixels if keys are dense, and passes the extremes", () => {
     const random = numbers(6);
     const times = Array.from({ length: 5000 }, (_, k) => (4 * k) / 4999);
     const many = hermite(
@@ -189,7 +189,7 @@ describe("the curve that is drawn", () => {
 });
 
 describe("lanes", () => {
-  it("show degrees, share a unit or none, and can be normal", () => {
+  it("show degrees, share a unit or none, and can be normalised", () => {
     const euler = hermite(
       "euler",
       ["z", "x", "y"],

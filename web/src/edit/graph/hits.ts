@@ -1,13 +1,13 @@
-/** What lies under the pointer, and what a box holds: keys, handles, curves and the grips around a selection. */
-import { type CurveChannel, keyFrom } from "./curves";
+/** Hit tests of the graph: keys, handles, curves, and the edges of the box around a selection. */
+import { type CurveChannel, firstKeyAt } from "./curves";
 import { type HandlePlace, handleOffset, hasHandle, type Side } from "./handles";
 import { keyFactors, type Lane } from "./lanes";
 import { keySigns, sampleRow } from "./sampling";
 import { isSelected, type KeyPlace, type KeySelection } from "./selection";
 import { type Area, timeAt, type View, xAt, yAt } from "./view";
 
-export const REACH = 7; // px around a key or handle that still hit it
-const CURVE_REACH = 5;
+export const HIT_RADIUS_PX = 7; // around a key or handle
+const CURVE_HIT_RADIUS_PX = 5;
 
 export interface Box {
   left: number; // px
@@ -23,7 +23,7 @@ export const boxOf = (a: { x: number; y: number }, b: { x: number; y: number }):
   bottom: Math.max(a.y, b.y),
 });
 
-/** What the graph shows. */
+/** The content of the graph. */
 export interface Graph {
   channels: readonly CurveChannel[];
   lanes: readonly Lane[];
@@ -32,10 +32,10 @@ export interface Graph {
   area: Area;
 }
 
-/** A value as it is stored, in a lane's units. */
+/** A value in the units of a lane. */
 export const shownValue = (lane: Lane, value: number) => lane.scale * (value - lane.offset);
 
-/** The place of a lane's key, px. */
+/** The position of a lane's key, px. */
 export function keyPoint(graph: Graph, lane: Lane, key: number, factors: Float64Array): { x: number; y: number } {
   const channel = graph.channels[lane.channel];
   const value = channel.values[key * channel.columns.length + lane.column] * factors[key];
@@ -45,7 +45,7 @@ export function keyPoint(graph: Graph, lane: Lane, key: number, factors: Float64
   };
 }
 
-/** The place of a handle's end, px. */
+/** The position of a handle's end, px. */
 export function handlePoint(
   graph: Graph,
   lane: Lane,
@@ -61,16 +61,16 @@ export function handlePoint(
   };
 }
 
-/** The keys of a channel within a span of px, first included and last excluded. */
+/** The keys of a channel between two x positions, as a half-open range. */
 export function keysBetween(graph: Graph, channel: number, left: number, right: number): [number, number] {
   const { times } = graph.channels[channel];
   return [
-    keyFrom(times, timeAt(graph.view, graph.area, left)),
-    keyFrom(times, timeAt(graph.view, graph.area, right) + 1e-12),
+    firstKeyAt(times, timeAt(graph.view, graph.area, left)),
+    firstKeyAt(times, timeAt(graph.view, graph.area, right) + 1e-12),
   ];
 }
 
-/** Straight lines from a lane's keys to px: x = xScale t + xZero, y = yScale v + yZero. For loops over many keys. */
+/** Linear maps from a lane's keys to px: x = xScale t + xZero, y = yScale v + yZero. For loops over many keys. */
 export function pixelScales(
   { view, area }: Graph,
   lane: Lane,
@@ -85,15 +85,15 @@ export function pixelScales(
   };
 }
 
-/** The nearest key to a place; of several at one place a selected one. */
+/** The key nearest to a position; selected keys win ties. */
 export function keyAt(graph: Graph, x: number, y: number): KeyPlace | null {
   let best: KeyPlace | null = null;
-  let nearest = REACH * REACH;
+  let nearest = HIT_RADIUS_PX * HIT_RADIUS_PX;
   for (const lane of graph.lanes) {
     const { times, values, columns } = graph.channels[lane.channel];
     const factors = keyFactors(graph.channels[lane.channel]);
     const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
-    const [first, last] = keysBetween(graph, lane.channel, x - REACH, x + REACH);
+    const [first, last] = keysBetween(graph, lane.channel, x - HIT_RADIUS_PX, x + HIT_RADIUS_PX);
     for (let key = first; key < last; key++) {
       const at = key * columns.length + lane.column;
       const dx = xScale * times[key] + xZero - x;
@@ -108,19 +108,21 @@ export function keyAt(graph: Graph, x: number, y: number): KeyPlace | null {
   return best;
 }
 
-/** Whether the pointer is nearer to the end of a handle than to its key: a short one lies over it. */
+/** Whether the pointer is nearer to the end of a handle than to its key. */
 export function nearerHandle(graph: Graph, place: HandlePlace, x: number, y: number): boolean {
-  const lane = graph.lanes.find((each) => each.channel === place.channel && each.column === place.column);
+  const lane = graph.lanes.find(
+    (candidate) => candidate.channel === place.channel && candidate.column === place.column,
+  );
   if (!lane) return false;
   const factors = keyFactors(graph.channels[place.channel]);
   const [key, end] = [keyPoint(graph, lane, place.key, factors), handlePoint(graph, lane, place, factors)];
   return Math.hypot(end.x - x, end.y - y) < Math.hypot(key.x - x, key.y - y);
 }
 
-/** The nearest handle of a selected key; handles of others are not shown. */
+/** The nearest handle of a selected key; other handles are not shown. */
 export function handleAt(graph: Graph, x: number, y: number): HandlePlace | null {
   let best: HandlePlace | null = null;
-  let nearest = REACH * REACH;
+  let nearest = HIT_RADIUS_PX * HIT_RADIUS_PX;
   for (const lane of graph.lanes) {
     const flags = graph.selection.get(lane.channel);
     if (!flags) continue;
@@ -143,12 +145,12 @@ export function handleAt(graph: Graph, x: number, y: number): HandlePlace | null
   return best;
 }
 
-/** The lane whose curve passes a place. */
+/** The lane whose curve passes a position. */
 export function laneAt(graph: Graph, x: number, y: number): Lane | null {
   const time = timeAt(graph.view, graph.area, x);
   const rows = new Map<number, Float64Array>();
   let best: Lane | null = null;
-  let nearest = CURVE_REACH;
+  let nearest = CURVE_HIT_RADIUS_PX;
   for (const lane of graph.lanes) {
     const channel = graph.channels[lane.channel];
     let row = rows.get(lane.channel);
@@ -166,20 +168,20 @@ export function laneAt(graph: Graph, x: number, y: number): Lane | null {
 
 /** All keys of the lanes inside a box. */
 export function keysIn(graph: Graph, box: Box): KeyPlace[] {
-  const found: KeyPlace[] = [];
+  const places: KeyPlace[] = [];
   for (const lane of graph.lanes) {
     const channel = graph.channels[lane.channel];
     const factors = keyFactors(channel);
     const [first, last] = keysBetween(graph, lane.channel, box.left, box.right);
     for (let key = first; key < last; key++) {
       const { y } = keyPoint(graph, lane, key, factors);
-      if (y >= box.top && y <= box.bottom) found.push({ channel: lane.channel, column: lane.column, key });
+      if (y >= box.top && y <= box.bottom) places.push({ channel: lane.channel, column: lane.column, key });
     }
   }
-  return found;
+  return places;
 }
 
-/** The box around all selected keys of the lanes, px; null where there are fewer than two. */
+/** The box around all selected keys of the lanes, px; null with fewer than two. */
 export function selectionBox(graph: Graph): Box | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   let count = 0;
@@ -205,18 +207,18 @@ export function selectionBox(graph: Graph): Box | null {
 
 export type Edge = "left" | "right" | "top" | "bottom";
 
-export const GRIP = 10; // px outside the selection where its edges lie
+export const GRIP_PX = 10; // distance of the box from the selection
 
-/** The edge of the box around a selection that a place is on; the corners belong to the sides. */
+/** The edge of the box at a position; the corners belong to the left and right edges. */
 export function edgeAt(box: Box, x: number, y: number, upright: boolean): Edge | null {
-  const inside = (at: number, low: number, high: number) => at >= low - GRIP - 3 && at <= high + GRIP + 3;
+  const inside = (at: number, low: number, high: number) => at >= low - GRIP_PX - 3 && at <= high + GRIP_PX + 3;
   if (box.right - box.left > 1 && inside(y, box.top, box.bottom)) {
-    if (Math.abs(x - (box.left - GRIP)) <= 4) return "left";
-    if (Math.abs(x - (box.right + GRIP)) <= 4) return "right";
+    if (Math.abs(x - (box.left - GRIP_PX)) <= 4) return "left";
+    if (Math.abs(x - (box.right + GRIP_PX)) <= 4) return "right";
   }
   if (upright && box.bottom - box.top > 1 && inside(x, box.left, box.right)) {
-    if (Math.abs(y - (box.top - GRIP)) <= 4) return "top";
-    if (Math.abs(y - (box.bottom + GRIP)) <= 4) return "bottom";
+    if (Math.abs(y - (box.top - GRIP_PX)) <= 4) return "top";
+    if (Math.abs(y - (box.bottom + GRIP_PX)) <= 4) return "bottom";
   }
   return null;
 }

@@ -1,31 +1,31 @@
-/** A gesture that changes keys: it shows what it comes to, and keeps it as one step or takes it back. */
+/** A drag that changes keys: it shows a preview, and commits it as one step or restores the keys. */
 import { drag } from "../../controls/pointer_drag";
-import type { Sender } from "./change_queue";
+import type { ChangeQueue } from "./change_queue";
 import type { CurveChannel } from "./curves";
-import { type Done, gestureMessage } from "./key_messages";
-import { transformed } from "./key_transform";
+import { dragMessage, type SelectionTransform } from "./key_messages";
+import { transformKeys } from "./key_transform";
 import { keyFactors } from "./lanes";
 import type { Model } from "./model";
 
-export const THRESHOLD = 3; // px before a press becomes a drag
+export const DRAG_THRESHOLD_PX = 3; // before a press counts as a drag
 
-/** What a gesture has come to, and how, where one transform says it. */
-export interface Made {
+/** The result of a drag: the changed channels, and the transform if a single one describes it. */
+export interface DragResult {
   shown: Map<number, CurveChannel>;
-  done: Done | null;
+  transform: SelectionTransform | null;
 }
 
-type Make = (event: PointerEvent, dx: number, dy: number) => Made | null;
+type ComputeResult = (event: PointerEvent, dx: number, dy: number) => DragResult | null;
 
-export interface Changing {
+export interface KeyDragContext {
   model: Model;
-  sender: Sender;
+  queue: ChangeQueue;
   element: HTMLElement;
-  pointer(): { clientX: number; clientY: number }; // where it was last
+  pointer(): { clientX: number; clientY: number }; // its last position
 }
 
-/** Runs with the newest argument, at most once a picture. */
-export function eachPicture<T>(run: (newest: T) => void): (value: T) => void {
+/** Runs with the newest argument, at most once per animation frame. */
+export function oncePerFrame<T>(run: (newest: T) => void): (value: T) => void {
   let newest: { value: T } | null = null;
   return (value) => {
     if (!newest) {
@@ -40,29 +40,35 @@ export function eachPicture<T>(run: (newest: T) => void): (value: T) => void {
 }
 
 /**
- * A gesture from a press, or without one (`down` is null) after the pointer; `click` hears of a press that did not
- * move.
+ * Runs a drag from a press, or without one (`down` is null) following the pointer; `click` is called for a press
+ * without motion.
  */
-export function change(on: Changing, down: PointerEvent | null, cursor: string, make: Make, click?: () => void): void {
-  const { model, sender, element } = on;
+export function runKeyDrag(
+  on: KeyDragContext,
+  down: PointerEvent | null,
+  cursor: string,
+  make: ComputeResult,
+  click?: () => void,
+): void {
+  const { model, queue, element } = on;
   const { kept, selection } = model;
   const from = down ?? on.pointer();
   let ended = false;
-  let made: Made | null = null;
+  let result: DragResult | null = null;
   let last: PointerEvent | null = null;
   const apply = (event: PointerEvent): void => {
     const now = make(event, event.clientX - from.clientX, event.clientY - from.clientY);
     if (!now) return;
-    made = now;
-    model.show(now.shown);
-    sender.show(() => gestureMessage(kept, now.shown, selection, now.done));
+    result = now;
+    model.showDrag(now.shown);
+    queue.preview(() => dragMessage(kept, now.shown, selection, now.transform));
   };
-  const later = eachPicture<PointerEvent>((event) => ended || apply(event));
+  const scheduleApply = oncePerFrame<PointerEvent>((event) => ended || apply(event));
   const move = (event: PointerEvent): void => {
-    if (!last && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < THRESHOLD) return;
+    if (!last && Math.hypot(event.clientX - from.clientX, event.clientY - from.clientY) < DRAG_THRESHOLD_PX) return;
     element.style.cursor = cursor;
     last = event;
-    later(event);
+    scheduleApply(event);
   };
   const end = (restore: boolean): void => {
     element.style.cursor = "";
@@ -72,19 +78,23 @@ export function change(on: Changing, down: PointerEvent | null, cursor: string, 
       return;
     }
     if (restore) {
-      model.show(null);
-      sender.abandon();
+      model.showDrag(null);
+      queue.abandon();
       return;
     }
     apply(last);
-    if (made) void finish(on, made);
+    if (result) void commitDrag(on, result);
   };
   if (down) drag(element, down, move, end);
-  else followed(element, move, end);
+  else followPointer(element, move, end);
 }
 
-/** The pointer without a button: a click or Enter ends it, Esc or the right button takes it back. */
-function followed(element: HTMLElement, move: (event: PointerEvent) => void, end: (restore: boolean) => void): void {
+/** Follows the pointer without a button: a click or Enter ends it, Esc or the right button restores. */
+function followPointer(
+  element: HTMLElement,
+  move: (event: PointerEvent) => void,
+  end: (restore: boolean) => void,
+): void {
   const stop = (restore: boolean): void => {
     window.removeEventListener("pointermove", move);
     window.removeEventListener("pointerdown", press, true);
@@ -108,30 +118,34 @@ function followed(element: HTMLElement, move: (event: PointerEvent) => void, end
   window.addEventListener("keydown", key, true);
 }
 
-/** Keeps what a gesture shows as one step; where the server refuses, all is as before. */
-export async function finish(
-  { model, sender }: Pick<Changing, "model" | "sender">,
-  { shown, done }: Made,
+/** Commits the result of a drag as one step; restores the keys if the server refuses. */
+export async function commitDrag(
+  { model, queue }: Pick<KeyDragContext, "model" | "queue">,
+  { shown, transform: done }: DragResult,
 ): Promise<void> {
-  const message = gestureMessage(model.kept, shown, model.selection, done);
+  const message = dragMessage(model.kept, shown, model.selection, done);
   if (message.changes?.length === 0) {
-    model.show(null);
-    return sender.abandon();
+    model.showDrag(null);
+    return queue.abandon();
   }
-  const before = model.adopt();
-  if (!(await sender.keep(message))) model.restore(before);
+  const before = model.adoptDrag();
+  if (!(await queue.commit(message))) model.restore(before);
 }
 
-/** The selected channels, each transformed. */
-export function transformedBy(channels: readonly CurveChannel[], selection: Model["selection"], done: Done): Made {
+/** Transforms the selected keys of all channels. */
+export function transformSelection(
+  channels: readonly CurveChannel[],
+  selection: Model["selection"],
+  done: SelectionTransform,
+): DragResult {
   const shown = new Map<number, CurveChannel>();
   for (const [number, flags] of selection) {
     const channel = channels[number];
     const offsets = channel.columns.map((_, column) => done.offset(number, column));
     shown.set(
       number,
-      transformed(channel, flags, { time: done.time, scale: done.scale, offsets }, keyFactors(channel)),
+      transformKeys(channel, flags, { time: done.time, scale: done.scale, offsets }, keyFactors(channel)),
     );
   }
-  return { shown, done };
+  return { shown, transform: done };
 }

@@ -1,25 +1,25 @@
-/** What the server is told of changed keys: few of them each in full, many by what is done to all of them. */
+/** The messages of changed keys: few keys one by one, many as one transform. */
 import type { EditKeysRequest, KeyChange, KeyRuns } from "../../protocol/messages";
 import type { CurveChannel } from "./curves";
 import { keyFactors } from "./lanes";
-import { type KeySelection, movedKeys, runs } from "./selection";
+import { findRuns, type KeySelection, selectedKeys } from "./selection";
 
 export type KeysMessage = Omit<Partial<EditKeysRequest>, "kind" | "id" | "final" | "number">;
 
-/** What a gesture does to the selected keys, as shown: t' = s t + o, v' = r v + offset of the column. */
-export interface Done {
+/** The transform of the selected keys, as shown: t' = s t + o, v' = r v + offset of the column. */
+export interface SelectionTransform {
   time: readonly [number, number];
   scale: number;
   offset(channel: number, column: number): number;
 }
 
-const FEW = 400; // changed keys that are told one by one
+const MAX_SINGLE_CHANGES = 400; // more keys are sent as one transform
 
-/** A channel's name on the wire; of kinds that may be split it has its number. */
+/** The name of a channel in messages; kinds that may be split have their index. */
 export const wireChannel = (channel: Pick<CurveChannel, "kind">, number: number) =>
   channel.kind === "weights" || channel.kind === "controls" ? `${channel.kind}:${number}` : channel.kind;
 
-/** Every key of which the time, a value or a handle differs. */
+/** All keys whose time, value or handles differ. */
 export function changesBetween(kept: readonly CurveChannel[], shown: ReadonlyMap<number, CurveChannel>): KeyChange[] {
   const changes: KeyChange[] = [];
   for (const [number, now] of shown) {
@@ -47,7 +47,7 @@ export function changesBetween(kept: readonly CurveChannel[], shown: ReadonlyMap
   return changes;
 }
 
-/** The selected keys as runs, columns with the same keys together; `whole` means keys with all their columns. */
+/** The selected keys as runs, with equal columns merged; `whole` selects keys with all their columns. */
 export function runsOf(selection: KeySelection, channels: readonly CurveChannel[], whole: boolean): KeyRuns[] {
   const result: KeyRuns[] = [];
   for (const [number, flags] of selection) {
@@ -56,28 +56,30 @@ export function runsOf(selection: KeySelection, channels: readonly CurveChannel[
     const name = { target: channel.target, channel: wireChannel(channel, number) };
     const keys = channel.times.length;
     if (whole) {
-      const moved = movedKeys(flags, n);
-      result.push({ ...name, columns: null, runs: runs(keys, (key) => moved[key] === 1) });
+      const moved = selectedKeys(flags, n);
+      result.push({ ...name, columns: null, runs: findRuns(keys, (key) => moved[key] === 1) });
       continue;
     }
     const alike = new Map<string, KeyRuns & { columns: number[] }>();
     for (let column = 0; column < n; column++) {
-      const mine = runs(keys, (key) => flags[key * n + column] === 1);
-      if (!mine.length) continue;
-      const found = alike.get(JSON.stringify(mine)) ?? { ...name, columns: [], runs: mine };
-      found.columns.push(column);
-      alike.set(JSON.stringify(mine), found);
+      const columnRuns = findRuns(keys, (key) => flags[key * n + column] === 1);
+      if (!columnRuns.length) continue;
+      const group = alike.get(JSON.stringify(columnRuns)) ?? { ...name, columns: [], runs: columnRuns };
+      group.columns.push(column);
+      alike.set(JSON.stringify(columnRuns), group);
     }
-    result.push(...[...alike.values()].map((each) => (each.columns.length === n ? { ...each, columns: null } : each)));
+    result.push(
+      ...[...alike.values()].map((group) => (group.columns.length === n ? { ...group, columns: null } : group)),
+    );
   }
   return result;
 }
 
-/** One transform for all selected keys, or null where columns go different ways. */
-export function transformOf(
+/** One transform for all selected keys; null if the columns need different ones. */
+export function sharedTransform(
   selection: KeySelection,
   kept: readonly CurveChannel[],
-  done: Done,
+  done: SelectionTransform,
 ): EditKeysRequest["transform"] {
   let offset: number | null = null;
   const moves =
@@ -86,27 +88,27 @@ export function transformOf(
   for (const [number, flags] of selection) {
     const channel = kept[number];
     const n = channel.columns.length;
-    // A rotation that is shown with another sign or length than it is stored goes its own way.
+    // A rotation that is shown with another sign or length than its stored value needs its own transform.
     if (moves && keyFactors(channel).some((factor) => Math.abs(factor - 1) > 1e-3)) return null;
     for (let column = 0; column < n; column++) {
       if (!flags.some((flag, at) => flag && at % n === column)) continue;
-      const mine = done.offset(number, column);
-      if (offset !== null && Math.abs(mine - offset) > 1e-12) return null;
-      offset = mine;
+      const columnOffset = done.offset(number, column);
+      if (offset !== null && Math.abs(columnOffset - offset) > 1e-12) return null;
+      offset = columnOffset;
     }
   }
   return { keys: runsOf(selection, kept, false), time: [...done.time], value: [done.scale, offset ?? 0] };
 }
 
-/** The message of a gesture: single changes, or one transform where there are many and it can be said so. */
-export function gestureMessage(
+/** The message of a drag: single changes, or one transform if there are many and one is enough. */
+export function dragMessage(
   kept: readonly CurveChannel[],
   shown: ReadonlyMap<number, CurveChannel>,
   selection: KeySelection,
-  done: Done | null,
+  done: SelectionTransform | null,
 ): KeysMessage {
   let count = 0;
   for (const [number] of shown) for (const flag of selection.get(number) ?? []) count += flag;
-  const transform = done && count > FEW ? transformOf(selection, kept, done) : null;
+  const transform = done && count > MAX_SINGLE_CHANGES ? sharedTransform(selection, kept, done) : null;
   return transform ? { transform } : { changes: changesBetween(kept, shown) };
 }

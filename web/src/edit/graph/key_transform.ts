@@ -1,11 +1,11 @@
 /**
- * Selected keys moved and stretched in time and value, with their handles: t' = s t + o, v' = r v + p.
+ * Moves and stretches selected keys in time and value, with their handles: t' = s t + o, v' = r v + p.
  *
- * For a segment that becomes q times as long, the handles that face it become q dt and q f dv, with f = r / s at a
- * selected key and 1 at one that is not: a pure move keeps slopes, a stretch keeps the shape, smooth keys stay smooth.
+ * For a segment that becomes q times as long, its handles become q dt and q f dv, with f = r / s at a selected key and
+ * 1 at others: a move keeps slopes, a stretch keeps the shape, and smooth keys stay smooth.
  */
 import type { CurveChannel } from "./curves";
-import { type KeySelection, movedKeys } from "./selection";
+import { type KeySelection, selectedKeys } from "./selection";
 
 /** t' = time[0] t + time[1], v' = scale v + offsets[column]. */
 export interface Transform {
@@ -14,8 +14,8 @@ export interface Transform {
   offsets: ArrayLike<number>; // (n,)
 }
 
-/** A channel with the flagged keys transformed; `factors` (K,) make of a value as stored the one that is shown. */
-export function transformed(
+/** Transforms the flagged keys of a channel; `factors` (K,) convert stored values to shown ones. */
+export function transformKeys(
   channel: CurveChannel,
   flags: Uint8Array,
   { time, scale, offsets }: Transform,
@@ -23,14 +23,14 @@ export function transformed(
 ): CurveChannel {
   const n = channel.columns.length;
   const keys = channel.times.length;
-  const moves = movedKeys(flags, n);
+  const moves = selectedKeys(flags, n);
   const times = channel.times.slice();
   const values = channel.values.slice();
   const before = channel.before.slice();
   const after = channel.after.slice();
   for (let k = 0; k < keys; k++) if (moves[k]) times[k] = time[0] * times[k] + time[1];
-  if (values.length === 0) return { ...channel, times }; // only its times are known: the server moves the handles
-  // Exact where both ends move or stay, so that nothing inside a move changes by rounding.
+  if (values.length === 0) return { ...channel, times }; // only its times are known: the server transforms the handles
+  // Exact if both ends move or stay, so that a move causes no rounding errors.
   const growth = (k: number): number => {
     if (moves[k] === moves[k + 1]) return moves[k] ? time[0] : 1;
     return (times[k + 1] - times[k]) / (channel.times[k + 1] - channel.times[k]);
@@ -51,10 +51,10 @@ export function transformed(
   return { ...channel, times, values, before, after };
 }
 
-/** Seconds that keys keep between them: a frame, or what they have where that is less. */
+/** The minimum time between two keys: a frame, or their distance if that is less. */
 const gap = (times: ArrayLike<number>, k: number, frame: number) => Math.min(frame, times[k + 1] - times[k]) * 0.999;
 
-/** How far the selected keys may go back and on before one of them would pass a neighbour that stays. */
+/** How far the selected keys can move back and forward without passing a key that stays. */
 export function roomToMove(
   selection: KeySelection,
   channels: readonly CurveChannel[],
@@ -64,8 +64,8 @@ export function roomToMove(
   let most = Infinity;
   for (const [number, flags] of selection) {
     const { times, columns } = channels[number];
-    const moves = movedKeys(flags, columns.length);
-    least = Math.max(least, -times[Math.max(0, moves.indexOf(1))]); // none before the beginning
+    const moves = selectedKeys(flags, columns.length);
+    least = Math.max(least, -times[Math.max(0, moves.indexOf(1))]); // none before time 0
     for (let k = 0; k + 1 < times.length; k++) {
       if (moves[k] === moves[k + 1]) continue;
       const room = times[k + 1] - times[k] - gap(times, k, frame);
@@ -76,7 +76,7 @@ export function roomToMove(
   return [least, most];
 }
 
-/** The factors, least and most, by which selected keys may be stretched in time around a pivot. */
+/** The minimum and maximum factor by which the selected keys can be stretched in time around a pivot. */
 export function roomToStretch(
   selection: KeySelection,
   channels: readonly CurveChannel[],
@@ -85,16 +85,16 @@ export function roomToStretch(
 ): [number, number] {
   let least = 0;
   let most = Infinity;
-  // u s >= w has to hold, with s the factor: as a bound from below where u > 0, from above where u < 0.
+  // The factor s has to satisfy u s >= w: a lower bound if u > 0, an upper bound if u < 0.
   const hold = (u: number, w: number): void => {
     if (u > 1e-12) least = Math.max(least, w / u);
     else if (u < -1e-12) most = Math.min(most, w / u);
   };
   for (const [number, flags] of selection) {
     const { times, columns } = channels[number];
-    const moves = movedKeys(flags, columns.length);
+    const moves = selectedKeys(flags, columns.length);
     const first = times[Math.max(0, moves.indexOf(1))];
-    hold(first - pivot, -pivot); // none before the beginning
+    hold(first - pivot, -pivot); // none before time 0
     for (let k = 0; k + 1 < times.length; k++) {
       const room = gap(times, k, frame);
       if (moves[k] && moves[k + 1]) hold(times[k + 1] - times[k], Math.min(room, 1e-3));

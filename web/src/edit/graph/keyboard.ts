@@ -1,20 +1,20 @@
-/** Keys of the keyboard while the pointer works on keys or curves; others go to the commands of the mode. */
+/** Keyboard input of the graph and the dope sheet; other keys go to the commands of the mode. */
 
 import type { Model } from "./model";
 import type { Operations } from "./operations";
-import type { Following } from "./pointer";
+import type { KeyboardDrags } from "./pointer";
 
-export interface Keyed {
+export interface KeyboardActions {
   model: Model;
   operations: Operations;
-  following(): Following;
+  keyboardDrags(): KeyboardDrags;
   insertHere(): void;
   fit(): void;
   fitAll(): void;
   menu(): void;
 }
 
-export function pressed(event: KeyboardEvent, does: Keyed): void {
+export function handleKey(event: KeyboardEvent, does: KeyboardActions): void {
   const { operations, model } = does;
   if (event.ctrlKey || event.metaKey || (event.altKey && event.key !== "a")) return;
   const keys: Record<string, () => void> = {
@@ -23,8 +23,8 @@ export function pressed(event: KeyboardEvent, does: Keyed): void {
     x: operations.remove,
     a: event.altKey ? operations.selectNone : operations.selectAll,
     i: does.insertHere,
-    g: () => does.following().move(),
-    s: () => does.following().stretch(),
+    g: () => does.keyboardDrags().move(),
+    s: () => does.keyboardDrags().stretch(),
     f: does.fit,
     Home: does.fitAll,
     v: does.menu,

@@ -1,33 +1,37 @@
-/** A lane is one column of one channel as the graph shows it: its colour, its unit and its scale. */
+/** A lane is one column of one channel as the graph shows it: its colour, unit and scale. */
 import { extent } from "./bezier";
-import { BEZIER, type CurveChannel, isTurn, onceEach } from "./curves";
+import { BEZIER, type CurveChannel, isRotation, memoise } from "./curves";
 import { keySigns } from "./sampling";
 
 export interface Lane {
-  channel: number; // among the channels
+  channel: number; // index of the channel
   column: number;
   colour: string;
   scale: number; // shown = scale * (value - offset)
   offset: number;
 }
 
-/** Three hues of equal lightness for x, y, z, one for w, and a round for named columns. */
-const AXES: Record<string, string> = { x: "#ec7d8c", y: "#8cc16a", z: "#6fa8ee", w: "#b9a2e0" };
-const NAMED = ["#4cc9b0", "#d3a24e", "#6fa8ee", "#e283b4", "#8cc16a", "#b9a2e0", "#ec7d8c", "#5fbcd3"];
+/** Three hues of equal lightness for x, y, z, one for w, and a palette for named columns. */
+const AXIS_COLOURS: Record<string, string> = { x: "#ec7d8c", y: "#8cc16a", z: "#6fa8ee", w: "#b9a2e0" };
+const NAMED_COLOURS = ["#4cc9b0", "#d3a24e", "#6fa8ee", "#e283b4", "#8cc16a", "#b9a2e0", "#ec7d8c", "#5fbcd3"];
 
-export const columnColour = (name: string, index: number) => AXES[name] ?? NAMED[index % NAMED.length];
+export const columnColour = (name: string, index: number) =>
+  AXIS_COLOURS[name] ?? NAMED_COLOURS[index % NAMED_COLOURS.length];
 
 const DEGREES = 180 / Math.PI;
 
-/** What a kind's values are shown in. */
+/** The unit of a kind of channel. */
 export const unitOf = (kind: string) => ({ translation: "m", euler: "°", marker: "m" })[kind] ?? "";
 export const scaleOf = (kind: string) => (kind === "euler" ? DEGREES : 1);
 
-/** The lengths of a rotation's keys (those inserted on a Bezier segment are not of unit length), signed as passed. */
-export const keyFactors = onceEach((channel: CurveChannel): Float64Array => {
+/**
+ * The factors that normalise a rotation's keys (keys inserted on a Bezier segment are not of unit length), with
+ * continuous signs.
+ */
+export const keyFactors = memoise((channel: CurveChannel): Float64Array => {
   const keys = channel.times.length;
   const factors = new Float64Array(keys).fill(1);
-  if (!isTurn(channel) || channel.values.length === 0) return factors;
+  if (!isRotation(channel) || channel.values.length === 0) return factors;
   const signs = keySigns(channel);
   for (let k = 0; k < keys; k++) {
     const [x, y, z, w] = channel.values.subarray(4 * k, 4 * k + 4);
@@ -37,7 +41,7 @@ export const keyFactors = onceEach((channel: CurveChannel): Float64Array => {
   return factors;
 });
 
-/** The least and the most value of a column between two keys, first included, last excluded (as segments). */
+/** The minimum and maximum of a column between two keys. */
 export function columnExtent(
   channel: CurveChannel,
   column: number,
@@ -47,7 +51,7 @@ export function columnExtent(
   const n = channel.columns.length;
   const { values, before, after, segments } = channel;
   const factors = keyFactors(channel);
-  const turn = isTurn(channel);
+  const turn = isRotation(channel);
   let low = Infinity;
   let high = -Infinity;
   for (let k = first; k <= last; k++) {
@@ -68,7 +72,7 @@ export function columnExtent(
   return [low, high];
 }
 
-/** The lanes of chosen channels; `hidden` says which columns are not shown, `normal` scales each to -1..1. */
+/** The lanes of chosen channels; `hidden` tests columns, `normal` scales each to -1..1. */
 export function lanesOf(
   channels: readonly CurveChannel[],
   chosen: readonly number[],
@@ -92,7 +96,7 @@ export function lanesOf(
   return lanes;
 }
 
-/** The unit of an axis that all lanes share, or none. */
+/** The unit that all lanes share, or none. */
 export function unitOfLanes(channels: readonly CurveChannel[], lanes: readonly Lane[]): string {
   const units = new Set(lanes.map((lane) => unitOf(channels[lane.channel].kind)));
   return units.size === 1 ? [...units][0] : "";

@@ -1,4 +1,4 @@
-/** Two canvases over each other: what changes with the view below, what changes with the pointer above. */
+/** Two stacked canvases: the base changes with the view, the top with the pointer. */
 import { h } from "../../dom";
 
 export type Paint = CanvasRenderingContext2D;
@@ -7,7 +7,7 @@ export interface Layers {
   element: HTMLElement;
   readonly width: number; // px
   readonly height: number;
-  /** Clears a layer and gives its context, in px. */
+  /** Clears a layer and returns its context, in px. */
   begin(layer: "base" | "top"): Paint | null;
   onResize(listener: () => void): void;
 }

@@ -1,120 +1,122 @@
 /**
- * What the graph editor knows: all channels of the edit (those that are shown with values and handles, the others with
- * their times), which of them are chosen, which keys are selected, and what a gesture shows before the server has it.
+ * The state of the graph editor: all channels of the edit (the shown ones with values and handles, the others only with
+ * times), the chosen channels, the selected keys, and the preview of a drag.
  */
 import type { EditState } from "../../protocol/messages";
 import { type CurveChannel, channelName } from "./curves";
 import type { GraphFrame } from "./graph_file";
 import { type Lane, lanesOf } from "./lanes";
-import { carried, type KeySelection, NOTHING } from "./selection";
+import { carrySelection, EMPTY_SELECTION, type KeySelection } from "./selection";
 
 export interface Model {
   readonly state: EditState | null;
-  /** As they are seen: with the gesture, where there is one. */
+  /** The channels as shown, with the preview of a drag. */
   readonly channels: readonly CurveChannel[];
-  /** As the server last said. */
+  /** The channels as confirmed by the server. */
   readonly kept: readonly CurveChannel[];
-  /** The channels that the graph shows, by number. */
+  /** The indices of the channels that the graph shows. */
   readonly chosen: readonly number[];
   readonly lanes: readonly Lane[];
   readonly selection: KeySelection;
-  readonly gesture: ReadonlyMap<number, CurveChannel> | null;
-  readonly frame: GraphFrame | null; // the last one, for comparison
-  normal: boolean; // each curve scaled to fill the height
+  readonly drag: ReadonlyMap<number, CurveChannel> | null;
+  readonly frame: GraphFrame | null; // the last one, for tests
+  normal: boolean; // scale each curve to fill the height
   choose(channels: readonly number[]): void;
   select(selection: KeySelection): void;
-  show(gesture: ReadonlyMap<number, CurveChannel> | null): void;
-  /** Takes the gesture as what the server will say next; gives what was before, for `restore` if it refuses. */
-  adopt(): readonly CurveChannel[];
+  showDrag(drag: ReadonlyMap<number, CurveChannel> | null): void;
+  /** Takes the preview of a drag as confirmed; returns the channels before, for `restore` if the server refuses. */
+  adoptDrag(): readonly CurveChannel[];
   restore(before: readonly CurveChannel[]): void;
   isHidden(channel: number, column: number): boolean;
   toggle(channel: number, column: number): void;
-  /** Selects the keys at a time of channels once the server has them: those that are being inserted. */
+  /** Selects the keys of channels at a time as soon as the server has inserted them. */
   expect(channels: readonly number[], time: number): void;
-  hear(state: EditState | null): void;
-  hearFrame(frame: GraphFrame): void;
-  /** Called after each change; `what` is "view" where only the gesture or selection did. */
-  onChange(listener: (what: Changed) => void): void;
+  setState(state: EditState | null): void;
+  setFrame(frame: GraphFrame): void;
+  /** Called after each change. */
+  onChange(listener: (what: ModelChange) => void): void;
 }
 
-export type Changed = "channels" | "selection" | "gesture";
+export type ModelChange = "channels" | "selection" | "drag";
 
 export const hasValues = (channel: CurveChannel) => channel.values.length > 0;
 
-const NONE = new Float64Array(0);
-const NEAR = 1e-4; // seconds: keys are sent as float32
+const NO_VALUES = new Float64Array(0);
+const TIME_TOLERANCE_S = 1e-4; // keys are sent as float32
 
-function withoutValues({ target, channel, columns, times, beyond }: EditState["channels"][number]): CurveChannel {
+function timesOnly({ target, channel, columns, times, beyond }: EditState["channels"][number]): CurveChannel {
   const segments = new Uint8Array(Math.max(0, times.length - 1));
   return {
     target,
     kind: channel,
     columns,
     times: Float64Array.from(times),
-    values: NONE,
-    before: NONE,
-    after: NONE,
+    values: NO_VALUES,
+    before: NO_VALUES,
+    after: NO_VALUES,
     segments,
     extrapolation: beyond,
   };
 }
 
-/** The channels of a new state: what was known of one is kept where its keys are at the same times. */
-export function renewed(state: EditState, known: readonly CurveChannel[]): CurveChannel[] {
-  const byName = new Map(known.map((each) => [channelName(each), each]));
+/** The channels of a new state; values of a channel are kept if its key times are the same. */
+export function mergeState(state: EditState, known: readonly CurveChannel[]): CurveChannel[] {
+  const byName = new Map(known.map((channel) => [channelName(channel), channel]));
   return state.channels.map((entry) => {
-    const fresh = withoutValues(entry);
+    const fresh = timesOnly(entry);
     const old = byName.get(channelName(fresh));
     const same =
       old &&
       hasValues(old) &&
       old.times.length === fresh.times.length &&
-      old.times.every((time, k) => Math.abs(time - fresh.times[k]) < NEAR);
+      old.times.every((time, k) => Math.abs(time - fresh.times[k]) < TIME_TOLERANCE_S);
     return same ? { ...old, extrapolation: fresh.extrapolation } : fresh;
   });
 }
 
 export function createModel(): Model {
-  const listeners: ((what: Changed) => void)[] = [];
+  const listeners: ((what: ModelChange) => void)[] = [];
   const hidden = new Set<string>();
   let state: EditState | null = null;
   let kept: CurveChannel[] = [];
   let chosen: number[] = [];
-  let selection: KeySelection = NOTHING;
-  let gesture: ReadonlyMap<number, CurveChannel> | null = null;
+  let selection: KeySelection = EMPTY_SELECTION;
+  let drag: ReadonlyMap<number, CurveChannel> | null = null;
   let frame: GraphFrame | null = null;
   let normal = false;
-  let seen: CurveChannel[] | null = null; // with the gesture
+  let shownChannels: CurveChannel[] | null = null; // with the preview of a drag
   let lanes: Lane[] | null = null;
   let expected: { names: Set<string>; time: number } | null = null;
 
-  const tell = (what: Changed): void => {
-    seen = null;
+  const emit = (what: ModelChange): void => {
+    shownChannels = null;
     if (what === "channels") lanes = null;
     for (const listener of listeners) listener(what);
   };
   const isHidden = (channel: number, column: number) => hidden.has(`${channelName(kept[channel])} ${column}`);
 
-  function put(next: CurveChannel[]): void {
+  function setChannels(next: CurveChannel[]): void {
     const names = chosen.map((number) => channelName(kept[number]));
-    selection = carried(selection, kept, next, channelName);
-    chosen = names.map((name) => next.findIndex((each) => channelName(each) === name)).filter((number) => number >= 0);
+    selection = carrySelection(selection, kept, next, channelName);
+    chosen = names
+      .map((name) => next.findIndex((channel) => channelName(channel) === name))
+      .filter((number) => number >= 0);
     kept = next;
-    arrive();
+    selectExpected();
   }
 
-  function arrive(): void {
+  function selectExpected(): void {
     if (!expected) return;
     const { names, time } = expected;
-    const found = new Map<number, Uint8Array>();
+    const inserted = new Map<number, Uint8Array>();
     kept.forEach((channel, number) => {
-      const key = channel.times.findIndex((each) => Math.abs(each - time) < NEAR);
+      const key = channel.times.findIndex((keyTime) => Math.abs(keyTime - time) < TIME_TOLERANCE_S);
       if (key < 0 || !names.has(channelName(channel))) return;
       const n = channel.columns.length;
-      found.set(number, new Uint8Array(channel.times.length * n).fill(1, key * n, (key + 1) * n));
+      inserted.set(number, new Uint8Array(channel.times.length * n).fill(1, key * n, (key + 1) * n));
     });
-    if (found.size < names.size) return;
-    selection = found;
+    if (inserted.size < names.size) return;
+    selection = inserted;
     expected = null;
   }
 
@@ -123,10 +125,10 @@ export function createModel(): Model {
       return state;
     },
     get channels() {
-      if (!gesture) return kept;
-      const now = gesture;
-      seen ??= kept.map((channel, number) => now.get(number) ?? channel);
-      return seen;
+      if (!drag) return kept;
+      const now = drag;
+      shownChannels ??= kept.map((channel, number) => now.get(number) ?? channel);
+      return shownChannels;
     },
     get kept() {
       return kept;
@@ -142,8 +144,8 @@ export function createModel(): Model {
     get selection() {
       return selection;
     },
-    get gesture() {
-      return gesture;
+    get drag() {
+      return drag;
     },
     get frame() {
       return frame;
@@ -153,61 +155,61 @@ export function createModel(): Model {
     },
     set normal(next: boolean) {
       normal = next;
-      tell("channels");
+      emit("channels");
     },
     choose(next) {
       chosen = [...next];
-      tell("channels");
+      emit("channels");
     },
     select(next) {
       selection = next;
-      tell("selection");
+      emit("selection");
     },
-    show(next) {
-      gesture = next;
-      tell("gesture");
+    showDrag(next) {
+      drag = next;
+      emit("drag");
     },
-    adopt() {
+    adoptDrag() {
       const before = kept;
-      const now = gesture;
-      gesture = null;
+      const now = drag;
+      drag = null;
       kept = kept.map((channel, number) => now?.get(number) ?? channel);
-      tell("channels");
+      emit("channels");
       return before;
     },
     restore(before) {
       kept = [...before];
-      tell("channels");
+      emit("channels");
     },
     isHidden,
     toggle(channel, column) {
       const name = `${channelName(kept[channel])} ${column}`;
       if (!hidden.delete(name)) hidden.add(name);
-      tell("channels");
+      emit("channels");
     },
     expect: (channels, time) => {
       expected = { names: new Set(channels.map((number) => channelName(kept[number]))), time };
     },
-    hear(next) {
+    setState(next) {
       const another = next?.edit !== state?.edit;
       state = next;
       if (another) {
         chosen = [];
-        selection = NOTHING;
-        gesture = null;
+        selection = EMPTY_SELECTION;
+        drag = null;
         kept = [];
       }
-      put(next ? renewed(next, kept) : []);
-      tell("channels");
+      setChannels(next ? mergeState(next, kept) : []);
+      emit("channels");
     },
-    hearFrame(next) {
+    setFrame(next) {
       frame = next;
       const all = [...kept];
       next.numbers.forEach((number, i) => {
         if (number < all.length) all[number] = next.channels[i];
       });
-      put(all);
-      tell("channels");
+      setChannels(all);
+      emit("channels");
     },
     onChange: (listener) => void listeners.push(listener),
   };

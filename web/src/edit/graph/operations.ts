@@ -1,23 +1,23 @@
-/** What is done to selected keys by name: tangents, deletion, insertion; each is one request and one undo step. */
+/** Operations on selected keys: tangents, deletion, insertion. Each is one request and one undo step. */
 
-import type { Sender } from "./change_queue";
+import type { ChangeQueue } from "./change_queue";
 import { runsOf, wireChannel } from "./key_messages";
 import type { Model } from "./model";
-import { type KeyPlace, NOTHING, selected } from "./selection";
+import { changeSelection, EMPTY_SELECTION, type KeyPlace } from "./selection";
 
 export type Tangents = "auto" | "flat" | "linear" | "stepped";
 
 export interface Operations {
-  tangents(how: Tangents): void;
-  broken(broken: boolean): void;
+  setTangents(how: Tangents): void;
+  setBroken(broken: boolean): void;
   remove(): void;
-  /** A key at a time on channels, where they have none; the shape stays. */
+  /** Inserts a key at a time on channels without one there; the shape stays. */
   insert(channels: readonly number[], time: number): void;
   selectAll(): void;
   selectNone(): void;
 }
 
-/** The keys that "select all" means: of the chosen channels, or of all where none is. */
+/** The keys of "select all": of the chosen channels, or of all if none is chosen. */
 export function allKeys(model: Pick<Model, "kept" | "chosen" | "lanes">, columns: boolean): KeyPlace[] {
   const places: KeyPlace[] = [];
   const add = (channel: number, column: number): void => {
@@ -28,25 +28,25 @@ export function allKeys(model: Pick<Model, "kept" | "chosen" | "lanes">, columns
   return places;
 }
 
-/** `columns` says whether single columns are selected (graph) or whole keys (dope sheet). */
-export function createOperations(model: Model, sender: Sender, columns: () => boolean): Operations {
+/** `columns` returns whether single columns (graph) or whole keys (dope sheet) are selected. */
+export function createOperations(model: Model, queue: ChangeQueue, columns: () => boolean): Operations {
   const keys = () => runsOf(model.selection, model.kept, false);
   return {
-    tangents: (how) => void (model.selection.size && sender.keep({ runs: keys(), automatic: how })),
-    broken: (broken) => void (model.selection.size && sender.keep({ runs: keys(), broken })),
+    setTangents: (how) => void (model.selection.size && queue.commit({ runs: keys(), automatic: how })),
+    setBroken: (broken) => void (model.selection.size && queue.commit({ runs: keys(), broken })),
     remove() {
       if (!model.selection.size) return;
-      void sender
-        .keep({ deleteRuns: runsOf(model.selection, model.kept, true) })
-        .then((done) => done && model.select(NOTHING));
+      void queue
+        .commit({ deleteRuns: runsOf(model.selection, model.kept, true) })
+        .then((done) => done && model.select(EMPTY_SELECTION));
     },
     insert(channels, time) {
       const free = channels.filter(
-        (channel) => !model.kept[channel].times.some((each) => Math.abs(each - time) < 1e-4),
+        (channel) => !model.kept[channel].times.some((keyTime) => Math.abs(keyTime - time) < 1e-4),
       );
       if (!free.length) return;
       model.expect(free, time);
-      void sender.keep({
+      void queue.commit({
         insert: free.map((channel) => ({
           target: model.kept[channel].target,
           channel: wireChannel(model.kept[channel], channel),
@@ -56,7 +56,7 @@ export function createOperations(model: Model, sender: Sender, columns: () => bo
         })),
       });
     },
-    selectAll: () => model.select(selected(NOTHING, model.kept, allKeys(model, columns()), "replace")),
-    selectNone: () => model.select(NOTHING),
+    selectAll: () => model.select(changeSelection(EMPTY_SELECTION, model.kept, allKeys(model, columns()), "replace")),
+    selectNone: () => model.select(EMPTY_SELECTION),
   };
 }

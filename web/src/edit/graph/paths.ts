@@ -1,49 +1,49 @@
 /**
- * The curve of a lane as a path, px: exactly the one that is evaluated, and no more of it than can be seen.
+ * The visible part of a lane's curve as a path in px, exactly as it is evaluated.
  *
- * A Bezier segment of a plain column is drawn as the canvas's own Bezier of the same control points, which is the same
- * curve. Quaternions are sampled, since normalising makes another curve. Where several keys fall on one pixel, each
- * pixel gets its least and its most value.
+ * A Bezier segment of a plain column is drawn as a canvas Bezier with the same control points. Quaternions are sampled,
+ * as normalising changes the curve. If several keys fall on one pixel, each pixel column shows their minimum and
+ * maximum.
  */
 
 import { extent } from "./bezier";
-import { BEZIER, isTurn, keyFrom, STEP } from "./curves";
+import { BEZIER, firstKeyAt, isRotation, STEP } from "./curves";
 import { type Graph, pixelScales, shownValue } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import { keySigns, sampleRow, sampleSegment } from "./sampling";
 import { xAt, yAt } from "./view";
 
-/** The part of a canvas path that is used: tests record it. */
+/** The part of a canvas path that is used; tests implement it too. */
 export interface Pen {
   moveTo(x: number, y: number): void;
   lineTo(x: number, y: number): void;
   bezierCurveTo(ax: number, ay: number, bx: number, by: number, x: number, y: number): void;
 }
 
-/** Rows of rotations that were sampled for one picture: M times and (M, n) values of a channel, for all its lanes. */
+/** Sampled rotations of one drawing: M times and (M, n) values of a channel, shared by its lanes. */
 export type Samples = Map<number, { count: number; times: Float64Array; rows: Float64Array }>;
 
-const DENSE = 2; // px: segments shorter than this on average are drawn pixel by pixel
-const STRIDE = 3; // px between two samples of a curve that has to be sampled
-const FINE = 4; // samples of a segment that can be seen, at least
+const DENSE_PX = 2; // segments shorter than this on average are drawn per pixel column
+const SAMPLE_STRIDE_PX = 3; // between two samples of a curve
+const MIN_SAMPLES = 4; // of a visible segment
 
 /** Draws the curve of a lane. */
 export function trace(graph: Graph, lane: Lane, pen: Pen, samples: Samples = new Map()): void {
   const channel = graph.channels[lane.channel];
   const { times } = channel;
   const { area, view } = graph;
-  const first = Math.max(0, keyFrom(times, view.start) - 1);
-  const last = Math.min(times.length - 1, keyFrom(times, view.stop));
+  const first = Math.max(0, firstKeyAt(times, view.start) - 1);
+  const last = Math.min(times.length - 1, firstKeyAt(times, view.stop));
   const x = (time: number) => xAt(view, area, time);
-  outside(graph, lane, pen, 0);
+  traceOutside(graph, lane, pen, 0);
   const across = x(times[last]) - x(times[first]);
-  if (last > first && across / (last - first) < DENSE) dense(graph, lane, pen, first, last);
-  else if (isTurn(channel)) turns(graph, lane, pen, first, last, samples);
-  else plain(graph, lane, pen, first, last);
-  outside(graph, lane, pen, 1);
+  if (last > first && across / (last - first) < DENSE_PX) traceDense(graph, lane, pen, first, last);
+  else if (isRotation(channel)) traceRotation(graph, lane, pen, first, last, samples);
+  else tracePlain(graph, lane, pen, first, last);
+  traceOutside(graph, lane, pen, 1);
 }
 
-function plain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
+function tracePlain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
   const { times, values, before, after, segments, columns } = graph.channels[lane.channel];
   const n = columns.length;
   const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
@@ -68,21 +68,21 @@ function plain(graph: Graph, lane: Lane, pen: Pen, first: number, last: number):
   }
 }
 
-function turns(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, samples: Samples): void {
-  let found = samples.get(lane.channel);
-  if (!found) {
-    found = sampled(graph, lane.channel, first, last);
-    samples.set(lane.channel, found);
+function traceRotation(graph: Graph, lane: Lane, pen: Pen, first: number, last: number, samples: Samples): void {
+  let sampled = samples.get(lane.channel);
+  if (!sampled) {
+    sampled = sampleRotation(graph, lane.channel, first, last);
+    samples.set(lane.channel, sampled);
   }
   const n = graph.channels[lane.channel].columns.length;
   const { xScale, xZero, yScale, yZero } = pixelScales(graph, lane);
-  const { count, times, rows } = found;
+  const { count, times, rows } = sampled;
   pen.moveTo(xScale * times[0] + xZero, yScale * rows[lane.column] + yZero);
   for (let i = 1; i < count; i++) pen.lineTo(xScale * times[i] + xZero, yScale * rows[i * n + lane.column] + yZero);
 }
 
-/** A rotation in sight: at its keys, a few px apart between them, on both sides of a step. */
-function sampled(
+/** Samples a visible rotation: at its keys, a few px apart between them, and on both sides of a step. */
+function sampleRotation(
   graph: Graph,
   number: number,
   first: number,
@@ -94,11 +94,11 @@ function sampled(
   const signs = keySigns(channel);
   const edge = 0.01 * (view.stop - view.start);
   const scale = area.width / (view.stop - view.start);
-  const most = Math.ceil(area.width / STRIDE) + (FINE + 4) * (last - first + 1) + 8;
+  const most = Math.ceil(area.width / SAMPLE_STRIDE_PX) + (MIN_SAMPLES + 4) * (last - first + 1) + 8;
   const times = new Float64Array(most);
   const rows = new Float64Array(most * n);
   let count = 0;
-  const put = (k: number, time: number): void => {
+  const addSample = (k: number, time: number): void => {
     times[count] = time;
     sampleSegment(channel, k, time, signs, rows.subarray(count * n, (count + 1) * n));
     count += 1;
@@ -106,33 +106,33 @@ function sampled(
   if (last === first) {
     times[count++] = channel.times[first];
     sampleRow(channel, times[0], signs, rows.subarray(0, n));
-  } else put(first, channel.times[first]);
+  } else addSample(first, channel.times[first]);
   for (let k = first; k < last; k++) {
     const [from, to] = [channel.times[k], channel.times[k + 1]];
     if (channel.segments[k] === STEP) {
-      put(k, to - 1e-9);
-      put(k, to);
+      addSample(k, to - 1e-9);
+      addSample(k, to);
       continue;
     }
     const start = Math.max(from, view.start - edge);
     const stop = Math.min(to, view.stop + edge);
     const pixels = (stop - start) * scale;
-    const parts = Math.max(1, Math.min(FINE, Math.ceil(pixels)), Math.ceil(pixels / STRIDE));
-    if (start > from) put(k, start);
-    for (let i = 1; i < parts; i++) put(k, start + ((stop - start) * i) / parts);
-    put(k, stop);
-    if (stop < to) put(k, to);
+    const parts = Math.max(1, Math.min(MIN_SAMPLES, Math.ceil(pixels)), Math.ceil(pixels / SAMPLE_STRIDE_PX));
+    if (start > from) addSample(k, start);
+    for (let i = 1; i < parts; i++) addSample(k, start + ((stop - start) * i) / parts);
+    addSample(k, stop);
+    if (stop < to) addSample(k, to);
   }
   return { count, times, rows };
 }
 
-/** One vertical stroke a pixel: from the least to the most that the curve has there. */
-function dense(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
+/** Draws one vertical stroke per pixel column, from the minimum to the maximum. */
+function traceDense(graph: Graph, lane: Lane, pen: Pen, first: number, last: number): void {
   const channel = graph.channels[lane.channel];
   const { times, values, segments, before, after, columns } = channel;
   const { view, area } = graph;
   const n = columns.length;
-  const turn = isTurn(channel);
+  const turn = isRotation(channel);
   const factors = keyFactors(channel);
   const xScale = area.width / (view.stop - view.start);
   const yScale = -area.height / (view.high - view.low);
@@ -166,7 +166,7 @@ function dense(graph: Graph, lane: Lane, pen: Pen, first: number, last: number):
     const up = after[2 * at + 1];
     const down = before[2 * (at + n) + 1];
     const next = values[at + n];
-    // Handles that stay between the two keys cannot overshoot: most do, and are not looked at closer.
+    // Handles with values between both keys cannot overshoot; that is the usual case.
     if ((value + up - value) * (value + up - next) <= 0 && (next - down - value) * (next - down - next) <= 0) continue;
     const reach = extent(value, value + up, next - down, next);
     if (reach[0] < low) low = reach[0];
@@ -175,15 +175,16 @@ function dense(graph: Graph, lane: Lane, pen: Pen, first: number, last: number):
   flush();
 }
 
-/** What goes on before the first key (side 0) or after the last (1). */
-function outside(graph: Graph, lane: Lane, pen: Pen, side: number): void {
+/** Draws the extrapolation before the first key (side 0) or after the last (1). */
+function traceOutside(graph: Graph, lane: Lane, pen: Pen, side: number): void {
   const channel = graph.channels[lane.channel];
   const { times, extrapolation } = channel;
   const { view, area } = graph;
   const edge = side === 0 ? times[0] : times[times.length - 1];
   const far = side === 0 ? view.start : view.stop;
   if (side === 0 ? far >= edge : far <= edge) return;
-  const straight = !extrapolation[side].startsWith("cycle") && !(isTurn(channel) && extrapolation[side] === "linear");
+  const straight =
+    !extrapolation[side].startsWith("cycle") && !(isRotation(channel) && extrapolation[side] === "linear");
   const signs = keySigns(channel);
   const row = new Float64Array(channel.columns.length);
   const from = side === 0 ? far : Math.max(edge, view.start);

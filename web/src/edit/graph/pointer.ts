@@ -1,29 +1,29 @@
-/** The pointer on keys and curves: what is under it decides what a press, a drag, a click or a wheel does. */
+/** Pointer input of the graph and the dope sheet: the hit under it decides what a press, drag, click or wheel does. */
 import { drag } from "../../controls/pointer_drag";
-import { snapped } from "../../shell/ruler";
+import { snapToFrame } from "../../shell/ruler";
 import type { Transport } from "../../shell/transport";
-import type { Sender } from "./change_queue";
+import type { ChangeQueue } from "./change_queue";
 import { type Box, boxOf } from "./hits";
-import { type Changing, eachPicture, THRESHOLD } from "./key_change";
-import { createKeyGestures } from "./key_drags";
+import { DRAG_THRESHOLD_PX, type KeyDragContext, oncePerFrame } from "./key_change";
+import { createKeyDrags } from "./key_drags";
 import type { Model } from "./model";
-import { howOf, isSelected, type KeyPlace, keySelected, NOTHING, selected } from "./selection";
+import { changeSelection, EMPTY_SELECTION, isKeySelected, isSelected, type KeyPlace, selectModeOf } from "./selection";
 import type { Hit, Surface } from "./surface";
 import { timeAt } from "./view";
 import { addWheel, navigate, scrub } from "./view_drags";
 
-export interface Doing {
+export interface PointerActions {
   model: Model;
-  sender: Sender;
+  queue: ChangeQueue;
   transport: Transport;
   time(): number; // on stage, seconds
-  /** Adds a key at a time to channels. */
+  /** Inserts a key at a time on channels. */
   insert(channels: readonly number[], time: number): void;
   menu(x: number, y: number): void;
 }
 
-/** What keys of the keyboard begin: the selection follows the pointer, moved, or stretched around the playhead. */
-export interface Following {
+/** Drags that begin with a key: the selection follows the pointer, moved, or stretched around the playhead. */
+export interface KeyboardDrags {
   move(): void;
   stretch(): void;
 }
@@ -45,115 +45,128 @@ const TITLES: Record<Hit["kind"], string> = {
   empty: "",
 };
 
-export function addGestures(surface: Surface, doing: Doing): Following {
+export function addPointer(surface: Surface, actions: PointerActions): KeyboardDrags {
   const { element } = surface;
-  const { model, sender, transport } = doing;
+  const { model, queue, transport } = actions;
   let pointer = { clientX: 0, clientY: 0 };
-  const place = (event: { clientX: number; clientY: number }) => {
+  const positionOf = (event: { clientX: number; clientY: number }) => {
     const box = element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
-  const under = (event: MouseEvent): Hit => {
-    const { x, y } = place(event);
+  const hitAt = (event: MouseEvent): Hit => {
+    const { x, y } = positionOf(event);
     return surface.hit(x, y);
   };
   const rate = () => model.state?.rate || 30;
   const seconds = () => model.state?.seconds ?? 0;
-  const on: Changing = { model, sender, element, pointer: () => pointer };
-  const gestures = createKeyGestures(surface, on);
-  const pressKeys = keyPresser(model, gestures.move);
+  const on: KeyDragContext = { model, queue, element, pointer: () => pointer };
+  const keyDrags = createKeyDrags(surface, on);
+  const pressKeys = createKeyPress(model, keyDrags.move);
 
   function press(event: PointerEvent, hit: Hit): void {
-    surface.point({});
-    const how = howOf(event);
-    if (hit.kind === "ruler") scrub(surface, event, place, transport, doing.time(), rate(), seconds());
-    else if (hit.kind === "handle") gestures.turn(event, hit.place);
-    else if (hit.kind === "edge") gestures.stretch(event, hit.edge, hit.box);
+    surface.setPointer({});
+    const how = selectModeOf(event);
+    if (hit.kind === "ruler") scrub(surface, event, positionOf, transport, actions.time(), rate(), seconds());
+    else if (hit.kind === "handle") keyDrags.turn(event, hit.place);
+    else if (hit.kind === "edge") keyDrags.stretch(event, hit.edge, hit.box);
     else if (hit.kind === "keys") pressKeys(event, hit.places);
     else if (hit.kind === "curve")
-      box(surface, model, event, place, () => model.select(selected(model.selection, model.channels, hit.places, how)));
+      dragBox(surface, model, event, positionOf, () =>
+        model.select(changeSelection(model.selection, model.channels, hit.places, how)),
+      );
     else
-      box(surface, model, event, place, () => how === "replace" && model.selection.size > 0 && model.select(NOTHING));
+      dragBox(
+        surface,
+        model,
+        event,
+        positionOf,
+        () => how === "replace" && model.selection.size > 0 && model.select(EMPTY_SELECTION),
+      );
   }
 
   element.addEventListener("pointerdown", (event) => {
     if (event.button > 2) return;
-    const hit = under(event);
+    const hit = hitAt(event);
     element.focus({ preventScroll: true });
     if (event.button === 2 && !event.altKey) return;
     event.preventDefault();
-    // Alt on a handle turns this side alone; anywhere else it navigates as in Maya.
+    // Alt on a handle turns only this side; elsewhere it navigates as in Maya.
     const middle = event.button === 1;
     if (middle || (event.altKey && hit.kind !== "handle"))
-      navigate(surface, event, place, middle ? event.ctrlKey || event.metaKey : event.button === 2);
+      navigate(surface, event, positionOf, middle ? event.ctrlKey || event.metaKey : event.button === 2);
     else if (event.button === 0) press(event, hit);
   });
-  const hover = eachPicture<PointerEvent>((event) => {
-    const hit = under(event);
+  const hover = oncePerFrame<PointerEvent>((event) => {
+    const hit = hitAt(event);
     element.style.cursor =
       hit.kind === "edge" && (hit.edge === "top" || hit.edge === "bottom") ? "ns-resize" : CURSORS[hit.kind];
     element.title = TITLES[hit.kind];
-    surface.point({ key: hit.kind === "keys" ? hit.places[0] : null, edge: hit.kind === "edge" ? hit.edge : null });
+    surface.setPointer({
+      key: hit.kind === "keys" ? hit.places[0] : null,
+      edge: hit.kind === "edge" ? hit.edge : null,
+    });
   });
   element.addEventListener("pointermove", (event) => {
     pointer = event;
-    if (!event.buttons && !model.gesture) hover(event);
+    if (!event.buttons && !model.drag) hover(event);
   });
-  element.addEventListener("pointerleave", () => surface.point({}));
+  element.addEventListener("pointerleave", () => surface.setPointer({}));
   element.addEventListener("contextmenu", (event) => {
     event.preventDefault();
     if (event.altKey) return;
-    const hit = under(event);
+    const hit = hitAt(event);
     if (hit.kind === "keys" && !hit.places.some(({ channel }) => model.selection.has(channel)))
-      model.select(selected(NOTHING, model.channels, hit.places, "replace"));
-    doing.menu(event.clientX, event.clientY);
+      model.select(changeSelection(EMPTY_SELECTION, model.channels, hit.places, "replace"));
+    actions.menu(event.clientX, event.clientY);
   });
   element.addEventListener("dblclick", (event) => {
-    const hit = under(event);
+    const hit = hitAt(event);
     if (hit.kind !== "curve") return;
-    const time = timeAt(surface.view, surface.area(), place(event).x);
-    doing.insert([hit.channel], event.ctrlKey ? time : snapped(time, rate(), { start: 0, stop: seconds() }));
+    const time = timeAt(surface.view, surface.area(), positionOf(event).x);
+    actions.insert([hit.channel], event.ctrlKey ? time : snapToFrame(time, rate(), { start: 0, stop: seconds() }));
   });
-  addWheel(surface, place);
+  addWheel(surface, positionOf);
 
   return {
     move() {
-      const grabbed = model.gesture ? null : gestures.nearest(timeAt(surface.view, surface.area(), place(pointer).x));
-      if (grabbed) gestures.move(null, grabbed);
+      const grabbed = model.drag ? null : keyDrags.nearest(timeAt(surface.view, surface.area(), positionOf(pointer).x));
+      if (grabbed) keyDrags.move(null, grabbed);
     },
     stretch() {
-      if (!model.gesture && model.selection.size) gestures.stretchAround(doing.time());
+      if (!model.drag && model.selection.size) keyDrags.stretchAround(actions.time());
     },
   };
 }
 
-/** A press on keys: it selects them, and may become a drag of all that are selected. */
-function keyPresser(
+/** A press on keys selects them, and may become a drag of all selected keys. */
+function createKeyPress(
   model: Model,
   move: (down: PointerEvent, grabbed: KeyPlace, click: () => void) => void,
 ): (event: PointerEvent, places: KeyPlace[]) => void {
   const isOne = ({ channel, column, key }: KeyPlace): boolean => {
     const n = model.channels[channel].columns.length;
     return column < 0
-      ? keySelected(model.selection, channel, key, n)
+      ? isKeySelected(model.selection, channel, key, n)
       : isSelected(model.selection, channel, key * n + column);
   };
   return (event, places) => {
-    const how = howOf(event);
+    const how = selectModeOf(event);
     const all = places.every(isOne);
-    if (how === "remove" && all) return model.select(selected(model.selection, model.channels, places, "remove"));
-    if (!all) model.select(selected(model.selection, model.channels, places, how === "remove" ? "add" : how));
+    if (how === "remove" && all)
+      return model.select(changeSelection(model.selection, model.channels, places, "remove"));
+    if (!all) model.select(changeSelection(model.selection, model.channels, places, how === "remove" ? "add" : how));
     // A press on one of several selected keys may become a drag of all; only a click selects it alone.
     move(
       event,
       places[0],
-      () => all && how === "replace" && model.select(selected(NOTHING, model.channels, places, "replace")),
+      () =>
+        all && how === "replace" && model.select(changeSelection(EMPTY_SELECTION, model.channels, places, "replace")),
     );
   };
 }
 
-/** A box that selects what it holds; `click` hears of a press that did not move. */
-function box(
+/** Drags a selection box; `click` is called for a press without motion. */
+function dragBox(
   surface: Surface,
   model: Model,
   down: PointerEvent,
@@ -162,19 +175,19 @@ function box(
 ): void {
   const { element } = surface;
   const from = place(down);
-  const how = howOf(down);
+  const how = selectModeOf(down);
   let now: Box | null = null;
   const move = (event: PointerEvent): void => {
     const to = place(event);
-    if (!now && Math.hypot(to.x - from.x, to.y - from.y) < THRESHOLD) return;
+    if (!now && Math.hypot(to.x - from.x, to.y - from.y) < DRAG_THRESHOLD_PX) return;
     now = boxOf(from, to);
     element.style.cursor = "crosshair";
-    surface.point({ box: now });
+    surface.setPointer({ box: now });
   };
   drag(element, down, move, (restore) => {
     element.style.cursor = "";
-    surface.point({});
+    surface.setPointer({});
     if (!now) return restore ? undefined : click();
-    if (!restore) model.select(selected(model.selection, model.channels, surface.inBox(now), how));
+    if (!restore) model.select(changeSelection(model.selection, model.channels, surface.keysInBox(now), how));
   });
 }

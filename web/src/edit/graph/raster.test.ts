@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { bernstein, solveUnit } from "./bezier";
-import { Profile, packed, Raster } from "./raster";
+import { Profile, packColour, Raster } from "./raster";
 
 describe("a profile", () => {
-  it("has the least and the most of a Bezier in each column", () => {
+  it("has the minimum and maximum of a Bezier in each column", () => {
     const profile = new Profile(200);
     profile.clear();
     const [x, y] = [
@@ -23,7 +23,7 @@ describe("a profile", () => {
       expect(Math.abs(profile.high[column] - Math.max(...inside))).toBeLessThan(0.05);
     }
   });
-  it("keeps to its columns, whichever way a line goes", () => {
+  it("keeps to its columns in either direction", () => {
     const profile = new Profile(10);
     profile.clear();
     profile.moveTo(12.5, 0);
@@ -39,12 +39,12 @@ describe("a profile", () => {
 });
 
 describe("a raster", () => {
-  it("covers as much as the line is wide, in its colour", () => {
+  it("covers the width of the line, in its colour", () => {
     const raster = new Raster(4, 20, 1);
     raster.profile.clear();
     raster.profile.moveTo(0, 10.3);
     raster.profile.lineTo(4, 10.3);
-    raster.paint(packed("#204080"), 1);
+    raster.paint(packColour("#204080"), 1);
     const column = Array.from({ length: 20 }, (_, y) => raster.pixels[4 * y + 1]);
     const covered = column.reduce((sum, pixel) => sum + (pixel >>> 24) / 255, 0);
     expect(covered).toBeCloseTo(1.24, 1);

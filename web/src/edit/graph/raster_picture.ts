@@ -1,47 +1,47 @@
-/** Many lanes drawn through a raster, and laid onto the canvas as one image. */
+/** Draws many lanes through a raster, and copies it onto the canvas as one image. */
 import { type Graph, keysBetween, pixelScales } from "./hits";
 import { keyFactors, type Lane } from "./lanes";
 import type { Paint } from "./layers";
 import { type Samples, trace } from "./paths";
-import { packed, Raster } from "./raster";
+import { packColour, Raster } from "./raster";
 
-export const MANY = 16; // lanes: beyond that strokes of the canvas are slower than pictures come
-const CLOSEST = 5; // px between two keys that are drawn both
+export const MAX_STROKED_LANES = 16; // more canvas strokes are too slow
+const MIN_KEY_DISTANCE_PX = 5; // between two drawn keys
 
-let kept: { canvas: HTMLCanvasElement; image: ImageData } | null = null;
+let cachedImage: { canvas: HTMLCanvasElement; image: ImageData } | null = null;
 
-/** Runs `draw` on an empty raster of the graph's area, and lays it onto the canvas. */
-export function rastered(paint: Paint, graph: Graph, draw: (raster: Raster, local: Graph) => void): void {
+/** Runs `draw` on an empty raster of the graph's area, and copies it onto the canvas. */
+export function drawRastered(paint: Paint, graph: Graph, draw: (raster: Raster, local: Graph) => void): void {
   const scale = paint.getTransform().a;
   const { area } = graph;
   const [width, height] = [Math.max(1, Math.round(area.width * scale)), Math.max(1, Math.round(area.height * scale))];
-  if (kept?.image.width !== width || kept.image.height !== height) {
+  if (cachedImage?.image.width !== width || cachedImage.image.height !== height) {
     const canvas = document.createElement("canvas");
     canvas.width = width;
     canvas.height = height;
-    kept = { canvas, image: new ImageData(width, height) };
-  } else kept.image.data.fill(0);
-  const raster = new Raster(width, height, scale, kept.image.data.buffer as ArrayBuffer);
+    cachedImage = { canvas, image: new ImageData(width, height) };
+  } else cachedImage.image.data.fill(0);
+  const raster = new Raster(width, height, scale, cachedImage.image.data.buffer as ArrayBuffer);
   draw(raster, { ...graph, area: { left: 0, top: 0, width: area.width, height: area.height } });
-  kept.canvas.getContext("2d", { willReadFrequently: true })?.putImageData(kept.image, 0, 0);
-  paint.drawImage(kept.canvas, area.left, area.top, area.width, area.height);
+  cachedImage.canvas.getContext("2d", { willReadFrequently: true })?.putImageData(cachedImage.image, 0, 0);
+  paint.drawImage(cachedImage.canvas, area.left, area.top, area.width, area.height);
 }
 
-/** Curves and keys of lanes. */
-export function drawMany(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
-  rastered(paint, graph, (raster, local) => {
+/** Draws curves and keys of lanes. */
+export function drawManyLanes(paint: Paint, graph: Graph, lanes: readonly Lane[]): void {
+  drawRastered(paint, graph, (raster, local) => {
     const large = { ...local, area: { left: 0, top: 0, width: raster.width, height: raster.height } };
     const samples: Samples = new Map();
     for (const lane of lanes) {
       raster.profile.clear();
       trace(large, lane, raster.profile, samples);
-      raster.paint(packed(lane.colour), 0.8);
+      raster.paint(packColour(lane.colour), 0.8);
     }
     for (const lane of lanes) stampKeys(raster, local, lane, 3, () => true, lane.colour);
   });
 }
 
-/** Keys of a lane for which a test holds; none where there are more than pixels, unless `always`. */
+/** Draws the keys of a lane that pass a test; none if there are more keys than pixels, unless `always`. */
 export function stampKeys(
   raster: Raster,
   local: Graph,
@@ -52,19 +52,19 @@ export function stampKeys(
   always = false,
 ): void {
   const [first, last] = keysBetween(local, lane.channel, -6, local.area.width + 6);
-  const dense = local.area.width / Math.max(1, last - first) < CLOSEST / 2;
+  const dense = local.area.width / Math.max(1, last - first) < MIN_KEY_DISTANCE_PX / 2;
   if (dense && !always) return;
   const { times, values, columns } = local.channels[lane.channel];
   const factors = keyFactors(local.channels[lane.channel]);
   const { xScale, xZero, yScale, yZero } = pixelScales(local, lane);
-  const ink = packed(colour);
+  const ink = packColour(colour);
   let x = -Infinity;
   let y = -Infinity;
   for (let key = first; key < last; key++) {
     if (!holds(key)) continue;
     const atX = xScale * times[key] + xZero;
     const atY = yScale * values[key * columns.length + lane.column] * factors[key] + yZero;
-    if (Math.abs(atX - x) < CLOSEST && (dense || Math.abs(atY - y) < CLOSEST)) continue;
+    if (Math.abs(atX - x) < MIN_KEY_DISTANCE_PX && (dense || Math.abs(atY - y) < MIN_KEY_DISTANCE_PX)) continue;
     x = atX;
     y = atY;
     raster.stamp(x, y, half, ink);

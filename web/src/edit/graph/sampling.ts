@@ -1,15 +1,15 @@
 /**
- * A channel at a time, exactly as the server samples it (`character/curve.py`): stepped, linear or Bezier columns;
- * quaternions by slerp on linear segments, by columns and normalised on Bezier ones, continuous in sign.
+ * Samples a channel at a time exactly as the server (`character/curve.py`): stepped, linear or Bezier columns;
+ * quaternions by slerp on linear segments, and by normalised columns on Bezier segments, with continuous signs.
  */
 import { bernstein, solveUnit } from "./bezier";
-import { BEZIER, type CurveChannel, isTurn, onceEach, STEP, segmentAt } from "./curves";
+import { BEZIER, type CurveChannel, isRotation, memoise, STEP, segmentAt } from "./curves";
 
-/** (K,) the sign with which each key of a rotation is passed, so that q does not jump to -q; all one for others. */
-export const keySigns = onceEach((channel: CurveChannel): Int8Array => {
+/** (K,) the sign of each key of a rotation, so that q does not jump to -q; 1 for other kinds. */
+export const keySigns = memoise((channel: CurveChannel): Int8Array => {
   const keys = channel.times.length;
   const signs = new Int8Array(keys).fill(1);
-  if (!isTurn(channel)) return signs;
+  if (!isRotation(channel)) return signs;
   const { values, segments } = channel;
   for (let k = 0; k + 1 < keys; k++) {
     let dot = 0;
@@ -19,7 +19,7 @@ export const keySigns = onceEach((channel: CurveChannel): Int8Array => {
   return signs;
 });
 
-/** The value of one Bezier column at a time inside segment k. */
+/** The value of one Bezier column at a time within segment k. */
 export function bezierValue(channel: CurveChannel, column: number, k: number, time: number): number {
   const n = channel.columns.length;
   const start = channel.times[k];
@@ -33,7 +33,7 @@ export function bezierValue(channel: CurveChannel, column: number, k: number, ti
   return bernstein(y0, y0 + after[out + 1], y3 - before[into + 1], y3, s);
 }
 
-/** All columns of a Bezier segment; x(s) = t is solved once for columns whose handles are equally long. */
+/** All columns of a Bezier segment; x(s) = t is solved once for columns with equal handle lengths. */
 function bezierRow(channel: CurveChannel, k: number, time: number, row: Float64Array): void {
   const { after, before, values, times, columns } = channel;
   const n = columns.length;
@@ -51,7 +51,7 @@ function bezierRow(channel: CurveChannel, k: number, time: number, row: Float64A
   }
 }
 
-/** All columns at a time, into `row` (n,). `signs` are those of `keySigns`. */
+/** Samples all columns at a time into `row` (n,); `signs` are from `keySigns`. */
 export function sampleRow(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): Float64Array {
   const { times, values, columns, extrapolation } = channel;
   const n = columns.length;
@@ -59,34 +59,34 @@ export function sampleRow(channel: CurveChannel, time: number, signs: Int8Array,
   const side: number = time < times[0] ? 0 : time > times[last] ? 1 : -1;
   const mode = side < 0 ? "hold" : extrapolation[side];
   if (last === 0 || (side >= 0 && mode === "hold")) {
-    held(channel, side === 1 ? last : 0, signs, row);
+    sampleKey(channel, side === 1 ? last : 0, signs, row);
     return row;
   }
   if (mode === "linear") {
     const edge = side === 0 ? 0 : last;
     for (let c = 0; c < n; c++) row[c] = values[edge * n + c] + (time - times[edge]) * endSlope(channel, side, c);
-    if (isTurn(channel)) normalise(row, signs[edge]);
+    if (isRotation(channel)) normalise(row, signs[edge]);
     return row;
   }
   const length = times[last] - times[0];
   const turns = side < 0 ? 0 : Math.floor((time - times[0]) / length);
-  inside(channel, time - turns * length, signs, row);
+  sampleInside(channel, time - turns * length, signs, row);
   if (mode === "cycle_offset") for (let c = 0; c < n; c++) row[c] += turns * (values[last * n + c] - values[c]);
-  if (mode === "cycle_offset" && isTurn(channel)) normalise(row, 1);
+  if (mode === "cycle_offset" && isRotation(channel)) normalise(row, 1);
   return row;
 }
 
-function held(channel: CurveChannel, key: number, signs: Int8Array, row: Float64Array): void {
+function sampleKey(channel: CurveChannel, key: number, signs: Int8Array, row: Float64Array): void {
   const n = channel.columns.length;
   for (let c = 0; c < n; c++) row[c] = channel.values[key * n + c];
-  if (isTurn(channel)) normalise(row, signs[key]);
+  if (isRotation(channel)) normalise(row, signs[key]);
 }
 
-function inside(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): void {
+function sampleInside(channel: CurveChannel, time: number, signs: Int8Array, row: Float64Array): void {
   sampleSegment(channel, segmentAt(channel.times, time), time, signs, row);
 }
 
-/** All columns at a time inside segment k, into `row`. */
+/** Samples all columns at a time within segment k into `row`. */
 export function sampleSegment(
   channel: CurveChannel,
   k: number,
@@ -100,10 +100,10 @@ export function sampleSegment(
   const kind = segments[k];
   if (kind === BEZIER) {
     bezierRow(channel, k, time, row);
-    if (isTurn(channel)) normalise(row, signs[k]);
+    if (isRotation(channel)) normalise(row, signs[k]);
   } else if (kind === STEP) {
-    held(channel, share >= 1 ? k + 1 : k, signs, row);
-  } else if (isTurn(channel)) {
+    sampleKey(channel, share >= 1 ? k + 1 : k, signs, row);
+  } else if (isRotation(channel)) {
     slerp(values, 4 * k, 4 * k + 4, share, row);
     for (let c = 0; c < 4; c++) row[c] *= signs[k];
   } else {
@@ -116,7 +116,7 @@ function normalise(row: Float64Array, sign: number): void {
   if (length > 0) for (let c = 0; c < 4; c++) row[c] *= sign / length;
 }
 
-/** Constant speed the short way, from the quaternion at `a` to that at `b` of one array. */
+/** Spherical interpolation the short way, from the quaternion at `a` to the one at `b` of an array. */
 function slerp(values: Float64Array, a: number, b: number, share: number, row: Float64Array): void {
   let cosine = 0;
   for (let c = 0; c < 4; c++) cosine += values[a + c] * values[b + c];
@@ -127,7 +127,7 @@ function slerp(values: Float64Array, a: number, b: number, share: number, row: F
     difference += (values[a + c] - sign * values[b + c]) ** 2;
     sum += (values[a + c] + sign * values[b + c]) ** 2;
   }
-  const close = Math.abs(cosine) > 0.9995; // there the arc cosine loses its digits
+  const close = Math.abs(cosine) > 0.9995; // the arc cosine is inaccurate there
   const angle = close
     ? 2 * Math.atan2(Math.sqrt(difference), Math.sqrt(sum))
     : Math.acos(Math.min(1, Math.abs(cosine)));
@@ -137,7 +137,7 @@ function slerp(values: Float64Array, a: number, b: number, share: number, row: F
   for (let c = 0; c < 4; c++) row[c] = first * values[a + c] + second * values[b + c];
 }
 
-/** Value a second of the straight continuation: side 0 before the first key, 1 after the last. */
+/** The slope of the linear extrapolation, in value per second: side 0 before the first key, 1 after the last. */
 export function endSlope(channel: CurveChannel, side: number, column: number): number {
   const { times, values, segments, columns } = channel;
   const n = columns.length;

@@ -1,33 +1,30 @@
-/**
- * Which keys are selected: for each channel a flag for every key and column. Selections are values: changes make new
- * ones.
- */
+/** The selected keys: a flag for each key and column of a channel. Selections are immutable. */
 import type { CurveChannel } from "./curves";
 
-/** Flags (K, n) for each channel that has a selected key; channels are numbers among all. */
+/** Flags (K, n) for each channel index with a selected key. */
 export type KeySelection = ReadonlyMap<number, Uint8Array>;
 
-export const NOTHING: KeySelection = new Map();
+export const EMPTY_SELECTION: KeySelection = new Map();
 
-/** One key of one column; a column of -1 means all of them, as the dope sheet selects. */
+/** One key of one column; a column of -1 means all, as in the dope sheet. */
 export interface KeyPlace {
   channel: number;
   column: number;
   key: number;
 }
 
-export type How = "replace" | "add" | "remove" | "toggle";
+export type SelectMode = "replace" | "add" | "remove" | "toggle";
 
-/** How modifiers change what a click or a box does: Shift adds, Ctrl takes away. */
-export const howOf = (event: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean }): How =>
+/** The effect of modifiers on a click or a box: Shift adds, Ctrl removes. */
+export const selectModeOf = (event: { shiftKey: boolean; ctrlKey: boolean; metaKey: boolean }): SelectMode =>
   event.shiftKey ? "add" : event.ctrlKey || event.metaKey ? "remove" : "replace";
 
-/** The selection with these keys selected, added, taken away, or turned over. */
-export function selected(
+/** The selection after these keys were selected, added, removed or toggled. */
+export function changeSelection(
   selection: KeySelection,
   channels: readonly CurveChannel[],
   places: Iterable<KeyPlace>,
-  how: How,
+  how: SelectMode,
 ): KeySelection {
   const result = new Map<number, Uint8Array>();
   if (how !== "replace") for (const [channel, flags] of selection) result.set(channel, flags.slice());
@@ -51,32 +48,32 @@ export function selected(
 export const isSelected = (selection: KeySelection, channel: number, at: number) => selection.get(channel)?.[at] === 1;
 
 /** Whether any column of a channel's key is selected. */
-export function keySelected(selection: KeySelection, channel: number, key: number, columns: number): boolean {
+export function isKeySelected(selection: KeySelection, channel: number, key: number, columns: number): boolean {
   const flags = selection.get(channel);
   if (!flags) return false;
   for (let at = key * columns; at < (key + 1) * columns; at++) if (flags[at]) return true;
   return false;
 }
 
-/** (K,) which keys of a channel move in time: those of which any column is selected. */
-export function movedKeys(flags: Uint8Array, columns: number): Uint8Array {
+/** (K,) the keys with any selected column, which move in time. */
+export function selectedKeys(flags: Uint8Array, columns: number): Uint8Array {
   const keys = flags.length / columns;
   const result = new Uint8Array(keys);
   for (let k = 0; k < keys; k++) for (let c = 0; c < columns && !result[k]; c++) result[k] = flags[k * columns + c];
   return result;
 }
 
-/** How many keys are selected, counted for each channel once. */
+/** The number of selected keys, each counted once per channel. */
 export function countKeys(selection: KeySelection, channels: readonly CurveChannel[]): number {
   let count = 0;
   for (const [channel, flags] of selection) {
-    for (const moved of movedKeys(flags, channels[channel].columns.length)) count += moved;
+    for (const moved of selectedKeys(flags, channels[channel].columns.length)) count += moved;
   }
   return count;
 }
 
-/** Runs [first, last + 1] of the keys that a test holds for. */
-export function runs(count: number, holds: (key: number) => boolean): [number, number][] {
+/** Runs [first, last + 1] of the keys that pass a test. */
+export function findRuns(count: number, holds: (key: number) => boolean): [number, number][] {
   const result: [number, number][] = [];
   for (let k = 0; k < count; k++) {
     if (!holds(k)) continue;
@@ -87,8 +84,8 @@ export function runs(count: number, holds: (key: number) => boolean): [number, n
   return result;
 }
 
-/** The part of a selection that still fits: channels are found by name, and keep it where they have as many keys. */
-export function carried(
+/** The part of a selection that is still valid: channels are matched by name, and need the same number of keys. */
+export function carrySelection(
   selection: KeySelection,
   before: readonly CurveChannel[],
   after: readonly CurveChannel[],

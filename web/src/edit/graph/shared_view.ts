@@ -2,7 +2,7 @@
 import type { View } from "./view";
 
 export interface SharedView {
-  value: View; // setting it draws both
+  value: View; // setting it redraws both
   onChange(listener: () => void): void;
 }
 

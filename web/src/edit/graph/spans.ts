@@ -1,4 +1,4 @@
-/** Over keys and curves: what lies outside the range that plays, and when something is held. */
+/** Over keys and curves: the area outside the playing range, and the times of constraints. */
 import type { Context } from "../../context";
 import { h, replace } from "../../dom";
 import type { EditSession } from "../session";
@@ -14,7 +14,7 @@ const MOMENT_WIDTH_PX = 6;
 const widthOf = (kind: string, from: number, to: number): number =>
   kind === "moment" ? MOMENT_WIDTH_PX : Math.max(0, to - from);
 
-/** `at` gives the place of a time, in px. */
+/** `at` returns the x position of a time, in px. */
 export function createSpans({ store }: Context, session: EditSession, at: (time: number) => number): Spans {
   const element = h("div", { class: "graph-spans", "data-testid": "graph-spans" });
   let drawn = "";

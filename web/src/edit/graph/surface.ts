@@ -1,6 +1,6 @@
-/** What the pointer works on: the graph or the dope sheet, with what lies where in it. */
+/** The graph or the dope sheet for pointer input, with its hit tests. */
 
-import type { Pointing } from "./graph_picture";
+import type { PointerState } from "./graph_picture";
 import type { HandlePlace } from "./handles";
 import type { Box, Edge } from "./hits";
 import type { KeyPlace } from "./selection";
@@ -16,14 +16,14 @@ export type Hit =
 
 export interface Surface {
   readonly element: HTMLElement;
-  readonly upright: boolean; // values are shown upwards, and keys move that way too
+  readonly upright: boolean; // values grow upwards, and keys can be dragged that way
   view: View;
   area(): Area;
   hit(x: number, y: number): Hit;
-  inBox(box: Box): KeyPlace[];
-  /** A part of what the pointer is over changes; draws it. */
-  point(pointing: Pointing): void;
-  /** The value that a lane shows, as it is stored: for a channel's column. */
+  keysInBox(box: Box): KeyPlace[];
+  /** Sets what the pointer hovers or drags, and draws it. */
+  setPointer(pointerState: PointerState): void;
+  /** The scale and offset of a channel's column, from stored to shown values. */
   laneOf(channel: number, column: number): { scale: number; offset: number };
   scrollBy(pixels: number): void;
 }

@@ -1,7 +1,7 @@
-/** Channels for tests: from keys that are written down. */
+/** Channels for tests. */
 import { BEZIER, type CurveChannel } from "./curves";
 
-/** A channel whose handles are a third of their segments, with one slope a key and column. */
+/** A channel with Hermite segments: handles of a third of their segments, with one slope for each key and column. */
 export function hermite(
   kind: string,
   columns: string[],
@@ -36,7 +36,7 @@ export function hermite(
   };
 }
 
-/** The same numbers at every run, from 0 to 1. */
+/** Random numbers from 0 to 1 with a seed. */
 export function numbers(seed: number): () => number {
   let state = seed >>> 0 || 1;
   return () => {

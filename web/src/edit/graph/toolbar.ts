@@ -1,4 +1,4 @@
-/** The row above keys and graph: which of the two, what can be done with the selection, and how it is seen. */
+/** The row above keys and graph: tabs, operations on the selection, and view options. */
 import { h, icon } from "../../dom";
 import type { Model } from "./model";
 import type { Operations } from "./operations";
@@ -23,15 +23,15 @@ export interface Toolbar {
   show(tab: Tab): void;
 }
 
-interface Does {
+interface ToolbarActions {
   go(tab: Tab): void;
   operations: Operations;
   insertHere(): void;
   fit(): void;
-  fields: HTMLElement; // of the one selected key
+  fields: HTMLElement; // of a single selected key
 }
 
-export function createToolbar(model: Model, does: Does): Toolbar {
+export function createToolbar(model: Model, does: ToolbarActions): Toolbar {
   const { operations } = does;
   const tab = (name: Tab, title: string) =>
     h(
@@ -47,7 +47,7 @@ export function createToolbar(model: Model, does: Does): Toolbar {
       title,
     );
   const tabs = { keys: tab("keys", "Keys"), graph: tab("graph", "Graph") };
-  const act = (id: keyof typeof ICONS, title: string, run: () => void) =>
+  const createButton = (id: keyof typeof ICONS, title: string, run: () => void) =>
     h(
       "button",
       {
@@ -61,17 +61,17 @@ export function createToolbar(model: Model, does: Does): Toolbar {
       icon(ICONS[id]),
     );
   const onKeys = [
-    act("auto", "Auto tangents: smooth, without overshoot (V)", () => operations.tangents("auto")),
-    act("flat", "Flat tangents", () => operations.tangents("flat")),
-    act("linear", "Linear", () => operations.tangents("linear")),
-    act("stepped", "Stepped", () => operations.tangents("stepped")),
+    createButton("auto", "Auto tangents: smooth, without overshoot (V)", () => operations.setTangents("auto")),
+    createButton("flat", "Flat tangents", () => operations.setTangents("flat")),
+    createButton("linear", "Linear", () => operations.setTangents("linear")),
+    createButton("stepped", "Stepped", () => operations.setTangents("stepped")),
     h("span", { class: "graph-gap" }),
-    act("break", "Break tangents: the two sides go their own ways", () => operations.broken(true)),
-    act("unify", "Unify tangents: one line through the key", () => operations.broken(false)),
+    createButton("break", "Break tangents: both sides turn independently", () => operations.setBroken(true)),
+    createButton("unify", "Unify tangents: one line through the key", () => operations.setBroken(false)),
     h("span", { class: "graph-gap" }),
-    act("remove", "Delete the selected keys (Del)", () => operations.remove()),
+    createButton("remove", "Delete the selected keys (Del)", () => operations.remove()),
   ];
-  const insert = act("insert", "Insert a key at the playhead (I)", does.insertHere);
+  const insert = createButton("insert", "Insert a key at the playhead (I)", does.insertHere);
   const normal = h(
     "button",
     {
@@ -83,19 +83,19 @@ export function createToolbar(model: Model, does: Does): Toolbar {
     },
     "Normalise",
   );
-  const fit = act("fit", "Frame the selection, or all (F, Home)", does.fit);
-  const said = h("output", { class: "graph-said muted nowrap", "data-testid": "graph-said" });
+  const fit = createButton("fit", "Frame the selection, or all (F, Home)", does.fit);
+  const countText = h("output", { class: "graph-said muted nowrap", "data-testid": "graph-said" });
 
-  function mark(): void {
+  function update(): void {
     const count = countKeys(model.selection, model.kept);
-    for (const each of onKeys) if (each instanceof HTMLButtonElement) each.disabled = count === 0;
+    for (const element of onKeys) if (element instanceof HTMLButtonElement) element.disabled = count === 0;
     insert.disabled = model.kept.length === 0;
     normal.setAttribute("aria-pressed", String(model.normal));
     const total = model.state && !model.state.baked ? `${model.state.keys.toLocaleString("en")} keys` : "";
-    said.textContent = count ? `${count.toLocaleString("en")} of ${total} selected` : total;
+    countText.textContent = count ? `${count.toLocaleString("en")} of ${total} selected` : total;
   }
-  model.onChange(mark);
-  mark();
+  model.onChange(update);
+  update();
 
   return {
     element: h(
@@ -106,14 +106,15 @@ export function createToolbar(model: Model, does: Does): Toolbar {
       insert,
       ...onKeys,
       h("span", { class: "graph-gap" }),
-      said,
+      countText,
       does.fields,
       h("span", { class: "spring" }),
       normal,
       fit,
     ),
     show(name) {
-      for (const [each, button] of Object.entries(tabs)) button.setAttribute("aria-selected", String(each === name));
+      for (const [tabName, button] of Object.entries(tabs))
+        button.setAttribute("aria-selected", String(tabName === name));
       normal.classList.toggle("unseen", name !== "graph");
     },
   };

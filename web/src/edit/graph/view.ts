@@ -1,4 +1,4 @@
-/** Which times and values are shown where: zoom, pan, fit, and the ticks of the value axis. */
+/** The visible times and values: zoom, pan, fit, and the ticks of the value axis. */
 import { roundStep, type Span } from "../../shell/ruler";
 
 export interface View {
@@ -16,12 +16,12 @@ export interface Area {
   height: number;
 }
 
-const SHORTEST = 0.02; // seconds that fill the width at the most
-const LONGEST = 36_000;
-const FLATTEST = 1e-6; // of value over the whole height
-const STEEPEST = 1e9;
-const MARGIN = 0.08; // of the height, above and below what is fitted
-const TICK_SPACE = 28; // px between two values of the axis, at least
+const MIN_SECONDS = 0.02; // over the whole width
+const MAX_SECONDS = 36_000;
+const MIN_VALUE_RANGE = 1e-6; // over the whole height
+const MAX_VALUE_RANGE = 1e9;
+const MARGIN = 0.08; // of the height, above and below the fitted values
+const TICK_SPACE_PX = 28; // minimum between two ticks
 
 export const xAt = (view: View, area: Area, time: number) =>
   area.left + ((time - view.start) / (view.stop - view.start)) * area.width;
@@ -32,12 +32,12 @@ export const timeAt = (view: View, area: Area, x: number) =>
 export const valueAt = (view: View, area: Area, y: number) =>
   view.high - ((y - area.top) / area.height) * (view.high - view.low);
 
-const bound = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
+const clamp = (value: number, least: number, most: number) => Math.min(most, Math.max(least, value));
 
-/** Zoomed by factors around a time and a value, which stay where they are. */
-export function zoomedView(view: View, time: number, value: number, acrossBy: number, upBy: number): View {
-  const across = bound((view.stop - view.start) * acrossBy, SHORTEST, LONGEST) / (view.stop - view.start);
-  const up = bound((view.high - view.low) * upBy, FLATTEST, STEEPEST) / (view.high - view.low);
+/** Zooms by factors around a fixed time and value. */
+export function zoomView(view: View, time: number, value: number, acrossBy: number, upBy: number): View {
+  const across = clamp((view.stop - view.start) * acrossBy, MIN_SECONDS, MAX_SECONDS) / (view.stop - view.start);
+  const up = clamp((view.high - view.low) * upBy, MIN_VALUE_RANGE, MAX_VALUE_RANGE) / (view.high - view.low);
   return {
     start: time + (view.start - time) * across,
     stop: time + (view.stop - time) * across,
@@ -46,12 +46,12 @@ export function zoomedView(view: View, time: number, value: number, acrossBy: nu
   };
 }
 
-export function movedView(view: View, seconds: number, value: number): View {
+export function panView(view: View, seconds: number, value: number): View {
   return { start: view.start + seconds, stop: view.stop + seconds, low: view.low + value, high: view.high + value };
 }
 
-/** A view of these times and values with a little room around; what has no extent gets some. */
-export function fittedView(times: Span, low: number, high: number): View {
+/** A view of these times and values with a margin; empty ranges are widened. */
+export function fitToRange(times: Span, low: number, high: number): View {
   const room = times.stop > times.start ? 0.02 * (times.stop - times.start) : 0.5;
   const middle = (low + high) / 2;
   const half = Math.max((high - low) / 2, 1e-3 * Math.max(1, Math.abs(middle)));
@@ -68,11 +68,11 @@ export interface ValueTick {
   label: string;
 }
 
-/** Round values along the axis. */
+/** Ticks at round values. */
 export function valueTicks(view: View, height: number): ValueTick[] {
   const span = view.high - view.low;
   if (!(span > 0) || height <= 0) return [];
-  const step = roundStep((span * TICK_SPACE) / height);
+  const step = roundStep((span * TICK_SPACE_PX) / height);
   const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
   const ticks: ValueTick[] = [];
   for (let k = Math.ceil(view.low / step); k * step <= view.high; k++) {

@@ -1,13 +1,13 @@
-/** What the pointer does to the view: pan and zoom by drags and by the wheel, and scrub on the ruler. */
+/** Navigation by pointer: pan and zoom by drags and by the wheel, and scrubbing on the ruler. */
 import { drag } from "../../controls/pointer_drag";
-import { snapped } from "../../shell/ruler";
+import { snapToFrame } from "../../shell/ruler";
 import type { Transport } from "../../shell/transport";
 import type { Surface } from "./surface";
-import { movedView, timeAt, valueAt, zoomedView } from "./view";
+import { panView, timeAt, valueAt, zoomView } from "./view";
 
 type Place = (event: MouseEvent) => { x: number; y: number };
 
-/** Pans with the pointer, rows of the dope sheet too; or zooms around where it was pressed. */
+/** Pans with the pointer, also the rows of the dope sheet; or zooms around the position of the press. */
 export function navigate(surface: Surface, down: PointerEvent, place: Place, zooms: boolean): void {
   const { element } = surface;
   const before = surface.view;
@@ -20,11 +20,11 @@ export function navigate(surface: Surface, down: PointerEvent, place: Place, zoo
     const to = place(event);
     const [dx, dy] = [to.x - from.x, to.y - from.y];
     if (zooms) {
-      surface.view = zoomedView(before, time, value, Math.exp(-dx * 0.008), surface.upright ? Math.exp(dy * 0.008) : 1);
+      surface.view = zoomView(before, time, value, Math.exp(-dx * 0.008), surface.upright ? Math.exp(dy * 0.008) : 1);
       return;
     }
     const up = surface.upright ? (dy / area.height) * (before.high - before.low) : 0;
-    surface.view = movedView(before, (-dx / area.width) * (before.stop - before.start), up);
+    surface.view = panView(before, (-dx / area.width) * (before.stop - before.start), up);
     surface.scrollBy(scrolled - dy);
     scrolled = dy;
   };
@@ -36,7 +36,7 @@ export function navigate(surface: Surface, down: PointerEvent, place: Place, zoo
   });
 }
 
-/** The wheel zooms times, with Ctrl values; with Shift, or sideways, it pans. */
+/** The wheel zooms times, with Ctrl values; with Shift or sideways it pans. */
 export function addWheel(surface: Surface, place: Place): void {
   const wheel = (event: WheelEvent): void => {
     event.preventDefault();
@@ -47,9 +47,9 @@ export function addWheel(surface: Surface, place: Place): void {
     const values = event.ctrlKey && surface.upright;
     const along = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (along)
-      surface.view = movedView(view, ((event.deltaX || event.deltaY) / area.width) * (view.stop - view.start), 0);
+      surface.view = panView(view, ((event.deltaX || event.deltaY) / area.width) * (view.stop - view.start), 0);
     else
-      surface.view = zoomedView(
+      surface.view = zoomView(
         view,
         timeAt(view, area, at.x),
         valueAt(view, area, at.y),
@@ -72,7 +72,7 @@ export function scrub(
 ): void {
   const seek = (event: PointerEvent): void => {
     const time = timeAt(surface.view, surface.area(), place(event).x);
-    transport.seek(event.shiftKey ? time : snapped(time, rate, { start: 0, stop: seconds }));
+    transport.seek(event.shiftKey ? time : snapToFrame(time, rate, { start: 0, stop: seconds }));
   };
   seek(down);
   drag(surface.element, down, seek, (restore) => restore && transport.seek(now));
