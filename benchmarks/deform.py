@@ -31,24 +31,21 @@ from tests.deform import ssdr_reference
 
 from understudy import formats
 from understudy.character import Asset, Character, kinematics
+from understudy.character.rig import rig_of
+from understudy.character.skinning.linear import linear_blend
 from understudy.checks import Array
-from understudy.deform import registry
-from understudy.deform.automatic import automatic_weights
+from understudy.deform import deformer
+from understudy.deform.automatic_skin import rest_geometry
+from understudy.deform.comparison import compare, hold_out_indices, one_kernel_thread, speed
 from understudy.deform.deformer import Deformer
+from understudy.deform.example_files import BindSpace, bind_space, read
 from understudy.deform.examples import Examples
-from understudy.deform.linear import linear_blend
-from understudy.deform.mesh_animation import skin_animation
-from understudy.deform.rigging import automatic_rig
-from understudy.deform.truth.arm import Fineness
-from understudy.deform.truth.cylinder import cylinder
-from understudy.gp.threads import one_thread
+from understudy.deform.ground_truth.arm import Resolution
+from understudy.deform.ground_truth.cylinder import solve_cylinder
+from understudy.deform.methods.mesh_animation import skin_animation
+from understudy.deform.rigging import automatic_rig, automatic_weights
 from understudy.maths import quaternion
-from understudy.rig import of
-from understudy.skinning.automatic import at_rest
-from understudy.skinning.bound import Bound, bound
-from understudy.skinning.comparison import compare, held_out
-from understudy.skinning.examples import read
-from understudy.skinning.measures import one_kernel_thread, speed
+from understudy.maths.threads import one_thread
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 BLENDER = Path(os.environ.get("UNDERSTUDY_BLENDER_VENV", HERE.parent / ".venv-blender")) / "bin" / "python"
@@ -56,7 +53,7 @@ PEERS = False  # Blender has an environment of its own: python tests/blender/ble
 HEURISTICS = ("BLENDER", "TEMPERANCE")
 FRAMES = 60
 LEAST_VERTICES = 13  # the two smallest files are a strip of ten vertices
-COARSE = Fineness(stations=29, steps=4, long=60)  # 10,000 vertices when cut
+COARSE = Resolution(stations=29, steps=4, long=60)  # 10,000 vertices when cut
 SLOWEST = 2000.0  # microseconds a frame
 SEQUENCE = DATA / "meshseq_dembones" / "bone_meshseq.npz"
 LONGEST = 10.0  # seconds for a skin without a skeleton
@@ -85,7 +82,7 @@ class Case:
     """A character of which the weights are hidden, and the poses that judge them."""
 
     path: Path
-    whole: Bound
+    whole: BindSpace
     matrices: Array  # (F, B, 4, 4) world from the bound space
     truth: Array  # (F, V, 3)
 
@@ -155,8 +152,8 @@ def unseen(folder: Path) -> list[Case]:
 
 
 def _case(path: Path, asset: Asset, character: Character) -> Case:
-    whole = bound(character)
-    rig = of(character)
+    whole = bind_space(character)
+    rig = rig_of(character)
     poses = [rig.pose(asset.clip(a.name)) for a in asset.animations if rig.is_moved_by(a)]
     if poses:
         rows = np.concatenate([pose[np.unique(np.linspace(0, len(pose) - 1, 6).astype(int))] for pose in poses])
@@ -165,7 +162,7 @@ def _case(path: Path, asset: Asset, character: Character) -> Case:
     else:
         world = _any_poses(character)[:, whole.joints]
     matrices = world @ np.linalg.inv(whole.binds)
-    return Case(path, whole, matrices, linear_blend(whole.vertices, *whole.artist(), matrices))
+    return Case(path, whole, matrices, linear_blend(whole.vertices, *whole.artist_weights(), matrices))
 
 
 def _any_poses(character: Character) -> Array:
@@ -240,11 +237,11 @@ def finer(examples: Examples) -> Examples:
 
 def speeds() -> Iterator[Row]:
     """Microseconds a frame of every method, in a batch and alone."""
-    fine = finer(cylinder(fineness=COARSE))
-    trained, held = fine.split(held_out(len(fine)))
+    fine = finer(solve_cylinder(fineness=COARSE))
+    trained, held = fine.split(hold_out_indices(len(fine)))
     told = f"{len(fine.rest):,} vertices; at most {SLOWEST:g} us"
-    for name in registry.METHODS:
-        made = registry.method(name).fit(trained)
+    for name in deformer.METHODS:
+        made = deformer.method_class(name).fit(trained)
         for way, value in (("batch", speed(made, held.transforms)), ("alone", alone(made, held.transforms))):
             yield Row(f"{name}, {way}", value, "us", told, SLOWEST / value, 1.0)
 
@@ -295,7 +292,7 @@ def rigs() -> Iterator[Row]:
         if path.stem not in KINDS:
             continue
         character = max(formats.read(path).characters, key=lambda each: each.vertex_count)
-        _, vertices, triangles = at_rest(character)
+        _, vertices, triangles = rest_geometry(character)
         rig = automatic_rig(vertices, triangles)
         right += rig.template == KINDS[path.stem]
         told = f"taken for {rig.template} facing {rig.facing}; is {KINDS[path.stem]}"
@@ -307,8 +304,8 @@ def errors(name: str) -> Iterator[Row]:
     """Errors on held-out poses, beside linear blending."""
     result = compare(read(name)[0])
     name = Path(name).stem
-    plain = next(entry.measures.rms for entry in result.measured if entry.method == "linear" and entry.measures)
-    for entry in result.measured:
+    plain = next(entry.measures.rms for entry in result.valid_results if entry.method == "linear" and entry.measures)
+    for entry in result.valid_results:
         assert entry.measures is not None  # `measured` has only these
         rms = entry.measures.rms
         yield Row(f"{name}, {entry.method}"[:36], 1000 * rms, "mm", f"linear {1000 * plain:.3f} mm", plain / rms, None)

@@ -18,10 +18,10 @@ from benchmarks.measure import Row
 
 from understudy import cast
 from understudy.character import Asset, Character
+from understudy.character.rig import DirectRig, LayeredRig
+from understudy.character.rig.flatten import coarse_shapes
+from understudy.character.skinning import layered
 from understudy.checks import Array
-from understudy.deform import layered
-from understudy.rig import DirectRig, LayeredRig
-from understudy.rig.flattening import coarse_shapes
 
 PEERS = False  # nothing here needs the peers' environment
 FRAMES = 240  # ten seconds

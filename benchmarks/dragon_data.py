@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from benchmarks.measure import Row
 
-from understudy import cast, rig
-from understudy.features import components_for, explained_variance, influence
+from understudy import cast
+from understudy.character import rig
+from understudy.perform.features import components_for, explained_variance, weights
 
 PEERS = False  # nothing here needs the peers' environment
 PAPER = "Bailey 2016"
@@ -22,7 +23,7 @@ SHARES = (0.85, 0.95, 0.99)
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
     asset = cast.load("dragon")
-    played = rig.of(asset.characters[0])
+    played = rig.rig_of(asset.characters[0])
     values = {clip.name: played.pose(clip) for clip in asset.animations}
     everything = np.concatenate(list(values.values()))
     moving = int((np.ptp(everything, axis=0) > 0).sum())
@@ -44,7 +45,7 @@ def about(label: str, chosen: list[np.ndarray], played: rig.Rig) -> Iterator[Row
     theirs = "3745 frames" if label == "all" else "100 to 800 frames a label"
     yield Row(f"{label}: frames", len(frames), "n", f"{PAPER}: {theirs}", None, None)
     mean, deviation = frames.mean(axis=0), frames.std(axis=0)
-    scaled = influence(played.vertices, mean, deviation) * (frames - mean)
+    scaled = weights(played.vertices, mean, deviation) * (frames - mean)
     for share in SHARES:
         plain, ours = components_for(frames, share), components_for(scaled, share)
         yield Row(f"{label}: components for {share:.0%}", ours, "n", f"unscaled controls: {plain}", plain / ours, None)

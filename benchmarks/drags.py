@@ -25,10 +25,10 @@ from threadpoolctl import threadpool_limits
 
 from understudy.character import Curves
 from understudy.checks import Array
-from understudy.keyframes import solve
-from understudy.keyframes.goals import Contact, Hold, Pin
-from understudy.keyframes.outcome import Outcome
-from understudy.keyframes.problem import prepare
+from understudy.edit.goals import Contact, Hold, Pin
+from understudy.edit.outcome import EditResult
+from understudy.edit.solver import sqp
+from understudy.edit.solver.problem import prepare_problem
 from understudy.maths import quaternion
 
 PEERS = False  # nothing here needs the peers' environment
@@ -51,7 +51,7 @@ class Verdict:
     iterations: int
     search_ms: float
     prepare_ms: float
-    outcome: Outcome
+    outcome: EditResult
 
     @property
     def met(self) -> bool:
@@ -69,7 +69,7 @@ def _feasible() -> Iterator[Row]:
     verdicts: list[Verdict] = []
     for number, file in enumerate(CHARACTERS):
         drags = (feasible(file, np.random.default_rng([1, number, k])) for k in range(FEASIBLE))
-        own = [judged(drag, solve.Settings(iterations=STEPS)) for drag in drags]
+        own = [judged(drag, sqp.SolverSettings(iterations=STEPS)) for drag in drags]
         met = 100 * float(np.mean([v.met for v in own]))
         ms = np.array([v.search_ms for v in own])
         note = f"{np.mean([v.iterations for v in own]):.1f} steps, {np.median(ms):.1f} ms, slowest {ms.max():.0f}"
@@ -97,7 +97,7 @@ def _infeasible() -> Iterator[Row]:
         for number, file in enumerate(CHARACTERS)
         for k in range(INFEASIBLE)
     ]
-    verdicts = [judged(drag, solve.Settings(), repeats=3) for drag in drags]
+    verdicts = [judged(drag, sqp.SolverSettings(), repeats=3) for drag in drags]
     outcomes = [v.outcome for v in verdicts]
     met = [v for v in verdicts if v.met]
     yield Row("infeasible drags", len(drags), "n", f"{len(met)} were met after all", None, None)
@@ -124,16 +124,16 @@ def _zero(name: str, count: float, note: str) -> Row:
     return Row(name, count, "n", note, 1.0 if count == 0 else 0.0, 1.0)
 
 
-def judged(drag: Drag, settings: solve.Settings, repeats: int = 1) -> Verdict:
+def judged(drag: Drag, settings: sqp.SolverSettings, repeats: int = 1) -> Verdict:
     """Search one drag, and look at the result on the rig."""
     start = process_time()
-    problem = prepare(drag.rig, drag.curves, drag.edit)
+    problem = prepare_problem(drag.rig, drag.curves, drag.edit)
     prepare_ms = 1e3 * (process_time() - start)
     spent = []
     for _ in range(repeats):
         start = process_time()
-        found = solve.search(problem, problem.moves, np.zeros(problem.tangents.count), settings)
-        outcome = solve.outcome(problem, found)
+        found = sqp.search(problem, problem.moves, np.zeros(problem.tangents.count), settings)
+        outcome = sqp.edit_result(problem, found)
         spent.append(1e3 * (process_time() - start))
     move = drag.edit.moves[0]
     place, turn = state(drag.rig, outcome.curves, move.point, np.array([move.time]))

@@ -28,13 +28,14 @@ from benchmarks.real.drags import near, planted
 from threadpoolctl import threadpool_limits
 
 from understudy.checks import Array
-from understudy.keyframes import qp, solve, stepping
-from understudy.keyframes.goals import Contact, Edit, Move, Pin, Point
-from understudy.keyframes.problem import Problem, prepare
+from understudy.edit.goals import Contact, Edit, MovePoint, Pin, Point
+from understudy.edit.solver import qp, sqp
+from understudy.edit.solver import step as stepping
+from understudy.edit.solver.problem import EditProblem, prepare_problem
 
 FREEDOMS, FRAMES, RATE = (24, 72, 120, 168), (2, 7, 20), 24.0
 DRAGS, REPEATS, PROGRAMS = 8, 3, 1  # of a cell and body; programs for the peers likewise
-SETTINGS = solve.Settings()
+SETTINGS = sqp.SolverSettings()
 ASKED_WORST_MS, ASKED_MEDIAN_MS = 8.0, 1.0
 BARS = {"piqp": 1.5, "osqp": 8.0, "clarabel": 8.0, "quadprog": None}
 AGREE = 1e-5  # of the objective, and of the rows: OSQP's answers are no better than some 1e-6
@@ -98,7 +99,7 @@ def _rows() -> Iterator[Row]:
     yield from peers(programs)
 
 
-def drags_of(body: Body, set_up: str, freedom: int, frames: int) -> list[tuple[Problem, tuple[Move, ...]]]:
+def drags_of(body: Body, set_up: str, freedom: int, frames: int) -> list[tuple[EditProblem, tuple[MovePoint, ...]]]:
     """Random drags of one body in one cell; none where its limbs do not have so many joints."""
     own = rig(body.file)
     held = [getattr(body, place) for place in SET_UPS[set_up]]
@@ -113,8 +114,8 @@ def drags_of(body: Body, set_up: str, freedom: int, frames: int) -> list[tuple[P
     if contacts:
         curves = planted(own, curves, body.foot, span)
     pins = [Pin(Point(name), *span) for name in held if name != body.foot]
-    move = Move(Point(body.moved, near(own, body.moved, (0.03, 0.01, 0.02))), sum(span) / 2, by=(0.0, 0.0, 0.0))
-    problem = prepare(own, curves, Edit((move,), tuple(pins), tuple(contacts)))
+    move = MovePoint(Point(body.moved, near(own, body.moved, (0.03, 0.01, 0.02))), sum(span) / 2, by=(0.0, 0.0, 0.0))
+    problem = prepare_problem(own, curves, Edit((move,), tuple(pins), tuple(contacts)))
     assert problem.tangents.count == freedom
     rng = np.random.default_rng([freedom, frames])
     ways = rng.normal(size=(DRAGS, 3)) * 0.03 * problem.size
@@ -136,30 +137,30 @@ def chosen(skeleton, points: list[str], count: int) -> list[str]:
     return [skeleton.names[j] for j in found]
 
 
-def step(problem: Problem, moves: tuple[Move, ...]) -> tuple[float, float, qp.Program]:
+def step(problem: EditProblem, moves: tuple[MovePoint, ...]) -> tuple[float, float, qp.Program]:
     """Milliseconds that the first step of a drag takes to measure and to solve, as the search does it, and its program.
 
     Solving includes the programs with weaker goals that came before. All times that the drag turns out to need are in.
     """
-    asked, v = solve.retarget(problem, moves), np.zeros(problem.tangents.count)
-    found = solve.search(problem, asked, v, SETTINGS)
+    asked, v = sqp.targets_of_moves(problem, moves), np.zeros(problem.tangents.count)
+    found = sqp.search(problem, asked, v, SETTINGS)
     measuring, solving = [], []
     for _ in range(REPEATS):
         start = process_time()
-        here = solve.look(problem, asked, found.held, v)
+        here = sqp.evaluate(problem, asked, found.held, v)
         between = process_time()
-        weight, _, _, _ = stepping.aimed_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
+        weight, _, _, _ = stepping.solve_step(problem, here, SETTINGS.stride, 0, SETTINGS, 0.0)
         measuring.append(between - start)
         solving.append(process_time() - between)
-    made = stepping.program(problem, here, weight, SETTINGS.stride, SETTINGS)
+    made = stepping.build_program(problem, here, weight, SETTINGS.stride, SETTINGS)
     return 1e3 * float(np.median(measuring)), 1e3 * float(np.median(solving)), made
 
 
-def timed(problem: Problem, moves: tuple[Move, ...]) -> tuple[float, float, float, qp.Program]:
+def timed(problem: EditProblem, moves: tuple[MovePoint, ...]) -> tuple[float, float, float, qp.Program]:
     """Milliseconds: measuring for a step, solving it, and the whole drag; and the step's program."""
     measuring, solving, made = step(problem, moves)
     start = process_time()
-    solve.search(problem, solve.retarget(problem, moves), np.zeros(problem.tangents.count), SETTINGS)
+    sqp.search(problem, sqp.targets_of_moves(problem, moves), np.zeros(problem.tangents.count), SETTINGS)
     return measuring, solving, 1e3 * (process_time() - start), made
 
 
@@ -167,7 +168,7 @@ def solved_ms(made: qp.Program, soft: bool = True) -> float:
     spent = []
     for _ in range(REPEATS):
         start = process_time()
-        qp.approach(made, SETTINGS.hold) if soft else qp.minimise(made)
+        qp.minimise_soft(made, SETTINGS.hold) if soft else qp.minimise(made)
         spent.append(process_time() - start)
     return 1e3 * float(np.median(spent))
 
@@ -181,7 +182,7 @@ def peers(programs: list[qp.Program]) -> Iterator[Row]:
     for soft, name in ((False, "held as rows"), (True, "held as wishes")):
         forms = [dense(each, soft) for each in met]
         ours = np.array([solved_ms(each, soft) for each in met])
-        points = [(qp.approach(each, SETTINGS.hold) if soft else qp.minimise(each)).x for each in met]  # type: ignore[union-attr]
+        points = [(qp.minimise_soft(each, SETTINGS.hold) if soft else qp.minimise(each)).x for each in met]  # type: ignore[union-attr]
         values = np.array([objective(form, x) for form, x in zip(forms, points)])
         yield Row(f"{name}, ours", geometric(ours), "ms", f"worst {ours.max():.2f}", None, None)
         with tempfile.TemporaryDirectory() as folder:
@@ -204,7 +205,7 @@ def dense(made: qp.Program, soft: bool) -> dict[str, Array]:
         weights = np.concatenate([made.w, np.full(len(middle), SETTINGS.hold)])
         made = made._replace(a=np.concatenate([made.a, made.c]), b=np.concatenate([made.b, middle]), w=weights)
         made = made._replace(c=made.c[:0], floor=made.floor[:0], ceiling=made.ceiling[:0])
-    h, f = qp.dense(made)
+    h, f = qp.dense_form(made)
     return {
         "h": h,
         "f": f,

@@ -14,16 +14,17 @@ from functools import cache
 from time import perf_counter, process_time
 
 import numpy as np
+from benchmarks.baselines import face_graphs
+from benchmarks.baselines.face_graphs import build_all_pairs
 from benchmarks.faces.recognition import Recognition
 from benchmarks.faces.table import PAPER, Measured, asked, measured
 from benchmarks.faces.takes import face_takes, real_takes, weight_takes
 from benchmarks.measure import Row
+from benchmarks.measures import express
 
-from understudy.expression import regions_of
-from understudy.expression.acting import measures
-from understudy.expression.acting.crowd import crowd
-from understudy.expression.baselines import all_pairs, holistic
-from understudy.expression.graph import FaceGraph, raw_bytes
+from understudy.express import regions_of
+from understudy.express.acting.crowds import crowd
+from understudy.express.graph import FaceGraph, raw_bytes
 
 PEERS = False  # nothing here needs the peers' environment
 RATE, FULL = 7.5, 30.0  # frames a second: the paper's number of poses, and the clips' own
@@ -84,11 +85,11 @@ def variety() -> Iterator[Row]:
     """1,000 performances of the same labels: different, within the data, and still recognised."""
     graph = default(FULL).traced.graph
     faces = list(crowd(graph, LABELS, FACES))
-    between = measures.distances(faces)
+    between = express.distances(faces)
     for share in (0, 5, 50, 95):
         yield Row(f"distance, {share} % are below", float(np.percentile(between, share)), "px", "", None, None)
     yield Row("pairs that are the same", float((between < 1e-6).sum()), "pairs", "asked 0", None, None)
-    found = measures.bounds(graph, faces)
+    found = express.bounds(graph, faces)
     yield Row("outside of the range", 100 * found.outside, "%", "asked 5 at most", 5 / max(100 * found.outside, 1), 1.0)
     yield Row("greatest speed, of the data's", found.fastest, "x", "asked 1 at most", (1 + 1e-6) / found.fastest, 1.0)
     seen = Recognition.of(weight_takes(RATE), FACES, LABELS)
@@ -104,25 +105,25 @@ def together() -> Iterator[Row]:
     takes = face_takes(FULL)
     regions = regions_of(takes[0].names)
     onsets = [take.displacements[: take.peak + 1] for take in takes]
-    wanted = measures.coactivation(onsets, regions)
-    lags = [measures.lag(onset, regions, FULL) for onset in onsets]
+    wanted = express.coactivation(onsets, regions)
+    lags = [express.lag(onset, regions, FULL) for onset in onsets]
     yield Row("lag of regions, takes", float(np.mean(lags)), "s", "", None, None)
     graph = default(FULL).traced.graph
-    whole = holistic.build(takes, **asked(PAPER[13]))
+    whole = face_graphs.build_holistic(takes, **asked(PAPER[13]))
     for name, source, dial in (
         *(("the paper's way", graph, None), ("coupling 0", graph, 0.0)),
         *(("coupling 0.5", graph, 0.5), ("coupling 1", graph, 1.0), ("one graph", whole, 1.0)),
     ):
         motions = _onsets(source, dial)
-        lag = float(np.mean([measures.lag(motion, regions, FULL) for motion in motions]))
-        like = measures.likeness(measures.coactivation(motions, regions), wanted)
+        lag = float(np.mean([express.lag(motion, regions, FULL) for motion in motions]))
+        like = express.likeness(express.coactivation(motions, regions), wanted)
         yield Row(f"lag of regions, {name}", lag, "s", f"takes {np.mean(lags):.3f}", None, None)
         yield Row(f"co-activation, {name}", like, "r", "1 is that of the takes", None, None)
-    pairs = all_pairs(face_takes(RATE))
-    motions = [_to_peak(*pairs.acted([label], seed), pairs.base) for label in pairs.labels for seed in range(10)]
-    lag = float(np.mean([measures.lag(motion, regions, RATE) for motion in motions]))
+    pairs = build_all_pairs(face_takes(RATE))
+    motions = [_to_peak(*pairs.act_labels([label], seed), pairs.base) for label in pairs.labels for seed in range(10)]
+    lag = float(np.mean([express.lag(motion, regions, RATE) for motion in motions]))
     yield Row("lag of regions, all pairs", lag, "s", f"takes {np.mean(lags):.3f}", None, None)
-    like = measures.likeness(measures.coactivation(motions, regions), wanted)
+    like = express.likeness(express.coactivation(motions, regions), wanted)
     yield Row("co-activation, all pairs", like, "r", "1 is that of the takes", None, None)
 
 
@@ -143,15 +144,15 @@ def crowds() -> Iterator[Row]:
 def baselines() -> Iterator[Row]:
     """All pairs and the holistic graph: their size, and the time of a path."""
     takes = face_takes(RATE)
-    pairs = all_pairs(takes)
+    pairs = build_all_pairs(takes)
     saved = 100 * (1 - pairs.bytes / raw_bytes(takes))
     yield Row("all pairs, data saved", saved, "%", "Zhang et al. 2004", None, None)
     start = process_time()
     for label in pairs.labels:
-        pairs.acted([label])
+        pairs.act_labels([label])
     cost = 1e3 * (process_time() - start) / len(pairs.labels)
     yield Row("all pairs, a path", cost, "ms", "1,900 in the paper", 1900 / cost, None)
-    made = holistic.build_traced(takes, **asked(PAPER[13]))
+    made = face_graphs.build_holistic_with_trace(takes, **asked(PAPER[13]))
     saved = 100 * (1 - made.graph.bytes / raw_bytes(takes))
     yield Row("one graph, data saved", saved, "%", "row 14 asked", None, None)
 

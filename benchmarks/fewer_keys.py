@@ -22,11 +22,11 @@ from benchmarks.measure import Row
 from benchmarks.real.characters import animation, rig
 
 from understudy.character import Curves
+from understudy.character.rig import DirectRig
 from understudy.checks import Array
-from understudy.keyframes import edits
-from understudy.keyframes.freedom import character_size
-from understudy.keyframes.preparing import keyed
-from understudy.rig import DirectRig
+from understudy.edit import edit_list
+from understudy.edit.edit_list_actions import key_at_times
+from understudy.edit.solver.free_columns import character_size
 
 PEERS = False  # nothing here needs the peers' environment
 HERE = Path(__file__).resolve().parent / "edits"
@@ -77,11 +77,11 @@ def rows() -> Iterator[Row]:
         yield Row(f"fewer keys, within {tolerance:g}", mean, "x", "automatic tangents; paper 2.2", mean, bar)
 
 
-def made(each: Authored) -> tuple[Curves, list[edits.Report]]:
+def made(each: Authored) -> tuple[Curves, list[edit_list.StepReport]]:
     """The animation that a list of edits makes, and what became of each edit."""
-    own, told = rig(each.file), edits.read(str(HERE / each.script))
-    curves, _ = edits.prepared(own, animation(each.file, told.clip or ""), told.preparation)
-    return edits.apply(own, curves, edits.check(told, own, curves).steps, path=told.path)
+    own, told = rig(each.file), edit_list.read_edit_list(str(HERE / each.script))
+    curves, _ = edit_list.key_dense_clip(own, animation(each.file, told.clip or ""), told.preparation)
+    return edit_list.apply_edit_list(own, curves, edit_list.check_edit_list(told, own, curves).steps, path=told.path)
 
 
 def fitted(own: DirectRig, reference: Curves, tolerance: float, method: str) -> list[float]:
@@ -92,7 +92,7 @@ def fitted(own: DirectRig, reference: Curves, tolerance: float, method: str) -> 
 
     def off(chosen: set[int]) -> Array:
         """(F,) how far the joints are off at each time, in sizes."""
-        tried = keyed(reference, times[sorted(chosen)].tolist(), method)
+        tried = key_at_times(reference, times[sorted(chosen)].tolist(), method)
         return np.asarray(np.linalg.norm(joints(own, tried, times) - wanted, axis=2).max(axis=1) / size)
 
     chosen = {0, frames}

@@ -13,8 +13,8 @@ import numpy as np
 from benchmarks.measure import Row, assert_same, median_ms, peer
 
 from understudy.character import Asset, Channel, Character, Clip, Skeleton, kinematics
+from understudy.character.skinning import dual_quaternion, linear
 from understudy.checks import Array
-from understudy.deform import dual, linear
 from understudy.formats import bvh, write
 from understudy.maths import quaternion
 
@@ -81,7 +81,7 @@ def skinning(folder: Path, vertices: int = 100_000, frames: int = 100) -> Iterat
     checksum = float(np.abs(out).mean(dtype=np.float64))
     assert_same(checksum, torch["checksum"], "torch skinning")
     assert_same(checksum, igl["checksum"], "libigl skinning")
-    dqs = median_ms(lambda: dual.dual_blend(*arguments, out=out))
+    dqs = median_ms(lambda: dual_quaternion.dual_blend(*arguments, out=out))
     name = f"LBS, {vertices // 1000}k vertices x {frames} frames"
     yield Row(name, lbs, "ms", f"torch {torch['version']}, smplx style", torch["ms"] / lbs, 8.0)
     yield Row(name, lbs, "ms", f"libigl {igl['version']}, per frame", igl["ms"] / lbs, 40.0)

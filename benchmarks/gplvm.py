@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 from benchmarks.measure import Row, assert_same, peer
 
-from understudy import cast, features
+from understudy import cast
 from understudy.checks import Array
-from understudy.features.balance import balance
-from understudy.features.encoder import Encoder
-from understudy.gp import GPLVM, Connectivity, Kernel, SparseGPLVM, lapack
-from understudy.gp.connectivity import Walk
-from understudy.gp.gplvm import TOLERANCE, first_latents, spread, staged
+from understudy.gp import GPLVM, ConnectivityPrior, Kernel, SparseGPLVM
+from understudy.gp.gplvm import INITIAL_KERNEL, OBJECTIVE_TOLERANCE_RATIO, initial_latents, make_stages, pose_rms
 from understudy.gp.likelihood import Likelihood
-from understudy.gp.objective import FIRST
-from understudy.gp.threads import one_thread
-from understudy.maths import lbfgs, scg
-from understudy.posespace.library import Library
+from understudy.gp.priors import RandomWalk
+from understudy.maths import cholesky, lbfgs, scg
+from understudy.maths.threads import one_thread
+from understudy.perform import features
+from understudy.perform.features.encoder import PoseEncoder
+from understudy.perform.features.weights import weigh_features
+from understudy.perform.library import ClipLibrary
 
 KERNEL = Kernel(variance=1.0, length=1.0, noise=0.1)
 SCG_ITERATIONS = 600
@@ -84,11 +84,13 @@ class DragonData:
     """The dragon's clips as `learn` sees them."""
 
     def __init__(self) -> None:
-        library = Library.of(cast.load("dragon"))
+        library = ClipLibrary.from_asset(cast.load("dragon"))
         rows = [take.rows for take in library.takes]
-        encoder = Encoder.fit(library.rig.channels, rows, library.rate, library.rig.rest, library.root, library.apart)
+        encoder = PoseEncoder.fit(
+            library.rig.channels, rows, library.rate, library.rig.rest, library.root, library.excluded_columns
+        )
         self.library, self.features = library, [encoder.encode(each) for each in rows]
-        self.seen = balance(encoder, library.rig, np.concatenate(self.features))
+        self.seen = weigh_features(encoder, library.rig, np.concatenate(self.features))
 
     def reduced(self, label: str | None, most: int | None = None) -> tuple[Array, Array, Array]:
         """Poses (N, D), segments (N,) and times (N,) s of a label's first clips, or of all clips."""
@@ -112,8 +114,8 @@ def evaluation(path: Path, count: int, width: int = 20) -> Iterator[Row]:
     for pair in taken:  # in turns, so that both see the same machine
         work[...] = matrix
         begin = time.thread_time()
-        lapack.cholesky_in_place(work)
-        lapack.inverse_in_place(work)
+        cholesky.cholesky_in_place(work)
+        cholesky.inverse_in_place(work)
         middle = time.thread_time()
         likelihood(latents, KERNEL)
         pair[:] = middle - begin, time.thread_time() - middle
@@ -130,7 +132,7 @@ def evaluation(path: Path, count: int, width: int = 20) -> Iterator[Row]:
 def connectivity(count: int) -> Iterator[Row]:
     """The connectivity prior and its gradient, beside the eigenvectors and products that it cannot do without."""
     points = np.random.default_rng(0).normal(size=(count, 3))
-    walk = Walk(Connectivity(), count)
+    walk = RandomWalk(ConnectivityPrior(), count)
     ours = cpu_ms(lambda: walk.log_density(points), 9)
     matrix = KERNEL.matrix(points)
     out = np.empty_like(matrix)
@@ -140,17 +142,17 @@ def connectivity(count: int) -> Iterator[Row]:
 
 def to_scg(name: str, poses: Array, segments: Array, times: Array) -> Row:
     """Time until our optimiser is where 600 iterations of the paper's are: same objective, same start."""
-    observations = poses / spread(poses)
-    first = first_latents(observations, times, 3)
+    observations = poses / pose_rms(poses)
+    first = initial_latents(observations, times, 3)
     (reference,) = GPLVM(method="scg").objectives(observations, segments, times)
-    reference(reference.packed(first, FIRST))  # compiled by now
+    reference(reference.pack(first, INITIAL_KERNEL))  # compiled by now
     begin = time.thread_time()
-    state = scg.minimise(reference, reference.packed(first, FIRST), SCG_ITERATIONS, 0.0)
+    state = scg.minimise(reference, reference.pack(first, INITIAL_KERNEL), SCG_ITERATIONS, 0.0)
     theirs = time.thread_time() - begin
 
     objectives = GPLVM().objectives(observations, segments, times)
-    ours, vector = 0.0, objectives[0].packed(first, FIRST)
-    stages = staged(objectives, GPLVM().iterations)
+    ours, vector = 0.0, objectives[0].pack(first, INITIAL_KERNEL)
+    stages = make_stages(objectives, GPLVM().iterations)
     for number, stage in enumerate(stages):
         last = number == len(stages) - 1
         begin = time.thread_time()
@@ -163,7 +165,7 @@ def to_scg(name: str, poses: Array, segments: Array, times: Array) -> Row:
             # the whole objective is looked at beside the clock in the stages that do without it
             if (current.value if last else objectives[-1](current.x)[0]) <= state.value:
                 return Row(name, ours, "s", f"SCG, {SCG_ITERATIONS} iterations", theirs / ours, 8.0)
-            if not last and lbfgs.ended(current, TOLERANCE):
+            if not last and lbfgs.has_converged(current, OBJECTIVE_TOLERANCE_RATIO):
                 break
         vector = current.x
     return Row(name, ours, "s", f"SCG, {SCG_ITERATIONS} iterations: not reached", 0.0, 8.0)

@@ -18,15 +18,17 @@ import numpy as np
 from benchmarks.measure import Row, median_ms
 from benchmarks.transitions import learned
 
-from understudy import cast, rig
+from understudy import cast
+from understudy.character import rig
 from understudy.checks import Array
-from understudy.features.reduction import Reduction
-from understudy.gp import Kernel, Mapping
-from understudy.live import density, noise, path
-from understudy.live.commands import Transition
-from understudy.live.particle import SUBSTEPS, Density, Forces, prepared, step, step_numpy
-from understudy.live.performer import Performer
-from understudy.live.state import State
+from understudy.gp import Kernel, LatentMapping
+from understudy.perform.commands import Transition
+from understudy.perform.features.reduction import FeaturePca
+from understudy.perform.runtime import forces, latent_path, particle
+from understudy.perform.runtime.forces import SUBSTEPS_PER_FRAME, Density, MotionConstants, prepare_density
+from understudy.perform.runtime.particle import step, step_numpy
+from understudy.perform.runtime.performer import Performer
+from understudy.perform.runtime.state import PerformerState
 
 PEERS = False  # nothing here needs the peers' environment
 POINTS, REDUCED, CONTROLS, RATE = 400, 20, 742, 24.0
@@ -42,17 +44,17 @@ def rows() -> Iterator[Row]:
         yield from single(name, space)
         yield from crowds(name, space)
     yield from parts(space)
-    yield from dragons(Performer(learned(), rig.of(cast.load("dragon").character())))
+    yield from dragons(Performer(learned(), rig.rig_of(cast.load("dragon").character())))
 
 
 @dataclass(frozen=True, eq=False)
 class Space:
     """A latent space with the map to controls."""
 
-    mapping: Mapping
+    mapping: LatentMapping
     segments: Array
     times: Array
-    reduction: Reduction
+    reduction: FeaturePca
 
     @classmethod
     def drawn(cls, length: float, seconds: float, runs: int = 4) -> Space:
@@ -64,21 +66,21 @@ class Space:
         kernel = Kernel(1.0, length, 1e-4)
         precision = np.linalg.inv(kernel.matrix(points))
         weights = precision @ rng.normal(size=(POINTS, REDUCED))
-        mapping = Mapping(points, kernel, weights, (precision + precision.T) / 2, 1.0)
-        reduction = Reduction(np.zeros(CONTROLS), np.ones(CONTROLS), rng.normal(size=(CONTROLS, REDUCED)))
+        mapping = LatentMapping(points, kernel, weights, (precision + precision.T) / 2, 1.0)
+        reduction = FeaturePca(np.zeros(CONTROLS), np.ones(CONTROLS), rng.normal(size=(CONTROLS, REDUCED)))
         return cls(mapping, np.repeat(np.arange(runs), len(t)), np.tile(t, runs), reduction)
 
     @cached_property
     def density(self) -> Density:
-        return prepared(self.mapping)
+        return prepare_density(self.mapping)
 
     @cached_property
     def exact(self) -> Density:
-        return density.over(self.mapping, self.mapping.points, self.mapping.precision)
+        return forces.density_over(self.mapping, self.mapping.points, self.mapping.precision)
 
     @cached_property
-    def forces(self) -> Forces:
-        return Forces.of(self.density, self.mapping.points, self.segments, self.times)
+    def forces(self) -> MotionConstants:
+        return MotionConstants.from_latents(self.density, self.mapping.points, self.segments, self.times)
 
 
 def frame(space: Space, count: int, plain: bool = False) -> Callable[[], Array]:
@@ -90,16 +92,16 @@ def frame(space: Space, count: int, plain: bool = False) -> Callable[[], Array]:
     key, mapping = np.zeros(2, np.uint64), space.mapping
 
     def pose() -> Array:
-        random = noise.random_forces(0, streams, next(number), 1 / RATE, forces, 3)
+        random = particle.random_forces(0, streams, next(number), 1 / RATE, forces, 3)
         state[:] = step(space.density, forces, *state, path, path, radius, random, 1 / RATE)
         return space.reduction.restore(mapping.mean(state[0]))
 
     def pose_numpy() -> Array:
-        moments = next(number) + np.arange(2 * SUBSTEPS + 1) / (2 * SUBSTEPS)
-        places = np.tile(moments / RATE * noise.STEPS / forces.smoothness, (count, 1))
-        random = forces.amplitude * noise.forces_numpy(key, streams.astype(np.uint64), places, 3)
-        state[:] = step_numpy(space.exact, forces, *state, path, path, radius, random, 1 / RATE, SUBSTEPS)
-        reduced = mapping.kernel.between_numpy(state[0], mapping.points) @ mapping.weights
+        moments = next(number) + np.arange(2 * SUBSTEPS_PER_FRAME + 1) / (2 * SUBSTEPS_PER_FRAME)
+        places = np.tile(moments / RATE * particle.GRID_STEPS_PER_SMOOTHNESS / forces.smoothness, (count, 1))
+        random = forces.amplitude * particle.forces_numpy(key, streams.astype(np.uint64), places, 3)
+        state[:] = step_numpy(space.exact, forces, *state, path, path, radius, random, 1 / RATE, SUBSTEPS_PER_FRAME)
+        reduced = mapping.kernel.cross_covariance_numpy(state[0], mapping.points) @ mapping.weights
         return np.asarray(reduced @ space.reduction.basis.T)
 
     return pose_numpy if plain else pose
@@ -124,13 +126,13 @@ def crowds(name: str, space: Space) -> Iterator[Row]:
 def parts(space: Space) -> Iterator[Row]:
     """What else a frame or a command needs."""
     streams = np.arange(1)
-    drawn = median_ms(lambda: noise.random_forces(0, streams, 7, 1 / RATE, space.forces, 3), 300)
+    drawn = median_ms(lambda: particle.random_forces(0, streams, 7, 1 / RATE, space.forces, 3), 300)
     yield Row("random force, 1 character", 1e3 * drawn, "us", "asked for: 20 us", 0.02 / drawn, 1.0)
     points = space.mapping.points
-    graph = path.Graph(points)
+    graph = latent_path.LatentGraph(points)
     searched = median_ms(lambda: graph.path(points[0], points[-1]), 30)
     yield Row("graph path through 400 points", searched, "ms", "asked for: 1 ms", 1 / searched, 1.0)
-    prepares = median_ms(lambda: prepared(space.mapping), 3)
+    prepares = median_ms(lambda: prepare_density(space.mapping), 3)
     yield Row("preparing a space", prepares, "ms", "", None, None)
 
 
@@ -148,7 +150,7 @@ def dragons(performer: Performer) -> Iterator[Row]:
         yield Row(name, live, "n", "asked for: 400 on 2 cores", live / ASKED_CROWD, 1.0)
 
 
-def crowd(performer: Performer, count: int) -> list[State]:
+def crowd(performer: Performer, count: int) -> list[PerformerState]:
     """Characters at poses from everywhere in the clips of all labels."""
     rng, spaces = np.random.default_rng(2), list(performer.model.spaces.values())
     states = []
@@ -160,13 +162,13 @@ def crowd(performer: Performer, count: int) -> list[State]:
     return states
 
 
-def elsewhere(performer: Performer, state: State) -> str:
+def elsewhere(performer: Performer, state: PerformerState) -> str:
     """The label after the state's own."""
     labels = performer.model.labels
     return labels[(labels.index(state.label) + 1) % len(labels)]
 
 
-def stepped(performer: Performer, states: Sequence[State]) -> Callable[[], Array]:
+def stepped(performer: Performer, states: Sequence[PerformerState]) -> Callable[[], Array]:
     """A call that performs the next frame of a crowd."""
     now = [states]
 

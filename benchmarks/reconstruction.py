@@ -22,16 +22,15 @@ from benchmarks.measure import Row
 
 from understudy import cast
 from understudy.checks import Array
-from understudy.features.balance import balance, carrier
-from understudy.features.encoder import Encoder
-from understudy.features.influence import feature_influence
-from understudy.features.reduction import Reduction
 from understudy.gp import GPLVM
-from understudy.live.layers.eyes import apart
 from understudy.maths import transform
-from understudy.posespace.library import Library
-from understudy.posespace.space import PoseSpace, Segment
-from understudy.posespace.workers import map_in_threads
+from understudy.maths.threads import map_in_threads
+from understudy.perform.features.encoder import PoseEncoder
+from understudy.perform.features.reduction import FeaturePca
+from understudy.perform.features.weights import carrier_joint, feature_influence, weigh_features
+from understudy.perform.layers.eyes import gaze_columns
+from understudy.perform.library import ClipLibrary
+from understudy.perform.pose_space import PoseSpace, Segment
 
 PEERS = False
 COUNTS = (1, 2, 3, 5, 10, 20)
@@ -55,12 +54,12 @@ class Dragon:
     """The dragon's clips as features, what each scaling gives them, and the eye for differences."""
 
     def __init__(self) -> None:
-        library = Library.of(cast.load("dragon"))
+        library = ClipLibrary.from_asset(cast.load("dragon"))
         rig, rows = library.rig, [take.rows for take in library.takes]
         self.library = library
-        self.encoder = Encoder.fit(rig.channels, rows, library.rate, rig.rest, library.root, apart(rig))
+        self.encoder = PoseEncoder.fit(rig.channels, rows, library.rate, rig.rest, library.root, gaze_columns(rig))
         self.features = [self.encoder.encode(take) for take in rows]
-        self.head = carrier(library.character)
+        self.head = carrier_joint(library.character)
 
     @cached_property
     def scalings(self) -> dict[str, Array]:
@@ -69,7 +68,7 @@ class Dragon:
         return {
             "unscaled": self.encoder.learned.astype(float),
             "eq. 3": feature_influence(self.encoder, rig, every)[0],
-            "balanced": balance(self.encoder, rig, every).weights,
+            "balanced": weigh_features(self.encoder, rig, every).weights,
         }
 
     def of_label(self, label: str) -> list[Array]:
@@ -119,7 +118,7 @@ def scaling(dragon: Dragon) -> Iterator[Row]:
     for count in (*COUNTS, None):
         table: dict[str, list[float]] = {}
         for name, weights in dragon.scalings.items():
-            reductions = [Reduction.fit(f, weights, 0.85 if count is None else 1.0, count) for f in labels]
+            reductions = [FeaturePca.fit(f, weights, 0.85 if count is None else 1.0, count) for f in labels]
             found = [reduction.restore(reduction.reduce(f)) for reduction, f in zip(reductions, looked)]
             errors = [dragon.errors(*case) for case in zip(truths, looked, found)]
             learned = dragon.encoder.learned
@@ -186,7 +185,7 @@ def fitted(weights: Array, share: float, one: Case, progress: Callable[[int, int
     """The pose space of the frames that were kept, as `posespace.learning` makes it."""
     features = np.concatenate(one.train)
     lengths = [len(part) for part in one.train]
-    reduction = Reduction.fit(features, weights, share)
+    reduction = FeaturePca.fit(features, weights, share)
     numbers, times = np.repeat(np.arange(len(lengths)), lengths), np.concatenate(one.times)
     model = GPLVM().fit(reduction.reduce(features), numbers, times, progress)
     stops = np.cumsum(lengths)
@@ -198,7 +197,7 @@ def _compared(dragon: Dragon, one: Case, space: PoseSpace) -> dict[str, Sequence
     """(world, face) millimetres of each way to hold a pose, and of the most like frame that was learned from."""
     test, train = one.test, np.concatenate(one.train)
     truth, whole = dragon.seen(test), space.reduction
-    three = Reduction.fit(train, dragon.scalings["balanced"], most=3)
+    three = FeaturePca.fit(train, dragon.scalings["balanced"], most=3)
     scaled = [(frames - whole.mean) * whole.scale for frames in (test, train)]
     apart = np.square(scaled[0][:, None] - scaled[1][None, :, :]).sum(axis=-1)
     found = {

@@ -23,13 +23,13 @@ import numpy as np
 from benchmarks.measure import HERE, Row
 
 from understudy.character import Clip
+from understudy.character.rig import DirectRig
 from understudy.checks import Array
+from understudy.edit.reduce import ReducedCurves, reduce_keys, search_kernels
+from understudy.edit.reduce.source import sample_source
+from understudy.edit.reduce.world_error import WorldError
 from understudy.formats import read
-from understudy.keyframes.reduce import Reduced, reduce, world_kernels
-from understudy.keyframes.reduce.measure import Measure
-from understudy.keyframes.reduce.source import sampled
-from understudy.maths.accelerate import compiled
-from understudy.rig import DirectRig
+from understudy.maths.jit import compile_kernel
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 BLENDER = Path(os.environ.get("UNDERSTUDY_BLENDER_VENV", HERE.parent / ".venv-blender")) / "bin" / "python"
@@ -53,14 +53,14 @@ class Problem:
 
 def problem(name: str, clip: Clip, rig: DirectRig | None) -> Problem:
     """The columns as `reduce` has them, with Euler angles."""
-    given = sampled(clip, "euler")
-    measure = Measure(given, rig)
+    given = sample_source(clip, "euler")
+    measure = WorldError(given, rig)
     samples, joints = measure.places.shape[:2]
     band = np.repeat(measure.bands(TOLERANCE, WEIGHT)[:, None], samples, axis=1)
     reach = np.full((samples, joints), 1 / TOLERANCE)
     world = measure.bones.world(given.values, reach, np.full(joints, 1 / ANGLE), band)
     lever = np.empty(band.shape)
-    world_kernels.levers(world, lever)
+    search_kernels.write_levers(world, lever)
     frames = np.ascontiguousarray(given.values[::2].T)
 
     def judge(values: Array) -> float:
@@ -74,7 +74,7 @@ def problem(name: str, clip: Clip, rig: DirectRig | None) -> Problem:
     return Problem(name, clip, rig, frames, np.maximum(lever[:, ::2], 1e-6), judge)
 
 
-@compiled()
+@compile_kernel()
 def fewest_linear(y: Array, band: Array) -> Array:
     """Frames of the fewest keys on y (F,) between which straight lines stay within band (F,) of it."""
     count = len(y)
@@ -198,10 +198,12 @@ def problems() -> Iterator[Problem]:
     yield problem("Live Link take", take, None)
 
 
-def ours(given: Problem, kept: bool = False) -> tuple[Reduced, float]:
+def ours(given: Problem, kept: bool = False) -> tuple[ReducedCurves, float]:
     """The reduction and its seconds; peaks and contacts `kept` or not."""
     start = time.perf_counter()
-    found = reduce(given.clip, given.rig, TOLERANCE, ANGLE, WEIGHT, rotations="euler", extremes=kept, contacts=kept)
+    found = reduce_keys(
+        given.clip, given.rig, TOLERANCE, ANGLE, WEIGHT, rotations="euler", extremes=kept, contacts=kept
+    )
     return found, time.perf_counter() - start
 
 
@@ -211,7 +213,7 @@ def rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         blender = Blender(Path(folder)) if BLENDER.exists() else None
         warm = next(problems())
-        reduce(Clip("warm", warm.clip.channels, warm.clip.values[:40], warm.clip.rate), warm.rig, 0.02)
+        reduce_keys(Clip("warm", warm.clip.channels, warm.clip.values[:40], warm.clip.rate), warm.rig, 0.02)
         for given in problems():
             found, seconds = ours(given)
             straight, _ = best_linear(given)

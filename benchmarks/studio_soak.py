@@ -21,7 +21,8 @@ import numpy as np
 from benchmarks.serving.page import Frame, Page
 from benchmarks.serving.server import Server
 
-from understudy import cast, rig
+from understudy import cast
+from understudy.character import rig
 from understudy.checks import Array
 
 SECONDS = 1800.0
@@ -85,7 +86,7 @@ class Found:
 def clips_own() -> tuple[float, float]:
     """The largest speed and velocity jump of the dragon's clips at the rate of the stage."""
     asset = cast.load("dragon")
-    own = rig.of(asset.character())
+    own = rig.rig_of(asset.character())
     speeds, jumps = [], []
     for animation in asset.animations:
         rows = own.pose(animation, animation.frame_times(RATE))

@@ -25,11 +25,11 @@ from benchmarks.transfers.studies import left_out as leaving_one_out
 from benchmarks.transfers.studies import suggested as suggestion_study
 
 from understudy import batch
-from understudy.retarget.live import Live
-from understudy.retarget.mapping import learn
-from understudy.retarget.measures import measures
-from understudy.retarget.source import Source
-from understudy.retarget.transfer import Stage, transfer
+from understudy.transfer.live import LiveRetargeter
+from understudy.transfer.mapping import fit_mapping
+from understudy.transfer.measures import measure_motion
+from understudy.transfer.pipeline import TransferTarget, transfer
+from understudy.transfer.source import SourceMotion
 
 PEERS = False  # nothing here needs the peers' environment
 PAPER_MINUTES = 70.0  # for 18 motions, 7 minutes in all
@@ -62,14 +62,14 @@ def speed(quick: bool) -> Iterator[Row]:
     """Learning, mapping, live, and the whole workload."""
     for name in CHARACTERS[: 1 if quick else 3]:
         case = cast_case(name)
-        learn(case.pairs)
-        seconds = _seconds(lambda case=case: learn(case.pairs))
+        fit_mapping(case.pairs)
+        seconds = _seconds(lambda case=case: fit_mapping(case.pairs))
         yield Row(f"learning {name}", 1e3 * seconds, "ms", "asked 1000", 1.0 / seconds, 1.0)
         stage, source = case.stage(), case.motions["happiness"]
         stage.mapping.map(source.local)
         took = _seconds(lambda stage=stage, source=source: stage.mapping.map(source.local, 300.0))
         yield Row(f"mapping {name}", 1e6 * took / len(source), "us", "a frame", None, None)
-        rate = _live(Live.of(stage), source, 120)
+        rate = _live(LiveRetargeter.from_target(stage), source, 120)
         yield Row(f"live {name}", rate, "fps", "asked 120", rate / 120, 1.0)
     if not quick:
         began = time.perf_counter()
@@ -86,7 +86,7 @@ def whole(job: tuple[str, str]) -> int:
 
 
 @cache
-def _stage(name: str) -> Stage:
+def _stage(name: str) -> TransferTarget:
     """A character made ready, once in each process."""
     return case_of(name).stage()
 
@@ -173,7 +173,7 @@ def moved(job: tuple[str, str]) -> tuple[dict[str, Any], dict[str, Any]]:
     done = transfer(source, stage, source_body=case.source_body)
     assert done.phases is not None  # with physics
     before, after = (
-        measures(done.stages[step], stage.body, done.phases, source, case.source_body)
+        measure_motion(done.intermediate[step], stage.body, done.phases, source, case.source_body)
         for step in ("placed", "realistic")
     )
     return before, after
@@ -184,7 +184,7 @@ def _run(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
     return list(batch.run(function, jobs, workers=WORKERS))
 
 
-def _live(live: Live, source: Source, frames: int) -> float:
+def _live(live: LiveRetargeter, source: SourceMotion, frames: int) -> float:
     state = live.init()
     began = 0.0
     for f in range(frames):

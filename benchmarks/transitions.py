@@ -21,20 +21,20 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from benchmarks.baselines.motion_graph import MotionGraph, seams_of
 from benchmarks.measure import Row
+from benchmarks.measures.smoothness import Rates, TypicalRates, gap, peak, rates
 
 from understudy import cast
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.features.smoothness import Rates, Usual, gap, peak, rates
-from understudy.live import switching
-from understudy.live.commands import Play, Transition
-from understudy.live.performer import Performer
-from understudy.live.state import State, mixed
-from understudy.motiongraph import MotionGraph, seams_of
-from understudy.posespace import Model
-from understudy.posespace.learning import learn
-from understudy.posespace.library import Library
-from understudy.rig import PosedRig
+from understudy.perform import PoseModel
+from understudy.perform.commands import PlayClip, Transition
+from understudy.perform.library import ClipLibrary
+from understudy.perform.runtime import sequencer
+from understudy.perform.runtime.performer import Performer
+from understudy.perform.runtime.state import PerformerState, mix_sources
+from understudy.perform.training import fit_library
 
 PEERS = False  # the baseline is in the package
 CASES = 200
@@ -62,16 +62,16 @@ def rows() -> Iterator[Row]:
 class Dragon:
     """Its library, rig, and what its clips do: over all, and by label."""
 
-    library: Library
+    library: ClipLibrary
     rig: PosedRig
     points: dict[str, Array]  # (F, P) of each clip: some vertices, for KGP02's distance
-    usual: Usual
-    of_label: dict[str, Usual]
+    usual: TypicalRates
+    of_label: dict[str, TypicalRates]
 
     @classmethod
     def load(cls) -> Dragon:
         """Evaluated clip by clip, since all meshes at once would be 1.2 GB."""
-        library = Library.of(cast.load("dragon"))
+        library = ClipLibrary.from_asset(cast.load("dragon"))
         points: dict[str, Array] = {}
         moves: dict[str, Rates] = {}
         for take in library.takes:
@@ -81,27 +81,28 @@ class Dragon:
                 points[take.clip] = chosen.reshape(len(chosen), -1) / np.sqrt(chosen.shape[1])
                 moves[take.clip] = rates(vertices, library.rate)
         usual = {
-            label: Usual.of_rates(moves[take.clip] for take in library.of_label(label)) for label in library.labels
+            label: TypicalRates.from_rates(moves[take.clip] for take in library.of_label(label))
+            for label in library.labels
         }
-        return cls(library, library.rig, points, Usual.of_rates(moves.values()), usual)
+        return cls(library, library.rig, points, TypicalRates.from_rates(moves.values()), usual)
 
-    def usual_of(self, first: str, second: str) -> Usual:
+    def usual_of(self, first: str, second: str) -> TypicalRates:
         """The mean of what two labels do."""
         a, b = self.of_label[first], self.of_label[second]
-        return Usual((a.speed + b.speed) / 2, (a.acceleration + b.acceleration) / 2, (a.jerk + b.jerk) / 2)
+        return TypicalRates((a.speed + b.speed) / 2, (a.acceleration + b.acceleration) / 2, (a.jerk + b.jerk) / 2)
 
 
 @cache
-def learned() -> Model:
+def learned() -> PoseModel:
     """The dragon's model: learned, and kept in `out/` until what learns is changed."""
     kept = ROOT / "out" / "dragon.understudy"
     source = ROOT / "src" / "understudy"
     rooms = ("gp", "features", "posespace", "cast")
     changed = max(path.stat().st_mtime for room in rooms for path in (source / room).rglob("*") if path.is_file())
     if kept.is_file() and kept.stat().st_mtime > changed:
-        return Model.load(kept)
+        return PoseModel.load(kept)
     kept.parent.mkdir(exist_ok=True)
-    model = learn(Library.of(cast.load("dragon")), cast="dragon")
+    model = fit_library(ClipLibrary.from_asset(cast.load("dragon")), cast="dragon")
     model.save(kept)
     return model
 
@@ -116,7 +117,7 @@ class Case:
     goal: str
 
 
-def cases(library: Library, count: int = CASES, seed: int = 0) -> list[Case]:
+def cases(library: ClipLibrary, count: int = CASES, seed: int = 0) -> list[Case]:
     """Two different labels, a clip of the first alone, a frame of it, all equally likely."""
     rng = np.random.default_rng(seed)
     names = [take.clip for take in library.takes]
@@ -211,7 +212,7 @@ def mesh_gap(rig: PosedRig, pair: Array) -> float:
     return float(gap(vertices[:1], vertices[1:])[0])
 
 
-def ours(dragon: Dragon, model: Model, drawn: Sequence[Case]) -> Column:
+def ours(dragon: Dragon, model: PoseModel, drawn: Sequence[Case]) -> Column:
     """All cases performed side by side, measured from the command to the arrival."""
     performer = Performer(model, dragon.rig)
     outcomes = [_outcome(dragon, case, take) for case, take in zip(drawn, performed(performer, drawn))]
@@ -225,7 +226,7 @@ def ours(dragon: Dragon, model: Model, drawn: Sequence[Case]) -> Column:
 class Performed:
     """One case on its way: the rows so far, the row of the command, that of the arrival, the gaps crossed."""
 
-    def __init__(self, case: Case, state: State, rate: float) -> None:
+    def __init__(self, case: Case, state: PerformerState, rate: float) -> None:
         self.case, self.state, self.rate = case, state, rate
         self.first = max(case.frame - RUN_UP, 0)
         self.rows: list[Array] = []
@@ -234,17 +235,17 @@ class Performed:
         self.told: int | None = None
         self.arrived: int | None = None
 
-    def command(self) -> Play | Transition | None:
+    def command(self) -> PlayClip | Transition | None:
         """What to tell it now."""
         if not self.rows:
-            return Play(self.case.clip, self.first / self.rate)
-        at = self.state.voice.replaying and self.state.voice.cursor >= self.case.frame - self.first
+            return PlayClip(self.case.clip, self.first / self.rate)
+        at = self.state.main_source.is_replaying and self.state.main_source.cursor >= self.case.frame - self.first
         if self.told is None and at:
             self.told = len(self.rows)
             return Transition(self.case.goal)
         return None
 
-    def note(self, state: State, row: Array) -> None:
+    def note(self, state: PerformerState, row: Array) -> None:
         """A frame on. It has arrived when it is in the label and nothing is blended any more."""
         self.state = state
         self.rows.append(row)
@@ -272,10 +273,10 @@ def performed(performer: Performer, drawn: Sequence[Case]) -> list[Performed]:
         settled = []
         for take in going:
             command = take.command()
-            state = take.state if command is None else performer.tell(take.state, command)
-            state = switching.settle(planner, state)
+            state = take.state if command is None else performer.command(take.state, command)
+            state = sequencer.resolve_segments(planner, state)
             if take.told is not None and any(event.what == "bridge" for event in state.event):
-                take.gaps.append(np.stack([state.features, mixed(state.voices, state.frame, rate)[0]]))
+                take.gaps.append(np.stack([state.features, mix_sources(state.sources, state.frame, rate)[0]]))
             settled.append(state)
         states, rows = performer.step_all(settled)
         for take, state, row in zip(going, states, rows):

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from benchmarks.measure import Row
+from benchmarks.measures.smoothness import gap, mean_pairwise, nearest, speed
 from benchmarks.transitions import POINTS, learned
 
 from understudy import cast
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.features.smoothness import gap, mean_pairwise, nearest, speed
-from understudy.live.commands import Command, Idle
-from understudy.live.performer import Performer
-from understudy.posespace.library import Library
-from understudy.rig import PosedRig
+from understudy.perform.commands import Command, Idle
+from understudy.perform.library import ClipLibrary
+from understudy.perform.runtime.performer import Performer
 
 PEERS = False  # nothing here needs the peers' environment
 TAKES = 50
@@ -44,7 +44,7 @@ class Take:
 
 def rows() -> Iterator[Row]:
     """Every row of this benchmark, as they are measured."""
-    library = Library.of(cast.load("dragon"))
+    library = ClipLibrary.from_asset(cast.load("dragon"))
     performer = Performer(learned(), library.rig)
     seen = {take.clip: points(library.rig, take.rows) for take in library.takes}
     for label in library.labels:
@@ -77,10 +77,10 @@ def performed(
 def _away(state: object) -> float:
     """Latent distance from the point that is held, in radii; NaN on the way to it."""
     leg = state.voice.leg  # type: ignore[attr-defined]
-    return float(np.linalg.norm(state.voice.x - leg.point) / leg.radius) if hasattr(leg, "point") else np.nan
+    return float(np.linalg.norm(state.main_source.x - leg.point) / leg.radius) if hasattr(leg, "point") else np.nan
 
 
-def idles(label: str, library: Library, performer: Performer, seen: dict[str, Array]) -> Iterator[Row]:
+def idles(label: str, library: ClipLibrary, performer: Performer, seen: dict[str, Array]) -> Iterator[Row]:
     """Variation, radius and likeness of one label."""
     first = round(SETTLED * performer.rate / EVERY)
     takes = performed(performer, [label] * TAKES, Idle(label=label), SECONDS)
@@ -120,7 +120,7 @@ def likeness(name: str, shown: Array, training: Sequence[Array], unseen: Array) 
         yield Row(f"{name}, {word}", mine, "mm", f"held-out clips: {theirs:.1f}", theirs / max(mine, 1e-9), 1.0)
 
 
-def long_idles(library: Library, performer: Performer) -> Iterator[Row]:
+def long_idles(library: ClipLibrary, performer: Performer) -> Iterator[Row]:
     """Ten minutes of each label: the mean pose of the last minute against that of the second one.
 
     The yardstick is how far the means of single minutes are from each other: a drift would grow beyond it.
@@ -138,7 +138,7 @@ def long_idles(library: Library, performer: Performer) -> Iterator[Row]:
         yield Row(f"{label}: furthest in ten minutes", float(np.nanmax(take.away)), "n", "the radius", None, None)
 
 
-def held_still(library: Library, performer: Performer) -> Iterator[Row]:
+def held_still(library: ClipLibrary, performer: Performer) -> Iterator[Row]:
     """Speed of the surface with `stillness` at 1, once the dial is there."""
     takes = performed(performer, library.labels, Idle(stillness=1.0), SECONDS, every=1)
     late = round(SETTLED * performer.rate)

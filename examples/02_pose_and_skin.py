@@ -3,7 +3,7 @@
 import numpy as np
 
 from understudy import cast
-from understudy.rig import DirectRig
+from understudy.character.rig import DirectRig
 
 asset = cast.load("lamp")
 rig = DirectRig(asset.character())

@@ -5,7 +5,7 @@ import numpy as np
 from understudy import cast, formats
 from understudy.character import Asset, Channel, Curve, Curves
 from understudy.character.curve import BEZIER
-from understudy.rig import DirectRig
+from understudy.character.rig import DirectRig
 
 # One channel, three columns: degrees about x, y, z. Keys at rest, back a little, down, past it, settled.
 nod = Channel("Head", "euler", ("x", "y", "z"))

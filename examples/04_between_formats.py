@@ -3,8 +3,8 @@
 import numpy as np
 
 from understudy import cast, formats
+from understudy.character.rig import bake
 from understudy.errors import MissingExtra
-from understudy.rig import bake
 
 lamp = cast.load("lamp")
 expected = bake(lamp, "hop", rate=24).vertices

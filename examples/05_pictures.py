@@ -4,7 +4,7 @@ from understudy import cast
 from understudy.render import show
 
 lamp = cast.load("lamp")
-take = show.Take.of(lamp, "hop", rate=8)
-small = show.View(size=(240, 180))
+take = show.RenderTake.from_asset(lamp, "hop", rate=8)
+small = show.ViewSettings(size=(240, 180))
 print("hop.png:", show.contact_sheet(take, "hop.png", small, count=8))
 print("hop.gif:", show.video(take, "hop.gif", small))

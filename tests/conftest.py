@@ -12,22 +12,37 @@ from __future__ import annotations
 import os
 
 import pytest
+from hypothesis import settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # a process a core: threads of the linear algebra beside that would wait for each other, and burn time as they do
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# property tests are judged by their answers, not by the speed of the machine that runs them
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
+
+
+@pytest.fixture(params=["compiled", "numpy"])
+def way(request, monkeypatch):
+    """A law holds for the compiled kernels and for their NumPy twins."""
+    if request.param == "compiled":
+        pytest.importorskip("numba")
+    monkeypatch.setenv("UNDERSTUDY_NUMBA", "1" if request.param == "compiled" else "0")
+    return request.param
+
+
 TOGETHER = {
     "learning": (
-        *("tests/gp/", "tests/posespace/", "tests/live/"),
+        *("tests/gp/", "tests/perform/"),
         *(
             "tests/cli/test_demo.py",
             "tests/cli/test_learn.py",
             "tests/cli/test_perform.py",
-            "tests/cli/test_showing.py",
+            "tests/cli/test_demo_showing.py",
         ),
     ),
-    "deforming": ("tests/deform/",),
+    "deforming": ("tests/deform/", "tests/character/skinning/"),
     "dragon": ("tests/cast/dragon/", "tests/assets/dragon/"),
     "batch": ("tests/batch/",),
     "browser": ("tests/studio/e2e/", "tests/studio/test_web.py"),

@@ -5,21 +5,21 @@ from __future__ import annotations
 from functools import cache
 
 from understudy import cast
-from understudy.posespace import Model
-from understudy.posespace.learning import Settings, learn
-from understudy.posespace.library import Library
-from understudy.rig import PosedRig
+from understudy.character.rig import PosedRig
+from understudy.perform import PoseModel
+from understudy.perform.library import ClipLibrary
+from understudy.perform.training import FitSettings, fit_library
 
 
 @cache
-def lamp_library() -> Library:
-    return Library.of(cast.load("lamp"))
+def lamp_library() -> ClipLibrary:
+    return ClipLibrary.from_asset(cast.load("lamp"))
 
 
 @cache
-def lamp_model() -> Model:
+def lamp_model() -> PoseModel:
     """The lamp's four labels, not learned to the end."""
-    return learn(lamp_library(), Settings(iterations=40), cast="lamp")
+    return fit_library(lamp_library(), FitSettings(iterations=40), cast="lamp")
 
 
 def lamp_rig() -> PosedRig:

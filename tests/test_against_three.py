@@ -13,8 +13,8 @@ from tests.data_folder import DATA, data_files
 from tests.judges.three import ThreeBake, three_bake
 
 from understudy.character import Asset
+from understudy.character.rig import DirectRig
 from understudy.formats import read
-from understudy.rig import DirectRig
 
 FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf")]
 CLIPS = 3  # at most, of one file
@@ -43,7 +43,7 @@ def ours(asset: Asset, clip: int, times: np.ndarray) -> tuple[np.ndarray, dict[s
     vertices, joints = [np.zeros((len(times), 0, 3))], {}
     for character in asset.characters:
         rig = DirectRig(character)
-        moved = len(rig.unmatched(animation.channels)) < len(animation.channels)
+        moved = len(rig.unmatched_channels(animation.channels)) < len(animation.channels)
         rows = rig.pose(animation, times) if moved else np.tile(rig.rest, (len(times), 1))
         vertices.append(rig.vertices(rows))
         joints |= dict(zip(character.skeleton.names, rig.joints(rows).swapaxes(0, 1)))

@@ -7,7 +7,7 @@ import pytest
 
 from understudy.errors import UnderstudyError
 from understudy.estimator import Estimator, NotFitted
-from understudy.gp import GPLVM, Connectivity, Dynamics, SparseGPLVM
+from understudy.gp import GPLVM, ConnectivityPrior, DynamicsPrior, SparseGPLVM
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,9 @@ def test_it_reads_as_it_was_made():
 
 @pytest.mark.parametrize("kind", [GPLVM, SparseGPLVM])
 def test_every_learner_keeps_the_contract(kind):
-    settings = kind(dynamics=Dynamics(length=0.5), connectivity=Connectivity(beta=3.0), iterations=7).settings()
+    settings = kind(
+        dynamics=DynamicsPrior(length=0.5), connectivity=ConnectivityPrior(beta=3.0), iterations=7
+    ).settings()
     assert json.loads(json.dumps(settings)) == settings
     assert settings["dynamics"]["length"] == 0.5 and settings["iterations"] == 7
     assert kind().settings() == kind().settings()

@@ -15,7 +15,7 @@ from understudy.errors import BadFile, InvalidInput
 def test_interrupted_writing_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "walk.glb"
     path.write_text("old")
-    with pytest.raises(KeyboardInterrupt), files.written_whole(path) as temporary:
+    with pytest.raises(KeyboardInterrupt), files.write_atomically(path) as temporary:
         temporary.write_text("half")
         raise KeyboardInterrupt
     assert path.read_text() == "old"
@@ -24,7 +24,7 @@ def test_interrupted_writing_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_finished_writing_replaces_and_keeps_the_ending(tmp_path: Path) -> None:
     path = tmp_path / "walk.glb"
-    with files.written_whole(path) as temporary:
+    with files.write_atomically(path) as temporary:
         assert temporary.suffix == ".glb"
         temporary.write_text("new")
     assert path.read_text() == "new"
@@ -33,7 +33,7 @@ def test_finished_writing_replaces_and_keeps_the_ending(tmp_path: Path) -> None:
 
 def test_a_full_disk_names_the_file_that_was_asked_for(tmp_path: Path) -> None:
     def write() -> None:
-        with files.written_whole(tmp_path / "walk.glb"):
+        with files.write_atomically(tmp_path / "walk.glb"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with pytest.raises(InvalidInput, match=r"cannot write .*walk\.glb: No space left"):
@@ -46,7 +46,7 @@ def test_bad_places_are_named(tmp_path: Path) -> None:
         files.read_bytes(tmp_path / "none.bvh")
     with pytest.raises(BadFile, match="is a folder"):
         files.read_bytes(tmp_path)
-    with pytest.raises(InvalidInput, match="there is no folder"), files.written_whole(tmp_path / "no" / "x.glb"):
+    with pytest.raises(InvalidInput, match="there is no folder"), files.write_atomically(tmp_path / "no" / "x.glb"):
         pytest.fail("never entered")
     (tmp_path / "big").write_bytes(b"12345")
     with pytest.raises(BadFile, match="has 5 bytes, but at most 4"):

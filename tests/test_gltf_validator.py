@@ -11,8 +11,8 @@ from tests.judges.gltf_validator import validate
 
 from understudy import cast
 from understudy.character import Asset
+from understudy.character.rig import flatten_asset
 from understudy.formats import read, write
-from understudy.rig import flatten
 
 ENDINGS = (".glb", ".gltf")
 # glTF has viewers make the tangents of a normal map themselves where a mesh has none, as most meshes do.
@@ -52,7 +52,9 @@ def test_the_cast_is_valid(name, tmp_path):
     if len(asset.curves) > FEW:
         asset = Asset(asset.characters, curves=asset.curves[:FEW])  # all seventy takes of the face take a minute
     if any(character.layers is not None for character in asset.characters):
-        asset = flatten(Asset(asset.characters, curves=asset.curves[:2]))  # two clips: baking all takes half a minute
+        asset = flatten_asset(
+            Asset(asset.characters, curves=asset.curves[:2])
+        )  # two clips: baking all takes half a minute
     assert_valid(asset, tmp_path)
 
 

@@ -13,17 +13,16 @@ import numpy as np
 import pytest
 from tests.data_folder import data_file
 
-from understudy import formats, rig
-from understudy.character import Asset, Clip
+from understudy import formats
+from understudy.character import Asset, Clip, rig
 from understudy.checks import Array
-from understudy.live.commands import Command, Idle, Look, Mix, Move, Play, Transition
-from understudy.live.layers import layers_of
-from understudy.live.performer import Performer
-from understudy.posespace import Model
-from understudy.posespace.learning import Settings, learn
-from understudy.posespace.library import Library
-from understudy.posespace.library_file import read as read_library
-from understudy.posespace.takes import rows_of, times_of
+from understudy.perform import PoseModel
+from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayClip, Transition
+from understudy.perform.layers import layers_of
+from understudy.perform.library import ClipLibrary, rows_of, times_of
+from understudy.perform.library_file import read as read_library
+from understudy.perform.runtime.performer import Performer
+from understudy.perform.training import FitSettings, fit_library
 
 pytestmark = pytest.mark.long
 RATE = 24.0
@@ -54,7 +53,7 @@ CASES = {
         ("Idle", "Yes", "Wave", "Walking", "Dance"),
         "Idle",
         (
-            *(Idle(seconds=1.5), Look((1.0, 1.5, 2.0)), Transition("Yes"), Move("Wave@0.9"), Play("Walking")),
+            *(Idle(seconds=1.5), LookAt((1.0, 1.5, 2.0)), Transition("Yes"), GoTo("Wave@0.9"), PlayClip("Walking")),
             Mix(("Idle", "Dance"), 0.5, seconds=1.5),
         ),
         feet=("Foot.L", "Foot.R"),
@@ -65,7 +64,13 @@ CASES = {
         ("Idle", "Cheer", "Block", "Walking_A", "Dodge_Forward"),
         "Idle",
         (
-            *(Idle(seconds=1.5), Transition("Cheer"), Move("Block@0.3"), Play("Walking_A"), Play("Dodge_Forward")),
+            *(
+                Idle(seconds=1.5),
+                Transition("Cheer"),
+                GoTo("Block@0.3"),
+                PlayClip("Walking_A"),
+                PlayClip("Dodge_Forward"),
+            ),
             Mix(("Idle", "Block"), 0.5, seconds=1.5),
         ),
         feet=("foot.l", "foot.r"),
@@ -75,8 +80,8 @@ CASES = {
         ("Survey", "Walk", "Run"),
         "Survey",
         (
-            *(Idle(seconds=1.5), Transition("Walk"), Play("Walk"), Mix(("Walk", "Run"), 0.5, seconds=1.5)),
-            *(Move("Survey@1.5"), Idle(("Survey@0.5", "Survey@2.5"), seconds=2.0)),
+            *(Idle(seconds=1.5), Transition("Walk"), PlayClip("Walk"), Mix(("Walk", "Run"), 0.5, seconds=1.5)),
+            *(GoTo("Survey@1.5"), Idle(("Survey@0.5", "Survey@2.5"), seconds=2.0)),
         ),
         feet=("b_LeftHand_011", "b_RightHand_08", "b_LeftFoot02_018", "b_RightFoot02_022"),
     ),
@@ -85,8 +90,8 @@ CASES = {
         ("Idle", "Eating", "Idle_2", "Walk", "Attack_Kick"),
         "Idle",
         (
-            *(Idle(seconds=1.5), Transition("Eating"), Move("Idle_2@1.5"), Play("Walk")),
-            *(Mix(("Idle", "Eating"), 0.5, seconds=1.5), Play("Attack_Kick")),
+            *(Idle(seconds=1.5), Transition("Eating"), GoTo("Idle_2@1.5"), PlayClip("Walk")),
+            *(Mix(("Idle", "Eating"), 0.5, seconds=1.5), PlayClip("Attack_Kick")),
         ),
         feet=("IKFrontLeg.L", "IKFrontLeg.R", "IKBackLeg.L", "IKBackLeg.R"),
         ends=("FrontLowerLeg.L_end", "FrontLowerLeg.R_end", "BackLowerLeg.L_end", "BackLowerLeg.R_end"),
@@ -96,7 +101,7 @@ CASES = {
         ("TRex_Idle", "TRex_Walk", "TRex_Attack", "TRex_Run"),
         "TRex_Idle",
         (
-            *(Idle(seconds=1.5), Transition("TRex_Walk"), Move("TRex_Attack@0.5"), Play("TRex_Run")),
+            *(Idle(seconds=1.5), Transition("TRex_Walk"), GoTo("TRex_Attack@0.5"), PlayClip("TRex_Run")),
             *(Mix(("TRex_Idle", "TRex_Walk"), 0.5, seconds=1.5), Idle(label="TRex_Idle", seconds=2.0)),
         ),
         feet=("BackFoot.L", "BackFoot.R"),
@@ -107,7 +112,7 @@ CASES = {
         tuple(CMU),
         "happy",
         (
-            *(Idle(seconds=1.5), Transition("laughing"), Move("79_71@4.0"), Play("79_72", 2.0, 3.5)),
+            *(Idle(seconds=1.5), Transition("laughing"), GoTo("79_71@4.0"), PlayClip("79_72", 2.0, 3.5)),
             *(Mix(("sad", "happy"), 0.4, seconds=1.5), Idle(("79_69@2.0", "79_69@4.0"), seconds=2.0)),
         ),
         feet=("LeftFoot", "RightFoot"),
@@ -121,8 +126,8 @@ class Take:
     """What a character learned and what it did."""
 
     case: Case
-    library: Library
-    model: Model
+    library: ClipLibrary
+    model: PoseModel
     rows: Array  # (F, C)
     idle: Array  # (F, C) of twelve seconds more
     done: int  # commands that got where they were going
@@ -176,13 +181,13 @@ class Take:
         return float(np.median([np.ptp(points[..., 1], axis=1).max() for points in self.sources]))
 
 
-def open_library(case: Case, folder: Path) -> Library:
+def open_library(case: Case, folder: Path) -> ClipLibrary:
     if case.file.endswith(".bvh"):
         files = {label: data_file(f"bvh_cmu/{name}.bvh").as_posix() for label, name in CMU.items()}
         lines = [f'character = "{files["happy"]}"', f"rate = {RATE}", "[labels]"]
         (folder / "library.toml").write_text("\n".join([*lines, *(f'{k} = ["{v}"]' for k, v in files.items())]))
         return read_library(folder / "library.toml")
-    whole = Library.of(formats.read(data_file(case.file)), RATE, source=case.file)
+    whole = ClipLibrary.from_asset(formats.read(data_file(case.file)), RATE, source=case.file)
     return replace(whole, takes=tuple(take for label in case.labels for take in whole.of_label(label)))
 
 
@@ -190,20 +195,20 @@ def open_library(case: Case, folder: Path) -> Library:
 def take(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Take:
     case = CASES[request.param]
     library = open_library(case, tmp_path_factory.mktemp(request.param))
-    model = learn(library, Settings(), workers=2)
+    model = fit_library(library, FitSettings(), workers=2)
     performer = Performer(model, library.rig, RATE, layers=layers_of(library.rig, model=model))
     state, rows, shown, done = performer.init(case.start), [], [], 0
     for command in case.commands:
         state, row = performer.step(state, command)
         rows.append(row)
-        shown.append(tuple(voice.label for voice in state.voices))
-        for _ in range(0 if isinstance(command, Look) else 150):
-            if performer.done(state):
+        shown.append(tuple(voice.label for voice in state.sources))
+        for _ in range(0 if isinstance(command, LookAt) else 150):
+            if performer.is_done(state):
                 break
             state, row = performer.step(state)
             rows.append(row)
-            shown.append(tuple(voice.label for voice in state.voices))
-        done += performer.done(state)
+            shown.append(tuple(voice.label for voice in state.sources))
+        done += performer.is_done(state)
     idle = []
     for number in range(12 * int(RATE)):
         state, row = performer.step(state, Idle(label=case.start) if number == 0 else None)
@@ -320,7 +325,7 @@ def test_interrupted_at_random_it_does_not_jump(take: Take, seed: int) -> None:
     for _ in range(12):
         label = take.case.labels[random.integers(len(take.case.labels))]
         clip = take.model.space(label).segments[0].clip
-        command = (Transition(label), Idle(label=label), Play(clip))[random.integers(3)]
+        command = (Transition(label), Idle(label=label), PlayClip(clip))[random.integers(3)]
         for frame in range(int(random.integers(4, 36))):
             state, row = take.performer.step(state, command if frame == 0 else None)
             rows.append(row)
@@ -345,7 +350,7 @@ def test_what_is_written_is_what_was_performed(take: Take, tmp_path: Path) -> No
     clip = Clip("scene", own.rig.channels, take.rows, RATE)
     formats.write(Asset([own.character], [clip]), tmp_path / "scene.glb")
     asset = formats.read(tmp_path / "scene.glb")
-    back = rig.of(asset.character())
+    back = rig.rig_of(asset.character())
     animation = asset.animations[0]
     rows = rows_of(back, animation, times_of(animation, RATE), "scene")
     order = [back.character.skeleton.names.index(name) for name in own.character.skeleton.names]

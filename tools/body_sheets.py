@@ -20,12 +20,12 @@ from typing import Any
 import click
 import numpy as np
 
-from understudy import cast, formats, rig
-from understudy.character import Character, Skeleton
+from understudy import cast, formats
+from understudy.character import Character, Skeleton, rig
 from understudy.checks import Array
 from understudy.maths import euler, quaternion
-from understudy.render import Camera, contact_sheet, open_renderer, stage_of, write_png
-from understudy.render.take import Take
+from understudy.render import Camera, contact_sheet, floor_of, open_renderer, write_png
+from understudy.render.take import RenderTake
 
 FIELD_OF_VIEW = radians(22)
 Aim = tuple[str, tuple[float, float, float]]
@@ -287,7 +287,7 @@ def _between(a: Array, b: Array) -> Array:
 
 
 def _row(character: Character, rotations: Array, shapes: tuple[str, ...]) -> Array:
-    found = rig.of(character)
+    found = rig.rig_of(character)
     row = found.rest.copy()
     for joint, joint_name in enumerate(character.skeleton.names):
         place = found.channels.slice(joint_name, "rotation")
@@ -306,7 +306,7 @@ def _moved(character: Character, path: Path, frames: tuple[int, ...]) -> list[Ar
     asset = formats.read(path)
     source = asset.character().skeleton
     clip = asset.animations[0]
-    found = rig.of(asset.character())
+    found = rig.rig_of(asset.character())
     rows = []
     for frame in frames:
         row = found.pose(clip, [clip.start + frame / clip.rate])[0]
@@ -320,7 +320,7 @@ def _moved(character: Character, path: Path, frames: tuple[int, ...]) -> list[Ar
 
 
 def _draw(character: Character, row: Array, azimuth: float, elevation: float, size: int, closeup: str | None) -> Array:
-    take = Take.of_rows(rig.of(character), row[None])
+    take = RenderTake.from_rows(rig.rig_of(character), row[None])
     points = take.draw(0).vertices
     every = np.concatenate(points) if isinstance(points, list) else np.asarray(points).reshape(-1, 3)
     low, high = every.min(axis=0), every.max(axis=0)
@@ -331,7 +331,7 @@ def _draw(character: Character, row: Array, azimuth: float, elevation: float, si
     eye = middle + reach / np.tan(0.5 * FIELD_OF_VIEW) * np.array([sin(a) * cos(e), sin(e), cos(a) * cos(e)])
     camera = Camera(tuple(eye), tuple(middle), FIELD_OF_VIEW, aspect=1.0)
     drawing = take.draw(0)
-    stage = stage_of(take.outlines(), ground=float(low[1]))
+    stage = floor_of(take.outlines(), ground=float(low[1]))
     with open_renderer(2 * size, 2 * size) as renderer:
         picture = renderer.draw(camera, take.surfaces, drawing.vertices, drawing.normals, stage=stage)
     fine = picture[..., :3].reshape(size, 2, size, 2, 3).mean(axis=(1, 3))
@@ -339,7 +339,7 @@ def _draw(character: Character, row: Array, azimuth: float, elevation: float, si
 
 
 def _place(character: Character, row: Array, joint: str) -> Array:
-    found = rig.of(character)
+    found = rig.rig_of(character)
     place = found.joints(row[None])[0, character.skeleton.index(joint), :3, 3]
     return np.asarray(place * [1.0, 1.04 if joint == "Head" else 1.0, 1.0])
 

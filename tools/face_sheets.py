@@ -19,13 +19,13 @@ import click
 import numpy as np
 
 from assets.face.measures import SCALE, metres
-from understudy import cast, rig
+from understudy import cast
 from understudy.cast import FACE_LANDMARKS
-from understudy.character import Asset, Clip
+from understudy.character import Asset, Clip, rig
 from understudy.checks import Array
-from understudy.formats.arkit_names import WEIGHTS
-from understudy.render import Camera, contact_sheet, open_renderer, stage_of, write_png
-from understudy.render.take import Take
+from understudy.formats.arkit_names import SHAPE_NAMES
+from understudy.render import Camera, contact_sheet, floor_of, open_renderer, write_png
+from understudy.render.take import RenderTake
 
 FIELD_OF_VIEW = radians(22)
 QUALITY = 82  # of a JPEG
@@ -49,7 +49,7 @@ def main(what: str, output: Path, size: int, columns: int, azimuth: float, every
     """Draw a sheet of the face."""
     asset = cast.load("face")
     if what == "shapes":
-        names = [name for name in WEIGHTS if only in name]
+        names = [name for name in SHAPE_NAMES if only in name]
         pictures = _draw(asset, _rows(asset, [_example(name) for name in names]), _camera(14.0, *CLOSE), size or 160)
         _write(output, contact_sheet(pictures, names, columns or 9, ""))
     elif what == "views":
@@ -68,7 +68,7 @@ def main(what: str, output: Path, size: int, columns: int, azimuth: float, every
     else:
         take = asset.animation(what)
         times = take.frame_times()[::every]
-        pictures = _draw(asset, rig.of(asset.character()).pose(take, times), _camera(azimuth, *FACE), size or 200)
+        pictures = _draw(asset, rig.rig_of(asset.character()).pose(take, times), _camera(azimuth, *FACE), size or 200)
         _write(output, contact_sheet(pictures, [str(round(t * take.rate)) for t in times], columns or 8, ""))
 
 
@@ -86,26 +86,26 @@ def _example(name: str) -> dict[str, float]:
 
 def _rows(asset: Asset, weights: list[dict[str, float]]) -> Array:
     """(F, C) rows of the rig, one for each set of weights."""
-    found = rig.of(asset.character())
+    found = rig.rig_of(asset.character())
     place = found.channels.slice("Face", "weights")
     assert place is not None  # the face has shapes
     rows = np.tile(found.rest, (len(weights), 1))
     for frame, own in enumerate(weights):
         for name, weight in own.items():
-            rows[frame, place.start + WEIGHTS.index(name)] = weight
+            rows[frame, place.start + SHAPE_NAMES.index(name)] = weight
     return rows
 
 
 def _peaks(asset: Asset, names: list[str]) -> Array:
     """(F, C) rows of the rig at the peaks of takes."""
-    found, takes = rig.of(asset.character()), [asset.animation(name) for name in names]
+    found, takes = rig.rig_of(asset.character()), [asset.animation(name) for name in names]
     return np.concatenate([found.pose(take, [take.moments["peak"]]) for take in takes])
 
 
 def _draw(asset: Asset, rows: Array, camera: Camera, size: int, marks: bool = False) -> list[Array]:
-    found = rig.of(asset.character())
-    take = Take.of(Asset(asset.characters, clips=[Clip("rows", found.channels, rows, 24.0)]))
-    stage = stage_of(take.outlines(), ground=0.0)
+    found = rig.rig_of(asset.character())
+    take = RenderTake.from_asset(Asset(asset.characters, clips=[Clip("rows", found.channels, rows, 24.0)]))
+    stage = floor_of(take.outlines(), ground=0.0)
     with open_renderer(size, size) as renderer:
         drawings = [take.draw(frame) for frame in range(len(take))]
         pictures = [renderer.draw(camera, take.surfaces, d.vertices, d.normals, stage=stage) for d in drawings]

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 from pictures import sheet
 
-from understudy import cast, rig
+from understudy import cast
+from understudy.character import rig
 from understudy.checks import Array
-from understudy.live.layers.blinks import Blinks
-from understudy.live.layers.gaze import Gaze
-from understudy.live.layers.layer import Layer, Moment
+from understudy.perform.layers.blinks import Blinks
+from understudy.perform.layers.gaze import Gaze
+from understudy.perform.layers.layer import Layer, LayerContext
 from understudy.render import show
 
 RATE = 24
@@ -34,20 +35,20 @@ SEED = 1  # whose first jump comes with a blink
 
 
 def main() -> None:
-    played = rig.of(cast.load("dragon").character())
-    gaze, blinks = Gaze.of(played), Blinks.of(played)
+    played = rig.rig_of(cast.load("dragon").character())
+    gaze, blinks = Gaze.from_rig(played), Blinks.from_rig(played)
     assert gaze is not None and blinks is not None
-    centre = np.array(gaze.eyes.centre(gaze.eyes.head.of(played.rest)))
+    centre = np.array(gaze.eyes.centre(gaze.eyes.head.evaluate_row(played.rest)))
     faces = cast.poses("dragon", groups=True)
     rows = []
     for name, offset in POINTS.items():
         face = faces.get(name.partition(",")[0], played.rest)
         rows.append(over([gaze], np.tile(face, (2, 1)), [tuple(centre + offset)] * 2, stillness=1.0)[-1])
-    sheet(show.Take.of_rows(played, np.array(rows), list(POINTS)), "gaze_points", 150, 5, **FRONT)
+    sheet(show.RenderTake.from_rows(played, np.array(rows), list(POINTS)), "gaze_points", 150, 5, **FRONT)
     looks = ["camera"] * 30 + [tuple(centre + ASIDE)] * 30
     rows = over([gaze, blinks], np.tile(played.rest, (60, 1)), looks)[28:44]
     captions = [f"{1000 * frame / RATE:.0f} ms" for frame in range(-1, 15)]
-    sheet(show.Take.of_rows(played, np.array(rows), captions), "gaze_shift", 150, 8, **FRONT)
+    sheet(show.RenderTake.from_rows(played, np.array(rows), captions), "gaze_shift", 150, 8, **FRONT)
 
 
 def over(layers: list[Layer], rows: Array, looks: list, **dials: float) -> list[Array]:
@@ -56,7 +57,7 @@ def over(layers: list[Layer], rows: Array, looks: list, **dials: float) -> list[
     result = []
     for frame, (row, look) in enumerate(zip(rows, looks)):
         for number, layer in enumerate(layers):
-            states[number], row = layer.step(states[number], row, Moment(frame / RATE, 1 / RATE, look, **dials))
+            states[number], row = layer.step(states[number], row, LayerContext(frame / RATE, 1 / RATE, look, **dials))
         result.append(row)
     return result
 

@@ -13,38 +13,39 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from tools.latent import picture
+from tools.latent.overview import draw_overview
 
-from understudy import cast, rig
+from understudy import cast
+from understudy.character import rig
 from understudy.checks import Array
-from understudy.files import written_whole
-from understudy.live.commands import Idle, Move
-from understudy.live.performer import Performer
-from understudy.posespace import Model
-from understudy.render import latent
-from understudy.render.latent_overview import overview
+from understudy.files import write_atomically
+from understudy.perform import PoseModel
+from understudy.perform.commands import GoTo, Idle
+from understudy.perform.runtime.performer import Performer
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
-VIEW = latent.View(size=(680, 524))
+VIEW = picture.LatentView(size=(680, 524))
 SECONDS = 4.0  # for each thing that the performance does
 COLOURS = 96  # of each kind
 COLOURFUL = 50  # of 255, between the strongest and the weakest of red, green and blue
 
 
-def way(model: Model, label: str) -> Array:
+def way(model: PoseModel, label: str) -> Array:
     """(F, Q) a particle that goes from the middle of one clip to that of another, idles, and goes on to a third."""
     space = model.space(label)
-    performer = Performer(model, rig.of(cast.load(model.cast).character()))
+    performer = Performer(model, rig.rig_of(cast.load(model.cast).character()))
     middles = [f"{s.clip}@{0.5 * (len(s) - 1) / space.rate}" for s in space.segments[:3]]
     state = performer.init(label, middles[0])
-    places = [state.voices[0].x]
-    for command in (Move(middles[1]), Idle(), Move(middles[-1]), Idle()):
+    places = [state.sources[0].x]
+    for command in (GoTo(middles[1]), Idle(), GoTo(middles[-1]), Idle()):
         state, _ = performer.step(state, command)
-        places.append(state.voices[0].x)
+        places.append(state.sources[0].x)
         for _ in range(round(SECONDS * performer.rate)):
-            if isinstance(command, Move) and performer.done(state):
+            if isinstance(command, GoTo) and performer.is_done(state):
                 break
             state, _ = performer.step(state)
-            places.append(state.voices[0].x)
+            places.append(state.sources[0].x)
     return np.array(places)
 
 
@@ -60,17 +61,19 @@ def shrink(path: Path) -> None:
         chosen += strip.getpalette()[: 3 * COLOURS]
     palette = Image.new("P", (1, 1))
     palette.putpalette(chosen)
-    with written_whole(path) as temporary:
+    with write_atomically(path) as temporary:
         whole.quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG).save(temporary, format="PNG", optimize=True)
 
 
 def main(source: str, label: str = "happy") -> None:
-    model = Model.load(source)
+    model = PoseModel.load(source)
     space = model.space(label)
     pictures = {name: IMAGES / f"latent_{name}.png" for name in ("space", "bridges", "overview")}
-    latent.picture(space, pictures["space"], trails={"a performance": way(model, label)}, view=VIEW)
-    latent.picture(space, pictures["bridges"], model.bridges, view=VIEW, title=f"{label}, and the ways out of it")
-    overview(model.spaces, model.bridges, pictures["overview"], f"the {model.cast or 'character'}")
+    picture.draw_latent_space(space, pictures["space"], trails={"a performance": way(model, label)}, view=VIEW)
+    picture.draw_latent_space(
+        space, pictures["bridges"], model.bridges, view=VIEW, title=f"{label}, and the ways out of it"
+    )
+    draw_overview(model.spaces, model.bridges, pictures["overview"], f"the {model.cast or 'character'}")
     for path in pictures.values():
         shrink(path)
         sys.stdout.write(f"{path.name}: {path.stat().st_size / 1000:.0f} KB\n")

@@ -23,15 +23,15 @@ import numpy as np
 
 from assets.dragon import measures
 from assets.lint import acting
-from understudy import cast, rig
+from understudy import cast
 from understudy.cast import archive, sheet_library
 from understudy.cast.dope_sheet import Sheet
-from understudy.character import Asset, Channels, Character, Clip, Controls
+from understudy.character import Asset, Channels, Character, Clip, Controls, rig
 from understudy.checks import Array
 from understudy.errors import UnderstudyError
-from understudy.render import Camera, Surface, contact_sheet, open_renderer, stage_of, write_png
-from understudy.render.finish import Finish
-from understudy.render.take import Take
+from understudy.render import Camera, Surface, contact_sheet, floor_of, open_renderer, write_png
+from understudy.render.scene import SurfaceFinish
+from understudy.render.take import RenderTake
 
 FIELD_OF_VIEW = radians(22)
 FIGURE = ((0.0, -0.14, 0.03), 4.6)  # what the camera looks at, and from how far, in head lengths
@@ -115,7 +115,7 @@ def _chosen(sheet: Sheet, span: str | None, every: int | None) -> list[int]:
     return list(range(first, last + 1, every or (1 if span else 3)))
 
 
-def _take(body: Character, sheet: Sheet, frames: list[int], lock_head: bool) -> Take:
+def _take(body: Character, sheet: Sheet, frames: list[int], lock_head: bool) -> RenderTake:
     """A take of the chosen frames only."""
     curves = sheet_library.dragon_library(_controls()).curves(sheet)
     values = curves.sample(np.array(frames) / sheet.rate)
@@ -123,10 +123,10 @@ def _take(body: Character, sheet: Sheet, frames: list[int], lock_head: bool) -> 
     if lock_head:
         kept = [i for i, channel in enumerate(channels) if channel.target.partition(".")[0] not in BODY]
         channels, values = Channels([channels[i] for i in kept]), values[:, kept]
-    return Take.of(Asset([body], clips=[Clip(sheet.name, channels, values, sheet.rate)]))
+    return RenderTake.from_asset(Asset([body], clips=[Clip(sheet.name, channels, values, sheet.rate)]))
 
 
-def _poses(body: Character, names: tuple[str, ...]) -> tuple[list[str], Take]:
+def _poses(body: Character, names: tuple[str, ...]) -> tuple[list[str], RenderTake]:
     """A take with a pose a frame."""
     controls = _controls()
     known = sheet_library.dragon_poses(controls)
@@ -135,8 +135,8 @@ def _poses(body: Character, names: tuple[str, ...]) -> tuple[list[str], Take]:
     if missing or not chosen:
         raise click.UsageError(f"there is no face {', '.join(missing)}; available: {', '.join(known)}")
     rows = np.stack([known[name] for name in chosen])
-    clip = Clip("faces", rig.of(body).channels, rows, 24.0)
-    return chosen, Take.of(Asset([body], clips=[clip]))
+    clip = Clip("faces", rig.rig_of(body).channels, rows, 24.0)
+    return chosen, RenderTake.from_asset(Asset([body], clips=[clip]))
 
 
 def _camera(place: tuple[tuple[float, float, float], float], azimuth: float, elevation: float) -> Camera:
@@ -148,9 +148,9 @@ def _camera(place: tuple[tuple[float, float, float], float], azimuth: float, ele
     return Camera(tuple(eye), tuple(target), FIELD_OF_VIEW, aspect=1.0)
 
 
-def _draw(take: Take, camera: Camera, size: int, black: bool) -> list[Array]:
+def _draw(take: RenderTake, camera: Camera, size: int, black: bool) -> list[Array]:
     outlines = take.outlines()
-    stage = stage_of(outlines, ground=0.0)
+    stage = floor_of(outlines, ground=0.0)
     surfaces = [_black(surface) for surface in take.surfaces] if black else take.surfaces
     with open_renderer(size, size) as renderer:
         drawings = [take.draw(frame) for frame in range(len(take))]
@@ -163,7 +163,7 @@ def _change(before: Array, after: Array) -> float:
 
 def _black(surface: Surface) -> Surface:
     """The same surface, black whatever the light, and without a shadow."""
-    return Surface(surface.triangles, np.zeros(3), Finish(unlit=True), casts_shadow=False)
+    return Surface(surface.triangles, np.zeros(3), SurfaceFinish(unlit=True), casts_shadow=False)
 
 
 def _report(sheet: Sheet) -> None:

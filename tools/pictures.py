@@ -17,10 +17,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from understudy import cast, rig
-from understudy.character import Asset
+from understudy import cast
+from understudy.character import Asset, rig
 from understudy.checks import Array
-from understudy.files import written_whole
+from understudy.files import write_atomically
 from understudy.render import show
 
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
@@ -74,17 +74,17 @@ def main(chosen: list[str]) -> None:
             draw(asset)
 
 
-def sheet(take: show.Take, name: str, size: int, columns: int, captions: bool = True, **view: object) -> None:
+def sheet(take: show.RenderTake, name: str, size: int, columns: int, captions: bool = True, **view: object) -> None:
     """Draw every frame of a take as a contact sheet docs/images/NAME.jpg."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "sheet.png"
-        looked_at = show.View(size=(size, size), supersample=2, **view)  # type: ignore[arg-type]
+        looked_at = show.ViewSettings(size=(size, size), supersample=2, **view)  # type: ignore[arg-type]
         show.contact_sheet(take, path, looked_at, captions=captions, columns=columns)
         picture = Image.open(path).convert("RGB")
     buffer = io.BytesIO()
     picture.save(buffer, "JPEG", quality=84, optimize=True)
     IMAGES.mkdir(exist_ok=True)
-    with written_whole(IMAGES / f"{name}.jpg") as temporary:
+    with write_atomically(IMAGES / f"{name}.jpg") as temporary:
         Path(temporary).write_bytes(buffer.getvalue())
     print(f"{name}.jpg: {len(take)} pictures, {len(buffer.getvalue()) / 1e3:.0f} kB")  # noqa: T201
 
@@ -93,14 +93,14 @@ def poses(asset: Asset) -> None:
     """Every full face, and some poses of single groups, each on an otherwise resting face."""
     known = cast.poses("dragon", groups=True)
     names = [name for name in known if "." not in name] + [f"{g}.{p}" for g in GROUPS for p in SHOWN[g]]
-    played = rig.of(asset.characters[0])
-    take = show.Take.of_rows(played, np.stack([known[name] for name in names]), names)
+    played = rig.rig_of(asset.characters[0])
+    take = show.RenderTake.from_rows(played, np.stack([known[name] for name in names]), names)
     sheet(take, "dragon_poses", 132, 10, target="Head", zoom=1.1, centred=True)
 
 
 def labels(asset: Asset) -> None:
     """A sheet a label, a row a clip."""
-    played = rig.of(asset.characters[0])
+    played = rig.rig_of(asset.characters[0])
     for label in dict.fromkeys(label for clip in asset.animations for label in clip.labels):
         rows, captions = [], []
         for clip in asset.animations:
@@ -108,14 +108,14 @@ def labels(asset: Asset) -> None:
                 times = np.linspace(0.04, 0.97, FRAMES) * clip.duration
                 rows.append(played.pose(clip, times))
                 captions += [f"{clip.name} {time:.1f} s" if i == 0 else f"{time:.1f} s" for i, time in enumerate(times)]
-        take = show.Take.of_rows(played, np.concatenate(rows), captions)
+        take = show.RenderTake.from_rows(played, np.concatenate(rows), captions)
         sheet(take, f"dragon_{label.replace(' ', '_')}", 132, FRAMES, azimuth=radians(22), elevation=radians(5))
 
 
 def quiz(asset: Asset) -> None:
     """Faces at 128 pixels in an order that tells nothing; the key is printed."""
     known = cast.poses("dragon", groups=True)
-    played = rig.of(asset.characters[0])
+    played = rig.rig_of(asset.characters[0])
 
     def row(asked: str | tuple[str, str, float]) -> Array:
         if isinstance(asked, str):
@@ -126,7 +126,7 @@ def quiz(asset: Asset) -> None:
 
     questions = [(word, row(asked)) for word, all_asked in QUIZ.items() for asked in all_asked]
     order = np.random.default_rng(7).permutation(len(questions))
-    take = show.Take.of_rows(played, np.stack([questions[i][1] for i in order]))
+    take = show.RenderTake.from_rows(played, np.stack([questions[i][1] for i in order]))
     view = {"azimuth": radians(18), "elevation": radians(4), "zoom": 1.1, "centred": True}
     sheet(take, "dragon_128", 128, 6, captions=False, target="Head", **view)
     print("key:", ", ".join(f"{n} {questions[i][0]}" for n, i in enumerate(order, 1)))  # noqa: T201

@@ -22,7 +22,7 @@ from benchmarks.serving.server import Server
 from PIL import Image
 from tests.studio.e2e.conftest import CHROMIUM, FLAGS
 
-from understudy.files import written_whole
+from understudy.files import write_atomically
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "studio.gif"
 SIZE = (1280, 720)
@@ -101,7 +101,7 @@ def write(shown: list[tuple[float, bytes]], target: Path) -> int:
     frames = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     times = [at for at, _ in shown]
     lasting = [max(20, round(1e3 * (b - a))) for a, b in itertools.pairwise(times)] + [1000]
-    with written_whole(target) as temporary:
+    with write_atomically(target) as temporary:
         frames[0].save(
             temporary, format="GIF", save_all=True, append_images=frames[1:], duration=lasting, loop=0, optimize=True
         )

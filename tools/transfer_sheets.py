@@ -18,8 +18,8 @@ import numpy as np
 from understudy.checks import Array
 from understudy.cli.options import open_input
 from understudy.render import contact_sheet, open_renderer, write_png
-from understudy.render.show import View, cameras_of
-from understudy.render.take import Take
+from understudy.render.show import ViewSettings, cameras_of
+from understudy.render.take import RenderTake
 
 
 @click.command()
@@ -46,11 +46,11 @@ def main(
     centred: bool,
 ) -> None:
     """Draw SOURCE above TARGET."""
-    above = Take.of(open_input(source), clip, bones=not open_input(source).character().parts)
-    below = Take.of(open_input(target), result)
+    above = RenderTake.from_asset(open_input(source), clip, bones=not open_input(source).character().parts)
+    below = RenderTake.from_asset(open_input(target), result)
     first, last = max(above.times[0], below.times[0]), min(above.times[-1], below.times[-1])
     times = np.linspace(first, last, moments)
-    view = View((size, size), radians(azimuth), supersample=2, centred=centred)
+    view = ViewSettings((size, size), radians(azimuth), supersample=2, centred=centred)
     rows = [_pictures(take, times, view) for take in (above, below)]
     pictures, captions = [], []
     for start in range(0, moments, columns):
@@ -61,7 +61,7 @@ def main(
     write_png(output, contact_sheet(pictures, captions, columns, title))
 
 
-def _pictures(take: Take, times: Array, view: View) -> list[Array]:
+def _pictures(take: RenderTake, times: Array, view: ViewSettings) -> list[Array]:
     cameras, stage = cameras_of(take, view)
     found = []
     with open_renderer(*view.size, view.background, view.backend, view.supersample) as renderer:

@@ -14,7 +14,7 @@ from assets.dragon.shapes import coarse_shapes, fine_shapes
 from understudy import cast
 from understudy.cast import archive
 from understudy.character import Asset, Character
-from understudy.character.layers import Layers
+from understudy.character.controls import RigLayers
 
 
 def character() -> Character:
@@ -24,13 +24,13 @@ def character() -> Character:
     return Character(plain.name, plain.skeleton, plain.parts, layers=layers(body))
 
 
-def layers(body: Body) -> Layers:
+def layers(body: Body) -> RigLayers:
     """Bones, coarse shapes, fine shapes and lattice of a body."""
     controls = dragon_controls()
     places = Places(body.skin)
     shapes = sparse_shapes({**coarse_shapes(body, places), **fine_shapes(body, places)})
     components = driven_components(controls, shapes.names)
-    return Layers(
+    return RigLayers(
         controls,
         components,
         shapes,

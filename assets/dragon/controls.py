@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from assets.dragon.measures import JOINTS, SCALE, SIDED
-from understudy.character.controls import Controls
-from understudy.character.layers import COMPONENTS, Lattice
+from understudy.character.controls import COMPONENTS, Controls, Lattice
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.files import read_text
@@ -312,7 +311,7 @@ def lattice(controls: Controls) -> Lattice:
     cell = (last - first) / (np.array(counts) - 1)
     origin = np.array(JOINTS[LATTICE_JOINT][1])
     point, axis, control, gain = [], [], [], []
-    for number in controls.of_layer("lattice"):
+    for number in controls.indices_in_layer("lattice"):
         name = controls.names[number].removeprefix("lattice.")
         stem, _, side = name.partition(".")
         level, depth, column, way = stem.split("_")

@@ -30,7 +30,7 @@ from assets.sculpting.fields import ramp
 from assets.sculpting.geometry import bezier, facing_out, grid, sweep
 from assets.sculpting.meshing import Patch, held, midline
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 
 EYE_SIDES = 44
 PUPIL_NARROWING = 0.16  # by which the pupil is narrower than tall
@@ -78,7 +78,7 @@ def on_eye(ring: Array, azimuth: Array, pupil: float = 1.0, iris: float = 1.0) -
     angle = np.radians(np.interp(ring, stops, moved))
     narrow = 1 - PUPIL_NARROWING * ramp(PUPIL + 8, PUPIL - 3, ring)
     place = np.stack([np.sin(angle) * np.cos(azimuth) * narrow, np.sin(angle) * np.sin(azimuth), np.cos(angle)], axis=1)
-    return linear.normalise(place) * (1 + CORNEA_BULGE * ramp(np.radians(52), 0, angle))[:, None]
+    return vector.normalise(place) * (1 + CORNEA_BULGE * ramp(np.radians(52), 0, angle))[:, None]
 
 
 def highlights() -> list[Patch]:
@@ -204,9 +204,9 @@ class Fin:
 
 def fin_axes() -> Array:
     """(3, 3) rows: where the fan points, its up, and its front."""
-    out = linear.normalise(np.array(FIN_OUT))
+    out = vector.normalise(np.array(FIN_OUT))
     up = np.array([0.05, 1.0, -0.05])
-    up = linear.normalise(up - out * (up @ out))
+    up = vector.normalise(up - out * (up @ out))
     return np.stack([out, up, np.cross(out, up)])
 
 
@@ -325,7 +325,7 @@ def spikes() -> list[Spike]:
     for number, (y, height) in enumerate(NAPE_SPIKES, len(CROWN_SPIKES) + 1):
         base = sculpt.along_ray([0.0, y, 0.0], [0.0, 0.0, -1.0], 0.2, 0.9)
         outwards = sculpt.unit_gradient(base[None], 0.01)[0] * [0.0, 1.0, 1.0]
-        result.append(_spike(f"Spike{number}", base, linear.normalise(outwards), height, "neck"))
+        result.append(_spike(f"Spike{number}", base, vector.normalise(outwards), height, "neck"))
     return result
 
 
@@ -364,7 +364,7 @@ def _fang(x: float) -> Array:
 
 
 def _straight(root: Array, toward: list[float], length: float) -> Array:
-    return root + linear.normalise(np.array(toward)) * (TOOTH_RINGS[:, None] * length)
+    return root + vector.normalise(np.array(toward)) * (TOOTH_RINGS[:, None] * length)
 
 
 def _in_lips(x: float, above: float, depth: float) -> Array:

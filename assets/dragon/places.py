@@ -39,10 +39,9 @@ from assets.dragon.controls import drive_rules
 from assets.dragon.measures import CORNER, EAR_ROOT, HINGE, SCALE
 from assets.sculpting.fields import ramp, smoothed
 from understudy.cast.archive import area_normals
-from understudy.character.controls import Controls
-from understudy.character.layers import SparseShapes
+from understudy.character.controls import Controls, SparseShapes
 from understudy.checks import Array
-from understudy.maths import euler, linear, quaternion
+from understudy.maths import euler, quaternion, vector
 
 BROW_RIDGE = np.array([(0.075, 0.20, 0.348), (0.195, 0.247, 0.298), (0.335, 0.175, 0.17)])
 ARC_CENTRE = 0.12  # z of the middle axis round which the mouth's line is followed
@@ -204,7 +203,7 @@ class Places:
 def facing(points: Array, triangles: Array) -> Array:
     """(T, 3) normals of triangles, as long as twice their areas."""
     a, b, c = (points[triangles[:, corner]] for corner in range(3))
-    return linear.cross(b - a, c - a)
+    return vector.cross(b - a, c - a)
 
 
 REGIONS = ("brows", "eyes", "nose", "mouth", "jaw", "ears", "neck")
@@ -440,7 +439,7 @@ def sparse_shapes(shapes: Mapping[str, Array]) -> SparseShapes:
         metres = delta * SCALE
         moved = np.flatnonzero(np.linalg.norm(metres, axis=1) >= LEAST_MOTION)
         kept[name] = (moved, metres[moved])
-    return SparseShapes.gathered(kept)
+    return SparseShapes.from_named_deltas(kept)
 
 
 AXES = ("x", "y", "z")

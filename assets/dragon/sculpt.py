@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from assets.dragon.measures import EYE
 from assets.sculpting.meshing import Skinned, mirrored, remesh
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 
 
 def _kernels() -> ModuleType:
@@ -56,8 +56,8 @@ def onto_skin(points: Array, steps: int = 4, longest: float = 0.01) -> Array:
     """Points (M, 3) moved onto the zero set: Newton's p -= d g / |g|^2, no step longer than `longest`."""
     for _ in range(steps):
         d, g = distance(points), gradient(points)
-        move = (d / np.maximum(linear.dot(g, g), 0.2))[:, None] * g
-        points = points - move * np.minimum(1.0, longest / np.maximum(linear.length(move), 1e-9))[:, None]
+        move = (d / np.maximum(vector.dot(g, g), 0.2))[:, None] * g
+        points = points - move * np.minimum(1.0, longest / np.maximum(vector.length(move), 1e-9))[:, None]
     return points
 
 
@@ -75,7 +75,7 @@ def along_ray(origin: ArrayLike, direction: ArrayLike, near: float, far: float) 
 
 def unit_gradient(points: ArrayLike, step: float = 0.004) -> Array:
     """(M, 3) outward unit normals of the sculpture."""
-    return linear.normalise(gradient(points, step), (0.0, 1.0, 0.0))
+    return vector.normalise(gradient(points, step), (0.0, 1.0, 0.0))
 
 
 GRID_STEP = 0.007  # HL of the grid

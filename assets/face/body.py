@@ -28,7 +28,7 @@ from understudy.cast.archive import area_normals
 from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
-from understudy.formats.arkit_names import WEIGHTS
+from understudy.formats.arkit_names import SHAPE_NAMES
 from understudy.maths.colour import to_linear
 
 SKIN_FINISH = material_extra(1.0, specular={"specularFactor": 0.55}, sheen={"sheenColorFactor": [0.14, 0.07, 0.05]})
@@ -243,7 +243,7 @@ def assemble(
             uvs=[] if uvs is None else [uvs],
             colours=colours,
             materials=[replace(MATERIALS[label], textures=textures.get(label, {}))],
-            shapes=Shapes(WEIGHTS, _deltas(group, moved)) if label in SHAPED else None,
+            shapes=Shapes(SHAPE_NAMES, _deltas(group, moved)) if label in SHAPED else None,
         )
         name = FACE if label in SHAPED else label
         parts.append(Part(name, mesh, Skin(np.arange(len(joints)), binds, *influences(group, column))))
@@ -253,7 +253,7 @@ def assemble(
 def _deltas(group: Sequence[Patch], moved: Mapping[str, shapes.Deltas]) -> Array:
     """(52, V, 3) metres of the pieces of one part."""
     blocks = []
-    for name in WEIGHTS:
+    for name in SHAPE_NAMES:
         own = [moved[name].get(patch.name, np.zeros_like(patch.vertices)) for patch in group]
         blocks.append(np.concatenate(own))
     deltas = SCALE * np.stack(blocks)

@@ -32,7 +32,7 @@ from assets.sculpting.fields import ambient, average, ramp, smoothed, unit_gradi
 from assets.sculpting.geometry import bezier, facing_out, grid
 from assets.sculpting.meshing import Patch, held
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 
 EYE_SIDES = 40
 EYE_RINGS = (8.0, 16.5, 22.0, 29.0, 36.0, 42.0, 50.0, 58.0, 66.0, 78.0, 92.0, 108.0)  # degrees from the gaze
@@ -306,7 +306,7 @@ def _tooth_row(name: str, upper: bool) -> Patch:
     vertices, triangles, colours, start = [], [], [], 0
     for x, half in UPPER_TEETH if upper else LOWER_TEETH:
         for side in (1.0, -1.0):
-            along = linear.normalise(np.array([1.0, 0.0, -2 * TEETH_ARCH * x * side]))
+            along = vector.normalise(np.array([1.0, 0.0, -2 * TEETH_ARCH * x * side]))
             axes = np.stack([along, [0.0, 1.0, 0.0], np.cross(along, [0.0, 1.0, 0.0])])
             place = np.array([x * side, height + sign * 0.0006 * (x / 0.03) ** 2, depth - TEETH_ARCH * x * x])
             own, faces = _tooth(np.array(half))

@@ -17,7 +17,7 @@ from assets.face.sculpt import FacePlaces
 from assets.sculpting.clay import turn
 from assets.sculpting.fields import ramp
 from understudy.checks import Array
-from understudy.formats.arkit_names import WEIGHTS
+from understudy.formats.arkit_names import SHAPE_NAMES
 
 CORNER = (CORNER_X, LIP_Y + 0.016, 0.295)
 CHEEK = (0.195, -0.130, 0.265)
@@ -254,7 +254,7 @@ def face_shapes(places: FacePlaces, at_rest: Mapping[str, Array], brow_rings: Ma
     skin = skin_shapes(places)
     carried = {name: _carriers(places, middles) for name, middles in brow_rings.items()}
     result = {}
-    for name in WEIGHTS:
+    for name in SHAPE_NAMES:
         found = {**_lids(name, at_rest), **_gaze(name, at_rest), **_jaw_pieces(name, at_rest)}
         if name in skin:
             found["Skin"] = skin[name]

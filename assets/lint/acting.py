@@ -229,7 +229,7 @@ def motion_path(clip: Curves, controls: Controls, mirrored: bool = False) -> Arr
     values = np.tile(controls.rest, (LIKENESS_SAMPLES, 1))
     values[:, [controls.index(channel.target) for channel in clip.channels]] = clip.sample(times)
     if mirrored:
-        values = controls.mirrored(values)
+        values = controls.mirror_pose(values)
     result: Array = (values - controls.rest) / (controls.high - controls.low)
     return result
 

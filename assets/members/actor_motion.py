@@ -50,7 +50,7 @@ from understudy.character.controls import Controls
 from understudy.character.kinematics import world_transforms
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput
-from understudy.maths import linear, quaternion
+from understudy.maths import quaternion, vector
 from understudy.maths.euler import from_euler
 
 # group.control: (unit, lowest, highest, whether a mirror turns its sign, whether there is a left and a right, meaning)
@@ -148,7 +148,9 @@ def head_rotations(values: Values, chest: Array) -> dict[str, Array]:
     turn = np.radians(heading + values["head.turn"])
     nod = np.radians(values["head.nod"] + BREATH_DEGREES["nod"] * values["neck.breath"])
     world = from_euler(np.stack([turn, nod, np.radians(values["head.roll"])], axis=-1), "yxz")
-    way = quaternion.to_rotation_vector(quaternion.upper(quaternion.multiply(quaternion.conjugate(chest), world)))
+    way = quaternion.to_rotation_vector(
+        quaternion.positive_hemisphere(quaternion.multiply(quaternion.conjugate(chest), world))
+    )
     result = {joint: quaternion.from_rotation_vector(share * way) for joint, share in NECK_SHARES.items()}
     result["Head"] = quaternion.from_rotation_vector((1.0 - sum(NECK_SHARES.values())) * way)
     return result
@@ -258,7 +260,7 @@ def _hips_over_feet(values: Values, feet: list[Foot], rate: float) -> Array:
     onto_left = gaussian_filter1d(in_air[1] - in_air[0], SHIFTING * rate, mode="nearest")  # 1: on the left foot alone
     middle = gaussian_filter1d(0.5 * (left + right), FOLLOWING * rate, axis=0, mode="nearest")
     heading = quaternion.from_axis_angle(UP, np.radians(values["hips.turn"]))
-    across = 0.5 * linear.dot(left - right, quaternion.rotate(heading, [1.0, 0.0, 0.0]))
+    across = 0.5 * vector.dot(left - right, quaternion.rotate(heading, [1.0, 0.0, 0.0]))
     x = values["hips.x"] + SHIFT * onto_left * np.clip(across, 0.0, STANCE)
     keyed = np.stack([x, ACTOR_HIPS + AT_EASE + values["hips.y"], values["hips.z"]], axis=-1)
     result: Array = middle + quaternion.rotate(heading, keyed)

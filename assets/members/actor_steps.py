@@ -48,7 +48,7 @@ from understudy.cast.dope_sheet.sheet import read_number, read_span
 from understudy.character import Skeleton
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import linear, quaternion
+from understudy.maths import quaternion, vector
 
 HEEL_LENGTH = 0.072  # metres from the ankle back to the edge that the heel turns on
 STANCE = 0.125  # metres from the middle to each ankle where nothing is keyed
@@ -104,7 +104,7 @@ def placed(leg: Leg, x: Array, z: Array, lift: Array, turn: Array, roll: Array) 
 def reached(leg: Leg, hip: Array, ankle: Array, stretch: float = 0.9995) -> Array:
     """(F, 3) the ankle, brought nearer to the hip (F, 3) where the leg is too short; gently from 99 % on."""
     way = ankle - hip
-    d = linear.length(way)
+    d = vector.length(way)
     return hip + way * (soft_least(d, leg.length * stretch, 0.004) / np.maximum(d, 1e-9))[..., None]
 
 
@@ -118,25 +118,25 @@ def solved(leg: Leg, hip: Array, ankle: Array, pointing: Array) -> tuple[Array, 
     """Rotations in the world (F, 4) of thigh and shin; `pointing` (F, 3) is where the knee points."""
     a, b = np.linalg.norm(leg.thigh), np.linalg.norm(leg.shin)
     way = ankle - hip
-    d = np.clip(linear.length(way), abs(a - b) + 1e-6, a + b - 1e-9)
-    along = linear.normalise(way)
-    aside = linear.normalise(pointing - along * linear.dot(pointing, along)[..., None])
+    d = np.clip(vector.length(way), abs(a - b) + 1e-6, a + b - 1e-9)
+    along = vector.normalise(way)
+    aside = vector.normalise(pointing - along * vector.dot(pointing, along)[..., None])
     cosine = np.clip((a * a + d * d - b * b) / (2.0 * a * d), -1.0, 1.0)
     knee = hip + a * (cosine[..., None] * along + np.sqrt(1.0 - cosine**2)[..., None] * aside)
-    hinge = linear.normalise(linear.cross(along, aside))  # (F, 3) the knee's axis
+    hinge = vector.normalise(vector.cross(along, aside))  # (F, 3) the knee's axis
     return _turned(leg.thigh, knee - hip, hinge), _turned(leg.shin, ankle - knee, hinge)
 
 
 def _turned(bone: Array, direction: Array, hinge: Array) -> Array:
     """(F, 4) the rotation that lays a bone (3,), whose hinge is square to it and to +Z, along a direction (F, 3)."""
-    rest = _axes(bone[None], linear.cross(bone, FORWARD)[None])
+    rest = _axes(bone[None], vector.cross(bone, FORWARD)[None])
     return quaternion.from_matrix(_axes(direction, hinge) @ np.swapaxes(rest, -1, -2))
 
 
 def _axes(bone: Array, hinge: Array) -> Array:
-    x = linear.normalise(bone)
-    y = linear.normalise(hinge - x * linear.dot(hinge, x)[..., None])
-    return np.stack([x, y, linear.cross(x, y)], axis=-1)
+    x = vector.normalise(bone)
+    y = vector.normalise(hinge - x * vector.dot(hinge, x)[..., None])
+    return np.stack([x, y, vector.cross(x, y)], axis=-1)
 
 
 STEP_LINE = re.compile(r"step\s+([LR])\s+(\S+)((?:\s+\w+=\S+)*)\s*$")

@@ -26,7 +26,7 @@ from assets.sculpting.meshing import Patch, pair
 from understudy.cast.archive import area_normals
 from understudy.character import Image, Material, Texture
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 
 
 def waves(points: Array, frequency: float, seed: int) -> Array:
@@ -121,12 +121,12 @@ def covered_texels(surfaces: Sequence[tuple[Array, Array]], uvs: Sequence[Array]
     t, w = triangle.ravel()[where], weights.reshape(-1, 3)[where][:, :, None]
     corners = np.concatenate([vertices[faces] for vertices, faces in surfaces])
     smooth = np.concatenate([area_normals(vertices, faces)[faces] for vertices, faces in surfaces])
-    normals = linear.normalise((smooth[t] * w).sum(axis=1))
+    normals = vector.normalise((smooth[t] * w).sum(axis=1))
     along_u, along_v = _directions(corners, np.concatenate(uvs))
-    across = linear.normalise(along_u[t] - normals * linear.dot(along_u[t], normals)[:, None])
+    across = vector.normalise(along_u[t] - normals * vector.dot(along_u[t], normals)[:, None])
     up = -along_v[t]
-    up = up - normals * linear.dot(up, normals)[:, None]
-    up = linear.normalise(up - across * linear.dot(up, across)[:, None])
+    up = up - normals * vector.dot(up, normals)[:, None]
+    up = vector.normalise(up - across * vector.dot(up, across)[:, None])
     owner = np.repeat(np.arange(len(surfaces)), [len(faces) for _, faces in surfaces])
     return Texels(where, owner[t], (corners[t] * w).sum(axis=1), normals, across, up, size)
 
@@ -146,12 +146,12 @@ def bumped_normals(cover: Texels, normals: Array, slope: Array) -> Array:
 
     Where the true normal leaves the mesh's by more than 60 degrees, as in the mouth's slit, it is not to be trusted.
     """
-    trust = np.clip(2 * linear.dot(normals, cover.normals), 0, 1)[:, None]
-    normals = linear.normalise(cover.normals + trust * (normals - cover.normals))
-    slope = slope - normals * linear.dot(slope, normals)[:, None]
-    normal = linear.normalise(normals - slope)
+    trust = np.clip(2 * vector.dot(normals, cover.normals), 0, 1)[:, None]
+    normals = vector.normalise(cover.normals + trust * (normals - cover.normals))
+    slope = slope - normals * vector.dot(slope, normals)[:, None]
+    normal = vector.normalise(normals - slope)
     axes = (cover.across, cover.up, cover.normals)
-    return 0.5 + 0.5 * np.stack([linear.dot(normal, axis) for axis in axes], axis=1)
+    return 0.5 + 0.5 * np.stack([vector.dot(normal, axis) for axis in axes], axis=1)
 
 
 def texel_picture(cover: Texels, values: Array, coarser: int = 1) -> Array:

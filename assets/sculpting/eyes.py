@@ -29,7 +29,7 @@ from assets.sculpting.geometry import facing_out, grid
 from assets.sculpting.meshing import Patch, held, pair
 from understudy.character import Image, Texture
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 from understudy.maths.colour import from_hex
 
 EyePaint = Callable[[Array, Array], Array]  # rings (M,) and azimuths (M,) -> colours (M, 3), sRGB
@@ -89,7 +89,7 @@ def glints(eye: ArrayLike, radius: float, looking: Array, table: Sequence[Glint]
     for number, (left, up, size, height) in enumerate(table, 1):
         for side, sign in (("L", 1.0), ("R", -1.0)):
             centre, gaze = np.asarray(eye) * [sign, 1.0, 1.0], looking * [sign, 1.0, 1.0]
-            right = linear.normalise(np.array([1.0, 0.0, 0.0]) - gaze * gaze[0])
+            right = vector.normalise(np.array([1.0, 0.0, 0.0]) - gaze * gaze[0])
             a, b = np.radians(left), np.radians(up)
             toward = np.array([np.sin(a) * np.cos(b), np.sin(b), np.cos(a) * np.cos(b)])
             middle = toward @ np.stack([right, np.cross(gaze, right), gaze])
@@ -102,11 +102,11 @@ def glints(eye: ArrayLike, radius: float, looking: Array, table: Sequence[Glint]
 
 def _disc(middle: Array, radius: float, sides: int = 20) -> Array:
     """(1 + sides, 3) a disc on the unit sphere: its middle, then its rim, a little narrower than tall."""
-    across = linear.normalise(np.cross(middle, [0.0, 1.0, 0.0]))
+    across = vector.normalise(np.cross(middle, [0.0, 1.0, 0.0]))
     up = np.cross(middle, across)
     angle = np.arange(sides) * (2 * np.pi / sides)
     rim = middle + np.tan(radius) * (0.85 * np.cos(angle)[:, None] * across + np.sin(angle)[:, None] * up)
-    return np.concatenate([middle[None], linear.normalise(rim)])
+    return np.concatenate([middle[None], vector.normalise(rim)])
 
 
 BALL_SIDES = 36

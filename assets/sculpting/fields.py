@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 
 
 def ramp(low: ArrayLike, high: ArrayLike, x: ArrayLike) -> Array:
@@ -35,15 +35,15 @@ def gradient(points: Array, of: Field, step: float = 0.003) -> Array:
 
 def unit_gradient(points: Array, of: Field, step: float = 0.004) -> Array:
     """(M, 3) outward unit normals of the sculpture."""
-    return linear.normalise(gradient(points, of, step), (0.0, 1.0, 0.0))
+    return vector.normalise(gradient(points, of, step), (0.0, 1.0, 0.0))
 
 
 def onto(points: Array, of: Field, steps: int = 4, longest: float = 0.01) -> Array:
     """Points (M, 3) moved onto the zero set: Newton's p -= d g / |g|^2, no step longer than `longest`."""
     for _ in range(steps):
         d, g = of(points), gradient(points, of)
-        move = (d / np.maximum(linear.dot(g, g), 0.2))[:, None] * g
-        points = points - move * np.minimum(1.0, longest / np.maximum(linear.length(move), 1e-9))[:, None]
+        move = (d / np.maximum(vector.dot(g, g), 0.2))[:, None] * g
+        points = points - move * np.minimum(1.0, longest / np.maximum(vector.length(move), 1e-9))[:, None]
     return points
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array
-from understudy.maths import linear, quaternion
+from understudy.maths import quaternion, vector
 
 Surface = tuple[Array, Array]
 
@@ -26,7 +26,7 @@ def smooth(points: ArrayLike, count: int) -> Array:
     """
     p = np.asarray(points, dtype=float)
     p = np.concatenate([[2 * p[0] - p[1]], p, [2 * p[-1] - p[-2]]])
-    knots = np.concatenate([[0.0], np.cumsum(np.sqrt(linear.length(np.diff(p, axis=0))))])
+    knots = np.concatenate([[0.0], np.cumsum(np.sqrt(vector.length(np.diff(p, axis=0))))])
     fine = np.linspace(knots[1], knots[-2], 24 * count)
     i = np.clip(np.searchsorted(knots, fine, side="right") - 1, 1, len(p) - 3)
     t = [knots[i + k] for k in (-1, 0, 1, 2)]
@@ -38,7 +38,7 @@ def smooth(points: ArrayLike, count: int) -> Array:
     a = [mix(q[k], q[k + 1], t[k], t[k + 1]) for k in range(3)]
     b = [mix(a[k], a[k + 1], t[k], t[k + 2]) for k in range(2)]
     curve = mix(b[0], b[1], t[1], t[2])
-    length = np.concatenate([[0.0], np.cumsum(linear.length(np.diff(curve, axis=0)))])
+    length = np.concatenate([[0.0], np.cumsum(vector.length(np.diff(curve, axis=0)))])
     even = np.linspace(0.0, length[-1], count)
     result = np.stack([np.interp(even, length, column) for column in curve.T], axis=1)
     result[0], result[-1] = p[1], p[-2]
@@ -85,9 +85,9 @@ def tube(path: ArrayLike, radii: ArrayLike, sides: int, up: ArrayLike) -> Surfac
     """
     path = np.asarray(path, dtype=float)
     radii = np.broadcast_to(np.asarray(radii, dtype=float), (len(path),))
-    tangent = linear.normalise(np.gradient(path, axis=0))
-    side = linear.normalise(linear.cross(np.broadcast_to(np.asarray(up, dtype=float), path.shape), tangent))
-    normal = linear.cross(tangent, side)
+    tangent = vector.normalise(np.gradient(path, axis=0))
+    side = vector.normalise(vector.cross(np.broadcast_to(np.asarray(up, dtype=float), path.shape), tangent))
+    normal = vector.cross(tangent, side)
     angle = 2 * np.pi * np.arange(sides) / sides
     spokes = np.cos(angle)[:, None] * side[:, None] + np.sin(angle)[:, None] * normal[:, None]
     rings = path[:, None] + radii[:, None, None] * spokes
@@ -114,9 +114,9 @@ def helix(start: ArrayLike, end: ArrayLike, radius: float, turns: float, count: 
     Over the first and last turn the coil closes in to half its radius, as a spring's ends do where they are hooked in.
     """
     start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
-    axis = linear.normalise(end - start)
-    u = linear.perpendicular(axis)
-    v = linear.cross(axis, u)
+    axis = vector.normalise(end - start)
+    u = vector.perpendicular(axis)
+    v = vector.cross(axis, u)
     t = np.linspace(0.0, 1.0, count)
     away = np.cos(2 * np.pi * turns * t)[:, None] * u + np.sin(2 * np.pi * turns * t)[:, None] * v
     near_end = np.clip(np.minimum(t, 1 - t) * turns, 0.0, 1.0)
@@ -147,7 +147,7 @@ def placed(surface: Surface, axis: ArrayLike, degrees: float, offset: ArrayLike)
 def signed_volume(vertices: Array, triangles: Array) -> float:
     """V = 1/6 sum a . (b x c) over the triangles: positive where a closed surface faces out."""
     a, b, c = np.moveaxis(vertices[triangles], 1, 0)
-    return float(linear.dot(a, linear.cross(b, c)).sum() / 6)
+    return float(vector.dot(a, vector.cross(b, c)).sum() / 6)
 
 
 def grid(rows: int, columns: int, around: bool = False) -> Array:
@@ -163,7 +163,7 @@ def grid(rows: int, columns: int, around: bool = False) -> Array:
 def facing_out(vertices: Array, triangles: Array, centre: ArrayLike | None = None) -> tuple[Array, Array]:
     """The surface with its triangles turned so that, on the whole, they face away from `centre`."""
     corners = vertices[triangles]
-    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = vector.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     away = corners.mean(axis=1) - (vertices.mean(axis=0) if centre is None else np.asarray(centre))
     return vertices, triangles if (facing * away).sum() > 0 else triangles[:, ::-1]
 
@@ -182,10 +182,10 @@ def sweep(path: Array, radii: Array, sides: int, flat: float = 1.0, half: bool =
     `flat` squeezes the rings along x. With `half` only the left half is made, of sides / 2 + 1 columns, for a path in
     the plane x = 0.
     """
-    tangent = linear.normalise(np.gradient(path, axis=0))
+    tangent = vector.normalise(np.gradient(path, axis=0))
     x = np.array([1.0, 0.0, 0.0])
-    side = linear.normalise(x - tangent * tangent[:, :1])
-    up = linear.cross(tangent, side)
+    side = vector.normalise(x - tangent * tangent[:, :1])
+    up = vector.cross(tangent, side)
     angle: Array
     if half:
         angle = np.linspace(-0.5 * np.pi, 0.5 * np.pi, sides // 2 + 1)
@@ -221,10 +221,10 @@ def oval_tube(path: Array, high: Array, deep: Array, sides: int, up: ArrayLike) 
 
     Ring r has the vertices r sides ... , the first of them on its top; the last two close the ends.
     """
-    tangent = linear.normalise(np.gradient(path, axis=0))
+    tangent = vector.normalise(np.gradient(path, axis=0))
     upwards = np.broadcast_to(np.asarray(up, dtype=float), path.shape)
-    top = linear.normalise(upwards - tangent * linear.dot(upwards, tangent)[:, None])
-    side = linear.cross(tangent, top)
+    top = vector.normalise(upwards - tangent * vector.dot(upwards, tangent)[:, None])
+    side = vector.cross(tangent, top)
     angle = np.arange(sides) * (2 * np.pi / sides)
     rings = (
         path[:, None]

@@ -20,7 +20,7 @@ from numba import prange
 from numba.extending import register_jitable
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
+from understudy.maths.jit import compile_kernel
 
 
 @register_jitable
@@ -140,7 +140,7 @@ def solids_at_points(rows: Array, points: Array) -> Array:
     return out
 
 
-@compiled()
+@compile_kernel()
 def cover_texels(uvs: Array, size: int, triangle: Array, weights: Array) -> None:
     """Fill triangle (size, size), -1 where none, and weights (size, size, 3) barycentric, from corners (T, 3, 2).
 

@@ -24,7 +24,7 @@ from understudy.cast.archive import area_normals
 from understudy.character import Character, Material, Mesh, Part, Shapes, Skeleton, Skin, Texture
 from understudy.character.kinematics import world_transforms_numpy
 from understudy.checks import Array
-from understudy.maths import linear
+from understudy.maths import vector
 from understudy.maths.colour import to_linear
 
 ISOTROPIC = {"checksurfdist": False, "featuredeg": 180}
@@ -77,7 +77,7 @@ def symmetric(work: Any, of: Field) -> Skinned:
         vertices = onto(vertices, of, steps=1)
         vertices[middle, 0] = 0.0
     corners = vertices[triangles]
-    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = vector.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     if (facing * gradient(corners.mean(axis=1), of)).sum() < 0:
         triangles = triangles[:, ::-1]
     return mirrored(vertices, triangles, middle)
@@ -94,7 +94,7 @@ def modelled(of: Field, low: ArrayLike, high: ArrayLike, step: float, edge: floa
     vertices, triangles = mesh.vertex_matrix().copy(), mesh.face_matrix().astype(np.int64)
     vertices = onto(vertices, of)
     corners = vertices[triangles]
-    facing = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    facing = vector.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     if (facing * gradient(corners.mean(axis=1), of)).sum() < 0:
         triangles = triangles[:, ::-1]
     return Skinned(vertices, triangles, np.arange(len(vertices)))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from understudy.expression import Sequence
-from understudy.expression.acting.crowd import crowd
-from understudy.expression.graph import FaceGraph, build
+from understudy.express import ExpressionSequence
+from understudy.express.acting.crowds import crowd
+from understudy.express.graph import FaceGraph, build
 
 SHRINKING = 0.2
 COMPONENTS = 20
@@ -36,7 +36,7 @@ class Recognition:
     rows: dict[float, float]
 
     @classmethod
-    def of(cls, takes: Many[Sequence], faces: int, words: Many[str]) -> Recognition:
+    def of(cls, takes: Many[ExpressionSequence], faces: int, words: Many[str]) -> Recognition:
         """Over `faces` performances a dial, as many of each label, and as many of the words; takes are of weights."""
         look = Sides(takes[0].names)
         shown: list[bool] = []
@@ -106,7 +106,7 @@ class Discriminants:
         return self.labels[int(np.argmin(np.einsum("kc,cd,kd->k", off, self.precision, off)))]
 
 
-def _halves(takes: Many[Sequence]) -> Iterator[tuple[list[Sequence], list[Sequence]]]:
+def _halves(takes: Many[ExpressionSequence]) -> Iterator[tuple[list[ExpressionSequence], list[ExpressionSequence]]]:
     labels = sorted({take.label for take in takes})
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)

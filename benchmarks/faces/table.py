@@ -8,11 +8,11 @@ from time import process_time
 from typing import NamedTuple
 
 import numpy as np
+from benchmarks.measures.express import Fidelity, fidelity
 
-from understudy.expression import Sequence
-from understudy.expression.acting.synthesis import act
-from understudy.expression.graph import Traced, dead_ends, raw_bytes, traced
-from understudy.expression.graph.fidelity import Fidelity, fidelity
+from understudy.express import ExpressionSequence
+from understudy.express.acting.synthesis import act
+from understudy.express.graph import BuildTrace, build_with_trace, dead_ends, raw_bytes
 
 SMOOTHING = 1.0  # sigmoids, as in the paper
 
@@ -54,7 +54,7 @@ PAPER = (
 class Measured:
     """The same columns of ours; times are of the processor."""
 
-    traced: Traced
+    traced: BuildTrace
     build: float  # seconds
     nodes: float  # per cent saved
     data: float  # per cent saved
@@ -67,10 +67,10 @@ class Measured:
         return not any(len(dead_ends(region)) for region in self.traced.graph.regions)
 
 
-def measured(takes: Many[Sequence], **options: float) -> Measured:
+def measured(takes: Many[ExpressionSequence], **options: float) -> Measured:
     """Build a graph of the takes and measure it."""
     start = process_time()
-    made = traced(takes, **options)  # type: ignore[arg-type]
+    made = build_with_trace(takes, **options)  # type: ignore[arg-type]
     build = process_time() - start
     graph = made.graph
     return Measured(
@@ -83,7 +83,7 @@ def measured(takes: Many[Sequence], **options: float) -> Measured:
     )
 
 
-def synthesis(made: Traced, repeats: int = 3) -> float:
+def synthesis(made: BuildTrace, repeats: int = 3) -> float:
     """Milliseconds of a performance of one label, smoothed, from neutral and back: the median over labels and seeds."""
     graph = made.graph
     act(graph, graph.labels[0])

@@ -12,11 +12,11 @@ import numpy as np
 from benchmarks.measure import HERE
 
 from understudy import cast
-from understudy.expression import Sequence
-from understudy.expression.from_clips import sequences_of
-from understudy.expression.preparing import prepared
-from understudy.expression.regions import landmark_names
-from understudy.rig import of
+from understudy.character.rig import rig_of
+from understudy.express import ExpressionSequence
+from understudy.express.from_clips import sequences_of
+from understudy.express.preprocessing import preprocess
+from understudy.express.regions import landmark_names
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", HERE.parents[1] / "shared" / "data"))
 WIDTH, HEIGHT = 270, 380  # pixels of the paper's faces
@@ -24,22 +24,22 @@ CALM = 0.15  # of a peak's displacement
 
 
 @cache
-def face_takes(rate: float) -> tuple[Sequence, ...]:
+def face_takes(rate: float) -> tuple[ExpressionSequence, ...]:
     """The face's 70 clips as prepared takes of 68 landmarks in the picture plane, in pixels."""
     asset = cast.load("face")
     clips = [*asset.clips, *asset.curves]
-    takes = prepared(sequences_of(of(asset.characters[0]), clips, cast.FACE_LANDMARKS, rate=rate))
+    takes = preprocess(sequences_of(rig_of(asset.characters[0]), clips, cast.FACE_LANDMARKS, rate=rate))
     return tuple(in_pixels(takes))
 
 
 @cache
-def weight_takes(rate: float) -> tuple[Sequence, ...]:
+def weight_takes(rate: float) -> tuple[ExpressionSequence, ...]:
     """The same clips as takes of the ARKit weights that they move."""
     asset = cast.load("face")
-    return tuple(prepared(sequences_of(of(asset.characters[0]), [*asset.clips, *asset.curves], rate=rate)))
+    return tuple(preprocess(sequences_of(rig_of(asset.characters[0]), [*asset.clips, *asset.curves], rate=rate)))
 
 
-def real_takes(rate: float | None = None) -> list[Sequence]:
+def real_takes(rate: float | None = None) -> list[ExpressionSequence]:
     """The segments of a recorded take, named by their strongest shape; empty where the data is not at hand."""
     home = DATA / "derived_face"
     if not home.is_dir():
@@ -53,8 +53,8 @@ def real_takes(rate: float | None = None) -> list[Sequence]:
             label = re.sub("(Left|Right)?=.*", "", row["top_shapes"])
             start, end = _about(points, start, peak, end)
             name = f"{label} {row['peak_s']}"
-            takes.append(Sequence(name, label, points[start : end + 1], 30.0, peak - start, landmark_names()))
-    return in_pixels(prepared(takes, rate=rate))
+            takes.append(ExpressionSequence(name, label, points[start : end + 1], 30.0, peak - start, landmark_names()))
+    return in_pixels(preprocess(takes, rate=rate))
 
 
 def _about(points: np.ndarray, start: int, peak: int, end: int) -> tuple[int, int]:
@@ -68,8 +68,8 @@ def _about(points: np.ndarray, start: int, peak: int, end: int) -> tuple[int, in
     return int(low[low < peak].max(initial=start)), int(low[low > peak].min(initial=end))
 
 
-def in_pixels(takes: list[Sequence]) -> list[Sequence]:
+def in_pixels(takes: list[ExpressionSequence]) -> list[ExpressionSequence]:
     """Seen from the front, the mean neutral face as large as the paper's: of the same area."""
     base = np.mean([take.points[0] for take in takes], axis=0)[:, :2]
     scale = np.sqrt(WIDTH * HEIGHT / np.prod(np.ptp(base, axis=0)))
-    return [take.changed(points=take.points[:, :, :2] * scale) for take in takes]
+    return [take.with_fields(points=take.points[:, :, :2] * scale) for take in takes]

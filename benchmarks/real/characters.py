@@ -11,12 +11,12 @@ import numpy as np
 from understudy import cast
 from understudy.character import Asset, Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER
+from understudy.character.rig import DirectRig
 from understudy.checks import Array
-from understudy.errors import InvalidInput, listed
+from understudy.edit import handles
+from understudy.errors import InvalidInput, join_names
 from understudy.formats import registry
-from understudy.keyframes import automatic
 from understudy.maths import euler, quaternion
-from understudy.rig import DirectRig
 
 DATA = Path(os.environ.get("UNDERSTUDY_TEST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
 
@@ -42,7 +42,7 @@ def animation(file: str, name: str) -> Clip | Curves:
     found = [each for each in (*asset(file).clips, *asset(file).curves) if each.name.endswith(name)]
     if not found:
         names = [each.name for each in (*asset(file).clips, *asset(file).curves)]
-        raise InvalidInput(f"{file} has no animation {name!r}; it has {listed(names)}")
+        raise InvalidInput(f"{file} has no animation {name!r}; it has {join_names(names)}")
     return found[0]
 
 
@@ -62,4 +62,4 @@ def turned_by_angles(file: str, name: str, joints: list[str], times: Array, rate
                 curves.append(Curve(Channel(joint, "euler", ("x", "y", "z")), times, angles, BEZIER))
             else:
                 curves.append(Curve(Channel(joint, kind), times[:1], values[:1]))
-    return automatic.smooth(Curves(name, curves, rate=rate))
+    return handles.smooth_tangents(Curves(name, curves, rate=rate))

@@ -13,15 +13,15 @@ import numpy as np
 from benchmarks.real.characters import animation, asset, rig
 
 from understudy.character import Curve, Curves
+from understudy.character.rig import DirectRig
 from understudy.checks import Array
-from understudy.keyframes.angles import to_euler
-from understudy.keyframes.automatic import clamped, smooth
-from understudy.keyframes.goals import Contact, Edit, Hold, Limit, Move, Pin, Point
-from understudy.keyframes.preparing import keyed
-from understudy.keyframes.problem import Problem, prepare
-from understudy.keyframes.requests import measure
+from understudy.edit.edit_list_actions import key_at_times
+from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
+from understudy.edit.handles import clamp_tangents, smooth_tangents
+from understudy.edit.rotation_curves import to_euler
+from understudy.edit.solver.problem import EditProblem, prepare_problem
+from understudy.edit.solver.targets import measure_targets
 from understudy.maths import quaternion
-from understudy.rig import DirectRig
 
 CHARACTERS = (
     "gltf_kaykit/Knight.glb",
@@ -47,7 +47,7 @@ class Drag:
     rig: DirectRig
     curves: Curves
     edit: Edit
-    problem: Problem
+    problem: EditProblem
     kind: str  # what is held
 
 
@@ -85,7 +85,7 @@ def _feasible(file: str, kind: str, rng: np.random.Generator) -> Drag | None:
     wide = {"start": span[0] - 0.01, "stop": span[1] + 0.01} if rng.random() < 0.2 and kind != "contact" else {}
     wide = {key: float(np.clip(value, curves.start, curves.end)) for key, value in wide.items()}
     edit = Edit(moves, **held, limits=limits, edges=str(rng.choice(["smooth", "broken"])), **wide)
-    problem = prepare(own, curves, edit)
+    problem = prepare_problem(own, curves, edit)
     solution = _solution(own, problem, way, rng)
     if solution is None:
         return None
@@ -154,10 +154,10 @@ def keys_of_a_clip(file: str, rng: np.random.Generator) -> Curves:
     gaps = rng.integers(4, 15, int(rng.integers(2, 5))) / RATE
     gaps *= min(1.0, 0.95 * source.duration / gaps.sum())
     first = source.start + rng.uniform(0, source.duration - gaps.sum())
-    curves = keyed(source, np.concatenate([[first], first + np.cumsum(gaps)]).tolist(), "smooth")
+    curves = key_at_times(source, np.concatenate([[first], first + np.cumsum(gaps)]).tolist(), "smooth")
     curves = replace(curves, rate=RATE)
     if rng.random() < 0.3:
-        curves = clamped(curves)
+        curves = clamp_tangents(curves)
     return to_euler(curves, str(rng.choice(["xyz", "zyx", "yxz"]))) if rng.random() < 0.5 else curves
 
 
@@ -169,7 +169,7 @@ def own_keys(curves: Curves, rng: np.random.Generator) -> Curves:
             keep = np.arange(len(curve)) != rng.integers(1, len(curve) - 1)
             curve = Curve(curve.channel, curve.times[keep], curve.values[keep])
         changed.append(curve)
-    return smooth(replace(curves, curves=tuple(changed)))
+    return smooth_tangents(replace(curves, curves=tuple(changed)))
 
 
 def planted(own: DirectRig, curves: Curves, joint: str, span: tuple[float, float]) -> Curves:
@@ -273,7 +273,7 @@ def random_limits(curves: Curves, rng: np.random.Generator) -> tuple[Limit, ...]
     return tuple(limits)
 
 
-def _solution(own: DirectRig, problem: Problem, way: str, rng: np.random.Generator) -> Curves | None:
+def _solution(own: DirectRig, problem: EditProblem, way: str, rng: np.random.Generator) -> Curves | None:
     """The curves with tangents that move the point noticeably and keep what is held; None where none was found."""
     t = problem.tangents
     if not t.count:
@@ -285,19 +285,19 @@ def _solution(own: DirectRig, problem: Problem, way: str, rng: np.random.Generat
         if v is None:
             scale *= 0.5
             continue
-        moved = measure(problem.states, t, problem.moves, v, problem.size, slopes=False)
+        moved = measure_targets(problem.states, t, problem.moves, v, problem.size, slopes=False)
         went = moved.angle if way == "turn" else moved.distance
         if 0.5 * wanted < went < 2 * wanted and moved.angle < 1.0:
-            return t.applied(v)
+            return t.apply_to_curves(v)
         scale *= float(np.clip(wanted / max(went, 1e-9), 0.2, 4.0))
     return None
 
 
-def brought_back(problem: Problem, v: Array) -> Array | None:
+def brought_back(problem: EditProblem, v: Array) -> Array | None:
     """The nearest tangents to v, within their bounds, that keep what is held at all times; None where not found."""
     t, before = problem.tangents, np.inf
     for _ in range(12):
-        held = measure(problem.states, t, problem.dense, v, problem.size)
+        held = measure_targets(problem.states, t, problem.dense, v, problem.size)
         off = float(np.abs(held.residual).max(initial=0.0))
         if off < MET:
             return v
@@ -310,12 +310,12 @@ def brought_back(problem: Problem, v: Array) -> Array | None:
     return None
 
 
-def _moves(own: DirectRig, curves: Curves, point: Point, at: float, way: str) -> tuple[Move, ...]:
+def _moves(own: DirectRig, curves: Curves, point: Point, at: float, way: str) -> tuple[MovePoint, ...]:
     place, turn = state(own, curves, point, np.array([at]))
     x, y, z = place[0].tolist()
     qx, qy, qz, qw = quaternion.from_matrix(turn[0]).tolist()
     to = None if way == "turn" else (x, y, z)
-    return (Move(point, at, to=to, turn_to=None if way == "move" else (qx, qy, qz, qw)),)
+    return (MovePoint(point, at, to=to, turn_to=None if way == "move" else (qx, qy, qz, qw)),)
 
 
 def state(own: DirectRig, curves: Curves, point: Point, times: Array) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ import numpy as np
 from understudy import formats
 from understudy.character import Asset, Character, Mesh, Part, Skeleton, Skin, kinematics
 from understudy.character.skeleton import depth_first
-from understudy.maths import linear, transform
+from understudy.maths import transform, vector
 
 DECIMETRE = 0.1  # metres
 MOST = 4  # influences of a vertex
@@ -35,9 +35,9 @@ def makehuman(folder: Path) -> Asset:
         for end in ("head", "tail")
     ]
     binds = np.tile(np.eye(4), (len(names), 1, 1))
-    binds[:, :3, 1] = linear.normalise(ends[1] - ends[0], (0.0, 1.0, 0.0))
-    binds[:, :3, 0] = linear.perpendicular(binds[:, :3, 1])
-    binds[:, :3, 2] = linear.cross(binds[:, :3, 0], binds[:, :3, 1])
+    binds[:, :3, 1] = vector.normalise(ends[1] - ends[0], (0.0, 1.0, 0.0))
+    binds[:, :3, 0] = vector.perpendicular(binds[:, :3, 1])
+    binds[:, :3, 2] = vector.cross(binds[:, :3, 0], binds[:, :3, 1])
     binds[:, :3, 3] = ends[0]
 
     body = mesh.triangles[mesh.extra["group_of"] == mesh.extra["groups"].index("body")]

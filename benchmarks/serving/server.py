@@ -19,9 +19,9 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 def prepared(folder: Path) -> None:
     """A project with the dragon on stage, performing."""
-    from understudy.studio.perform.models import adopt, with_model
+    from understudy.studio.perform.models import copy_into_project, with_model
+    from understudy.studio.server import open_all
     from understudy.studio.session import Session
-    from understudy.studio.starting import open_all
 
     learned()  # kept in out/
 
@@ -30,7 +30,7 @@ def prepared(folder: Path) -> None:
         await session.start()
         await open_all(session, ["dragon"])
         character = session.document.characters[0].id
-        entry = await asyncio.to_thread(adopt, session, ROOT / "out" / "dragon.understudy", character)
+        entry = await asyncio.to_thread(copy_into_project, session, ROOT / "out" / "dragon.understudy", character)
         session.change(with_model(session.document, entry), "adopt")
         await session.show(character, "model", entry.id)
         await session.stop()

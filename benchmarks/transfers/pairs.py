@@ -16,14 +16,13 @@ from benchmarks.real.characters import DATA
 
 from understudy import cast, formats
 from understudy.character import Asset
-from understudy.retarget.body import Body, body_of
-from understudy.retarget.mapping import learn
-from understudy.retarget.markers import markers_of
-from understudy.retarget.motions import sources_of
-from understudy.retarget.pairs import Pairs, read_pairs
-from understudy.retarget.source import Source, source_of
-from understudy.retarget.spring_limbs import limbs_by_name
-from understudy.retarget.transfer import Stage, stage_of
+from understudy.character.body.markers import markers_of
+from understudy.character.body.mass import Body, body_of
+from understudy.transfer.mapping import fit_mapping
+from understudy.transfer.pairs import PosePairs, read_pairs, sources_of
+from understudy.transfer.physics.spring_limbs import limbs_by_name
+from understudy.transfer.pipeline import TransferTarget, prepare_target
+from understudy.transfer.source import SourceMotion, source_of
 
 HERE = Path(__file__).resolve().parent
 CHARACTERS = ("lamp", "penguin", "squirrel")
@@ -43,9 +42,9 @@ class Case:
 
     name: str
     asset: Asset  # of the character
-    motions: dict[str, Source]  # at the motions' own rates
+    motions: dict[str, SourceMotion]  # at the motions' own rates
     source_body: Body
-    pairs: Pairs
+    pairs: PosePairs
 
     @property
     def height(self) -> float:
@@ -57,14 +56,16 @@ class Case:
         """How far joints turn."""
         return cast.limits(self.name) or None if self.name in CHARACTERS else None
 
-    def stage(self) -> Stage:
+    def stage(self) -> TransferTarget:
         """The character made ready, with the shared model."""
         target = self.asset.character()
-        return stage_of(target, self.pairs, learn(self.pairs), limits=self.limits, springs=limbs_by_name(target))
+        return prepare_target(
+            target, self.pairs, fit_mapping(self.pairs), limits=self.limits, springs=limbs_by_name(target)
+        )
 
 
 @cache
-def actor() -> tuple[dict[str, Source], Body]:
+def actor() -> tuple[dict[str, SourceMotion], Body]:
     """The actor's six emotions."""
     return sources_of(cast.load("actor"), "actor"), cast.body("actor")
 
@@ -96,7 +97,7 @@ def case_of(name: str) -> Case:
     return cast_case(name) if name in CHARACTERS else real_case(name)
 
 
-def _pairs(path: Path, motions: dict[str, Source], asset: Asset) -> Pairs:
+def _pairs(path: Path, motions: dict[str, SourceMotion], asset: Asset) -> PosePairs:
     target = asset.character()
     markers = markers_of(target, skip=[limb.joints[0] for limb in limbs_by_name(target)])
     return read_pairs(path, motions, target, markers=markers, own=asset)

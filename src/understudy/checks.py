@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from understudy.errors import InvalidInput, nearest
+from understudy.errors import InvalidInput, spelling_hint
 
 Array = NDArray[Any]
 
@@ -126,7 +126,7 @@ def one_of(value: str, name: str, available: Iterable[str]) -> str:
     known = tuple(available)
     if value not in known:
         listed = ", ".join(map(repr, known[:40])) + (", ..." if len(known) > 40 else "") if known else "none"
-        raise InvalidInput(f"there is no {name} {value!r}{nearest(value, known)}; available: {listed}")
+        raise InvalidInput(f"there is no {name} {value!r}{spelling_hint(value, known)}; available: {listed}")
     return value
 
 

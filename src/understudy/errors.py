@@ -47,13 +47,13 @@ class MissingExtra(UnderstudyError):
         super().__init__(f"{purpose} needs an optional part: pip install 'understudy[{extra}]'")
 
 
-def listed(names: Iterable[str], most: int = 5) -> str:
+def join_names(names: Iterable[str], most: int = 5) -> str:
     """Names for a sentence, each once, cut short: `'Hips', 'Spine' and 30 more`."""
     known = list(dict.fromkeys(names))
     return ", ".join(map(repr, known[:most])) + (f" and {len(known) - most} more" if len(known) > most else "")
 
 
-def nearest(word: object, known: Iterable[str]) -> str:
+def spelling_hint(word: object, known: Iterable[str]) -> str:
     """A hint for a sentence, where a word is nearly one that is known: ` (did you mean 'Idle'?)`."""
     close = get_close_matches(str(word), list(known), 1)
     return f" (did you mean {close[0]!r}?)" if close else ""

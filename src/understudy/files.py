@@ -11,10 +11,10 @@ from pathlib import Path
 from understudy.errors import BadFile, InvalidInput
 
 # One gigabyte: the largest animated characters in use are a tenth of that, and reading may need twice its size.
-LARGEST_FILE = 1 << 30
+MAX_FILE_BYTES = 1 << 30
 
 
-def read_bytes(path: str | Path, largest: int = LARGEST_FILE) -> bytes:
+def read_bytes(path: str | Path, largest: int = MAX_FILE_BYTES) -> bytes:
     """The content of a file that exists, is a file, and is not larger than the bound."""
     path = Path(path)
     try:
@@ -30,7 +30,7 @@ def read_bytes(path: str | Path, largest: int = LARGEST_FILE) -> bytes:
         raise BadFile(path, f"cannot be read: {error.strerror or error}") from None
 
 
-def read_text(path: str | Path, largest: int = LARGEST_FILE) -> str:
+def read_text(path: str | Path, largest: int = MAX_FILE_BYTES) -> str:
     """The content of a text file: UTF-8, with or without a byte-order mark, or Latin-1 where that does not decode."""
     data = read_bytes(path, largest)
     if b"\0" in data[:4096]:
@@ -42,7 +42,7 @@ def read_text(path: str | Path, largest: int = LARGEST_FILE) -> str:
 
 
 @contextmanager
-def written_whole(path: str | Path) -> Iterator[Path]:
+def write_atomically(path: str | Path) -> Iterator[Path]:
     """A temporary path beside `path`, renamed onto it when the block ends well and removed when it does not.
 
     with written_whole("walk.glb") as temporary: temporary.write_bytes(data)

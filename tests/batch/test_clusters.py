@@ -43,7 +43,7 @@ def test_an_extra_that_is_not_installed_is_named(name, extra, monkeypatch):
 
 def test_a_scheduler_that_does_not_answer_is_an_error(monkeypatch):
     pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    monkeypatch.setattr(clusters, "CONNECT_TIMEOUT_SECONDS", 0.5)
     with pytest.raises(InvalidInput, match=r"^there is no Dask scheduler at dask://127\.0\.0\.1:9: "):
         batch.run(jobs_to_do.square, range(3), cluster="dask://127.0.0.1:9")
 

@@ -14,27 +14,25 @@ from tests.blender.blender import Order, look
 from tests.data_folder import data_file
 from tests.studio.edit.robot import robot
 
-from understudy import rig
-from understudy.character import Asset, Curves
+from understudy.character import Asset, Curves, rig
+from understudy.edit.goals import Pin, Point
+from understudy.edit.reduce import reduce_keys
+from understudy.edit.solver.free_columns import RigCache, character_size
 from understudy.formats import read
-from understudy.keyframes.freedom import character_size
-from understudy.keyframes.goals import Pin, Point
-from understudy.keyframes.ground import Ground
-from understudy.keyframes.reduce import reduce
-from understudy.studio.edit.gestures import Drag, Goal
-from understudy.studio.edit.holding import Held
-from understudy.studio.edit.view import View
-from understudy.studio.exporting import on_every_frame, write_asset
-from understudy.studio.stage.packing import Packer
+from understudy.studio.edit.constraints import Constraints
+from understudy.studio.edit.drags import DragTarget, PointDrag
+from understudy.studio.edit.view import EditView
+from understudy.studio.export import key_every_frame, write_asset
+from understudy.studio.viewport.packing import FramePacker
 
 TOLERANCE = 1e-3  # of the height
 
 
 def fox() -> tuple[Asset, Curves]:
     asset = read(data_file("gltf_khronos/Fox.glb"))
-    own = rig.of(asset.characters[0])
+    own = rig.rig_of(asset.characters[0])
     walk = next(each for each in asset.curves if each.name == "Walk")
-    return asset, reduce(walk, own, 0.01 * character_size(own), rotations="euler").curves
+    return asset, reduce_keys(walk, own, 0.01 * character_size(own), rotations="euler").curves
 
 
 def flying() -> tuple[Asset, Curves]:
@@ -52,20 +50,20 @@ def flying() -> tuple[Asset, Curves]:
 def test_blender_shows_what_the_page_showed(make, moved: str, pinned: tuple[str, ...], tmp_path: Path) -> None:
     asset, curves = make()
     character = asset.characters[0]
-    own = rig.of(character)
+    own = rig.rig_of(character)
     size = character_size(own)
-    ground = Ground(own)
-    view = View(ground, Packer(own), curves, curves.start, curves.duration)
+    ground = RigCache(own)
+    view = EditView(ground, FramePacker(own), curves, curves.start, curves.duration)
     points = [Point(name) for name in (moved, *pinned)]
     view.show_points(list(enumerate(points)))
-    held = Held(tuple(Pin(point, orientation=False) for point in points[1:]), (), (), (), {})
+    held = Constraints(tuple(Pin(point, orientation=False) for point in points[1:]), (), (), (), {})
     time = curves.start + 0.4 * curves.duration
-    gesture = Drag(ground, curves, points[0], time, False, held, "smooth")
-    step = gesture.drag(Goal(to=tuple(np.add(gesture.place, (0.0, 0.04 * size, 0.02 * size)))))
+    gesture = PointDrag(ground, curves, points[0], time, False, held, "smooth")
+    step = gesture.drag(DragTarget(to=tuple(np.add(gesture.place, (0.0, 0.04 * size, 0.02 * size)))))
     view.show(step.curves)
     assert step.distance < 0.02 * size and np.abs(step.curves.sample([time]) - curves.sample([time])).max() > 1e-4
     edited = Curves("edited", step.curves.curves, rate=step.curves.rate)
-    write_asset(character, [on_every_frame(edited)], tmp_path / "edited.glb", lambda done, total: None)
+    write_asset(character, [key_every_frame(edited)], tmp_path / "edited.glb", lambda done, total: None)
     frames = np.arange(view.frame_count)
     [shown] = look([Order(tmp_path / "edited.glb", "edited", edited.rate, frames.tolist())], tmp_path)
     vertices = own.vertices(own.rest[None])[0]

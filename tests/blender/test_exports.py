@@ -18,8 +18,8 @@ from tests.data_folder import DATA, data_files
 
 from understudy import cast
 from understudy.character import Asset, Clip, Curves
+from understudy.character.rig import DirectRig
 from understudy.formats import read, write
-from understudy.rig import DirectRig
 
 CHARACTERS = [
     *data_files("gltf_quaternius/*.glb"),
@@ -54,7 +54,7 @@ class Trial:
         """Each character's rig with its rows at the times."""
         for character in self.asset.characters:
             rig = DirectRig(character)
-            moved = len(rig.unmatched(self.animation.channels)) < len(self.animation.channels)
+            moved = len(rig.unmatched_channels(self.animation.channels)) < len(self.animation.channels)
             yield rig, rig.pose(self.animation, self.times) if moved else np.tile(rig.rest, (len(self.times), 1))
 
     def parts(self) -> list[tuple[str, np.ndarray]]:

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from addons.blender import fcurves as f
+from addons.blender.fcurves import channel_of_fcurve, from_fcurves
 from tests.blender.blender import HERE, ensure_blender
-from tests.keyframes.random_curves import random_curve, smooth_turn, walk
+from tests.edit.random_curves import random_curve, smooth_turn, walk
 
 from understudy.character import Channel, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER, LINEAR, STEP
-from understudy.keyframes import fcurves as f
-from understudy.keyframes.angles import rotations
-from understudy.keyframes.from_fcurves import from_fcurves, meaning
+from understudy.edit.rotation_curves import sample_rotations
 from understudy.maths import transform
 
 FPS, FIRST = 24.0, 1.0
@@ -93,7 +93,7 @@ def local(curves: Curves, skeleton: Skeleton, times: np.ndarray) -> np.ndarray:
     for curve in curves.curves:
         joint = skeleton.index(curve.channel.target)
         if curve.channel.kind in ("rotation", "euler"):
-            q[:, joint] = rotations(curve, times)
+            q[:, joint] = sample_rotations(curve, times)
         else:
             (t if curve.channel.kind == "translation" else s)[:, joint] = curve.sample(times)
     return transform.compose(t, q, s)
@@ -130,12 +130,12 @@ def test_blender_evaluates_our_curves_and_poses_our_joints(segments: int | None,
 
 
 def _column(curves: Curves, fcurve: f.FCurve) -> Curve:
-    target, kind, _ = meaning(fcurve)
+    target, kind, _ = channel_of_fcurve(fcurve)
     return next(c for c in curves.curves if (c.channel.target, c.channel.kind) == (target, kind))
 
 
 def _index(curves: Curves, fcurve: f.FCurve) -> int:
-    return _column(curves, fcurve).channel.columns.index(meaning(fcurve)[2])
+    return _column(curves, fcurve).channel.columns.index(channel_of_fcurve(fcurve)[2])
 
 
 def test_bones_that_are_turned_at_rest(tmp_path: Path) -> None:

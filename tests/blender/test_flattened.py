@@ -8,8 +8,8 @@ from tests.blender.blender import Order, look
 
 from understudy import cast
 from understudy.character import Asset
+from understudy.character.rig import LayeredRig, flatten_asset
 from understudy.formats import write
-from understudy.rig import LayeredRig, flatten
 
 TOLERANCE = 1.05e-3  # of the height: what flattening may cost, and Blender's single precision
 
@@ -20,7 +20,7 @@ def test_the_dragon_in_blender_moves_as_its_rig_does(tmp_path, ending):
         pytest.importorskip("pxr")
     dragon = cast.load("dragon")
     animation = dragon.animations[0]
-    flat = flatten(Asset(dragon.characters, curves=[animation]))
+    flat = flatten_asset(Asset(dragon.characters, curves=[animation]))
     path = tmp_path / f"dragon{ending}"
     write(flat, path)
     rig = LayeredRig(dragon.characters[0])

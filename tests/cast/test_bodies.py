@@ -15,8 +15,8 @@ from assets.sculpting.joints import twin
 from understudy import cast
 from understudy.cast import archive
 from understudy.character import Character, Mesh, Skin
+from understudy.character.rig import DirectRig
 from understudy.maths import euler
-from understudy.rig import DirectRig
 
 BODIES = ("penguin", "squirrel", "actor")
 HEIGHTS = {"penguin": (0.96, 1.00), "squirrel": (1.05, 1.15), "actor": (2.08, 2.16)}

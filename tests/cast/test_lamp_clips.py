@@ -12,8 +12,8 @@ from assets.sculpting.fields import ramp
 from understudy import cast
 from understudy.cast.dope_sheet import tracks
 from understudy.character import Asset
+from understudy.character.rig import DirectRig
 from understudy.errors import InvalidInput
-from understudy.rig import DirectRig
 
 CLIPS = lamp.CLIPS
 

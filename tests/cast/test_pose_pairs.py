@@ -10,8 +10,8 @@ import pytest
 from understudy import cast
 from understudy.errors import InvalidInput
 from understudy.maths.euler import to_euler
-from understudy.retarget.pairs import Pairs, read_pairs
-from understudy.retarget.source import Source, source_of
+from understudy.transfer.pairs import PosePairs, read_pairs
+from understudy.transfer.source import SourceMotion, source_of
 
 MEMBERS = ("lamp", "penguin", "squirrel")
 ROUNDED = 1.0  # degrees: files hold tenths of turns in another order, which near 90 degrees of x is up to one of these
@@ -19,13 +19,13 @@ JUMPS = {"rage", "joy", "side_hop", "startle", "leap", "over", "shock"}
 
 
 @lru_cache(maxsize=1)
-def sources() -> dict[str, Source]:
+def sources() -> dict[str, SourceMotion]:
     asset = cast.load("actor")
     return {clip.name: source_of(asset, clip) for clip in asset.clips}
 
 
 @lru_cache(maxsize=3)
-def pairs_of(name: str) -> Pairs:
+def pairs_of(name: str) -> PosePairs:
     return read_pairs(cast.pairs(name), sources(), cast.load(name).character())
 
 

@@ -31,29 +31,29 @@ def controls(**changes: Any) -> Controls:
 @given(st.lists(st.floats(-60, 60), min_size=6, max_size=6))
 def test_a_mirror_twice_is_nothing(row: list[float]) -> None:
     known = controls()
-    np.testing.assert_array_equal(known.mirrored(known.mirrored(np.array(row))), row)
+    np.testing.assert_array_equal(known.mirror_pose(known.mirror_pose(np.array(row))), row)
     # what is within the ranges stays within them
     inside = known.clip(np.array(row))
-    np.testing.assert_array_equal(known.clip(known.mirrored(inside)), known.mirrored(inside))
+    np.testing.assert_array_equal(known.clip(known.mirror_pose(inside)), known.mirror_pose(inside))
 
 
 def test_left_and_right_change_places_and_odd_ones_their_sign() -> None:
     known = controls()
     assert known.mirror.tolist() == [2, 1, 0, 4, 3, 5]
-    np.testing.assert_array_equal(known.mirrored(np.array([1, 20, 0.5, 10, -5, 1.2])), [0.5, -20, 1, 5, -10, 1.2])
-    np.testing.assert_array_equal(known.mirrored(known.rest), known.rest)
+    np.testing.assert_array_equal(known.mirror_pose(np.array([1, 20, 0.5, 10, -5, 1.2])), [0.5, -20, 1, 5, -10, 1.2])
+    np.testing.assert_array_equal(known.mirror_pose(known.rest), known.rest)
 
 
 def test_found_by_name_group_region_and_layer() -> None:
     known = controls()
     assert (known.index("head.turn"), len(known), "head.nod" in known) == (1, 6, False)
     assert known.group("brows.raise.L") == "brows"
-    assert known.of_region("eyes").tolist() == [3, 4, 5]
-    assert known.of_layer("lattice").tolist() == []
+    assert known.indices_in_region("eyes").tolist() == [3, 4, 5]
+    assert known.indices_in_layer("lattice").tolist() == []
     with pytest.raises(InvalidInput, match=r"no control 'head.nod' \(did you mean 'head.turn'\?\); available: 'brows."):
         known.index("head.nod")
     with pytest.raises(InvalidInput, match="no region 'feet'"):
-        known.of_region("feet")
+        known.indices_in_region("feet")
 
 
 def test_values_are_held_within_the_ranges() -> None:

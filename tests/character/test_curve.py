@@ -115,7 +115,7 @@ def test_curves_sample_to_a_clip_with_continuous_rotations() -> None:
 
 def test_what_happens_and_named_moments_stay_with_a_clip() -> None:
     told = {"about": "a step", "moments": {"off": 0.25}}
-    clip = Curves("step", [Curve(MOVE, [0, 1], np.zeros((2, 3)))], rate=24, **told).clip(12).resampled(48)
+    clip = Curves("step", [Curve(MOVE, [0, 1], np.zeros((2, 3)))], rate=24, **told).clip(12).resample(48)
     assert (clip.about, dict(clip.moments)) == ("a step", {"off": 0.25})
     with pytest.raises(TypeError):
         clip.moments["on"] = 0.5  # type: ignore[index]
@@ -127,7 +127,7 @@ def test_a_trusted_bezier_curve_is_the_checked_one() -> None:
     times, values = np.array([0.0, 1.0, 3.0]), np.arange(9.0).reshape(3, 3)
     handles = np.full((3, 3, 2), 0.4)
     one = Curve(MOVE, times, values, BEZIER, handles, handles)
-    two = Curve.trusted_bezier(MOVE, times, values, handles, handles)
+    two = Curve.bezier_from_checked_arrays(MOVE, times, values, handles, handles)
     at = np.linspace(-1, 4, 50)
     assert np.array_equal(one.sample(at), two.sample(at))
     assert (two.extrapolation, two.segments.tolist()) == (one.extrapolation, one.segments.tolist())

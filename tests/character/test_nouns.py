@@ -26,7 +26,7 @@ TWO = [[0, 1, 2], [0, 2, 3]]
 
 
 def test_skeleton_sorted_puts_parents_first_and_says_how() -> None:
-    skeleton, order = Skeleton.sorted(["hand", "hip", "arm"], [2, -1, 1], np.arange(9).reshape(3, 3))
+    skeleton, order = Skeleton.from_unsorted(["hand", "hip", "arm"], [2, -1, 1], np.arange(9).reshape(3, 3))
     assert skeleton.names == ("hip", "arm", "hand")
     assert skeleton.parents.tolist() == [-1, 0, 1]
     assert order.tolist() == [1, 2, 0]
@@ -53,7 +53,7 @@ def test_bad_skeletons(names: list[str], parents: list[int], words: str) -> None
 
 def test_cycle_is_refused() -> None:
     with pytest.raises(InvalidInput, match="cycle"):
-        Skeleton.sorted(["a", "b", "c"], [-1, 2, 1], np.zeros((3, 3)))
+        Skeleton.from_unsorted(["a", "b", "c"], [-1, 2, 1], np.zeros((3, 3)))
 
 
 def test_frozen_data_has_frozen_arrays() -> None:
@@ -139,7 +139,7 @@ def test_clip_checks_values_and_resamples() -> None:
     seen = Clip("take", [Channel("LFHD", "marker")], [[0, 0, 0], [np.nan] * 3], 100)
     assert np.isnan(seen.values[1]).all()
     ramp = Clip("ramp", channels, np.outer(np.arange(25), [1, 2, 3]), 24, start=0.5)
-    np.testing.assert_allclose(ramp.resampled(60).sample(ramp.times), ramp.values, atol=1e-9)
+    np.testing.assert_allclose(ramp.resample(60).sample(ramp.times), ramp.values, atol=1e-9)
     assert ramp.duration == 1
     assert ramp.times[0] == 0.5
 

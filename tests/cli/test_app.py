@@ -58,7 +58,7 @@ def test_completion_scripts(understudy, shell: str) -> None:
     ("statement", "allowed"),
     [
         ("from understudy.cli.app import run; run(['--help'])", ()),
-        ("import understudy.formats, understudy.rig", ("numpy",)),
+        ("import understudy.formats, understudy.character.rig", ("numpy",)),
     ],
 )
 def test_heavy_imports_only_where_used(statement: str, allowed: tuple[str, ...]) -> None:

@@ -9,14 +9,15 @@ import pytest
 
 from understudy import cast, formats
 from understudy.cli.demo import SCENES
-from understudy.live.commands import KINDS
-from understudy.live.script import OneOf, parse
-from understudy.live.script_check import Repertoire
-from understudy.posespace.library import Library
+from understudy.perform.commands import COMMAND_KINDS
+from understudy.perform.library import ClipLibrary
+from understudy.perform.script import ModelVocabulary, OneOf, parse_script
 
 
 def scene(who: str):
-    return parse((resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8"), who)
+    return parse_script(
+        (resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8"), who
+    )
 
 
 @pytest.mark.long
@@ -34,16 +35,16 @@ def test_it_leaves_a_video_a_file_a_model_and_the_script(understudy, tmp_path: P
 @pytest.mark.parametrize("who", SCENES)
 def test_scenes_name_what_their_characters_have(who: str) -> None:
     asset = cast.load(who)
-    library = Library.of(asset, rate=24)
+    library = ClipLibrary.from_asset(asset, rate=24)
     clips = {take.clip: take.duration for take in library.takes}
-    scene(who).check(Repertoire(library.labels, tuple(cast.poses(who)), clips))
+    scene(who).check(ModelVocabulary(library.labels, tuple(cast.poses(who)), clips))
 
 
 def test_the_dragons_scene_has_every_command() -> None:
     script = scene("dragon")
     every = [*script.steps, *(step for set_ in script.sets.values() for variant in set_ for step in variant.steps)]
     words = {step.action.word for step in every if not isinstance(step.action, OneOf)}
-    assert words == set(KINDS) and any(isinstance(step.action, OneOf) for step in every)
+    assert words == set(COMMAND_KINDS) and any(isinstance(step.action, OneOf) for step in every)
     dials = {
         name for step in every for name in ("liveliness", "stillness") if getattr(step.action, name, None) is not None
     }

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.data_folder import data_file
-from tests.keyframes import puppets
+from tests.edit import puppets
 
 from understudy import formats
 from understudy.character import Asset
-from understudy.rig import of
+from understudy.character.rig import rig_of
 
 MOVE = '[[edit]]\nname = "higher"\npoint = "hand"\ntime = 0.25\nby = [0, 0.05, 0]\n'
 FAR = '[[edit]]\npoint = "hand"\ntime = 0.25\nto = [9, 9, 9]\n'
@@ -33,7 +33,7 @@ def script(tmp_path: Path, text: str) -> Path:
 
 def hand(path: Path, clip: str = "wave", time: float = 0.25) -> np.ndarray:
     asset = formats.read(path)
-    rig = of(asset.character())
+    rig = rig_of(asset.character())
     return rig.joints(rig.pose(asset.animation(clip), [time]))[0, 3, :3, 3]
 
 

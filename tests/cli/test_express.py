@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from tests.expression.acting.puppet import puppet
+from tests.express.acting.puppet import puppet
 
 from understudy import formats
 from understudy.cli.app import run
-from understudy.expression.graph import stored
-from understudy.expression.reading import read_recording
+from understudy.express.graph import face_graph
+from understudy.express.manifest import read_recording
 
 Command = Callable[..., tuple[int, bytes, str]]
 MANIFEST = """
@@ -68,14 +68,14 @@ def test_a_manifest_becomes_a_graph(understudy: Command, folder: Path, tmp_path:
     told = json.loads(out)
     assert code == 0 and told["labels"] == ["happy", "shocked"] and told["takes"] == 6
     assert [region["name"] for region in told["regions"]] == ["mouth", "brows"]
-    assert stored.load(target).labels == ("happy", "shocked")
+    assert face_graph.load(target).labels == ("happy", "shocked")
 
 
 def test_a_character_with_labelled_clips_becomes_a_graph(understudy: Command, folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "g.understudy"
     code, _, err = understudy("express", "build", folder / "puppet.glb", "-o", target, "--compression", 0.2)
     assert code == 0 and "labels: happy, shocked" in err
-    assert stored.load(target).labels == ("happy", "shocked")
+    assert face_graph.load(target).labels == ("happy", "shocked")
 
 
 @pytest.mark.parametrize("ending", ["glb", "gltf", "csv", "npz"])
@@ -141,7 +141,7 @@ def test_a_film_becomes_weights(
     understudy: Command, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command alone: what is found in pictures, and how it is solved for, is tested where that is done."""
-    from understudy.expression import capture
+    from understudy.express import face_capture
 
     seen = {}
 
@@ -149,9 +149,11 @@ def test_a_film_becomes_weights(
         seen.update(how, vertices=vertices)
         weights = np.linspace(0.0, 1.0, 12)[:, None] * [1.0, 0.5]
         turns, shifts = np.tile(np.eye(3), (12, 1, 1)), np.zeros((12, 3))
-        return capture.Solution(("jawOpen", "browInnerUp"), weights, turns, shifts, np.full(12, 0.7), 24.0), ("seen",)
+        return face_capture.FaceSolution(("jawOpen", "browInnerUp"), weights, turns, shifts, np.full(12, 0.7), 24.0), (
+            "seen",
+        )
 
-    monkeypatch.setattr(capture, "capture", watched)
+    monkeypatch.setattr(face_capture, "capture", watched)
     (tmp_path / "marks.txt").write_text("".join(f"lm{n:02d} {n % 12}\n" for n in range(68)))
     asked = ("express", "capture", "me.mp4", "--character", folder / "puppet.glb", "--neutral", 0.5, "--json")
     code, out, _ = understudy(*asked, "--landmarks", tmp_path / "marks.txt", "-o", tmp_path / "me.csv")

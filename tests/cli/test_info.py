@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.character.rig.layered_character import character
 from tests.cli.conftest import flag
-from tests.rig.layered_character import character
 
 from understudy.character import Asset, Channel, Character, Clip, Curve, Curves
 from understudy.cli.info import summary

@@ -9,7 +9,7 @@ import pytest
 
 from understudy.errors import BadFile
 from understudy.formats import read
-from understudy.opening import open_model
+from understudy.perform.model_character import open_model
 
 
 def test_a_label_a_clip_name(acrobat_model: Path) -> None:
@@ -111,13 +111,13 @@ def test_what_cannot_be_learned(understudy, acrobat_file: Path, tmp_path: Path) 
 
 
 def test_an_interruption_says_how_to_go_on(understudy, acrobat_file: Path, tmp_path: Path, monkeypatch) -> None:
-    from understudy.posespace import learning
+    from understudy.perform import training
 
     def stop(*given, **named):
         (Path(f"{tmp_path / 'x.understudy'}.part") / "bow.space").write_bytes(b"learned")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learning, "learn", stop)
+    monkeypatch.setattr(training, "fit_library", stop)
     code, _, err = understudy("learn", acrobat_file, "-o", tmp_path / "x.understudy")
     assert code == 130 and "goes on from there" in err
     assert (tmp_path / "x.understudy.part").is_dir() and not (tmp_path / "x.understudy").exists()

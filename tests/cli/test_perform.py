@@ -14,7 +14,7 @@ from PIL import Image
 
 from understudy import formats
 from understudy.character import Asset
-from understudy.rig import DirectRig
+from understudy.character.rig import DirectRig
 
 SCRIPT = """
 rate = 24

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.keyframes import puppets
+from tests.edit import puppets
 
 from understudy import formats
 from understudy.character import Asset, Curves
-from understudy.rig import of
+from understudy.character.rig import rig_of
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def dense_file(tmp_path: Path) -> Path:
 
 
 def places(asset: Asset, clip: str = "wave") -> np.ndarray:
-    rig = of(asset.character())
+    rig = rig_of(asset.character())
     return rig.joints(rig.pose(asset.animation(clip), np.linspace(0, 1, 25)))[..., :3, 3]
 
 

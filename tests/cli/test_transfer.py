@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.retarget.small import RATE, actor, hopper
+from tests.transfer.small import RATE, actor, hopper
 
 from understudy.character import Asset, Character, Clip
-from understudy.cli.transfer_work import Wish, open_motions
+from understudy.cli.transfer_work import TransferRequest, open_motions
 from understudy.formats import read, write
 
 Run = Callable[..., tuple[int, str, str]]
@@ -230,7 +230,7 @@ def test_the_units_of_a_file_whose_reader_guesses(run_cli: Run, folder: Path) ->
         assert code == 0 and "were taken to be" not in told, told
         code, told, _ = run_cli("transfer", "suggest", str(folder / "play.bvh"), "--to", "lamp", "--units", unit)
         assert code == 0
-        sizes.append(open_motions(str(folder / "play.bvh"), Wish(units=unit))[1]["play"].points)
+        sizes.append(open_motions(str(folder / "play.bvh"), TransferRequest(units=unit))[1]["play"].points)
     np.testing.assert_allclose(sizes[0], 10 * sizes[1], atol=1e-9)
 
 

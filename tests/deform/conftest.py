@@ -1,13 +1,15 @@
-"""Every law of the deformers is tested on the compiled kernels and on their NumPy twins."""
+"""Examples that several tests of deformers share."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from tests.deform.tubes import tube
+
+from understudy.deform.examples import Examples
 
 
-@pytest.fixture(params=["compiled", "numpy"])
-def way(request, monkeypatch):
-    if request.param == "compiled":
-        pytest.importorskip("numba")
-    monkeypatch.setenv("UNDERSTUDY_NUMBA", "1" if request.param == "compiled" else "0")
-    return request.param
+@pytest.fixture(scope="session")
+def bending() -> Examples:
+    """A tube in twelve poses, with weights."""
+    return tube(np.linspace(0, 1.8, 12), np.linspace(0, 1.2, 12))

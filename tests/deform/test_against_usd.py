@@ -7,12 +7,18 @@ import pytest
 from tests.data_folder import data_file
 from tests.deform.cases import rigid_matrices, skin
 
-from understudy.deform.dual import dual_blend
-from understudy.deform.linear import linear_blend
-from understudy.deform.shapes import add_shapes, prepare
+from understudy.character.skinning.blend_shapes import add_shapes, prepare
+from understudy.character.skinning.dual_quaternion import dual_blend
+from understudy.character.skinning.linear import linear_blend
 
 pxr = pytest.importorskip("pxr")
-from pxr import Gf, Usd, UsdGeom, UsdSkel, Vt  # noqa: E402
+from pxr import (
+    Gf,
+    Usd,
+    UsdGeom,
+    UsdSkel,
+    Vt,  # noqa: E402
+)
 
 BLEND = {"classicLinear": linear_blend, "dualQuaternion": dual_blend}
 

@@ -9,14 +9,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 from tests.deform import tubes
 
-from understudy.deform import registry, stored
-from understudy.deform.deformer import Deformer, Examples
+from understudy.deform import deformer
+from understudy.deform.deformer import Deformer
+from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput
 
 NEAR = 2e-5  # of size: float32 positions, and sums of some ten of them
 SAME = 1e-4  # of size: two fits that differ only in the order of sums, for methods that iterate
 
-every_method = pytest.mark.parametrize("name", list(registry.METHODS))
+every_method = pytest.mark.parametrize("name", list(deformer.METHODS))
 
 
 @functools.cache
@@ -26,7 +27,7 @@ def examples():
 
 @functools.cache
 def fitted(name):
-    return registry.method(name).fit(examples(), seed=3)
+    return deformer.method_class(name).fit(examples(), seed=3)
 
 
 def poses():
@@ -101,7 +102,7 @@ def test_order_of_vertices_is_kept(name):
         e.joints[order],
         e.names,
     )
-    other = registry.method(name).fit(mixed, seed=3).deform_reference(poses())
+    other = deformer.method_class(name).fit(mixed, seed=3).deform_reference(poses())
     assert np.abs(other - fitted(name).deform_reference(poses())[:, order]).max() < SAME * e.size
 
 
@@ -114,7 +115,7 @@ def test_units_of_the_rest_mesh_do_not_matter(name):
         100 * e.rest, e.triangles, smaller, e.transforms, e.vertices, e.parents, e.weights, e.joints, e.names
     )
     assert abs(other.size - e.size) < 1e-9
-    found = registry.method(name).fit(other, seed=3).deform_reference(poses())
+    found = deformer.method_class(name).fit(other, seed=3).deform_reference(poses())
     assert np.abs(found - fitted(name).deform_reference(poses())).max() < SAME * e.size
 
 
@@ -137,8 +138,8 @@ def test_is_near_the_examples_it_was_fitted_to(name):
 @every_method
 def test_saved_is_the_same(name, tmp_path):
     path = tmp_path / "skin.npz"
-    stored.save(fitted(name), path)
-    again = stored.load(path)
+    deformer.save(fitted(name), path)
+    again = deformer.load(path)
     assert type(again) is type(fitted(name))
     assert np.array_equal(again.deform(poses()), fitted(name).deform(poses()))
 
@@ -154,9 +155,9 @@ def test_missing_joints_are_named(name):
 @every_method
 def test_two_examples_do(name):
     """From two poses every method either makes a finite skin, or says how many it needs."""
-    few = examples().only([3, 8])
+    few = examples().subset([3, 8])
     try:
-        result = registry.method(name).fit(few).deform(poses())
+        result = deformer.method_class(name).fit(few).deform(poses())
     except InvalidInput as error:
         assert "example poses or more" in str(error)
     else:
@@ -166,4 +167,4 @@ def test_two_examples_do(name):
 
 def test_an_unknown_method_lists_the_known():
     with pytest.raises(InvalidInput, match="'linear'"):
-        registry.method("nothing")
+        deformer.method_class("nothing")

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from tests.deform import tubes
 
-from understudy.deform.deformer import Examples, settings_of, sound_triangles
-from understudy.deform.linear_fit import LinearSettings
+from understudy.deform.deformer import settings_of
+from understudy.deform.examples import Examples, sound_triangles
+from understudy.deform.methods.linear import LinearSettings
 from understudy.errors import InvalidInput
 
 
@@ -58,7 +59,7 @@ def test_splits_into_what_is_fitted_and_what_is_held_out():
     mask[[0, 3, 11]] = True
     assert np.array_equal(e.split(mask)[0].vertices, fit.vertices)
     with pytest.raises(InvalidInput, match="numbered 0 to 11"):
-        e.only([12])
+        e.subset([12])
 
 
 def test_the_rest_pose_moves_nothing():
@@ -75,7 +76,7 @@ def test_triangles_without_area_are_counted():
 
 def test_too_few_poses_are_counted():
     with pytest.raises(InvalidInput, match="2 example poses or more, but there is 1"):
-        tubes.standard().only([1]).at_least(2, "this")
+        tubes.standard().subset([1]).require_poses(2, "this")
 
 
 def test_settings_are_named():

@@ -7,10 +7,10 @@ import pytest
 from tests.data_folder import data_file
 from tests.deform.cases import rigid_matrices
 
-from understudy.deform import registry
-from understudy.deform.blend_shapes import BlendShapes
-from understudy.deform.deformer import Examples
-from understudy.deform.linear_fit import LinearSkin
+from understudy.deform import deformer
+from understudy.deform.examples import Examples
+from understudy.deform.methods.blend_shapes import BlendShapes
+from understudy.deform.methods.linear import LinearSkin
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def sequence():
     triangles = np.concatenate((quads[:, :3], quads[:, [0, 2, 3]]))
     joints = np.tile(np.arange(len(bind)), (len(rest), 1))
     whole = Examples(rest, triangles, np.linalg.inv(bind), moves @ bind, frames, parents, weights, joints)
-    return whole.only(np.arange(0, len(frames), 16)), whole.only(np.arange(8, len(frames), 16))
+    return whole.subset(np.arange(0, len(frames), 16)), whole.subset(np.arange(8, len(frames), 16))
 
 
 def rms(made, e):
@@ -43,13 +43,13 @@ def rms(made, e):
 
 def test_fitted_weights_are_as_good_as_the_artists(sequence):
     fit, held = sequence
-    assert rms(LinearSkin.fit(fit, {"influences": 4}), held) < 1.2 * rms(LinearSkin.given(fit), held)
+    assert rms(LinearSkin.fit(fit, {"influences": 4}), held) < 1.2 * rms(LinearSkin.from_artist_weights(fit), held)
 
 
 @pytest.mark.parametrize("name", ["multi-weight", "animation-space", "eigenskin"])
 def test_richer_methods_come_nearer(sequence, name):
     fit, held = sequence
-    assert rms(registry.method(name).fit(fit), held) < rms(LinearSkin.fit(fit), held)
+    assert rms(deformer.method_class(name).fit(fit), held) < rms(LinearSkin.fit(fit), held)
 
 
 def test_shapes_of_a_real_face_are_found_from_its_dials():

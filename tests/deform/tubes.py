@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from understudy.deform.deformer import Examples
+from understudy.deform.examples import Examples
 
 LENGTH, RADIUS, SOFT = 2.0, 0.2, 0.3  # metres; the bend is spread over SOFT on either side of the elbow
 

@@ -10,7 +10,7 @@ from tests.data_folder import data_file, data_files
 
 from understudy.character import Asset, Channel, Character, Clip, Skeleton, kinematics
 from understudy.errors import UnderstudyError
-from understudy.formats import bvh, guesses
+from understudy.formats import bvh, conventions
 from understudy.maths import quaternion
 
 SMALL = """HIERARCHY
@@ -152,7 +152,7 @@ def test_small_positions_are_added_to_the_offsets(tmp_path):
     np.testing.assert_allclose(asset.clips[0].get("b", "translation")[0], [0.01, 3, 0])
 
 
-@pytest.mark.parametrize("unit", guesses.UNITS)
+@pytest.mark.parametrize("unit", conventions.LENGTH_UNITS)
 def test_the_unit_is_guessed_noted_and_can_be_overruled(tmp_path, unit):
     u = unit.metres
     text = (

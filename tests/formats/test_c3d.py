@@ -10,7 +10,7 @@ from tests.data_folder import data_file, data_files
 
 from understudy.errors import BadFile, UnderstudyError, Unsupported
 from understudy.formats import c3d
-from understudy.formats.c3d_parser import BLOCK, parse
+from understudy.formats.c3d import BLOCK_BYTES, parse
 
 PROCESSORS = {"Intel": 84, "DEC": 85, "MIPS": 86}
 
@@ -79,7 +79,7 @@ class Maker:
         shown = self.values * (self.scale if self.real else 1.0)
         quads = np.concatenate([shown, self.residual[..., None]], axis=2).reshape(frames, -1)
         rows = np.concatenate([quads, np.full((frames, self.analog), 7.0)], axis=1)
-        return bytes(block) + self.parameters().ljust(2 * BLOCK, b"\0") + number_bytes(self.processor, rows, kind)
+        return bytes(block) + self.parameters().ljust(2 * BLOCK_BYTES, b"\0") + number_bytes(self.processor, rows, kind)
 
     def read(self, tmp_path):
         (tmp_path / "take.c3d").write_bytes(self.bytes())

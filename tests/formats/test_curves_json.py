@@ -12,8 +12,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.data_folder import PROJECT
+from tests.edit.random_curves import random_curves
 from tests.fuzz.seeds import keyed_asset, motion_asset
-from tests.keyframes.random_curves import random_curves
 
 from understudy import cast
 from understudy.character import Asset, Channel, Clip, Curve, Curves

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.data_folder import DATA, data_files
 
+from understudy.character.rig.direct import DirectRig
 from understudy.formats import gltf, read, write
-from understudy.rig.direct import DirectRig
 
 pytest.importorskip("pxr")
 from pxr import Usd, UsdValidation
@@ -38,7 +38,7 @@ def test_there_and_back(path, tmp_path):
         assert one.skeleton.names == two.skeleton.names
         assert one.joints.tolist() == two.joints.tolist()
         for animation in before.animations:
-            if len(rigs[0].unmatched(animation.channels)) == len(animation.channels):
+            if len(rigs[0].unmatched_channels(animation.channels)) == len(animation.channels):
                 continue
             compare(rigs, [animation, usd.animation(animation.name), after.animation(animation.name)])
 

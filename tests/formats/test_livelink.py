@@ -9,11 +9,11 @@ from tests.data_folder import data_file, data_files
 from understudy.character import Asset, Channel, Clip, Curve, Curves
 from understudy.errors import UnderstudyError, Unsupported
 from understudy.formats import livelink
-from understudy.formats.arkit_names import ANGLES, WEIGHTS
+from understudy.formats.arkit_names import ANGLE_NAMES, SHAPE_NAMES
 
 
 def table(rows, titles=None, delimiter=","):
-    titles = titles or ["Timecode", "BlendShapeCount", *(w[0].upper() + w[1:] for w in WEIGHTS), *ANGLES]
+    titles = titles or ["Timecode", "BlendShapeCount", *(w[0].upper() + w[1:] for w in SHAPE_NAMES), *ANGLE_NAMES]
     return "\n".join(delimiter.join(map(str, row)) for row in [titles, *rows]) + "\n"
 
 
@@ -31,7 +31,9 @@ def test_a_plain_take(tmp_path):
     rows, values = live_rows()
     asset = load(tmp_path, table(rows))
     clip = asset.clips[0]
-    assert clip.channels[0] == Channel("", "weights", WEIGHTS) and clip.channels[1] == Channel("", "controls", ANGLES)
+    assert clip.channels[0] == Channel("", "weights", SHAPE_NAMES) and clip.channels[1] == Channel(
+        "", "controls", ANGLE_NAMES
+    )
     np.testing.assert_array_equal(clip.values, values)
     assert clip.rate == 30 and clip.start == 0
     assert any("01:02:03:00.000" in note for note in asset.notes)
@@ -64,10 +66,10 @@ def test_other_spellings_orders_and_delimiters(tmp_path, delimiter):
 
 
 def test_tables_without_timecode(tmp_path):
-    titles = ["time", *WEIGHTS]
+    titles = ["time", *SHAPE_NAMES]
     rows = [[f / 25, *([0.5] * 52)] for f in range(5)]
     assert load(tmp_path, table(rows, titles)).clips[0].rate == 25
-    titles = ["frame", *WEIGHTS]
+    titles = ["frame", *SHAPE_NAMES]
     rows = [[f // 2, *([f / 10] * 52)] for f in range(6)]  # two faces in each frame
     asset = load(tmp_path, table(rows, titles))
     assert len(asset.clips[0]) == 3 and asset.clips[0].rate == 30
@@ -110,7 +112,7 @@ def test_scrambled_tables_raise_our_errors_only(tmp_path):
 @pytest.mark.parametrize("rate", [24.0, 25.0, 30.0, 60.0, 12.0, 29.97])
 def test_round_trip(tmp_path, rate):
     values = np.random.default_rng(9).uniform(-1, 1, (40, 61))
-    channels = [Channel("", "weights", WEIGHTS), Channel("", "controls", ANGLES)]
+    channels = [Channel("", "weights", SHAPE_NAMES), Channel("", "controls", ANGLE_NAMES)]
     asset = Asset(clips=[Clip("face", channels, values, rate, start=3.5)])
     assert livelink.write(asset, tmp_path / "out.csv") == []
     back = livelink.read(tmp_path / "out.csv").clips[0]
@@ -133,7 +135,7 @@ def test_what_the_format_cannot_hold_is_said(tmp_path):
     for word in ("one animation", "51 of the 52", "5 columns", "1 weights differ"):
         assert any(word in note for note in notes), word
     back = livelink.read(tmp_path / "out.csv").clips[0]
-    assert back.get("", "weights")[1, WEIGHTS.index("jawOpen")] == pytest.approx(0.3)
+    assert back.get("", "weights")[1, SHAPE_NAMES.index("jawOpen")] == pytest.approx(0.3)
 
 
 def test_keyframes_are_baked(tmp_path):

@@ -18,7 +18,7 @@ READERS = ["numpy"] + (["compiled"] if importlib.util.find_spec("numba") else []
 @pytest.fixture(params=READERS)
 def parse(request, monkeypatch):
     if request.param == "compiled":
-        monkeypatch.setattr(numbers, "LONG_TEXT", -1)
+        monkeypatch.setattr(numbers, "MIN_COMPILED_BYTES", -1)
     else:
         monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     return lambda data: numbers.parse(data, "file.txt", first_line=10)

@@ -10,7 +10,7 @@ import pytest
 
 from understudy.character import Asset, Channel, Clip
 from understudy.errors import BadFile, InvalidInput, Unsupported
-from understudy.formats import FORMATS, by_ending, read, readable, write
+from understudy.formats import FORMATS, format_of, read, readable, write
 
 
 def markers() -> Asset:
@@ -27,10 +27,10 @@ def test_every_format_has_its_module_and_verbs() -> None:
 
 
 def test_endings_in_any_case() -> None:
-    assert by_ending("WALK.BVH").name == "bvh"
+    assert format_of("WALK.BVH").name == "bvh"
     assert readable("x.GLB") and not readable("x.fbx")
     with pytest.raises(Unsupported, match=r"'\.fbx' is not one .* known: \.glb"):
-        by_ending("x.fbx")
+        format_of("x.fbx")
 
 
 def test_errors_name_the_file_that_was_asked_for(tmp_path: Path) -> None:

@@ -22,9 +22,9 @@ from understudy.character import (
     Skin,
     Texture,
 )
+from understudy.character.rig import bake
 from understudy.formats import write
 from understudy.formats.npz import write_bake
-from understudy.rig import bake
 
 # The smallest picture that is one: a single grey pixel.
 PIXEL = bytes.fromhex(

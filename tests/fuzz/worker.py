@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 from tests.fuzz.cases import damaged_file, read_seeds
 
+from understudy.character.rig import DirectRig
 from understudy.errors import UnderstudyError
 from understudy.formats import read
-from understudy.rig import DirectRig
 
 SECONDS = 2.0  # of processor time, for one file
 MEMORY = 1 << 30  # bytes that reading may add
@@ -40,7 +40,7 @@ def use(path: Path) -> None:
         rig = DirectRig(character)
         rows = rig.rest[None]
         for animation in asset.animations[:1]:
-            if len(rig.unmatched(animation.channels)) < len(animation.channels):
+            if len(rig.unmatched_channels(animation.channels)) < len(animation.channels):
                 rows = rig.pose(animation, animation.start + np.linspace(0, animation.duration, SHORT))
         rig.vertices(rows)
 

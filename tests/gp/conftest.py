@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.gp.threads import one_thread
+from understudy.maths.threads import one_thread
 
 
 @pytest.fixture

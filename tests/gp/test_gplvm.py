@@ -6,9 +6,8 @@ from tests.gp.poses import clips
 
 from understudy.errors import InvalidInput
 from understudy.estimator import NotFitted
-from understudy.gp import GPLVM, Connectivity, Dynamics
-from understudy.gp.gplvm import STAGES, first_latents, staged
-from understudy.gp.objective import NOISE_FLOOR
+from understudy.gp import GPLVM, ConnectivityPrior, DynamicsPrior
+from understudy.gp.gplvm import NOISE_FLOOR, STAGE_ITERATION_SHARES, initial_latents, make_stages
 
 SHORT = {"iterations": 40}
 
@@ -72,13 +71,13 @@ def test_connectivity_brings_segments_together(data):
         return np.where(segments[:, None] != segments, distance, np.inf).min(axis=1).mean()
 
     apart = GPLVM(connectivity=None, **SHORT).fit(*data)
-    together = GPLVM(connectivity=Connectivity(weight=0.05), **SHORT).fit(*data)
+    together = GPLVM(connectivity=ConnectivityPrior(weight=0.05), **SHORT).fit(*data)
     assert gap(together) < gap(apart)
 
 
 def test_longer_dynamics_make_smoother_paths(data):
     def roughness(length):
-        x = GPLVM(dynamics=Dynamics(length=length), connectivity=None, **SHORT).fit(*data).latents_
+        x = GPLVM(dynamics=DynamicsPrior(length=length), connectivity=None, **SHORT).fit(*data).latents_
         return np.abs(np.diff(x[:14], n=3, axis=0)).mean() / x.std()
 
     assert roughness(0.5) < roughness(0.03)
@@ -99,7 +98,7 @@ def test_fewer_columns_than_latent_dimensions(data):
 def test_the_first_latents_are_principal_components_whatever_the_axes(data):
     poses, _, times = data
     turn = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 6)))[0]
-    straight, turned = first_latents(poses, times, 3), first_latents(poses @ turn, times, 3)
+    straight, turned = initial_latents(poses, times, 3), initial_latents(poses @ turn, times, 3)
     assert straight[:, 0].std() == pytest.approx(1.0)
     assert np.allclose(np.abs(straight), np.abs(turned), atol=1e-9)  # the signs are told by the axes
 
@@ -117,8 +116,8 @@ def test_three_frames_are_enough():
 
 @pytest.mark.parametrize("count", [1, 7, 150])
 def test_stages_share_all_iterations(count):
-    for number in STAGES:
-        assert sum(stage.iterations for stage in staged([None] * number, count)) == count
+    for number in STAGE_ITERATION_SHARES:
+        assert sum(stage.iterations for stage in make_stages([None] * number, count)) == count
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import multivariate_normal
 from tests.gp.poses import slope_along
 
-from understudy.gp.kernel import Kernel
+from understudy.gp.covariance import Kernel
 from understudy.gp.likelihood import Likelihood, likelihood_numpy
-from understudy.maths import accelerate
+from understudy.maths import jit
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -35,7 +35,7 @@ def test_it_is_the_log_density_of_independent_columns(data):
 
 @pytest.mark.parametrize("points", [2, 3, 5])
 def test_compiled_and_numpy_agree(data, points):
-    if accelerate.kernels("understudy.gp.likelihood_kernels") is None:
+    if jit.kernels("understudy.gp.gplvm_kernels") is None:
         pytest.skip("numba is absent or switched off")
     y = data[0]
     x = np.random.default_rng(points).normal(size=(25, points))

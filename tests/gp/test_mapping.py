@@ -5,9 +5,9 @@ import pytest
 from tests.gp.poses import clips, slope_along
 
 from understudy.errors import InvalidInput
+from understudy.gp.covariance import Kernel
 from understudy.gp.gplvm import exact_mapping
-from understudy.gp.kernel import Kernel
-from understudy.gp.mapping import Mapping
+from understudy.gp.mapping import LatentMapping
 
 pytestmark = pytest.mark.usefixtures("single")
 
@@ -24,7 +24,7 @@ def trained():
 def test_it_is_the_gaussian_process_prediction(trained):
     mapping, latents, poses = trained
     x = np.random.default_rng(0).normal(size=(5, 3))
-    k, inverse = KERNEL.between(x, latents), np.linalg.inv(KERNEL.matrix(latents))
+    k, inverse = KERNEL.cross_covariance(x, latents), np.linalg.inv(KERNEL.matrix(latents))
     assert np.allclose(mapping.mean(x), k @ inverse @ poses, atol=1e-10)
     assert np.allclose(mapping.variance(x), KERNEL.variance + KERNEL.noise - np.diag(k @ inverse @ k.T), atol=1e-10)
 
@@ -71,7 +71,7 @@ def test_among_dense_data_the_noise_is_left():
 
 def test_where_the_variance_is_clamped_it_has_no_slope(trained):
     mapping, latents, _ = trained
-    clamped = Mapping(latents, KERNEL, mapping.weights, 10 * mapping.precision, 1.0)
+    clamped = LatentMapping(latents, KERNEL, mapping.weights, 10 * mapping.precision, 1.0)
     value, gradient = clamped.log_density_and_gradient(latents[:4])
     assert np.allclose(clamped.variance(latents[:4]), KERNEL.noise) and not gradient.any()
     assert np.allclose(value, -0.5 * clamped.outputs * np.log(KERNEL.noise))
@@ -79,7 +79,7 @@ def test_where_the_variance_is_clamped_it_has_no_slope(trained):
 
 def test_arrays_and_back(trained):
     mapping = trained[0]
-    again = Mapping.from_arrays(mapping.arrays())
+    again = LatentMapping.from_arrays(mapping.arrays())
     x = np.random.default_rng(4).normal(size=(3, 3))
     assert np.array_equal(again.mean(x), mapping.mean(x)) and np.array_equal(again.variance(x), mapping.variance(x))
     assert (again.kernel, again.scale) == (mapping.kernel, mapping.scale)
@@ -88,11 +88,11 @@ def test_arrays_and_back(trained):
 def test_arrays_that_make_no_mapping_are_refused(trained):
     arrays = trained[0].arrays()
     with pytest.raises(InvalidInput, match="a mapping should have 'weights'"):
-        Mapping.from_arrays({name: value for name, value in arrays.items() if name != "weights"})
+        LatentMapping.from_arrays({name: value for name, value in arrays.items() if name != "weights"})
     with pytest.raises(InvalidInput, match="precision should have shape"):
-        Mapping.from_arrays({**arrays, "precision": arrays["precision"][:-1]})
+        LatentMapping.from_arrays({**arrays, "precision": arrays["precision"][:-1]})
     with pytest.raises(InvalidInput, match="points should be finite"):
-        Mapping.from_arrays({**arrays, "points": arrays["points"] * np.nan})
+        LatentMapping.from_arrays({**arrays, "points": arrays["points"] * np.nan})
 
 
 def test_it_is_frozen(trained):

@@ -9,7 +9,7 @@ import pytest
 from tests.gp.poses import clips
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.gp import GPLVM, Connectivity, SparseGPLVM
+from understudy.gp import GPLVM, ConnectivityPrior, SparseGPLVM
 
 MODELS = [
     GPLVM(iterations=24),
@@ -57,7 +57,7 @@ def test_a_run_that_is_done_is_not_done_again(tmp_path):
         lambda data, path: GPLVM(iterations=12).fit(data[0] + 1e-9, *data[1:], checkpoint=path),
         lambda data, path: GPLVM(iterations=12).fit(data[0], data[1], data[2] * 2, checkpoint=path),
         lambda data, path: GPLVM(iterations=13).fit(*data, checkpoint=path),
-        lambda data, path: GPLVM(iterations=12, connectivity=Connectivity(beta=11.0)).fit(*data, checkpoint=path),
+        lambda data, path: GPLVM(iterations=12, connectivity=ConnectivityPrior(beta=11.0)).fit(*data, checkpoint=path),
         lambda data, path: SparseGPLVM(iterations=12).fit(*data, checkpoint=path),
     ],
     ids=["poses", "times", "iterations", "prior", "model"],

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from understudy.checks import Array
-from understudy.maths import accelerate, cholesky
+from understudy.maths import cholesky, jit
 
 
 def positive(seed: int, n: int) -> tuple[Array, Array]:
@@ -17,13 +17,13 @@ def positive(seed: int, n: int) -> tuple[Array, Array]:
 
 def compiled(a: Array, b: Array, least: float, room: int = 0) -> Array | None:
     """The same by the kernel, in the corner of larger arrays."""
-    kernels = accelerate.kernels("understudy.maths.cholesky_kernels")
+    kernels = jit.kernels("understudy.maths.scalar_kernels")
     if kernels is None:
         pytest.skip("numba is absent or switched off")
     n = len(b)
     matrix, side = np.full((n + room, n + room), np.nan), np.full(n + room, np.nan)
     matrix[:n, :n], side[:n] = np.tril(a), b
-    return side[:n] if kernels.solve(matrix, side, n, least) else None
+    return side[:n] if kernels.solve_cholesky(matrix, side, n, least) else None
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 12, 41, 90])
@@ -60,12 +60,12 @@ def test_twins_agree_where_pivots_are_raised(least: float) -> None:
 
 
 def test_the_lower_half_becomes_the_factor_and_the_upper_one_stays() -> None:
-    kernels = accelerate.kernels("understudy.maths.cholesky_kernels")
+    kernels = jit.kernels("understudy.maths.scalar_kernels")
     if kernels is None:
         pytest.skip("numba is absent or switched off")
     a, b = positive(7, 8)
     matrix = np.tril(a) + np.triu(np.full(a.shape, 7.0), 1)
-    assert kernels.solve(matrix, b.copy(), 8, 0.0)
+    assert kernels.solve_cholesky(matrix, b.copy(), 8, 0.0)
     np.testing.assert_allclose(np.tril(matrix), np.linalg.cholesky(a), atol=1e-12)
     assert (matrix[np.triu_indices(8, 1)] == 7.0).all()
 

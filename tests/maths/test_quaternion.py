@@ -159,7 +159,7 @@ def test_blend_of_opposites_falls_back_to_the_heaviest():
 
 @given(directions, directions)
 def test_between_turns_one_direction_into_the_other(a, b):
-    q = quaternion.between(2.0 * a, 0.5 * b)
+    q = quaternion.from_two_vectors(2.0 * a, 0.5 * b)
     assert np.allclose(quaternion.rotate(q, a), b, atol=1e-14)
     angle = 2 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))
     assert np.isclose(quaternion.angle_between(q, quaternion.identity()), angle, atol=1e-12)
@@ -169,12 +169,12 @@ def test_between_turns_one_direction_into_the_other(a, b):
 def test_between_nearly_equal_and_nearly_opposite(a, nudge, size, sign):
     b = sign * a + size * nudge
     b = b / np.linalg.norm(b)
-    assert np.allclose(quaternion.rotate(quaternion.between(a, b), a), b, atol=2e-12)
-    assert np.allclose(quaternion.rotate(quaternion.between(a, -a), a), -a, atol=1e-14)
+    assert np.allclose(quaternion.rotate(quaternion.from_two_vectors(a, b), a), b, atol=2e-12)
+    assert np.allclose(quaternion.rotate(quaternion.from_two_vectors(a, -a), a), -a, atol=1e-14)
 
 
 def test_between_with_nothing_is_the_identity():
-    assert np.array_equal(quaternion.between((0, 0, 0), (1, 0, 0)), quaternion.identity())
+    assert np.array_equal(quaternion.from_two_vectors((0, 0, 0), (1, 0, 0)), quaternion.identity())
 
 
 def test_zero_normalises_to_the_identity():

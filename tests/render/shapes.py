@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.render.figure import bones
+from understudy.render.stick_figure import bone_mesh
 
 
 def ball(centre: tuple[float, float, float] = (0.0, 0.0, 0.0), radius: float = 1.0) -> tuple[Array, Array]:
@@ -27,5 +27,5 @@ def box(low: tuple[float, float, float], high: tuple[float, float, float]) -> tu
 def figure() -> tuple[Array, Array]:
     """A small stick figure: an uneven outline with thin parts."""
     joints = [(0, 1, 0), (0, 1.5, 0.1), (0.1, 1.8, 0), (0.5, 1.4, 0.2), (-0.5, 1.2, 0), (0.2, 0, 0.1), (-0.3, 0.1, 0)]
-    vertices, triangles, _ = bones(np.array(joints, dtype=float), [-1, 0, 1, 1, 1, 0, 0])
+    vertices, triangles, _ = bone_mesh(np.array(joints, dtype=float), [-1, 0, 1, 1, 1, 0, 0])
     return vertices, triangles

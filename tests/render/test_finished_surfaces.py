@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from tests.render.shapes import ball, box
 
-from understudy.render import Finish, Stage, Surface, frame_camera, open_renderer, srgb
-from understudy.render.look import lights_for
+from understudy.render import Floor, Surface, SurfaceFinish, frame_camera, linear_from_srgb, open_renderer
+from understudy.render.scene import lights_for
 
 SIZE = (160, 120)
-AIR = Stage(ground=None)
+AIR = Floor(ground=None)
 CORNERS = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 SQUARE = [[0, 1, 2], [0, 2, 3]]
 UVS = np.array([[0.0, 1], [1, 1], [1, 0], [0, 0]])  # v grows downwards
@@ -19,7 +19,7 @@ MIDDLE = np.s_[SIZE[1] // 2, SIZE[0] // 2]
 
 
 def square(**more):
-    return Surface(SQUARE, more.pop("colours", srgb("#c08060")), **more)
+    return Surface(SQUARE, more.pop("colours", linear_from_srgb("#c08060")), **more)
 
 
 def drawn(renderer, *surfaces, vertices=None, camera=FRONT, stage=AIR):
@@ -53,14 +53,14 @@ def turned(picture, x, y):
 def test_a_flat_normal_map_changes_nothing(renderer):
     vertices, triangles = ball()
     uvs = vertices[:, :2] * 0.5
-    without = Surface(triangles, srgb("#c08060"))
-    flat = Surface(triangles, srgb("#c08060"), uvs=uvs, normal_map=plain(128, 128, 255))
+    without = Surface(triangles, linear_from_srgb("#c08060"))
+    flat = Surface(triangles, linear_from_srgb("#c08060"), uvs=uvs, normal_map=plain(128, 128, 255))
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1])
     pictures = [drawn(renderer, surface, vertices=[vertices], camera=camera) for surface in (without, flat)]
     assert np.abs(pictures[0] - pictures[1]).max() <= 4
-    bumped = Surface(triangles, srgb("#c08060"), uvs=uvs, normal_map=hills())
+    bumped = Surface(triangles, linear_from_srgb("#c08060"), uvs=uvs, normal_map=hills())
     assert np.abs(pictures[0] - drawn(renderer, bumped, vertices=[vertices], camera=camera)).max() > 20
-    ironed = Surface(triangles, srgb("#c08060"), uvs=uvs, normal_map=hills(), normal_scale=0.0)
+    ironed = Surface(triangles, linear_from_srgb("#c08060"), uvs=uvs, normal_map=hills(), normal_scale=0.0)
     assert np.abs(pictures[0] - drawn(renderer, ironed, vertices=[vertices], camera=camera)).max() <= 4
 
 
@@ -97,7 +97,7 @@ def test_the_same_relief_through_other_uvs_is_the_same_picture(renderer, uvs, ch
 
 def test_both_renderers_agree_on_bumps(gl, software):
     vertices, triangles = ball()
-    surface = Surface(triangles, srgb("#c08060"), uvs=vertices[:, :2] * 0.5, normal_map=hills())
+    surface = Surface(triangles, linear_from_srgb("#c08060"), uvs=vertices[:, :2] * 0.5, normal_map=hills())
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1])
     pictures = [drawn(r, surface, vertices=[vertices], camera=camera) for r in (gl, software)]
     assert np.abs(pictures[0] - pictures[1]).mean() < 2.0
@@ -112,27 +112,29 @@ def test_fine_bumps_from_afar_are_as_calm_as_none(renderer):
 
 def test_unlit_colours_are_exact(renderer):
     for colour in ("#ffffff", "#20a0f0", "#000000"):
-        pixel = drawn(renderer, square(colours=srgb(colour), finish=Finish(unlit=True)))[MIDDLE]
+        pixel = drawn(renderer, square(colours=linear_from_srgb(colour), finish=SurfaceFinish(unlit=True)))[MIDDLE]
         np.testing.assert_allclose(pixel, [int(colour[i : i + 2], 16) for i in (1, 3, 5)], atol=1)
 
 
 def test_detail_maps_scale_what_they_say(renderer):
-    rough = Finish(roughness=0.8)
+    rough = SurfaceFinish(roughness=0.8)
     without = drawn(renderer, square(finish=rough))
     whole = drawn(renderer, square(finish=rough, uvs=UVS, detail_map=plain(255, 255, 255)))
     assert np.abs(without - whole).max() <= 1
     hollow = drawn(renderer, square(finish=rough, uvs=UVS, detail_map=plain(40, 255, 255)))
     assert hollow[MIDDLE].sum() < without[MIDDLE].sum() - 30
     half = drawn(renderer, square(finish=rough, uvs=UVS, detail_map=plain(255, 128, 255)))
-    told = drawn(renderer, square(finish=Finish(roughness=0.8 * 128 / 255)))
+    told = drawn(renderer, square(finish=SurfaceFinish(roughness=0.8 * 128 / 255)))
     assert np.abs(half - told).max() <= 2
 
 
 def test_a_veil_darkens_what_is_behind_it_by_its_alpha(renderer):
     """A dark unlit strip before a wall, its alpha from 0 at the left to 1 at the right, as a lid's shadow is."""
-    wall = square(colours=srgb("#ffffff"), finish=Finish(unlit=True))
+    wall = square(colours=linear_from_srgb("#ffffff"), finish=SurfaceFinish(unlit=True))
     alpha = np.array([0.0, 1.0, 1.0, 0.0])
-    veil = square(colours=np.column_stack([np.zeros((4, 3)), alpha]), finish=Finish(unlit=True), alpha_mode="blend")
+    veil = square(
+        colours=np.column_stack([np.zeros((4, 3)), alpha]), finish=SurfaceFinish(unlit=True), alpha_mode="blend"
+    )
     for order in ((wall, veil), (veil, wall)):
         places = [CORNERS if surface is wall else CORNERS * 0.8 + [0, 0, 0.1] for surface in order]
         row = drawn(renderer, *order, vertices=places)[SIZE[1] // 2, :, 0]
@@ -144,9 +146,9 @@ def test_a_veil_darkens_what_is_behind_it_by_its_alpha(renderer):
 
 
 def test_veils_are_hidden_by_what_is_before_them_and_hide_nothing(renderer):
-    wall = square(colours=srgb("#ffffff"), finish=Finish(unlit=True))
+    wall = square(colours=linear_from_srgb("#ffffff"), finish=SurfaceFinish(unlit=True))
     tints = [[1, 0, 0, 0.5], [0, 0, 1, 0.5]]
-    veils = [square(colours=np.array(c), finish=Finish(unlit=True), alpha_mode="blend") for c in tints]
+    veils = [square(colours=np.array(c), finish=SurfaceFinish(unlit=True), alpha_mode="blend") for c in tints]
     near, far = CORNERS * 0.9 + [0, 0, 0.2], CORNERS * 0.9 + [0, 0, 0.1]
     behind = drawn(renderer, wall, veils[0], vertices=[CORNERS, CORNERS - [0, 0, 0.2]])
     assert (behind[MIDDLE] == 255).all()
@@ -157,12 +159,12 @@ def test_veils_are_hidden_by_what_is_before_them_and_hide_nothing(renderer):
 
 @pytest.mark.parametrize(
     "silent",
-    [{"casts_shadow": False}, {"finish": Finish(unlit=True)}, {"alpha_mode": "blend"}],
+    [{"casts_shadow": False}, {"finish": SurfaceFinish(unlit=True)}, {"alpha_mode": "blend"}],
     ids=["told", "unlit", "blended"],
 )
 def test_some_surfaces_cast_no_shadow(renderer, silent):
     vertices, triangles = box((-0.2, 0.3, -0.2), (0.2, 0.7, 0.2))
-    stage = Stage(0.0, 1.0, 0.8)
+    stage = Floor(0.0, 1.0, 0.8)
     camera = frame_camera(vertices, azimuth=0.0, elevation=0.4, aspect=SIZE[0] / SIZE[1], margin=0.5, ground=0.0)
     empty = drawn(renderer, camera=camera, stage=stage)
     x, y, _ = camera.project(np.array([[0.4, 0.0, -0.3]]))[0]
@@ -195,7 +197,7 @@ def test_a_wet_layer_shines_and_soft_things_are_warm_in_the_dusk(renderer):
     camera = frame_camera(vertices, azimuth=0.0, elevation=0.0, aspect=SIZE[0] / SIZE[1])
 
     def looks(**settings):
-        finish = Finish(roughness=0.9, **settings)
+        finish = SurfaceFinish(roughness=0.9, **settings)
         return drawn(renderer, Surface(triangles, np.full(3, 0.2), finish), vertices=[vertices], camera=camera)
 
     dry, wet = looks(softness=0.0), looks(softness=0.0, clearcoat=1.0, clearcoat_roughness=0.05)
@@ -209,13 +211,15 @@ def test_a_wet_layer_shines_and_soft_things_are_warm_in_the_dusk(renderer):
 
 def test_light_comes_through_thin_things(renderer):
     """A leaf whose back is to the warm light behind it."""
-    plain_leaf, thin_leaf = (drawn(renderer, square(finish=Finish(translucency=t)))[MIDDLE].sum() for t in (0.0, 0.8))
+    plain_leaf, thin_leaf = (
+        drawn(renderer, square(finish=SurfaceFinish(translucency=t)))[MIDDLE].sum() for t in (0.0, 0.8)
+    )
     assert thin_leaf > plain_leaf + 10
 
 
 def test_the_same_scene_is_the_same_picture(renderer):
     vertices, triangles = ball()
-    surface = Surface(triangles, srgb("#c08060"), uvs=vertices[:, :2], normal_map=hills(), texture=hills())
+    surface = Surface(triangles, linear_from_srgb("#c08060"), uvs=vertices[:, :2], normal_map=hills(), texture=hills())
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1])
     first = drawn(renderer, surface, vertices=[vertices], camera=camera)
     with open_renderer(*SIZE, prefer=renderer.backend) as other:
@@ -224,7 +228,7 @@ def test_the_same_scene_is_the_same_picture(renderer):
 
 def test_more_kinds_of_finish_than_a_byte_counts(gl):
     vertices, triangles = box((-1, -1, -1), (1, 1, 1))
-    surfaces = [Surface(triangles, np.full(3, 0.3), Finish(softness=k / 400)) for k in range(300)]
+    surfaces = [Surface(triangles, np.full(3, 0.3), SurfaceFinish(softness=k / 400)) for k in range(300)]
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1])
     many = drawn(gl, *surfaces, vertices=[vertices] * 300, camera=camera)
     one = drawn(gl, surfaces[0], vertices=[vertices], camera=camera)

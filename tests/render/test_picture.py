@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from understudy.errors import InvalidInput
-from understudy.render.picture import THEMES, contact_sheet, write_png
+from understudy.render.picture import SHEET_THEMES, contact_sheet, write_png
 
 
 def noise(*shape):
@@ -44,7 +44,7 @@ def test_bad_pictures_and_places_are_refused(tmp_path):
         write_png(tmp_path / "missing" / "a.png", noise(4, 4, 3))
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("theme", SHEET_THEMES)
 @pytest.mark.parametrize(("count", "columns"), [(1, None), (5, 3), (7, None), (4, 9)])
 def test_a_sheet_holds_every_picture_untouched_and_apart(theme, count, columns):
     pictures = [np.full((60, 80, 3), 20 + 30 * i, dtype=np.uint8) for i in range(count)]
@@ -54,7 +54,9 @@ def test_a_sheet_holds_every_picture_untouched_and_apart(theme, count, columns):
         rows, cols = np.nonzero((sheet == picture[0, 0]).all(axis=2))
         assert len(rows) == 60 * 80
         assert np.ptp(rows) == 59 and np.ptp(cols) == 79
-    assert (sheet[[0, -1]] == THEMES[theme].paper).all() and (sheet[:, [0, -1]] == THEMES[theme].paper).all()
+    assert (sheet[[0, -1]] == SHEET_THEMES[theme].paper).all() and (
+        sheet[:, [0, -1]] == SHEET_THEMES[theme].paper
+    ).all()
 
 
 def test_captions_stay_below_their_own_picture():

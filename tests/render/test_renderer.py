@@ -7,16 +7,16 @@ import pytest
 from tests.render.shapes import ball, box, figure
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.render import Dots, Finish, Lines, Stage, Surface, frame_camera, open_renderer, srgb
-from understudy.render import gl as gl_module
+from understudy.render import Dots, Floor, Lines, Surface, SurfaceFinish, frame_camera, linear_from_srgb, open_renderer
+from understudy.render.opengl import renderer as gl_module
 
 SIZE = (200, 150)
 RIGHT = np.array([1.0, 0.0, 0.0])
-AIR = Stage(ground=None)  # no ground, no shadow: what differs from the backdrop is the figure
+AIR = Floor(ground=None)  # no ground, no shadow: what differs from the backdrop is the figure
 
 
 def red(triangles, **more):
-    return Surface(triangles, srgb("#c01810"), **more)
+    return Surface(triangles, linear_from_srgb("#c01810"), **more)
 
 
 def outline(renderer, camera, surfaces, vertices, **more):
@@ -42,8 +42,11 @@ def test_outlines_agree(shape):
 def test_colours_agree(gl, software):
     vertices, triangles = ball((0, 1, 0))
     camera = frame_camera(vertices, aspect=SIZE[0] / SIZE[1], ground=0.0)
-    stage = Stage(0.0, 2.0, 1.8)
-    for surface in (red(triangles), Surface(triangles, srgb("#d0d0d0"), Finish(metallic=1.0, roughness=0.3))):
+    stage = Floor(0.0, 2.0, 1.8)
+    for surface in (
+        red(triangles),
+        Surface(triangles, linear_from_srgb("#d0d0d0"), SurfaceFinish(metallic=1.0, roughness=0.3)),
+    ):
         pictures = [r.draw(camera, [surface], [vertices], stage=stage).astype(int) for r in (gl, software)]
         assert np.abs(pictures[0] - pictures[1]).mean() < 2.0
 
@@ -62,7 +65,7 @@ def test_nearer_hides_further_in_any_order(renderer):
     near, triangles = box((-0.3, -0.3, 0.5), (0.3, 0.3, 0.6))
     far, _ = box((-1, -1, -0.6), (1, 1, -0.5))
     camera = frame_camera(far, azimuth=0.0, elevation=0.0, aspect=SIZE[0] / SIZE[1])
-    blue = Surface(triangles, srgb("#1030c0"))
+    blue = Surface(triangles, linear_from_srgb("#1030c0"))
     middle = np.s_[SIZE[1] // 2, SIZE[0] // 2]
     for surfaces, vertices in (([red(triangles), blue], [near, far]), ([blue, red(triangles)], [far, near])):
         pixel = renderer.draw(camera, surfaces, vertices, stage=AIR)[middle].astype(int)
@@ -89,7 +92,7 @@ def test_alpha_masks_cut_and_blends_mix(renderer):
     middle = np.s_[SIZE[1] // 2, SIZE[0] // 2]
 
     def drawn(alpha, mode):
-        surface = Surface(triangles, [*srgb("#c01810"), alpha], alpha_mode=mode, double_sided=False)
+        surface = Surface(triangles, [*linear_from_srgb("#c01810"), alpha], alpha_mode=mode, double_sided=False)
         return renderer.draw(camera, [surface], [vertices], stage=AIR)[middle].astype(int)
 
     empty = renderer.draw(camera, [], [], stage=AIR)[middle].astype(int)
@@ -110,7 +113,7 @@ def test_single_sided_surfaces_vanish_from_behind(renderer):
 def test_the_figure_throws_a_shadow_on_the_ground_and_the_ground_hides_what_is_below(renderer):
     vertices, triangles = box((-0.3, 0.0, -0.3), (0.3, 1.0, 0.3))
     camera = frame_camera(vertices, azimuth=0.0, elevation=0.4, aspect=SIZE[0] / SIZE[1], margin=0.4)
-    stage = Stage(0.0, 1.0, 0.66)
+    stage = Floor(0.0, 1.0, 0.66)
     empty = renderer.draw(camera, [], [], stage=stage).astype(int)
     shown = renderer.draw(camera, [red(triangles)], [vertices], stage=stage).astype(int)
     # The key light stands at the left front: behind the right foot it is darker, before the left one it is not.
@@ -124,11 +127,11 @@ def test_the_figure_throws_a_shadow_on_the_ground_and_the_ground_hides_what_is_b
 
 
 def test_lines_and_dots_have_their_width_in_pixels(renderer):
-    line = Lines([[[-1.0, 0, 0], [1, 0, 0]]], srgb("#000000"), width=6.0)
+    line = Lines([[[-1.0, 0, 0], [1, 0, 0]]], linear_from_srgb("#000000"), width=6.0)
     camera = frame_camera(np.array([[-1.5, -1, 0], [1.5, 1, 0]]), azimuth=0.0, elevation=0.0, aspect=SIZE[0] / SIZE[1])
     column = outline(renderer, camera, [], [], lines=[line])[:, SIZE[0] // 2]
     assert abs(int(column.sum()) - 6) <= 1
-    dot = outline(renderer, camera, [], [], dots=[Dots([[0.0, 0, 0]], srgb("#000000"), diameter=20.0)])
+    dot = outline(renderer, camera, [], [], dots=[Dots([[0.0, 0, 0]], linear_from_srgb("#000000"), diameter=20.0)])
     assert dot.sum() == pytest.approx(np.pi * 100, rel=0.12)
 
 
@@ -137,7 +140,7 @@ def test_marks_in_front_show_through(renderer):
     camera = frame_camera(vertices, azimuth=0.0, elevation=0.0, aspect=SIZE[0] / SIZE[1])
     middle = np.s_[SIZE[1] // 2, SIZE[0] // 2]
     for in_front in (True, False):
-        dot = Dots([[0.0, 0, 0]], srgb("#00ff00"), diameter=20.0, in_front=in_front)
+        dot = Dots([[0.0, 0, 0]], linear_from_srgb("#00ff00"), diameter=20.0, in_front=in_front)
         pixel = renderer.draw(camera, [red(triangles)], [vertices], dots=[dot], stage=AIR)[middle].astype(int)
         assert (pixel[1] > 200) == in_front
 

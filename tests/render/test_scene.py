@@ -5,15 +5,15 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.maths.colour import to_srgb
-from understudy.render.scene import Dots, Lines, Stage, Surface, srgb, stage_of
+from understudy.render.scene import Dots, Floor, Lines, Surface, floor_of, linear_from_srgb
 
 ONE = np.array([[0, 1, 2]])
 
 
 def test_srgb_is_the_inverse_of_encode():
     encoded = np.linspace(0.0, 1.0, 256)
-    np.testing.assert_allclose(to_srgb(srgb(encoded)), encoded, atol=1e-6)
-    np.testing.assert_allclose(srgb("#ff0080"), srgb(np.array([255, 0, 128]) / 255))
+    np.testing.assert_allclose(to_srgb(linear_from_srgb(encoded)), encoded, atol=1e-6)
+    np.testing.assert_allclose(linear_from_srgb("#ff0080"), linear_from_srgb(np.array([255, 0, 128]) / 255))
 
 
 @pytest.mark.parametrize(
@@ -47,23 +47,23 @@ def test_lines_and_dots_spread_their_colours():
     lines = Lines(np.zeros((4, 2, 3)), np.arange(12.0).reshape(4, 3))
     assert lines.colours.shape == (4, 2, 3)
     np.testing.assert_array_equal(lines.colours[2, 0], lines.colours[2, 1])
-    assert Dots(np.zeros((5, 3)), srgb("#ffffff")).colours.shape == (5, 3)
+    assert Dots(np.zeros((5, 3)), linear_from_srgb("#ffffff")).colours.shape == (5, 3)
     with pytest.raises(InvalidInput, match="colours of 4 lines"):
         Lines(np.zeros((4, 2, 3)), np.zeros((3, 3)))
 
 
 @pytest.mark.parametrize(("size", "spacing"), [(1.8, 1.0), (0.3, 0.2), (4.4, 2.0), (180.0, 100.0), (9.0, 5.0)])
 def test_the_grid_has_round_spacing(size, spacing):
-    assert Stage(size=size).grid == pytest.approx(spacing)
+    assert Floor(size=size).grid == pytest.approx(spacing)
 
 
 def test_the_stage_holds_every_frame():
     rng = np.random.default_rng(1)
     frames = [rng.normal(size=(20, 3)) * [1.0, 2.0, 1.0] for _ in range(5)]
-    stage = stage_of(frames)
+    stage = floor_of(frames)
     assert stage.ground == min(frame[:, 1].min() for frame in frames)
     for frame in frames:
         centre = 0.5 * (frame.min(axis=0) + frame.max(axis=0))
         assert np.linalg.norm(frame - centre, axis=1).max() <= stage.reach + 1e-12
-    assert stage_of([[f[:7], f[7:]] for f in frames]) == stage
-    assert stage_of(frames, ground=-9.0).ground == -9.0
+    assert floor_of([[f[:7], f[7:]] for f in frames]) == stage
+    assert floor_of(frames, ground=-9.0).ground == -9.0

@@ -11,7 +11,7 @@ from PIL import Image as Picture
 from tests.render.shapes import ball, box
 
 from understudy.character import Character, Image, Material, Mesh, Part, Skeleton, Skin, Texture
-from understudy.render.surfaces import WHITEST, drawn_parts, finish_of
+from understudy.render.surfaces import MAX_DEFAULT_ALBEDO, finish_of, surfaces_of
 
 CORNERS = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
 UVS = [[0, 0], [1, 0], [0, 1]]
@@ -26,7 +26,7 @@ def png(*pixel: int, size: int = 4) -> Image:
 def surface(material: Material, **mesh: Any) -> Any:
     part = Mesh("one", CORNERS, [[0, 1, 2]], materials=[material], **mesh)
     character = Character("one", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("one", part, Skin.rigid(0, 3))])
-    return drawn_parts(character)[0].surfaces[0]
+    return surfaces_of(character)[0].surfaces[0]
 
 
 def test_extensions_and_extras_are_heard() -> None:
@@ -80,12 +80,12 @@ def test_one_picture_on_two_materials_is_one_array() -> None:
     ]
     mesh = Mesh("two", CORNERS, [[0, 1, 2], [0, 2, 1]], uvs=[UVS], materials=materials, material_of=[0, 1])
     character = Character("two", Skeleton(["root"], [-1], [[0, 0, 0]]), [Part("two", mesh, Skin.rigid(0, 3))])
-    first, second = drawn_parts(character)[0].surfaces
+    first, second = surfaces_of(character)[0].surfaces
     assert first.texture is second.texture
 
 
 def test_untold_white_leaves_room_for_light_and_paint_keeps_its_hue() -> None:
-    assert surface(Material()).colours[..., :3].max() == pytest.approx(WHITEST)
+    assert surface(Material()).colours[..., :3].max() == pytest.approx(MAX_DEFAULT_ALBEDO)
     painted = surface(Material(), colours=[[1, 0.5, 0.25, 1]] * 3).colours
     np.testing.assert_allclose(painted[0, :3] / painted[0, 0], [1, 0.5, 0.25], atol=1e-6)
     unlit = Material(extra={"extensions": {"KHR_materials_unlit": {}}})
@@ -99,5 +99,5 @@ def test_only_solids_hide_their_backs(shape: Any, closed: bool) -> None:
     vertices, triangles = shape
     mesh = Mesh("solid", vertices, triangles)
     part = Part("solid", mesh, Skin.rigid(0, len(vertices)))
-    (drawn,) = drawn_parts(Character("solid", Skeleton(["root"], [-1], [[0, 0, 0]]), [part]))
+    (drawn,) = surfaces_of(Character("solid", Skeleton(["root"], [-1], [[0, 0, 0]]), [part]))
     assert drawn.surfaces[0].double_sided == (not closed)

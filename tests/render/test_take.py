@@ -7,11 +7,11 @@ import pytest
 from tests.cli.conftest import flag
 
 from understudy.character import Asset, Channel, Character, Clip, Material, Mesh, Part, Skeleton, Skin
+from understudy.character.rig import DirectRig
 from understudy.errors import InvalidInput
 from understudy.render import take as takes
-from understudy.render.surfaces import drawn_parts
-from understudy.render.take import Take
-from understudy.rig import DirectRig
+from understudy.render.surfaces import surfaces_of
+from understudy.render.take import RenderTake
 
 
 def test_vertices_are_the_rigs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -20,13 +20,13 @@ def test_vertices_are_the_rigs(monkeypatch: pytest.MonkeyPatch) -> None:
     expected = rig.vertices(rig.pose(asset.animation("bend")))
     for block in (1, 7 * 4, 10**6):
         monkeypatch.setattr(takes, "BLOCK_VERTICES", block)
-        take = Take.of(asset)
+        take = RenderTake.from_asset(asset)
         drawn = [take.draw(f).vertices[0] for f in range(len(take))]
         np.testing.assert_allclose(np.array(drawn), expected, atol=1e-6)
 
 
 def test_outlines_hold_the_exact_box() -> None:
-    take = Take.of(flag())
+    take = RenderTake.from_asset(flag())
     outlines = take.outlines()
     for f in (0, 10, 24):
         points = take.draw(f).vertices[0]
@@ -37,26 +37,26 @@ def test_outlines_hold_the_exact_box() -> None:
 def test_motion_without_a_mesh_is_a_stick_figure_and_markers_are_dots() -> None:
     skeleton = Skeleton(["hip", "knee"], [-1, 0], [[0, 1, 0], [0, -0.5, 0]])
     clip = Clip("walk", [Channel("hip", "translation")], [[0, 1, 0], [1, 1, 0]], 24)
-    take = Take.of(Asset([Character("legs", skeleton)], [clip]))
+    take = RenderTake.from_asset(Asset([Character("legs", skeleton)], [clip]))
     moved = take.draw(1).vertices[0] - take.draw(0).vertices[0]
     np.testing.assert_allclose(moved, np.tile([1, 0, 0], (len(moved), 1)), atol=1e-6)
     seen = Clip(
         "take", [Channel("A", "marker"), Channel("B", "marker")], [[0, 0, 0, 1, 1, 1], [0, 0, 0, *[np.nan] * 3]], 50
     )
-    dots = Take.of(Asset(clips=[seen]))
+    dots = RenderTake.from_asset(Asset(clips=[seen]))
     assert [len(dots.draw(f).dots[0].positions) for f in (0, 1)] == [2, 1]
 
 
 def test_an_animation_of_someone_else_is_refused() -> None:
     other = Clip("walk", [Channel("Hips", "rotation")], [[0, 0, 0, 1]], 24)
     with pytest.raises(InvalidInput, match="moves nothing of character 'flag'"):
-        Take.of(Asset(flag().characters, [other]), "walk")
+        RenderTake.from_asset(Asset(flag().characters, [other]), "walk")
 
 
 def test_nothing_to_draw_is_said() -> None:
     face = Clip("take", [Channel("", "weights", ("jawOpen",))], [[0]], 60)
     with pytest.raises(InvalidInput, match="nothing to draw"):
-        Take.of(Asset(clips=[face]))
+        RenderTake.from_asset(Asset(clips=[face]))
 
 
 def test_a_surface_for_each_material_and_normals_welded_over_seams() -> None:
@@ -74,7 +74,7 @@ def test_a_surface_for_each_material_and_normals_welded_over_seams() -> None:
             material_of=[0, 0, 1, 1],
         )
         skeleton = Skeleton(["root"], [-1], [[0, 0, 0]])
-        parts = drawn_parts(Character("strip", skeleton, [Part("strip", mesh, Skin.rigid(0, 8))]))
+        parts = surfaces_of(Character("strip", skeleton, [Part("strip", mesh, Skin.rigid(0, 8))]))
         assert [len(surface.triangles) for surface in parts[0].surfaces] == [2, 2]
         normals = parts[0].normals(mesh.vertices)
         assert np.allclose(normals[1], normals[4]) == smooth

@@ -8,16 +8,16 @@ from tests.cli.conftest import flag
 from tests.render.shapes import ball
 
 from understudy.character import Asset, Channel, Character, Clip, Curve, Curves, Skeleton
+from understudy.character.rig import DirectRig
+from understudy.edit.goals import Point
 from understudy.errors import InvalidInput
-from understudy.keyframes.goals import Point
 from understudy.maths import quaternion
 from understudy.render import Surface, frame_camera, show
 from understudy.render import trail as trails
 from understudy.render.overlay import Overlay
-from understudy.render.take import Take
+from understudy.render.take import RenderTake
 from understudy.render.trail import Trail
-from understudy.render.trail_drawing import INKS, Style, draw, ramp
-from understudy.rig import DirectRig
+from understudy.render.trail_drawing import TRAIL_COLOURS, TrailStyle, draw_trails, speed_colours
 
 SIZE = (160, 120)
 
@@ -47,11 +47,11 @@ def straight(points: np.ndarray, keys: np.ndarray | None = None) -> Trail:
 
 def test_positions_are_the_rigs() -> None:
     rig, curves = arm()
-    found = trails.of_animation(rig, curves, Point("hand", (0.5, 0, 0)))
+    found = trails.trail_of_animation(rig, curves, Point("hand", (0.5, 0, 0)))
     world = rig.joints(rig.pose(curves))
     np.testing.assert_allclose(found.positions, world[:, 1, :3, 3] + 0.5 * world[:, 1, :3, 0], atol=1e-12)
     np.testing.assert_allclose(found.axes, world[:, 1, :3, :3], atol=1e-12)
-    np.testing.assert_allclose(found.at(0.5), found.keys[1], atol=1e-3)
+    np.testing.assert_allclose(found.position_at(0.5), found.keys[1], atol=1e-3)
     # a line that is finer than the frames leaves chords: it stays at one distance from the shoulder while the hand does
     early = found.line[found.line_times <= 0.5]
     np.testing.assert_allclose(np.linalg.norm(early - [0, 1, 0], axis=1), 1.5, atol=1e-9)
@@ -60,13 +60,13 @@ def test_positions_are_the_rigs() -> None:
 def test_a_vertex_moves_with_the_mesh() -> None:
     asset = flag()
     rig = DirectRig(asset.character())
-    found = trails.of_animation(rig, asset.animation(), Point(vertex=2))
+    found = trails.trail_of_animation(rig, asset.animation(), Point(vertex=2))
     np.testing.assert_allclose(found.positions, rig.vertices(rig.pose(asset.animation()))[:, 2], atol=1e-6)
 
 
 def test_speed_is_metres_a_second() -> None:
     rig, curves = arm()
-    found = trails.of_animation(rig, curves, Point("hand"))
+    found = trails.trail_of_animation(rig, curves, Point("hand"))
     slow = found.line_times < 0.45
     np.testing.assert_allclose(found.speed[slow], 1.5, rtol=1e-3)
 
@@ -93,27 +93,27 @@ def test_keys_on_nearly_all_frames_are_not_drawn_though_each_curve_has_few() -> 
 
 def test_takes_find_points_by_name() -> None:
     asset = flag()
-    take = Take.of(asset)
-    np.testing.assert_allclose(trails.of_take(take, "tip").positions, np.tile([0, 1, 0], (25, 1)), atol=1e-9)
-    assert len(trails.of_take(take, Point(vertex=3)).positions) == 25
+    take = RenderTake.from_asset(asset)
+    np.testing.assert_allclose(trails.trail_of_take(take, "tip").positions, np.tile([0, 1, 0], (25, 1)), atol=1e-9)
+    assert len(trails.trail_of_take(take, Point(vertex=3)).positions) == 25
     rows = DirectRig(asset.character()).pose(asset.animation())
-    still = trails.of_take(Take.of_rows(DirectRig(asset.character()), rows), Point("tip", (0, 1, 0)))
-    moved = trails.of_take(take, Point("tip", (0, 1, 0)))
+    still = trails.trail_of_take(RenderTake.from_rows(DirectRig(asset.character()), rows), Point("tip", (0, 1, 0)))
+    moved = trails.trail_of_take(take, Point("tip", (0, 1, 0)))
     np.testing.assert_allclose(still.positions, moved.positions, atol=1e-9)
     with pytest.raises(InvalidInput, match="did you mean 'tip'"):
-        trails.of_take(take, "tipp")
+        trails.trail_of_take(take, "tipp")
     with pytest.raises(InvalidInput, match="vertices 0 to 3"):
-        trails.of_take(take, Point(vertex=4))
+        trails.trail_of_take(take, Point(vertex=4))
 
 
 def test_markers_have_trails_too() -> None:
     seen = Clip("take", [Channel("A", "marker")], [[0, 0, 0], [1, 2, 3], [np.nan] * 3], 50)
-    take = Take.of(Asset(clips=[seen]))
-    np.testing.assert_allclose(trails.of_take(take, "A").positions, [[0, 0, 0], [1, 2, 3]])
+    take = RenderTake.from_asset(Asset(clips=[seen]))
+    np.testing.assert_allclose(trails.trail_of_take(take, "A").positions, [[0, 0, 0], [1, 2, 3]])
     with pytest.raises(InvalidInput, match="no marker 'B'"):
-        trails.of_take(take, "B")
+        trails.trail_of_take(take, "B")
     with pytest.raises(InvalidInput, match="needs a character"):
-        trails.of_take(take, Point("A"))
+        trails.trail_of_take(take, Point("A"))
 
 
 def drawn(renderer, trail: Trail, surfaces=(), vertices=(), **style) -> tuple[np.ndarray, np.ndarray]:
@@ -121,7 +121,7 @@ def drawn(renderer, trail: Trail, surfaces=(), vertices=(), **style) -> tuple[np
     camera = frame_camera([[-1, -0.75, 0], [1, 0.75, 0]], 0.0, 0.0, margin=0.0)
     plain = renderer.draw(camera, list(surfaces), list(vertices))
     overlay = Overlay(plain)
-    draw(overlay, camera, [trail], 1.5 / 24, Style(**style), distances=renderer.distances)
+    draw_trails(overlay, camera, [trail], 1.5 / 24, TrailStyle(**style), distances=renderer.distances)
     return plain, overlay.picture
 
 
@@ -133,7 +133,7 @@ def pixel(x: float, y: float) -> tuple[int, int]:
 def test_marks_appear_where_they_project(renderer) -> None:
     points = np.array([[-0.7, 0.3, 0], [-0.2, 0.3, 0], [0.2, 0.3, 0], [0.7, 0.3, 0]])
     plain, shown = drawn(renderer, straight(points, np.array([[0.0, -0.4, 0]])), now=False)
-    ink = INKS["warm"]
+    ink = TRAIL_COLOURS["warm"]
     for place, colour in zip(points, (ink.past, ink.past, ink.future, ink.future)):
         np.testing.assert_allclose(shown[pixel(*place[:2])] / 255, colour, atol=0.03)
     np.testing.assert_allclose(shown[pixel(0.0, -0.4)] / 255, ink.key, atol=0.03)
@@ -193,11 +193,11 @@ def test_speed_axes_and_names(renderer) -> None:
     at = pixel(float(points[4, 0]), 0.15)  # along the green axis of the middle frame
     assert by_speed[at][1] > by_speed[at][0] and np.abs(by_speed[at].astype(int) - plain[at]).max() > 30
     with pytest.raises(InvalidInput, match="speed"):
-        Style(colouring="heat")
+        TrailStyle(colouring="heat")
 
 
 def test_slow_is_cold_and_fast_is_warm() -> None:
-    colours = ramp(np.array([0.0, 0.5, 1.0, 7.0]))
+    colours = speed_colours(np.array([0.0, 0.5, 1.0, 7.0]))
     assert colours[0, 2] > colours[0, 0] and colours[2, 0] > colours[2, 2]
     np.testing.assert_array_equal(colours[2], colours[3])
 
@@ -206,16 +206,16 @@ def test_a_point_behind_the_camera_is_left_out() -> None:
     camera = frame_camera([[-1, -0.75, 0], [1, 0.75, 0]], 0.0, 0.0, margin=0.0)
     overlay = Overlay(np.zeros((SIZE[1], SIZE[0], 3), np.uint8))
     behind = straight(np.array([[0, 0, 50.0], [0.1, 0, 60.0], [0, 0, 70.0]]))
-    draw(overlay, camera, [behind], 0.0, Style())
+    draw_trails(overlay, camera, [behind], 0.0, TrailStyle())
     assert not overlay.picture.any()
 
 
 def test_pictures_videos_and_sheets_carry_trails(tmp_path) -> None:
-    take = Take.of(flag())
-    found = trails.of_take(take, Point("tip", (0.5, 0.5, 0)))
+    take = RenderTake.from_asset(flag())
+    found = trails.trail_of_take(take, Point("tip", (0.5, 0.5, 0)))
     pictures = []
     for shown in ((), (found,)):
         path = tmp_path / f"{len(shown)}.png"
-        show.picture(take, path, show.View(size=(96, 72), backend="software", trails=shown), 0.5)
+        show.picture(take, path, show.ViewSettings(size=(96, 72), backend="software", trails=shown), 0.5)
         pictures.append(path.read_bytes())
     assert pictures[0] != pictures[1]

@@ -11,7 +11,7 @@ from tests.fuzz.seeds import small_asset
 from tests.studio.talking import Studio
 
 from understudy import formats
-from understudy.studio.safety import Folders
+from understudy.studio.security import AllowedFolders
 from understudy.studio.session import Session
 
 
@@ -29,7 +29,7 @@ def opened_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory, opened_folder: Path) -> Iterator[Studio]:
     """With the acrobat on stage."""
-    folders = Folders()
+    folders = AllowedFolders()
     folders.allow([opened_folder])
     session = Session(tmp_path_factory.mktemp("project"), folders)
     with Studio(session) as studio:

@@ -12,7 +12,7 @@ import websockets.exceptions
 from tests.studio.messages.hostile import hostile_texts
 from tests.studio.talking import Refused, Studio
 
-from understudy.studio.safety import Door
+from understudy.studio.security import AccessPolicy
 from understudy.studio.session import Session
 
 
@@ -111,7 +111,7 @@ def test_with_a_token_the_address_leaves_a_cookie(tmp_path: Path) -> None:
 
     (tmp_path / "page").mkdir()
     (tmp_path / "page" / "index.html").write_text("the page")
-    app = make_app(Session(tmp_path / "project"), Door("0.0.0.0", "right"), tmp_path / "page")
+    app = make_app(Session(tmp_path / "project"), AccessPolicy("0.0.0.0", "right"), tmp_path / "page")
 
     async def visit() -> None:
         transport = httpx.ASGITransport(app)

@@ -42,7 +42,7 @@ def test_notes_tell_what_would_be_taken_back() -> None:
 def test_what_is_on_stage_is_not_undone() -> None:
     found = History(Document(characters=(HERO,)))
     found.change(replace(found.now, name="film"), "rename")
-    found.adjust(found.now.staged(character="c1", driver="clip", drives="walk", time=0.5))
+    found.adjust(found.now.with_stage(character="c1", driver="clip", drives="walk", time=0.5))
     found.undo()
     assert found.now.name == "untitled"
     assert found.now.stage == StageState("c1", "clip", "walk", 0.5)
@@ -51,16 +51,16 @@ def test_what_is_on_stage_is_not_undone() -> None:
 def test_what_has_gone_leaves_the_stage() -> None:
     found = History(Document())
     found.change(Document(characters=(HERO,)), "open")
-    found.adjust(found.now.staged(character="c1", driver="clip", drives="walk"))
+    found.adjust(found.now.with_stage(character="c1", driver="clip", drives="walk"))
     found.undo()
     assert found.now.stage.character == ""
     found.redo()
-    found.adjust(found.now.staged(character="c1", driver="model", drives="gone"))
-    assert history.kept(found.now.stage, found.now).driver == "rest"
+    found.adjust(found.now.with_stage(character="c1", driver="model", drives="gone"))
+    assert history.valid_stage(found.now.stage, found.now).driver == "rest"
 
 
 def test_it_does_not_grow_for_ever() -> None:
     found = History(Document())
-    for number in range(3 * history.DEEPEST):
+    for number in range(3 * history.MAX_UNDO_STEPS):
         found.change(Document(str(number)), "x")
-    assert len(found.past) == history.DEEPEST
+    assert len(found.past) == history.MAX_UNDO_STEPS

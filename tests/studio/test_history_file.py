@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from understudy.studio import history_file
+from understudy.studio import history
 from understudy.studio.document import CharacterEntry, ClipEntry, Document, GameRecord, ScriptEntry, TakeEntry
-from understudy.studio.history import LEFT_ALONE, History
-from understudy.studio.history_file import HistoryFile
+from understudy.studio.history import FIELDS_OUTSIDE_UNDO, History, HistoryFile
 from understudy.studio.project import Origin, Project
 from understudy.studio.session import Session
 
@@ -19,7 +18,7 @@ HERO = CharacterEntry("c1", "hero", "hero.glb", "glb", clips=(ClipEntry("walk", 
 
 def undoable(document: Document) -> Document:
     plain = Document()
-    return replace(document, **{name: getattr(plain, name) for name in LEFT_ALONE})
+    return replace(document, **{name: getattr(plain, name) for name in FIELDS_OUTSIDE_UNDO})
 
 
 def steps(found: list[tuple[Document, str]]) -> list[tuple[Document, str]]:
@@ -47,9 +46,9 @@ def test_it_comes_back_with_both_ways(tmp_path: Path) -> None:
 
 def test_what_undo_leaves_alone_is_not_compared(tmp_path: Path) -> None:
     before = told(3)
-    before.adjust(replace(before.now.staged(character="c1", time=2.0), selection=("x",), game=GameRecord(player=3)))
+    before.adjust(replace(before.now.with_stage(character="c1", time=2.0), selection=("x",), game=GameRecord(player=3)))
     HistoryFile(tmp_path).save(before)
-    elsewhere = before.now.staged(time=7.0)
+    elsewhere = before.now.with_stage(time=7.0)
     after = HistoryFile(tmp_path).read(elsewhere)
     assert after.now == elsewhere and len(after.past) == 3
     after.undo()
@@ -58,7 +57,7 @@ def test_what_undo_leaves_alone_is_not_compared(tmp_path: Path) -> None:
 
 def test_a_step_that_was_never_told_of_is_dropped(tmp_path: Path) -> None:
     before = told(4)
-    HistoryFile(tmp_path).save(before.changed(replace(before.now, name="lost"), "rename"))
+    HistoryFile(tmp_path).save(before.with_change(replace(before.now, name="lost"), "rename"))
     after = HistoryFile(tmp_path).read(before.now)
     assert after.past == steps(before.past)
     assert HistoryFile(tmp_path).read(Document("quite another")) == History(Document("quite another"))
@@ -68,28 +67,28 @@ def test_a_step_that_was_never_told_of_is_dropped(tmp_path: Path) -> None:
     "text", ["", "{", "[]", "[" * 100_000, '{"version": 9}', '{"version": 1}', '{"version": 1, "parts": 3}']
 )
 def test_what_cannot_be_read_is_no_history(tmp_path: Path, text: str) -> None:
-    (tmp_path / history_file.NAME).write_text(text)
+    (tmp_path / history.HISTORY_FILE_NAME).write_text(text)
     assert HistoryFile(tmp_path).read(Document("a")) == History(Document("a"))
 
 
 def test_parts_that_are_no_part_of_a_document(tmp_path: Path) -> None:
     file = HistoryFile(tmp_path)
     file.save(told(2))
-    place = tmp_path / history_file.NAME
+    place = tmp_path / history.HISTORY_FILE_NAME
     place.write_text(place.read_text().replace("TRANSITION happy", "\\u0000").replace('"frames":25', '"frames":"x"'))
     assert file.read(told(2).now).past == []
 
 
 def test_it_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    long = told(3 * history_file.DEEPEST)
+    long = told(3 * history.MAX_SAVED_STEPS)
     HistoryFile(tmp_path).save(long)
     found = HistoryFile(tmp_path).read(long.now).past
-    assert [note for _, note in found] == [note for _, note in long.past[-history_file.DEEPEST :]]
-    monkeypatch.setattr(history_file, "LARGEST", 40_000)
+    assert [note for _, note in found] == [note for _, note in long.past[-history.MAX_SAVED_STEPS :]]
+    monkeypatch.setattr(history, "MAX_HISTORY_BYTES", 40_000)
     HistoryFile(tmp_path).save(long)
     fewer = HistoryFile(tmp_path).read(long.now).past
     assert 0 < len(fewer) < len(found) and fewer == found[-len(fewer) :]
-    assert (tmp_path / history_file.NAME).stat().st_size < 60_000
+    assert (tmp_path / history.HISTORY_FILE_NAME).stat().st_size < 60_000
 
 
 def test_content_of_the_past_stays(tmp_path: Path) -> None:

@@ -11,25 +11,25 @@ import pytest
 
 from understudy.errors import InvalidInput
 from understudy.studio import jobs as module
-from understudy.studio.jobs import Cancelled, Jobs
+from understudy.studio.jobs import JobCancelled, JobQueue
 from understudy.studio.messages.shell import JobChanged
 
 
-def run(script: Callable[[Jobs], Coroutine[Any, Any, None]]) -> list[JobChanged]:
+def run(script: Callable[[JobQueue], Coroutine[Any, Any, None]]) -> list[JobChanged]:
     events: list[JobChanged] = []
-    asyncio.run(script(Jobs(events.append)))
+    asyncio.run(script(JobQueue(events.append)))
     return events
 
 
 def test_the_result_and_the_way_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REPORT", 0.0)
+    monkeypatch.setattr(module, "REPORT_SECONDS", 0.0)
 
     def work(progress: Any, cancelled: Any) -> int:
         for number in range(3):
             progress(number, 3)
         return 42
 
-    async def script(jobs: Jobs) -> None:
+    async def script(jobs: JobQueue) -> None:
         job = jobs.run("count", work)
         assert jobs.running() == (job,)
         assert await job.result() == 42
@@ -47,7 +47,7 @@ def test_a_refusal_is_the_jobs_sentence() -> None:
     def work(progress: Any, cancelled: Any) -> None:
         raise InvalidInput("the lamp has no legs")
 
-    async def script(jobs: Jobs) -> None:
+    async def script(jobs: JobQueue) -> None:
         with pytest.raises(InvalidInput, match="no legs"):
             await jobs.run("walk", work).result()
 
@@ -59,7 +59,7 @@ def test_a_mistake_of_ours_tells_nothing_of_the_inside() -> None:
     def work(progress: Any, cancelled: Any) -> None:
         raise RuntimeError("/home/somebody/secret.py")
 
-    async def script(jobs: Jobs) -> None:
+    async def script(jobs: JobQueue) -> None:
         with pytest.raises(InvalidInput, match="not foreseen"):
             await jobs.run("walk", work).result()
 
@@ -78,13 +78,13 @@ def test_cancelled_at_once_whether_the_work_reports_or_not(reports: bool) -> Non
         finally:
             stopped.set()
 
-    async def script(jobs: Jobs) -> None:
+    async def script(jobs: JobQueue) -> None:
         job = jobs.run("long", work)
         await asyncio.sleep(0.02)
         jobs.cancel(job.id)
-        with pytest.raises(Cancelled):
+        with pytest.raises(JobCancelled):
             await job.result()
-        assert job.cancelled()
+        assert job.is_cancelled()
         if not reports:
             assert not stopped.is_set()
             release.set()
@@ -94,7 +94,7 @@ def test_cancelled_at_once_whether_the_work_reports_or_not(reports: bool) -> Non
 
 
 def test_an_unknown_job_is_nothing_to_complain_about() -> None:
-    async def script(jobs: Jobs) -> None:
+    async def script(jobs: JobQueue) -> None:
         jobs.cancel("nobody")
 
     assert run(script) == []
@@ -103,8 +103,10 @@ def test_an_unknown_job_is_nothing_to_complain_about() -> None:
 def test_only_so_many_at_once() -> None:
     release = threading.Event()
 
-    async def script(jobs: Jobs) -> None:
-        started = [jobs.run("wait", lambda progress, cancelled: release.wait(5)) for _ in range(module.MOST)]
+    async def script(jobs: JobQueue) -> None:
+        started = [
+            jobs.run("wait", lambda progress, cancelled: release.wait(5)) for _ in range(module.MAX_RUNNING_JOBS)
+        ]
         with pytest.raises(InvalidInput, match="already"):
             jobs.run("more", lambda progress, cancelled: None)
         release.set()

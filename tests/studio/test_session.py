@@ -14,13 +14,13 @@ from tests.cli.acrobat import acrobat
 
 from understudy import formats
 from understudy.errors import InvalidInput
-from understudy.studio.connection import handled
+from understudy.studio.connection import call_handler
 from understudy.studio.document import Document
-from understudy.studio.messages.shell import Notice, Play
+from understudy.studio.messages.shell import Notice, SetPlaying
 from understudy.studio.project import Origin, Project
 from understudy.studio.server import Server
 from understudy.studio.session import Session
-from understudy.studio.shell.opening import open_origin
+from understudy.studio.shell.open_file import open_origin
 
 
 def run(folder: Path, script: Callable[[Session], Coroutine[Any, Any, None]]) -> Session:
@@ -66,7 +66,7 @@ def test_a_pause_while_the_stage_is_set_pauses_what_comes(tmp_path: Path, monkey
         slowed(session, monkeypatch)
         showing = asyncio.create_task(session.show(session.document.characters[0].id, "clip", "sway"))
         await asyncio.sleep(0.05)
-        await handled(session, Play(playing=False))
+        await call_handler(session, SetPlaying(playing=False))
         await showing
         assert session.document.stage.drives == "sway" and not session.document.stage.playing
 
@@ -111,7 +111,7 @@ def test_a_change_that_cannot_be_saved_did_not_happen(tmp_path: Path, monkeypatc
             with pytest.raises(InvalidInput):
                 session.change(replace(before, name="lost"), "rename")
             assert session.document == before and session.history.past == past
-            session.adjust(before.staged(time=0.5))
+            session.adjust(before.with_stage(time=0.5))
             await asyncio.sleep(0.5)
             assert any(isinstance(event, Notice) and "no space" in event.sentence for event in told)
 

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from tests.cli.acrobat import acrobat
 from tests.fuzz.seeds import small_asset
 
-from understudy import rig
+from understudy.character import rig
 from understudy.studio import source as module
-from understudy.studio.source import ClipSource, Source
+from understudy.studio.source import ClipSource, PlaybackSource
 
 ASSET = acrobat()
-RIG = rig.of(ASSET.character())
+RIG = rig.rig_of(ASSET.character())
 BOW = ASSET.clip("bow")  # 30 frames at 24
 
 
 def test_it_is_a_source() -> None:
-    assert isinstance(ClipSource(RIG, BOW), Source)
+    assert isinstance(ClipSource(RIG, BOW), PlaybackSource)
 
 
 def test_without_an_animation_it_rests() -> None:
@@ -31,7 +31,7 @@ def test_without_an_animation_it_rests() -> None:
 @pytest.mark.parametrize("name", ["acrobat", "small"])
 def test_frames_are_those_of_the_clip(name: str) -> None:
     asset = acrobat() if name == "acrobat" else small_asset()
-    own, animation = rig.of(asset.character()), asset.animations[0]
+    own, animation = rig.rig_of(asset.character()), asset.animations[0]
     source, expected = ClipSource(own, animation), own.pose(animation)
     for number, time in enumerate(animation.frame_times() - animation.start):
         source.seek(float(time))
@@ -40,7 +40,7 @@ def test_frames_are_those_of_the_clip(name: str) -> None:
 
 def test_a_long_capture_gives_the_same_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     laid = ClipSource(RIG, BOW)
-    monkeypatch.setattr(module, "MOST_VALUES", 1)
+    monkeypatch.setattr(module, "MAX_VALUES_PER_BLOCK", 1)
     sampled = ClipSource(RIG, BOW)
     for _ in range(20):
         np.testing.assert_allclose(sampled.advance(0.03), laid.advance(0.03), atol=1e-9)
@@ -60,7 +60,7 @@ def test_time_stays_within_the_range(steps: list[float], loop: bool, start: floa
         row = source.advance(step)
         assert np.isfinite(row).all()
         assert source.start - 1e-9 <= source.time <= source.stop + 1 / source.rate + 1e-9
-        if source.ended:
+        if source.has_ended:
             assert not loop and source.time == source.stop
 
 
@@ -74,4 +74,4 @@ def test_a_loop_comes_round_after_its_frames() -> None:
 def test_once_ends_at_the_last_frame() -> None:
     source = ClipSource(RIG, BOW, loop=False)
     source.advance(100.0)
-    assert source.ended and source.time == BOW.duration
+    assert source.has_ended and source.time == BOW.duration

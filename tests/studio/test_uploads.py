@@ -100,7 +100,7 @@ def test_no_form_at_all(studio: Studio) -> None:
 
 
 def test_sizes_are_bounded_while_they_arrive(studio: Studio, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uploads, "LARGEST", 1 << 20)
+    monkeypatch.setattr(uploads, "MAX_UPLOAD_BYTES", 1 << 20)
     assert "at most 1 MB" in post(studio, ("large.bvh", b"x" * (2 << 20))).json()["sentence"]
 
     async def blocks() -> None:
@@ -108,16 +108,16 @@ def test_sizes_are_bounded_while_they_arrive(studio: Studio, monkeypatch: pytest
             while True:
                 yield b"x" * 1000
 
-        async for _ in uploads.limited(endless(), 10_000):
+        async for _ in uploads.limit_stream(endless(), 10_000):
             pass
 
     import asyncio
 
     with pytest.raises(InvalidInput, match="at most"):
         asyncio.run(blocks())
-    many = [(f"{number}.bvh", b"x") for number in range(uploads.MOST_FILES + 1)]
+    many = [(f"{number}.bvh", b"x") for number in range(uploads.MAX_UPLOAD_FILES + 1)]
     assert post(studio, *many).status_code == 400
-    monkeypatch.setattr(uploads, "LARGEST_PROJECT", 10)
+    monkeypatch.setattr(uploads, "MAX_ALL_UPLOADS_BYTES", 10)
     assert "a project should hold" in post(studio, ("large.bvh", b"x" * 100)).json()["sentence"]
 
 

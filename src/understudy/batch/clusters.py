@@ -22,8 +22,8 @@ from typing import Any
 
 from understudy.errors import InvalidInput, MissingExtra
 
-KINDS = "'dask', 'dask://host:port', 'ray' or 'ray://host:port'"
-PATIENCE = 10.0  # seconds until a scheduler that does not answer counts as absent
+CLUSTER_KINDS = "'dask', 'dask://host:port', 'ray' or 'ray://host:port'"
+CONNECT_TIMEOUT_SECONDS = 10.0  # seconds until a scheduler that does not answer counts as absent
 
 
 def check(cluster: str | None) -> str:
@@ -32,7 +32,7 @@ def check(cluster: str | None) -> str:
         return "here"
     found = re.fullmatch(r"(dask|ray)(://[^/\s:]+:\d{1,5}|://\[[0-9a-fA-F:]+\]:\d{1,5})?", cluster)
     if not found:
-        raise InvalidInput(f"a cluster should be {KINDS}, but is {cluster!r}")
+        raise InvalidInput(f"a cluster should be {CLUSTER_KINDS}, but is {cluster!r}")
     kind = found.group(1)
     module, extra = {"dask": ("distributed", "cluster"), "ray": ("ray", "ray")}[kind]
     if importlib.util.find_spec(module) is None:
@@ -41,7 +41,7 @@ def check(cluster: str | None) -> str:
 
 
 @contextmanager
-def opened(workers: int | None, cluster: str | None, threads: bool) -> Iterator[dict[str, Any]]:
+def open_backend(workers: int | None, cluster: str | None, threads: bool) -> Iterator[dict[str, Any]]:
     """What `joblib.parallel_config` is told; a cluster that is started here is stopped here."""
     kind = check(cluster)
     if kind == "dask":
@@ -68,7 +68,7 @@ def _dask(workers: int | None, cluster: str) -> Iterator[Any]:
     if cluster.startswith("dask://"):
         address = "tcp" + cluster.removeprefix("dask")
         try:
-            client = Client(address, timeout=PATIENCE, set_as_default=False)
+            client = Client(address, timeout=CONNECT_TIMEOUT_SECONDS, set_as_default=False)
         except (OSError, TimeoutError) as error:
             raise InvalidInput(f"there is no Dask scheduler at {cluster}: {_first_line(error)}") from None
         with client:

@@ -1,4 +1,9 @@
-"""Many jobs at once: the same function over a list of items, results in the order of the items.
+"""What happens in a worker: one job, its linear algebra on one thread, and whatever goes wrong put into words.
+
+An exception does not travel back as an object: one that asks for more than a message when it is made cannot be unpacked
+on the other side, and the whole batch would fall with it. Words always arrive.
+
+Many jobs at once: the same function over a list of items, results in the order of the items.
 
     models = batch.run(learn_label, labels)                          processes, one a core
     models = batch.run(learn_label, labels, cluster="dask")          a Dask cluster, see `clusters`
@@ -9,15 +14,71 @@ that sums are taken in the same order.
 
 from __future__ import annotations
 
+import signal
 import textwrap
+import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from understudy.batch import clusters
-from understudy.batch.attempt import Outcome, attempt, attempt_apart, attempt_beside, attempt_on_dask
-from understudy.errors import InvalidInput, UnderstudyError, listed
+from understudy.errors import InvalidInput, UnderstudyError, join_names
+
+
+@dataclass(frozen=True)
+class JobOutcome:
+    """The end of job number `index`: its `result`, or a `failure` in one sentence and where it came from."""
+
+    index: int
+    result: Any = None
+    failure: str = ""
+    details: str = ""
+
+
+def attempt(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """Do one job; an error becomes an outcome, an interruption passes through."""
+    try:
+        return JobOutcome(index, function(item))
+    except UnderstudyError as error:
+        return JobOutcome(index, failure=str(error), details=traceback.format_exc())
+    except Exception as error:
+        said = " ".join(str(error).split())
+        failure = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        return JobOutcome(index, failure=failure, details=traceback.format_exc())
+
+
+def attempt_on_one_thread(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt` in a process of its own: workers times BLAS threads must not be more than there are cores."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        return attempt(function, index, item)
+
+
+def attempt_on_dask(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt_apart`, its result known to be one that can be sent: Dask would wait for any other for ever."""
+    import cloudpickle  # comes with Dask
+
+    outcome = attempt_on_one_thread(function, index, item)
+    try:
+        cloudpickle.dumps(outcome.result)
+    except Exception as error:
+        return JobOutcome(index, failure=f"its result cannot be sent: {error}", details=traceback.format_exc())
+    return outcome
+
+
+def attempt_in_child(function: Callable[[Any], Any], index: int, item: Any) -> JobOutcome:
+    """`attempt_apart` in a child of this process, which leaves Ctrl+C to its parent.
+
+    A terminal sends it to all of them, and each child would print a traceback of its own; the parent ends them anyway.
+    """
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return attempt_on_one_thread(function, index, item)
+
 
 Job = Callable[[Any], Any]
 Progress = Callable[[int, int], None]
@@ -61,7 +122,7 @@ def run(
     """
     work = list(items)
     finished: dict[int, Any] = {}
-    with _reported(work, finished):
+    with _attach_finished(work, finished):
         for index, result in arrivals(function, work, workers, cluster, threads, keep_going):
             finished[index] = result
             if progress:
@@ -80,7 +141,7 @@ def mapper(workers: int | None = None, cluster: str | None = None, threads: bool
         work = list(items)
         finished: dict[int, Any] = {}
         given = 0
-        with _reported(work, finished):
+        with _attach_finished(work, finished):
             for index, result in arrivals(function, work, workers, cluster, threads):
                 finished[index] = result
                 if progress:
@@ -115,12 +176,12 @@ def arrivals(
         if not keep_going:
             break
     if failures:
-        raise _failed(failures, items)
+        raise _job_error(failures, items)
 
 
 def _outcomes(
     function: Job, items: Sequence[Any], workers: int | None, cluster: str | None, threads: bool
-) -> Iterator[Outcome]:
+) -> Iterator[JobOutcome]:
     import joblib
     from threadpoolctl import threadpool_limits
 
@@ -128,19 +189,19 @@ def _outcomes(
         workers = min(workers or joblib.cpu_count(), len(items))
         if workers <= 1:
             for index, item in enumerate(items):
-                yield attempt_apart(function, index, item)
+                yield attempt_on_one_thread(function, index, item)
             return
     kind = "threads" if cluster is None and threads else clusters.check(cluster)
-    job = {"threads": attempt, "here": attempt_beside, "dask": attempt_on_dask, "ray": attempt_apart}[kind]
+    job = {"threads": attempt, "here": attempt_in_child, "dask": attempt_on_dask, "ray": attempt_on_one_thread}[kind]
     with (
-        clusters.opened(workers, cluster, threads) as where,
+        clusters.open_backend(workers, cluster, threads) as where,
         threadpool_limits(limits=1 if kind == "threads" else None),
         joblib.parallel_config(**where),
     ):
         # Arrays are sent, not shared through files: the largest is a few megabytes, and a job may write into its own.
         parallel = joblib.Parallel(return_as="generator_unordered", max_nbytes=None)
         outcomes = parallel(joblib.delayed(job)(function, index, item) for index, item in enumerate(items))
-        with _stopped(outcomes):
+        with _stop_workers(outcomes):
             for outcome in outcomes:  # noqa: UP028 - `yield from` would close it, with a warning
                 yield outcome
 
@@ -150,7 +211,7 @@ class _Stop(Exception):
 
 
 @contextmanager
-def _stopped(outcomes: Any) -> Iterator[None]:
+def _stop_workers(outcomes: Any) -> Iterator[None]:
     """No job goes on after the block."""
     try:
         yield
@@ -162,7 +223,7 @@ def _stopped(outcomes: Any) -> Iterator[None]:
 
 
 @contextmanager
-def _reported(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
+def _attach_finished(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
     """Errors carry what was finished. A worker that died is an error as well, and names what it may have had."""
     try:
         yield
@@ -174,16 +235,18 @@ def _reported(items: Sequence[Any], finished: dict[int, Any]) -> Iterator[None]:
     except UnderstudyError:
         raise
     except Exception as error:
-        missing = listed([_name(items, i) for i in range(len(items)) if i not in finished], 3)
+        missing = join_names([_name(items, i) for i in range(len(items)) if i not in finished], 3)
         reason = textwrap.shorten(f"{type(error).__name__}: {error}", 160, placeholder="...")
         raise JobFailed(f"the workers ended too early; not done: {missing} ({reason})", finished) from error
 
 
-def _failed(failures: Sequence[Outcome], items: Sequence[Any]) -> JobFailed:
+def _job_error(failures: Sequence[JobOutcome], items: Sequence[Any]) -> JobFailed:
     first = failures[0]
     name = _name(items, first.index)
     others = [_name(items, outcome.index) for outcome in failures[1:]]
-    message = f"the job for {name!r} failed: {first.failure}" + (f" (and so did {listed(others)})" if others else "")
+    message = f"the job for {name!r} failed: {first.failure}" + (
+        f" (and so did {join_names(others)})" if others else ""
+    )
     error = JobFailed(message, {})
     error.add_note(f"in the worker:\n{first.details}")
     return error

@@ -21,7 +21,7 @@ from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
     from understudy.character import Controls
-    from understudy.retarget.body import Body
+    from understudy.character.body.mass import Body
 
 __all__ = [
     "FACE_LANDMARKS",
@@ -88,7 +88,7 @@ def poses(name: str, groups: bool = False) -> dict[str, Array]:
 @lru_cache
 def body(name: str) -> Body:
     """The weights of a member's links, from the volume of its skin, and the points that it stands on."""
-    from understudy.retarget.body import body_of
+    from understudy.character.body.mass import body_of
 
     return body_of(load(name).character())
 

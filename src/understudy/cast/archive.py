@@ -28,10 +28,10 @@ from understudy.character import (
     Curves,
     Image,
     Lattice,
-    Layers,
     Material,
     Mesh,
     Part,
+    RigLayers,
     Shapes,
     Skeleton,
     Skin,
@@ -40,8 +40,8 @@ from understudy.character import (
 )
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats.npz_archive import Archive
-from understudy.maths import linear
+from understudy.maths import vector
+from understudy.storage import Archive
 
 VERSION = 1
 SHAPE_STEPS = 32767
@@ -128,11 +128,11 @@ def area_normals(vertices: Array, triangles: Array) -> Array:
     takes longer than reading a character.
     """
     corners = vertices[triangles]
-    face = linear.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    face = vector.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     total = np.stack(
         [np.bincount(triangles.ravel(), np.repeat(face[:, k], 3), len(vertices)) for k in range(3)], axis=1
     )
-    return linear.normalise(total)
+    return vector.normalise(total)
 
 
 def _open(path: str | Path, prefix: str = "") -> tuple[dict[str, Any], dict[str, Array]]:
@@ -153,7 +153,7 @@ def _open(path: str | Path, prefix: str = "") -> tuple[dict[str, Any], dict[str,
 
 def _save(header: Mapping[str, Any], arrays: dict[str, Array], path: str | Path) -> None:
     arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
-    with files.written_whole(path) as temporary, temporary.open("wb") as file:
+    with files.write_atomically(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
@@ -177,7 +177,7 @@ def _pack_part(part: Part, key: str, arrays: dict[str, Array]) -> dict[str, Any]
         entry["shapes"] = list(mesh.shapes.names)
         moved = [np.flatnonzero(delta.any(axis=1)) for delta in mesh.shapes.deltas]
         sparse = {name: (at, delta[at]) for name, at, delta in zip(mesh.shapes.names, moved, mesh.shapes.deltas)}
-        _pack_shapes(SparseShapes.gathered(sparse), arrays, f"{key}.shapes")
+        _pack_shapes(SparseShapes.from_named_deltas(sparse), arrays, f"{key}.shapes")
     return entry
 
 
@@ -266,7 +266,7 @@ def _unpack_mesh_shapes(names: list[str], key: str, arrays: Mapping[str, Array],
     return Shapes(names, [sparse.dense(shape, vertices) for shape in range(len(names))])
 
 
-def _pack_layers(layers: Layers, arrays: dict[str, Array]) -> dict[str, Any]:
+def _pack_layers(layers: RigLayers, arrays: dict[str, Array]) -> dict[str, Any]:
     """The header's part of the layers; their arrays are added to `arrays`."""
     header: dict[str, Any] = {
         "controls": {name: list(getattr(layers.controls, name)) for name in CONTROL_TEXTS},
@@ -289,12 +289,12 @@ def _pack_layers(layers: Layers, arrays: dict[str, Array]) -> dict[str, Any]:
     return header
 
 
-def _unpack_layers(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Layers:
+def _unpack_layers(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> RigLayers:
     lattice = None
     if "lattice" in header:
         numbers: dict[str, Any] = {name: arrays[f"lattice.{name}"] for name in LATTICE_NUMBERS}
         lattice = Lattice(**header["lattice"], **numbers)
-    return Layers(
+    return RigLayers(
         _unpack_controls(header["controls"], arrays),
         [(joint, component) for joint, component in header["components"]],
         _unpack_shapes(header["shapes"], arrays),

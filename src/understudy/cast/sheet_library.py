@@ -27,7 +27,7 @@ from understudy.character import Channel, Curve, Curves
 from understudy.character.controls import Controls
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats.arkit_names import WEIGHTS
+from understudy.formats.arkit_names import SHAPE_NAMES
 
 DRAGON_LABELS = ("happy", "grumpy", "bored", "curious", "neutral", "roar", "head shake", "surprise")
 FACE_LABELS = ("anger", "contempt", "disgust", "fear", "happiness", "sadness", "surprise")
@@ -174,7 +174,7 @@ def face_shape_of() -> dict[str, str]:
     result = {}
     for group, names in FACE_SHAPES.items():
         for name, shape in names.items():
-            if shape in WEIGHTS:
+            if shape in SHAPE_NAMES:
                 result[f"{group}.{name}"] = shape
             else:
                 result |= {f"{group}.{name}.L": f"{shape}Left", f"{group}.{name}.R": f"{shape}Right"}
@@ -190,7 +190,7 @@ def face_sheet_curves(sheet: Sheet) -> Curves:
     """The animation that a sheet of the face describes."""
     columns = sheet_columns(sheet, face_library().vocabulary)
     weights = [
-        Curve.trusted_bezier(
+        Curve.bezier_from_checked_arrays(
             Channel(FACE_PART, "weights", (shape,)),
             own.times,
             own.values[:, None],

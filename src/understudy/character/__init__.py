@@ -3,17 +3,16 @@
 Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when made.
 """
 
-from understudy.character.asset import Asset
+from __future__ import annotations
+
+from understudy.character.asset import Asset, Character, Part
+from understudy.character.blend_shapes import Shapes
 from understudy.character.channels import Channel, Channels
-from understudy.character.character import Character, Part
 from understudy.character.clip import Clip
-from understudy.character.controls import Controls
+from understudy.character.controls import Controls, Lattice, RigLayers, SparseShapes
 from understudy.character.curve import Curve
 from understudy.character.curves import Curves
-from understudy.character.layers import Lattice, Layers, SparseShapes
-from understudy.character.material import Image, Material, Texture
-from understudy.character.mesh import Mesh
-from understudy.character.shapes import Shapes
+from understudy.character.mesh import Image, Material, Mesh, Texture
 from understudy.character.skeleton import Skeleton
 from understudy.character.skin import Skin
 
@@ -28,10 +27,10 @@ __all__ = [
     "Curves",
     "Image",
     "Lattice",
-    "Layers",
     "Material",
     "Mesh",
     "Part",
+    "RigLayers",
     "Shapes",
     "Skeleton",
     "Skin",

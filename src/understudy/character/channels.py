@@ -24,7 +24,7 @@ KINDS: dict[str, tuple[str, ...] | None] = {
     "marker": ("x", "y", "z"),  # metres, world; NaN where the marker was not seen
 }
 
-SPLIT = ("weights", "controls")  # kinds of which a target may have several channels
+SPLITTABLE_KINDS = ("weights", "controls")  # kinds of which a target may have several channels
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Channels(Sequence[Channel]):
         for c in self._channels:
             pair = (c.target, c.kind)
             known = seen.setdefault(pair, set())
-            if known and (c.kind not in SPLIT or pair != last or known & set(c.columns)):
+            if known and (c.kind not in SPLITTABLE_KINDS or pair != last or known & set(c.columns)):
                 raise InvalidInput(f"channel {c.target!r} ({c.kind}) appears twice")
             known.update(c.columns)
             last = pair

@@ -64,7 +64,7 @@ class Clip:
             "start": float(start),
             "labels": tuple(labels),
             "about": str(about),
-            "moments": checked_moments(moments, f"clip {name!r}"),
+            "moments": check_moments(moments, f"clip {name!r}"),
         }
         for key, value in fields.items():
             object.__setattr__(self, key, value)
@@ -107,13 +107,13 @@ class Clip:
         """(F',) the times of the frames at another rate, the last of them still within the clip."""
         return self.times if rate is None else resample.frame_times(self.start, self.start + self.duration, rate)
 
-    def resampled(self, rate: float, method: str = "linear") -> Clip:
+    def resample(self, rate: float, method: str = "linear") -> Clip:
         """The same motion at another rate."""
         values = self.sample(self.frame_times(rate), method)
         return Clip(self.name, self.channels, values, rate, self.start, self.labels, self.about, self.moments)
 
 
-def checked_moments(moments: Mapping[str, float] | None, what: str) -> Mapping[str, float]:
+def check_moments(moments: Mapping[str, float] | None, what: str) -> Mapping[str, float]:
     """Moments that nobody can change, each a name and a finite time in seconds."""
     found = {str(name): float(time) for name, time in (moments or {}).items()}
     for name, time in found.items():

@@ -7,11 +7,13 @@ CUBICSPLINE) is the special case dt = d/3, dv = m d/3, with d the length of the 
 
 Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and
 the result normalised, as glTF prescribes.
+
+Segments of a curve: other kinds and other handles with the same shape.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,6 +24,7 @@ from understudy.character.channels import Channel
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion
+from understudy.maths.bezier import slerp_handles
 
 STEP, LINEAR, BEZIER = 0, 1, 2
 EXTRAPOLATIONS = ("hold", "linear", "cycle", "cycle_offset")
@@ -86,26 +89,28 @@ class Curve:
             raise InvalidInput(f"tangents of {what} should not reach beyond the neighbouring key in time")
 
     @classmethod
-    def trusted(cls, channel: Channel, times: Array, values: Array, segment: int) -> Curve:
+    def from_checked_arrays(cls, channel: Channel, times: Array, values: Array, segment: int) -> Curve:
         """A stepped or linear curve from frozen float64 arrays that a reader has checked already.
 
         That is: increasing times (K,) and finite values (K, n). Files hold thousands of curves, and checking each again
         takes longer than reading them.
         """
         curve = object.__new__(cls)
-        segments, handles = _plain(segment, *values.shape)
+        segments, handles = _default_segments(segment, *values.shape)
         fields = (channel, times, values, segments, handles, handles, ("hold", "hold"))
         curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
         return curve
 
     @classmethod
-    def trusted_bezier(cls, channel: Channel, times: Array, values: Array, before: Array, after: Array) -> Curve:
+    def bezier_from_checked_arrays(
+        cls, channel: Channel, times: Array, values: Array, before: Array, after: Array
+    ) -> Curve:
         """A Bezier curve throughout, from frozen float64 arrays that whoever made them vouches for.
 
         That is: increasing times (K,), finite values (K, n), tangents (K, n, 2) no longer than their segments.
         """
         curve = object.__new__(cls)
-        fields = (channel, times, values, _plain(BEZIER, *values.shape)[0], before, after, ("hold", "hold"))
+        fields = (channel, times, values, _default_segments(BEZIER, *values.shape)[0], before, after, ("hold", "hold"))
         curve.__dict__.update(zip(cls.__dataclass_fields__, fields))
         return curve
 
@@ -145,7 +150,7 @@ class Curve:
         times = np.asarray(times, np.float64)
         inside, cycles = self._fold(times)
         segment = np.clip(np.searchsorted(self.times, inside, side="right") - 1, 0, max(len(self) - 2, 0))
-        result = self._inside(inside, segment)
+        result = self._sample_segments(inside, segment)
         if cycles is not None:
             result = result + cycles[:, None] * (self.values[-1] - self.values[0])
         for side, outside in ((0, times < self.times[0]), (1, times > self.times[-1])):
@@ -154,11 +159,11 @@ class Curve:
                 slope = self.end_slope(side)
                 result[outside] = self.values[edge] + (times[outside] - self.times[edge])[:, None] * slope
         if self.channel.kind == "rotation":
-            loose = self._off_the_sphere(times, segment)
+            loose = self._needs_normalisation(times, segment)
             result[loose] = quaternion.normalise(result[loose])
         return result
 
-    def _off_the_sphere(self, times: Array, segment: Array) -> Array:
+    def _needs_normalisation(self, times: Array, segment: Array) -> Array:
         """(M,) where a rotation was computed column by column, and is not of unit length by itself."""
         loose = self.segments[segment] == BEZIER if len(self) > 1 else np.zeros(len(times), bool)
         for mode, outside in zip(self.extrapolation, (times < self.times[0], times > self.times[-1])):
@@ -179,7 +184,7 @@ class Curve:
                     cycles[outside] = turns
         return inside, cycles if cycles.any() else None
 
-    def _inside(self, times: Array, segment: Array) -> Array:
+    def _sample_segments(self, times: Array, segment: Array) -> Array:
         if len(self) == 1:
             return np.repeat(self.values, len(times), axis=0)
         t0, t1 = self.times[segment], self.times[segment + 1]
@@ -215,9 +220,50 @@ class Curve:
 
 
 @lru_cache(maxsize=256)
-def _plain(segment: int, keys: int, columns: int) -> tuple[Array, Array]:
+def _default_segments(segment: int, keys: int, columns: int) -> tuple[Array, Array]:
     """Segments (K - 1,) of one kind, and handles (K, n, 2) that are all zero and take no memory."""
     return (
         checks.freeze(np.full(max(keys - 1, 0), segment, np.uint8)),
         checks.freeze(np.broadcast_to(np.zeros(1), (keys, columns, 2))),
     )
+
+
+def bezier_segments(curve: Curve, which: Array) -> Curve:
+    """The curve with the linear segments `which` (K - 1,) bool as Bezier segments."""
+    if not which.any():
+        return curve
+    curve = align_quaternion_signs(curve)
+    before, after = np.array(curve.before), np.array(curve.after)
+    third = np.diff(curve.times)[:, None] / 3
+    if curve.channel.kind == "rotation":
+        leave, arrive = slerp_handles(curve.values[:-1], curve.values[1:])
+    else:
+        leave = arrive = np.diff(curve.values, axis=0) / 3
+    for handles, rise, at in ((after, leave, slice(None, -1)), (before, arrive, slice(1, None))):
+        both = np.stack(np.broadcast_arrays(third, rise), axis=-1)
+        handles[at] = np.where(which[:, None, None], both, handles[at])
+    return replace(curve, segments=np.where(which, BEZIER, curve.segments), before=before, after=after)
+
+
+def align_quaternion_signs(curve: Curve, which: Array | None = None) -> Curve:
+    """The same rotations with signs such that the segments `which` (K - 1,) bool do not change sides.
+
+    By default those are the linear ones, which turn the short way anyway, so that nothing else changes.
+    """
+    if curve.channel.kind != "rotation":
+        return curve
+    which = curve.segments == LINEAR if which is None else which
+    dots = np.einsum("ki,ki->k", curve.values[1:], curve.values[:-1])
+    sign = np.concatenate([[1.0], np.cumprod(np.where(which & (dots < 0), -1.0, 1.0))])
+    if (sign > 0).all():
+        return curve
+    scale = np.stack([np.ones_like(sign), sign], axis=-1)[:, None]  # times of handles keep their sign
+    return replace(curve, values=curve.values * sign[:, None], before=curve.before * scale, after=curve.after * scale)
+
+
+def fit_handles(handle: Array, length: Array) -> Array:
+    """Handles (..., 2) shortened along their own direction where they are longer in time than `length` (...)."""
+    dt = handle[..., 0]
+    share = np.where(dt > length, length / np.where(dt > 0, dt, 1.0), 1.0)
+    shortened: Array = handle * share[..., None]
+    return shortened

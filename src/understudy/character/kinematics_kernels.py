@@ -12,10 +12,10 @@ import numba
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import FAST, compiled
+from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 
-@compiled(fastmath=FAST, error_model="numpy", inline="always")
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
 def _place(ft: int, fq: int, fs: int, j: int, p: int, t: Array, q: Array, s: Array, world: Array, slot: int) -> None:
     """world[slot, j] rows 0-2 = world[slot, p] @ (translation, rotation, scale of joint j in frames ft, fq, fs)."""
     x, y, z, w = q[fq, j, 0], q[fq, j, 1], q[fq, j, 2], q[fq, j, 3]
@@ -37,7 +37,7 @@ def _place(ft: int, fq: int, fs: int, j: int, p: int, t: Array, q: Array, s: Arr
             world[slot, j, a, 3] = g0 * t0 + g1 * t1 + g2 * t2 + g3
 
 
-@compiled(fastmath=FAST, error_model="numpy", parallel=True)
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
 def transforms(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
     """World transforms (F, J, 4, 4) of many frames, frames shared among the threads."""
     for frame in numba.prange(out.shape[0]):
@@ -48,8 +48,8 @@ def transforms(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None
             out[f, j, 3, 0], out[f, j, 3, 1], out[f, j, 3, 2], out[f, j, 3, 3] = 0.0, 0.0, 0.0, 1.0
 
 
-@compiled(fastmath=FAST, error_model="numpy")
-def transforms_few(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
+def transforms_serial(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
     """The same on the calling thread, for a pose or a few: waking the other threads would cost more than the work."""
     for f in range(out.shape[0]):
         ft, fq, fs = min(f, t.shape[0] - 1), min(f, q.shape[0] - 1), min(f, s.shape[0] - 1)
@@ -58,23 +58,25 @@ def transforms_few(parents: Array, t: Array, q: Array, s: Array, out: Array) -> 
             out[f, j, 3, 0], out[f, j, 3, 1], out[f, j, 3, 2], out[f, j, 3, 3] = 0.0, 0.0, 0.0, 1.0
 
 
-BLOCK = 64  # frames that share one scratch pose; large enough to hide its allocation, small enough to balance threads
+FRAMES_PER_BLOCK = (
+    64  # frames that share one scratch pose; large enough to hide its allocation, small enough to balance threads
+)
 
 
-@compiled(fastmath=FAST, error_model="numpy", parallel=True)
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
 def positions(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
     """World positions (F, J, 3); the transforms live in a scratch pose and are never written to main memory."""
     frames, count = out.shape[0], parents.shape[0]
-    for block in numba.prange((frames + BLOCK - 1) // BLOCK):
+    for block in numba.prange((frames + FRAMES_PER_BLOCK - 1) // FRAMES_PER_BLOCK):
         pose = np.empty((1, count, 3, 4))
-        for f in range(block * BLOCK, min(frames, (block + 1) * BLOCK)):
+        for f in range(block * FRAMES_PER_BLOCK, min(frames, (block + 1) * FRAMES_PER_BLOCK)):
             ft, fq, fs = min(f, t.shape[0] - 1), min(f, q.shape[0] - 1), min(f, s.shape[0] - 1)
             for j in range(count):
                 _place(ft, fq, fs, j, parents[j], t, q, s, pose, 0)
                 out[f, j, 0], out[f, j, 1], out[f, j, 2] = pose[0, j, 0, 3], pose[0, j, 1, 3], pose[0, j, 2, 3]
 
 
-@compiled(fastmath=FAST, error_model="numpy", parallel=True)
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
 def locals_of(parents: Array, world: Array, singular: float, out: Array) -> int:
     """parent_from_joint (F, J, 4, 4) of world_from_joint, by the adjugate of the parent's linear part.
 

@@ -1,18 +1,61 @@
-"""Mesh: vertices, triangles and what is painted on them."""
+"""Material: how a surface looks, in the metallic-roughness terms that glTF and USD share.
+
+Mesh: vertices, triangles and what is painted on them.
+
+Polygons cut into triangles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from understudy import checks
-from understudy.character.material import Material
-from understudy.character.shapes import Shapes
+from understudy.character.blend_shapes import Shapes
 from understudy.checks import Array
 from understudy.errors import InvalidInput
+
+SLOTS = ("colour", "normal", "metallic_roughness", "occlusion", "emissive")
+
+
+@dataclass(frozen=True)
+class Image:
+    """An encoded picture as found in the file: PNG or JPEG bytes, or none where they were not found, only the name."""
+
+    name: str
+    mime: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Texture:
+    """An image laid on a surface by one of the mesh's UV sets; `sampler` and `extra` are what only the format knows."""
+
+    image: Image
+    uv_set: int = 0
+    sampler: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Material:
+    """Factors and textures of one surface; colours are linear, as in glTF."""
+
+    name: str = "default"
+    colour: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    metallic: float = 0.0
+    roughness: float = 0.8
+    emissive: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    alpha_mode: str = "OPAQUE"  # OPAQUE, MASK or BLEND
+    alpha_cutoff: float = 0.5
+    double_sided: bool = False
+    textures: Mapping[str, Texture] = field(default_factory=lambda: MappingProxyType({}))  # by slot, see SLOTS
+    # format-specific settings, kept through a round trip
+    extra: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,3 +195,50 @@ def _material_of(value: Any, name: str, triangles: int, materials: int) -> Array
     result = checks.array(value, f"materials of mesh {name!r}", (triangles,), np.int32)
     checks.indices(result, f"materials of mesh {name!r}", materials)
     return result
+
+
+MAX_FAN_STARTS = 8  # corners from which a fan is tried; more would only matter to shapes that no fan covers
+
+
+def fans(points: Array, corners: Array, sizes: Array) -> tuple[Array, Array, int]:
+    """Triangles of polygons: (T, 3) places in `corners`, (T,) the polygon of each, and how many polygons stay folded.
+
+    `corners` (C,) are the polygons' vertices in turn, into `points` (V, 3), and `sizes` (P,) their numbers of corners.
+    A polygon becomes the fan 0 1 2, 0 2 3, ... of its first corner. Where it is concave, so that a triangle of the fan
+    faces the other way, the fan of the next corner is tried. Polygons of fewer than three corners give nothing.
+    """
+    starts = np.cumsum(sizes) - sizes
+    pieces = np.maximum(sizes - 2, 0)
+    first = np.cumsum(pieces) - pieces
+    triangles = np.empty((int(pieces.sum()), 3), np.int64)
+    folded = 0
+    for size in np.unique(sizes[sizes >= 3]).tolist():
+        members = np.flatnonzero(sizes == size)
+        ring = starts[members, None] + np.arange(size)  # (m, size) places in corners
+        if size > 3:
+            ring, bad = _convex_start(points, corners, ring)
+            folded += bad
+        steps = np.arange(1, size - 1)
+        cut = np.stack(
+            [np.broadcast_to(ring[:, :1], (len(ring), size - 2)), ring[:, steps], ring[:, steps + 1]], axis=2
+        )
+        triangles[first[members, None] + np.arange(size - 2)] = cut
+    return triangles, np.repeat(np.arange(len(sizes)), pieces), folded
+
+
+def _convex_start(points: Array, corners: Array, ring: Array) -> tuple[Array, int]:
+    """The same polygons, each begun at a corner whose fan is not folded, and for how many none was found."""
+    ring = ring.copy()
+    todo = np.arange(len(ring))
+    original = ring.copy()
+    for _ in range(min(ring.shape[1], MAX_FAN_STARTS)):
+        p = points[corners[ring[todo]]]  # (n, size, 3)
+        arms = p[:, 1:] - p[:, :1]
+        areas = np.cross(arms[:, :-1], arms[:, 1:])  # (n, size - 2, 3): twice the area, along the normal
+        facing = np.einsum("nti,ni->nt", areas, areas.sum(axis=1))
+        todo = todo[facing.min(axis=1) < -1e-9 * np.abs(facing).max(axis=1)]
+        if not todo.size:
+            return ring, 0
+        ring[todo] = np.roll(ring[todo], -1, axis=1)
+    ring[todo] = original[todo]
+    return ring, len(todo)

@@ -64,7 +64,7 @@ class Skeleton:
             )
 
     @classmethod
-    def sorted(
+    def from_unsorted(
         cls, names: Iterable[str], parents: Any, translations: Any, rotations: Any = None, scales: Any = None
     ) -> tuple[Skeleton, Array]:
         """A skeleton from joints in any order, depth first, and `order`: `order[new] = old`."""

@@ -1,4 +1,7 @@
-"""`understudy convert`: between all formats, saying what the new one could not hold."""
+"""`understudy bake`: joints and vertices of a clip, frame by frame, as plain arrays.
+
+`understudy convert`: between all formats, saying what the new one could not hold.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,58 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.jobs import Jobs, suffix
+from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import FileError
 
 if TYPE_CHECKING:
     from understudy.character import Asset
+
+
+@click.command(name="bake", short_help="Bake a clip to arrays, frame by frame.")
+@click.argument("input")
+@options.output()
+@options.clip
+@options.rate
+@options.character
+@options.scale
+@options.skeleton
+@options.source_format
+@options.as_json
+@options.quiet
+def bake_command(
+    input: str,
+    output: str,
+    clip: str | None,
+    rate: float | None,
+    character: str | None,
+    scale: float | None,
+    skeleton: str | None,
+    source_format: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Bake a clip of INPUT to OUT.npz: times, joint_names, joints (F,J,4,4), vertices (F,V,3), triangles.
+
+    A folder as INPUT is baked into the folder OUT, file by file.
+    """
+
+    def work(path: str, target: str) -> dict[str, Any]:
+        from understudy.character.rig import bake
+        from understudy.formats import npz
+
+        asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
+        result = bake(asset, clip, rate, character)
+        with options.output_file(target, ".npz") as place:
+            npz.write_bake(result, place)
+        frames, joints, vertices = len(result.times), len(result.joint_names), result.vertices.shape[1]
+        if not as_json and not quiet:
+            options.echo_notes(asset.notes, quiet)
+            click.echo(f"{target}: {frames} frames, {joints} joints, {vertices:,} vertices", err=True)
+        triangles = len(result.triangles)
+        return {"output": target, "frames": frames, "joints": joints, "vertices": vertices, "triangles": triangles}
+
+    jobs = InputJobs.plan(input, output, ".npz", asked=False)
+    jobs.run(work, as_json and output != "-")
 
 
 @click.command(name="convert", short_help="Convert from one format to another.")
@@ -46,19 +96,19 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        asset = plain(_chosen(asset, clips, rate), suffix(target, ending), quiet or as_json)
-        notes = [*asset.notes, *(_rehearse(asset, target, ending) if dry_run else written(asset, target, ending))]
+        asset = flatten_layers(_choose_clips(asset, clips, rate), target_ending(target, ending), quiet or as_json)
+        notes = [*asset.notes, *(_dry_run(asset, target, ending) if dry_run else write_asset(asset, target, ending))]
         if not as_json:
             options.echo_notes(notes, quiet)
             if not quiet:
                 click.echo(f"{path} -> {target}{' (not written)' if dry_run else ''}", err=True)
         return {"output": target, "notes": notes}
 
-    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
     jobs.run(work, as_json and output != "-")
 
 
-def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
+def _choose_clips(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
     """Only the wanted clips, baked at a rate where one is given."""
     from understudy.character import Asset, Clip, Curves
 
@@ -70,39 +120,39 @@ def _chosen(asset: Asset, clips: tuple[str, ...], rate: float | None) -> Asset:
     return Asset(asset.characters, dense, keyed, asset.notes, asset.format)
 
 
-def plain(asset: Asset, kind: str, quiet: bool) -> Asset:
+def flatten_layers(asset: Asset, kind: str, quiet: bool) -> Asset:
     """The asset with layered characters as joints and shapes; npz and curves need no character that files hold."""
     if kind in (".npz", ".curves.json") or all(character.layers is None for character in asset.characters):
         return asset
-    from understudy.rig import flatten
+    from understudy.character.rig import flatten_asset
 
     with options.progress("baking layers", quiet) as progress:
-        return flatten(asset, shapes=kind != ".bvh", progress=progress)
+        return flatten_asset(asset, shapes=kind != ".bvh", progress=progress)
 
 
-def _rehearse(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+def _dry_run(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     """What writing would lose, or why it cannot be done: written where nobody looks, and thrown away."""
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            return written(asset, str(Path(folder, "rehearsal").with_suffix(suffix(target, ending))), None)
+            return write_asset(asset, str(Path(folder, "rehearsal").with_suffix(target_ending(target, ending))), None)
         except FileError as error:
             raise type(error)(target, error.reason, error.place) from error
 
 
-def written(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
+def write_asset(asset: Asset, target: str, ending: str | None) -> tuple[str, ...]:
     """Write an asset, or for npz its baked frames; returns what the format could not hold."""
     from understudy import formats
 
-    kind = suffix(target, ending)
+    kind = target_ending(target, ending)
     if target != "-" and ending:
         Path(target).parent.mkdir(parents=True, exist_ok=True)
     with options.output_file(target, kind) as path:
         if kind != ".npz":
             return formats.write(asset, path)
+        from understudy.character.rig import bake
         from understudy.formats import npz
-        from understudy.rig import bake
 
         npz.write_bake(bake(asset), path)
         return ("npz holds the baked frames of one clip only",) if len(asset.animations) > 1 else ()

@@ -1,28 +1,44 @@
 """`understudy demo`: the built-in dragon is learned from its clips and acts a scene; nothing to download.
 
 With a terminal attached, or --serve, it then waits in the studio to play with whoever opens the page.
+
+The demo in the studio: the page first, then learning, then the files.
+
+Somebody who has typed a command should see the dragon move within seconds. So the page is served at once, with the
+dragon playing a clip; it learns beside that, and goes live as soon as it has; the video and the GLB are written by a
+process of their own. A model that an earlier demo has left is used again, and the dragon is live from the start.
 """
 
 from __future__ import annotations
 
+import asyncio
+import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from understudy.cli import options
-from understudy.cli.learn import learned, open_library
-from understudy.cli.models import table
-from understudy.cli.perform import lines, performed, write
+from understudy.cli.info import model_table
+from understudy.cli.learn import fit_with_progress, open_library
+from understudy.cli.perform import command_lines, perform_script, write_performance
 from understudy.cli.render import Size
-from understudy.opening import ENDING, open_model
+from understudy.cli.studio import announce
+from understudy.errors import UnderstudyError
+from understudy.perform.model_character import MODEL_SUFFIX, open_model
+
+if TYPE_CHECKING:
+    from understudy.studio.document import CharacterEntry, ModelEntry
+    from understudy.studio.session import Session
 
 SCENES = ("dragon", "lamp")
-FRAMED = {"dragon": "Head"}  # what the camera is for; the neck comes along
+CAMERA_TARGETS = {"dragon": "Head"}  # what the camera is for; the neck comes along
 
 
 @click.command(name="demo", short_help="Watch the dragon learn, act a scene, and play with you.")
@@ -56,33 +72,33 @@ def command(
     folder = Path(output or "demo")
     folder.mkdir(parents=True, exist_ok=True)
     if serve or (serve is None and sys.stdout.isatty()):
-        from understudy.cli.showing import show
+        pass
 
-        show(who, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
+        serve_demo(who, folder, ["--seed", str(seed), "--size", f"{size[0]}x{size[1]}"], port, browser, quiet)
         return
     write_files(who, folder, seed, size, learned_already, quiet)
 
 
 def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learned_already: bool, quiet: bool) -> None:
     """The model, the scene, and the two files that come of them."""
-    from understudy.live.script import parse
+    from understudy.perform.script import parse_script
 
-    model, scene, video, file = (folder / f"{who}{ending}" for ending in (ENDING, ".toml", ".mp4", ".glb"))
+    model, scene, video, file = (folder / f"{who}{ending}" for ending in (MODEL_SUFFIX, ".toml", ".mp4", ".glb"))
     began = time.perf_counter()
     text = (resources.files("understudy.cast") / "scenes" / f"{who}.toml").read_text(encoding="utf-8")
     scene.write_text(text, encoding="utf-8")
     if not learned_already:
         _learn(who, model, quiet)
-    with _timed("performed the scene", quiet) as say:
+    with _report_duration("performed the scene", quiet) as say:
         opened = open_model(model)
-        done = performed(parse(text, str(scene)).check(opened.model), opened, seed, quiet)
+        done = perform_script(parse_script(text, str(scene)).check(opened.model), opened, seed, quiet)
         cost = done.report["milliseconds_a_frame"]["median"]
         say(f"{len(done.rows)} frames, {done.seconds:.1f} s, {cost:.2f} ms a frame")
-    _lines(lines(done), quiet)
+    _lines(command_lines(done), quiet)
     for path in (video, file):
-        with _timed(f"wrote {path}", quiet) as say:
-            view = {"size": size, "azimuth": 0.35, "target": FRAMED.get(who)}
-            write(done, opened, str(path), path.suffix, str(scene), view, 0, quiet)
+        with _report_duration(f"wrote {path}", quiet) as say:
+            view = {"size": size, "azimuth": 0.35, "target": CAMERA_TARGETS.get(who)}
+            write_performance(done, opened, str(path), path.suffix, str(scene), view, 0, quiet)
             say(f"{path.stat().st_size / 1e6:.1f} MB")
     if not quiet:
         click.echo(f"all in {time.perf_counter() - began:.0f} s. Change {scene} and see what it does:", err=True)
@@ -91,19 +107,19 @@ def write_files(who: str, folder: Path, seed: int, size: tuple[int, int], learne
 
 
 def _learn(who: str, model: Path, quiet: bool) -> None:
-    from understudy.cli.models import facts
-    from understudy.posespace.learning import Settings
+    from understudy.cli.info import model_facts
+    from understudy.perform.training import FitSettings
 
-    with _timed("learned its clips", quiet) as say:
+    with _report_duration("learned its clips", quiet) as say:
         library = open_library(who)
-        found = learned(library, Settings(), str(model), None, None, quiet)
+        found = fit_with_progress(library, FitSettings(), str(model), None, None, quiet)
         found.save(model)
         say(f"{sum(map(len, found.spaces.values())):,} frames of {len(found.spaces)} labels")
-    _lines(table(facts(found)), quiet)
+    _lines(model_table(model_facts(found)), quiet)
 
 
 @contextmanager
-def _timed(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
+def _report_duration(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Says what was done and how long it took; call it with the figures."""
     figures: list[str] = []
     began = time.perf_counter()
@@ -115,3 +131,72 @@ def _timed(what: str, quiet: bool) -> Iterator[Callable[[str], None]]:
 def _lines(found: list[str], quiet: bool) -> None:
     for line in found if not quiet else ():
         click.echo(line, err=True)
+
+
+START_MODE = "play"
+
+
+def serve_demo(
+    who: str, folder: Path, settings: list[str], port: int | None, browser: bool | None, quiet: bool
+) -> None:
+    """Serve the demo until Ctrl+C."""
+    from understudy.studio.server import Server
+    from understudy.studio.session import Session
+
+    async def begin(session: Session) -> None:
+        await prepare_demo(session, who, folder, settings, quiet)
+
+    server = Server(Session(folder / "studio"), port=port, begin=begin)
+    server.run(lambda: announce(server, browser, quiet, START_MODE))
+
+
+async def prepare_demo(session: Session, who: str, folder: Path, settings: list[str], quiet: bool) -> None:
+    """Somebody on stage, then somebody who has learned, then the files."""
+    from understudy.studio.server import open_all
+
+    await open_all(session, [who])
+    entry = next((each for each in session.document.characters if each.cast == who), None)
+    if entry is None:
+        return
+    try:
+        model = await _model(session, entry, folder)
+    except UnderstudyError as error:
+        click.echo(f"not learned: {error}", err=True)
+        return
+    await session.show(entry.id, "model", model.id)
+    shutil.copyfile(session.project.place("models", model.file), folder / f"{who}.understudy")
+    await _write_files_in_process(who, folder, settings, quiet)
+
+
+async def _model(session: Session, entry: CharacterEntry, folder: Path) -> ModelEntry:
+    """The model of the project, of an earlier demo, or a new one."""
+    from understudy.studio.perform import learning
+    from understudy.studio.perform.models import copy_into_project, with_model
+
+    known = next((each for each in session.document.models if each.character == entry.id), None)
+    if known is not None:
+        return known
+    left = folder / f"{entry.cast}.understudy"
+    try:
+        found = await asyncio.to_thread(copy_into_project, session, left, entry.id, entry.name)
+    except UnderstudyError:  # none there, or one of another version
+        task = learning.learning_task(session, entry, ())
+        job = session.jobs.run(
+            f"learn {entry.name}",
+            lambda progress, cancelled: learning.fit_in_process(task, entry.name, progress, cancelled),
+        )
+        found = await job.result()
+    session.change(with_model(session.document, found), f"learn {found.name}")
+    return found
+
+
+async def _write_files_in_process(who: str, folder: Path, settings: list[str], quiet: bool) -> None:
+    """The video and the GLB, by a process that ends with this one."""
+    command = [sys.executable, "-m", "understudy", "demo", who, "-o", str(folder), "--no-serve", "--learned", *settings]
+    child = subprocess.Popen([*command, *(["-q"] if quiet else [])])
+    try:
+        while child.poll() is None:
+            await asyncio.sleep(0.2)
+    finally:
+        if child.poll() is None:
+            child.terminate()

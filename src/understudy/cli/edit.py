@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import plain, written
-from understudy.cli.jobs import Jobs, suffix
+from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import BadFile, InvalidInput
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
-    from understudy.keyframes.edits import Edits, Report
+    from understudy.edit.edit_list import StepReport
+    from understudy.edit.edit_list_steps import EditList
 
-SINGLE = (".bvh", ".npz")  # hold one animation
+SINGLE_CLIP_ENDINGS = (".bvh", ".npz")  # hold one animation
 
 
 @click.command(name="edit", short_help="Drag points of an animation between its keys.")
@@ -65,9 +66,9 @@ def command(
     """
     if input == "-" and edits == "-":
         raise click.UsageError("INPUT and EDITS cannot both be standard input")
-    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
+    jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
     if not dry_run:
-        check_target(output, suffix(output, ending), jobs.many)
+        check_target(output, target_ending(output, ending), jobs.many)
     wanted = read_edits(edits)
     cast = () if other is None else options.open_input(other).characters
 
@@ -75,7 +76,7 @@ def command(
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
         if cast:
             asset = type(asset)([*asset.characters, *cast], asset.clips, asset.curves, asset.notes, asset.format)
-        edited, told, reports = edited_asset(asset, wanted, clip, offers, quiet or as_json)
+        edited, told, reports = edit_asset(asset, wanted, clip, offers, quiet or as_json)
         if not as_json:
             options.echo_notes(told["notes"], quiet)
             if not quiet:
@@ -83,9 +84,9 @@ def command(
         blocked = [found for found in reports if not found.reached]
         notes: tuple[str, ...] = ()
         if not dry_run and not (strict and blocked):
-            kind = suffix(target, ending)
-            shown = plain(leading(edited, told["result"], kind), kind, quiet or as_json)
-            notes = (*shown.notes, *written(shown, target, ending))
+            kind = target_ending(target, ending)
+            shown = flatten_layers(keep_one_animation(edited, told["result"], kind), kind, quiet or as_json)
+            notes = (*shown.notes, *write_asset(shown, target, ending))
         row = {"output": None if dry_run or (strict and blocked) else target, **told}
         row["notes"] = [*told["notes"], *notes]
         if report is not None:
@@ -114,42 +115,47 @@ def check_target(target: str, kind: str, many: bool) -> None:
         raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
 
-def read_edits(path: str) -> Edits:
+def read_edits(path: str) -> EditList:
     """The edits of a file, or of standard input."""
     import sys
 
-    from understudy.keyframes import edits
-    from understudy.keyframes.edit_parser import LARGEST
+    from understudy.edit import edit_list
+    from understudy.edit.edit_list_parser import MAX_EDIT_LIST_CHARS
 
     if path == "-":
-        return edits.parse(sys.stdin.buffer.read(4 * LARGEST + 1).decode("utf-8", "replace"), "standard input")
-    return edits.read(path)
+        return edit_list.parse(
+            sys.stdin.buffer.read(4 * MAX_EDIT_LIST_CHARS + 1).decode("utf-8", "replace"), "standard input"
+        )
+    return edit_list.read_edit_list(path)
 
 
-def edited_asset(
-    asset: Asset, wanted: Edits, clip: str | None, ask: bool, quiet: bool
-) -> tuple[Asset, dict[str, Any], list[Report]]:
+def edit_asset(
+    asset: Asset, wanted: EditList, clip: str | None, ask: bool, quiet: bool
+) -> tuple[Asset, dict[str, Any], list[StepReport]]:
     """The asset with one animation edited, the facts for a report, and what became of each edit.
 
     `ask` for offers where one is blocked.
     """
-    from understudy.keyframes import edits
-    from understudy.rig import of
+    from understudy.character.rig import rig_of
+    from understudy.edit import edit_list
 
-    with _placed(wanted.path if clip is None and wanted.clip is not None else None, "clip"):
+    with _name_file_in_errors(wanted.path if clip is None and wanted.clip is not None else None, "clip"):
         animation = asset.animation(clip if clip is not None else wanted.clip)
     if not asset.characters:
         raise InvalidInput("there is no character here; say where it is, as in --with walk.bvh")
     name = wanted.character
-    moved = [c for c in asset.characters if of(c).is_moved_by(animation)] if name is None else []
-    with _placed(wanted.path if name is not None else None, "character"):
-        rig = of(moved[0] if moved else asset.character(name))
+    moved = [c for c in asset.characters if rig_of(c).is_moved_by(animation)] if name is None else []
+    with _name_file_in_errors(wanted.path if name is not None else None, "character"):
+        rig = rig_of(moved[0] if moved else asset.character(name))
     place = "keys" if wanted.preparation.keys else "reduce" if wanted.preparation.reduce is not None else ""
-    with _placed(wanted.path, place), options.progress(f"preparing {animation.name}", quiet, False) as progress:
-        curves, notes = edits.prepared(rig, animation, wanted.preparation, progress)
-    checked = edits.check(wanted, rig, curves)
+    with (
+        _name_file_in_errors(wanted.path, place),
+        options.progress(f"preparing {animation.name}", quiet, False) as progress,
+    ):
+        curves, notes = edit_list.key_dense_clip(rig, animation, wanted.preparation, progress)
+    checked = edit_list.check_edit_list(wanted, rig, curves)
     with options.progress(f"editing {animation.name}", quiet) as progress:
-        curves, reports = edits.apply(rig, curves, checked.steps, progress, path=wanted.path, ask=ask)
+        curves, reports = edit_list.apply_edit_list(rig, curves, checked.steps, progress, path=wanted.path, ask=ask)
     told = {
         "edits": wanted.path,
         "clip": animation.name,
@@ -160,11 +166,11 @@ def edited_asset(
         "steps": [found.facts() for found in reports],
         "notes": [*asset.notes, *notes],
     }
-    return replaced(asset, animation, curves, wanted.name), told, reports
+    return replace_animation(asset, animation, curves, wanted.name), told, reports
 
 
 @contextmanager
-def _placed(path: str | None, place: str) -> Iterator[None]:
+def _name_file_in_errors(path: str | None, place: str) -> Iterator[None]:
     """What is refused within is told with the file of edits that asked for it; None where none did."""
     try:
         yield
@@ -174,7 +180,7 @@ def _placed(path: str | None, place: str) -> Iterator[None]:
         raise BadFile(path, str(error), place) from error
 
 
-def replaced(asset: Asset, animation: Clip | Curves, curves: Curves, name: str | None = None) -> Asset:
+def replace_animation(asset: Asset, animation: Clip | Curves, curves: Curves, name: str | None = None) -> Asset:
     """The asset with `curves` instead of an animation, in its place, or beside it under a new name."""
     from understudy.character import Asset, Curves
 
@@ -188,9 +194,9 @@ def replaced(asset: Asset, animation: Clip | Curves, curves: Curves, name: str |
     return Asset(asset.characters, dense, keyed, (), asset.format)
 
 
-def leading(asset: Asset, name: str, kind: str) -> Asset:
+def keep_one_animation(asset: Asset, name: str, kind: str) -> Asset:
     """The asset without other animations where a format holds only one, so that it is the one that was worked on."""
-    if kind not in SINGLE:
+    if kind not in SINGLE_CLIP_ENDINGS:
         return asset
     from understudy.character import Asset
 
@@ -206,11 +212,11 @@ def write_report(told: dict[str, Any], path: str, many: bool, source: str) -> No
     place = Path(path)
     if many:
         place = place.with_name(f"{place.stem}.{Path(source).name}{place.suffix}")
-    with files.written_whole(place) as temporary:
+    with files.write_atomically(place) as temporary:
         temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
-def _show(reports: list[Report]) -> None:
+def _show(reports: list[StepReport]) -> None:
     for found in reports:
         name = f" ({found.name})" if found.name else ""
         click.echo(f"  {found.place}{name}: {found.sentence}", err=True)

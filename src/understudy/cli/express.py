@@ -1,4 +1,7 @@
-"""`understudy express`: from labelled takes to a face graph, and from labels to a face that acts."""
+"""`understudy express picture`: a graph as a drawing, with a way through it.
+
+`understudy express`: from labelled takes to a face graph, and from labels to a face that acts.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,58 @@ import click
 
 from understudy.cli import options
 from understudy.cli.express_capture import capture_command
-from understudy.cli.express_output import character_of, check_target, view_of, write, write_crowd
-from understudy.cli.express_picture import picture_command
-from understudy.cli.jobs import suffix
+from understudy.cli.express_output import character_of, check_target, view_settings, write_crowd, write_performance
+from understudy.cli.options import target_ending
 from understudy.cli.render import size_option
-from understudy.errors import BadFile, InvalidInput
-from understudy.opening import ENDING
+from understudy.errors import BadFile, InvalidInput, Unsupported
+from understudy.perform.model_character import MODEL_SUFFIX
 
 if TYPE_CHECKING:
-    from understudy.expression.acting.speech import Sound
-    from understudy.expression.graph.face_graph import FaceGraph
-    from understudy.expression.sequence import Sequence
+    from understudy.express.acting.life import Viseme
+    from understudy.express.graph.face_graph import FaceGraph
+    from understudy.express.sequence import ExpressionSequence
+
+
+@click.command(name="picture", short_help="Draw a graph.")
+@click.argument("graph")
+@options.output(help="x.svg or x.png.")
+@click.option(
+    "--region", "regions", multiple=True, metavar="NAME", help="Only this region; may be given several times."
+)
+@click.option(
+    "--way", "labels", multiple=True, metavar="LABEL", help="Draw the way over this label; may be given several times."
+)
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Of the way's peaks.")
+@options.as_json
+@options.quiet
+def picture_command(
+    graph: str,
+    output: str,
+    regions: tuple[str, ...],
+    labels: tuple[str, ...],
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Draw the graph GRAPH: a wheel a region, neutral in the middle, each label in a direction of its own."""
+    pass
+    from understudy.express import graph_picture
+    from understudy.express.acting import cues
+    from understudy.express.acting.synthesis import nodes_of_walk
+
+    if Path(output).suffix.lower() not in (".svg", ".png"):
+        raise Unsupported(output, "a picture of a graph is an .svg or a .png")
+    if not Path(output).parent.is_dir():
+        raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
+    found = open_graph(graph)
+    paths = nodes_of_walk(found, [cues.parse(label) for label in labels], seed=seed) if labels else None
+    graph_picture.draw(found, output, paths=paths, regions=regions or None)
+    if as_json:
+        ways = {} if paths is None else {region: nodes.tolist() for region, nodes in paths.items()}
+        options.echo_json(graph_facts(found) | {"output": output, "ways": ways})
+    elif not quiet:
+        click.echo(f"{output}: {found.nodes} nodes in {len(found.regions)} regions", err=True)
+
 
 share = options.Finite(0.0, 1.0)
 
@@ -40,7 +84,7 @@ command.add_command(picture_command)
 
 @command.command(name="build")
 @click.argument("input")
-@options.output(help=f"GRAPH{ENDING}, for `express act`.")
+@options.output(help=f"GRAPH{MODEL_SUFFIX}, for `express act`.")
 @click.option(
     "--compression",
     type=share,
@@ -78,28 +122,28 @@ def build_command(
     INPUT is a MANIFEST.toml that names files, labels and peaks, a file with a character and labelled clips, or the name
     of a built-in character: face or dragon.
     """
-    from understudy.expression.graph import building, stored
+    from understudy.express.graph import face_graph, graph_builder
 
     if output != "-" and not Path(output).parent.is_dir():
         raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
     takes, regions, notes = open_takes(input, kind, rate)
     began = time.perf_counter()
     with options.progress(f"building a graph of {len(takes)} takes", quiet or as_json):
-        graph = building.build(takes, compression=compression, tolerance=tolerance, regions=regions, seed=seed)
-    with options.output_file(output, ENDING) as place:
-        stored.save(graph, place)
-    row = facts(graph) | {"output": output, "built_in": round(time.perf_counter() - began, 3), "notes": notes}
-    row["data_compression"] = round(1.0 - graph.bytes / building.raw_bytes(takes), 4)
+        graph = graph_builder.build(takes, compression=compression, tolerance=tolerance, regions=regions, seed=seed)
+    with options.output_file(output, MODEL_SUFFIX) as place:
+        face_graph.save(graph, place)
+    row = graph_facts(graph) | {"output": output, "built_in": round(time.perf_counter() - began, 3), "notes": notes}
+    row["data_compression"] = round(1.0 - graph.bytes / graph_builder.raw_bytes(takes), 4)
     if as_json and output != "-":
         options.echo_json(row)
     elif not as_json:
-        options.echo_notes(_few(notes), quiet)
+        options.echo_notes(_first_notes(notes), quiet)
         if not quiet:
             size, saved = (
                 f"{row['bytes'] / 1024:.0f} KB",
                 f"{100 * row['data_compression']:.1f} % smaller than the takes",
             )
-            for line in table(row):
+            for line in graph_table(row):
                 click.echo(line, err=True)
             click.echo(f"{output}: {row['takes']} takes, {size}, {saved}, in {row['built_in']:.1f} s", err=True)
 
@@ -184,16 +228,16 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
     A label may be faint, as fear:0.5, or several at once, as fear:0.5+surprise:0.5. GRAPH is a file that `express
     build` has made, or face or dragon, whose graph is then built first.
     """
-    from understudy.expression.acting import Settings, cues
-    from understudy.expression.acting.crowd import performances
+    from understudy.express.acting import ActSettings, cues
+    from understudy.express.acting.crowds import performances
 
     if output == "-" and not given["ending"]:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
-    kind = suffix(output, given["ending"])
+    kind = target_ending(output, given["ending"])
     check_target(output, kind, given["crowd"])
     found = open_graph(graph)
     dials = ("coupling", "smoothing", "length_noise", "intensity", "hold", "back", "life", "pace", "direct", "rate")
-    settings = Settings(**{dial: given[dial] for dial in dials}, path_noise=(given["noise"], given["hops"]))
+    settings = ActSettings(**{dial: given[dial] for dial in dials}, path_noise=(given["noise"], given["hops"]))
     asked = [cues.parse(label) for label in labels]
     count, quiet = given["crowd"] or 1, given["quiet"] or given["as_json"]
     began, faces = time.perf_counter(), []
@@ -203,12 +247,12 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
             report(len(faces), count)
     seconds = time.perf_counter() - began
     who = None if kind == ".npz" else character_of(found, given["character"], given["landmarks"])
-    view = view_of(given, kind)
+    view = view_settings(given, kind)
     sounds = read_sounds(given["visemes"]) if given["visemes"] else []
     extra = {"sounds": sounds, "priority": given["priority"]}
     name = "_".join(labels)
     if given["crowd"] is None:
-        notes = write(faces[0], who, output, kind, name, view, given["sheet"], extra, quiet)
+        notes = write_performance(faces[0], who, output, kind, name, view, given["sheet"], extra, quiet)
     else:
         notes = write_crowd(faces, who, output, kind, name, view, extra, quiet)
     row = {
@@ -232,18 +276,19 @@ def act_command(graph: str, labels: tuple[str, ...], output: str, **given: Any) 
             click.echo(f"{output}: {many}{row['frames']} frames, {row['seconds']:.1f} s, in {seconds:.2f} s", err=True)
 
 
-def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Sequence], Any, list[str]]:
+def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[ExpressionSequence], Any, list[str]]:
     """The prepared takes of a manifest or of a character's clips, regions where a manifest names any, and notes."""
-    from understudy.expression.preparing import prepared
+    from understudy.express.preprocessing import preprocess
 
     if Path(name).suffix.lower() == ".toml":
-        from understudy.expression.reading import read_manifest
+        from understudy.express.manifest import read_manifest
 
         manifest = read_manifest(name)
-        takes = prepared(manifest.sequences, rate=rate, regions=manifest.regions)
+        takes = preprocess(manifest.sequences, rate=rate, regions=manifest.regions)
         return takes, manifest.regions, list(dict.fromkeys(note for take in takes for note in take.notes))
-    from understudy import cast, rig
-    from understudy.expression.from_clips import sequences_of
+    from understudy import cast
+    from understudy.character import rig
+    from understudy.express.from_clips import sequences_of
 
     asset = options.open_input(name)
     if not asset.characters or not asset.animations:
@@ -253,29 +298,31 @@ def open_takes(name: str, kind: str, rate: float | None) -> tuple[list[Sequence]
     if kind == "landmarks" and (name != "face" or name not in cast.names()):
         raise InvalidInput(f"landmarks are known of the built-in face only, not of {name!r}; build it as weights")
     vertices = cast.FACE_LANDMARKS if kind == "landmarks" else None
-    takes = sequences_of(rig.of(asset.character()), asset.animations, vertices, rate)
+    takes = sequences_of(rig.rig_of(asset.character()), asset.animations, vertices, rate)
     notes = [note for take in takes for note in take.notes]
     # hand animation neither trembles nor lacks its way back; landmarks still carry the head's movement
-    found = prepared(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
+    found = preprocess(takes, steady=kind == "landmarks", liken=kind == "landmarks", jitter=0.0, sigmoid=0.0)
     return found, None, list(dict.fromkeys([*asset.notes, *notes]))
 
 
 def open_graph(path: str) -> FaceGraph:
     """The graph of a file, or of a built-in character, built now."""
     from understudy import cast
-    from understudy.expression.graph import building, stored
+    from understudy.express.graph import face_graph, graph_builder
 
     if path in cast.names() and not Path(path).exists():
-        return building.build(open_takes(path, "weights", None)[0], compression=0.6, merge_compression=0.6)
-    if Path(path).suffix.lower() != ENDING:
-        raise BadFile(path, f"is not a face graph: a file that `understudy express build` has made ends in {ENDING}")
-    return stored.load(path)
+        return graph_builder.build(open_takes(path, "weights", None)[0], compression=0.6, merge_compression=0.6)
+    if Path(path).suffix.lower() != MODEL_SUFFIX:
+        raise BadFile(
+            path, f"is not a face graph: a file that `understudy express build` has made ends in {MODEL_SUFFIX}"
+        )
+    return face_graph.load(path)
 
 
-def read_sounds(path: str) -> list[Sound]:
+def read_sounds(path: str) -> list[Viseme]:
     """The visemes of a text: seconds and a name on each line, `#` begins a remark."""
     from understudy import files
-    from understudy.expression.acting.speech import VISEMES, Sound
+    from understudy.express.acting.life import VISEMES, Viseme
 
     sounds = []
     for number, line in enumerate(files.read_text(path, 1 << 22).splitlines(), 1):
@@ -283,7 +330,7 @@ def read_sounds(path: str) -> list[Sound]:
         if not words:
             continue
         try:
-            sound = Sound(float(words[0]), words[1], float(words[2]) if len(words) > 2 else 1.0)
+            sound = Viseme(float(words[0]), words[1], float(words[2]) if len(words) > 2 else 1.0)
         except (ValueError, IndexError):
             reason = f"seconds and a viseme were expected, but {line.strip()!r} found"
             raise BadFile(path, reason, f"line {number}") from None
@@ -296,7 +343,7 @@ def read_sounds(path: str) -> list[Sound]:
     return sounds
 
 
-def facts(graph: FaceGraph) -> dict[str, Any]:
+def graph_facts(graph: FaceGraph) -> dict[str, Any]:
     """The facts of a graph, ready for JSON."""
     return {
         "labels": list(graph.labels),
@@ -312,14 +359,14 @@ def facts(graph: FaceGraph) -> dict[str, Any]:
     }
 
 
-def table(row: dict[str, Any]) -> list[str]:
+def graph_table(row: dict[str, Any]) -> list[str]:
     """The lines that `build` and `info` say."""
     lines = ["  region       points  nodes  edges"]
     lines += [f"  {r['name']:<12} {r['points']:6d} {r['nodes']:6d} {r['edges']:6d}" for r in row["regions"]]
     return [*lines, f"  labels: {', '.join(row['labels'])}"]
 
 
-def _few(notes: list[str], most: int = 3) -> list[str]:
+def _first_notes(notes: list[str], most: int = 3) -> list[str]:
     return (
         [*notes[:most], f"and {len(notes) - most} more like these (--json tells all)"] if len(notes) > most else notes
     )

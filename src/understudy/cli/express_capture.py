@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import plain, written
-from understudy.cli.jobs import suffix
+from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.options import target_ending
 from understudy.errors import InvalidInput, Unsupported
 
 
@@ -45,33 +45,33 @@ def capture_command(
     """
     from understudy import formats
     from understudy.character import Asset
-    from understudy.cli.express_output import who_is
-    from understudy.expression import capture
-    from understudy.expression.capture.solving import WINDOW
+    from understudy.cli.express_output import resolve_character
+    from understudy.express import face_capture
+    from understudy.express.face_fit import SMOOTHING_SECONDS
 
-    kind = suffix(output, None)
+    kind = target_ending(output, None)
     able = [ending for entry in formats.FORMATS if entry.writes for ending in entry.endings]
     if kind not in able:
         raise Unsupported(output, f"a capture is not written as {kind or 'this'}; written are: {', '.join(able)}")
     if not Path(output).parent.is_dir():
         raise InvalidInput(f"cannot write {output}: there is no folder {Path(output).parent}")
-    who = who_is(character, landmarks)
+    who = resolve_character(character, landmarks)
     if who.landmarks is None:
         raise InvalidInput(f"capture needs the landmark vertices of {character!r}; give them with --landmarks FILE")
     with options.progress(f"watching {Path(video).name}", quiet or as_json) as report:
-        solution, told = capture.capture(
+        solution, told = face_capture.capture(
             video,
             who.character,
             who.landmarks,
             seconds=seconds,
             neutral=neutral,
             field=field,
-            window=WINDOW if window is None else window,
+            window=SMOOTHING_SECONDS if window is None else window,
             progress=lambda frame: report(frame, 0),
         )
     clip = solution.clip(Path(video).stem, head=kind == ".csv")
-    asset = plain(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet or as_json)
-    notes = [*told, *asset.notes, *written(asset, output, None)]
+    asset = flatten_layers(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet or as_json)
+    notes = [*told, *asset.notes, *write_asset(asset, output, None)]
     error = float(solution.errors.mean())
     if as_json:
         row = {"input": video, "output": output, "frames": len(clip), "rate": clip.rate, "pixels": round(error, 3)}

@@ -8,23 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from understudy.cli import options
-from understudy.cli.convert import plain, written
+from understudy.cli.convert import flatten_layers, write_asset
 from understudy.errors import BadFile, InvalidInput, Unsupported
 
 if TYPE_CHECKING:
     from understudy.character import Character, Clip
     from understudy.checks import Array
-    from understudy.expression.acting import Performance
-    from understudy.expression.graph.face_graph import FaceGraph
+    from understudy.express.acting import ExpressionTake
+    from understudy.express.graph.face_graph import FaceGraph
 
 VIDEOS = (".mp4", ".webm", ".gif")
 PICTURES = (".png", *VIDEOS)
-SHEET = 24  # pictures of a sheet of one face
-MOST_STOPS = 7  # start, apexes and end of a face that its row of a crowd's sheet shows, with as many less one between
-MOST_ROWS = 24  # faces on a crowd's sheet
+SHEET_PICTURE_COUNT = 24  # pictures of a sheet of one face
+MAX_STOPS_PER_ROW = (
+    7  # start, apexes and end of a face that its row of a crowd's sheet shows, with as many less one between
+)
+MAX_SHEET_ROWS = 24  # faces on a crowd's sheet
 
 
-class Who(NamedTuple):
+class OutputCharacter(NamedTuple):
     """A character, and its landmarks where they are known."""
 
     character: Character
@@ -41,40 +43,40 @@ def check_target(target: str, kind: str, crowd: int | None) -> None:
     if crowd is not None and (kind in VIDEOS or kind == ".csv"):
         shown = "a video shows" if kind in VIDEOS else "Live Link CSV holds"
         raise Unsupported(target, f"{shown} one face; a crowd goes into .npz, .glb, .gltf, .usd or a sheet (.png)")
-    if crowd is not None and kind == ".png" and crowd > MOST_ROWS:
-        raise Unsupported(target, f"a sheet shows {MOST_ROWS} faces at most, but the crowd has {crowd:,}")
+    if crowd is not None and kind == ".png" and crowd > MAX_SHEET_ROWS:
+        raise Unsupported(target, f"a sheet shows {MAX_SHEET_ROWS} faces at most, but the crowd has {crowd:,}")
     if target != "-" and not Path(target).parent.is_dir():
         raise InvalidInput(f"cannot write {target}: there is no folder {Path(target).parent}")
 
 
-def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> Who:
+def character_of(graph: FaceGraph, given: str | None, landmarks: str | None) -> OutputCharacter:
     """Who acts: the character that was asked for, or the one of the cast that has what the graph moves."""
-    from understudy.expression.regions import landmark_number
-    from understudy.formats.arkit_names import canonical
+    from understudy.express.regions import landmark_number
+    from understudy.formats.arkit_names import canonical_name
 
-    human = all(landmark_number(name) is not None or canonical(name) is not None for name in graph.names)
-    return who_is(given or ("face" if human else "dragon"), landmarks)
+    human = all(landmark_number(name) is not None or canonical_name(name) is not None for name in graph.names)
+    return resolve_character(given or ("face" if human else "dragon"), landmarks)
 
 
-def who_is(name: str, landmarks: str | None) -> Who:
+def resolve_character(name: str, landmarks: str | None) -> OutputCharacter:
     """A character by file or name, with the landmarks of a file, or those that the built-in face has."""
     from understudy import cast
 
     vertices = None if landmarks is None else _read_landmarks(landmarks)
     if name == "face" and vertices is None and name in cast.names():
         vertices = cast.FACE_LANDMARKS
-    return Who(options.open_input(name).character(), vertices)
+    return OutputCharacter(options.open_input(name).character(), vertices)
 
 
-def view_of(given: dict[str, Any], kind: str) -> dict[str, Any]:
+def view_settings(given: dict[str, Any], kind: str) -> dict[str, Any]:
     """How it is looked at."""
     size = given["size"] or ((240, 240) if kind == ".png" else (720, 720))
     return {"size": size, "azimuth": math.radians(given["azimuth"]), "target": given["target"]}
 
 
-def write(
-    face: Performance,
-    who: Who | None,
+def write_performance(
+    face: ExpressionTake,
+    who: OutputCharacter | None,
     target: str,
     kind: str,
     name: str,
@@ -87,26 +89,32 @@ def write(
     if who is None:
         return _write_arrays(target, _arrays(face))
     from understudy.character import Asset
-    from understudy.expression.acting import clip_of
+    from understudy.express.acting import clip_of
 
     clip = clip_of(face, who.character, name, who.landmarks, angles=kind == ".csv", **extra)
     if kind not in PICTURES:
-        asset = plain(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet)
-        return (*asset.notes, *written(asset, target, kind if target == "-" else None))
+        asset = flatten_layers(Asset([] if kind == ".csv" else [who.character], [clip]), kind, quiet)
+        return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
     from understudy.render import show
 
     take = _take(who, clip)
     with options.output_file(target, kind) as place, options.progress(f"rendering {name}", quiet) as progress:
         if kind == ".png":
-            show.contact_sheet(take, place, show.View(**view, supersample=_fine(view)), sheet or SHEET, progress)
+            show.contact_sheet(
+                take,
+                place,
+                show.ViewSettings(**view, supersample=_supersampling(view)),
+                sheet or SHEET_PICTURE_COUNT,
+                progress,
+            )
         else:
-            show.video(take, place, show.View(**view), progress)
+            show.video(take, place, show.ViewSettings(**view), progress)
     return ()
 
 
 def write_crowd(
-    faces: Sequence[Performance],
-    who: Who | None,
+    faces: Sequence[ExpressionTake],
+    who: OutputCharacter | None,
     target: str,
     kind: str,
     name: str,
@@ -118,7 +126,7 @@ def write_crowd(
     if who is None:
         return _write_arrays(target, _crowd_arrays(faces))
     from understudy.character import Asset
-    from understudy.expression.acting import clip_of
+    from understudy.express.acting import clip_of
 
     clips = []
     with options.progress(f"laying {len(faces)} faces on {who.character.name}", quiet) as progress:
@@ -128,42 +136,42 @@ def write_crowd(
     if kind == ".png":
         _write_rows(clips, who, target, view, quiet)
         return ()
-    asset = plain(Asset([who.character], clips), kind, quiet)
-    return (*asset.notes, *written(asset, target, kind if target == "-" else None))
+    asset = flatten_layers(Asset([who.character], clips), kind, quiet)
+    return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
 
 
-def _take(who: Who, clip: Clip) -> Any:
-    from understudy import rig
+def _take(who: OutputCharacter, clip: Clip) -> Any:
+    from understudy.character import rig
     from understudy.render import show
 
-    found = rig.of(who.character)
-    take = show.Take.of_rows(found, found.pose(clip), rate=clip.rate)
+    found = rig.rig_of(who.character)
+    take = show.RenderTake.from_rows(found, found.pose(clip), rate=clip.rate)
     take.name = clip.name
     return take
 
 
-def _fine(view: dict[str, Any]) -> int:
+def _supersampling(view: dict[str, Any]) -> int:
     return 2 if max(view["size"]) <= 480 else 1
 
 
-def _write_rows(clips: Sequence[Clip], who: Who, target: str, view: dict[str, Any], quiet: bool) -> None:
+def _write_rows(clips: Sequence[Clip], who: OutputCharacter, target: str, view: dict[str, Any], quiet: bool) -> None:
     """A sheet with a row a face: its start, its apexes, its end, and halfway between; one camera sees them all."""
     import numpy as np
 
-    from understudy import rig
+    from understudy.character import rig
     from understudy.render import show
 
-    found = rig.of(who.character)
+    found = rig.rig_of(who.character)
     rows, captions = [], []
     for number, clip in enumerate(clips, 1):
         posed = found.pose(clip)
         chosen = _moments(clip)
         rows.append(posed[chosen])
         captions += [f"{number}: {frame / clip.rate:.2f} s" for frame in chosen]
-    take = show.Take.of_rows(found, np.concatenate(rows), captions, rate=clips[0].rate)
+    take = show.RenderTake.from_rows(found, np.concatenate(rows), captions, rate=clips[0].rate)
     take.name = f"{len(clips)} faces"
     with options.output_file(target, ".png") as place, options.progress("rendering", quiet) as progress:
-        look = show.View(**view, supersample=_fine(view))
+        look = show.ViewSettings(**view, supersample=_supersampling(view))
         show.contact_sheet(take, place, look, len(take), progress, columns=len(take) // len(clips))
 
 
@@ -172,13 +180,13 @@ def _moments(clip: Clip) -> list[int]:
     import numpy as np
 
     stops = np.array([0.0, *(time * clip.rate for time in clip.moments.values()), len(clip) - 1.0])
-    if len(stops) > MOST_STOPS:
-        return [round(float(at)) for at in np.linspace(0, len(clip) - 1, 2 * MOST_STOPS - 1)]
+    if len(stops) > MAX_STOPS_PER_ROW:
+        return [round(float(at)) for at in np.linspace(0, len(clip) - 1, 2 * MAX_STOPS_PER_ROW - 1)]
     halfway = (stops[:-1] + stops[1:]) / 2
     return [round(float(at)) for at in np.insert(stops, np.arange(1, len(stops)), halfway)]
 
 
-def _arrays(face: Performance) -> dict[str, Any]:
+def _arrays(face: ExpressionTake) -> dict[str, Any]:
     """What `understudy express build` reads again, and what goes with it on the same clock."""
     import numpy as np
 
@@ -194,12 +202,12 @@ def _arrays(face: Performance) -> dict[str, Any]:
     }
 
 
-def _crowd_arrays(faces: Sequence[Performance]) -> dict[str, Any]:
+def _crowd_arrays(faces: Sequence[ExpressionTake]) -> dict[str, Any]:
     import numpy as np
 
-    from understudy.expression.acting.crowd import padded
+    from understudy.express.acting.crowds import pad_performances
 
-    points, lengths = padded(faces)
+    points, lengths = pad_performances(faces)
     return {
         "points": points,
         "lengths": lengths,
@@ -215,7 +223,7 @@ def _write_arrays(target: str, arrays: dict[str, Any]) -> tuple[str, ...]:
 
     from understudy import files
 
-    with options.output_file(target, ".npz") as place, files.written_whole(place) as part, part.open("wb") as file:
+    with options.output_file(target, ".npz") as place, files.write_atomically(place) as part, part.open("wb") as file:
         np.savez(file, **arrays)
     return ()
 
@@ -225,7 +233,7 @@ def _read_landmarks(path: str) -> Array:
     import numpy as np
 
     from understudy import files
-    from understudy.expression.regions import landmark_number
+    from understudy.express.regions import landmark_number
 
     found: dict[int, int] = {}
     for number, line in enumerate(files.read_text(path, 1 << 20).splitlines(), 1):

@@ -1,7 +1,11 @@
-"""`understudy info`: what is in a file, and what reading it had to drop or change."""
+"""The facts of a model, for people and for JSON.
+
+`understudy info`: what is in a file, and what reading it had to drop or change.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +13,67 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.models import facts, table
 from understudy.errors import UnderstudyError
-from understudy.opening import is_model, open_model
+from understudy.perform.model_character import is_model, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Character, Clip, Controls, Curves
+    from understudy.perform import PoseModel
+
+
+def model_facts(model: PoseModel) -> dict[str, Any]:
+    """The facts of a model, ready for JSON."""
+    rows = []
+    for label, space in model.spaces.items():
+        own = [pair for pair in model.bridges if label in (pair.first, pair.second)]
+        rows.append(
+            {
+                "label": label,
+                "clips": [segment.clip for segment in space.segments],
+                "frames": len(space),
+                "seconds": round(len(space) / space.rate, 3),
+                "dimensions": int(space.mapping.outputs),
+                "bridges": sum(len(pair) for pair in own if not pair.wide),
+                "nearest_gap": round(min((float(pair.gaps.min()) for pair in own), default=0.0), 6),
+            }
+        )
+    return {
+        "labels": rows,
+        "rate": model.rate,
+        "latent_dimensions": int(next(iter(model.spaces.values())).mapping.dimensions),
+        "features": len(model.encoder.names),
+        "poses": list(model.poses),
+        "routes": _routes(model),
+        "notes": list(model.notes),
+    }
+
+
+def model_table(row: dict[str, Any]) -> list[str]:
+    """The lines of a model's table: its labels, then what can be reached from where."""
+    width = max([5, *(len(each["label"]) for each in row["labels"])])
+    lines = [f"  {'label':<{width}}  frames  clips  seconds  dims  bridges"]
+    for each in row["labels"]:
+        lines.append(
+            f"  {each['label']:<{width}}  {each['frames']:6d}  {len(each['clips']):5d}  {each['seconds']:7.1f}"
+            f"  {each['dimensions']:4d}  {each['bridges']:7d}"
+        )
+    found = row["routes"]
+    if len(row["labels"]) > 1:
+        direct, over, wide = found["direct"], found["over_others"], len(found["wide"])
+        lines.append(f"  ways between labels: {direct} direct, {over} over other labels, {wide} without a near pose")
+    if found["wide"]:
+        pairs = ", ".join(f"{a}-{b}" for a, b in found["wide"][:6])
+        more = f" and {wide - 6} more" if wide > 6 else ""
+        lines.append(f"  without a near pose, so that the change is seen: {pairs}{more}")
+    return lines
+
+
+def _routes(model: PoseModel) -> dict[str, Any]:
+    """How many pairs of labels have a bridge of their own, how many go over others, and which have to leap."""
+    routes = {(a, b): model.route(a, b) for a, b in itertools.combinations(model.labels, 2)}
+    wide = [list(pair) for pair, route in routes.items() if any(bridges.wide for bridges in route)]
+    direct = sum(len(route) == 1 and not route[0].wide for route in routes.values())
+    return {"direct": direct, "over_others": len(routes) - direct - len(wide), "wide": wide}
 
 
 @click.command(name="info", short_help="Say what is in a file, and what was dropped.")
@@ -67,36 +126,36 @@ def command(
 def _face_graph(path: str, as_json: bool) -> None:
     from understudy.cli import express
 
-    told = {"format": "face graph"} | express.facts(express.open_graph(path))
+    told = {"format": "face graph"} | express.graph_facts(express.open_graph(path))
     if as_json:
         options.echo_json(told)
         return
     click.echo(f"{path} (face graph of {told['takes']} takes, {told['bytes'] / 1024:.0f} KB, {told['rate']:g} fps)")
-    for line in express.table(told):
+    for line in express.graph_table(told):
         click.echo(line)
 
 
 def _model(path: str, as_json: bool, quiet: bool) -> None:
-    from understudy.formats import archive
+    from understudy import storage
 
-    if archive.read_header(path).get("kind") == "face graph":
+    if storage.read_header(path).get("kind") == "face graph":
         _face_graph(path, as_json)
         return
     opened = open_model(path)
     told: dict[str, Any] = {"format": "model", "character": opened.character.name, "bytes": Path(path).stat().st_size}
-    told |= facts(opened.model)
+    told |= model_facts(opened.model)
     if as_json:
         options.echo_json(told)
         return
     size = f"{told['bytes'] / 1e6:.1f} MB"
     click.echo(f"{path} (model of {told['character']}, {told['features']} features, {size})")
-    for line in table(told):
+    for line in model_table(told):
         click.echo(line)
     for row in told["labels"]:
         if row["clips"] != [row["label"]]:
-            click.echo(f"  clips of {row['label']}: {_shortened(row['clips'])}")
+            click.echo(f"  clips of {row['label']}: {_shorten_names(row['clips'])}")
     if told["poses"]:
-        click.echo(f"  poses ({len(told['poses'])}): {_shortened(told['poses'], 40)}")
+        click.echo(f"  poses ({len(told['poses'])}): {_shorten_names(told['poses'], 40)}")
     if not quiet:
         for note in told["notes"]:
             click.echo(f"  note: {note}")
@@ -133,7 +192,7 @@ def _character(character: Character, each_control: bool) -> dict[str, Any]:
         "controls": len(controls),
         "controls_by_region": dict(Counter(controls.regions)),
         "controls_by_layer": dict(Counter(controls.layers)),
-        **({"control_list": _listed(controls)} if each_control else {}),
+        **({"control_list": _control_facts(controls)} if each_control else {}),
     }
 
 
@@ -141,7 +200,7 @@ def height(character: Character) -> float:
     """Metres from the lowest vertex to the highest, at rest: what a place or a tolerance is to be measured by."""
     import numpy as np
 
-    from understudy.rig import DirectRig
+    from understudy.character.rig import DirectRig
 
     if character.layers is not None:  # its meshes stand in the world as they are
         return round(float(np.ptp(np.concatenate([part.mesh.vertices[:, 1] for part in character.parts]))), 4)
@@ -149,7 +208,7 @@ def height(character: Character) -> float:
     return round(float(np.ptp(rig.vertices(rig.rest[None])[0, :, 1])), 4)
 
 
-def _listed(controls: Controls) -> list[dict[str, Any]]:
+def _control_facts(controls: Controls) -> list[dict[str, Any]]:
     columns = zip(
         *(controls.names, controls.regions, controls.layers, controls.units),
         *(controls.low.tolist(), controls.rest.tolist(), controls.high.tolist(), controls.about),
@@ -179,7 +238,7 @@ def _show(name: str, facts: dict[str, Any], quiet: bool) -> None:
         line = f"{joints}, {character['vertices']:,} vertices, {character['triangles']:,} triangles{tall}"
         click.echo(f"  character {character['name']}: {line}")
         if character["shapes"]:
-            click.echo(f"    shapes ({len(character['shapes'])}): {_shortened(character['shapes'])}")
+            click.echo(f"    shapes ({len(character['shapes'])}): {_shorten_names(character['shapes'])}")
         if "controls" in character:
             _show_controls(character)
     width = max((len(clip["name"]) for clip in facts["clips"]), default=0)
@@ -204,6 +263,6 @@ def _show_controls(character: dict[str, Any]) -> None:
         click.echo(f"      {row['name']:<{width}}  {limits:<22} {row['unit']:<8} {row['region']:<8} {row['about']}")
 
 
-def _shortened(names: list[str], most: int = 12) -> str:
+def _shorten_names(names: list[str], most: int = 12) -> str:
     more = f", and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more

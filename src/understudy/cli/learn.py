@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.jobs import Jobs
-from understudy.cli.models import facts, table
+from understudy.cli.info import model_facts, model_table
+from understudy.cli.options import InputJobs
 from understudy.errors import InvalidInput
-from understudy.opening import ENDING, prepared
+from understudy.perform.model_character import MODEL_SUFFIX, prepare_library
 
 if TYPE_CHECKING:
-    from understudy.posespace import Model
-    from understudy.posespace.library import Library
+    from understudy.perform import PoseModel
+    from understudy.perform.library import ClipLibrary
 
 
 @click.command(name="learn", short_help="Learn a character from its clips, so that it can perform.")
@@ -81,22 +81,22 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         library = open_library(path, rate, labels, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        from understudy.posespace.learning import Settings
+        from understudy.perform.training import FitSettings
 
         began = time.perf_counter()
-        settings = Settings(dimensions=dimensions, sparse=sparse)
+        settings = FitSettings(dimensions=dimensions, sparse=sparse)
         settings = settings if share is None else replace(settings, share=share)
-        model = learned(library, settings, target, workers, cluster, quiet or as_json)
-        with options.output_file(target, ENDING) as place:
+        model = fit_with_progress(library, settings, target, workers, cluster, quiet or as_json)
+        with options.output_file(target, MODEL_SUFFIX) as place:
             model.save(place)
-        row = facts(model) | {"output": target, "learned_in": round(time.perf_counter() - began, 3)}
+        row = model_facts(model) | {"output": target, "learned_in": round(time.perf_counter() - began, 3)}
         if not as_json:
             options.echo_notes(model.notes, quiet)
             if not quiet:
-                show(row, path)
+                print_labels(row, path)
         return row
 
-    jobs = Jobs.plan(input, output, ENDING, asked=False)
+    jobs = InputJobs.plan(input, output, MODEL_SUFFIX, asked=False)
     jobs.run(work, as_json and output != "-")
 
 
@@ -107,24 +107,24 @@ def open_library(
     source_format: str | None = None,
     many: bool = False,
     **how: Any,
-) -> Library:
+) -> ClipLibrary:
     """The takes of a LIBRARY.toml, of a file, or of a built-in character; only those of some labels if any is given."""
-    from understudy.posespace import library_file
-    from understudy.posespace.library import Library
+    from understudy.perform import library_file
+    from understudy.perform.library import ClipLibrary
 
     if Path(path).suffix.lower() == ".toml":
         library = library_file.read(path, options.open_input, rate)
     else:
         asset = options.open_input(path, source_format, many, **how)
-        library = replace(Library.of(asset, rate, source=path), origin=path)
-    return prepared(library, labels)
+        library = replace(ClipLibrary.from_asset(asset, rate, source=path), origin=path)
+    return prepare_library(library, labels)
 
 
-def learned(
-    library: Library, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
-) -> Model:
+def fit_with_progress(
+    library: ClipLibrary, settings: Any, target: str, workers: int | None, cluster: str | None, quiet: bool
+) -> PoseModel:
     """The model of a library, with a bar for all labels at once; what is finished is kept beside the target."""
-    from understudy import opening
+    from understudy.perform import model_character
 
     mapper: Any = None
     if cluster is not None:
@@ -133,12 +133,15 @@ def learned(
         mapper = batch.mapper(workers, cluster)
     what = f"learning {library.character.name}, {len(library.labels)} labels"
     elsewhere = cluster is not None and "://" in cluster  # other machines do not see the folder beside the target
-    with _kept("-" if elsewhere else target) as kept, options.progress(what, quiet, counted=False) as report:
-        return opening.learned(library, settings, report, workers, mapper, kept)
+    with (
+        _checkpoint_folder("-" if elsewhere else target) as kept,
+        options.progress(what, quiet, counted=False) as report,
+    ):
+        return model_character.fit_model(library, settings, report, workers, mapper, kept)
 
 
 @contextmanager
-def _kept(target: str) -> Iterator[Path | None]:
+def _checkpoint_folder(target: str) -> Iterator[Path | None]:
     """A folder beside the target for what is finished. It goes when all is, and stays where learning was stopped."""
     if target == "-":
         yield None
@@ -159,9 +162,9 @@ def _kept(target: str) -> Iterator[Path | None]:
             folder.rmdir()
 
 
-def show(row: dict[str, Any], name: str) -> None:
+def print_labels(row: dict[str, Any], name: str) -> None:
     """A model's labels as a table on standard error."""
-    for line in table(row):
+    for line in model_table(row):
         click.echo(line, err=True)
     count = f"{len(row['labels'])} label{'s' * (len(row['labels']) != 1)}"
     click.echo(f"{name} -> {row['output']}: {count} in {row['learned_in']:.1f} s", err=True)

@@ -1,4 +1,7 @@
-"""`understudy perform`: a learned character acts a script, as a file, as a video, or live for other programs."""
+"""`understudy perform`: a learned character acts a script, as a file, as a video, or live for other programs.
+
+`perform --live`: each frame goes to another program the moment it is performed.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import plain, written
-from understudy.cli.jobs import suffix
+from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.options import target_ending
 from understudy.cli.render import size_option
-from understudy.opening import Opened, clip_of_rows, open_model
+from understudy.perform.model_character import ModelWithCharacter, clip_of_rows, open_model
 
 if TYPE_CHECKING:
     from understudy.character import Asset
-    from understudy.live.script import Performance, Script
+    from understudy.perform.script import Script
+    from understudy.perform.script_run import Performance
 
 VIDEOS = (".mp4", ".webm", ".gif")
-SHEET = 24  # frames of a contact sheet: a little more than one a second of a usual scene
+SHEET_FRAME_COUNT = 24  # frames of a contact sheet: a little more than one a second of a usual scene
 
 
 @click.command(name="perform", short_help="Let a learned character act a script.")
@@ -48,7 +52,10 @@ SHEET = 24  # frames of a contact sheet: a little more than one a second of a us
 )
 @click.option("--target", metavar="NAME", help="Frame only this: a named point, a region, a part or a joint.")
 @click.option(
-    "--sheet", type=click.IntRange(1, 400), metavar="N", help=f"Pictures of a contact sheet; {SHEET} by default."
+    "--sheet",
+    type=click.IntRange(1, 400),
+    metavar="N",
+    help=f"Pictures of a contact sheet; {SHEET_FRAME_COUNT} by default.",
 )
 @options.as_json
 @options.quiet
@@ -72,22 +79,24 @@ def command(
         raise click.UsageError("say where it should go: -o OUT, or --live HOST:PORT")
     if output == "-" and not ending:
         raise click.UsageError("writing to standard output needs --to FORMAT, for example --to glb")
-    kind = "" if output is None else suffix(output, ending)
+    kind = "" if output is None else target_ending(output, ending)
     if output is not None:
         _check_target(output, kind)
     opened = open_model(model)
     read = read_script(script).check(opened.model)
     if live is not None:
-        from understudy.cli.streaming import stream
+        pass
 
-        done = stream(read, opened, seed, live, quiet or as_json)
+        done = stream_performance(read, opened, seed, live, quiet or as_json)
     else:
-        done = performed(read, opened, seed, quiet or as_json)
+        done = perform_script(read, opened, seed, quiet or as_json)
     notes: tuple[str, ...] = ()
     if output is not None:
         pixels = size or ((320, 240) if kind == ".png" else (960, 720))
         view = {"size": pixels, "azimuth": math.radians(azimuth), "target": target}
-        notes = write(done, opened, output, kind, read.path, view, sheet or SHEET, quiet or as_json)
+        notes = write_performance(
+            done, opened, output, kind, read.path, view, sheet or SHEET_FRAME_COUNT, quiet or as_json
+        )
     told = done.report | {"model": model, "output": output, "notes": list(notes)}
     if report is not None:
         _write_report(told, report)
@@ -96,7 +105,7 @@ def command(
     elif not as_json:
         options.echo_notes(notes, quiet)
         if not quiet:
-            show(done, output or str(live))
+            print_events(done, output or str(live))
 
 
 def _check_target(target: str, kind: str) -> None:
@@ -117,22 +126,22 @@ def read_script(path: str) -> Script:
     import sys
 
     from understudy import files
-    from understudy.live.script_parser import LARGEST, parse
+    from understudy.perform.script import MAX_SCRIPT_BYTES, parse_script
 
     if path == "-":
-        return parse(sys.stdin.buffer.read(LARGEST + 1).decode("utf-8", "replace"), "standard input")
-    return parse(files.read_text(path, 4 * LARGEST), path)
+        return parse_script(sys.stdin.buffer.read(MAX_SCRIPT_BYTES + 1).decode("utf-8", "replace"), "standard input")
+    return parse_script(files.read_text(path, 4 * MAX_SCRIPT_BYTES), path)
 
 
-def performed(script: Script, opened: Opened, seed: int, quiet: bool) -> Performance:
+def perform_script(script: Script, opened: ModelWithCharacter, seed: int, quiet: bool) -> Performance:
     """The script, performed with all layers that the character has controls for."""
-    from understudy.live.script import run
+    from understudy.perform.script_run import run
 
     with options.progress(f"performing {Path(script.path).stem}", quiet) as progress:
         return run(script, opened.performer(script.rate), progress, seed)
 
 
-def as_asset(done: Performance, opened: Opened, name: str) -> Asset:
+def performance_asset(done: Performance, opened: ModelWithCharacter, name: str) -> Asset:
     """The performance as a clip of the character; channels that stay at rest are left out."""
     from understudy.character import Asset
 
@@ -140,9 +149,9 @@ def as_asset(done: Performance, opened: Opened, name: str) -> Asset:
     return Asset([opened.character], [clip_of_rows(opened.rig, name, done.rows, done.rate, labels)])
 
 
-def write(
+def write_performance(
     done: Performance,
-    opened: Opened,
+    opened: ModelWithCharacter,
     target: str,
     kind: str,
     path: str,
@@ -153,31 +162,31 @@ def write(
     """Write the performance in the format of an ending; returns what that could not hold."""
     name = Path(path).stem if path != "standard input" else opened.character.name
     if kind not in (*VIDEOS, ".png"):
-        asset = plain(as_asset(done, opened, name), kind, quiet)
-        return (*asset.notes, *written(asset, target, kind if target == "-" else None))
+        asset = flatten_layers(performance_asset(done, opened, name), kind, quiet)
+        return (*asset.notes, *write_asset(asset, target, kind if target == "-" else None))
     from understudy.render import show
 
-    take = show.Take.of_rows(opened.rig, done.rows, rate=done.rate)
+    take = show.RenderTake.from_rows(opened.rig, done.rows, rate=done.rate)
     take.name = name
     with options.output_file(target, kind) as place, options.progress(f"rendering {name}", quiet) as progress:
         if kind == ".png":
             fine = 2 if max(view["size"]) <= 480 else 1
-            show.contact_sheet(take, place, show.View(**view, supersample=fine), sheet, progress)
+            show.contact_sheet(take, place, show.ViewSettings(**view, supersample=fine), sheet, progress)
         else:
-            show.video(take, place, show.View(**view), progress)
+            show.video(take, place, show.ViewSettings(**view), progress)
     return ()
 
 
 def _write_report(told: dict[str, Any], path: str) -> None:
     from understudy import files
 
-    with files.written_whole(path) as temporary:
+    with files.write_atomically(path) as temporary:
         temporary.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
-def show(done: Performance, target: str) -> None:
+def print_events(done: Performance, target: str) -> None:
     """What happened, a line an event, and the whole in one."""
-    for line in lines(done):
+    for line in command_lines(done):
         click.echo(line, err=True)
     cost = done.report["milliseconds_a_frame"]
     click.echo(
@@ -187,7 +196,7 @@ def show(done: Performance, target: str) -> None:
     )
 
 
-def lines(done: Performance) -> list[str]:
+def command_lines(done: Performance) -> list[str]:
     """One line for each command, with the bridges that it crossed."""
     found = []
     for beat in done.events:
@@ -197,3 +206,32 @@ def lines(done: Performance) -> list[str]:
         label = f" [{beat.label}{way}]" if beat.route or beat.what not in ("look", "one_of") else ""
         found.append(f"  {beat.seconds:6.2f} s  {beat.what:<10} {beat.about}{label}")
     return found
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT; the host alone means VMC's own port, and an address of IPv6 stands in brackets."""
+    from understudy.perform.vmc import VMC_PORT
+
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]"):
+        return text.strip("[]"), VMC_PORT
+    if not port.isdecimal() or not 1 <= int(port) <= 65535 or not host:
+        raise click.UsageError(f"--live {text!r} should be HOST:PORT, as in --live 127.0.0.1:{VMC_PORT}")
+    return host.strip("[]"), int(port)
+
+
+def stream_performance(script: Script, opened: ModelWithCharacter, seed: int, where: str, quiet: bool) -> Performance:
+    """Perform in real time, and send every frame as bones and blend values by the VMC protocol."""
+    from understudy.perform.script_run import run
+    from understudy.perform.vmc import VmcStream
+
+    host, port = parse_address(where)
+    performer = opened.performer(script.rate)
+    with VmcStream(host, port, opened.rig) as out, options.progress(f"streaming to {host}:{port}", quiet) as progress:
+        return run(
+            script,
+            performer,
+            progress,
+            seed,
+            watch=lambda frame: out.send(frame.row, (frame.state.frame - 1) / script.rate),
+        )

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.convert import plain, written
-from understudy.cli.edit import check_target, leading, replaced, write_report
-from understudy.cli.jobs import Jobs, suffix
+from understudy.cli.convert import flatten_layers, write_asset
+from understudy.cli.edit import check_target, keep_one_animation, replace_animation, write_report
+from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
     from understudy.character import Asset
 
-GLTF = (".glb", ".gltf")
+GLTF_ENDINGS = (".glb", ".gltf")
 FOR_GLTF = {"rotations": "quaternion", "handles": "thirds"}  # what its cubic splines hold as it is
 FOR_CURVES = {"rotations": "euler"}  # angles need fewer keys
 
@@ -79,18 +79,18 @@ def command(
 
     def work(path: str, target: str) -> dict[str, Any]:
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        kind = suffix(target, ending)
-        wish = {"tolerance": 1e-3 * tolerance, "keys": keys, **(FOR_GLTF if kind in GLTF else FOR_CURVES)}
+        kind = target_ending(target, ending)
+        wish = {"tolerance": 1e-3 * tolerance, "keys": keys, **(FOR_GLTF if kind in GLTF_ENDINGS else FOR_CURVES)}
         if angle is not None:
             wish["angle"] = math.radians(angle)
-        reduced, rows = reduced_asset(asset, clips, rate, wish, quiet or as_json)
+        reduced, rows = reduce_asset(asset, clips, rate, wish, quiet or as_json)
         if not as_json:
             options.echo_notes([*asset.notes, *(note for row in rows for note in row["notes"])], quiet)
             if not quiet:
                 for row in rows:
-                    click.echo(f"  {line(row)}", err=True)
-        shown = plain(leading(reduced, rows[0]["clip"], kind), kind, quiet or as_json)
-        notes = [*shown.notes, *written(shown, target, ending)]
+                    click.echo(f"  {clip_summary(row)}", err=True)
+        shown = flatten_layers(keep_one_animation(reduced, rows[0]["clip"], kind), kind, quiet or as_json)
+        notes = [*shown.notes, *write_asset(shown, target, ending)]
         told = {"output": target, "tolerance_mm": tolerance, "clips": rows, "notes": [*asset.notes, *notes]}
         if report is not None:
             write_report({"input": path, **told}, report, jobs.many, path)
@@ -100,31 +100,31 @@ def command(
                 click.echo(f"{path} -> {target}", err=True)
         return told
 
-    jobs = Jobs.plan(input, output, suffix(output, ending) if ending else None)
-    check_target(output, suffix(output, ending), jobs.many)
+    jobs = InputJobs.plan(input, output, target_ending(output, ending) if ending else None)
+    check_target(output, target_ending(output, ending), jobs.many)
     jobs.run(work, as_json and output != "-")
 
 
-def reduced_asset(
+def reduce_asset(
     asset: Asset, clips: tuple[str, ...], rate: float | None, wish: dict[str, Any], quiet: bool
 ) -> tuple[Asset, list[dict[str, Any]]]:
     """The asset with some of its animations reduced, or all of them, and the figures of each."""
-    from understudy.keyframes.reduce import reduce
-    from understudy.rig import of
+    from understudy.character.rig import rig_of
+    from understudy.edit.reduce import reduce_keys
 
     chosen = [asset.animation(name) for name in clips] if clips else list(asset.animations)
     if not chosen:
         raise InvalidInput("there is no animation here to reduce")
     result, rows = asset, []
-    rigs = [of(character) for character in asset.characters]
+    rigs = [rig_of(character) for character in asset.characters]
     for animation in dict.fromkeys(chosen):
         rig = next((rig for rig in rigs if rig.is_moved_by(animation)), None)
         source = animation if rate is None else asset.clip(animation.name, rate)
         began = time.perf_counter()
         with options.progress(f"reducing {animation.name}", quiet, counted=False) as progress:
-            found = reduce(source, rig, progress=progress, **wish)
+            found = reduce_keys(source, rig, progress=progress, **wish)
         seconds = time.perf_counter() - began
-        result = replaced(result, animation, found.curves)
+        result = replace_animation(result, animation, found.curves)
         rows.append(
             {
                 "clip": animation.name,
@@ -142,7 +142,7 @@ def reduced_asset(
     return result, rows
 
 
-def line(row: dict[str, Any]) -> str:
+def clip_summary(row: dict[str, Any]) -> str:
     """One clip's figures for people."""
     keys = f"{row['keys_before']:,} keys to {row['keys']:,} ({100.0 * row['keys'] / max(row['keys_before'], 1):.1f} %)"
     measured = ((row["error_mm"], "mm"), (row["error_degrees"], "degrees"), (row["error_weight"], "of a weight"))

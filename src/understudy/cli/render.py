@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from understudy.cli import options
-from understudy.cli.jobs import Jobs, suffix
+from understudy.cli.options import InputJobs, target_ending
 from understudy.errors import Unsupported
 
 if TYPE_CHECKING:
-    from understudy.render.take import Take
+    from understudy.render.take import RenderTake
     from understudy.render.trail import Trail
-    from understudy.render.trail_drawing import Style
+    from understudy.render.trail_drawing import TrailStyle
 
-KINDS = (".png", ".mp4", ".webm", ".gif")
+OUTPUT_ENDINGS = (".png", ".mp4", ".webm", ".gif")
 
 
 class Size(click.ParamType):
@@ -46,7 +46,9 @@ def size_option(usual: str, of_a_sheet: str) -> options.Decorator:
 @click.command(name="render", short_help="Draw a picture, a contact sheet or a video.")
 @click.argument("input")
 @options.output(help="x.png, x.mp4, x.webm or x.gif; for a folder as INPUT a folder, with --to.")
-@click.option("--to", "ending", type=click.Choice([kind[1:] for kind in KINDS]), help="What to write into a folder.")
+@click.option(
+    "--to", "ending", type=click.Choice([kind[1:] for kind in OUTPUT_ENDINGS]), help="What to write into a folder."
+)
 @options.clip
 @options.rate
 @options.character
@@ -159,7 +161,7 @@ def command(
     quiet: bool,
 ) -> None:
     """Render INPUT to a picture (.png), a contact sheet (--sheet N) or a video (.mp4, .webm, .gif)."""
-    kind = suffix(output, ending)
+    kind = target_ending(output, ending)
 
     pixels = size or ((960, 720) if sheet is None else (320, 240))
     # A still picture of a path shows all of it, unless only a part is asked for.
@@ -169,9 +171,9 @@ def command(
         from understudy.render import show
 
         asset = options.open_input(path, source_format, jobs.many, scale=scale, skeleton=skeleton)
-        take = show.Take.of(asset, clip, rate, character, bones)
+        take = show.RenderTake.from_asset(asset, clip, rate, character, bones)
         drawn = _trails(take, trails, trail_vertices)
-        view = show.View(
+        view = show.ViewSettings(
             size=pixels,
             azimuth=math.radians(azimuth),
             elevation=math.radians(elevation),
@@ -198,29 +200,31 @@ def command(
         told = {"output": place, "clip": take.name, "frames": len(take), "how": how}
         return told | ({"trails": [trail_facts(trail) for trail in drawn]} if drawn else {})
 
-    jobs = Jobs.plan(input, output, kind if ending else None)
-    if kind not in KINDS:
-        raise Unsupported(output, f"a picture is not written as {kind or 'this'}; written are: {', '.join(KINDS)}")
+    jobs = InputJobs.plan(input, output, kind if ending else None)
+    if kind not in OUTPUT_ENDINGS:
+        raise Unsupported(
+            output, f"a picture is not written as {kind or 'this'}; written are: {', '.join(OUTPUT_ENDINGS)}"
+        )
     jobs.run(work, as_json)
 
 
-def _trails(take: Take, names: tuple[str, ...], vertices: tuple[int, ...]) -> tuple[Trail, ...]:
+def _trails(take: RenderTake, names: tuple[str, ...], vertices: tuple[int, ...]) -> tuple[Trail, ...]:
     """The trails of joints, points and vertices."""
-    from understudy.keyframes.goals import Point
+    from understudy.edit.goals import Point
     from understudy.render import trail
 
     points: list[Point | str] = [*names, *(Point(vertex=number) for number in vertices)]
-    return tuple(trail.of_take(take, point) for point in points)
+    return tuple(trail.trail_of_take(take, point) for point in points)
 
 
-def _style(take: Take, colouring: str, axes: int | None, around: float | None) -> Style:
+def _style(take: RenderTake, colouring: str, axes: int | None, around: float | None) -> TrailStyle:
     """As asked for, with axes a twentieth as long as the figure is large."""
     import numpy as np
 
-    from understudy.render.trail_drawing import Style
+    from understudy.render.trail_drawing import TrailStyle
 
     size = float(np.ptp(take.outlines()[0], axis=0).max()) if axes else 1.0
-    return Style(colouring=colouring, axes=axes or 0, reach=0.05 * size, around=around)
+    return TrailStyle(colouring=colouring, axes=axes or 0, reach=0.05 * size, around=around)
 
 
 def trail_facts(trail: Trail) -> dict[str, Any]:

@@ -38,10 +38,10 @@ def command(
     """
     from understudy import cast
     from understudy.errors import BadFile
-    from understudy.studio.safety import Folders
+    from understudy.studio.security import AllowedFolders
     from understudy.studio.session import Session
 
-    folders = Folders()
+    folders = AllowedFolders()
     names = [name for given in inputs for name in options.inputs(given)]
     for name in names:
         if not Path(name).exists() and name not in cast.names():
@@ -57,8 +57,7 @@ def serve(
     session: Session, host: str, port: int | None, names: list[str], browser: bool | None = None, quiet: bool = False
 ) -> None:
     """Serve a session, and open files in it once the page can be opened; returns when it is told to stop."""
-    from understudy.studio.server import Server
-    from understudy.studio.starting import open_all
+    from understudy.studio.server import Server, open_all
 
     server = Server(session, host, port, begin=lambda session: open_all(session, names))
     server.run(lambda: announce(server, browser, quiet))

@@ -1,4 +1,9 @@
-"""`understudy transfer`: an actor's motion onto another body, from a handful of pose pairs."""
+"""`understudy transfer pose`: a pose to start from, as a file that Blender opens.
+
+`understudy transfer suggest`: which frames to pose next.
+
+`understudy transfer`: an actor's motion onto another body, from a handful of pose pairs.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,161 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from understudy.cli import options
+from understudy.cli.convert import write_asset
 from understudy.cli.edit import check_target
-from understudy.cli.jobs import Jobs, suffix
-from understudy.cli.transfer_pose import pose_command
-from understudy.cli.transfer_suggest import suggest_command
-from understudy.cli.transfer_work import Target, Wish, open_motions, open_pairs, open_stage, pairs_beside, summary, work
+from understudy.cli.options import InputJobs, target_ending
+from understudy.cli.transfer_work import (
+    OutputTarget,
+    TransferRequest,
+    open_motions,
+    open_pairs,
+    pairs_beside,
+    prepare_transfer_target,
+    summary,
+    transfer_input,
+)
+from understudy.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from understudy.transfer.pose_suggestions import PoseSuggestion
+    from understudy.transfer.source import SourceMotion
 
 
-class Transfers(click.Group):
+@click.command(name="pose", short_help="Write a pose to start from, for one frame.")
+@click.argument("motion")
+@click.option("--frame", type=click.IntRange(0), metavar="N", help="Which frame of MOTION.")
+@click.option("--time", type=options.Finite(), metavar="S", help="Or which moment, seconds.")
+@click.option(
+    "--to", "character", required=True, metavar="CHARACTER", help="Who shall move: a file, or a built-in name."
+)
+@click.option("--keys", metavar="PAIRS", help="Pose pairs to learn from; without them, the names of bones.")
+@options.output(required=False, help="The file to write; MOTION_FRAME.glb by default.")
+@click.option("--clip", metavar="NAME", help="Which clip, where MOTION has several.")
+@click.option("--units", metavar="UNIT", help="Of MOTION: m, cm, mm, in, ft or cmu; guessed by default.")
+@options.as_json
+@options.quiet
+def pose_command(
+    motion: str,
+    frame: int | None,
+    time: float | None,
+    character: str,
+    keys: str | None,
+    output: str | None,
+    clip: str | None,
+    units: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Write a pose of CHARACTER to edit for one frame of MOTION: root and facing are matched already."""
+    from understudy.character import Asset
+    from understudy.character.body.poses import clip_of
+    from understudy.transfer.mapping import fit_mapping
+    from understudy.transfer.starting_pose import find_starting_pose
+
+    if (frame is None) == (time is None):
+        raise click.UsageError("give either --frame N or --time S")
+    wish = TransferRequest(clips=(clip,) if clip else (), units=units)
+    _, motions = open_motions(motion, wish)
+    if len(motions) > 1:
+        raise InvalidInput(f"{motion} holds {len(motions)} clips: name one with --clip ({', '.join(motions)})")
+    name, source = next(iter(motions.items()))
+    if time is not None:
+        frame = source.frame_at(time)
+    assert frame is not None  # one of the two was given
+    target = OutputTarget.open(character)
+    output = output or f"{name}_{frame}.glb"
+    check_target(output, target_ending(output, None), False)
+    pairs = mapping = None
+    if keys is not None:
+        everything = {**open_motions(motion, TransferRequest(units=units))[1], **motions}
+        pairs = open_pairs(pairs_beside(Path(keys), character), everything, Path(motion).parent, target, wish)
+        mapping = fit_mapping(pairs)
+    who = target.asset.character()
+    pose = find_starting_pose(source, frame, who, pairs=pairs, mapping=mapping, limits=target.limits())
+    label = f"{name}_{frame}"
+    notes = [*source.notes, *write_asset(Asset([who], [clip_of(pose, label)]), output, None)]
+    entry = (
+        f'[[pair]]\nmotion = "{name}"\nframe = {frame}\n'
+        f'pose = {{file = "{Path(output).name}", clip = "{label}", time = 0}}'
+    )
+    if as_json:
+        options.echo_json({"output": output, "motion": name, "frame": frame, "pair": entry, "notes": notes})
+        return
+    options.echo_notes(notes, quiet)
+    click.echo(entry)
+    if not quiet:
+        click.echo(f"{output}: edit this pose, and put the lines above into PAIRS.toml", err=True)
+
+
+@click.command(name="suggest", short_help="List the frames to pose next.")
+@click.argument("motion")
+@click.option(
+    "--to", "character", required=True, metavar="CHARACTER", help="Who shall move: a file, or a built-in name."
+)
+@click.option("--keys", metavar="PAIRS", help="The pose pairs that there are already.")
+@click.option("--count", type=click.IntRange(1, 500), default=10, show_default=True, help="How many frames.")
+@click.option("--clip", "clips", multiple=True, metavar="NAME", help="Only this clip of MOTION; all by default.")
+@click.option("--units", metavar="UNIT", help="Of MOTION: m, cm, mm, in, ft or cmu; guessed by default.")
+@options.as_json
+@options.quiet
+def suggest_command(
+    motion: str,
+    character: str,
+    keys: str | None,
+    count: int,
+    clips: tuple[str, ...],
+    units: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """List the frames of MOTION (a file, a folder, a built-in name) whose poses would tell most about all others."""
+    from understudy.transfer.pose_suggestions import suggest_poses
+    from understudy.transfer.report import suggestion_to_json
+
+    wish = TransferRequest(clips=clips, units=units)
+    motions: dict[str, SourceMotion] = {}
+    for path in options.inputs(motion):
+        motions |= open_motions(path, wish)[1]
+    pairs = None
+    if keys is not None:
+        target = OutputTarget.open(character)
+        folder = Path(motion) if Path(motion).is_dir() else Path(motion).parent
+        pairs = open_pairs(pairs_beside(Path(keys), character), motions, folder, target, wish)
+    found = suggest_poses(motions, pairs, count)
+    if as_json:
+        options.echo_json([suggestion_to_json(each) for each in found])
+        return
+    for line in suggestion_table(found):
+        click.echo(line)
+    if not quiet:
+        click.echo(_word(found, pairs is not None), err=True)
+
+
+def suggestion_table(found: list[PoseSuggestion]) -> list[str]:
+    """A line a frame."""
+    wide = max(len("motion"), *(len(each.motion) for each in found))
+    measured = found[0].error_after == found[0].error_after  # not NaN: there were pairs
+    head = f"{'motion':<{wide}}  {'frame':>6}  {'time':>8}  {'gain':>7}"
+    lines = [head + (f"  {'uncertain':>10}  {'error after':>11}" if measured else "")]
+    for each in found:
+        line = f"{each.motion:<{wide}}  {each.frame:>6}  {each.time:>6.2f} s  {100 * each.gain:>5.1f} %"
+        more = f"  {1000 * each.uncertainty:>7.1f} mm  {1000 * each.error_after:>8.1f} mm" if measured else ""
+        lines.append(line + more)
+    return lines
+
+
+def _word(found: list[PoseSuggestion], measured: bool) -> str:
+    share = 100 * sum(each.gain for each in found)
+    beyond = "what is uncertain now" if measured else "what could be known"
+    return f"these {len(found)} poses would tell {share:.0f} % of {beyond}; `transfer pose` writes poses to start from"
+
+
+class TransferGroup(click.Group):
     """Its commands, and the transfer itself where the first word is none of them."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
@@ -40,7 +187,7 @@ class Dimension(click.ParamType):
         return int(value)
 
 
-@click.group(name="transfer", cls=Transfers, short_help="Put an actor's motion onto another body.")
+@click.group(name="transfer", cls=TransferGroup, short_help="Put an actor's motion onto another body.")
 def command() -> None:
     """An actor's motion onto a lamp, a penguin, a squirrel, anything, from a handful of pose pairs.
 
@@ -111,32 +258,34 @@ def motion_command(
     A folder is one batch, in parallel: the mapping is learned once, from pairs of any of its motions.
     """
     if live is not None:
-        from understudy.cli.transfer_live import live_command
+        from understudy.cli.transfer_work import live_command
 
-        live_command(motion, character, keys, live, Wish(**asked), quiet)
+        live_command(motion, character, keys, live, TransferRequest(**asked), quiet)
         return
     if output is None:
         raise click.UsageError("Missing option '-o' / '--output'.")
-    jobs = Jobs.plan(motion, output, suffix(output, ending) if ending else (".glb" if Path(motion).is_dir() else None))
-    check_target(output, suffix(jobs.pairs[0][1], ending), jobs.many)
-    wish = Wish(**asked, ending=ending, report=report, many=jobs.many)
+    jobs = InputJobs.plan(
+        motion, output, target_ending(output, ending) if ending else (".glb" if Path(motion).is_dir() else None)
+    )
+    check_target(output, target_ending(jobs.pairs[0][1], ending), jobs.many)
+    wish = TransferRequest(**asked, ending=ending, report=report, many=jobs.many)
     began = time.perf_counter()
-    target = Target.open(character)
+    target = OutputTarget.open(character)
     motions = _all_motions(jobs, wish)
     folder = Path(motion) if jobs.many else Path(motion).parent
     pairs = open_pairs(pairs_beside(target.keys(keys), character), motions, folder, target, wish)
-    stage = open_stage(target, pairs, wish)
+    stage = prepare_transfer_target(target, pairs, wish)
     learned = time.perf_counter() - began
     if compare:
-        wish = replace(wish, compared=_compared(pairs, motions, wish))
-    rows = _run(partial(work, stage, wish), jobs, workers, quiet or as_json)
+        wish = replace(wish, compared=_compare_methods(pairs, motions, wish))
+    rows = _run(partial(transfer_input, stage, wish), jobs, workers, quiet or as_json)
     told = {"pairs": len(pairs), "read_and_learned_s": round(learned, 3), "inputs": rows}
     if wish.compared:
         told["leave_one_out_mm"] = wish.compared
-    _tell(told, rows, jobs.many, as_json and output != "-", quiet)
+    _report(told, rows, jobs.many, as_json and output != "-", quiet)
 
 
-def _all_motions(jobs: Jobs, wish: Wish) -> dict[str, Any]:
+def _all_motions(jobs: InputJobs, wish: TransferRequest) -> dict[str, Any]:
     """The motions of all inputs by name, for the pairs; files that cannot be read are told when their turn comes."""
     from understudy.errors import UnderstudyError
 
@@ -144,14 +293,14 @@ def _all_motions(jobs: Jobs, wish: Wish) -> dict[str, Any]:
     for path, _ in jobs.pairs:
         try:
             # pairs may name any clip, also one that is not asked for, and count frames at its own rate
-            found |= open_motions(path, Wish(units=wish.units))[1]
+            found |= open_motions(path, TransferRequest(units=wish.units))[1]
         except UnderstudyError:
             if not jobs.many:
                 raise
     return found
 
 
-def _run(function: Any, jobs: Jobs, workers: int | None, quiet: bool) -> list[dict[str, Any]]:
+def _run(function: Any, jobs: InputJobs, workers: int | None, quiet: bool) -> list[dict[str, Any]]:
     if not jobs.many:
         with options.progress("transferring", quiet) as progress:
             return [function(jobs.pairs[0], progress=progress)]
@@ -163,15 +312,15 @@ def _run(function: Any, jobs: Jobs, workers: int | None, quiet: bool) -> list[di
         return batch.run(function, jobs.pairs, workers, progress=progress)
 
 
-def _compared(pairs: Any, motions: dict[str, Any], wish: Wish) -> dict[str, float]:
-    from understudy.retarget.mapping import learn
-    from understudy.retarget.report import comparison
+def _compare_methods(pairs: Any, motions: dict[str, Any], wish: TransferRequest) -> dict[str, float]:
+    from understudy.transfer.mapping import fit_mapping
+    from understudy.transfer.report import comparison
 
-    learner = partial(learn, dimension=wish.dimension, seed=wish.seed)
+    learner = partial(fit_mapping, dimension=wish.dimension, seed=wish.seed)
     return comparison(pairs, learner, "shared GPLVM", next(iter(motions.values())))
 
 
-def _tell(told: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:
+def _report(told: dict[str, Any], rows: list[dict[str, Any]], many: bool, as_json: bool, quiet: bool) -> None:
     if as_json:
         options.echo_json(told if many else {**told, **rows[0]})
     else:

@@ -1,30 +1,41 @@
-"""The work of `understudy transfer`: the character made ready once, then each motion on it, in processes of its own."""
+"""The work of `understudy transfer`: the character made ready once, then each motion on it, in processes of its own.
+
+`understudy transfer --live`: the actor's frames come in, the character's go out at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from understudy.cli import options
-from understudy.cli.convert import written
+from understudy.cli.convert import write_asset
 from understudy.cli.edit import write_report
+from understudy.cli.perform import parse_address
 from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError
 
 if TYPE_CHECKING:
     from understudy.character import Asset, Clip, Curves
-    from understudy.retarget.body import Body
-    from understudy.retarget.pairs import Pairs
-    from understudy.retarget.source import Source
-    from understudy.retarget.spring_limbs import SpringLimb
-    from understudy.retarget.transfer import Stage
+    from understudy.character.body.mass import Body
+    from understudy.character.body.poses import PoseSequence
+    from understudy.transfer.live import LiveFrame
+    from understudy.transfer.pairs import PosePairs
+    from understudy.transfer.physics.spring_limbs import SpringLimb
+    from understudy.transfer.pipeline import TransferTarget
+    from understudy.transfer.source import SourceMotion
 
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Wish:
+class TransferRequest:
     """What was asked for, the same for all motions."""
 
     clips: tuple[str, ...] = ()
@@ -45,7 +56,7 @@ class Wish:
 
 
 @dataclass(frozen=True, eq=False)
-class Target:
+class OutputTarget:
     """The character of --to, its own clips, and what its file or the cast says of it."""
 
     name: str
@@ -53,7 +64,7 @@ class Target:
     cast: bool
 
     @classmethod
-    def open(cls, name: str) -> Target:
+    def open(cls, name: str) -> OutputTarget:
         """A file or a name of the cast."""
         from understudy import cast
 
@@ -86,62 +97,63 @@ class Target:
         return cast.body(self.name) if self.cast else None
 
 
-def open_motions(name: str, wish: Wish) -> tuple[Asset, dict[str, Source]]:
+def open_motions(name: str, wish: TransferRequest) -> tuple[Asset, dict[str, SourceMotion]]:
     """The asset of MOTION and its motions by name."""
-    from understudy.retarget.motions import reading, sources_of
+    from understudy.transfer.pairs import reader_options, sources_of
 
     try:
-        how, units = reading(name, wish.units)
+        how, units = reader_options(name, wish.units)
         asset = options.open_input(name, **how)
         return asset, sources_of(asset, Path(name).stem, wish.clips, rate=wish.rate, units=units)
     except InvalidInput as error:
         raise InvalidInput(f"{name}: {error}") from None
 
 
-def limbs_of(target: Target, wish: Wish) -> tuple[SpringLimb, ...]:
+def limbs_of(target: OutputTarget, wish: TransferRequest) -> tuple[SpringLimb, ...]:
     """The limbs on springs: those named, those that names tell, or none."""
-    from understudy.retarget.spring_limbs import limbs_by_name, limbs_from
+    from understudy.transfer.physics.spring_limbs import limbs_by_name, limbs_from_joints
 
     if not wish.springs:
         return ()
     skeleton = target.asset.character().skeleton
-    return limbs_from(skeleton, wish.limbs) if wish.limbs else limbs_by_name(skeleton)
+    return limbs_from_joints(skeleton, wish.limbs) if wish.limbs else limbs_by_name(skeleton)
 
 
-def open_pairs(keys: Path, motions: Mapping[str, Source], folder: Path, target: Target, wish: Wish) -> Pairs:
+def open_pairs(
+    keys: Path, motions: Mapping[str, SourceMotion], folder: Path, target: OutputTarget, wish: TransferRequest
+) -> PosePairs:
     """The pairs of a file; motions that it names beyond those given are looked for beside them, and beside the file.
 
     Frames are counted at the motions' own rates.
     """
-    from understudy.retarget.markers import markers_of
-    from understudy.retarget.motions import beside, named_motions
-    from understudy.retarget.pairs import read_pairs
+    from understudy.character.body.markers import markers_of
+    from understudy.transfer.pairs import find_sources, list_motion_names, read_pairs
 
-    missing = [name for name in named_motions(keys) if name not in motions]
+    missing = [name for name in list_motion_names(keys) if name not in motions]
     if target.owns(keys):  # the cast's own pairs are of its actor, whoever moves
         known = {**motions, **{name: source for name, source in _actor().items() if name in missing}}
     else:
-        known = {**motions, **beside(missing, (folder, keys.parent), units=wish.units)}
+        known = {**motions, **find_sources(missing, (folder, keys.parent), units=wish.units)}
     character = target.asset.character()
     skip = [limb.joints[0] for limb in limbs_of(target, wish)]
     return read_pairs(keys, known, character, markers=markers_of(character, skip=skip), own=target.asset)
 
 
-def _actor() -> dict[str, Source]:
+def _actor() -> dict[str, SourceMotion]:
     from understudy import cast
-    from understudy.retarget.motions import sources_of
+    from understudy.transfer.pairs import sources_of
 
     return sources_of(cast.load("actor"), "actor")
 
 
-def open_stage(target: Target, pairs: Pairs, wish: Wish) -> Stage:
+def prepare_transfer_target(target: OutputTarget, pairs: PosePairs, wish: TransferRequest) -> TransferTarget:
     """The character made ready."""
-    from understudy.retarget.mapping import learn
-    from understudy.retarget.transfer import stage_of
+    from understudy.transfer.mapping import fit_mapping
+    from understudy.transfer.pipeline import prepare_target
 
-    mapping = learn(pairs, dimension=wish.dimension, seed=wish.seed)
+    mapping = fit_mapping(pairs, dimension=wish.dimension, seed=wish.seed)
     limbs = limbs_of(target, wish)
-    return stage_of(
+    return prepare_target(
         target.asset.character(),
         pairs,
         mapping,
@@ -164,11 +176,11 @@ def pairs_beside(keys: Path | None, name: str) -> Path:
     return keys
 
 
-def body_of_source(name: str, asset: Asset, source: Source) -> Body | None:
+def body_of_source(name: str, asset: Asset, source: SourceMotion) -> Body | None:
     """The weight of the actor: the cast's, or that of round bones, in metres; None for bare markers."""
     from understudy import cast
     from understudy.character import Character
-    from understudy.retarget.body import body_of
+    from understudy.character.body.mass import body_of
 
     if source.poses is None:
         return None
@@ -180,22 +192,26 @@ def body_of_source(name: str, asset: Asset, source: Source) -> Body | None:
     return body_of(Character(actor.name, skeleton, bones=actor.joints))  # its file counts in other units
 
 
-def work(stage: Stage, wish: Wish, job: tuple[str, str], progress: Progress | None = None) -> dict[str, Any]:
+def transfer_input(
+    stage: TransferTarget, wish: TransferRequest, job: tuple[str, str], progress: Progress | None = None
+) -> dict[str, Any]:
     """One input with all its clips, written to its target; what fails is said in the row where there are many."""
     path, target = job
     try:
-        return _work(stage, wish, path, target, progress)
+        return _transfer_clips(stage, wish, path, target, progress)
     except UnderstudyError as error:
         if not wish.many:
             raise
         return {"input": path, "error": str(error)}
 
 
-def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress | None) -> dict[str, Any]:
+def _transfer_clips(
+    stage: TransferTarget, wish: TransferRequest, path: str, target: str, progress: Progress | None
+) -> dict[str, Any]:
     from understudy.character import Asset
-    from understudy.retarget.motions import reading, sources_of
-    from understudy.retarget.report import report_of
-    from understudy.retarget.transfer import transfer
+    from understudy.transfer.pairs import reader_options, sources_of
+    from understudy.transfer.pipeline import transfer
+    from understudy.transfer.report import report_of
 
     asset, motions = open_motions(path, wish)
     body = body_of_source(path, asset, next(iter(motions.values())))
@@ -209,10 +225,10 @@ def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress |
         clips.append(done.clip)
         reports.append(report_of(source, stage, done, body))
     if wish.rate is not None:
-        own = sources_of(asset, Path(path).stem, wish.clips, units=reading(path, wish.units)[1])
+        own = sources_of(asset, Path(path).stem, wish.clips, units=reader_options(path, wish.units)[1])
         for report, source in zip(reports, own.values()):
-            _counted(report, source)
-    notes += written(Asset([stage.target], clips), target, wish.ending)
+            _report_at_source_rate(report, source)
+    notes += write_asset(Asset([stage.target], clips), target, wish.ending)
     told: dict[str, Any] = {
         "input": path,
         "output": target,
@@ -227,14 +243,14 @@ def _work(stage: Stage, wish: Wish, path: str, target: str, progress: Progress |
     return told
 
 
-def _counted(report: dict[str, Any], source: Source) -> None:
+def _report_at_source_rate(report: dict[str, Any], source: SourceMotion) -> None:
     """Frames of moments in a report as pairs count them, at the motion's own rate."""
     for moment in (*report["least_certain"], *report["suggested"]):
         moment["frame"] = min(round((moment["time"] - source.start) * source.rate), len(source) - 1)
 
 
-def _phases(path: str, stage: Stage, source: Source) -> Any:
-    from understudy.retarget.contacts import read_phases
+def _phases(path: str, stage: TransferTarget, source: SourceMotion) -> Any:
+    from understudy.character.body.contacts import read_phases
 
     return read_phases(path, stage.body.names, len(source), source.rate, source.start)
 
@@ -257,3 +273,101 @@ def summary(rows: Sequence[dict[str, Any]]) -> list[str]:
                 f"{each['uncertainty_mm']['mean']:.3g} mm ({each['uncertainty_mm']['at_key_poses']:.3g} at key poses)"
             )
     return lines
+
+
+def live_command(motion: str, character: str, keys: str | None, where: str, wish: TransferRequest, quiet: bool) -> None:
+    """Follow MOTION: standard input (`-`) as its lines arrive, or a file, played at its own speed."""
+    from understudy.transfer.live import LiveRetargeter, read_live_frames
+
+    target = OutputTarget.open(character)
+    place = pairs_beside(target.keys(keys), character)
+    folder = Path() if motion == "-" else Path(motion).parent
+    known = {} if motion == "-" else open_motions(motion, TransferRequest(units=wish.units))[1]
+    pairs = open_pairs(place, known, folder, target, wish)
+    stage = prepare_transfer_target(target, pairs, wish)
+    live = LiveRetargeter.from_target(stage)
+    frames = read_live_frames(sys.stdin) if motion == "-" else _play_in_real_time(motion, wish)
+    state, took, count = live.init(), 0.0, 0
+    with _output(where, stage) as out:
+        for frame in frames:
+            if len(frame.points) != pairs.source.shape[1]:
+                raise BadFile(
+                    "live input",
+                    f"should have the {pairs.source.shape[1]} points of the actor of the pairs, "
+                    f"but has {len(frame.points)}",
+                )
+            began = time.perf_counter()
+            state, pose = live.step(state, frame.time, frame.points, frame.frame)
+            took, count = took + time.perf_counter() - began, count + 1
+            out.send(pose, frame.time)
+    if not count:
+        raise BadFile("live input", "holds no frame")
+    if not quiet:
+        click.echo(f"{count} frames, {1e3 * took / count:.2f} ms each ({count / took:.0f} a second)", err=True)
+
+
+def _play_in_real_time(motion: str, wish: TransferRequest) -> Iterator[LiveFrame]:
+    """The frames of a file at the moments at which they would come."""
+    from understudy.transfer.live import LiveFrame
+
+    _, motions = open_motions(motion, wish)
+    source = next(iter(motions.values()))
+    began = time.perf_counter()
+    for number in range(len(source)):
+        due = number / source.rate
+        time.sleep(max(0.0, began + due - time.perf_counter()))
+        yield LiveFrame(due, source.points[number], source.frames[number])
+
+
+class _Lines:
+    """A JSON line a frame on standard output: time, and of every joint that moves x, y, z and a quaternion."""
+
+    def __init__(self, stage: TransferTarget) -> None:
+        moves = stage.freedom.turning | stage.freedom.moving
+        moves[stage.target.skeleton.roots] = True
+        self.joints = [j for j in range(len(moves)) if moves[j]]
+
+    def __enter__(self) -> _Lines:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout.flush()
+
+    def send(self, pose: PoseSequence, moment: float) -> None:
+        """One frame."""
+        names = pose.skeleton.names
+        joints = {
+            names[j]: [round(float(v), 6) for v in (*pose.translations[0, j], *pose.rotations[0, j])]
+            for j in self.joints
+        }
+        sys.stdout.write(json.dumps({"time": round(moment, 6), "joints": joints}, separators=(",", ":")) + "\n")
+        sys.stdout.flush()
+
+
+class _Vmc:
+    """Bones over UDP by the VMC protocol."""
+
+    def __init__(self, stage: TransferTarget, where: str) -> None:
+        from understudy.character import rig
+        from understudy.perform.vmc import VmcStream
+
+        self.rig = rig.rig_of(stage.target)
+        host, port = parse_address(where)
+        self.stream = VmcStream(host, port, self.rig, paced=False)
+
+    def __enter__(self) -> _Vmc:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stream.close()
+
+    def send(self, pose: PoseSequence, moment: float) -> None:
+        """One frame."""
+        from understudy.character.body.poses import clip_of
+
+        row = self.rig.pose(clip_of(pose, "live"), [0.0])[0]
+        self.stream.send(row, moment)
+
+
+def _output(where: str, stage: TransferTarget) -> _Lines | _Vmc:
+    return _Lines(stage) if where == "-" else _Vmc(stage, where)

@@ -5,22 +5,37 @@ clips or files. What every one of them promises, and tests/deform/test_battery.p
 
     rest in, rest out; a rigid motion of all joints moves the mesh rigidly; a batch equals its frames; the order of
     the vertices does not matter; twists of 180 degrees are finite; the fast path equals the NumPy reference.
+
+Every method by its name, loaded when it is asked for.
+
+Fitted deformers in a file: arrays and one line of JSON in an npz, never pickle, written whole.
+
+A deformer is a frozen dataclass whose fields are arrays, numbers, words, None, tuples of these, or dataclasses again
+(settings, the skin below the corrections). Arrays lie under the path of their field, `skin.weights`; the header
+holds the rest and names the classes, which must be those of a registered method's own module.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import json
+import sys
+import zipfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from understudy import checks
 from understudy.checks import Array, freeze
 from understudy.deform.examples import Examples, sound_triangles
-from understudy.errors import InvalidInput
+from understudy.errors import BadFile, InvalidInput
+from understudy.files import write_atomically
 
-__all__ = ["Deformer", "Examples", "Frozen", "Progress", "check_transforms", "settings_of", "sound_triangles"]
+__all__ = ["Deformer", "Examples", "FrozenArrays", "Progress", "check_transforms", "settings_of", "sound_triangles"]
 
 Progress = Callable[[int, int], None]
 """Called with what is done and how much there is: `progress(3, 10)`. May raise to stop the work."""
@@ -53,7 +68,7 @@ class Deformer(Protocol):
         """Whether any glTF viewer plays it as it is."""
 
 
-class Frozen:
+class FrozenArrays:
     """Base of the frozen dataclasses here: their arrays are frozen too, and kernels are compiled for that alone."""
 
     def __post_init__(self) -> None:
@@ -90,3 +105,127 @@ def settings_of(kind: type, settings: Any) -> Any:
         known = ", ".join(sorted(kind.__dataclass_fields__)) or "none"  # type: ignore[attr-defined]
         raise InvalidInput(f"there is no setting {sorted(unknown)[0]!r}; available: {known}")
     return kind(**settings)
+
+
+METHODS: dict[str, str] = {
+    "linear": "understudy.deform.methods.linear:LinearSkin",
+    "dual": "understudy.deform.methods.dual_quaternion:DualSkin",
+    "multi-weight": "understudy.deform.methods.multi_weight:MultiWeight",
+    "animation-space": "understudy.deform.methods.animation_space:AnimationSpace",
+    "added-joints": "understudy.deform.methods.added_joints:AddedJoints",
+    "pose-space": "understudy.deform.methods.pose_space:PoseSpaceDeformation",
+    "weighted-pose-space": "understudy.deform.methods.pose_space:WeightedPoseSpace",
+    "eigenskin": "understudy.deform.methods.eigenskin:EigenSkin",
+    "shape-by-example": "understudy.deform.methods.shape_by_example:ShapeByExample",
+    "blend-shapes": "understudy.deform.methods.blend_shapes:BlendShapes",
+    "rotational-regression": "understudy.deform.methods.rotational_regression:RotationalRegression",
+    "deformation-styles": "understudy.deform.methods.deformation_styles:DeformationStyles",
+    "centres-of-rotation": "understudy.deform.methods.centres_of_rotation:CentresOfRotation",
+    "neuro-enveloping": "understudy.deform.methods.neuro_enveloping:NeuroEnveloping",
+}
+"""name -> module:class, in the order of the comparison table."""
+
+
+def method_class(name: str) -> type[Deformer]:
+    """The class of that name, or an error that lists what exists."""
+    module, _, kind = METHODS[checks.one_of(name, "deformer", METHODS)].partition(":")
+    return getattr(importlib.import_module(module), kind)
+
+
+DEFORMER_FILE_VERSION = 2
+CLASS_HOMES = ("understudy.deform.", "understudy.character.")
+OLD_CLASS_NAMES = {
+    "PoseSpace": "PoseSpaceDeformation",
+    "Added": "AddedJointRule",
+    "Tag": "AxisValue",
+    "understudy.deform.shapes:SparseShapes": "ShapeBlocks",
+}
+
+
+def save(deformer: Deformer, path: str | Path) -> None:
+    """Write a fitted deformer, whole or not at all."""
+    arrays: dict[str, Array] = {}
+    fields = _pack(deformer, "", arrays)
+    header = json.dumps(
+        {"understudy": "deformer", "version": DEFORMER_FILE_VERSION, "method": deformer.name, "fields": fields}
+    )
+    with write_atomically(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
+
+
+def load(path: str | Path) -> Deformer:
+    """The deformer that `save` wrote, or a sentence that says why not."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            content = {name: freeze(file[name]) for name in file.files}
+        header = json.loads(str(content.pop("header")))
+        if header["understudy"] != "deformer" or header["version"] not in (1, DEFORMER_FILE_VERSION):
+            raise ValueError(f"its header is of version {header.get('version')}, not {DEFORMER_FILE_VERSION}")
+        kind = method_class(header["method"])
+        result = _unpack(header["fields"], "", content)
+        if not isinstance(result, kind):
+            raise ValueError(f"it holds {type(result).__name__}, which is not {header['method']!r}")
+    except FileNotFoundError:
+        raise BadFile(path, "there is no such file") from None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
+        raise BadFile(path, f"is not a saved deformer: {error}") from None
+    return result
+
+
+def _pack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
+    """`value` as JSON, its arrays put aside under their path."""
+    if isinstance(value, np.ndarray):
+        if value.dtype.kind not in "fiub":
+            raise InvalidInput(f"{place} should hold numbers to be saved, but holds {value.dtype}")
+        arrays[place] = value
+        return {"array": True}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value)]
+        inner = {name: _pack(getattr(value, name), f"{place}.{name}".lstrip("."), arrays) for name in names}
+        return {"class": type(value).__qualname__, "fields": inner}
+    if isinstance(value, tuple):
+        return {"tuple": [_pack(item, f"{place}.{i}", arrays) for i, item in enumerate(value)]}
+    if isinstance(value, np.generic):
+        return value.item()
+    if value is None or isinstance(value, str | int | float | bool):
+        return value
+    raise InvalidInput(f"{place} should be an array, a number or a word to be saved, but is {type(value).__name__}")
+
+
+def _unpack(value: Any, place: str, arrays: dict[str, Array]) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return arrays[place]
+    if "tuple" in value:
+        return tuple(_unpack(item, f"{place}.{i}", arrays) for i, item in enumerate(value["tuple"]))
+    kind = _class(value["class"])
+    fields = {name: _unpack(item, f"{place}.{name}".lstrip("."), arrays) for name, item in value["fields"].items()}
+    wanted = {field.name for field in dataclasses.fields(kind)}
+    if set(fields) != wanted:
+        raise ValueError(f"{kind.__name__} should have the fields {sorted(wanted)}, but has {sorted(fields)}")
+    result: Any = object.__new__(
+        kind
+    )  # as it was checked when it was made; classes may compute their fields in __init__
+    for name, item in fields.items():
+        object.__setattr__(result, name, item)
+    return result
+
+
+def _class(name: str) -> type:
+    """A dataclass of the package's deformers by its name; nothing else is ever loaded.
+
+    Version 1 of the file wrote `module:Class` with the modules and names of that time.
+    """
+    name = OLD_CLASS_NAMES.get(name, name).rpartition(":")[2]
+    outer, _, inner = name.partition(".")
+    outer = OLD_CLASS_NAMES.get(outer, outer)
+    for method in METHODS:
+        method_class(method)
+    for module in [module for key, module in sys.modules.items() if key.startswith(CLASS_HOMES)]:
+        found: Any = getattr(module, outer, None)
+        if isinstance(found, type) and found.__module__ == module.__name__:
+            found = getattr(found, inner, None) if inner else found
+            if isinstance(found, type) and dataclasses.is_dataclass(found):
+                return found
+    raise ValueError(f"there is no deformer's class {name!r}")

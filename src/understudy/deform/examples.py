@@ -17,7 +17,9 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import transform
 
-UNEVEN = 1e-3  # as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten influence does not
+WEIGHT_SUM_TOLERANCE = (
+    1e-3  # as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten influence does not
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ class Examples:
             self.joints, self.names, self.shape_weights,
         )  # fmt: skip
 
-    def only(self, which: Any) -> Examples:
+    def subset(self, which: Any) -> Examples:
         """The examples of those numbers, or those of a mask (E,)."""
         which = np.asarray(which)
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
@@ -149,9 +151,9 @@ class Examples:
         """(to fit, held out): `held_out` are the numbers of the examples to hold out, or a mask (E,)."""
         mask = np.zeros(len(self), bool)
         mask[np.asarray(held_out)] = True
-        return self.only(~mask), self.only(mask)
+        return self.subset(~mask), self.subset(mask)
 
-    def at_least(self, poses: int, method: str) -> None:
+    def require_poses(self, poses: int, method: str) -> None:
         """Raise unless there are that many poses to fit to."""
         if len(self) < poses:
             word = "is" if len(self) == 1 else "are"
@@ -196,7 +198,7 @@ def _weights(weights: Any, joints: Any, vertices: int, bones: int) -> dict[str, 
     w = checks.array(weights, "weights of the vertices", j.shape)
     checks.indices(j, "joints of the vertices", bones)
     total = w.sum(axis=1)
-    wrong = np.flatnonzero(np.abs(total - 1) > UNEVEN * max(4, w.shape[1]))
+    wrong = np.flatnonzero(np.abs(total - 1) > WEIGHT_SUM_TOLERANCE * max(4, w.shape[1]))
     if wrong.size:
         raise InvalidInput(
             f"weights of the vertices should sum to 1, but those of vertex {wrong[0]} sum to {total[wrong[0]]:.4g}"

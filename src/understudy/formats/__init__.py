@@ -1,5 +1,7 @@
 """Files <-> Asset."""
 
-from understudy.formats.registry import FORMATS, Format, by_ending, ending_of, read, readable, write
+from __future__ import annotations
 
-__all__ = ["FORMATS", "Format", "by_ending", "ending_of", "read", "readable", "write"]
+from understudy.formats.registry import FORMATS, Format, ending_of, format_of, read, readable, write
+
+__all__ = ["FORMATS", "Format", "ending_of", "format_of", "read", "readable", "write"]

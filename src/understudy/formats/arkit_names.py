@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # In the order of Live Link Face's columns.
-WEIGHTS = (
+SHAPE_NAMES = (
     *(f"eye{part}Left" for part in ("Blink", "LookDown", "LookIn", "LookOut", "LookUp", "Squint", "Wide")),
     *(f"eye{part}Right" for part in ("Blink", "LookDown", "LookIn", "LookOut", "LookUp", "Squint", "Wide")),
     *("jawForward", "jawRight", "jawLeft", "jawOpen"),
@@ -18,7 +18,7 @@ WEIGHTS = (
 )
 
 # Head and eyes, in radians, in the order of Live Link Face's columns.
-ANGLES = tuple(f"{part}{turn}" for part in ("Head", "LeftEye", "RightEye") for turn in ("Yaw", "Pitch", "Roll"))
+ANGLE_NAMES = tuple(f"{part}{turn}" for part in ("Head", "LeftEye", "RightEye") for turn in ("Yaw", "Pitch", "Roll"))
 
 
 def _plain(name: str) -> str:
@@ -26,12 +26,12 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", re.split(r"[.:|/]", name.strip())[-1].lower())
 
 
-_SPELLINGS = {_plain(name): name for name in (*WEIGHTS, *ANGLES)}
-for _name in WEIGHTS:
+_SPELLINGS = {_plain(name): name for name in (*SHAPE_NAMES, *ANGLE_NAMES)}
+for _name in SHAPE_NAMES:
     if _name.endswith(("Left", "Right")):
         _SPELLINGS.setdefault(re.sub("left$", "l", re.sub("right$", "r", _plain(_name))), _name)
 
 
-def canonical(name: str) -> str | None:
+def canonical_name(name: str) -> str | None:
     """The name as ARKit (weights) or Live Link (angles) spells it, or None where it is neither."""
     return _SPELLINGS.get(_plain(name))

@@ -1,4 +1,16 @@
-"""BVH (Biovision hierarchy): motion capture as a skeleton and Euler angles.
+"""The text of a BVH file, as numbers in the file's own units.
+
+    HIERARCHY                                     MOTION
+    ROOT Hips                                     Frames: 2
+    {                                             Frame Time: 0.0333333
+        OFFSET 0 0 0                              0 95 0 0 10 0
+        CHANNELS 6 Xposition ... Xrotation        0 96 0 0 12 0
+        End Site { OFFSET 0 10 0 }
+    }
+
+Writers differ in case, white space, line ends and brackets; names may contain spaces.
+
+BVH (Biovision hierarchy): motion capture as a skeleton and Euler angles.
 
 At rest every joint's axes are those of the world, and a joint's rotation is the product of its rotation channels in
 the order in which the file lists them: Zrotation Yrotation Xrotation means R = Rz Ry Rx. The file names no unit and no
@@ -8,7 +20,10 @@ orders are kept in `Skeleton.extra["bvh"]`, where the writer finds them again.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,18 +31,201 @@ import numpy as np
 from understudy import checks, files
 from understudy.character import Asset, Channel, Channels, Character, Clip, Skeleton, kinematics
 from understudy.checks import Array
-from understudy.errors import InvalidInput
-from understudy.formats import guesses
-from understudy.formats.bvh_parser import BvhJoint, BvhText, parse
-from understudy.formats.bvh_writer import CENTIMETRES, write
-from understudy.formats.distinct import distinct
+from understudy.errors import BadFile, InvalidInput
+from understudy.formats import conventions, numbers
+from understudy.formats.bvh_writer import CENTIMETRE_MARK, write
+from understudy.formats.conventions import make_distinct
 from understudy.maths import euler, quaternion
+
+MAX_JOINTS = 20_000  # the largest rigs in use have a tenth of that
+MIN_FRAME_SECONDS, MAX_FRAME_SECONDS = 1e-6, 3600.0  # seconds
+MAX_CHANNELS_PER_JOINT = 12  # of one joint: position, rotation and scale are nine
+CHANNEL = re.compile(r"([xyz])(position|rotation|scale)", re.IGNORECASE)
+MOTION = re.compile(r"^[ \t]*MOTION[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+# every repetition but the first is bounded, so that no text takes quadratic time
+TIMING = re.compile(
+    r"\s*Frames\s{0,64}:?\s{0,64}(?P<frames>[^\s:]{1,64})\s{1,64}"
+    r"Frame\s{0,64}Time\s{0,64}:?\s{0,64}(?P<time>[^\s:]{1,64})(?P<tail>[^\S\n]{0,64})(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class BvhJoint:
+    """One joint of the hierarchy: `channels` as (axis, kind) pairs, `end` the offset of its End Site."""
+
+    name: str
+    parent: int
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    channels: tuple[tuple[str, str], ...] = ()
+    end: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BvhText:
+    """A whole file: joints in the file's order, and the values (F, C), C the channels of all joints in turn."""
+
+    joints: tuple[BvhJoint, ...]
+    values: Array
+    frame_time: str  # as printed, "" where there is no motion
+    tail: str = ""  # the white space behind the frame time
+    notes: tuple[str, ...] = ()
+
+
+def parse(text: str, path: str | Path = "<text>") -> BvhText:
+    """Read the text of a BVH file; damage is refused with the line where it lies."""
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    motion = MOTION.search(text)
+    header = text if motion is None else text[: motion.start()]
+    joints = tuple(_hierarchy(header, path))
+    width = sum(len(joint.channels) for joint in joints)
+    if motion is None:
+        return BvhText(joints, np.zeros((0, width)), "", notes=("there is no MOTION: only the skeleton was read",))
+    line = header.count("\n") + 1
+    timing = TIMING.match(text, motion.end())
+    if timing is None:
+        raise BadFile(
+            path, "MOTION should be followed by 'Frames:' and 'Frame Time:' with a number each", f"line {line}"
+        )
+    claimed = _frame_count(timing["frames"], path, f"line {line + 1}")
+    _frame_time(timing["time"], path, f"line {line + 2}")
+    first_line = line + text.count("\n", motion.start(), timing.end())
+    found = numbers.parse(text[timing.end() :].encode("utf-8", "replace"), path, first_line)
+    if width == 0 and len(found):
+        raise BadFile(path, "there are motion values, but no joint has channels", f"line {first_line + 1}")
+    frames, rest = divmod(len(found), width) if width else (0, 0)
+    if claimed > 10 * frames + 1000:
+        raise BadFile(path, f"claims {claimed:,} frames, but holds {frames:,}", f"line {line + 1}")
+    notes = []
+    if rest:
+        notes.append(f"the last frame has {rest} of {width} values and was left out")
+    if frames != claimed and width:
+        notes.append(f"the file says {claimed} frames, but holds {frames}, all of which were read")
+    values = found[: frames * width].reshape(frames, width)
+    return BvhText(joints, values, timing["time"], timing["tail"].rstrip("\r"), tuple(notes))
+
+
+def _frame_count(word: str, path: str | Path, place: str) -> int:
+    try:
+        return max(int(float(word)), 0)
+    except (ValueError, OverflowError):
+        raise BadFile(path, f"the number of frames should be a whole number, but is {word[:40]!r}", place) from None
+
+
+def _frame_time(word: str, path: str | Path, place: str) -> None:
+    try:
+        seconds = float(word)
+    except ValueError:
+        seconds = -1.0
+    if not (seconds == 0 or MIN_FRAME_SECONDS <= seconds <= MAX_FRAME_SECONDS) or "_" in word:
+        raise BadFile(path, f"the frame time should be seconds above zero, but is {word[:40]!r}", place)
+
+
+@dataclass
+class _Open:
+    """A block that is being read."""
+
+    number: int  # of the joint; an End Site has that of its joint
+    is_end: bool = False
+    offset: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    channels: list[tuple[str, str]] = field(default_factory=list)
+
+
+def _statements(header: str) -> Iterator[tuple[int, str]]:
+    """Each statement with its line number; brackets are statements of their own."""
+    for number, line in enumerate(header.split("\n"), 1):
+        for piece in re.split(r"([{}])", line):
+            statement = piece.strip()
+            if statement:
+                yield number, statement
+
+
+def _hierarchy(header: str, path: str | Path) -> list[BvhJoint]:
+    joints: list[BvhJoint] = []
+    blocks: list[_Open] = []
+    waiting: _Open | None = None  # named, its bracket not yet opened
+    started, last_line = False, 1
+
+    for line, statement in _statements(header):
+        place, last_line = f"line {line}", line
+        key, *others = statement.split(None, 1)
+        word, rest = key.lower(), others[0] if others else ""
+        if not started:
+            if word != "hierarchy":
+                raise BadFile(path, f"a BVH file should begin with HIERARCHY, but begins with {key[:40]!r}", place)
+            started = True
+        elif word == "{" and waiting is not None:
+            blocks.append(waiting)
+            waiting = None
+        elif word == "}" and blocks and waiting is None:
+            _close(blocks.pop(), joints)
+        elif word in ("root", "joint", "end") and waiting is None:
+            if (word == "root") != (not blocks) or (blocks and blocks[-1].is_end):
+                raise BadFile(path, f"{statement[:60]!r} is out of place", place)
+            waiting = _begin(word, rest, blocks, joints)
+            if len(joints) > MAX_JOINTS:
+                raise BadFile(path, f"has more than {MAX_JOINTS:,} joints", place)
+        elif word == "offset" and blocks and waiting is None:
+            blocks[-1].offset = _offset(rest, path, place)
+        elif word == "channels" and blocks and not blocks[-1].is_end and waiting is None:
+            blocks[-1].channels = _channels(rest, path, place)
+        else:
+            raise BadFile(path, f"{statement[:60]!r} is out of place in the hierarchy", place)
+    if blocks or waiting is not None:
+        raise BadFile(path, "the hierarchy ends before all its brackets are closed", f"line {last_line}")
+    if not joints:
+        raise BadFile(path, "a BVH file should have at least one ROOT, but has none", f"line {last_line}")
+    return joints
+
+
+def _begin(word: str, name: str, blocks: list[_Open], joints: list[BvhJoint]) -> _Open:
+    if word == "end":
+        return _Open(blocks[-1].number, is_end=True)
+    joints.append(BvhJoint(name, blocks[-1].number if blocks else -1))
+    return _Open(len(joints) - 1)
+
+
+def _close(block: _Open, joints: list[BvhJoint]) -> None:
+    joint = joints[block.number]
+    if block.is_end:
+        joints[block.number] = BvhJoint(joint.name, joint.parent, joint.offset, joint.channels, block.offset)
+    else:
+        joints[block.number] = BvhJoint(joint.name, joint.parent, block.offset, tuple(block.channels), joint.end)
+
+
+def _offset(rest: str, path: str | Path, place: str) -> tuple[float, float, float]:
+    words = rest.split()
+    try:
+        x, y, z = (float(word) for word in words)
+    except ValueError:
+        raise BadFile(path, f"OFFSET should have three numbers, but has {rest[:60]!r}", place) from None
+    if not all(abs(value) <= checks.LARGEST_NUMBER for value in (x, y, z)):
+        raise BadFile(path, f"OFFSET should have three finite numbers, but has {rest[:60]!r}", place)
+    return x, y, z
+
+
+def _channels(rest: str, path: str | Path, place: str) -> list[tuple[str, str]]:
+    words = rest.split()
+    if not words or not words[0].isdecimal() or int(words[0][:9]) != len(words) - 1:
+        raise BadFile(path, f"CHANNELS should have their number and that many names, but has {rest[:80]!r}", place)
+    channels = []
+    for word in words[1:]:
+        match = CHANNEL.fullmatch(word)
+        if match is None:
+            raise BadFile(path, f"{word[:40]!r} is not a channel such as Xposition or Zrotation", place)
+        channels.append((match[1].upper(), match[2].lower()))
+    once = [channel for channel in channels if channel[1] != "rotation"]  # Zrotation Xrotation Zrotation is an order
+    if len(set(once)) != len(once) or len(channels) > MAX_CHANNELS_PER_JOINT:
+        raise BadFile(path, f"a channel appears twice in {rest[:80]!r}", place)
+    return channels
+
 
 __all__ = ["parse", "read", "write"]
 
 Y_FROM_Z_UP = (-np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5))  # a quarter turn about X: z becomes y, -y becomes z
-NO_FRAME_TIME = 30.0  # frames a second, where the file says 0
-INSERTED_POSE = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
+DEFAULT_FRAME_RATE = 30.0  # frames a second, where the file says 0
+INSERTED_POSE_RAD = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
 
 
 def read(path: str | Path, scale: float | None = None) -> Asset:
@@ -41,7 +239,7 @@ def read(path: str | Path, scale: float | None = None) -> Asset:
 def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
     """The parsed text in metres, Y up, rotations as quaternions."""
     notes = list(text.notes)
-    names = distinct((joint.name for joint in text.joints), "joint", notes)
+    names = make_distinct((joint.name for joint in text.joints), "joint", notes)
     parents = np.array([joint.parent for joint in text.joints])
     offsets = np.array([joint.offset for joint in text.joints])
     rotations = _rotations(text)  # (F, J, 4)
@@ -59,7 +257,7 @@ def to_asset(text: BvhText, name: str, scale: float | None = None) -> Asset:
         positions[:, roots] = quaternion.rotate(Y_FROM_Z_UP, positions[:, roots])
         rotations[:, roots] = quaternion.multiply(Y_FROM_Z_UP, rotations[:, roots])
 
-    extra = {"bvh": _kept(text.joints, names, metres)}
+    extra = {"bvh": _bvh_extras(text.joints, names, metres)}
     skeleton = Skeleton(names, parents, offsets * metres, rest_rotations, extra=extra)
     clips = [_clip(text, name, names, positions * metres, rotations, notes)] if text.values.size else []
     return Asset([Character(name, skeleton)], clips, notes=notes)
@@ -124,30 +322,30 @@ def _positions(text: BvhText, offsets: Array, notes: list[str]) -> Array:
 def _scale(text: BvhText, parents: Array, offsets: Array, scale: float | None, notes: list[str]) -> float:
     if scale is not None:
         return scale
-    if text.tail == CENTIMETRES:
+    if text.tail == CENTIMETRE_MARK:
         return 0.01
     ends = {i: np.array(joint.end) for i, joint in enumerate(text.joints) if joint.end is not None}
-    height = guesses.body_height(parents, offsets, ends)
-    unit = guesses.unit_of_length(height)
+    height = conventions.body_height(parents, offsets, ends)
+    unit = conventions.unit_of_length(height)
     size = f"about {height:.3g} units, {height * unit.metres:.2f} m tall"
     notes.append(f"lengths were taken to be {unit.name}, from the size of the skeleton ({size})")
     return unit.metres
 
 
 def _stands_along_z(names: tuple[str, ...], parents: Array, offsets: Array, positions: Array, rotations: Array) -> bool:
-    rest = _where(parents, offsets[None], quaternion.identity((1, len(parents))))
+    rest = _world_positions(parents, offsets[None], quaternion.identity((1, len(parents))))
     if not len(positions):
-        return guesses.is_z_up(names, rest[0], rest)
+        return conventions.is_z_up(names, rest[0], rest)
     some = np.unique(np.linspace(0, len(positions) - 1, 16).astype(int))
-    return guesses.is_z_up(names, rest[0], _where(parents, positions[some], rotations[some]))
+    return conventions.is_z_up(names, rest[0], _world_positions(parents, positions[some], rotations[some]))
 
 
-def _where(parents: Array, translations: Array, rotations: Array) -> Array:
+def _world_positions(parents: Array, translations: Array, rotations: Array) -> Array:
     """(F, J, 3) positions in the world of a few frames: loading compiled kinematics would take longer."""
     return kinematics.world_transforms_numpy(parents, translations, rotations)[..., :3, 3]
 
 
-def _kept(
+def _bvh_extras(
     joints: tuple[BvhJoint, ...], names: tuple[str, ...], metres: float
 ) -> dict[str, dict[str, tuple[object, ...]]]:
     """What only BVH knows: the End Sites (metres, in the joint's axes) and the channels of each joint."""
@@ -173,9 +371,9 @@ def _clip(
     values[:, channels.columns_of("translation")] = positions[:, sorted(moved)].reshape(len(values), -1)
     values[:, channels.columns_of("rotation")] = rotations[:, sorted(turned)].reshape(len(values), -1)
     if float(text.frame_time) > 0:
-        rate = guesses.frame_rate(text.frame_time)
+        rate = conventions.frame_rate(text.frame_time)
     else:
-        rate = NO_FRAME_TIME
+        rate = DEFAULT_FRAME_RATE
         notes.append(f"the frame time is 0: {rate:g} frames a second were assumed")
     _note_inserted_pose(rotations, notes)
     return Clip(name, channels, values, rate)
@@ -187,6 +385,6 @@ def _note_inserted_pose(rotations: Array, notes: list[str]) -> None:
         return
     jump = quaternion.angle_between(rotations[0], rotations[1]).max()
     after = quaternion.angle_between(rotations[1], rotations[2]).max()
-    if jump > max(INSERTED_POSE, 5 * after):
+    if jump > max(INSERTED_POSE_RAD, 5 * after):
         far = f"frame 0 is {np.degrees(jump):.0f} degrees away from frame 1"
         notes.append(f"{far}: an inserted T-pose, as in CMU files; it was kept")

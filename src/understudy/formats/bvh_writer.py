@@ -19,19 +19,19 @@ from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves, Skeleton, kinematics
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
-from understudy.errors import InvalidInput, listed
+from understudy.errors import InvalidInput, join_names
 from understudy.maths import euler, quaternion
 
-ORDER = "ZYX"  # for joints that came without one
+DEFAULT_ROTATION_ORDER = "ZYX"  # for joints that came without one
 
 # White space behind the frame time, which no reader minds, tells our own reader that the unit is the centimetre.
-CENTIMETRES = " \t "
+CENTIMETRE_MARK = " \t "
 
 # A joint whose distance to its parent changes by less than this share of the body needs no position channels.
-STILL = 1e-7
+STILL_OFFSET_RATIO = 1e-7
 
 
-def write(asset: Asset, path: str | Path, order: str = ORDER) -> list[str]:
+def write(asset: Asset, path: str | Path, order: str = DEFAULT_ROTATION_ORDER) -> list[str]:
     """Write the first character and the first animation in centimetres; returns what BVH could not hold."""
     checks.one_of(order, "rotation order", euler.TAIT_BRYAN)
     notes = ["lengths were written in centimetres"]
@@ -42,10 +42,10 @@ def write(asset: Asset, path: str | Path, order: str = ORDER) -> list[str]:
     rate = clip.rate if clip else 30.0
     translations, rotations, scales = _pose(skeleton, clip)
     offsets, rest_world = _rest(skeleton)
-    local_positions, local_rotations = _unrested(skeleton, rest_world, translations, rotations, scales)
+    local_positions, local_rotations = _to_bvh_axes(skeleton, rest_world, translations, rotations, scales)
 
     size = max(float(np.ptp(np.cumsum(offsets, axis=0), axis=0).max()), 1e-9)
-    moves = np.abs(local_positions - offsets).max(axis=(0, 2)) > STILL * size
+    moves = np.abs(local_positions - offsets).max(axis=(0, 2)) > STILL_OFFSET_RATIO * size
     moves[skeleton.roots] = True
     recorded = skeleton.extra.get("bvh", {})
     for name, channels in recorded.get("channels", {}).items():
@@ -57,7 +57,7 @@ def write(asset: Asset, path: str | Path, order: str = ORDER) -> list[str]:
     sequence = depth_first(skeleton.parents)
     header = _hierarchy(skeleton, sequence, 100 * offsets, moves, orders, {j: 100 * end for j, end in ends.items()})
     values = _values(sequence, 100 * local_positions, local_rotations, moves, orders)
-    timing = f"MOTION\nFrames: {len(values)}\nFrame Time: {1 / rate:.10f}{CENTIMETRES}\n"
+    timing = f"MOTION\nFrames: {len(values)}\nFrame Time: {1 / rate:.10f}{CENTIMETRE_MARK}\n"
     row = " ".join(["%.6f"] * values.shape[1])
     body = "\n".join(row % tuple(frame) for frame in values.tolist())
     Path(path).write_text(f"{header}{timing}{body}\n", encoding="utf-8", newline="\n")
@@ -69,7 +69,7 @@ def _animation(asset: Asset, notes: list[str]) -> Clip | None:
         notes.append("there is no animation: the rest pose was written as one frame")
         return None
     if len(asset.animations) > 1:
-        others = listed(a.name for a in asset.animations[1:])
+        others = join_names(a.name for a in asset.animations[1:])
         notes.append(f"BVH holds one animation: {asset.animations[0].name!r} was written, the others not ({others})")
     animation = asset.animations[0]
     if isinstance(animation, Curves):
@@ -89,11 +89,11 @@ def _note_losses(asset: Asset, character: Character, clip: Clip | None, notes: l
         notes.append(f"BVH holds joints only: channels of {' and '.join(lost)} were left out")
     stray = sorted({c.target for c in clip.channels if c.kind not in lost and c.target not in character.skeleton})
     if stray:
-        notes.append(f"channels of targets that are no joints were left out: {listed(stray)}")
+        notes.append(f"channels of targets that are no joints were left out: {join_names(stray)}")
     columns = {c.target: clip.channels.slice(c.target, "scale") for c in clip.channels if c.kind == "scale"}
     scaled = sorted(target for target, part in columns.items() if not np.allclose(clip.values[:, part], 1))
     if scaled:
-        notes.append(f"BVH holds no scale; positions of joints are kept, sizes are not: {listed(scaled)}")
+        notes.append(f"BVH holds no scale; positions of joints are kept, sizes are not: {join_names(scaled)}")
     elif not np.allclose(character.skeleton.scales, 1):
         notes.append("BVH holds no scale; it was worked into the offsets")
     if clip.start:
@@ -137,7 +137,7 @@ def _rest(skeleton: Skeleton) -> tuple[Array, Array]:
     return offsets, _world_rotations(parents, skeleton.rotations)
 
 
-def _unrested(skeleton: Skeleton, b: Array, t: Array, q: Array, s: Array) -> tuple[Array, Array]:
+def _to_bvh_axes(skeleton: Skeleton, b: Array, t: Array, q: Array, s: Array) -> tuple[Array, Array]:
     """t_j (F, J, 3) and R_j (F, J, 4) of the module's docstring."""
     parents = skeleton.parents
     p = np.maximum(parents, 0)

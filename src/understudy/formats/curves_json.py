@@ -22,15 +22,15 @@ from understudy.character import Asset, Channel, Clip, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import LARGEST_NUMBER, Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
-from understudy.formats.gltf.entry import Entry, printable, shown
+from understudy.formats.gltf.json_object import JsonObject, format_value, printable
 
-FORMAT, VERSION = "understudy curves", 1
+FORMAT_NAME, FORMAT_VERSION = "understudy curves", 1
 SEGMENTS = {"step": STEP, "linear": LINEAR, "bezier": BEZIER}
-NAMES = {number: name for name, number in SEGMENTS.items()}
+SEGMENT_NAMES = {number: name for name, number in SEGMENTS.items()}
 # Read as JSON a number takes up to sixteen times its text: this keeps below a gigabyte. A minute of sixty joints with a
 # key on every second frame is a third of it.
-LARGEST_FILE = 64 << 20
-KNOWN = {
+MAX_FILE_BYTES = 64 << 20
+KNOWN_KEYS = {
     "animation": {"name", "rate", "labels", "about", "moments", "curves"},
     "curve": {"target", "kind", "columns", "times", "values", "segments", "before", "after", "extrapolation"},
 }
@@ -39,13 +39,15 @@ KNOWN = {
 def read(path: str | Path) -> Asset:
     """The animations of a file."""
     path = Path(path)
-    root = Entry(path, _parse(path), ())
-    if root.value.get("format") != FORMAT:
-        found = shown(root.value.get("format"))
-        raise BadFile(path, f"should hold curves of understudy (format {FORMAT!r}), but format is {found}")
+    root = JsonObject(path, _parse(path), ())
+    if root.value.get("format") != FORMAT_NAME:
+        found = format_value(root.value.get("format"))
+        raise BadFile(path, f"should hold curves of understudy (format {FORMAT_NAME!r}), but format is {found}")
     version = root.integer("version", low=1)
-    if version > VERSION:
-        raise Unsupported(path, f"is version {version} of the format, but only version {VERSION} is read", "version")
+    if version > FORMAT_VERSION:
+        raise Unsupported(
+            path, f"is version {version} of the format, but only version {FORMAT_VERSION} is read", "version"
+        )
     unknown: set[str] = set()
     animations = [_animation(entry, unknown) for entry in root.children("animations")]
     notes = [f"fields that understudy does not know were left out: {', '.join(sorted(unknown))}"] if unknown else []
@@ -56,7 +58,7 @@ def _parse(path: Path) -> Any:
     def refuse(constant: str) -> Any:
         raise ValueError(f"{constant} is not a number in JSON")
 
-    text = files.read_text(path, LARGEST_FILE)
+    text = files.read_text(path, MAX_FILE_BYTES)
     try:
         return json.loads(text, parse_constant=refuse)
     except json.JSONDecodeError as error:
@@ -66,8 +68,8 @@ def _parse(path: Path) -> Any:
         raise BadFile(path, f"is not valid JSON: {reason}") from None
 
 
-def _animation(entry: Entry, unknown: set[str]) -> Curves:
-    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN["animation"]}
+def _animation(entry: JsonObject, unknown: set[str]) -> Curves:
+    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN_KEYS["animation"]}
     curves = [_curve(child, unknown) for child in entry.children("curves")]
     moments = entry.child("moments")
     times = {printable(name): moments.number(name) for name in moments.value}
@@ -79,8 +81,8 @@ def _animation(entry: Entry, unknown: set[str]) -> Curves:
         raise entry.bad("", str(error)) from None
 
 
-def _curve(entry: Entry, unknown: set[str]) -> Curve:
-    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN["curve"]}
+def _curve(entry: JsonObject, unknown: set[str]) -> Curve:
+    unknown |= {f"{name!r}" for name in entry.value.keys() - KNOWN_KEYS["curve"]}
     target, kind = entry.text("target"), entry.text("kind", default=None)
     if kind is None:
         raise entry.bad("kind", "is missing, but should say what the curve moves, for example 'rotation'")
@@ -104,16 +106,16 @@ def _curve(entry: Entry, unknown: set[str]) -> Curve:
         raise entry.bad("" if isinstance(error, InvalidInput) else "segments", reason) from None
 
 
-def _segments(entry: Entry) -> Any:
+def _segments(entry: JsonObject) -> Any:
     given = entry.value.get("segments", "linear")
     words = [given] if isinstance(given, str) else entry.names("segments")
     for word in words:
         if word not in SEGMENTS:
-            raise entry.bad("segments", f"should be step, linear or bezier, but one is {shown(word)}")
+            raise entry.bad("segments", f"should be step, linear or bezier, but one is {format_value(word)}")
     return SEGMENTS[given] if isinstance(given, str) else np.array([SEGMENTS[word] for word in words], np.uint8)
 
 
-def _numbers(entry: Entry, key: str, depth: int) -> Array | None:
+def _numbers(entry: JsonObject, key: str, depth: int) -> Array | None:
     """Numbers nested `depth` deep; None where there are none. The shape is checked by whoever takes them."""
     given = entry.value.get(key)
     if given is None:
@@ -138,12 +140,12 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     notes = []
     if asset.characters:
         notes.append("the format holds curves only: characters were left out")
-    keyed = [_keyed(clip, notes) for clip in asset.clips]
+    keyed = [_key_every_frame(clip, notes) for clip in asset.clips]
     found = [*asset.curves, *(curves for curves in keyed if curves is not None)]
     if not found:
         raise Unsupported(path, "the format holds curves, but every marker here has gaps")
     pieces = [_animation_text(animation) for animation in found]
-    head = f'{{"format": {json.dumps(FORMAT)}, "version": {VERSION}, "animations": ['
+    head = f'{{"format": {json.dumps(FORMAT_NAME)}, "version": {FORMAT_VERSION}, "animations": ['
     text = head + ",".join(pieces) + "\n]}\n"
     try:
         data = text.encode()
@@ -153,7 +155,7 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     return notes
 
 
-def _keyed(clip: Clip, notes: list[str]) -> Curves | None:
+def _key_every_frame(clip: Clip, notes: list[str]) -> Curves | None:
     """A dense clip as curves with a linear key on every frame; markers with gaps have no values for some."""
     curves, gaps = [], 0
     bounds = clip.channels.offsets.tolist()
@@ -180,7 +182,7 @@ def _animation_text(animation: Curves) -> str:
 
 def _curve_text(curve: Curve) -> str:
     channel = curve.channel
-    kinds = [NAMES[int(segment)] for segment in curve.segments]
+    kinds = [SEGMENT_NAMES[int(segment)] for segment in curve.segments]
     head = {
         "target": channel.target,
         "kind": channel.kind,

@@ -16,15 +16,15 @@ import numpy as np
 
 from understudy import checks, files
 from understudy.character import Asset, Channel, Character, Clip, Mesh, Part, Skeleton, Skin
+from understudy.character.rig.baking import Bake
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.errors import BadFile, InvalidInput, Unsupported
-from understudy.formats.distinct import distinct
-from understudy.formats.npz_archive import Archive
+from understudy.formats.conventions import make_distinct
 from understudy.maths import transform
-from understudy.rig.baking import Bake
+from understudy.storage import Archive
 
-REQUIRED = ("times", "joint_names", "joints", "vertices", "triangles")
+REQUIRED_ARRAYS = ("times", "joint_names", "joints", "vertices", "triangles")
 
 
 def write_bake(bake: Bake, path: str | Path) -> None:
@@ -39,7 +39,7 @@ def write_bake(bake: Bake, path: str | Path) -> None:
     if bake.parents is not None:
         arrays["joint_parents"] = bake.parents
     # opened here, since np.savez adds an ending to a bare name
-    with files.written_whole(path) as temporary, temporary.open("wb") as file:
+    with files.write_atomically(path) as temporary, temporary.open("wb") as file:
         np.savez(file, **arrays)
 
 
@@ -47,16 +47,16 @@ def read_bake(path: str | Path) -> Bake:
     """All arrays of a bake; sizes are checked against the file before memory is taken."""
     with Archive(path) as archive:
         _refuse_others(archive)
-        arrays = {name: archive.read(name) for name in REQUIRED}
+        arrays = {name: archive.read(name) for name in REQUIRED_ARRAYS}
         parents = archive.read("joint_parents") if "joint_parents" in archive else None
     return _bake(path, arrays, parents)
 
 
 def _refuse_others(archive: Archive) -> None:
-    if set(REQUIRED) <= set(archive.names):
+    if set(REQUIRED_ARRAYS) <= set(archive.names):
         return
     found = ", ".join(archive.names[:20]) or "none"
-    raise Unsupported(archive.path, f"holds the arrays {found}; a bake has {', '.join(REQUIRED)}")
+    raise Unsupported(archive.path, f"holds the arrays {found}; a bake has {', '.join(REQUIRED_ARRAYS)}")
 
 
 def _bake(path: str | Path, arrays: dict[str, Array], parents: Array | None) -> Bake:
@@ -93,7 +93,7 @@ def read(path: str | Path) -> Asset:
 
 def _asset(name: str, still: Bake, times: Array, joints: Array) -> Asset:
     notes: list[str] = []
-    names = distinct(still.joint_names, "joint", notes)
+    names = make_distinct(still.joint_names, "joint", notes)
     parents = np.full(len(names), -1) if still.parents is None else still.parents
     if still.parents is None and names:
         notes.append("the bake does not say which joint hangs on which: every joint became a root")
@@ -141,9 +141,9 @@ def _clip(name: str, names: tuple[str, ...], times: Array, t: Array, q: Array, s
     if np.abs(s - 1).max() > 1e-6:
         channels += [Channel(n, "scale") for n in names]
         blocks.append(s.reshape(len(times), -1))
-    return Clip(name, channels, np.concatenate(blocks, axis=1), _tidy(1 / step), float(times[0]))
+    return Clip(name, channels, np.concatenate(blocks, axis=1), _snap_rate(1 / step), float(times[0]))
 
 
-def _tidy(rate: float) -> float:
+def _snap_rate(rate: float) -> float:
     """A rate that is a whole number but for rounding becomes that number."""
     return float(round(rate)) if abs(rate - round(rate)) < 1e-6 * rate else rate

@@ -17,11 +17,11 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.maths import accelerate
+from understudy.maths import jit
 
 KERNELS = "understudy.formats.numbers_kernels"
-LONG_TEXT = 10_000_000  # bytes, from which loading numba pays
-BLOCK = 1024  # numbers that are handed to Python at once
+MIN_COMPILED_BYTES = 10_000_000  # bytes, from which loading numba pays
+NUMBERS_PER_BLOCK = 1024  # numbers that are handed to Python at once
 
 
 def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
@@ -29,16 +29,16 @@ def parse(data: bytes, path: str | Path, first_line: int = 1) -> Array:
 
     Anything that is not a finite number is refused with its line, the first of `data` being `first_line`.
     """
-    compiled = "numba" in sys.modules or len(data) > LONG_TEXT
-    kernels = accelerate.kernels(KERNELS) if compiled else None
-    values = _numpy(data) if kernels is None else _compiled(data, kernels)
+    compiled = "numba" in sys.modules or len(data) > MIN_COMPILED_BYTES
+    kernels = jit.kernels(KERNELS) if compiled else None
+    values = _parse_numpy(data) if kernels is None else _parse_compiled(data, kernels)
     # not (|x| <= most) is also true of NaN
     if values is None or not np.abs(values).max(initial=0.0) <= checks.LARGEST_NUMBER:
         raise _complaint(data, path, first_line)
     return values
 
 
-def _numpy(data: bytes) -> Array | None:
+def _parse_numpy(data: bytes) -> Array | None:
     if not data.strip():
         return np.zeros(0)  # np.fromstring makes one number of nothing
     if b"\0" in data:
@@ -52,7 +52,7 @@ def _numpy(data: bytes) -> Array | None:
         return None
 
 
-def _compiled(data: bytes, kernels: ModuleType) -> Array | None:
+def _parse_compiled(data: bytes, kernels: ModuleType) -> Array | None:
     content = np.frombuffer(data + b" ", np.uint8)  # white space at the end, as the kernel needs
     count = kernels.count(content)
     if count < 0:
@@ -62,8 +62,8 @@ def _compiled(data: bytes, kernels: ModuleType) -> Array | None:
     hard = np.empty((count, 3), np.int64)
     hard_count = kernels.parse(content, values, hard)
     try:
-        for first in range(0, int(hard_count), BLOCK):  # a text of other things fails in its first block
-            for index, start, stop in hard[first : min(first + BLOCK, int(hard_count))].tolist():
+        for first in range(0, int(hard_count), NUMBERS_PER_BLOCK):  # a text of other things fails in its first block
+            for index, start, stop in hard[first : min(first + NUMBERS_PER_BLOCK, int(hard_count))].tolist():
                 values[index] = float(data[start:stop].replace(b"_", b"?"))  # Python allows 1_000
     except ValueError:
         return None

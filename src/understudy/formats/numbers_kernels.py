@@ -12,16 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import compiled
+from understudy.maths.jit import compile_kernel
 
-POWERS = 10.0 ** np.arange(23)
-EXACT = 1 << 53
+POWERS_OF_TEN = 10.0 ** np.arange(23)
+MAX_EXACT_INTEGER = 1 << 53
 ONE = np.uint64(1)
-ZERO = np.uint8(ord("0"))
-POINT = np.uint8((ord(".") - ord("0")) % 256)
+ZERO_CHARACTER = np.uint8(ord("0"))
+POINT_DIGIT = np.uint8((ord(".") - ord("0")) % 256)
 
 
-@compiled(nogil=True)
+@compile_kernel(nogil=True)
 def count(data: Array) -> int:
     """How many words, separated by white space, the bytes `data` (N,) hold; -1 where there are control characters.
 
@@ -36,7 +36,7 @@ def count(data: Array) -> int:
     return words + int(data.size > 0 and data[0] > 32)
 
 
-@compiled(nogil=True)
+@compile_kernel(nogil=True)
 def parse(data: Array, values: Array, hard: Array) -> int:
     """Fill `values` (count,) with the numbers of `data` (N,), whose last byte is white space; returns how many rows
     (index, start, stop) of `hard` (count, 3) name a word that was not read."""
@@ -52,20 +52,20 @@ def parse(data: Array, values: Array, hard: Array) -> int:
             i += ONE
         mantissa, exponent = np.int64(0), np.int64(0)
         first = i
-        digit = np.uint8(data[i] - ZERO)
+        digit = np.uint8(data[i] - ZERO_CHARACTER)
         while digit <= 9:
             mantissa = mantissa * 10 + digit
             i += ONE
-            digit = np.uint8(data[i] - ZERO)
+            digit = np.uint8(data[i] - ZERO_CHARACTER)
         digits = i - first
-        if digit == POINT:
+        if digit == POINT_DIGIT:
             i += ONE
             point = i
-            digit = np.uint8(data[i] - ZERO)
+            digit = np.uint8(data[i] - ZERO_CHARACTER)
             while digit <= 9:
                 mantissa = mantissa * 10 + digit
                 i += ONE
-                digit = np.uint8(data[i] - ZERO)
+                digit = np.uint8(data[i] - ZERO_CHARACTER)
             exponent = -np.int64(i - point)
             digits += i - point
         good = bool(digits > 0 and digits <= 18)  # 18 nines fit into 63 bits
@@ -75,19 +75,19 @@ def parse(data: Array, values: Array, hard: Array) -> int:
             if below or data[i] == 43:
                 i += ONE
             power, begin = np.int64(0), i
-            digit = np.uint8(data[i] - ZERO)
+            digit = np.uint8(data[i] - ZERO_CHARACTER)
             while digit <= 9:
                 power = min(power * 10 + digit, np.int64(100000))
                 i += ONE
-                digit = np.uint8(data[i] - ZERO)
+                digit = np.uint8(data[i] - ZERO_CHARACTER)
             good = bool(good and i > begin)
             exponent += -power if below else power
         if data[i] > 32:
             good = False
             while data[i] > 32:
                 i += ONE
-        if good and mantissa < EXACT and exponent >= -22 and exponent <= 22:
-            value = mantissa / POWERS[-exponent] if exponent < 0 else mantissa * POWERS[exponent]
+        if good and mantissa < MAX_EXACT_INTEGER and exponent >= -22 and exponent <= 22:
+            value = mantissa / POWERS_OF_TEN[-exponent] if exponent < 0 else mantissa * POWERS_OF_TEN[exponent]
             values[index] = -value if negative else value
         else:
             hard[hard_count, 0], hard[hard_count, 1], hard[hard_count, 2] = index, start, i

@@ -18,7 +18,7 @@ from understudy.errors import BadFile, FileError, InvalidInput, UnderstudyError,
 
 @dataclass(frozen=True)
 class Format:
-    """One file format: `module` is its home below `understudy.formats`."""
+    """One file format: `module` is its home below `understudy.formats`, `reader` the function there that reads it."""
 
     name: str
     endings: tuple[str, ...]
@@ -26,6 +26,7 @@ class Format:
     writes: bool
     about: str
     options: tuple[str, ...] = ()
+    reader: str = "read"
 
 
 FORMATS = (
@@ -33,8 +34,16 @@ FORMATS = (
     Format("gltf", (".gltf",), "gltf", True, "glTF 2.0, JSON"),
     Format("usd", (".usda", ".usdc", ".usd", ".usdz"), "usd", True, "UsdSkel characters, blend shapes and animation"),
     Format("bvh", (".bvh",), "bvh", True, "Biovision motion capture", ("scale",)),
-    Format("asf", (".asf",), "asf", False, "Acclaim skeleton", ("scale",)),
-    Format("amc", (".amc",), "amc", False, "Acclaim motion (with the .asf beside it)", ("scale", "skeleton")),
+    Format("asf", (".asf",), "acclaim", False, "Acclaim skeleton", ("scale",), "read_asf"),
+    Format(
+        "amc",
+        (".amc",),
+        "acclaim",
+        False,
+        "Acclaim motion (with the .asf beside it)",
+        ("scale", "skeleton"),
+        "read_amc",
+    ),
     Format("c3d", (".c3d",), "c3d", False, "marker capture"),
     Format("csv", (".csv",), "livelink", True, "ARKit / Live Link Face weights"),
     Format("obj", (".obj",), "obj", False, "Wavefront mesh"),
@@ -50,7 +59,7 @@ def ending_of(path: str | Path) -> str:
     return next(known, Path(path).suffix.lower())
 
 
-def by_ending(path: str | Path) -> Format:
+def format_of(path: str | Path) -> Format:
     """The format of a file name; an unknown ending is refused with the list of those known."""
     ending = ending_of(path)
     for entry in FORMATS:
@@ -67,14 +76,14 @@ def read(path: str | Path, **options: Any) -> Asset:
         raise BadFile(path, "there is no such file")
     if path.is_dir():
         raise BadFile(path, "is a folder, but a file was expected")
-    entry = by_ending(path)
+    entry = format_of(path)
     given = {name: value for name, value in options.items() if value is not None}
     for name in given:
         if name not in entry.options:
             raise InvalidInput(f"{path}: the option {name!r} does not apply to {entry.name} files")
     module = importlib.import_module(f"understudy.formats.{entry.module}")
     try:
-        asset: Asset = module.read(path, **given)
+        asset: Asset = getattr(module, entry.reader)(path, **given)
     except (BadFile, Unsupported):
         raise
     except InvalidInput as error:  # a noun refused what the file says: name the file
@@ -84,12 +93,12 @@ def read(path: str | Path, **options: Any) -> Asset:
 
 def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
     """Write an asset in the format of the path's ending, whole or not at all; returns what it could not hold."""
-    entry = by_ending(path)
+    entry = format_of(path)
     if not entry.writes:
         able = ", ".join(e for f in FORMATS if f.writes for e in f.endings)
         raise Unsupported(path, f"{entry.name} files are read but not written; written are: {able}")
     module = importlib.import_module(f"understudy.formats.{entry.module}")
-    with files.written_whole(path) as temporary:
+    with files.write_atomically(path) as temporary:
         try:
             notes = module.write(asset, temporary)
         except FileError as error:  # name the file that was asked for, not the temporary one
@@ -105,7 +114,7 @@ def write(asset: Asset, path: str | Path) -> tuple[str, ...]:
 def readable(path: str | Path) -> bool:
     """Whether the ending is one that `read` knows."""
     try:
-        by_ending(path)
+        format_of(path)
     except UnderstudyError:
         return False
     return True

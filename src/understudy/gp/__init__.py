@@ -1,10 +1,10 @@
 """Gaussian processes: latent spaces of poses, and the maps back from them."""
 
-from understudy.gp.connectivity import Connectivity
-from understudy.gp.dynamics import Dynamics
-from understudy.gp.gplvm import GPLVM
-from understudy.gp.kernel import Kernel
-from understudy.gp.mapping import Mapping
-from understudy.gp.sparse import SparseGPLVM
+from __future__ import annotations
 
-__all__ = ["GPLVM", "Connectivity", "Dynamics", "Kernel", "Mapping", "SparseGPLVM"]
+from understudy.gp.covariance import Kernel
+from understudy.gp.gplvm import GPLVM, SparseGPLVM
+from understudy.gp.mapping import LatentMapping
+from understudy.gp.priors import ConnectivityPrior, DynamicsPrior
+
+__all__ = ["GPLVM", "ConnectivityPrior", "DynamicsPrior", "Kernel", "LatentMapping", "SparseGPLVM"]

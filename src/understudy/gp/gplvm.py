@@ -1,4 +1,18 @@
-"""The Gaussian process latent variable model of one label's poses [Bailey 2016, section 4.3].
+"""What a GPLVM minimises: minus the log posterior of latents and kernel [Bailey 2016, eq. 7].
+
+    -( log p(Y|X) + psi_D(X, t) + psi_C(X) - (N / 2) (log^2 sigma_rbf^2 + log^2 l_x) )
+
+as a function of one vector: the latents (N Q numbers) and the kernel (3). The kernel's numbers are logarithms, and the
+noise has a floor built in, noise = floor + exp(.): without it the noise falls to 1e-30 and the matrix is singular, and
+cutting it off inside an optimiser makes the gradient lie.
+
+The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for
+each frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions
+as the latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then,
+and the density that the particle feels is the same everywhere. Others end in the opposite corner, where nothing is
+alike.
+
+The Gaussian process latent variable model of one label's poses [Bailey 2016, section 4.3].
 
     model = GPLVM().fit(Y, segments, times)
     model.mapping_.mean(x)
@@ -7,11 +21,19 @@ MAP of latents and kernel under a dynamics prior and a connectivity prior. The p
 gradients on the latents themselves (`method="scg"`). The default is L-BFGS on latents whitened by the dynamics prior,
 with the connectivity prior, ten times the cost of the rest, switched on last, and over all frames at the very last: it
 reaches what 600 iterations of the other do many times sooner (benchmarks/gplvm.py).
+
+A GPLVM of thousands of frames: the exact model's interface, over inducing points.
+
+    model = SparseGPLVM(inducing=300).fit(Y, segments, times)
+
+The likelihood is the bound of `sparse_likelihood`, the dynamics prior is whole (it is a band), and the connectivity
+prior is over the inducing frames alone, which are spread over all segments: its settings carry over between sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path as FilePath
 
 import numpy as np
@@ -21,30 +43,98 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.estimator import Estimator
-from understudy.gp import checkpoint as saved
-from understudy.gp import lapack, training
-from understudy.gp.connectivity import Connectivity, Walk
-from understudy.gp.dynamics import Dynamics, Path
-from understudy.gp.kernel import Kernel
-from understudy.gp.likelihood import Likelihood
-from understudy.gp.mapping import Mapping
-from understudy.gp.objective import FIRST, Objective
-from understudy.gp.posterior import latents_of
-from understudy.gp.threads import one_thread
-from understudy.gp.training import Progress, Stage
-from understudy.maths import lbfgs, scg
+from understudy.gp import training
+from understudy.gp import training as saved
+from understudy.gp.covariance import Kernel
+from understudy.gp.likelihood import Likelihood, LikelihoodGradient, SparseLikelihood
+from understudy.gp.mapping import LatentMapping, latents_of
+from understudy.gp.priors import ConnectivityPrior, DynamicsPrior, RandomWalk, TimeCovariance
+from understudy.gp.training import Progress, TrainingStage
+from understudy.maths import cholesky, lbfgs, scg
+from understudy.maths.threads import one_thread
 
-RATE = 24.0  # frames a second, where no times are given
-TOLERANCE = 1e-6
+NOISE_FLOOR = 1e-4
+"""Of the data's variance: an error of 1 % of its spread is below what a viewer sees, and the matrix is sound."""
+
+INITIAL_KERNEL = Kernel(variance=1.0, length=1.0, noise=0.1)
+"""The kernel to begin with, for data and latents that are scaled to 1."""
+
+
+def kernel_of(parameters: Array) -> Kernel:
+    """The kernel that three free numbers stand for: log variance, log length, log (noise - floor)."""
+    # Beyond these bounds a line search has overshot; the value there is as bad as is needed to send it back.
+    variance, length, noise = np.exp(np.clip(parameters, -30.0, 30.0))
+    return Kernel(float(variance), float(length), float(NOISE_FLOOR + noise))
+
+
+def parameters_of(kernel: Kernel) -> Array:
+    """(3,) the free numbers of a kernel."""
+    return np.log([kernel.variance, kernel.length, max(kernel.noise - NOISE_FLOOR, 1e-3 * NOISE_FLOOR)])
+
+
+@dataclass(frozen=True, eq=False)
+class GplvmObjective:
+    """Likelihood and priors over (N, Q) latents; `whitened` works on Z with X = L Z, where psi_D is -|Z|^2 / 2."""
+
+    likelihood: Callable[[Array, Kernel], LikelihoodGradient]
+    path: TimeCovariance
+    walk: RandomWalk | None
+    shape: tuple[int, int]
+    whitened: bool = True
+    walk_frames: Array | None = None  # the frames that psi_C is about; None is all
+
+    def __call__(self, vector: Array) -> tuple[float, Array]:
+        """The value and its gradient at a vector (N Q + 3,)."""
+        points, kernel = self.unpack(vector)
+        slope = self.likelihood(points, kernel)
+        if not np.isfinite(slope.value):
+            return np.inf, np.zeros_like(vector)
+        value, by_points = slope.value, slope.points
+        if self.walk is not None:
+            chosen = slice(None) if self.walk_frames is None else self.walk_frames
+            walk_value, walk_slope = self.walk.log_density(np.ascontiguousarray(points[chosen]))
+            value += walk_value
+            by_points = by_points.copy()
+            by_points[chosen] += walk_slope
+        if self.whitened:
+            white = vector[:-3].reshape(self.shape)
+            value -= 0.5 * float(np.vdot(white, white)) + self._log_density_constant()
+            by_points = self.path.pull_back_gradient(by_points) - white
+        else:
+            path_value, path_slope = self.path.log_density(points)
+            value += path_value
+            by_points = by_points + path_slope
+        logs = np.log([kernel.variance, kernel.length])
+        value -= 0.5 * self.shape[0] * float(logs @ logs)
+        by_kernel = slope.kernel * [1.0, 1.0, kernel.noise - NOISE_FLOOR] - self.shape[0] * np.append(logs, 0.0)
+        return -value, -np.concatenate([by_points.ravel(), by_kernel])
+
+    def _log_density_constant(self) -> float:
+        count, dimensions = self.shape
+        return 0.5 * dimensions * (self.path.log_determinant + count * float(np.log(2 * np.pi)))
+
+    def pack(self, points: Array, kernel: Kernel) -> Array:
+        """The vector of latents (N, Q) and a kernel."""
+        latents = self.path.whiten(points) if self.whitened else points
+        return np.concatenate([latents.ravel(), parameters_of(kernel)])
+
+    def unpack(self, vector: Array) -> tuple[Array, Kernel]:
+        """The latents (N, Q) and the kernel of a vector."""
+        latents = vector[:-3].reshape(self.shape)
+        return self.path.unwhiten(latents) if self.whitened else latents, kernel_of(vector[-3:])
+
+
+DEFAULT_RATE_FPS = 24.0  # frames a second, where no times are given
+OBJECTIVE_TOLERANCE_RATIO = 1e-6
 """Of the objective, in one iteration: some hundredths of a nat, which no frame's pose depends on."""
 METHODS = ("lbfgs", "scg")
-STAGES = {1: (1.0,), 2: (0.5, 0.5), 3: (0.2, 0.76, 0.04)}
+STAGE_ITERATION_SHARES = {1: (1.0,), 2: (0.5, 0.5), 3: (0.2, 0.76, 0.04)}
 """How iterations are shared by so many stages: without connectivity, with that of some frames, with that of all."""
-EVERY, COARSE = 3, 300
+COARSE_FRAME_STRIDE, MAX_COARSE_FRAMES = 3, 300
 """The connectivity prior does most of its work over every third frame, and over 300 at most: its settings carry over
 between sizes, neighbours in time stand for each other, and a third of the frames is a twentieth of the cost. On the
 dragon's labels the whole prior ends no lower when it has the same number of iterations, in twice the time."""
-FEW = 100  # frames below which the whole prior costs no more than the likelihood does
+MIN_COARSE_PRIOR_FRAMES = 100  # frames below which the whole prior costs no more than the likelihood does
 
 
 class GPLVM(Estimator):
@@ -56,15 +146,15 @@ class GPLVM(Estimator):
     def __init__(
         self,
         dimensions: int = 3,
-        dynamics: Dynamics | None = None,
-        connectivity: Connectivity | None = Connectivity(),  # noqa: B008  frozen
+        dynamics: DynamicsPrior | None = None,
+        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
         iterations: int = 200,
         method: str = "lbfgs",
     ) -> None:
-        self.dimensions = at_least_one(dimensions, "dimensions")
-        self.dynamics = dynamics or Dynamics()
+        self.dimensions = check_count(dimensions, "dimensions")
+        self.dynamics = dynamics or DynamicsPrior()
         self.connectivity = connectivity
-        self.iterations = at_least_one(iterations, "iterations")
+        self.iterations = check_count(iterations, "iterations")
         self.method = checks.one_of(method, "method", METHODS)
 
     def fit(
@@ -76,55 +166,61 @@ class GPLVM(Estimator):
         checkpoint: FilePath | None = None,
     ) -> GPLVM:
         """Learn from poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
-        poses, segments, times = checked_data(Y, segments, times)
-        scale = spread(poses)
+        poses, segments, times = check_training_data(Y, segments, times)
+        scale = pose_rms(poses)
         observations = poses / scale
         objectives = self.objectives(observations, segments, times)
         mark = saved.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
         with one_thread():
-            first = objectives[0].packed(first_latents(observations, times, self.dimensions), FIRST)
-            optimiser, stages = scg if self.method == "scg" else lbfgs, staged(objectives, self.iterations)
-            vector, self.objective_ = training.run(optimiser, stages, first, mark, progress, checkpoint)
-            latents, self.kernel_ = objectives[-1].unpacked(vector)
+            first = objectives[0].pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
+            optimiser, stages = scg if self.method == "scg" else lbfgs, make_stages(objectives, self.iterations)
+            vector, self.objective_ = training.run_stages(optimiser, stages, first, mark, progress, checkpoint)
+            latents, self.kernel_ = objectives[-1].unpack(vector)
             self.latents_ = checks.freeze(np.ascontiguousarray(latents))
             self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
         return self
 
-    def objectives(self, observations: Array, segments: Array, times: Array) -> list[Objective]:
+    def objectives(self, observations: Array, segments: Array, times: Array) -> list[GplvmObjective]:
         """What is minimised one after the other, for normalised observations (N, D); the last is eq. 7, whole."""
-        path, shape = Path(self.dynamics, segments, times), (len(observations), self.dimensions)
+        path, shape = TimeCovariance(self.dynamics, segments, times), (len(observations), self.dimensions)
         likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
-        plain = Objective(likelihood, path, None, shape, whitened)
+        plain = GplvmObjective(likelihood, path, None, shape, whitened)
         if self.connectivity is None:
             return [plain]
-        whole = Objective(likelihood, path, Walk(self.connectivity, shape[0]), shape, whitened)
+        whole = GplvmObjective(likelihood, path, RandomWalk(self.connectivity, shape[0]), shape, whitened)
         if not whitened:
             return [whole]
-        if shape[0] < FEW:
+        if shape[0] < MIN_COARSE_PRIOR_FRAMES:
             return [plain, whole]
-        few = path.order[:: max(EVERY, -(-shape[0] // COARSE))]
-        return [plain, Objective(likelihood, path, Walk(self.connectivity, len(few)), shape, whitened, few), whole]
+        few = path.order[:: max(COARSE_FRAME_STRIDE, -(-shape[0] // MAX_COARSE_FRAMES))]
+        return [
+            plain,
+            GplvmObjective(likelihood, path, RandomWalk(self.connectivity, len(few)), shape, whitened, few),
+            whole,
+        ]
 
     def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
         """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
         return latents_of(self.mapping_, self.latents_, Y)
 
 
-def at_least_one(value: int, name: str) -> int:
+def check_count(value: int, name: str) -> int:
     """A count that may not be zero."""
     if value < 1:
         raise InvalidInput(f"{name} should be at least 1, but is {value}")
     return int(value)
 
 
-def staged(objectives: Sequence[Objective], iterations: int) -> list[Stage]:
+def make_stages(objectives: Sequence[GplvmObjective], iterations: int) -> list[TrainingStage]:
     """Stages that minimise one objective after the other, with so many iterations in all; the last gets the rest."""
-    counts = [int(share * iterations) for share in STAGES[len(objectives)]]
+    counts = [int(share * iterations) for share in STAGE_ITERATION_SHARES[len(objectives)]]
     counts[-1] += iterations - sum(counts)
-    return [Stage(objective, count, TOLERANCE) for objective, count in zip(objectives, counts)]
+    return [TrainingStage(objective, count, OBJECTIVE_TOLERANCE_RATIO) for objective, count in zip(objectives, counts)]
 
 
-def checked_data(Y: ArrayLike, segments: ArrayLike | None, times: ArrayLike | None) -> tuple[Array, Array, Array]:
+def check_training_data(
+    Y: ArrayLike, segments: ArrayLike | None, times: ArrayLike | None
+) -> tuple[Array, Array, Array]:
     """Poses (N, D), segments (N,) and times (N,) in seconds: one segment and 24 frames a second unless given."""
     poses = checks.array(Y, "Y", ("N", "D"))
     count, width = poses.shape
@@ -135,16 +231,16 @@ def checked_data(Y: ArrayLike, segments: ArrayLike | None, times: ArrayLike | No
     if not (poses != poses[0]).any():
         raise InvalidInput("the frames of Y are all the same: there is nothing to learn from poses that never change")
     labels = checks.array(np.zeros(count, int) if segments is None else segments, "segments", (count,), dtype=np.int64)
-    seconds = checks.array(np.arange(count) / RATE if times is None else times, "times", (count,))
+    seconds = checks.array(np.arange(count) / DEFAULT_RATE_FPS if times is None else times, "times", (count,))
     return poses, labels, seconds
 
 
-def spread(poses: Array) -> float:
+def pose_rms(poses: Array) -> float:
     """The number that normalises poses (N, D): the root of their mean square over all columns."""
     return float(np.sqrt(np.mean(np.square(poses))))
 
 
-def first_latents(observations: Array, times: Array, dimensions: int) -> Array:
+def initial_latents(observations: Array, times: Array, dimensions: int) -> Array:
     """(N, Q) the first principal components of the observations (N, D), the first one scaled to 1.
 
     The paper takes the first columns of its data, which are principal components already. Where there are fewer than Q
@@ -163,11 +259,83 @@ def first_latents(observations: Array, times: Array, dimensions: int) -> Array:
     return np.ascontiguousarray(found)
 
 
-def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> Mapping:
+def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> LatentMapping:
     """The mapping whose points are the training frames: weights = K^-1 Y, precision = K^-1."""
     inverse = kernel.matrix(latents)
-    if not lapack.cholesky_in_place(inverse):
+    if not cholesky.cholesky_in_place(inverse):
         raise InvalidInput("the covariance of the latents is singular: are all frames the same?")
-    lapack.inverse_in_place(inverse)
+    cholesky.inverse_in_place(inverse)
     precision = np.triu(inverse) + np.triu(inverse, 1).T
-    return Mapping(latents, kernel, precision @ poses, precision, scale)
+    return LatentMapping(latents, kernel, precision @ poses, precision, scale)
+
+
+class SparseGPLVM(Estimator):
+    """Latents of many poses; time grows with N P^2 for P = `inducing`.
+
+    After `fit`: `latents_` (N, Q), `inducing_` (P,) the frames that carry the map, `kernel_`, `objective_`, `mapping_`.
+    """
+
+    def __init__(
+        self,
+        inducing: int = 300,
+        dimensions: int = 3,
+        dynamics: DynamicsPrior | None = None,
+        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
+        iterations: int = 200,
+    ) -> None:
+        self.inducing = inducing
+        self.dimensions = check_count(dimensions, "dimensions")
+        self.dynamics = dynamics or DynamicsPrior()
+        self.connectivity = connectivity
+        self.iterations = check_count(iterations, "iterations")
+
+    def fit(
+        self,
+        Y: ArrayLike,
+        segments: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        progress: Progress | None = None,
+        checkpoint: FilePath | None = None,
+    ) -> SparseGPLVM:
+        """Learn from poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
+        poses, segments, times = check_training_data(Y, segments, times)
+        scale = pose_rms(poses)
+        observations = poses / scale
+        path = TimeCovariance(self.dynamics, segments, times)
+        self.inducing_ = checks.freeze(inducing_frames(path.order, self.inducing))
+        shape = (len(poses), self.dimensions)
+        likelihood = SparseLikelihood(observations, self.inducing_)
+        whole = plain = GplvmObjective(likelihood, path, None, shape)
+        objectives = [plain]
+        if self.connectivity is not None and len(self.inducing_) >= 3:
+            walk = RandomWalk(self.connectivity, len(self.inducing_))
+            whole = GplvmObjective(likelihood, path, walk, shape, walk_frames=self.inducing_)
+            objectives = [plain, whole]
+        mark = saved.fingerprint({"model": "SparseGPLVM", **self.settings()}, poses, segments, times)
+        with one_thread():
+            first = plain.pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
+            vector, self.objective_ = training.run_stages(
+                lbfgs, make_stages(objectives, self.iterations), first, mark, progress, checkpoint
+            )
+            latents, self.kernel_ = whole.unpack(vector)
+            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
+            mapping = likelihood.mapping(self.latents_, self.kernel_, scale)
+        if mapping is None:
+            raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
+        self.mapping_ = mapping
+        return self
+
+    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
+        """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
+        return latents_of(self.mapping_, self.latents_, Y)
+
+
+def inducing_frames(order: Array, count: int) -> Array:
+    """(P,) evenly spaced frames in order of segment and time, so that every segment has its share; all if P >= N."""
+    if count < 1:
+        raise InvalidInput(f"a sparse model needs at least one inducing point, but was given {count}")
+    total = len(order)
+    if count >= total:
+        return np.arange(total)
+    places = np.floor((np.arange(count) + 0.5) * total / count).astype(np.int64)
+    return np.sort(order[places])

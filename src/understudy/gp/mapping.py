@@ -5,6 +5,24 @@
 with k(x)_p the covariance of x and the p-th of the points. In the exact model the points are the training frames,
 weights = K^-1 Y and precision = K^-1 (print loses the inverse); in the sparse one they are the inducing points, and
 the two matrices are what remains of the frames. Both cost time linear in P for a mean.
+
+The latents of poses that were not trained on, and how far they can be trusted.
+
+The point is that of eq. 15 in Bailey 2016: the one whose mean is nearest, from the training frames that are nearest
+among all. Around it the posterior is about Gaussian (Laplace's approximation, with Gauss and Newton's Hessian):
+
+    covariance = ( J^T J / s^2 + 1 / spread^2 )^-1,   s^2 = max( scale^2 sigma^2(x), |y - mean(x)|^2 / D )
+
+with J the Jacobian of the mean, sigma^2 the model's own variance there, and spread^2 the mean square of the latents:
+what is known without seeing a pose. Where what is left of the pose is larger than the model owns up to, the pose is
+unlike any of the training, and s^2 says so.
+
+Which latent point means a given pose: argmin_x |y - mean(x)|^2 [Bailey 2016, eq. 15].
+
+The function has several minima, hence several starts a pose. All poses and starts step together, by Gauss-Newton with
+Levenberg's damping: (J^T J + mu 1) s = J^T r. A step is accepted if it lessens the distance (mu falls) and tried again
+with a larger mu if not. Steps are at most half a length of the kernel: further away the linear model says nothing, and
+a point that leaves the data finds mean(x) = 0, which is flat, and never comes back.
 """
 
 from __future__ import annotations
@@ -15,18 +33,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.gp.kernel import Kernel
-from understudy.maths import accelerate
+from understudy.gp.covariance import Kernel, squared_distances
+from understudy.maths import jit
+from understudy.maths.threads import one_thread
 
-KERNELS = "understudy.gp.mapping_kernels"
+KERNELS = "understudy.gp.gplvm_kernels"
 
 
 @dataclass(frozen=True, eq=False)
-class Mapping:
+class LatentMapping:
     """The learnt map of one pose space.
 
     points (P, Q); kernel, in units of the normalised data; weights (P, D), in the data's own units, so that
@@ -65,23 +85,27 @@ class Mapping:
 
     def mean(self, x: Array) -> Array:
         """(M, D) the likeliest poses at x (M, Q). That of one point does not depend on the others."""
-        kernels = accelerate.kernels(KERNELS)
+        kernels = jit.kernels(KERNELS)
         if kernels is None:
-            return np.asarray(self.kernel.between(x, self.points) @ self.weights)
+            return np.asarray(self.kernel.cross_covariance(x, self.points) @ self.weights)
         x = checks.array(x, "x", ("M", self.dimensions), finite=False)
         out = np.empty((len(x), self.outputs))
-        kernels.means(x, self._transposed[0], self.kernel.variance, self.kernel.length, self._transposed[1], out)
+        kernels.latent_means(
+            x, self._kernel_arrays[0], self.kernel.variance, self.kernel.length, self._kernel_arrays[1], out
+        )
         return out
 
     @cached_property
-    def _transposed(self) -> tuple[Array, Array]:
+    def _kernel_arrays(self) -> tuple[Array, Array]:
         """As the kernels read them: points (Q, P), and weights (D', P) with rows of zeros up to a multiple of four."""
         weights = np.pad(self.weights.T, ((0, -self.outputs % 4), (0, 0)))
         return checks.freeze(np.ascontiguousarray(self.points.T)), checks.freeze(np.ascontiguousarray(weights))
 
     def mean_and_jacobian(self, x: Array) -> tuple[Array, Array]:
         """(M, D) and (M, D, Q) at x (M, Q).  d mean / dx_q = sum_p k_p (p_q - x_q) w_p / l^2."""
-        both = (self.kernel.between(x, self.points) @ self._moments).reshape(len(x), 1 + self.dimensions, self.outputs)
+        both = (self.kernel.cross_covariance(x, self.points) @ self._moments).reshape(
+            len(x), 1 + self.dimensions, self.outputs
+        )
         mean = both[:, 0]
         jacobian = (both[:, 1:] - x[:, :, None] * mean[:, None, :]) / self.kernel.length**2
         return mean, np.swapaxes(jacobian, 1, 2)
@@ -91,7 +115,7 @@ class Mapping:
 
         The difference in eq. 8 cancels among the data, to zero or below: it is clamped at the noise.
         """
-        k = self.kernel.between(x, self.points)
+        k = self.kernel.cross_covariance(x, self.points)
         return self._variance(k, k @ self.precision)
 
     def _variance(self, k: Array, solved: Array) -> Array:
@@ -107,7 +131,7 @@ class Mapping:
 
     def log_density_and_gradient(self, x: Array) -> tuple[Array, Array]:
         """(M,) and (M, Q) at x (M, Q).  d sigma^2 / dx_q = -2 sum_p k_p (p_q - x_q) (P k)_p / l^2; 0 where clamped."""
-        k = self.kernel.between(x, self.points)
+        k = self.kernel.cross_covariance(x, self.points)
         solved = k @ self.precision
         variance = self._variance(k, solved)
         solved *= k
@@ -121,7 +145,7 @@ class Mapping:
         starts (M, S, Q) are tried for each pose. Returns (M, Q) and the squared distance (M,) that remains, in the
         data's units. See `search`.
         """
-        from understudy.gp.search import nearest_points
+        pass
 
         return nearest_points(self, Y, starts)
 
@@ -131,7 +155,7 @@ class Mapping:
         return {"points": self.points, "weights": self.weights, "precision": self.precision, "kernel": kernel}
 
     @classmethod
-    def from_arrays(cls, arrays: Dictionary[str, Any]) -> Mapping:
+    def from_arrays(cls, arrays: Dictionary[str, Any]) -> LatentMapping:
         """The mapping that `arrays` describes, refused if it is not one."""
         missing = [name for name in ("points", "weights", "precision", "kernel") if name not in arrays]
         if missing:
@@ -141,3 +165,101 @@ class Mapping:
         variance, length, noise, scale = checks.array(arrays["kernel"], "kernel", (4,))
         kernel = Kernel(float(variance), float(length), float(noise))
         return cls(arrays["points"], kernel, arrays["weights"], arrays["precision"], float(scale))
+
+
+STARTS_PER_POSE = 4
+"""Training frames to search from: nearest poses may lie on two sides of a fold of the latent space, rarely on three."""
+POSES_PER_BLOCK = 1024  # poses at once: 40 MB of distances to 5,000 frames
+
+
+def latents_of(mapping: LatentMapping, latents: Array, Y: ArrayLike) -> tuple[Array, Array]:
+    """(M, Q) latents of poses Y (M, D) and their standard deviations (M, Q), given the training latents (N, Q)."""
+    poses = checks.array(Y, "Y", ("M", mapping.outputs))
+    known = mapping.mean(latents)
+    starts = np.empty((len(poses), min(STARTS_PER_POSE, len(latents)), mapping.dimensions))
+    for first in range(0, len(poses), POSES_PER_BLOCK):
+        block = slice(first, first + POSES_PER_BLOCK)
+        distance = squared_distances(poses[block], known)
+        starts[block] = latents[np.argsort(distance, axis=1, kind="stable")[:, : starts.shape[1]]]
+    found, error = mapping.find(poses, starts)
+    jacobian = mapping.mean_and_jacobian(found)[1]
+    s = np.maximum(mapping.scale**2 * mapping.variance(found), error / mapping.outputs)
+    precision = np.einsum("mdq,mdp->mqp", jacobian, jacobian) / s[:, None, None]
+    precision += np.eye(mapping.dimensions) / np.mean(np.square(latents))
+    deviation = np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
+    return found, deviation
+
+
+MAX_SEARCH_STEPS = 60
+MAX_STEP_LENGTHS = 0.5  # of the kernel's length
+SCOUT_STEPS = 4
+"""Steps after which only the better half of a pose's starts goes on: minima are told apart by then."""
+MIN_STEP_LENGTHS = 1e-6
+"""A step shorter than this, in lengths of the kernel, ends the search: a thousandth of a frame's own distance."""
+POINTS_PER_BLOCK = 4096  # points at once: 20 MB for 600 points of training data
+
+
+def nearest_points(mapping: LatentMapping, poses: Array, starts: Array) -> tuple[Array, Array]:
+    """(M, Q) and the squared distances (M,) for poses (M, D) and starts (M, S, Q)."""
+    poses = checks.array(poses, "poses", ("M", mapping.outputs))
+    starts = checks.array(starts, "starts", (len(poses), "S", mapping.dimensions))
+    count, tried, dimensions = starts.shape
+    if tried == 0:
+        raise InvalidInput("a search needs at least one start for each pose, but was given none")
+    if count == 0:
+        return np.zeros((0, dimensions)), np.zeros(0)
+    points = starts.reshape(-1, dimensions)
+    owner = np.repeat(np.arange(count), tried)
+    damping = np.full(len(points), 1e-3)
+    with one_thread():
+        while True:
+            steps = SCOUT_STEPS if tried > 1 else MAX_SEARCH_STEPS
+            points, errors, damping = _descend(mapping, poses, points, owner, damping, steps)
+            if tried == 1:
+                return points, errors
+            tried = (tried + 1) // 2  # the better half of each pose's starts goes on
+            ranked = np.argsort(errors.reshape(count, -1), axis=1, kind="stable")[:, :tried]
+            kept = (ranked + np.arange(count)[:, None] * (len(points) // count)).ravel()
+            points, damping, owner = points[kept], damping[kept], np.repeat(np.arange(count), tried)
+
+
+def _descend(
+    mapping: LatentMapping, poses: Array, points: Array, owner: Array, damping: Array, steps: int
+) -> tuple[Array, Array, Array]:
+    """Points (B, Q), their squared distances (B,) and damping (B,) after so many steps at most, a block at a time."""
+    blocks = [slice(i, i + POINTS_PER_BLOCK) for i in range(0, len(points), POINTS_PER_BLOCK)]
+    done = [_descend_block(mapping, poses[owner[b]], points[b].copy(), damping[b].copy(), steps) for b in blocks]
+    joined = [np.concatenate(part) for part in zip(*done)]
+    return joined[0], joined[1], joined[2]
+
+
+def _descend_block(mapping: LatentMapping, y: Array, x: Array, mu: Array, steps: int) -> tuple[Array, Array, Array]:
+    identity = np.eye(x.shape[1])
+    longest = MAX_STEP_LENGTHS * mapping.kernel.length
+    mean, jacobian = mapping.mean_and_jacobian(x)
+    residual = y - mean
+    error = np.einsum("md,md->m", residual, residual)
+    active = np.arange(len(x))
+    for _ in range(steps):
+        r, j, e, m = residual[active], jacobian[active], error[active], mu[active]
+        normal = np.einsum("mdq,mdp->mqp", j, j)
+        size = np.trace(normal, axis1=1, axis2=2) + 1e-300
+        step = np.linalg.solve(normal + (m * size)[:, None, None] * identity, np.einsum("mdq,md->mq", j, r)[..., None])[
+            ..., 0
+        ]
+        length = np.sqrt(np.einsum("mq,mq->m", step, step))
+        step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
+        trial = x[active] + step
+        mean, slope = mapping.mean_and_jacobian(trial)
+        left = y[active] - mean
+        tried = np.einsum("md,md->m", left, left)
+        better = tried < e
+        chosen = active[better]
+        x[chosen], error[chosen] = trial[better], tried[better]
+        residual[chosen], jacobian[chosen] = left[better], slope[better]
+        mu[active] = np.where(better, np.maximum(m * 0.2, 1e-12), m * 8.0)
+        # a step that is refused while tiny, or accepted while tiny, is the end
+        active = active[(length > MIN_STEP_LENGTHS * mapping.kernel.length) & (mu[active] < 1e8)]
+        if not len(active):
+            break
+    return x, error, mu

@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths.accelerate import FAST, compiled
+from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
-SUMS = FAST | {"reassoc"}
-MEMORY = 8  # as in `shared_search`
+SUM_FASTMATH_FLAGS = FASTMATH_FLAGS | {"reassoc"}
+LBFGS_MEMORY = 8  # as in `shared_search`
 
 
-@compiled(nogil=True, fastmath=SUMS, error_model="numpy")
-def value_and_slope(
+@compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS, error_model="numpy")
+def value_and_gradient(
     model: tuple, outputs: float, y: Array, rest: float, pull: float, centre: Array, x: Array, work: Array, slope: Array
 ) -> float:
     """The function of `shared_search.value_and_slope` for one frame; `work` (4, N or r) is scratch."""
@@ -69,7 +69,7 @@ def value_and_slope(
     return 0.5 * left / variance + 0.5 * outputs * math.log(variance) + 0.5 * prior + 0.5 * pull * away
 
 
-@compiled(nogil=True, fastmath=SUMS, error_model="numpy")
+@compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS, error_model="numpy")
 def dot(a: Array, b: Array) -> float:
     """a . b"""
     total = 0.0
@@ -78,8 +78,10 @@ def dot(a: Array, b: Array) -> float:
     return total
 
 
-@compiled(nogil=True, fastmath=SUMS, error_model="numpy")
-def downhill(g: Array, steps: Array, changes: Array, inverses: Array, held: int, alphas: Array, out: Array) -> None:
+@compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS, error_model="numpy")
+def lbfgs_direction(
+    g: Array, steps: Array, changes: Array, inverses: Array, held: int, alphas: Array, out: Array
+) -> None:
     """out = -H g by the two loops; the newest of `held` steps is the last."""
     for q in range(g.shape[0]):
         out[q] = -g[q]
@@ -97,13 +99,13 @@ def downhill(g: Array, steps: Array, changes: Array, inverses: Array, held: int,
             out[q] += (alphas[m] - beta) * steps[m, q]
 
 
-@compiled(nogil=True, fastmath=SUMS, error_model="numpy")
-def remember(
+@compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS, error_model="numpy")
+def update_lbfgs_memory(
     x: Array, trial: Array, g: Array, fresh: Array, steps: Array, changes: Array, inverses: Array, held: int
 ) -> int:
     """Keep the last step and the change of slope, the oldest dropped; how many are held now."""
-    if held == MEMORY:
-        for m in range(MEMORY - 1):
+    if held == LBFGS_MEMORY:
+        for m in range(LBFGS_MEMORY - 1):
             steps[m], changes[m], inverses[m] = steps[m + 1], changes[m + 1], inverses[m + 1]
         held -= 1
     curvature = 0.0
@@ -115,7 +117,7 @@ def remember(
     return held + 1
 
 
-@compiled(nogil=True, fastmath=FAST, error_model="numpy")
+@compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS, error_model="numpy")
 def descend(
     model: tuple,
     outputs: float,
@@ -132,13 +134,13 @@ def descend(
     dimension = x.shape[1]
     work = np.empty((4, max(model[0].shape[0], model[2].shape[1])))
     g, fresh, trial, direction = np.empty(dimension), np.empty(dimension), np.empty(dimension), np.empty(dimension)
-    steps, changes = np.empty((MEMORY, dimension)), np.empty((MEMORY, dimension))
-    inverses, alphas = np.empty(MEMORY), np.empty(MEMORY)
+    steps, changes = np.empty((LBFGS_MEMORY, dimension)), np.empty((LBFGS_MEMORY, dimension))
+    inverses, alphas = np.empty(LBFGS_MEMORY), np.empty(LBFGS_MEMORY)
     for f in range(y.shape[0]):
         here, held, little = x[f], 0, 0
-        value = value_and_slope(model, outputs, y[f], rest[f], pull, centres[f], here, work, g)
+        value = value_and_gradient(model, outputs, y[f], rest[f], pull, centres[f], here, work, g)
         for _ in range(iterations):
-            downhill(g, steps, changes, inverses, held, alphas, direction)
+            lbfgs_direction(g, steps, changes, inverses, held, alphas, direction)
             slope = dot(g, direction)
             if slope >= 0.0:
                 direction[:] = -g
@@ -147,13 +149,13 @@ def descend(
             found = np.inf
             for _trial in range(trials):
                 trial[:] = here + t * direction
-                found = value_and_slope(model, outputs, y[f], rest[f], pull, centres[f], trial, work, fresh)
+                found = value_and_gradient(model, outputs, y[f], rest[f], pull, centres[f], trial, work, fresh)
                 if found <= value + 1e-4 * t * slope:
                     break
                 t *= 0.4
             if not found <= value + 1e-4 * t * slope:
                 break
-            held = remember(here, trial, g, fresh, steps, changes, inverses, held)
+            held = update_lbfgs_memory(here, trial, g, fresh, steps, changes, inverses, held)
             little = little + 1 if value - found < tolerance else 0
             here[:], g[:], value = trial, fresh, found
             if little >= 2:

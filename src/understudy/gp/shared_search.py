@@ -14,18 +14,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.checks import Array
-from understudy.gp.shared_kernel import SharedKernel
-from understudy.maths import accelerate
+from understudy.gp.covariance import SharedKernel
+from understudy.maths import jit
 
 KERNELS = "understudy.gp.shared_kernels"
-MEMORY = 8
-ITERATIONS = 80
-TRIALS = 14  # of a step; the last is 1e-6 of the first
-TOLERANCE = 1e-4  # nats: what an iteration gains at least, two times in a row; a thousandth is no evidence of anything
+LBFGS_MEMORY = 8
+MAX_ITERATIONS = 80
+MAX_LINE_SEARCH_TRIALS = 14  # of a step; the last is 1e-6 of the first
+MIN_GAIN_NATS = (
+    1e-4  # nats: what an iteration gains at least, two times in a row; a thousandth is no evidence of anything
+)
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
+class ObservedPoses:
     """What the search needs to know of the observed space.
 
     K = L L^T. The variance is a small difference of large numbers: by L^-1 it keeps the digits that K^-1 would lose.
@@ -39,7 +41,7 @@ class Observed:
 
 
 def descend(
-    observed: Observed, y: Array, rest: Array, starts: Array, pull: float = 0.0, centres: Array | None = None
+    observed: ObservedPoses, y: Array, rest: Array, starts: Array, pull: float = 0.0, centres: Array | None = None
 ) -> tuple[Array, Array]:
     """Latent points (M, d) of y (M, r), and the values (M,) there, from `starts` (M, d).
 
@@ -47,7 +49,7 @@ def descend(
     """
     y, starts = np.ascontiguousarray(y), np.ascontiguousarray(starts)
     centres = np.zeros_like(starts) if centres is None else np.ascontiguousarray(centres)
-    kernels = accelerate.kernels(KERNELS)
+    kernels = jit.kernels(KERNELS)
     if kernels is None:
         return descend_numpy(observed, y, rest, starts, pull, centres)
     x, values = starts.copy(), np.empty(len(y))
@@ -58,15 +60,15 @@ def descend(
         np.ascontiguousarray(rest),
         float(pull),
         centres,
-        (ITERATIONS, TRIALS, TOLERANCE),
+        (MAX_ITERATIONS, MAX_LINE_SEARCH_TRIALS, MIN_GAIN_NATS),
         x,
         values,
     )
     return x, values
 
 
-def value_and_slope(
-    observed: Observed, y: Array, rest: Array, x: Array, pull: float = 0.0, centres: Array | float = 0.0
+def value_and_gradient(
+    observed: ObservedPoses, y: Array, rest: Array, x: Array, pull: float = 0.0, centres: Array | float = 0.0
 ) -> tuple[Array, Array]:
     """The function that is minimised, (M,), and its slope (M, d) at x (M, d).
 
@@ -75,7 +77,7 @@ def value_and_slope(
         df/dk = W (mean - y) / s2 + (q / s2^2 - D / s2) K^-1 k,     dk_i/dx = -t2 (k_i - t3) (x - x_i)
     """
     kernel, D = observed.kernel, observed.outputs
-    k = kernel.between(x, observed.latents)
+    k = kernel.cross_covariance(x, observed.latents)
     white = k @ observed.whitener.T
     solved = white @ observed.whitener
     miss = k @ observed.weights - y
@@ -93,27 +95,27 @@ def value_and_slope(
 
 
 def descend_numpy(
-    observed: Observed, y: Array, rest: Array, starts: Array, pull: float, centres: Array
+    observed: ObservedPoses, y: Array, rest: Array, starts: Array, pull: float, centres: Array
 ) -> tuple[Array, Array]:
     """`descend` in NumPy: all frames take their steps together, each with its own memory; those done drop out."""
     found, values = np.array(starts), np.full(len(y), np.inf)
     active = np.arange(len(y))
     x = found.copy()
-    f, g = value_and_slope(observed, y, rest, x, pull, centres)
+    f, g = value_and_gradient(observed, y, rest, x, pull, centres)
     values[:] = f
     memory: list[tuple[Array, Array, Array]] = []
     little = np.zeros(len(y), np.int64)
-    for _ in range(ITERATIONS):
-        direction = -_two_loops(g, memory)
+    for _ in range(MAX_ITERATIONS):
+        direction = -_lbfgs_direction(g, memory)
         slope = (g * direction).sum(axis=1)
         bad = slope >= 0
         direction[bad], slope[bad] = -g[bad], -(g[bad] ** 2).sum(axis=1)
         t = np.ones(len(x)) if memory else np.minimum(1.0, 1.0 / np.sqrt(np.maximum(-slope, 1e-300)))
         xn, fn, gn, todo = x.copy(), f.copy(), g.copy(), np.ones(len(x), bool)
-        for _trial in range(TRIALS):
+        for _trial in range(MAX_LINE_SEARCH_TRIALS):
             i = np.flatnonzero(todo)
             tried = x[i] + t[i, None] * direction[i]
-            ft, gt = value_and_slope(observed, y[active[i]], rest[active[i]], tried, pull, centres[active[i]])
+            ft, gt = value_and_gradient(observed, y[active[i]], rest[active[i]], tried, pull, centres[active[i]])
             good = ft <= f[i] + 1e-4 * t[i] * slope[i]
             j = i[good]
             xn[j], fn[j], gn[j], todo[j] = tried[good], ft[good], gt[good], False
@@ -123,8 +125,8 @@ def descend_numpy(
         s, change = xn - x, gn - g
         curvature = (s * change).sum(axis=1)
         inverse = np.where(curvature > 1e-12, 1.0 / np.where(curvature > 1e-12, curvature, 1.0), 0.0)
-        memory = [*memory, (s, change, inverse)][-MEMORY:]
-        little = np.where(f - fn < TOLERANCE, little + 1, 0)
+        memory = [*memory, (s, change, inverse)][-LBFGS_MEMORY:]
+        little = np.where(f - fn < MIN_GAIN_NATS, little + 1, 0)
         x, f, g = xn, fn, gn
         found[active], values[active] = x, f
         keep = (little < 2) & ~todo
@@ -136,7 +138,7 @@ def descend_numpy(
     return found, values
 
 
-def _two_loops(g: Array, memory: list[tuple[Array, Array, Array]]) -> Array:
+def _lbfgs_direction(g: Array, memory: list[tuple[Array, Array, Array]]) -> Array:
     """H g of every frame, H made of its last steps and changes; those without curvature count for nothing."""
     q, alphas = g.copy(), []
     for s, change, inverse in reversed(memory):

@@ -1,4 +1,12 @@
-"""Equations of a symmetric matrix, a x = b, by Cholesky's method, a = L L'.
+"""Cholesky factor and inverse of a symmetric matrix, in place, without holding the interpreter's lock.
+
+SciPy's own wrappers of `potrf` and `potri` keep the lock, so that models trained in threads would wait for each
+other. The functions behind them are the same ones, called by their addresses: ctypes lets go of the lock. Where the
+library's integers are not C's `int` the wrappers are used after all: slower in threads, and equal.
+
+Matrices are C-ordered and hold their upper triangle, which Fortran sees as the lower one.
+
+Equations of a symmetric matrix, a x = b, by Cholesky's method, a = L L'.
 
 A matrix that should be positive definite may not be, by rounding or because what it is made of says nothing about some
 of x. What is to happen then is said by `least`, the smallest pivot:
@@ -12,13 +20,67 @@ Kernels have their own (`cholesky_kernels`), which gives the same.
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
 import numpy as np
 from scipy.linalg import cho_solve
 
 from understudy.checks import Array
-from understudy.maths import accelerate
+from understudy.maths import jit
 
-KERNELS = "understudy.maths.cholesky_kernels"
+_SIGNATURE = ("char *", "int *", "d *", "int *", "int *")  # uplo, n, a, lda, info
+
+
+def cholesky_in_place(matrix: Array) -> bool:
+    """Factor (N, N) = U^T U; the upper triangle becomes U. False where the matrix is not positive definite."""
+    return _call("dpotrf", matrix) == 0
+
+
+def inverse_in_place(factor: Array) -> None:
+    """From the factor U to the inverse of U^T U; the upper triangle becomes it."""
+    _call("dpotri", factor)
+
+
+def _call(name: str, matrix: Array) -> int:
+    size, leading, info = ctypes.c_int(len(matrix)), ctypes.c_int(max(1, len(matrix))), ctypes.c_int(0)
+    function = _function(name)
+    if function is None:
+        from scipy.linalg import lapack
+
+        result, failed = getattr(lapack, name)(matrix.T, 1, **_in_place(name))
+        if not np.shares_memory(result, matrix):
+            matrix[...] = result.T
+        return int(failed)
+    pointer = matrix.ctypes.data_as(ctypes.c_void_p)
+    function(b"L", ctypes.byref(size), pointer, ctypes.byref(leading), ctypes.byref(info))
+    return info.value
+
+
+def _in_place(name: str) -> dict[str, int]:
+    return {"clean": 0, "overwrite_a": 1} if name == "dpotrf" else {"overwrite_c": 1}
+
+
+@cache
+def _function(name: str) -> Callable[..., Any] | None:
+    """The library's function, or None where its arguments are not of the types expected."""
+    from scipy.linalg import cython_lapack
+
+    capsule = cython_lapack.__pyx_capi__[name]
+    get_name, get_pointer = ctypes.pythonapi.PyCapsule_GetName, ctypes.pythonapi.PyCapsule_GetPointer
+    get_name.restype, get_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    get_pointer.restype, get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    signature: bytes = get_name(capsule)
+    given = [part.strip() for part in signature.decode().partition("(")[2].rstrip(")").split(",")]
+    if len(given) != 5 or any(not found.endswith(wanted) for found, wanted in zip(given, _SIGNATURE)):
+        return None
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_char_p, *[ctypes.c_void_p] * 4)
+    return kind(get_pointer(capsule, signature))
+
+
+KERNELS = "understudy.maths.scalar_kernels"
 
 
 def solve(a: Array, b: Array, least: float = 0.0) -> Array | None:
@@ -31,13 +93,13 @@ def solve(a: Array, b: Array, least: float = 0.0) -> Array | None:
     if not enough:
         if least == 0.0:
             return None
-        factor = _raised(a, least)
+        factor = _factorise_with_min_pivot(a, least)
     with np.errstate(over="ignore", invalid="ignore"):
         x: Array = cho_solve((factor, True), b, check_finite=False)
     return x if np.isfinite(x).all() else None
 
 
-def _raised(a: Array, least: float) -> Array:
+def _factorise_with_min_pivot(a: Array, least: float) -> Array:
     """L (N, N) with pivots of at least `least`, column by column."""
     factor = np.tril(a)
     for j in range(len(factor)):
@@ -50,7 +112,7 @@ def _raised(a: Array, least: float) -> Array:
 
 def solve_banded(bands: Array, b: Array) -> Array | None:
     """x with A x = b (n,) for the upper banded A (u + 1, n), or None where A is not positive definite."""
-    kernels = accelerate.kernels(KERNELS)
+    kernels = jit.kernels(KERNELS)
     if kernels is not None:
         x = b.copy()
         return x if kernels.solve_banded(bands, x) else None

@@ -3,6 +3,11 @@
 An order such as "ZXY" is intrinsic, R = Rz(angles[0]) Rx(angles[1]) Ry(angles[2]) for column vectors, which is how
 BVH stacks its channels. All twelve orders: six with three different axes (Tait-Bryan) and six that repeat the first
 ("ZXZ", proper Euler).
+
+How fast Euler angles change, and how fast the rotation: both ways, by derivatives.
+
+R = R_i(a) R_j(b) R_k(c) turns with the world-frame angular velocity w = E (a', b', c'), where the columns of E are the
+axes as they stand: e_i, R_i e_j, R_i R_j e_k. A unit quaternion changes by q' = (w, 0) q / 2.
 """
 
 from __future__ import annotations
@@ -13,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy.checks import Array, one_of
+from understudy.maths import quaternion
 
 TAIT_BRYAN = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 ORDERS = (*TAIT_BRYAN, "XYX", "XZX", "YXY", "YZY", "ZXZ", "ZYZ")
 
-GIMBAL = 1e-7
+GIMBAL_TOLERANCE_RAD = 1e-7
 """Closer than this (radians) to gimbal lock the first and third angle cannot be told apart and one of them is
 chosen. The rotation changes by that much at most; below 1e-8 the noise of float32 sources (6e-8) would scatter the
 two angles instead."""
@@ -79,7 +85,7 @@ def to_euler(q: ArrayLike, order: str) -> Array:
         c, d = w + x[..., j], e * x[..., i] - x[..., k]
     middle = 2.0 * np.arctan2(np.hypot(c, d), np.hypot(a, b))
     half_sum, half_difference = np.arctan2(b, a), np.arctan2(d, c)
-    low, high = middle < GIMBAL, middle > np.pi - GIMBAL
+    low, high = middle < GIMBAL_TOLERANCE_RAD, middle > np.pi - GIMBAL_TOLERANCE_RAD
     first = np.where(low, 2.0 * half_sum, np.where(high, 2.0 * half_difference, half_sum + half_difference))
     third = np.where(low | high, 0.0, half_sum - half_difference)
     if not proper:
@@ -104,7 +110,7 @@ def unroll_euler(angles: ArrayLike, order: str, axis: int = 0) -> Array:
     mirror = 0.0 if shape.proper else np.pi
     flipped = np.array((np.pi, mirror, np.pi)) + out * np.array((1.0, -1.0, 1.0))
     middle = out[..., 1]
-    locked = np.abs(np.sin(middle) if shape.proper else np.cos(middle)) < GIMBAL
+    locked = np.abs(np.sin(middle) if shape.proper else np.cos(middle)) < GIMBAL_TOLERANCE_RAD
     side = np.sign(np.cos(middle)) if shape.proper else shape.parity * np.sign(np.sin(middle))
     for frame in range(1, len(out)):
         before = out[frame - 1]
@@ -122,3 +128,36 @@ def _split(triple: Array, before: Array, side: Array) -> Array:
     change = _wrap((triple[..., 0] - before[..., 0]) + side * (triple[..., 2] - before[..., 2]))
     first, third = before[..., 0] + 0.5 * change, before[..., 2] + 0.5 * side * change
     return np.stack((first, triple[..., 1], third), axis=-1)
+
+
+MIN_RATE_SINGULAR_VALUE = 1e-5
+"""Singular values of E below this count as gimbal lock, and nothing turns about the axis that is lost. The smallest
+is about the distance to lock in radians: at 1e-5 an ordinary turn of 1 radian a second would be 1e5 in angles."""
+
+
+def euler_rate_axes(angles: ArrayLike, order: str) -> Array:
+    """E: (..., 3) radians, in the order's own sequence -> (..., 3, 3), one axis a column."""
+    angles = np.asarray(angles, dtype=float)
+    i, j, k = ("XYZ".index(letter) for letter in order.upper())
+    unit = np.eye(3)
+    first = quaternion.from_axis_angle(unit[i], angles[..., 0])
+    second = quaternion.multiply(first, quaternion.from_axis_angle(unit[j], angles[..., 1]))
+    still = np.broadcast_to(unit[i], angles.shape)
+    return np.stack((still, quaternion.rotate(first, unit[j]), quaternion.rotate(second, unit[k])), axis=-1)
+
+
+def quaternion_rates(angles: ArrayLike, rates: ArrayLike, order: str) -> Array:
+    """q' (..., 4) of `euler.from_euler(angles, order)`, angles (..., 3) changing by `rates` (..., 3) a second."""
+    velocity = np.einsum("...ij,...j->...i", euler_rate_axes(angles, order), np.asarray(rates, dtype=float))
+    turning = np.concatenate((velocity, np.zeros((*velocity.shape[:-1], 1))), axis=-1)
+    return 0.5 * quaternion.multiply(turning, from_euler(angles, order))
+
+
+def euler_rates(angles: ArrayLike, q: ArrayLike, rates: ArrayLike, order: str) -> Array:
+    """The rates (..., 3) of the angles (..., 3) of unit quaternions q (..., 4) that change by `rates` (..., 4).
+
+    In gimbal lock the smallest rates that come nearest (`LOCKED`).
+    """
+    velocity = 2.0 * quaternion.multiply(rates, quaternion.conjugate(q))[..., :3]
+    inverse = np.linalg.pinv(euler_rate_axes(angles, order), rcond=MIN_RATE_SINGULAR_VALUE)
+    return np.einsum("...ij,...j->...i", inverse, velocity)

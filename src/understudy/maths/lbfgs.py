@@ -18,14 +18,14 @@ from understudy.checks import Array
 
 Function = Callable[[Array], tuple[float, Array]]
 
-MEMORY = 20
-ENOUGH = 1e-4  # of the fall that the slope promises
-FLAT = 0.9  # of the slope; both as usual for quasi-Newton steps, of which most are taken whole
-TRIALS = 20
+HISTORY_STEPS = 20
+ARMIJO_SLOPE_RATIO = 1e-4  # of the fall that the slope promises
+WOLFE_SLOPE_RATIO = 0.9  # of the slope; both as usual for quasi-Newton steps, of which most are taken whole
+MAX_LINE_SEARCH_TRIALS = 20
 
 
 @dataclass(frozen=True)
-class State:
+class LbfgsState:
     """Where a run is: x (n,), its value and gradient (n,), the last steps and changes (k, n), k <= MEMORY."""
 
     x: Array
@@ -38,14 +38,14 @@ class State:
     fall: float = np.inf  # of the value in the last step
 
 
-def start(function: Function, x: Array) -> State:
+def start(function: Function, x: Array) -> LbfgsState:
     """The state before the first step."""
     value, gradient = function(x)
     none = np.zeros((0, x.size))
-    return State(x, value, gradient, none, none)
+    return LbfgsState(x, value, gradient, none, none)
 
 
-def step(function: Function, state: State) -> State:
+def step(function: Function, state: LbfgsState) -> LbfgsState:
     """One step; `stalled` where none was found that lessens the value."""
     direction = -_inverse_hessian_times(state)
     slope = float(direction @ state.gradient)
@@ -65,24 +65,24 @@ def step(function: Function, state: State) -> State:
     steps, changes = state.steps, state.changes
     s, y = x - state.x, gradient - state.gradient
     if s @ y > 1e-12 * np.sqrt((s @ s) * (y @ y)):
-        steps, changes = np.vstack([steps, s])[-MEMORY:], np.vstack([changes, y])[-MEMORY:]
-    return State(x, value, gradient, steps, changes, state.iteration + 1, False, state.value - value)
+        steps, changes = np.vstack([steps, s])[-HISTORY_STEPS:], np.vstack([changes, y])[-HISTORY_STEPS:]
+    return LbfgsState(x, value, gradient, steps, changes, state.iteration + 1, False, state.value - value)
 
 
-def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> State:
+def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> LbfgsState:
     """Steps until the value falls by less than `tolerance` of itself, or so many."""
     state = start(function, x)
-    while state.iteration < iterations and not ended(state, tolerance):
+    while state.iteration < iterations and not has_converged(state, tolerance):
         state = step(function, state)
     return state
 
 
-def ended(state: State, tolerance: float) -> bool:
+def has_converged(state: LbfgsState, tolerance: float) -> bool:
     """Whether further steps would gain less than `tolerance` of the value."""
     return state.stalled or state.fall <= tolerance * max(1.0, abs(state.value))
 
 
-def _inverse_hessian_times(state: State) -> Array:
+def _inverse_hessian_times(state: LbfgsState) -> Array:
     """H g by the two loops."""
     q = state.gradient.copy()
     if not len(state.steps):
@@ -100,22 +100,22 @@ def _inverse_hessian_times(state: State) -> Array:
 
 
 def _search(
-    function: Function, state: State, direction: Array, slope: float, first: float
+    function: Function, state: LbfgsState, direction: Array, slope: float, first: float
 ) -> tuple[Array, float, Array] | None:
     """(x, value, gradient) of a step that meets both conditions, or the best of TRIALS that lessened the value."""
     t, best = first, None
     low, low_value, low_slope, high = 0.0, state.value, slope, np.inf
-    for _ in range(TRIALS):
+    for _ in range(MAX_LINE_SEARCH_TRIALS):
         x = state.x + t * direction
         value, gradient = function(x)
-        if not np.isfinite(value) or value > state.value + ENOUGH * t * slope:
+        if not np.isfinite(value) or value > state.value + ARMIJO_SLOPE_RATIO * t * slope:
             high = t
             t = low + _parabola(t - low, low_value, low_slope, value)
             continue
         if best is None or value < best[1]:
             best = (x, value, gradient)
         here = float(gradient @ direction)
-        if here >= FLAT * slope:
+        if here >= WOLFE_SLOPE_RATIO * slope:
             return x, value, gradient
         low, low_value, low_slope = t, value, here
         t = 2.5 * t if np.isinf(high) else 0.5 * (low + high)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import linear
+from understudy.maths import vector as vec
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
 
@@ -45,25 +45,25 @@ def conjugate(q: ArrayLike) -> Array:
 def inverse(q: ArrayLike) -> Array:
     """conj(q) / |q|^2, for quaternions of any length above zero."""
     q = np.asarray(q, dtype=float)
-    return conjugate(q) / linear.dot(q, q)[..., None]
+    return conjugate(q) / vec.dot(q, q)[..., None]
 
 
 def normalise(q: ArrayLike) -> Array:
     """Unit quaternions; a quaternion of length zero becomes the identity."""
-    return linear.normalise(q, otherwise=IDENTITY)
+    return vec.normalise(q, otherwise=IDENTITY)
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """Turn vectors: v' = v + 2 w (u x v) + 2 u x (u x v), q = (u, w) of unit length. (..., 4), (..., 3) -> (..., 3)."""
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
     u, w = q[..., :3], q[..., 3:]
-    twice = 2.0 * linear.cross(u, v)
-    return v + w * twice + linear.cross(u, twice)
+    twice = 2.0 * vec.cross(u, v)
+    return v + w * twice + vec.cross(u, twice)
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Array:
     """Turn by `angle` (...) radians about `axis` (..., 3) of any length above zero (a zero axis gives the identity)."""
-    return from_rotation_vector(linear.normalise(axis) * np.asarray(angle, dtype=float)[..., None])
+    return from_rotation_vector(vec.normalise(axis) * np.asarray(angle, dtype=float)[..., None])
 
 
 def from_rotation_vector(vector: ArrayLike) -> Array:
@@ -72,8 +72,8 @@ def from_rotation_vector(vector: ArrayLike) -> Array:
     sin(x)/x keeps all digits down to the smallest x, so only zero itself needs care, and no series is used.
     """
     vector = np.asarray(vector, dtype=float)
-    angle = linear.length(vector)
-    small = angle < linear.TINY
+    angle = vec.length(vector)
+    small = angle < vec.MIN_LENGTH
     out = np.empty((*vector.shape[:-1], 4))
     scale = np.where(small, 0.5, np.sin(0.5 * angle) / np.where(small, 1.0, angle))
     out[..., :3] = scale[..., None] * vector
@@ -88,10 +88,10 @@ def to_rotation_vector(q: ArrayLike) -> Array:
     component other than zero is positive. atan2 is well conditioned at both ends, unlike acos, and q need not be
     normalised.
     """
-    q = upper(q)
+    q = positive_hemisphere(q)
     u, w = q[..., :3], q[..., 3]
-    size = linear.length(u)
-    small = size < linear.TINY
+    size = vec.length(u)
+    small = size < vec.MIN_LENGTH
     scale = np.where(
         small, 2.0 / np.where(small & (w > 0), w, 1.0), 2.0 * np.arctan2(size, w) / np.where(small, 1.0, size)
     )
@@ -102,7 +102,7 @@ exp = from_rotation_vector
 log = to_rotation_vector
 
 
-def upper(q: ArrayLike) -> Array:
+def positive_hemisphere(q: ArrayLike) -> Array:
     """The one of q and -q with w > 0; where w = 0, the one whose first component other than zero is positive."""
     q = np.asarray(q, dtype=float)
     x, y, z, w = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
@@ -119,7 +119,7 @@ def angle_between(a: ArrayLike, b: ArrayLike) -> Array:
     0 or 1e-8.
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    apart, along = linear.length(a - b), linear.length(a + b)
+    apart, along = vec.length(a - b), vec.length(a + b)
     return 4.0 * np.arctan2(np.minimum(apart, along), np.maximum(apart, along))
 
 
@@ -157,24 +157,24 @@ def to_matrix(q: ArrayLike) -> Array:
     return out
 
 
-def between(a: ArrayLike, b: ArrayLike) -> Array:
+def from_two_vectors(a: ArrayLike, b: ArrayLike) -> Array:
     """The shortest rotation that turns direction a into direction b: (..., 3), (..., 3) -> (..., 4).
 
     With unit a and b: q = (a x b / |a + b|, |a + b| / 2). Beyond a right angle the axis comes from a x (a + b),
     which keeps its digits where a x b cancels; for opposite directions any axis at a right angle to a serves. A
     zero vector gives the identity.
     """
-    a, b = np.broadcast_arrays(linear.normalise(a), linear.normalise(b))
-    apart, along = linear.length(b - a), linear.length(a + b)
+    a, b = np.broadcast_arrays(vec.normalise(a), vec.normalise(b))
+    apart, along = vec.length(b - a), vec.length(a + b)
     wide = along < apart
-    axis = linear.cross(a, np.where(wide[..., None], a + b, b - a))
+    axis = vec.cross(a, np.where(wide[..., None], a + b, b - a))
     # Below 1e-15 the cross product is rounding (a and b are sound to 1e-16) and any axis at a right angle to a turns it
     # to within 1e-15 of b; above, |a + b| is all sideways and the axis is at a right angle to a to the last digits.
-    opposite = linear.length(axis) < 1e-15
-    axis_far = np.where(opposite[..., None], linear.perpendicular(a), linear.normalise(axis))
+    opposite = vec.length(axis) < 1e-15
+    axis_far = np.where(opposite[..., None], vec.perpendicular(a), vec.normalise(axis))
     u = np.where(wide[..., None], axis_far * (0.5 * apart)[..., None], axis / np.where(wide, 1.0, along)[..., None])
     q = np.concatenate((u, (0.5 * along)[..., None]), axis=-1)
-    usable = (linear.length(a) > 0) & (linear.length(b) > 0)
+    usable = (vec.length(a) > 0) & (vec.length(b) > 0)
     return np.where(usable[..., None], normalise(q), IDENTITY)
 
 
@@ -182,7 +182,7 @@ def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     """Normalised linear interpolation the short way, of uneven speed: (..., 4), (..., 4), (...) -> (..., 4)."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     t = np.asarray(t, dtype=float)[..., None]
-    return normalise((1.0 - t) * a + t * np.where(linear.dot(a, b)[..., None] < 0, -b, b))
+    return normalise((1.0 - t) * a + t * np.where(vec.dot(a, b)[..., None] < 0, -b, b))
 
 
 def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
@@ -195,12 +195,12 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
     """
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     t = np.asarray(t, dtype=float)
-    cosine = linear.dot(a, b)
+    cosine = vec.dot(a, b)
     b = np.where(cosine[..., None] < 0, -b, b)
     close = np.abs(cosine) > 0.9995
-    near = 2.0 * np.arctan2(linear.length(a - b), linear.length(a + b))
+    near = 2.0 * np.arctan2(vec.length(a - b), vec.length(a + b))
     o = np.where(close, near, np.arccos(np.minimum(np.abs(cosine), 1.0)))
-    equal = o < linear.TINY
+    equal = o < vec.MIN_LENGTH
     sine = np.where(equal, 1.0, np.sin(o))
     weight_a = np.where(equal, 1.0 - t, np.sin((1.0 - t) * o) / sine)
     weight_b = np.where(equal, t, np.sin(t * o) / sine)
@@ -213,7 +213,7 @@ def unroll(q: ArrayLike, axis: int = 0) -> Array:
     if axis in (-1, q.ndim - 1):
         raise InvalidInput("axis should be the time axis, but is the last one, which holds x, y, z, w")
     q = np.moveaxis(q, axis, 0)
-    flips = np.where(linear.dot(q[1:], q[:-1]) < 0, -1.0, 1.0)
+    flips = np.where(vec.dot(q[1:], q[:-1]) < 0, -1.0, 1.0)
     out = q.copy()
     out[1:] *= np.cumprod(flips, axis=0)[..., None]
     return np.moveaxis(out, 0, axis)
@@ -230,8 +230,8 @@ def blend(quaternions: ArrayLike, weights: ArrayLike) -> Array:
     lead = np.broadcast_shapes(q.shape[:-1], w.shape)
     q, w = np.broadcast_to(q, (*lead, 4)), np.broadcast_to(w, lead)
     pivot = np.take_along_axis(q, np.argmax(w, axis=-1)[..., None, None], axis=-2)
-    signed = np.where(linear.dot(q, pivot) < 0, -w, w)
-    return linear.normalise(np.einsum("...n,...ni->...i", signed, q), otherwise=pivot[..., 0, :])
+    signed = np.where(vec.dot(q, pivot) < 0, -w, w)
+    return vec.normalise(np.einsum("...n,...ni->...i", signed, q), otherwise=pivot[..., 0, :])
 
 
 def mean(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
@@ -244,7 +244,7 @@ def mean(quaternions: ArrayLike, weights: ArrayLike | None = None) -> Array:
     weighted = q if weights is None else q * np.asarray(weights, dtype=float)[..., None]
     _, vectors = np.linalg.eigh(np.swapaxes(weighted, -1, -2) @ q)
     average = vectors[..., -1]
-    return np.where(linear.dot(average, q[..., 0, :])[..., None] < 0, -average, average)
+    return np.where(vec.dot(average, q[..., 0, :])[..., None] < 0, -average, average)
 
 
 Scalars = tuple[float, float, float, float]  # one quaternion x, y, z, w as plain numbers

@@ -14,18 +14,18 @@ from numpy.typing import ArrayLike
 from understudy.checks import Array, one_of, positive
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
-from understudy.maths.rotation_curve import smooth
+from understudy.maths.rotation_spline import smooth
 
 METHODS = ("linear", "cubic", "monotone")
 
-COUNT_SLACK = 1e-4
+FRAME_COUNT_TOLERANCE = 1e-4
 """Of a frame. Files store times as float32, which is off by that much at a few minutes and 120 frames a second, and
 must not cost the last frame; a slack that could be seen would invent a frame that the clip does not reach."""
 
-MOST_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
+MAX_FRAMES = 10_000_000  # a day at 115 frames a second; more is a mistaken rate
 
-CUTOFF = 0.8
-ORDER = 6
+CUTOFF_NYQUIST_RATIO = 0.8
+BUTTERWORTH_ORDER = 6
 """Low pass before down-sampling: a Butterworth filter of this order, run forwards and backwards (no delay), at this
 fraction of the new Nyquist frequency. There half the amplitude is left; at the new Nyquist itself 6 %, so that
 little folds back, and at half of it 99.6 %. A sharper filter rings at foot contacts, a softer one dulls them."""
@@ -33,14 +33,14 @@ little folds back, and at half of it 99.6 %. A sharper filter rings at foot cont
 
 def frame_count(start: float, end: float, rate: float) -> int:
     """How many frames fit from start to end, both included: floor((end - start) rate + slack) + 1."""
-    return max(int(np.floor((end - start) * positive(rate, "rate") + COUNT_SLACK)) + 1, 0)
+    return max(int(np.floor((end - start) * positive(rate, "rate") + FRAME_COUNT_TOLERANCE)) + 1, 0)
 
 
 def frame_times(start: float, end: float, rate: float) -> Array:
     """Seconds of each frame: start + i / rate, not beyond end. (F,) More frames than anyone means are refused."""
     count = frame_count(start, end, rate)
-    if count > MOST_FRAMES:
-        raise InvalidInput(f"{end - start:g} s at {rate:g} frames a second are {count} frames; at most {MOST_FRAMES:,}")
+    if count > MAX_FRAMES:
+        raise InvalidInput(f"{end - start:g} s at {rate:g} frames a second are {count} frames; at most {MAX_FRAMES:,}")
     return start + np.arange(count) / rate
 
 
@@ -59,7 +59,7 @@ def resample(
     values = _table(values)
     rate, new_rate = positive(rate, "rate"), positive(new_rate, "new_rate")
     if low_pass and new_rate < rate:
-        values = limit_band(values, rate, 0.5 * CUTOFF * new_rate, quaternions)
+        values = limit_band(values, rate, 0.5 * CUTOFF_NYQUIST_RATIO * new_rate, quaternions)
     return sample(values, rate, frame_times(0.0, (len(values) - 1) / rate, new_rate), method, quaternions)
 
 
@@ -112,7 +112,7 @@ def limit_band(values: ArrayLike, rate: float, cutoff: float, quaternions: Seque
         return values
     for column in quaternions:
         values[:, column : column + 4] = quaternion.unroll(quaternion.normalise(values[:, column : column + 4]))
-    sections = butter(ORDER, cutoff, fs=rate, output="sos")
+    sections = butter(BUTTERWORTH_ORDER, cutoff, fs=rate, output="sos")
     # Ends are continued by point reflection, for as long as the filter remembers (three cutoff periods) or the clip
     # lasts.
     padding = min(int(np.ceil(3.0 * rate / cutoff)), len(values) - 1)

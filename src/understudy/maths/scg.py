@@ -14,14 +14,14 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.lbfgs import Function
 
-DIFFERENCE = 1e-4
+CURVATURE_STEP_LENGTH = 1e-4
 """The length over which curvature is measured (sigma in the paper): between rounding, 1e-8, and the function's own."""
 
-LEAST, MOST = 1e-15, 1e100  # of the scale (lambda in the paper)
+MIN_SCALE, MAX_SCALE = 1e-15, 1e100  # of the scale (lambda in the paper)
 
 
 @dataclass(frozen=True)
-class State:
+class ScgState:
     """Where a run is: x, gradient and direction (n,), the scale, and the curvature along the direction.
 
     `moved` says whether the last step was taken; `taken` counts steps since the direction was last the gradient's.
@@ -40,13 +40,13 @@ class State:
     fall: float = np.inf  # of the value in the last step that was taken
 
 
-def start(function: Function, x: Array) -> State:
+def start(function: Function, x: Array) -> ScgState:
     """The state before the first step."""
     value, gradient = function(x)
-    return State(x, value, gradient, -gradient)
+    return ScgState(x, value, gradient, -gradient)
 
 
-def step(function: Function, state: State) -> State:
+def step(function: Function, state: ScgState) -> ScgState:
     """One iteration, which takes a step or raises the scale."""
     state = replace(state, iteration=state.iteration + 1)
     d, g = state.direction, state.gradient
@@ -57,7 +57,7 @@ def step(function: Function, state: State) -> State:
             slope, square = float(d @ g), float(d @ d)
         if square < 1e-300:
             return replace(state, stalled=True)
-        sigma = DIFFERENCE / np.sqrt(square)
+        sigma = CURVATURE_STEP_LENGTH / np.sqrt(square)
         curvature = float(d @ (function(state.x + sigma * d)[1] - g)) / sigma
     scale = state.scale
     bend = curvature + scale * square
@@ -69,28 +69,28 @@ def step(function: Function, state: State) -> State:
     # how well the parabola foretold the fall: 1 is perfectly, below 0 the value rose
     likeness = 2.0 * (value - state.value) / (length * slope) if np.isfinite(value) else -np.inf
     if likeness < 0.25:
-        scale = min(4.0 * scale, MOST)
+        scale = min(4.0 * scale, MAX_SCALE)
     elif likeness > 0.75:
-        scale = max(0.5 * scale, LEAST)
+        scale = max(0.5 * scale, MIN_SCALE)
     if likeness < 0.0:
-        return replace(state, direction=d, scale=scale, curvature=curvature, moved=False, stalled=scale >= MOST)
+        return replace(state, direction=d, scale=scale, curvature=curvature, moved=False, stalled=scale >= MAX_SCALE)
     taken = state.taken + 1
     if taken == x.size:
         direction, scale, taken = -gradient, 1.0, 0
     else:
         direction = float((g - gradient) @ gradient) / slope * d - gradient
     fall = state.value - value
-    return State(x, value, gradient, direction, scale, curvature, True, taken, state.iteration, False, fall)
+    return ScgState(x, value, gradient, direction, scale, curvature, True, taken, state.iteration, False, fall)
 
 
-def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> State:
+def minimise(function: Function, x: Array, iterations: int, tolerance: float = 1e-9) -> ScgState:
     """Iterations until the value falls by less than `tolerance` of itself, or so many."""
     state = start(function, x)
-    while state.iteration < iterations and not ended(state, tolerance):
+    while state.iteration < iterations and not has_converged(state, tolerance):
         state = step(function, state)
     return state
 
 
-def ended(state: State, tolerance: float) -> bool:
+def has_converged(state: ScgState, tolerance: float) -> bool:
     """Whether further steps would gain less than `tolerance` of the value."""
     return state.stalled or state.fall <= tolerance * max(1.0, abs(state.value))

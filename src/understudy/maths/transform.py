@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.maths import linear, quaternion
+from understudy.maths import quaternion, vector
 
 
 def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike = 1.0) -> Array:
@@ -36,9 +36,9 @@ def decompose(matrix: ArrayLike) -> tuple[Array, Array, Array]:
     """
     matrix = np.asarray(matrix, dtype=float)
     columns = np.swapaxes(matrix[..., :3, :3], -1, -2)  # (..., column, xyz)
-    scale = linear.length(columns)
+    scale = vector.length(columns)
     scale[..., 0] = np.where(determinant(matrix) < 0, -scale[..., 0], scale[..., 0])
-    flat = np.abs(scale) < linear.TINY
+    flat = np.abs(scale) < vector.MIN_LENGTH
     axes = columns / np.where(flat, 1.0, scale)[..., None]
     if flat.any():
         axes = _complete(axes, flat)
@@ -53,11 +53,11 @@ def _complete(axes: Array, flat: Array) -> Array:
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         alone = missing[..., j] & missing[..., k]  # only axis i is known: choose j freely
-        axes[alone, j] = linear.perpendicular(axes[alone, i])
+        axes[alone, j] = vector.perpendicular(axes[alone, i])
         missing[alone, j] = False
     for i in range(3):
         gap = missing[..., i]
-        axes[gap, i] = linear.normalise(linear.cross(axes[gap, (i + 1) % 3], axes[gap, (i + 2) % 3]), (1.0, 0.0, 0.0))
+        axes[gap, i] = vector.normalise(vector.cross(axes[gap, (i + 1) % 3], axes[gap, (i + 2) % 3]), (1.0, 0.0, 0.0))
     return axes
 
 
@@ -67,13 +67,13 @@ def shear_error(matrix: ArrayLike) -> Array:
     kept = compose(*decompose(matrix))
     lost = np.sqrt(np.sum((matrix - kept)[..., :3, :3] ** 2, axis=(-2, -1)))
     size = np.sqrt(np.sum(matrix[..., :3, :3] ** 2, axis=(-2, -1)))
-    return lost / np.where(size < linear.TINY, 1.0, size)
+    return lost / np.where(size < vector.MIN_LENGTH, 1.0, size)
 
 
 def determinant(matrix: ArrayLike) -> Array:
     """Determinant of the 3x3 part: negative where the transform mirrors. (..., 4, 4) or (..., 3, 3) -> (...)."""
     m = np.asarray(matrix, dtype=float)
-    return linear.dot(m[..., :3, 0], linear.cross(m[..., :3, 1], m[..., :3, 2]))
+    return vector.dot(m[..., :3, 0], vector.cross(m[..., :3, 1], m[..., :3, 2]))
 
 
 def polar(matrix: ArrayLike) -> tuple[Array, Array]:
@@ -97,8 +97,8 @@ def invert(matrix: ArrayLike) -> Array:
     """
     matrix = np.asarray(matrix, dtype=float)
     a, b, c = matrix[..., :3, 0], matrix[..., :3, 1], matrix[..., :3, 2]
-    adjugate = np.stack((linear.cross(b, c), linear.cross(c, a), linear.cross(a, b)), axis=-2)
-    volume = linear.dot(a, adjugate[..., 0, :])
+    adjugate = np.stack((vector.cross(b, c), vector.cross(c, a), vector.cross(a, b)), axis=-2)
+    volume = vector.dot(a, adjugate[..., 0, :])
     if (volume == 0).any():
         where = tuple(int(i) for i in np.argwhere(volume == 0)[0])
         raise InvalidInput(

@@ -2,6 +2,8 @@
 
 Angles are radians. Azimuth 0 looks at the character's face from +Z, and grows towards +X (the character's left hand);
 elevation is the camera's height above the horizontal. The field of view is vertical.
+
+What a camera can be pointed at by name: a named point, a region, a joint with all that hangs on it, or a part.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from understudy import checks
+from understudy.character import Character
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 
-AZIMUTH, ELEVATION, FIELD_OF_VIEW = radians(28.0), radians(12.0), radians(26.0)
+DEFAULT_AZIMUTH_RAD, DEFAULT_ELEVATION_RAD, DEFAULT_FIELD_OF_VIEW_RAD = radians(28.0), radians(12.0), radians(26.0)
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Camera:
 
     eye: tuple[float, float, float]
     target: tuple[float, float, float]
-    fov: float = FIELD_OF_VIEW
+    fov: float = DEFAULT_FIELD_OF_VIEW_RAD
     aspect: float = 4.0 / 3.0
     near: float = 0.05
     far: float = 100.0
@@ -59,11 +62,11 @@ class Camera:
         projection[3, 2] = -1.0
         return projection @ self.view
 
-    def moved(self, offset: ArrayLike) -> Camera:
+    def with_offset(self, offset: ArrayLike) -> Camera:
         """The same camera, translated by offset (3,)."""
         return replace(self, eye=_triple(np.add(self.eye, offset)), target=_triple(np.add(self.target, offset)))
 
-    def zoomed(self, factor: float) -> Camera:
+    def with_zoom(self, factor: float) -> Camera:
         """From the same place, things `factor` times as large: a narrower view, whose perspective does not change."""
         return replace(self, fov=2.0 * atan(tan(0.5 * self.fov) / checks.positive(factor, "zoom")))
 
@@ -75,9 +78,9 @@ class Camera:
 
 def frame_camera(
     points: ArrayLike,
-    azimuth: float = AZIMUTH,
-    elevation: float = ELEVATION,
-    fov: float = FIELD_OF_VIEW,
+    azimuth: float = DEFAULT_AZIMUTH_RAD,
+    elevation: float = DEFAULT_ELEVATION_RAD,
+    fov: float = DEFAULT_FIELD_OF_VIEW_RAD,
     aspect: float = 4.0 / 3.0,
     margin: float = 0.1,
     ground: float | None = None,
@@ -123,9 +126,9 @@ def frame_camera(
 
 def frame_clip(
     frames: Sequence[Array] | Array,
-    azimuth: float = AZIMUTH,
-    elevation: float = ELEVATION,
-    fov: float = FIELD_OF_VIEW,
+    azimuth: float = DEFAULT_AZIMUTH_RAD,
+    elevation: float = DEFAULT_ELEVATION_RAD,
+    fov: float = DEFAULT_FIELD_OF_VIEW_RAD,
     aspect: float = 4.0 / 3.0,
     margin: float = 0.1,
     ground: float | None = None,
@@ -152,7 +155,7 @@ def frame_clip(
         offsets[:, 1] *= not level
     relative = np.concatenate([cloud - offset for cloud, offset in zip(clouds, offsets)])
     camera = frame_camera(relative, azimuth, elevation, fov, aspect, margin, ground)
-    return [camera.moved(offset) for offset in offsets] if follow else [camera] * len(clouds)
+    return [camera.with_offset(offset) for offset in offsets] if follow else [camera] * len(clouds)
 
 
 def _axes_towards(back: Array) -> Array:
@@ -174,3 +177,47 @@ def _chunks(cloud: Array, rows: int = 1 << 20) -> list[Array]:
 
 def _triple(values: Array) -> tuple[float, float, float]:
     return float(values[0]), float(values[1]), float(values[2])
+
+
+POINT_RADIUS_RATIO = 0.12  # radius of what is shown around a single point, of the character's size
+MIN_MEMBERSHIP = 0.5  # of a region's mask or of a vertex's weights: what has at least so much belongs to it
+
+
+@dataclass(frozen=True, eq=False)
+class CameraTarget:
+    """Vertices (N,) of a character, and the radius around each of them that should be seen, metres."""
+
+    vertices: Array
+    radius: float
+
+
+def target_of(character: Character, name: str) -> CameraTarget:
+    """The target of that name, sought among points, regions, parts and joints, in this order; an error lists them."""
+    points = {} if character.layers is None else character.layers.points
+    masks = {} if character.layers is None else character.layers.masks
+    parts = [part.name for part in character.parts]
+    checks.one_of(name, "target", dict.fromkeys((*masks, *parts, *character.skeleton.names, *points)))
+    if name in points:
+        everything = np.concatenate([part.mesh.vertices for part in character.parts])
+        return CameraTarget(np.array([points[name]]), POINT_RADIUS_RATIO * float(np.ptp(everything, axis=0).max()))
+    if name in masks:
+        found = np.flatnonzero(np.asarray(masks[name]) >= MIN_MEMBERSHIP)
+    elif name in parts:
+        found = np.flatnonzero(np.concatenate([np.full(len(p.mesh.vertices), p.name == name) for p in character.parts]))
+    else:
+        found = _vertices_of_joint(character, name)
+    if not len(found):
+        raise InvalidInput(f"nothing can be seen of target {name!r}: no vertex belongs to it")
+    return CameraTarget(found, 0.0)
+
+
+def _vertices_of_joint(character: Character, name: str) -> Array:
+    """(N,) vertices that move mostly with a joint or with those below it."""
+    skeleton = character.skeleton
+    below = np.zeros(len(skeleton.names), bool)
+    below[skeleton.index(name)] = True
+    for joint, parent in enumerate(skeleton.parents):
+        below[joint] |= parent >= 0 and below[parent]
+    skins = [part.skin for part in character.parts]
+    shares = [(below[skin.joints][skin.influences] * skin.weights).sum(axis=1) for skin in skins]
+    return np.flatnonzero(np.concatenate([*shares, np.zeros(0)]) >= MIN_MEMBERSHIP)

@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from understudy.character.skinning.normals import smooth_normals
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render.camera import Camera
-from understudy.render.normals import smooth_normals
-from understudy.render.scene import Dots, Lines, Stage, Surface, stage_of
+from understudy.render.scene import Dots, Floor, Lines, Surface, floor_of
 
 DISC_SIDES = 16
 
 
 @dataclass(frozen=True)
-class Part:
+class RenderPart:
     """A surface in its place: vertices (V, 3) and unit normals (V, 3), float32, and their box (2, 3)."""
 
     surface: Surface
@@ -30,7 +30,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Marks:
+class Overlays:
     """Unlit triangles that face the camera: vertices (V, 3), linear colours (V, 3), triangles (T, 3)."""
 
     vertices: Array
@@ -40,21 +40,21 @@ class Marks:
 
 
 @dataclass(frozen=True)
-class Frame:
+class RenderFrame:
     """Everything that one picture needs.
 
     `solid` (2, 3) is the box of the surfaces in this frame, `centre` (3,) its middle; `box` (2, 3) holds marks, too.
     """
 
-    parts: list[Part]
-    marks: list[Marks]
-    stage: Stage
+    parts: list[RenderPart]
+    marks: list[Overlays]
+    stage: Floor
     solid: Array
     centre: Array
     box: Array
 
 
-def prepare(
+def prepare_frame(
     camera: Camera,
     height: int,
     surfaces: Sequence[Surface],
@@ -62,8 +62,8 @@ def prepare(
     normals: Sequence[Array | None] | None,
     lines: Sequence[Lines],
     dots: Sequence[Dots],
-    stage: Stage | None,
-) -> Frame:
+    stage: Floor | None,
+) -> RenderFrame:
     """Check and complete one frame for a picture of `height` pixels."""
     if len(vertices) != len(surfaces):
         raise InvalidInput(f"{len(surfaces)} surfaces need as many vertex arrays, but {len(vertices)} were given")
@@ -73,15 +73,17 @@ def prepare(
     parts = [_part(i, *item) for i, item in enumerate(zip(surfaces, vertices, given))]
     marks = [_ribbons(item, camera, height) for item in lines if len(item.positions)]
     marks += [_discs(item, camera, height) for item in dots if len(item.positions)]
-    solid = _around([part.box for part in parts if len(part.vertices)])
-    everything = _around([item.box for item in parts if len(item.vertices)] + [_box(item.vertices) for item in marks])
+    solid = _enclosing_box([part.box for part in parts if len(part.vertices)])
+    everything = _enclosing_box(
+        [item.box for item in parts if len(item.vertices)] + [_box(item.vertices) for item in marks]
+    )
     figure = everything if solid is None else solid
     figure = np.zeros((2, 3)) if figure is None else figure
     box = figure if everything is None else everything
-    return Frame(
+    return RenderFrame(
         parts=parts,
         marks=marks,
-        stage=stage if stage is not None else stage_of([figure]),
+        stage=stage if stage is not None else floor_of([figure]),
         solid=figure,
         centre=figure.mean(axis=0),
         box=box,
@@ -101,12 +103,12 @@ def _box(cloud: Array) -> Array:
     return np.stack([cloud.min(axis=0), cloud.max(axis=0)]).astype(np.float64)
 
 
-def _around(boxes: list[Array]) -> Array | None:
+def _enclosing_box(boxes: list[Array]) -> Array | None:
     """The box (2, 3) around several; None where there are none."""
     return np.stack([np.min(boxes, axis=0)[0], np.max(boxes, axis=0)[1]]) if boxes else None
 
 
-def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) -> Part:
+def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) -> RenderPart:
     name = f"vertices[{index}]"
     points = np.ascontiguousarray(vertices, dtype=np.float32)
     if points.ndim != 2 or points.shape[1] != 3:
@@ -116,11 +118,11 @@ def _part(index: int, surface: Surface, vertices: Array, normals: Array | None) 
     if not np.isfinite(box).all():
         raise InvalidInput(f"{name} should be finite, but vertex {np.argwhere(~np.isfinite(points))[0, 0]} is not")
     if normals is None:
-        return Part(surface, points, smooth_normals(points, surface.triangles), box)
+        return RenderPart(surface, points, smooth_normals(points, surface.triangles), box)
     directions = np.ascontiguousarray(normals, dtype=np.float32)
     if directions.shape != points.shape:
         raise InvalidInput(f"normals[{index}] should have shape {points.shape}, but has shape {directions.shape}")
-    return Part(surface, points, directions, box)
+    return RenderPart(surface, points, directions, box)
 
 
 def _pixel_size(points: Array, camera: Camera, height: int) -> Array:
@@ -129,7 +131,7 @@ def _pixel_size(points: Array, camera: Camera, height: int) -> Array:
     return (2.0 * np.tan(0.5 * camera.fov) / height * depth)[:, None]
 
 
-def _ribbons(lines: Lines, camera: Camera, height: int) -> Marks:
+def _ribbons(lines: Lines, camera: Camera, height: int) -> Overlays:
     """Each segment as a strip of two triangles that faces the camera."""
     start, end = lines.positions[:, 0], lines.positions[:, 1]
     side = np.cross(end - start, 0.5 * (start + end) - np.asarray(camera.eye))
@@ -142,7 +144,7 @@ def _ribbons(lines: Lines, camera: Camera, height: int) -> Marks:
     return _marks(corners, colours, triangles, lines.in_front)
 
 
-def _discs(dots: Dots, camera: Camera, height: int) -> Marks:
+def _discs(dots: Dots, camera: Camera, height: int) -> Overlays:
     """Each dot as a regular polygon that faces the camera."""
     angle = np.linspace(0.0, 2.0 * np.pi, DISC_SIDES, endpoint=False)
     circle = np.cos(angle)[:, None] * camera.view[0, :3] + np.sin(angle)[:, None] * camera.view[1, :3]
@@ -153,6 +155,6 @@ def _discs(dots: Dots, camera: Camera, height: int) -> Marks:
     return _marks(corners, np.repeat(dots.colours[:, None], DISC_SIDES, axis=1), triangles, dots.in_front)
 
 
-def _marks(corners: Array, colours: Array, triangles: Array, in_front: bool) -> Marks:
+def _marks(corners: Array, colours: Array, triangles: Array, in_front: bool) -> Overlays:
     flat = [np.ascontiguousarray(a.reshape(-1, 3), dtype=np.float32) for a in (corners, colours)]
-    return Marks(flat[0], flat[1], triangles.astype(np.int32), in_front)
+    return Overlays(flat[0], flat[1], triangles.astype(np.int32), in_front)

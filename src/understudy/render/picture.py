@@ -18,7 +18,7 @@ Colour = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Theme:
+class SheetTheme:
     """Colours of a contact sheet: paper, title and captions."""
 
     paper: Colour
@@ -26,9 +26,9 @@ class Theme:
     caption: Colour
 
 
-THEMES = {
-    "light": Theme(paper=(250, 245, 238), title=(58, 42, 40), caption=(104, 84, 80)),
-    "dark": Theme(paper=(22, 24, 28), title=(217, 220, 225), caption=(139, 145, 155)),
+SHEET_THEMES = {
+    "light": SheetTheme(paper=(250, 245, 238), title=(58, 42, 40), caption=(104, 84, 80)),
+    "dark": SheetTheme(paper=(22, 24, 28), title=(217, 220, 225), caption=(139, 145, 155)),
 }
 
 
@@ -37,7 +37,7 @@ def write_png(path: str | Path, picture: Array) -> None:
     from PIL import Image
 
     check_picture(picture)
-    with files.written_whole(path) as temporary:
+    with files.write_atomically(path) as temporary:
         Image.fromarray(np.ascontiguousarray(picture)).save(temporary, format="PNG")
 
 
@@ -73,7 +73,7 @@ def contact_sheet(
             )
     if captions is not None and len(captions) != len(pictures):
         raise InvalidInput(f"{len(pictures)} pictures need as many captions, but {len(captions)} were given")
-    colours = THEMES[checks.one_of(theme, "theme", THEMES)]
+    colours = SHEET_THEMES[checks.one_of(theme, "theme", SHEET_THEMES)]
     height, width = pictures[0].shape[:2]
     if columns is None:
         columns = int(np.clip(round((len(pictures) * height / width * 4.0 / 3.0) ** 0.5), 1, len(pictures)))
@@ -92,14 +92,14 @@ def contact_sheet(
     sheet = Image.new("RGB", sheet_size, colours.paper)
     pen = ImageDraw.Draw(sheet)
     if title:
-        text = fitted(pen, title, title_words, sheet_size[0] - 2 * margin)
+        text = fit_text(pen, title, title_words, sheet_size[0] - 2 * margin)
         pen.text((margin, margin + 0.75 * size), text, colours.title, title_words, anchor="lm")
     for i, picture in enumerate(pictures):
         x = margin + (i % columns) * (width + gap)
         y = margin + title_height + (i // columns) * (height + caption_height + gap)
         sheet.paste(Image.fromarray(np.ascontiguousarray(picture)), (x, y))
         if captions is not None:
-            text = fitted(pen, captions[i], words, width - 4)
+            text = fit_text(pen, captions[i], words, width - 4)
             pen.text((x + 2, y + height + 0.5 * caption_height), text, colours.caption, words, anchor="lm")
     return np.array(sheet)
 
@@ -112,7 +112,7 @@ def font(size: int) -> Any:
     return ImageFont.load_default(size=size)
 
 
-def fitted(pen: Any, text: str, letters: Any, width: float) -> str:
+def fit_text(pen: Any, text: str, letters: Any, width: float) -> str:
     """`text` on one line, shortened at its end until it is not wider than `width` pixels."""
     line = " ".join(text.split())
     if pen.textlength(line, font=letters) <= width:

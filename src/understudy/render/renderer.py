@@ -10,11 +10,10 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput, UnderstudyError
 from understudy.render.camera import Camera
-from understudy.render.look import look_of
-from understudy.render.scene import Dots, Lines, Stage, Surface
+from understudy.render.scene import Dots, Floor, Lines, Surface, scene_style
 
 BACKENDS = ("gl", "software")
-LARGEST = 8192  # pixels a side, supersampling included: beyond it drivers refuse the target
+MAX_PICTURE_PIXELS = 8192  # pixels a side, supersampling included: beyond it drivers refuse the target
 
 
 class Renderer(Protocol):
@@ -36,7 +35,7 @@ class Renderer(Protocol):
         normals: Sequence[Array | None] | None = None,
         lines: Sequence[Lines] = (),
         dots: Sequence[Dots] = (),
-        stage: Stage | None = None,
+        stage: Floor | None = None,
     ) -> Array:
         """The picture (H, W, 3) uint8 of one frame: one array of vertices (V, 3), and of normals, for each surface."""
 
@@ -71,20 +70,20 @@ def open_renderer(
     samples: OpenGL looks at so many places in each direction of a pixel, and shades those that differ; 1 leaves edges
     jagged and takes two thirds of the time, for a live view.
     """
-    look_of(background)
+    scene_style(background)
     given = {"width": width, "height": height, "supersample": supersample, "samples": samples}
     for name, value in given.items():
         if not isinstance(value, int) or value < 1:
             raise InvalidInput(f"{name} should be a whole number above zero, but is {value}")
-    if max(width, height) * supersample > LARGEST:
+    if max(width, height) * supersample > MAX_PICTURE_PIXELS:
         raise InvalidInput(
-            f"a picture of {width} x {height}, {supersample} times finer, is larger than {LARGEST} pixels a side"
+            f"a picture of {width} x {height}, {supersample} times finer, is larger than {MAX_PICTURE_PIXELS} pixels a side"
         )
     if prefer is not None:
         checks.one_of(prefer, "renderer", BACKENDS)
     reason = "asked for"
     if prefer != "software":
-        from understudy.render.gl import GlRenderer
+        from understudy.render.opengl.renderer import GlRenderer
 
         try:
             return GlRenderer(width, height, background, samples, supersample)
@@ -92,6 +91,6 @@ def open_renderer(
             reason = f"no OpenGL here: {str(error).strip() or type(error).__name__}"
             if prefer == "gl":
                 raise UnderstudyError(f"pictures with OpenGL are not available; {reason}") from error
-    from understudy.render.software import SoftwareRenderer
+    from understudy.render.software.renderer import SoftwareRenderer
 
     return SoftwareRenderer(width, height, background, supersample=supersample, reason=reason)

@@ -1,4 +1,8 @@
-"""What can be drawn, as plain arrays: surfaces, lines, dots, and the stage that they stand on.
+"""Finish: how a surface answers light, apart from its colour.
+
+Numbers only, compared by value, so that renderers keep one table of the finishes that are on stage.
+
+What can be drawn, as plain arrays: surfaces, lines, dots, and the stage that they stand on.
 
 A `Surface` holds what does not change over a clip (triangles, colours, material). What does change, the vertices and
 the normals of a frame, is handed to the renderer's `draw`, so that a clip of a thousand frames uploads everything else
@@ -7,12 +11,19 @@ once.
 Colours are **linear** RGB or RGBA, as glTF's colour factors and vertex colours are; `srgb("#f2a33a")` turns a colour as
 people write it into a linear one. Textures are sRGB bytes, as image files are; row 0 of any map is at v = 0 (glTF's
 convention).
+
+The look of a picture: background, lights, shadows, grid. Both renderers draw from the same numbers.
+
+A key light from the upper left front of the camera, a cool soft fill from the right, a warm rim from behind, and sky
+and ground as a hemisphere. All light colours are linear; background, shadow and grid colours are sRGB, since they are
+mixed in the finished picture, after the tone curve.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import cos, radians, sin
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,13 +32,59 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths.colour import from_hex, to_linear
-from understudy.render.finish import Finish
+
+UNIT_RANGE_FIELDS = (
+    "roughness",
+    "metallic",
+    "specular",
+    "softness",
+    "clearcoat",
+    "clearcoat_roughness",
+    "translucency",
+)
+
+
+@dataclass(frozen=True)
+class SurfaceFinish:
+    """The settings of a surface; all in [0, 1], the colours `sheen` and `emissive` linear (3,).
+
+    roughness, metallic: as in glTF; maps of a surface are multiplied with them.
+    specular: strength of the highlight of what is not metal (1 is glTF's own, a reflectance of 4 %).
+    softness: how far light wraps around the form and warms the terminator, as it does in skin, fur and cloth.
+    clearcoat, clearcoat_roughness: a clear wet layer on top, such as the tear film of an eye.
+    sheen: light that fibres and down throw back at grazing angles.
+    translucency: the part of the light from behind that comes through, as in thin ears and leaves.
+    emissive: added to the picture.
+    unlit: the colour as it is, whatever the light; neither shaded nor toned, so white stays white.
+    """
+
+    roughness: float = 0.6
+    metallic: float = 0.0
+    specular: float = 1.0
+    softness: float = 0.4
+    clearcoat: float = 0.0
+    clearcoat_roughness: float = 0.0
+    sheen: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    translucency: float = 0.0
+    emissive: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    unlit: bool = False
+
+    def __post_init__(self) -> None:
+        for name in UNIT_RANGE_FIELDS:
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                raise InvalidInput(f"{name} should lie between 0 and 1, but is {getattr(self, name)}")
+        for name in ("sheen", "emissive"):
+            value = tuple(float(x) for x in getattr(self, name))
+            if len(value) != 3 or not all(0.0 <= x < float("inf") for x in value):
+                raise InvalidInput(f"{name} should be three numbers from 0 up, but is {getattr(self, name)}")
+            object.__setattr__(self, name, value)
+
 
 ALPHA_MODES = ("opaque", "mask", "blend")
-MAPS = ("texture", "normal_map", "detail_map")
+MAP_NAMES = ("texture", "normal_map", "detail_map")
 
 
-def srgb(colour: str | ArrayLike) -> Array:
+def linear_from_srgb(colour: str | ArrayLike) -> Array:
     """Linear RGB (..., 3) of an sRGB colour: "#rrggbb", or an array (..., 3) with entries in [0, 1]."""
     return to_linear(from_hex(colour) if isinstance(colour, str) else colour)
 
@@ -50,7 +107,7 @@ class Surface:
 
     triangles: Array
     colours: Array = field(default_factory=lambda: np.array([0.8, 0.8, 0.8]))
-    finish: Finish = field(default_factory=Finish)
+    finish: SurfaceFinish = field(default_factory=SurfaceFinish)
     uvs: Array | None = None
     texture: Array | None = None
     normal_map: Array | None = None
@@ -75,7 +132,7 @@ class Surface:
         if (self.uvs is None) == bool(self.maps):
             raise InvalidInput("uvs and maps come together, but only one of them was given")
         for name, value in self.maps.items():
-            keep(name, _shared(value, name))
+            keep(name, _freeze_map(value, name))
             if not value.size:
                 raise InvalidInput(f"{name} should have at least one pixel, but is empty")
         if self.uvs is not None:
@@ -89,7 +146,7 @@ class Surface:
     @property
     def maps(self) -> dict[str, Array]:
         """The maps that there are, by name."""
-        found = {name: getattr(self, name) for name in MAPS}
+        found = {name: getattr(self, name) for name in MAP_NAMES}
         return {name: value for name, value in found.items() if value is not None}
 
     @property
@@ -116,7 +173,7 @@ class Surface:
                 raise InvalidInput(f"{name} has {count} vertices, but its surface has {len(value)} {part}")
 
 
-def _shared(picture: Array, name: str) -> Array:
+def _freeze_map(picture: Array, name: str) -> Array:
     """A map (H, W, 4) uint8, itself where it is frozen already: surfaces that share one keep sharing it."""
     known = isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and not picture.flags.writeable
     if known and picture.ndim == 3 and picture.shape[2] == 4 and picture.flags.c_contiguous:
@@ -169,7 +226,7 @@ class Dots:
 
 
 @dataclass(frozen=True)
-class Stage:
+class Floor:
     """Where the ground is and how large the figure on it.
 
     ground: height of the ground plane, metres; None hides it.
@@ -189,7 +246,7 @@ class Stage:
         return float(10.0 ** rounds[np.abs(rounds - wanted).argmin()])
 
 
-def stage_of(frames: Iterable[Array | Sequence[Array]], ground: float | None = None) -> Stage:
+def floor_of(frames: Iterable[Array | Sequence[Array]], ground: float | None = None) -> Floor:
     """The stage for a clip: `frames` yields the points (N, 3) of each frame, or a list of such arrays.
 
     The ground lies at the lowest point of the clip unless `ground` says otherwise.
@@ -205,6 +262,98 @@ def stage_of(frames: Iterable[Array | Sequence[Array]], ground: float | None = N
         size = max(size, float((high - low).max()))
         reach = max(reach, 0.5 * float(np.linalg.norm(high - low)))
     if not np.isfinite(lowest):
-        return Stage(0.0 if ground is None else ground)
+        return Floor(0.0 if ground is None else ground)
     size = max(size, 1e-6)
-    return Stage(lowest if ground is None else ground, size, max(reach, 0.5 * size))
+    return Floor(lowest if ground is None else ground, size, max(reach, 0.5 * size))
+
+
+GROUND_EXTENT = 9.0  # half-width of the ground, in sizes of the figure; its grid has faded before
+
+
+@dataclass(frozen=True)
+class SceneStyle:
+    """Colours (3,) and strengths of one background. `inner` and `outer` are the backdrop's middle and corners."""
+
+    inner: Array
+    outer: Array
+    key: Array
+    fill: Array
+    rim: Array
+    back: Array  # a faint cool rim at the other side
+    sky: Array
+    bounce: Array
+    shadow: Array  # the colour that shadows on the ground tend to
+    shadow_strength: float
+    contact_strength: float
+    grid: Array
+    grid_strength: float
+    vignette: float
+    exposure: float = 0.82
+
+
+SCENE_STYLES = {
+    "warm": SceneStyle(
+        inner=from_hex("#F3E7D8"),
+        outer=from_hex("#BFAFA6"),
+        key=2.6 * linear_from_srgb([1.0, 0.93, 0.84]),
+        fill=0.55 * linear_from_srgb([0.78, 0.86, 1.0]),
+        rim=1.65 * linear_from_srgb([1.0, 0.86, 0.72]),
+        back=0.5 * linear_from_srgb([0.6, 0.8, 1.0]),
+        sky=0.75 * linear_from_srgb([0.80, 0.88, 1.0]),
+        bounce=0.55 * linear_from_srgb([0.72, 0.52, 0.46]),
+        shadow=np.array([0.26, 0.16, 0.16]),
+        shadow_strength=0.38,
+        contact_strength=0.6,
+        grid=np.array([0.42, 0.30, 0.27]),
+        grid_strength=0.14,
+        vignette=0.06,
+    ),
+    "studio": SceneStyle(
+        inner=from_hex("#2D323A"),
+        outer=from_hex("#16181C"),
+        key=2.5 * linear_from_srgb([1.0, 0.95, 0.88]),
+        fill=0.5 * linear_from_srgb([0.70, 0.82, 1.0]),
+        rim=2.2 * linear_from_srgb([1.0, 0.84, 0.66]),
+        back=0.8 * linear_from_srgb([0.55, 0.78, 1.0]),
+        sky=0.6 * linear_from_srgb([0.78, 0.87, 1.0]),
+        bounce=0.3 * linear_from_srgb([0.50, 0.50, 0.56]),
+        shadow=np.array([0.035, 0.04, 0.05]),
+        shadow_strength=0.62,
+        contact_strength=0.8,
+        grid=np.array([0.55, 0.58, 0.64]),
+        grid_strength=0.16,
+        vignette=0.12,
+    ),
+}
+
+
+def scene_style(background: str) -> SceneStyle:
+    """The look by name; an error lists what exists."""
+    return SCENE_STYLES[checks.one_of(background, "background", SCENE_STYLES)]
+
+
+@dataclass(frozen=True)
+class Lights:
+    """Unit directions (3,) towards the lights, for a camera at a given azimuth."""
+
+    key: Array
+    fill: Array
+    rim: Array
+    back: Array
+
+
+def lights_for(azimuth: float) -> Lights:
+    """Lights that follow a camera at `azimuth` (radians), the key always from its upper left.
+
+    Near the front they travel 60 % of the way, so that a figure seen from the side shows more of the light's own side;
+    the rest they make up towards the back, where a - 0.4 sin a is a whole turn again, without a jump.
+    """
+    followed = azimuth - 0.4 * sin(azimuth)
+
+    def towards(turn: float, height: float) -> Array:
+        a, e = followed + radians(turn), radians(height)
+        return np.array([sin(a) * cos(e), sin(e), cos(a) * cos(e)])
+
+    return Lights(
+        key=towards(-35.0, 38.0), fill=towards(50.0, 10.0), rim=towards(150.0, 35.0), back=towards(-150.0, 15.0)
+    )

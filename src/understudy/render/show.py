@@ -13,21 +13,21 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.render import picture as still
 from understudy.render import trail_drawing
-from understudy.render.camera import AZIMUTH, ELEVATION, Camera, frame_clip
+from understudy.render.camera import DEFAULT_AZIMUTH_RAD, DEFAULT_ELEVATION_RAD, Camera, frame_clip
 from understudy.render.overlay import Overlay
 from understudy.render.renderer import Renderer, open_renderer
-from understudy.render.scene import Stage, stage_of
-from understudy.render.take import Take
+from understudy.render.scene import Floor, floor_of
+from understudy.render.take import RenderTake
 from understudy.render.trail import Trail
 from understudy.render.video import check_ending, open_video
 
-__all__ = ["Take", "View", "contact_sheet", "picture", "video"]
+__all__ = ["RenderTake", "ViewSettings", "contact_sheet", "picture", "video"]
 
 Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class View:
+class ViewSettings:
     """How a take is looked at. Angles in radians; `follow` None travels with a character that walks away.
 
     The camera stands where all of the take is seen, or all of `target`: a named point, a region, a part or a joint of
@@ -36,8 +36,8 @@ class View:
     """
 
     size: tuple[int, int] = (960, 720)
-    azimuth: float = AZIMUTH
-    elevation: float = ELEVATION
+    azimuth: float = DEFAULT_AZIMUTH_RAD
+    elevation: float = DEFAULT_ELEVATION_RAD
     background: str = "warm"
     follow: bool | None = None
     backend: str | None = None  # "gl" or "software"; None: the first that works
@@ -46,24 +46,24 @@ class View:
     zoom: float = 1.0
     centred: bool = False
     trails: tuple[Trail, ...] = ()  # motion curves, laid over every picture
-    trail_style: trail_drawing.Style = field(default_factory=trail_drawing.Style)
+    trail_style: trail_drawing.TrailStyle = field(default_factory=trail_drawing.TrailStyle)
 
 
-def picture(take: Take, path: str | Path, view: View | None = None, time: float | None = None) -> str:
+def picture(take: RenderTake, path: str | Path, view: ViewSettings | None = None, time: float | None = None) -> str:
     """One moment as PNG, framed as the whole take would be; returns what was done, in words."""
-    view = view or View(supersample=2)
+    view = view or ViewSettings(supersample=2)
     frame = 0 if time is None else int(np.argmin(np.abs(take.times - time)))
     if time is not None and not take.times[0] - 1e-6 <= time <= take.times[-1] + 1e-6:
         raise InvalidInput(f"the clip lasts from {take.times[0]:g} to {take.times[-1]:g} s; {time:g} s is outside")
-    with _drawn(take, view, [frame]) as (renderer, pictures):
+    with _draw_frames(take, view, [frame]) as (renderer, pictures):
         still.write_png(path, next(pictures))
-        return f"{view.size[0]}x{view.size[1]}, {_how(renderer)}"
+        return f"{view.size[0]}x{view.size[1]}, {_describe_renderer(renderer)}"
 
 
 def contact_sheet(
-    take: Take,
+    take: RenderTake,
     path: str | Path,
-    view: View,
+    view: ViewSettings,
     count: int | None = None,
     report: Report | None = None,
     captions: bool = True,
@@ -78,7 +78,7 @@ def contact_sheet(
     wanted = len(take) if count is None else count
     chosen = np.unique(np.linspace(0, len(take) - 1, wanted).round().astype(int))
     pictures = []
-    with _drawn(take, view, chosen) as (renderer, drawn):
+    with _draw_frames(take, view, chosen) as (renderer, drawn):
         for shown in drawn:
             pictures.append(shown)
             if report:
@@ -87,28 +87,28 @@ def contact_sheet(
         words = [take.captions[f] for f in chosen] if captions else None
         title = take.name if captions else ""
         still.write_png(path, still.contact_sheet(pictures, words, columns, title, theme))
-        return f"{len(pictures)} frames, {_how(renderer)}"
+        return f"{len(pictures)} frames, {_describe_renderer(renderer)}"
 
 
-def video(take: Take, path: str | Path, view: View | None = None, report: Report | None = None) -> str:
+def video(take: RenderTake, path: str | Path, view: ViewSettings | None = None, report: Report | None = None) -> str:
     """The whole take as .mp4, .webm or .gif, at its own rate."""
-    view = view or View()
+    view = view or ViewSettings()
     check_ending(path)
     with (
-        _drawn(take, view, range(len(take))) as (renderer, pictures),
+        _draw_frames(take, view, range(len(take))) as (renderer, pictures),
         open_video(path, take.rate, len(take)) as writer,
     ):
         for done, shown in enumerate(pictures, 1):
             writer.add(shown)
             if report:
                 report(done, len(take))
-        return f"{len(take)} frames at {take.rate:g} fps, {view.size[0]}x{view.size[1]}, {_how(renderer)}"
+        return f"{len(take)} frames at {take.rate:g} fps, {view.size[0]}x{view.size[1]}, {_describe_renderer(renderer)}"
 
 
-def cameras_of(take: Take, view: View) -> tuple[list[Camera], Stage]:
+def cameras_of(take: RenderTake, view: ViewSettings) -> tuple[list[Camera], Floor]:
     """The camera of each frame of a take, and the stage that it stands on."""
     outlines = take.outlines()
-    stage = stage_of(outlines, ground=_ground(outlines))
+    stage = floor_of(outlines, ground=_ground_height(outlines))
     follow = _walks_away(outlines) if view.follow is None else view.follow
     seen = outlines if view.target is None else take.outlines(view.target)
     ground = stage.ground if view.target is None and not view.centred else None
@@ -116,12 +116,14 @@ def cameras_of(take: Take, view: View) -> tuple[list[Camera], Stage]:
     how = {"follow": True, "smoothing": 0.0, "level": False} if view.centred else {"follow": follow}
     cameras = frame_clip(seen, view.azimuth, view.elevation, aspect=aspect, ground=ground, **how)
     if view.zoom != 1.0:
-        cameras = [camera.zoomed(view.zoom) for camera in cameras]
+        cameras = [camera.with_zoom(view.zoom) for camera in cameras]
     return cameras, stage
 
 
 @contextmanager
-def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Renderer, Iterator[Array]]]:
+def _draw_frames(
+    take: RenderTake, view: ViewSettings, frames: Iterable[int]
+) -> Iterator[tuple[Renderer, Iterator[Array]]]:
     """A renderer, and the pictures of the given frames as they are drawn."""
     cameras, stage = cameras_of(take, view)
 
@@ -139,14 +141,14 @@ def _drawn(take: Take, view: View, frames: Iterable[int]) -> Iterator[tuple[Rend
         yield renderer, draw(renderer)
 
 
-def _with_trails(shown: Array, renderer: Renderer, camera: Camera, view: View, now: float) -> Array:
+def _with_trails(shown: Array, renderer: Renderer, camera: Camera, view: ViewSettings, now: float) -> Array:
     """A picture (H, W, 3) with the view's trails over it."""
     overlay = Overlay(shown)
-    trail_drawing.draw(overlay, camera, view.trails, now, view.trail_style, view.background, renderer.distances)
+    trail_drawing.draw_trails(overlay, camera, view.trails, now, view.trail_style, view.background, renderer.distances)
     return overlay.picture
 
 
-def _ground(outlines: Array) -> float | None:
+def _ground_height(outlines: Array) -> float | None:
     """The ground is at height 0 where the figure comes near it, else at its own lowest point.
 
     A fifth of the size: feet of a character that stands on the ground dip a little below it or stay a little above, and
@@ -162,7 +164,7 @@ def _walks_away(outlines: Array) -> bool:
     return bool(np.ptp(centres, axis=0).max() > 1.5 * size)
 
 
-def _how(renderer: Renderer) -> str:
+def _describe_renderer(renderer: Renderer) -> str:
     if renderer.backend == "gl":
         return "drawn with OpenGL"
     return f"drawn without OpenGL ({renderer.reason})"

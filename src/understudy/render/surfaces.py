@@ -1,4 +1,6 @@
-"""A character's parts as surfaces that a renderer draws: a surface for each material, seams split, normals welded.
+"""Pictures that lie on surfaces: decoding them, and packing those that glTF keeps apart.
+
+A character's parts as surfaces that a renderer draws: a surface for each material, seams split, normals welded.
 
 What a material may say beyond its factors and textures, in the form in which glTF files hold it (`Material.extra`):
 
@@ -16,25 +18,110 @@ metal, stone and teeth, 0.4 where nothing is said, 1 for skin.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from understudy.character import Character, Material, Mesh
-from understudy.checks import Array
-from understudy.render.finish import Finish
-from understudy.render.maps import Maps
-from understudy.render.normals import smooth_normals
-from understudy.render.scene import Surface
+from understudy.character import Character, Material, Mesh, Texture
+from understudy.character.skinning.normals import smooth_normals
+from understudy.checks import Array, freeze
+from understudy.render.scene import Surface, SurfaceFinish
 
-WHITEST = 0.55  # linear; fresh snow is 0.8, but untold materials are 1, which leaves no room for light and form
-WHITEST_PAINT = 0.85  # of vertex colours: someone chose them
+MAX_TEXTURE_PIXELS = 4096  # pixels a side; larger ones are reduced, since no picture here shows more of them
+
+
+class MaterialMaps:
+    """The pictures of one character, each decoded once, so that surfaces that share one share its array."""
+
+    def __init__(self) -> None:
+        self._decoded: dict[int, tuple[bytes, Array | None]] = {}
+        self._packed: dict[tuple[int, int, float], Array] = {}
+
+    def load_maps(self, material: Material, uv_sets: int) -> tuple[int, dict[str, Array]]:
+        """The UV set that the material's maps use, and those that it has of `texture`, `normal_map`, `detail_map`.
+
+        All maps of a surface share one UV set here: that of the colour, or else of the first that there is.
+        """
+        usable = {slot: t for slot, t in material.textures.items() if t.uv_set < uv_sets}
+        order = [usable[slot] for slot in ("colour", "normal", "metallic_roughness", "occlusion") if slot in usable]
+        if not order:
+            return 0, {}
+        uv_set = order[0].uv_set
+        same = {slot: t for slot, t in usable.items() if t.uv_set == uv_set}
+        found = {
+            "texture": self._picture(same.get("colour")),
+            "normal_map": self._picture(same.get("normal")),
+            "detail_map": self._detail(same.get("occlusion"), same.get("metallic_roughness")),
+        }
+        return uv_set, {name: picture for name, picture in found.items() if picture is not None}
+
+    def _picture(self, texture: Texture | None) -> Array | None:
+        """(H, W, 4) uint8; None where there is none, or none that can be decoded: the surface is drawn without it."""
+        if texture is None:
+            return None
+        data = texture.image.data
+        if id(data) not in self._decoded:
+            self._decoded[id(data)] = (
+                data,
+                decode_image(data),
+            )  # the bytes are kept, so an identity is never used again
+        return self._decoded[id(data)][1]
+
+    def _detail(self, occlusion: Texture | None, surface: Texture | None) -> Array | None:
+        """Occlusion in red, roughness in green, metallic in blue; 1 where a map is missing."""
+        hollow, rough = self._picture(occlusion), self._picture(surface)
+        if hollow is None and rough is None:
+            return None
+        strength = _finite_number(occlusion.extra.get("strength"), 1.0) if occlusion is not None else 1.0
+        key = (id(hollow), id(rough), strength)
+        if key not in self._packed:
+            larger = max((p for p in (hollow, rough) if p is not None), key=lambda p: p.size)
+            packed = np.full((*larger.shape[:2], 4), 255, np.uint8)
+            if hollow is not None:
+                shade = _resize_like(hollow, larger)[..., 0].astype(np.float32)
+                packed[..., 0] = np.round(255.0 + strength * (shade - 255.0))
+            if rough is not None:
+                packed[..., 1:3] = _resize_like(rough, larger)[..., 1:3]
+            self._packed[key] = freeze(packed)
+        return self._packed[key]
+
+
+def decode_image(data: bytes) -> Array | None:
+    """(H, W, 4) uint8 of an encoded picture; None where it cannot be decoded."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.thumbnail((MAX_TEXTURE_PIXELS, MAX_TEXTURE_PIXELS))
+            return freeze(np.array(image.convert("RGBA")))
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        return None
+
+
+def _resize_like(picture: Array, like: Array) -> Array:
+    if picture.shape == like.shape:
+        return picture
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(picture).resize((like.shape[1], like.shape[0]), Image.Resampling.BILINEAR))
+
+
+def _finite_number(value: Any, default: float) -> float:
+    ok = isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+    return float(np.clip(value, 0.0, 1.0)) if ok else default
+
+
+MAX_DEFAULT_ALBEDO = (
+    0.55  # linear; fresh snow is 0.8, but untold materials are 1, which leaves no room for light and form
+)
+MAX_VERTEX_ALBEDO = 0.85  # of vertex colours: someone chose them
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnPart:
+class PartSurfaces:
     """A part as it is drawn: a surface for each material, all with the same vertices, and where these come from.
 
     They are rows `first` to `first + count` of the character, then `origin`.
@@ -53,14 +140,14 @@ class DrawnPart:
         return smooth_normals(vertices[self.lead], self.triangles)[self.weld]
 
 
-def drawn_parts(character: Character) -> list[DrawnPart]:
+def surfaces_of(character: Character) -> list[PartSurfaces]:
     """Everything that is drawn of a character, in the order of its parts."""
-    result, first, maps = [], 0, Maps()
+    result, first, maps = [], 0, MaterialMaps()
     for part in character.parts:
         mesh, origin = part.mesh.per_vertex()
         weld = _weld(mesh)
         _, lead = np.unique(weld, return_index=True)
-        closed = _closed(_places(mesh)[mesh.triangles])
+        closed = _is_closed(_places(mesh)[mesh.triangles])
         numbers = [None] if mesh.material_of is None else np.unique(mesh.material_of)
         surfaces = []
         for number in numbers:
@@ -68,7 +155,7 @@ def drawn_parts(character: Character) -> list[DrawnPart]:
             material = mesh.material() if number is None else mesh.materials[int(number)]
             surfaces.append(_surface(mesh, material, mesh.triangles[chosen], maps, closed))
         count = len(part.mesh.vertices)
-        result.append(DrawnPart(surfaces, first, count, origin, weld, lead, weld[mesh.triangles]))
+        result.append(PartSurfaces(surfaces, first, count, origin, weld, lead, weld[mesh.triangles]))
         first += count
     return result
 
@@ -92,14 +179,14 @@ def _places(mesh: Mesh) -> Array:
     return np.unique(np.round(mesh.vertices / size * 1e6), axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def _surface(mesh: Mesh, material: Material, triangles: Array, maps: Maps, closed: bool) -> Surface:
-    uv_set, found = maps.of(material, len(mesh.uvs))
+def _surface(mesh: Mesh, material: Material, triangles: Array, maps: MaterialMaps, closed: bool) -> Surface:
+    uv_set, found = maps.load_maps(material, len(mesh.uvs))
     finish = finish_of(material)
     colours = np.array(material.colour, np.float32)
     if mesh.colours is not None:
         colours = mesh.colours * colours
     if "texture" not in found and not finish.unlit:
-        colours[..., :3] = _dimmed(colours[..., :3], mesh.colours is not None)
+        colours[..., :3] = _dim_colours(colours[..., :3], mesh.colours is not None)
     normal = material.textures.get("normal")
     return Surface(
         triangles,
@@ -115,15 +202,15 @@ def _surface(mesh: Mesh, material: Material, triangles: Array, maps: Maps, close
     )
 
 
-def _dimmed(colours: Array, painted: bool) -> Array:
+def _dim_colours(colours: Array, painted: bool) -> Array:
     """Colours (..., 3) that leave room for light and form: what was painted is dimmed whole, so that its hue stays."""
     if not painted:
-        return np.minimum(colours, WHITEST)
+        return np.minimum(colours, MAX_DEFAULT_ALBEDO)
     brightest = colours.max(axis=-1, keepdims=True)
-    return colours * np.minimum(1.0, WHITEST_PAINT / np.maximum(brightest, 1e-6))
+    return colours * np.minimum(1.0, MAX_VERTEX_ALBEDO / np.maximum(brightest, 1e-6))
 
 
-def finish_of(material: Material) -> Finish:
+def finish_of(material: Material) -> SurfaceFinish:
     """How a material answers light: its factors, the glTF extensions that are known here, and our own extras."""
     extensions, extras = _mapping(material.extra, "extensions"), _mapping(material.extra, "extras")
     coat = _mapping(extensions, "KHR_materials_clearcoat")
@@ -132,7 +219,7 @@ def finish_of(material: Material) -> Finish:
     through = _mapping(extensions, "KHR_materials_diffuse_transmission")
     metallic = float(np.clip(material.metallic, 0, 1))
     soft = 0.0 if metallic > 0.5 else 0.8 if sheen else 0.4
-    return Finish(
+    return SurfaceFinish(
         roughness=float(np.clip(material.roughness, 0, 1)),
         metallic=metallic,
         specular=_number(_mapping(extensions, "KHR_materials_specular").get("specularFactor"), 1.0),
@@ -168,7 +255,7 @@ def _colour(value: Any) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _closed(triangles: Array) -> bool:
+def _is_closed(triangles: Array) -> bool:
     """Whether triangles (T, 3) bound a solid: each edge is shared by exactly two of them, once in each direction.
 
     From outside such a surface shows no triangle from behind.

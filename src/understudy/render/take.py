@@ -14,22 +14,22 @@ from numpy.typing import ArrayLike
 
 from understudy import checks
 from understudy.character import Asset, Character, Clip, Curves
+from understudy.character.rig import PosedRig, pose_all
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.render.figure import stick_figure
-from understudy.render.scene import Dots, Surface, srgb
-from understudy.render.surfaces import drawn_parts
-from understudy.render.targets import Target, target_of
-from understudy.rig import PosedRig, pose_all
+from understudy.render.camera import CameraTarget, target_of
+from understudy.render.scene import Dots, Surface, linear_from_srgb
+from understudy.render.stick_figure import stick_figure_surface
+from understudy.render.surfaces import surfaces_of
 
 BLOCK_VERTICES = 8_000_000  # vertices computed at once: 96 MB, ten seconds of a detailed character
 MARKER_COLOUR = "#2f9e91"
 # Half of the 26 neighbours of a cell; the others are opposite. The faces of a cube give the exact box.
-DIRECTIONS = tuple((a - 1, b - 1, c - 1) for a, b, c in np.ndindex(3, 3, 3) if (a, b, c) > (1, 1, 1))
+OUTLINE_DIRECTIONS = tuple((a - 1, b - 1, c - 1) for a, b, c in np.ndindex(3, 3, 3) if (a, b, c) > (1, 1, 1))
 
 
 @dataclass(frozen=True)
-class Drawing:
+class DrawList:
     """What one frame needs: an array of vertices and of normals for each surface, and dots."""
 
     vertices: list[Array]
@@ -38,7 +38,7 @@ class Drawing:
 
 
 @dataclass(frozen=True)
-class Player:
+class FramePlayer:
     """One member of the cast: `poses(start, stop)` gives the points (N, 3) of frames, `draw` what is drawn of them.
 
     `character` where the points are its vertices; `rig` and `rows` (F, C) where there is a character at all.
@@ -46,13 +46,13 @@ class Player:
 
     surfaces: list[Surface]
     poses: Callable[[int, int], Sequence[Array]]
-    draw: Callable[[Array], Drawing]
+    draw: Callable[[Array], DrawList]
     character: Character | None = None
     rig: PosedRig | None = None
     rows: Array | None = None
 
 
-class Take:
+class RenderTake:
     """F frames at `times` (F,), of an `animation` where there is one.
 
     `surfaces` stay the same; `draw(f)` gives the rest of frame f.
@@ -63,7 +63,7 @@ class Take:
         name: str,
         times: Array,
         rate: float,
-        players: Sequence[Player],
+        players: Sequence[FramePlayer],
         block: int,
         captions: Sequence[str] | None = None,
         animation: Clip | Curves | None = None,
@@ -87,10 +87,10 @@ class Take:
             self._start = start
         return [poses[frame - start] for poses in self._ready]
 
-    def draw(self, frame: int) -> Drawing:
+    def draw(self, frame: int) -> DrawList:
         """The drawing of one frame."""
         drawings = [player.draw(points) for player, points in zip(self.players, self._poses(frame))]
-        return Drawing(
+        return DrawList(
             [v for drawing in drawings for v in drawing.vertices],
             [n for drawing in drawings for n in drawing.normals],
             tuple(dots for drawing in drawings for dots in drawing.dots),
@@ -102,35 +102,35 @@ class Take:
         `target` is looked for in the first character that is drawn with its mesh.
         """
         chosen = None if target is None else self._target(target)
-        result = np.full((len(self), 2 * len(DIRECTIONS), 3), np.nan)
+        result = np.full((len(self), 2 * len(OUTLINE_DIRECTIONS), 3), np.nan)
         for frame in range(len(self)):
             clouds = self._poses(frame)
             if chosen is not None:
-                result[frame] = _outermost(clouds[chosen[0]][chosen[1].vertices], chosen[1].radius)
+                result[frame] = _outline_points(clouds[chosen[0]][chosen[1].vertices], chosen[1].radius)
                 continue
             clouds = [points for points in clouds if len(points)]
             if clouds:
-                result[frame] = _outermost(np.concatenate(clouds) if len(clouds) > 1 else clouds[0])
+                result[frame] = _outline_points(np.concatenate(clouds) if len(clouds) > 1 else clouds[0])
         # a frame in which nothing is seen is looked at as the first in which something is
         empty = np.isnan(result[:, 0, 0])
         result[empty] = 0.0 if empty.all() else result[np.argmin(empty)]
         return result
 
-    def _target(self, name: str) -> tuple[int, Target]:
+    def _target(self, name: str) -> tuple[int, CameraTarget]:
         for number, player in enumerate(self.players):
             if player.character is not None:
                 return number, target_of(player.character, name)
         raise InvalidInput(f"target {name!r} cannot be found: no character is drawn here with its mesh")
 
     @classmethod
-    def of(
+    def from_asset(
         cls,
         asset: Asset,
         clip: str | None = None,
         rate: float | None = None,
         character: str | None = None,
         bones: bool = False,
-    ) -> Take:
+    ) -> RenderTake:
         """The take of one animation of a file (the first by default), or of its rest pose where nothing moves."""
         animation = asset.animation(clip) if clip is not None or asset.animations else None
         times, own_rate = np.zeros(1), 24.0
@@ -138,14 +138,16 @@ class Take:
             times, own_rate = animation.frame_times(rate), rate or animation.rate
         cast = asset.characters if character is None else (asset.character(character),)
         if not cast:
-            return _of_markers(animation, times, own_rate)
+            return _marker_take(animation, times, own_rate)
         name = cast[0].name if animation is None else animation.name
         players = [_player(rig, values, bones) for rig, values in pose_all(cast, animation, times)]
         heaviest = max(sum(c.vertex_count for c in cast), 1)
         return cls(name, times, own_rate, players, BLOCK_VERTICES // heaviest, animation=animation)
 
     @classmethod
-    def of_rows(cls, rig: PosedRig, rows: ArrayLike, captions: Sequence[str] | None = None, rate: float = 24.0) -> Take:
+    def from_rows(
+        cls, rig: PosedRig, rows: ArrayLike, captions: Sequence[str] | None = None, rate: float = 24.0
+    ) -> RenderTake:
         """A take of one character from the rows (F, C) of its rig: poses of a library, or a clip made by a program.
 
         `captions` name the frames on a contact sheet, instead of their times.
@@ -160,14 +162,14 @@ class Take:
         return cls(rig.character.name, times, rate, [_player(rig, values, False)], block, captions)
 
 
-def _outermost(points: Array, radius: float = 0.0) -> Array:
+def _outline_points(points: Array, radius: float = 0.0) -> Array:
     """(26, 3) of balls around points (N, 3).
 
     By sums of columns: a product of matrices this thin takes ten times as long.
     """
     columns = np.ascontiguousarray(points.T)
     found, ways = [], []
-    for direction in DIRECTIONS:
+    for direction in OUTLINE_DIRECTIONS:
         along = sum(sign * column for sign, column in zip(direction, columns) if sign)
         found += [np.argmax(along), np.argmin(along)]
         way = np.array(direction) / np.linalg.norm(direction)
@@ -175,39 +177,39 @@ def _outermost(points: Array, radius: float = 0.0) -> Array:
     return points[found] + radius * np.array(ways)
 
 
-def _player(rig: PosedRig, values: Array, bones: bool) -> Player:
+def _player(rig: PosedRig, values: Array, bones: bool) -> FramePlayer:
     if bones or not rig.character.parts:
         return _stick_player(rig, values)
-    parts = drawn_parts(rig.character)
+    parts = surfaces_of(rig.character)
 
-    def draw(vertices: Array) -> Drawing:
+    def draw(vertices: Array) -> DrawList:
         points = [vertices[part.first : part.first + part.count][part.origin] for part in parts]
         normals = [part.normals(cloud) for part, cloud in zip(parts, points)]
         times = [len(part.surfaces) for part in parts]
-        return Drawing(
+        return DrawList(
             [cloud for cloud, n in zip(points, times) for _ in range(n)],
             [cloud for cloud, n in zip(normals, times) for _ in range(n)],
         )
 
     surfaces = [surface for part in parts for surface in part.surfaces]
-    return Player(
+    return FramePlayer(
         surfaces, lambda start, stop: list(rig.vertices(values[start:stop])), draw, rig.character, rig, values
     )
 
 
-def _stick_player(rig: PosedRig, values: Array) -> Player:
+def _stick_player(rig: PosedRig, values: Array) -> FramePlayer:
     positions = rig.joints(values)[..., :3, 3]
-    surface, vertices = stick_figure(positions, rig.character.skeleton.parents)
-    return Player(
+    surface, vertices = stick_figure_surface(positions, rig.character.skeleton.parents)
+    return FramePlayer(
         [surface],
         lambda start, stop: list(vertices[start:stop]),
-        lambda points: Drawing([points], [None]),
+        lambda points: DrawList([points], [None]),
         rig=rig,
         rows=values,
     )
 
 
-def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> Take:
+def _marker_take(animation: Clip | Curves | None, times: Array, rate: float) -> RenderTake:
     columns = np.zeros(0, np.int64) if animation is None else animation.channels.columns_of("marker")
     if animation is None or not columns.size:
         raise InvalidInput("there is nothing to draw here: neither a character nor markers")
@@ -215,8 +217,8 @@ def _of_markers(animation: Clip | Curves | None, times: Array, rate: float) -> T
 
     seen = [points[np.isfinite(points).all(axis=1)] for points in positions]
 
-    def draw(points: Array) -> Drawing:
-        return Drawing([], [], (Dots(points, srgb(MARKER_COLOUR), diameter=9.0),))
+    def draw(points: Array) -> DrawList:
+        return DrawList([], [], (Dots(points, linear_from_srgb(MARKER_COLOUR), diameter=9.0),))
 
-    players = [Player([], lambda start, stop: seen[start:stop], draw)]
-    return Take(animation.name, times, rate, players, 64, animation=animation)
+    players = [FramePlayer([], lambda start, stop: seen[start:stop], draw)]
+    return RenderTake(animation.name, times, rate, players, 64, animation=animation)

@@ -12,16 +12,15 @@ import numpy as np
 
 from understudy import checks
 from understudy.character import Clip, Curves
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
+from understudy.edit.goals import Point, check_point, point_by_name
 from understudy.errors import InvalidInput
-from understudy.keyframes.goals import Point
-from understudy.keyframes.naming import check_point, point_named
 from understudy.maths import transform
-from understudy.render.take import Take
-from understudy.rig import PosedRig
+from understudy.render.take import RenderTake
 
-BETWEEN = 4  # points of the path from frame to frame
-DENSE = 0.6  # keys at more than this part of the frames are a bake, not a person's
+LINE_POINTS_PER_FRAME = 4  # points of the path from frame to frame
+BAKED_KEY_SHARE = 0.6  # keys at more than this part of the frames are a bake, not a person's
 BLOCK_VERTICES = 8_000_000  # vertices computed at once, to find one of them in each frame
 
 
@@ -41,7 +40,7 @@ class Trail:
     key_times: Array  # (K,)
     keys: Array  # (K, 3)
 
-    def at(self, time: float) -> Array:
+    def position_at(self, time: float) -> Array:
         """(3,) where the point is at a time, on the line."""
         return np.array([np.interp(time, self.line_times, column) for column in self.line.T])
 
@@ -53,51 +52,55 @@ class Trail:
         return np.linalg.norm(np.gradient(self.line, self.line_times, axis=0), axis=1)
 
 
-def of_animation(
+def trail_of_animation(
     rig: PosedRig, animation: Clip | Curves, point: Point, times: Array | None = None, name: str | None = None
 ) -> Trail:
     """The trail of a point while an animation plays, with a dot at each of `times` (F,), or at its own frames."""
     point = check_point(rig.character, point)
     frames = animation.frame_times() if times is None else checks.array(times, "times", ("F",))
     keys = key_times(rig, animation, point)
-    line = np.unique(np.concatenate([_between(frames, rig, point), keys[(keys > frames[0]) & (keys < frames[-1])]]))
+    line = np.unique(np.concatenate([_line_times(frames, rig, point), keys[(keys > frames[0]) & (keys < frames[-1])]]))
 
     def placed(when: Array) -> tuple[Array, Array]:
-        return states(rig, rig.pose(animation, when), point) if len(when) else (np.zeros((0, 3)), np.zeros((0, 3, 3)))
+        return (
+            point_frames(rig, rig.pose(animation, when), point)
+            if len(when)
+            else (np.zeros((0, 3)), np.zeros((0, 3, 3)))
+        )
 
     positions, axes = placed(frames)
     called = name if name is not None else point.joint or point.name
     return Trail(called, frames, positions, axes, line, placed(line)[0], keys, placed(keys)[0])
 
 
-def of_take(take: Take, point: Point | str) -> Trail:
+def trail_of_take(take: RenderTake, point: Point | str) -> Trail:
     """The trail of a point of the first character in a take that has it; a name may be that of a marker, too."""
     refused: InvalidInput | None = None
     for player in take.players:
         if player.rig is None or player.rows is None:
             continue
         try:
-            found = point_named(player.rig.character, point) if isinstance(point, str) else point
+            found = point_by_name(player.rig.character, point) if isinstance(point, str) else point
             found = check_point(player.rig.character, found)
         except InvalidInput as error:
             refused = refused or error
             continue
         name = point if isinstance(point, str) else None
         if take.animation is not None and player.rig.is_moved_by(take.animation):
-            return of_animation(player.rig, take.animation, found, take.times, name)
-        return _of_rows(player.rig, player.rows, found, take.times, name)
+            return trail_of_animation(player.rig, take.animation, found, take.times, name)
+        return _trail_of_rows(player.rig, player.rows, found, take.times, name)
     if refused is not None:
         raise refused
-    return _of_marker(take, point)
+    return _trail_of_marker(take, point)
 
 
-def _of_rows(rig: PosedRig, rows: Array, point: Point, times: Array, name: str | None) -> Trail:
-    positions, axes = states(rig, rows, point)
+def _trail_of_rows(rig: PosedRig, rows: Array, point: Point, times: Array, name: str | None) -> Trail:
+    positions, axes = point_frames(rig, rows, point)
     called = name if name is not None else point.joint or point.name
     return Trail(called, times, positions, axes, times, positions, np.zeros(0), np.zeros((0, 3)))
 
 
-def _of_marker(take: Take, name: Point | str) -> Trail:
+def _trail_of_marker(take: RenderTake, name: Point | str) -> Trail:
     animation = take.animation
     columns = None
     if animation is not None and isinstance(name, str):
@@ -114,7 +117,7 @@ def _of_marker(take: Take, name: Point | str) -> Trail:
     return Trail(str(name), times, positions, axes, times, positions, np.zeros(0), np.zeros((0, 3)))
 
 
-def states(rig: PosedRig, rows: Array, point: Point) -> tuple[Array, Array]:
+def point_frames(rig: PosedRig, rows: Array, point: Point) -> tuple[Array, Array]:
     """Positions (F, 3) and axes (F, 3, 3) of a point in rows (F, C) of a rig. A vertex has the world's own axes."""
     if point.vertex is None:
         world_from_joint = rig.joints(rows)[:, rig.character.skeleton.index(point.joint)]
@@ -138,7 +141,7 @@ def key_times(rig: PosedRig, animation: Clip | Curves, point: Point) -> Array:
     if point.vertex is None and rig.character.layers is None:
         above = _chain(rig, point.joint)
         curves = tuple(curve for curve in curves if curve.channel.target in above)
-    most = DENSE * max(animation.frame_count, 4)
+    most = BAKED_KEY_SHARE * max(animation.frame_count, 4)
     moving = [curve.times for curve in curves if 1 < len(curve) <= most and np.ptp(curve.values, axis=0).max() > 1e-9]
     found = np.unique(np.round(np.concatenate([np.zeros(0), *moving]), 6))
     return found if len(found) <= most else np.zeros(0)
@@ -154,10 +157,12 @@ def _chain(rig: PosedRig, joint: str) -> set[str]:
     return found
 
 
-def _between(frames: Array, rig: PosedRig, point: Point) -> Array:
+def _line_times(frames: Array, rig: PosedRig, point: Point) -> Array:
     """Times of the line through frames (F,); at the frames alone where a vertex costs a large mesh each time."""
-    costly = point.vertex is not None and len(frames) * BETWEEN * rig.character.vertex_count > BLOCK_VERTICES
+    costly = (
+        point.vertex is not None and len(frames) * LINE_POINTS_PER_FRAME * rig.character.vertex_count > BLOCK_VERTICES
+    )
     if len(frames) < 2 or costly:
         return frames
-    steps = np.arange((len(frames) - 1) * BETWEEN + 1) / BETWEEN
+    steps = np.arange((len(frames) - 1) * LINE_POINTS_PER_FRAME + 1) / LINE_POINTS_PER_FRAME
     return np.interp(steps, np.arange(len(frames)), frames)

@@ -22,7 +22,7 @@ from understudy.render.trail import Trail
 Distances = Callable[[Array, Array], Array]
 
 COLOURINGS = ("time", "speed")
-SPEEDS = (
+SPEED_COLOURS = (
     "#3d4fb8",
     "#1f8fc4",
     "#2bb38a",
@@ -30,15 +30,18 @@ SPEEDS = (
     "#f5a623",
     "#e8502f",
 )  # from slow to fast, even in lightness steps
-AXES = ("#e0483e", "#5fa83a", "#3f7fe0")  # x, y, z, as everywhere
-SMALLEST, LARGEST = 2.4, 5.6  # diameters of a frame's dot, pixels; between them 0.6 of the way from dot to dot
-KEY, SMALLEST_KEY, NOW = 5.8, 3.4, 4.6  # radii in pixels
-USUAL_HEIGHT = 720.0  # of a picture, for which all sizes are given
-TOUCH = 0.004  # of the camera's distance: a point so little behind a surface counts as on it
+AXIS_COLOURS = ("#e0483e", "#5fa83a", "#3f7fe0")  # x, y, z, as everywhere
+MIN_DOT_PIXELS, MAX_DOT_PIXELS = (
+    2.4,
+    5.6,
+)  # diameters of a frame's dot, pixels; between them 0.6 of the way from dot to dot
+KEY_RADIUS_PIXELS, MIN_KEY_RADIUS_PIXELS, NOW_RADIUS_PIXELS = 5.8, 3.4, 4.6  # radii in pixels
+REFERENCE_HEIGHT_PIXELS = 720.0  # of a picture, for which all sizes are given
+SURFACE_TOLERANCE_RATIO = 0.004  # of the camera's distance: a point so little behind a surface counts as on it
 
 
 @dataclass(frozen=True)
-class Ink:
+class TrailColours:
     """Colours sRGB (3,) of trails on one background. `edge` is around dots and keys, `halo` beneath the line."""
 
     past: Array
@@ -49,14 +52,14 @@ class Ink:
     faded: Array  # a trail of before, for comparison
 
 
-INKS = {
-    "warm": Ink(*map(from_hex, ("#cf3f68", "#0f8f7f", "#f59a1b", "#35211f", "#fff9f0", "#8d817c"))),
-    "studio": Ink(*map(from_hex, ("#e0607e", "#4cc9b0", "#f2a33a", "#0e1013", "#0e1013", "#8b919b"))),
+TRAIL_COLOURS = {
+    "warm": TrailColours(*map(from_hex, ("#cf3f68", "#0f8f7f", "#f59a1b", "#35211f", "#fff9f0", "#8d817c"))),
+    "studio": TrailColours(*map(from_hex, ("#e0607e", "#4cc9b0", "#f2a33a", "#0e1013", "#0e1013", "#8b919b"))),
 }
 
 
 @dataclass(frozen=True)
-class Style:
+class TrailStyle:
     """How trails are drawn.
 
     `colouring` is "time" (past and future) or "speed" (slow to fast over all trails together); `colour` (3,) sRGB draws
@@ -81,17 +84,19 @@ class Style:
         checks.one_of(self.colouring, "colouring of trails", COLOURINGS)
 
 
-def draw(
+def draw_trails(
     overlay: Overlay,
     camera: Camera,
     trails: Sequence[Trail],
     now: float | None,
-    style: Style,
+    style: TrailStyle,
     background: str = "warm",
     distances: Distances | None = None,
 ) -> None:
     """Lay trails over a picture that this camera saw, at the moment `now`; `distances` tells what hides them."""
-    pen = Pen(overlay, camera, style, INKS[checks.one_of(background, "background", INKS)], distances)
+    pen = TrailPen(
+        overlay, camera, style, TRAIL_COLOURS[checks.one_of(background, "background", TRAIL_COLOURS)], distances
+    )
     fastest = top_speed(trails)
     for trail in trails:
         pen.trail(trail, now, fastest)
@@ -101,25 +106,25 @@ def draw(
         pen.legend(fastest)
 
 
-class Pen:
+class TrailPen:
     """Draws in the world on one picture: places are projected, sizes are pixels of a picture 720 high."""
 
     def __init__(
-        self, overlay: Overlay, camera: Camera, style: Style, ink: Ink, distances: Distances | None = None
+        self, overlay: Overlay, camera: Camera, style: TrailStyle, ink: TrailColours, distances: Distances | None = None
     ) -> None:
         self.overlay, self.camera, self.style, self.ink, self.distances = overlay, camera, style, ink, distances
         # by less than the picture: marks of a small one have to be seen as well
-        share = min(overlay.height, 0.75 * overlay.width) / USUAL_HEIGHT
+        share = min(overlay.height, 0.75 * overlay.width) / REFERENCE_HEIGHT_PIXELS
         self.scale = float(np.clip(share**0.6, 0.5, 3.0))
 
     def trail(self, trail: Trail, now: float | None, fastest: float) -> None:
         """One trail with all that belongs to it."""
         style = self.style
-        near = _within(trail.line_times, now, style.around)
+        near = _visible_times(trail.line_times, now, style.around)
         times, line = trail.line_times[near], trail.line[near]
         tints = self._tints(trail, times, now, fastest, near)
         self.path(line, tints, times < now if now is not None and style.colour is None else None)
-        shown = _within(trail.times, now, style.around)
+        shown = _visible_times(trail.times, now, style.around)
         if style.axes:
             every = shown & (np.arange(len(trail.times)) % style.axes == 0)
             self.axes(trail.positions[every], trail.axes[every])
@@ -127,19 +132,19 @@ class Pen:
             frames = trail.times[shown]
             colours = np.stack([np.interp(frames, times, column) for column in tints.T], axis=1)
             self.dots(trail.positions[shown], colours)
-        held = _within(trail.key_times, now, style.around)
+        held = _visible_times(trail.key_times, now, style.around)
         if style.keys and held.any():
             self.keys(trail.keys[held])
         if style.now and now is not None and trail.times[0] - 1e-9 <= now <= trail.times[-1] + 1e-9:
-            here = trail.at(now)[None]
-            self.shapes("disc", here, NOW, np.ones(3), hidden=1.0)
+            here = trail.position_at(now)[None]
+            self.shapes("disc", here, NOW_RADIUS_PIXELS, np.ones(3), hidden=1.0)
 
     def _tints(self, trail: Trail, times: Array, now: float | None, fastest: float, near: Array) -> Array:
         """(L, 3) the colour along a line at times (L,)."""
         if self.style.colour is not None:
             return np.tile(self.style.colour, (len(times), 1))
         if self.style.colouring == "speed":
-            return ramp(trail.speed[near] / max(fastest, 1e-12))
+            return speed_colours(trail.speed[near] / max(fastest, 1e-12))
         past = np.zeros(len(times), bool) if now is None else times < now - 1e-9
         return np.where(past[:, None], self.ink.past, self.ink.future)
 
@@ -169,7 +174,7 @@ class Pen:
     def dots(self, points: Array, colours: Array) -> None:
         """A dot at each of points (N, 3), in colours (N, 3): as large as the way to the next one lets it be."""
         pixels, depth = self._project(points)
-        size = np.clip(0.6 * _gaps(pixels), SMALLEST * self.scale, LARGEST * self.scale)
+        size = np.clip(0.6 * _gaps(pixels), MIN_DOT_PIXELS * self.scale, MAX_DOT_PIXELS * self.scale)
         strength = self._strength(pixels, depth, self.style.through)
         radius = 0.5 * size + 0.5 * self.style.width * self.scale * 0.8
         self._discs(pixels, radius, colours, strength)
@@ -182,7 +187,12 @@ class Pen:
     def keys(self, points: Array) -> None:
         """Diamonds at points (K, 3) of one trail, in its order: smaller where they crowd."""
         pixels, _ = self._project(points)
-        self.shapes("diamond", points, np.clip(0.7 * _gaps(pixels) / self.scale, SMALLEST_KEY, KEY), self.ink.key)
+        self.shapes(
+            "diamond",
+            points,
+            np.clip(0.7 * _gaps(pixels) / self.scale, MIN_KEY_RADIUS_PIXELS, KEY_RADIUS_PIXELS),
+            self.ink.key,
+        )
 
     def shapes(
         self, kind: str, points: Array, radius: Array | float, colour: Array, hidden: float | None = None
@@ -198,7 +208,7 @@ class Pen:
 
     def names(self, trails: Sequence[Trail], now: float | None) -> None:
         """Each trail's name beside where its point is now, or where it begins."""
-        points = np.array([trail.line[0] if now is None else trail.at(now) for trail in trails])
+        points = np.array([trail.line[0] if now is None else trail.position_at(now) for trail in trails])
         pixels, depth = self._project(points)
         for trail, (x, y), far in zip(trails, pixels, depth):
             if far > self.camera.near:
@@ -210,7 +220,7 @@ class Pen:
         x0, x1, y = 18.0 * k, 138.0 * k, self.overlay.height - 20.0 * k
         stops = np.linspace(x0, x1, 25)
         places = np.stack([stops, np.full(25, y)], axis=1)
-        tints = np.column_stack([ramp(np.linspace(0.0, 1.0, 25)), np.ones(25)])
+        tints = np.column_stack([speed_colours(np.linspace(0.0, 1.0, 25)), np.ones(25)])
         pair = np.stack([tints[:-1], tints[1:]], axis=1)
         halo = np.append(self.ink.halo, 0.7)
         self.overlay.strokes(places[:-1], places[1:], 9.0 * k, np.broadcast_to(halo, pair.shape))
@@ -227,7 +237,7 @@ class Pen:
         """The three directions (N, 3, 3), as columns, at points (N, 3)."""
         starts, depth = self._project(points)
         strength = self._strength(starts, depth, self.style.through)
-        for column, colour in enumerate(AXES):
+        for column, colour in enumerate(AXIS_COLOURS):
             ends, far = self._project(points + self.style.reach * axes[:, :, column])
             drawn = (depth > self.camera.near) & (far > self.camera.near)
             tint = np.column_stack([np.tile(from_hex(colour), (len(points), 1)), 0.9 * strength])
@@ -258,7 +268,7 @@ class Pen:
         if self.distances is not None and inside.any():
             surface = np.full(len(depth), np.inf)
             surface[inside] = self.distances(columns[inside], rows[inside])
-            result[depth > surface * (1.0 + TOUCH)] = hidden
+            result[depth > surface * (1.0 + SURFACE_TOLERANCE_RATIO)] = hidden
         return result
 
 
@@ -267,9 +277,9 @@ def top_speed(trails: Sequence[Trail]) -> float:
     return max([float(np.percentile(trail.speed, 98.0)) for trail in trails if len(trail.line)], default=0.0)
 
 
-def ramp(share: Array) -> Array:
+def speed_colours(share: Array) -> Array:
     """(N, 3) sRGB of shares (N,) from 0, slow, to 1, fast."""
-    table = np.array([from_hex(colour) for colour in SPEEDS])
+    table = np.array([from_hex(colour) for colour in SPEED_COLOURS])
     at = np.clip(share, 0.0, 1.0) * (len(table) - 1)
     return np.stack([np.interp(at, np.arange(len(table)), column) for column in table.T], axis=1)
 
@@ -282,7 +292,7 @@ def _gaps(pixels: Array) -> Array:
     return np.minimum(np.append(steps, np.inf), np.insert(steps, 0, np.inf))
 
 
-def _within(times: Array, now: float | None, around: float | None) -> Array:
+def _visible_times(times: Array, now: float | None, around: float | None) -> Array:
     """(N,) which times are shown."""
     if now is None or around is None:
         return np.ones(len(times), bool)

@@ -19,10 +19,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.studio import handling, uploads
-from understudy.studio.connection import converse
-from understudy.studio.messages.message import plain
-from understudy.studio.safety import COOKIE, Door
+from understudy.studio import registry, uploads
+from understudy.studio.connection import serve_page
+from understudy.studio.messages.message import to_plain
+from understudy.studio.security import COOKIE, AccessPolicy
 from understudy.studio.session import Session
 
 LOG = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ HEADERS = (
 )
 
 
-def make_app(session: Session, door: Door, static: Path = STATIC) -> ASGIApp:
+def make_app(session: Session, door: AccessPolicy, static: Path = STATIC) -> ASGIApp:
     """The application of one session."""
 
     @contextlib.asynccontextmanager
@@ -51,25 +51,29 @@ def make_app(session: Session, door: Door, static: Path = STATIC) -> ASGIApp:
 
     async def live(socket: WebSocket) -> None:
         await socket.accept()
-        await converse(session, socket)
+        await serve_page(session, socket)
 
     async def upload(request: WebRequest) -> Response:
-        return await _uploaded(session, request)
+        return await _receive_upload(session, request)
 
     routes: list[Any] = [WebSocketRoute("/live", live), Route("/upload", upload, methods=["POST"])]
-    routes += [Route(address, _page(session, answer)) for address, answer in handling.pages().items()]
+    routes += [Route(address, _page(session, answer)) for address, answer in registry.content_routes().items()]
     if (static / "index.html").is_file():
         routes.append(Mount("/", StaticFiles(directory=static, html=True)))
     else:
         routes.append(Route("/", _no_page))
-    errors = {HTTPException: _http_error, UnderstudyError: _refused, Exception: _unforeseen}
-    return Guard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=errors), door)
+    errors = {
+        HTTPException: _http_error_response,
+        UnderstudyError: _invalid_input_response,
+        Exception: _unexpected_error_response,
+    }
+    return OriginGuard(Starlette(routes=routes, lifespan=lifespan, exception_handlers=errors), door)
 
 
-class Guard:
+class OriginGuard:
     """Stands before everything: refuses strangers, and adds the headers that keep the page to itself."""
 
-    def __init__(self, app: ASGIApp, door: Door) -> None:
+    def __init__(self, app: ASGIApp, door: AccessPolicy) -> None:
         self._app, self._door = app, door
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -109,7 +113,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def _page(session: Session, answer: Callable[..., Awaitable[handling.Content]]) -> Callable[[WebRequest], Any]:
+def _page(session: Session, answer: Callable[..., Awaitable[registry.Content]]) -> Callable[[WebRequest], Any]:
     async def page(request: WebRequest) -> Response:
         found = await answer(session, **request.path_params)
         headers = {"cache-control": "private, max-age=86400, immutable" if found.kept else "no-store"}
@@ -120,44 +124,44 @@ def _page(session: Session, answer: Callable[..., Awaitable[handling.Content]]) 
     return page
 
 
-async def _uploaded(session: Session, request: WebRequest) -> Response:
+async def _receive_upload(session: Session, request: WebRequest) -> Response:
     """Parse the form while it arrives, within bounds, and open what it brought."""
     if not request.headers.get("content-type", "").lower().startswith("multipart/form-data"):
         raise InvalidInput("an upload should be a multipart form")
     length = request.headers.get("content-length", "0")
-    if length.isdecimal() and int(length) > uploads.LARGEST:
-        raise InvalidInput(f"an upload should have at most {uploads.LARGEST >> 20} MB")
+    if length.isdecimal() and int(length) > uploads.MAX_UPLOAD_BYTES:
+        raise InvalidInput(f"an upload should have at most {uploads.MAX_UPLOAD_BYTES >> 20} MB")
     try:
-        stream = uploads.limited(request.stream())
-        parser = MultiPartParser(request.headers, stream, max_files=uploads.MOST_FILES, max_fields=8)
+        stream = uploads.limit_stream(request.stream())
+        parser = MultiPartParser(request.headers, stream, max_files=uploads.MAX_UPLOAD_FILES, max_fields=8)
         form = await parser.parse()
     except MultiPartException as error:
         raise InvalidInput(f"the upload cannot be read: {error.message}") from None
     except (KeyError, ValueError, UnicodeError):
         raise InvalidInput("the upload cannot be read as a multipart form") from None
     try:
-        return JSONResponse(plain(await uploads.receive(session, form)))
+        return JSONResponse(to_plain(await uploads.receive(session, form)))
     finally:
         await form.close()
 
 
-def _sentence(sentence: str, status: int, hint: str = "") -> Response:
+def _sentence_response(sentence: str, status: int, hint: str = "") -> Response:
     return JSONResponse({"sentence": sentence, "hint": hint}, status_code=status)
 
 
-async def _refused(request: WebRequest, error: Exception) -> Response:
-    return _sentence(str(error), 400)
+async def _invalid_input_response(request: WebRequest, error: Exception) -> Response:
+    return _sentence_response(str(error), 400)
 
 
-async def _http_error(request: WebRequest, error: Exception) -> Response:
+async def _http_error_response(request: WebRequest, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     words = {404: "There is nothing at this address.", 405: "This address does not take that."}
-    return _sentence(words.get(status, "This cannot be done."), status)
+    return _sentence_response(words.get(status, "This cannot be done."), status)
 
 
-async def _unforeseen(request: WebRequest, error: Exception) -> Response:
+async def _unexpected_error_response(request: WebRequest, error: Exception) -> Response:
     LOG.error("%s failed", request.url.path, exc_info=error)
-    return _sentence("This failed for a reason that was not foreseen.", 500, "The server's log says more.")
+    return _sentence_response("This failed for a reason that was not foreseen.", 500, "The server's log says more.")
 
 
 async def _no_page(request: WebRequest) -> Response:

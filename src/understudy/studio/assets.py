@@ -1,4 +1,9 @@
-"""What the document's entries stand for: characters, rigs and clips, loaded when first asked for."""
+"""What the document's entries stand for: characters, rigs and clips, loaded when first asked for.
+
+Markers of a capture as a character, so that a C3D file can be seen: one small octahedron each.
+
+A marker becomes a joint at the root; where it was not seen its scale is zero, and it vanishes.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +12,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from understudy.character import Asset, Character, Clip, Curves
+import numpy as np
+
+from understudy.character import Asset, Channel, Character, Clip, Curves, Mesh, Part, Skeleton, Skin
+from understudy.checks import Array
 from understudy.errors import FileError, InvalidInput
 from understudy.studio.document import CharacterEntry, ClipEntry, Document
 from understudy.studio.project import Origin, Project
 
 if TYPE_CHECKING:
-    from understudy.rig import PosedRig
+    from understudy.character.rig import PosedRig
 
 Animation = Clip | Curves
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class LoadedCharacter:
     """A character of a file, with its rig; and the whole file, for its clips."""
 
     asset: Asset
@@ -33,24 +41,24 @@ class Assets:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._files: dict[Origin, Asset] = {}
-        self._loaded: dict[str, Loaded] = {}
+        self._loaded: dict[str, LoadedCharacter] = {}
         self._turns: dict[Origin, threading.Lock] = {}  # to read a file
         self._lock = threading.Lock()  # held for a moment only: the server's loop takes it too
 
-    def get(self, id: str) -> Loaded:
+    def get(self, id: str) -> LoadedCharacter:
         """The character of that id."""
         with self._lock:
             found = self._loaded.get(id)
         if found is not None:
             return found
-        from understudy import rig
+        from understudy.character import rig
 
         origin = self._origin(id)
         asset = self.file(origin)
         if origin.number >= len(asset.characters):
             raise InvalidInput(f"{_name(origin)} has changed: it no longer has this character")
         character = asset.characters[origin.number]
-        made = Loaded(asset, character, rig.of(character))
+        made = LoadedCharacter(asset, character, rig.rig_of(character))
         with self._lock:
             return self._loaded.setdefault(id, made)
 
@@ -77,7 +85,7 @@ class Assets:
             with self._lock:
                 found = self._files.get(key)
             if found is None:
-                found = read(origin, self._project)
+                found = read_origin(origin, self._project)
                 with self._lock:
                     self._files[key] = found
             return found
@@ -89,7 +97,7 @@ class Assets:
             found = asset.animation(clip.inside or clip.name)
         except InvalidInput:
             raise InvalidInput(f"the clip {clip.title!r} is no longer in its file {character.file}") from None
-        return labelled(found, clip.name, clip.labels)
+        return relabel(found, clip.name, clip.labels)
 
     def animations(self, document: Document, character: str) -> list[Animation]:
         """Every clip of a character as the document has them, under their names there."""
@@ -105,7 +113,7 @@ class Assets:
         return origin
 
 
-def read(origin: Origin, project: Project) -> Asset:
+def read_origin(origin: Origin, project: Project) -> Asset:
     """Read the file of an origin; an error names the file, not where it lies."""
     from understudy import cast, formats
 
@@ -117,12 +125,12 @@ def read(origin: Origin, project: Project) -> Asset:
     except FileError as error:
         reason, place = (text.replace(f"{path.parent}/", "") for text in (error.reason, error.place))
         raise type(error)(_name(origin), reason, place) from None
-    from understudy.studio.markers import visible
+    pass
 
-    return visible(asset, path.stem)
+    return add_marker_character(asset, path.stem)
 
 
-def labelled(animation: Animation, name: str, labels: tuple[str, ...]) -> Animation:
+def relabel(animation: Animation, name: str, labels: tuple[str, ...]) -> Animation:
     """The same animation under another name and with other labels."""
     if animation.name == name and animation.labels == labels:
         return animation
@@ -134,3 +142,62 @@ def labelled(animation: Animation, name: str, labels: tuple[str, ...]) -> Animat
 
 def _name(origin: Origin) -> str:
     return origin.cast or Path(origin.file or origin.path).name
+
+
+MARKER_RADIUS_M = 0.012  # metres: markers in use have 10 to 20 mm
+OCTAHEDRON_VERTICES = np.array([(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)], np.float32)
+OCTAHEDRON_TRIANGLES = np.array(
+    [(0, 2, 4), (2, 1, 4), (1, 3, 4), (3, 0, 4), (2, 0, 5), (1, 2, 5), (3, 1, 5), (0, 3, 5)], np.int32
+)
+
+
+def add_marker_character(asset: Asset, name: str) -> Asset:
+    """The asset, with a character made of its markers where it has no character."""
+    if asset.characters:
+        return asset
+    markers = {channel.target: None for clip in asset.clips for channel in clip.channels if channel.kind == "marker"}
+    if not markers:
+        return asset
+    names = tuple(markers)
+    clips = [_marker_transforms(clip) if _has_markers(clip) else clip for clip in asset.clips]
+    return Asset([_marker_character(name, names)], clips, asset.curves, asset.notes, asset.format)
+
+
+def _has_markers(clip: Clip) -> bool:
+    return any(channel.kind == "marker" for channel in clip.channels)
+
+
+def _marker_character(name: str, markers: tuple[str, ...]) -> Character:
+    """All markers in one mesh, each with its joint."""
+    count = len(markers)
+    vertices = np.tile(MARKER_RADIUS_M * OCTAHEDRON_VERTICES, (count, 1))
+    triangles = (OCTAHEDRON_TRIANGLES[None] + (np.arange(count) * len(OCTAHEDRON_VERTICES))[:, None, None]).reshape(
+        -1, 3
+    )
+    owners = np.repeat(np.arange(count), len(OCTAHEDRON_VERTICES))[:, None]
+    skin = Skin(np.arange(count), np.tile(np.eye(4), (count, 1, 1)), owners, np.ones_like(owners, np.float32))
+    skeleton = Skeleton(markers, np.full(count, -1), np.zeros((count, 3)))
+    return Character(name, skeleton, [Part("markers", Mesh("markers", vertices, triangles), skin)])
+
+
+def _marker_transforms(clip: Clip) -> Clip:
+    """The clip of markers as translations, and scales that are zero where a marker was not seen."""
+    channels, columns = [], []
+    for number, channel in enumerate(clip.channels):
+        if channel.kind != "marker":
+            continue
+        start = int(clip.channels.offsets[number])
+        places = clip.values[:, start : start + 3]
+        seen = np.isfinite(places.sum(axis=1))
+        channels += [Channel(channel.target, "translation"), Channel(channel.target, "scale")]
+        columns += [_fill_gaps_forward(places, seen), np.repeat(seen[:, None], 3, axis=1).astype(np.float64)]
+    values = np.concatenate(columns, axis=1)
+    return Clip(clip.name, channels, values, clip.rate, clip.start, clip.labels, clip.about, clip.moments)
+
+
+def _fill_gaps_forward(places: Array, seen: Array) -> Array:
+    """(F, 3) places without gaps: the last that was seen."""
+    if not seen.any():
+        return np.zeros_like(places)
+    last = np.maximum.accumulate(np.where(seen, np.arange(len(seen)), -1))
+    return np.where(last[:, None] >= 0, places[np.maximum(last, 0)], places[np.argmax(seen)])

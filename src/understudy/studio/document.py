@@ -2,15 +2,23 @@
 
 It goes to the browser whole, and into `project.json` whole; what is large (meshes, models, takes) lies in files that
 it names. Paths are never in it: the browser knows files by their names.
+
+The document as text. It goes out whole at every step of a scrub, and hardly anything in it is new each time.
+
+Its lists are frozen, so one that is the same object as last time has the same text.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
+
+from understudy.studio.messages.message import camel, to_plain
 
 Driver = Literal["rest", "clip", "take", "model", "edit"]
-What = Literal["character", "clip", "model", "take", "script", "edit"]
+EntryKind = Literal["character", "clip", "model", "take", "script", "edit"]
 
 
 @dataclass(frozen=True)
@@ -242,6 +250,29 @@ class Document:
         found = self.character(character)
         return next((each for each in found.clips if each.name == name), None) if found else None
 
-    def staged(self, **changes: object) -> Document:
+    def with_stage(self, **changes: object) -> Document:
         """The same with another stage."""
         return replace(self, stage=replace(self.stage, **changes))  # type: ignore[arg-type]
+
+
+class DocumentText:
+    """Makes text of documents, and remembers the parts of the last one."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, str]] = {}  # field -> its value and text
+
+    def to_json(self, document: Document) -> str:
+        """The document as a JSON object."""
+        return "{" + ",".join(self._field(document, each.name) for each in dataclasses.fields(document)) + "}"
+
+    def _field(self, document: Document, name: str) -> str:
+        value = getattr(document, name)
+        known = self._known.get(name)
+        if known is None or known[0] is not value:
+            known = self._known[name] = (value, f'"{camel(name)}":{json_text(value)}')
+        return known[1]
+
+
+def json_text(value: Any) -> str:
+    """Any part of a message as JSON; numbers are finite."""
+    return json.dumps(to_plain(value), allow_nan=False, separators=(",", ":"))

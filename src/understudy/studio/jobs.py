@@ -23,12 +23,12 @@ from understudy.errors import InvalidInput, UnderstudyError
 from understudy.studio.messages.shell import JobChanged, Progress
 
 LOG = logging.getLogger(__name__)
-REPORT = 0.1  # seconds between two events of a job
-MOST = 8  # at once
+REPORT_SECONDS = 0.1  # seconds between two events of a job
+MAX_RUNNING_JOBS = 8  # at once
 Work = Callable[[Callable[[float, float], None], Callable[[], bool]], Any]
 
 
-class Cancelled(UnderstudyError):
+class JobCancelled(UnderstudyError):
     """The user has stopped a job."""
 
     def __init__(self) -> None:
@@ -53,16 +53,16 @@ class Job:
         self._stop.set()
         self._stopped.set()
 
-    def cancelled(self) -> bool:
+    def is_cancelled(self) -> bool:
         """Whether it was asked to stop."""
         return self._stop.is_set()
 
     def progress(self, done: float, total: float) -> None:
         """Called by the work, from any thread."""
         if self._stop.is_set():
-            raise Cancelled
+            raise JobCancelled
         self.done, self.total = float(done), float(total)
-        if time.monotonic() - self._reported > REPORT:
+        if time.monotonic() - self._reported > REPORT_SECONDS:
             self._reported = time.monotonic()
             self.tell()
 
@@ -79,8 +79,8 @@ class Job:
     async def _run(self, work: Work) -> Any:
         self.tell()
         try:
-            found = await self._first(asyncio.create_task(asyncio.to_thread(work, self.progress, self.cancelled)))
-        except Cancelled:
+            found = await self._first(asyncio.create_task(asyncio.to_thread(work, self.progress, self.is_cancelled)))
+        except JobCancelled:
             self._end("cancelled", "")
             raise
         except UnderstudyError as error:
@@ -102,14 +102,14 @@ class Job:
         if working.done():
             return working.result()
         working.add_done_callback(lambda task: task.cancelled() or task.exception())  # nobody waits for it any more
-        raise Cancelled
+        raise JobCancelled
 
     def _end(self, state: Progress, sentence: str) -> None:
         self.state, self.sentence = state, sentence
         self.tell()
 
 
-class Jobs:
+class JobQueue:
     """The jobs that run."""
 
     def __init__(self, emit: Callable[[JobChanged], None]) -> None:
@@ -118,15 +118,15 @@ class Jobs:
 
     def run(self, name: str, work: Work) -> Job:
         """Start a job; call from the server's loop."""
-        if len(self._jobs) >= MOST:
-            raise InvalidInput(f"{MOST} things are being done already; wait for one or cancel it")
+        if len(self._jobs) >= MAX_RUNNING_JOBS:
+            raise InvalidInput(f"{MAX_RUNNING_JOBS} things are being done already; wait for one or cancel it")
         job = Job(name, self._emit)
         self._jobs[job.id] = job
         job._task = asyncio.get_running_loop().create_task(job._run(work))
-        job._task.add_done_callback(lambda task: self._ended(job, task))
+        job._task.add_done_callback(lambda task: self._finish_job(job, task))
         return job
 
-    def _ended(self, job: Job, task: asyncio.Task[Any]) -> None:
+    def _finish_job(self, job: Job, task: asyncio.Task[Any]) -> None:
         self._jobs.pop(job.id, None)
         if not task.cancelled():
             task.exception()  # fetched, so that one whom nobody awaits is not reported as lost

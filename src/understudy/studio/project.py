@@ -23,11 +23,9 @@ from typing import TextIO
 
 from understudy import files
 from understudy.errors import BadFile, InvalidInput
-from understudy.studio.document import Document
-from understudy.studio.history import History
-from understudy.studio.history_file import HistoryFile
-from understudy.studio.messages.reading import read_plain
-from understudy.studio.telling import DocumentText, text_of
+from understudy.studio.document import Document, DocumentText, json_text
+from understudy.studio.history import History, HistoryFile
+from understudy.studio.messages.message import read_plain
 
 fcntl: ModuleType | None
 try:
@@ -35,10 +33,10 @@ try:
 except ImportError:  # Windows: there two studios of one project are not kept apart
     fcntl = None
 
-VERSION = 1
-NAME = "project.json"
-CONTENT = ("files", "models", "takes", "edits")
-LARGEST_PROJECT = 64 << 20
+PROJECT_VERSION = 1
+PROJECT_FILE_NAME = "project.json"
+CONTENT_FOLDERS = ("files", "models", "takes", "edits")
+MAX_PROJECT_FILE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,10 @@ class Origin:
 
 
 @dataclass(frozen=True)
-class Saved:
+class SavedProject:
     """What project.json holds."""
 
-    version: int = VERSION
+    version: int = PROJECT_VERSION
     document: Document = field(default_factory=Document)
     origins: dict[str, Origin] = field(default_factory=dict)  # by the id of a character or of a motion
 
@@ -66,7 +64,7 @@ class Project:
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder).resolve()
         try:
-            for name in (*CONTENT, "exports"):
+            for name in (*CONTENT_FOLDERS, "exports"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InvalidInput(f"cannot make the project {self.folder}: {error.strerror or error}") from None
@@ -98,14 +96,14 @@ class Project:
 
     def reopen(self) -> History:
         """The document as it was saved last, and its history. What nothing in either names is cleared away."""
-        place = self.folder / NAME
+        place = self.folder / PROJECT_FILE_NAME
         if not place.exists():
             return History(Document())
         try:
-            found = json.loads(files.read_text(place, LARGEST_PROJECT))
-            if not isinstance(found, dict) or found.get("version") != VERSION:
-                raise BadFile(place, f"is not a project of version {VERSION}")
-            saved: Saved = read_plain(Saved, found, "project")
+            found = json.loads(files.read_text(place, MAX_PROJECT_FILE_BYTES))
+            if not isinstance(found, dict) or found.get("version") != PROJECT_VERSION:
+                raise BadFile(place, f"is not a project of version {PROJECT_VERSION}")
+            saved: SavedProject = read_plain(SavedProject, found, "project")
         except (InvalidInput, ValueError, RecursionError) as error:
             raise BadFile(place, f"cannot be read as a project: {error}") from None
         history = self._history.read(saved.document)
@@ -118,9 +116,9 @@ class Project:
 
     def save(self, document: Document) -> None:
         """Write the document, whole or not at all."""
-        origins = text_of(self.origins)
-        text = f'{{"version":{VERSION},\n"document":{self._text.of(document)},\n"origins":{origins}}}\n'
-        with files.written_whole(self.folder / NAME) as temporary:
+        origins = json_text(self.origins)
+        text = f'{{"version":{PROJECT_VERSION},\n"document":{self._text.to_json(document)},\n"origins":{origins}}}\n'
+        with files.write_atomically(self.folder / PROJECT_FILE_NAME) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
     def save_history(self, history: History) -> None:
@@ -129,12 +127,12 @@ class Project:
 
     def settle(self) -> None:
         """Wait until what was saved would survive a power cut too; takes some milliseconds, so not in the loop."""
-        with (self.folder / NAME).open("rb") as handle:
+        with (self.folder / PROJECT_FILE_NAME).open("rb") as handle:
             os.fsync(handle.fileno())
 
     def place(self, kind: str, name: str) -> Path:
         """Where a content file of the project lies: `place("models", entry.file)`."""
-        if kind not in (*CONTENT, "exports") or Path(name).name != name or name in ("", ".", ".."):
+        if kind not in (*CONTENT_FOLDERS, "exports") or Path(name).name != name or name in ("", ".", ".."):
             raise InvalidInput(f"there is no place for {name!r} among the {kind}")
         return self.folder / kind / name
 
@@ -146,7 +144,7 @@ class Project:
         used |= {f"takes/{each.file}" for document in documents for each in document.takes}
         used |= {f"edits/{each.file}" for document in documents for each in document.edits if each.file}
         used |= {"/".join(Path(each.file).parts[:2]) for each in self.origins.values() if each.file}
-        for kind in CONTENT:
+        for kind in CONTENT_FOLDERS:
             for place in (self.folder / kind).iterdir():
                 if f"{kind}/{place.name}" not in used:
                     _remove(place)

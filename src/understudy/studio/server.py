@@ -1,4 +1,7 @@
-"""Serving: uvicorn on a port of its own, until it is told to stop."""
+"""Serving: uvicorn on a port of its own, until it is told to stop.
+
+What the studio opens by itself: the files that were named, or somebody to look at where there is nobody yet.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,23 @@ import logging
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from understudy.errors import InvalidInput
+from understudy.errors import InvalidInput, UnderstudyError
+from understudy.perform.model_character import is_model
 from understudy.studio.app import STATIC, make_app
-from understudy.studio.messages.reading import LARGEST
-from understudy.studio.safety import Door, is_loopback
+from understudy.studio.messages.message import MAX_MESSAGE_CHARACTERS
+from understudy.studio.messages.shell import Notice
+from understudy.studio.project import Origin
+from understudy.studio.security import AccessPolicy, is_loopback
 from understudy.studio.session import Session
+from understudy.studio.shell.open_file import open_origin
 
-PORT = 7860
-TRIES = 20  # ports after the first, where none was asked for
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+DEFAULT_PORT = 7860
+PORT_ATTEMPTS = 20  # ports after the first, where none was asked for
 
 
 class Server:
@@ -33,16 +44,16 @@ class Server:
     ) -> None:
         import uvicorn
 
-        self.session, self.door = session, Door.of(host)
+        self.session, self.door = session, AccessPolicy.for_host(host)
         session.project.hold()
-        self.socket = listening(host, port)
+        self.socket = open_socket(host, port)
         self.port = int(self.socket.getsockname()[1])
         self._begin = begin
         config = uvicorn.Config(
             make_app(session, self.door, static),
             ws="websockets-sansio",
             ws_per_message_deflate=False,  # it would cost several times what it saves on a local wire
-            ws_max_size=4 * LARGEST,  # bytes: characters have up to four
+            ws_max_size=4 * MAX_MESSAGE_CHARACTERS,  # bytes: characters have up to four
             ws_ping_interval=20.0,
             ws_ping_timeout=60.0,
             log_config=None,
@@ -90,10 +101,10 @@ class Server:
                     logging.getLogger(__name__).error("the start failed", exc_info=error)
 
 
-def listening(host: str, port: int | None) -> socket.socket:
+def open_socket(host: str, port: int | None) -> socket.socket:
     """A socket at the port, or at the first free one from the usual on where none is asked for."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    wanted = [port] if port is not None else [*range(PORT, PORT + TRIES), 0]
+    wanted = [port] if port is not None else [*range(DEFAULT_PORT, DEFAULT_PORT + PORT_ATTEMPTS), 0]
     for number in wanted:
         # named as TCP, asyncio sends small messages at once; else the second waits 40 ms for the first to be confirmed
         found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -109,3 +120,28 @@ def listening(host: str, port: int | None) -> socket.socket:
         found.setblocking(False)
         return found
     raise InvalidInput(f"cannot listen at {host}")
+
+
+DEFAULT_CHARACTER = "dragon"  # who is there when nobody was asked for
+
+
+async def open_all(session: Session, names: Iterable[str]) -> None:
+    """Open files and members of the cast; what is open already is not opened twice."""
+    from understudy import cast
+
+    wanted = list(names)
+    if not wanted and not session.document.characters:
+        wanted = [DEFAULT_CHARACTER]
+    for name in wanted:
+        path = Path(name)
+        is_cast = name in cast.names() and not path.exists()
+        origin = Origin(cast=name) if is_cast else Origin(path=str(path.resolve()))
+        known = [id for id, found in session.project.origins.items() if found == origin]
+        is_open = any(session.document.character(id) for id in known)
+        if is_model(name):  # a copy of it is kept under its name
+            is_open = path.stem in {entry.name for entry in session.document.models}
+        try:
+            if not is_open:
+                await open_origin(session, origin, name if is_cast else path.name)
+        except UnderstudyError as error:
+            session.emit(Notice("error", str(error), "The rest is open."))

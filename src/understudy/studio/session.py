@@ -1,52 +1,141 @@
-"""Session: one project, what is on stage, and the pages that look at it.
+"""One connected page: texts go out in order, frames only as fast as the page draws them.
+
+A page answers each frame that it has drawn. At most `WINDOW` frames are on their way; while they are, a newer frame
+replaces the one that waits, so a slow page drops frames and never falls behind.
+
+Session: one project, what is on stage, and the pages that look at it.
 
 Everything here runs in the server's loop; `emit` alone may be called from any thread.
+
+When Python looks for garbage: while something is opened, which takes long anyway, and not while somebody drags.
+
+A character and what is prepared for it are a hundred thousand objects, and to look through all of them takes 60 to 130
+ms: a gesture that met with that would stand still. What is open is set aside, until the next is opened.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import secrets
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.studio import frames, handling
-from understudy.studio.assets import Assets, Loaded
-from understudy.studio.client import Client
-from understudy.studio.document import Document, Driver
-from understudy.studio.jobs import Jobs
-from understudy.studio.messages.message import Event, wire
+from understudy.studio import registry, source
+from understudy.studio.assets import Assets, LoadedCharacter
+from understudy.studio.clock import StageClock
+from understudy.studio.document import Document, DocumentText, Driver, json_text
+from understudy.studio.jobs import JobQueue
+from understudy.studio.messages.message import Event, to_wire
 from understudy.studio.messages.shell import DocumentChanged, Notice
 from understudy.studio.project import Project
-from understudy.studio.source import Source
-from understudy.studio.telling import DocumentText, text_of
-from understudy.studio.ticker import Ticker
+from understudy.studio.source import PlaybackSource
 
 if TYPE_CHECKING:
-    from understudy.studio.safety import Folders
+    from understudy.studio.security import AllowedFolders
 
-SAVE_AFTER = 0.25  # seconds: where the playhead is may be that old after a kill; changes are saved at once
+MAX_FRAMES_IN_FLIGHT = 2  # one that is drawn and one that is on its way; more would only add delay
+MAX_WAITING_TEXTS = 2_000  # waiting; a page that takes none of them has gone
+
+
+@dataclass
+class FrameStream:
+    """Frames of one stream: the numbers on their way, and the newest that waits."""
+
+    in_flight: deque[int] = field(default_factory=deque)
+    waiting: tuple[int, bytes] | None = None
+
+
+class Client:
+    """What is to be sent to one page. `send_text` and `send_bytes` are the socket's."""
+
+    def __init__(
+        self, send_text: Callable[[str], Awaitable[None]], send_bytes: Callable[[bytes], Awaitable[None]]
+    ) -> None:
+        self._send_text, self._send_bytes = send_text, send_bytes
+        self._texts: deque[tuple[str, str]] = deque()  # kind, text
+        self._streams: dict[int, FrameStream] = {}
+        self._something = asyncio.Event()
+        self.lost = False
+        self.dropped = 0
+        self.sent_bytes = 0
+
+    def tell(self, kind: str, text: str) -> None:
+        """Send a text. A document that still waits is replaced by the newer one."""
+        if kind == "document":
+            self._texts = deque(each for each in self._texts if each[0] != kind)
+        self._texts.append((kind, text))
+        self.lost = self.lost or len(self._texts) > MAX_WAITING_TEXTS
+        self._something.set()
+
+    def takes(self, stream: int) -> bool:
+        """Whether a frame would be sent at once."""
+        found = self._streams.get(stream)
+        return not self.lost and (found is None or len(found.in_flight) < MAX_FRAMES_IN_FLIGHT)
+
+    def waits(self, stream: int) -> bool:
+        """Whether a frame is still here, which the next would replace."""
+        found = self._streams.get(stream)
+        return found is not None and found.waiting is not None
+
+    def show(self, stream: int, sequence: int, frame: bytes) -> None:
+        """Send a frame now, or in place of the one that waits."""
+        found = self._streams.setdefault(stream, FrameStream())
+        self.dropped += found.waiting is not None
+        found.waiting = (sequence, frame)
+        self._something.set()
+
+    def acknowledge(self, stream: int, sequence: int) -> None:
+        """The page has drawn a frame, and with it all before; numbers that were never sent mean nothing."""
+        found = self._streams.get(stream)
+        if found is None or sequence not in found.in_flight:
+            return
+        while found.in_flight and found.in_flight.popleft() != sequence:
+            pass
+        self._something.set()
+
+    async def run(self) -> None:
+        """Send what there is to send, until cancelled or lost."""
+        while not self.lost:
+            await self._something.wait()
+            self._something.clear()
+            while self._texts:
+                await self._send_text(self._texts.popleft()[1])
+            for found in list(self._streams.values()):
+                if found.waiting is None or len(found.in_flight) >= MAX_FRAMES_IN_FLIGHT:
+                    continue
+                sequence, frame = found.waiting
+                found.waiting = None
+                found.in_flight.append(sequence)
+                self.sent_bytes += len(frame)
+                await self._send_bytes(frame)
+
+
+SAVE_DELAY_SECONDS = 0.25  # seconds: where the playhead is may be that old after a kill; changes are saved at once
 
 
 class Session:
     """`document` is the truth; `change` is the one way to another. `source` drives the character on stage."""
 
-    def __init__(self, folder: str | Path, folders: Folders | None = None) -> None:
-        from understudy.studio.safety import Folders
+    def __init__(self, folder: str | Path, folders: AllowedFolders | None = None) -> None:
+        from understudy.studio.security import AllowedFolders
 
         self.id = secrets.token_hex(8)
         self.project = Project(folder)
         self.folder = self.project.folder
-        self.folders = folders or Folders()
+        self.folders = folders or AllowedFolders()
         self.history = self.project.reopen()
         self.assets = Assets(self.project)
-        self.jobs = Jobs(self.emit)
+        self.jobs = JobQueue(self.emit)
         self.clients: set[Client] = set()
-        self.source: Source | None = None
-        self.loaded: Loaded | None = None  # the character on stage
+        self.source: PlaybackSource | None = None
+        self.loaded: LoadedCharacter | None = None  # the character on stage
         self.parts: dict[str, Any] = {}  # what parts of the studio keep of a session, by their names
-        self.ticker = Ticker(self)
+        self.ticker = StageClock(self)
         self._sequences: dict[int, int] = {}
         self._text = DocumentText()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -70,7 +159,7 @@ class Session:
         try:
             await self.restage()
         except UnderstudyError as error:  # a file that has gone, say: the rest of the project is still there
-            self.history.adjust(self.document.staged(character="", driver="rest", drives="", playing=False))
+            self.history.adjust(self.document.with_stage(character="", driver="rest", drives="", playing=False))
             self.emit(Notice("error", str(error), "The project is open without it."))
 
     async def stop(self) -> None:
@@ -85,7 +174,7 @@ class Session:
 
     def change(self, document: Document, note: str) -> None:
         """One undo step: saved before anybody hears of it. `note` says what was done: `open walk.glb`."""
-        self.project.save_history(self.history.changed(document, note))
+        self.project.save_history(self.history.with_change(document, note))
         self._write(document)
         self.history.change(document, note)
         self._emit_document()
@@ -96,18 +185,18 @@ class Session:
             return
         self.history.adjust(document)
         if self._saving is None and self._loop is not None:
-            self._saving = self._loop.call_later(SAVE_AFTER, self._save_later)
+            self._saving = self._loop.call_later(SAVE_DELAY_SECONDS, self._save_later)
         self._emit_document()
 
     async def undo(self) -> str | None:
         """Take the last change back; returns its note."""
-        return await self._travelled(self.history.undo())
+        return await self._apply_history_step(self.history.undo())
 
     async def redo(self) -> str | None:
         """Make it again; returns its note."""
-        return await self._travelled(self.history.redo())
+        return await self._apply_history_step(self.history.redo())
 
-    async def _travelled(self, note: str | None) -> str | None:
+    async def _apply_history_step(self, note: str | None) -> str | None:
         if note is not None:
             self.project.save_history(self.history)
             self.save()
@@ -138,7 +227,7 @@ class Session:
         loop = self._loop
         if loop is None:
             return
-        text = wire(event)
+        text = to_wire(event)
         try:
             here = asyncio.get_running_loop() is loop
         except RuntimeError:
@@ -157,22 +246,22 @@ class Session:
         past, future = self.history.past, self.history.future
         undoes, redoes = past[-1][1] if past else "", future[-1][1] if future else ""
         rest = {"canUndo": bool(past), "canRedo": bool(future), "undoes": undoes, "redoes": redoes}
-        return f'{{"kind":"{DocumentChanged.kind}","document":{self._text.of(self.document)},{text_of(rest)[1:]}'
+        return f'{{"kind":"{DocumentChanged.kind}","document":{self._text.to_json(self.document)},{json_text(rest)[1:]}'
 
     def _emit_document(self) -> None:
         self._tell_all(DocumentChanged.kind, self.document_text())
 
-    def wanted(self, stream: int = frames.STAGE_STREAM) -> bool:
+    def wants_frame(self, stream: int = source.STAGE_STREAM) -> bool:
         """Whether some page would take a frame at once; if not, it need not be made."""
         return any(client.takes(stream) for client in self.clients)
 
     def send_frame(
-        self, form: int, time: float, a: int, b: int, payload: bytes | memoryview, stream: int = frames.STAGE_STREAM
+        self, form: int, time: float, a: int, b: int, payload: bytes | memoryview, stream: int = source.STAGE_STREAM
     ) -> int:
         """Show a frame on every page; returns its sequence number."""
         sequence = self._sequences.get(stream, 0) + 1
         self._sequences[stream] = sequence
-        frame = frames.framed(stream, sequence, form, time, a, b, payload)
+        frame = source.frame_message(stream, sequence, form, time, a, b, payload)
         for client in self.clients:
             client.show(stream, sequence, frame)
         return sequence
@@ -186,12 +275,12 @@ class Session:
         plays = driver != "rest" if playing is None else playing
         stage: dict[str, object] = {"character": character, "driver": driver, "drives": drives, "playing": plays}
         stage |= {"time": 0.0, "start": 0.0, "stop": None}
-        await self._stage(self.document.staged(**stage))
+        await self._stage(self.document.with_stage(**stage))
         if self.document.character(character) is not None:  # it may have been closed meanwhile
-            self.adjust(self.document.staged(**stage))  # of the document of now: others may have changed it
+            self.adjust(self.document.with_stage(**stage))  # of the document of now: others may have changed it
         await self._prepare()
 
-    async def staged(self) -> None:
+    async def wait_until_staged(self) -> None:
         """Wait until what is being put on stage is there: what is asked of the stage afterwards is asked of that."""
         if self._reviving is not None:
             await asyncio.wait([self._reviving])  # the stage of last time
@@ -209,9 +298,9 @@ class Session:
         async with self._staging:
             if document.character(stage.character) is None:
                 self.source = self.loaded = None
-                self.ticker.changed()
+                self.ticker.request_redraw()
                 return
-            maker = handling.maker_of(stage.driver)
+            maker = registry.source_maker(stage.driver)
             if maker is None:
                 raise InvalidInput(f"nothing here can drive a character by a {stage.driver}")
             loaded = await asyncio.to_thread(self.assets.get, stage.character)
@@ -219,10 +308,17 @@ class Session:
             source.seek(stage.time)
             await asyncio.to_thread(self.ticker.prepare, loaded)
             self.loaded, self.source = loaded, source
-            self.ticker.changed()
+            self.ticker.request_redraw()
 
     async def _prepare(self) -> None:
         """Let who is on stage get ready for what may be asked of it, while it is shown."""
         async with self._staging:
             if self.source is not None:
                 await asyncio.to_thread(self.source.prepare)
+
+
+def collect_and_freeze_garbage() -> None:
+    """Collect all garbage now, and look no more at what is left."""
+    gc.unfreeze()
+    gc.collect()
+    gc.freeze()

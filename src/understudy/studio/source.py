@@ -1,18 +1,48 @@
-"""Source: what drives the character on stage, a row of its rig at a time."""
+"""Binary frames: a header of 32 bytes, then float32, all little-endian.
+
+    u32 magic 'USF1' | u32 stream | u32 sequence | u32 form | f64 time (s) | u32 a | u32 b
+
+| form | a | b | payload |
+|---|---|---|---|
+| 1 joints | B | S | B matrices (3 rows of 4) world_from_joint, then S shape weights |
+| 2 vertices | V | 0 | V positions, of which the page makes the normals |
+| 3 crowd | characters | floats of each | rows |
+| 4 motion curves | N curves | F frames | see `studio.edit.paths` |
+| 5 graph | N columns | S samples | see `studio.edit.graph` |
+| 6 ghosts | N | words of each | N times (s), then N payloads of form 1 or 2, whichever the stage has |
+
+The streams are 0 the stage, 1 the crowd, 2 motion curves, 3 the graph editor, 4 ghosts.
+
+Source: what drives the character on stage, a row of its rig at a time.
+"""
 
 from __future__ import annotations
 
+import struct
 from typing import Protocol, runtime_checkable
 
 from understudy.character import Clip, Curves
+from understudy.character.rig import PosedRig
 from understudy.checks import Array
-from understudy.rig import PosedRig
 
-MOST_VALUES = 8_000_000  # that are laid at once: 64 MB
+FRAME_HEADER = struct.Struct("<IIIIdII")
+FRAME_MAGIC = 0x31465355
+JOINTS_FORM, VERTICES_FORM, CROWD_FORM, PATHS_FORM, GRAPH_FORM, GHOSTS_FORM = 1, 2, 3, 4, 5, 6
+STAGE_STREAM, CROWD_STREAM, PATHS_STREAM, GRAPH_STREAM, GHOSTS_STREAM = 0, 1, 2, 3, 4
+
+
+def frame_message(
+    stream: int, sequence: int, form: int, time: float, a: int, b: int, payload: bytes | memoryview
+) -> bytes:
+    """One frame as it goes over the wire."""
+    return b"".join((FRAME_HEADER.pack(FRAME_MAGIC, stream, sequence & 0xFFFFFFFF, form, time, a, b), payload))
+
+
+MAX_VALUES_PER_BLOCK = 8_000_000  # that are laid at once: 64 MB
 
 
 @runtime_checkable
-class Source(Protocol):
+class PlaybackSource(Protocol):
     """Something that moves on. `time` is where it is, seconds from its beginning; `duration` None where it never ends.
 
     `live` says that it goes on by itself and cannot be scrubbed: it ignores the loop and the range.
@@ -39,7 +69,7 @@ class Source(Protocol):
         ...
 
 
-class Sampled(Protocol):
+class RowSampler(Protocol):
     """Rows of a rig at any time."""
 
     def sample(self, times: list[float]) -> Array:
@@ -62,14 +92,14 @@ class ClipSource:
         loop: bool = True,
         start: float = 0.0,
         stop: float | None = None,
-        rows: Sampled | None = None,
+        rows: RowSampler | None = None,
     ) -> None:
         self.rig, self.animation = rig, animation
         self.rate = 24.0 if animation is None else float(animation.rate)
         self.duration: float | None = 0.0 if animation is None else float(animation.duration)
-        self._rows: Sampled | None = rows
+        self._rows: RowSampler | None = rows
         if rows is None and animation is not None:
-            self._rows = Rows(rig, animation)
+            self._rows = AnimationRows(rig, animation)
         self.time = 0.0
         self.bounds(loop, start, stop)
 
@@ -81,7 +111,7 @@ class ClipSource:
         self.start = min(max(start, 0.0), self.stop)
 
     @property
-    def ended(self) -> bool:
+    def has_ended(self) -> bool:
         """Whether it has played once to the end."""
         return not self.loop and self.time >= self.stop
 
@@ -111,7 +141,7 @@ class ClipSource:
         """Nothing: it is ready."""
 
 
-class Rows:
+class AnimationRows:
     """An animation as rows of a rig, at any time.
 
     Laying hundreds of channels takes 10 ms a frame, and all frames at once hardly longer than one: so all are laid at
@@ -121,7 +151,7 @@ class Rows:
     def __init__(self, rig: PosedRig, animation: Clip | Curves) -> None:
         self._rig, self._animation = rig, animation
         self._laid: Clip | None = None
-        if animation.frame_count * rig.channels.width <= MOST_VALUES:
+        if animation.frame_count * rig.channels.width <= MAX_VALUES_PER_BLOCK:
             self._laid = Clip(animation.name, rig.channels, rig.pose(animation), animation.rate)
 
     def sample(self, times: list[float]) -> Array:

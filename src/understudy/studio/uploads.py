@@ -15,22 +15,22 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput, UnderstudyError
-from understudy.opening import ENDING, is_model
-from understudy.studio.messages.shell import Notice, Opened
+from understudy.perform.model_character import MODEL_SUFFIX, is_model
+from understudy.studio.messages.shell import FileOpened, Notice
 from understudy.studio.project import Origin
-from understudy.studio.shell.opening import open_origin
+from understudy.studio.shell.open_file import open_origin
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData, UploadFile
 
     from understudy.studio.session import Session
 
-LARGEST = 512 << 20  # bytes of one upload in all
-MOST_FILES = 64
-LARGEST_PROJECT = 8 << 30  # bytes that uploads may take up in all
+MAX_UPLOAD_BYTES = 512 << 20  # bytes of one upload in all
+MAX_UPLOAD_FILES = 64
+MAX_ALL_UPLOADS_BYTES = 8 << 30  # bytes that uploads may take up in all
 # What a character's file may refer to: buffers, pictures, materials, skeletons. They are kept beside it, not opened.
-COMPANIONS = (".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga")
-RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+COMPANION_ENDINGS = (".bin", ".png", ".jpg", ".jpeg", ".webp", ".ktx2", ".mtl", ".tga")
+RESERVED_NAME_PATTERN = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
 
 
 def plain_name(name: str) -> str:
@@ -40,12 +40,14 @@ def plain_name(name: str) -> str:
     kept = "".join("_" if ord(c) < 32 or c in '<>:"/\\|?*\x7f' or "\ud800" <= c <= "\udfff" else c for c in last)
     stem, dot, ending = kept.strip(" .").rpartition(".")
     kept = f"{stem[:100]}{dot}{ending[:20]}"
-    if not stem or not ending or RESERVED.match(kept):
+    if not stem or not ending or RESERVED_NAME_PATTERN.match(kept):
         raise InvalidInput(f"{last[:60]!r} is not a name that a file can have here")
     return kept
 
 
-async def limited(stream: AsyncGenerator[bytes, None], most: int = LARGEST) -> AsyncGenerator[bytes, None]:
+async def limit_stream(
+    stream: AsyncGenerator[bytes, None], most: int = MAX_UPLOAD_BYTES
+) -> AsyncGenerator[bytes, None]:
     """The same stream, which ends in an error where it is longer than it may be."""
     count = 0
     async for block in stream:
@@ -55,7 +57,7 @@ async def limited(stream: AsyncGenerator[bytes, None], most: int = LARGEST) -> A
         yield block
 
 
-async def receive(session: Session, form: FormData) -> Opened:
+async def receive(session: Session, form: FormData) -> FileOpened:
     """Keep and open what a form brought."""
     found = [each for _, each in form.multi_items() if not isinstance(each, str)]
     if not found:
@@ -67,7 +69,7 @@ async def receive(session: Session, form: FormData) -> Opened:
         names = [await _keep(folder, each) for each in found]
         return await _open_all(session, folder, names)
     except BaseException:
-        if not _named(session, folder):
+        if not _is_in_document(session, folder):
             shutil.rmtree(folder, ignore_errors=True)
         raise
 
@@ -84,19 +86,19 @@ async def _keep(folder: Path, file: UploadFile) -> str:
     return name
 
 
-async def _open_all(session: Session, folder: Path, names: list[str]) -> Opened:
+async def _open_all(session: Session, folder: Path, names: list[str]) -> FileOpened:
     """Characters first, so that motion without one finds whom it moves; the first failure is told after the rest."""
     from understudy import formats
 
     readable = [name for name in names if formats.readable(name) or is_model(name)]
-    main = [name for name in readable if not name.lower().endswith(COMPANIONS)]
+    main = [name for name in readable if not name.lower().endswith(COMPANION_ENDINGS)]
     if any(name.lower().endswith(".amc") for name in main):  # an AMC brings its skeleton along
         main = [name for name in main if not name.lower().endswith(".asf")]
     if not main:
         known = ", ".join(sorted({ending for entry in formats.FORMATS for ending in entry.endings}))
         raise InvalidInput(f"{names[0]} cannot be opened; known are {known}")
-    main.sort(key=lambda name: (Path(name).suffix.lower() in (".csv", ".curves.json", ".json", ENDING), name))
-    opened: list[Opened] = []
+    main.sort(key=lambda name: (Path(name).suffix.lower() in (".csv", ".curves.json", ".json", MODEL_SUFFIX), name))
+    opened: list[FileOpened] = []
     failures: list[UnderstudyError] = []
     for number, name in enumerate(main):
         try:
@@ -109,10 +111,10 @@ async def _open_all(session: Session, folder: Path, names: list[str]) -> Opened:
     for failure in failures:
         session.emit(Notice("error", str(failure), "The other files are open."))
     characters = dict.fromkeys(id for each in opened for id in each.characters)
-    return Opened(tuple(characters), tuple(note for each in opened for note in each.notes))
+    return FileOpened(tuple(characters), tuple(note for each in opened for note in each.notes))
 
 
-def _named(session: Session, folder: Path) -> bool:
+def _is_in_document(session: Session, folder: Path) -> bool:
     """Whether the document came to know a file of this folder."""
     known = {each.file for each in session.project.origins.values()}
     return any(file.startswith(f"files/{folder.name}/") for file in known)
@@ -120,5 +122,7 @@ def _named(session: Session, folder: Path) -> bool:
 
 def _refuse_full(folder: Path, more: int) -> None:
     used = sum(place.stat().st_size for place in folder.rglob("*") if place.is_file())
-    if used + more > LARGEST_PROJECT:
-        raise InvalidInput(f"a project should hold at most {LARGEST_PROJECT >> 30} GB of files; start another one")
+    if used + more > MAX_ALL_UPLOADS_BYTES:
+        raise InvalidInput(
+            f"a project should hold at most {MAX_ALL_UPLOADS_BYTES >> 30} GB of files; start another one"
+        )

@@ -7,7 +7,7 @@ from tests.cast.dragon import shipped
 
 from assets.dragon.controls import LATTICE_GAIN, dragon_controls, lattice
 from assets.dragon.measures import JOINTS, SCALE
-from understudy.deform import lattice as deform
+from understudy.character.skinning import lattice as deform
 
 
 def test_three_controls_a_point() -> None:
@@ -21,7 +21,7 @@ def test_three_controls_a_point() -> None:
 def test_points_stand_where_their_names_say() -> None:
     controls = dragon_controls()
     cage = lattice(controls)
-    places = deform.places(cage.low, cage.high, cage.counts).reshape(-1, 3) / SCALE + JOINTS["Head"][1]
+    places = deform.lattice_points(cage.low, cage.high, cage.counts).reshape(-1, 3) / SCALE + JOINTS["Head"][1]
     at = {controls.names[c]: places[p] for c, p in zip(cage.control, cage.point)}
     assert abs(at["lattice.nose_tip_mid_x"][0]) < 1e-9
     assert at["lattice.chin_mid_in_y.L"][0] > 0 > at["lattice.chin_mid_in_y.R"][0]

@@ -68,7 +68,7 @@ def test_names_that_animators_rely_on(name: str) -> None:
 
 def test_a_fine_place_makes_a_control_a_direction_and_side() -> None:
     made = sum(len(place.controls) * (1 + place.sided) for place in fine_places())
-    assert made == len(dragon_controls().of_layer("fine"))
+    assert made == len(dragon_controls().indices_in_layer("fine"))
 
 
 def test_a_row_with_too_few_columns_is_refused_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

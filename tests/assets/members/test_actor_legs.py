@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from assets.members.actor_motion import leg_of
 from assets.members.actor_steps import HEEL_LENGTH, Leg, placed, reached, soft_least, solved
 from assets.members.skeletons import actor_skeleton
-from understudy.maths import linear, quaternion
+from understudy.maths import quaternion, vector
 
 LEFT = leg_of(actor_skeleton(), "Left")
 angles = st.floats(-50.0, 70.0)
@@ -58,9 +58,9 @@ def test_a_leg_ends_at_the_ankle_and_its_knee_points_where_it_is_told(
     thigh, shin = solved(LEFT, hip, ankle, pointing)
     knee = quaternion.rotate(thigh, LEFT.thigh)
     assert np.allclose(knee + quaternion.rotate(shin, LEFT.shin), ankle, atol=1e-9)
-    along = linear.normalise(ankle)
-    aside = knee - along * linear.dot(knee, along)[:, None]
-    assert linear.dot(aside, pointing)[0] > -1e-9
+    along = vector.normalise(ankle)
+    aside = knee - along * vector.dot(knee, along)[:, None]
+    assert vector.dot(aside, pointing)[0] > -1e-9
 
 
 def test_what_is_out_of_reach_comes_nearer_and_what_is_not_stays() -> None:

@@ -123,9 +123,9 @@ def test_controls_that_a_mirror_turns_are_those_of_the_sides() -> None:
     controls = actor_controls()
     row = controls.rest.copy()
     row[controls.index("hips.turn")], row[controls.index("arms.swing.L")] = 20.0, 50.0
-    seen = controls.mirrored(row)
+    seen = controls.mirror_pose(row)
     assert seen[controls.index("hips.turn")] == -20 and seen[controls.index("arms.swing.R")] == 50
-    assert np.array_equal(controls.mirrored(seen), row)
+    assert np.array_equal(controls.mirror_pose(seen), row)
 
 
 def test_a_mirrored_performance_is_the_mirror_image() -> None:
@@ -137,7 +137,7 @@ def test_a_mirrored_performance_is_the_mirror_image() -> None:
     for name in ("feet.turn.L", "feet.turn.R"):
         row[controls.index(name)] *= 0.05
     places = []
-    for each in (row, controls.mirrored(row)):
+    for each in (row, controls.mirror_pose(row)):
         found = performed({n: np.array([v]) for n, v in zip(controls.names, each)}, BODY, RATE)
         local = BODY.translations.copy()
         local[0] = found.places[0]

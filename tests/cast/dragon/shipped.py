@@ -9,9 +9,9 @@ import numpy as np
 from assets.dragon import measures
 from understudy import cast
 from understudy.cast import archive
-from understudy.character import Character, Layers
+from understudy.character import Character, RigLayers
 from understudy.character.controls import Controls
-from understudy.rig.layered import LayeredRig
+from understudy.character.rig.layered import LayeredRig
 
 
 @cache
@@ -23,7 +23,7 @@ def dragon() -> Character:
     return rig().character
 
 
-def layers() -> Layers:
+def layers() -> RigLayers:
     return rig().layers
 
 

@@ -79,7 +79,7 @@ def test_every_control_moves_something_that_is_seen() -> None:
 def test_left_and_right_are_mirror_images() -> None:
     controls, rng = shipped.controls(), np.random.default_rng(0)
     rows = controls.clip(controls.rest + 0.15 * rng.normal(size=(4, len(controls))) * (controls.high - controls.low))
-    own, image = shipped.rig().vertices(rows), shipped.rig().vertices(controls.mirrored(rows))
+    own, image = shipped.rig().vertices(rows), shipped.rig().vertices(controls.mirror_pose(rows))
     expected = own[:, shipped.mirror()] * np.float32([-1, 1, 1])
     kept = shipped.has_image()
     # 1e-6 m: single precision at 0.7 m; vertices that share a place at rest (the lids' corners) may exchange images

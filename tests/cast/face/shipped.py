@@ -9,8 +9,8 @@ import numpy as np
 from assets.face import measures
 from understudy import cast
 from understudy.character import Asset, Character, Mesh
-from understudy.formats.arkit_names import WEIGHTS
-from understudy.rig import DirectRig
+from understudy.character.rig import DirectRig
+from understudy.formats.arkit_names import SHAPE_NAMES
 
 
 @cache
@@ -60,5 +60,5 @@ def piece(name: str) -> slice:
 
 def marks_moved(**weights: float) -> np.ndarray:
     """(68,) how far each landmark goes."""
-    moved = sum(weight * deltas()[WEIGHTS.index(name)][cast.FACE_LANDMARKS] for name, weight in weights.items())
+    moved = sum(weight * deltas()[SHAPE_NAMES.index(name)][cast.FACE_LANDMARKS] for name, weight in weights.items())
     return np.linalg.norm(moved, axis=1)

@@ -11,7 +11,7 @@ from assets.face import measures, parts
 from assets.sculpting import geometry
 from understudy import cast
 from understudy.cast import FACE_LANDMARKS
-from understudy.formats.arkit_names import WEIGHTS
+from understudy.formats.arkit_names import SHAPE_NAMES
 
 
 def _mirror(name: str) -> np.ndarray:
@@ -29,9 +29,9 @@ def test_the_file_is_small() -> None:
 
 
 def test_shapes_are_those_of_arkit_in_one_set() -> None:
-    assert shipped.face().shapes == {"Face": WEIGHTS}
+    assert shipped.face().shapes == {"Face": SHAPE_NAMES}
     moved = np.abs(shipped.deltas()).max(axis=(1, 2))
-    assert (moved > 0.004).all(), [WEIGHTS[i] for i in np.flatnonzero(moved <= 0.004)]
+    assert (moved > 0.004).all(), [SHAPE_NAMES[i] for i in np.flatnonzero(moved <= 0.004)]
     assert moved.max() < 0.35
 
 
@@ -49,16 +49,16 @@ def test_counts() -> None:
 @pytest.mark.parametrize("name", ["Skin", "Lids", "Eyes"])
 def test_a_right_shape_is_the_mirror_image_of_its_left_one(name: str) -> None:
     twin, own = _mirror(name), shipped.piece(name)
-    for number, shape in enumerate(WEIGHTS):
+    for number, shape in enumerate(SHAPE_NAMES):
         left = shape.replace("Right", "Left") if shape.endswith("Right") else shape
-        image = shipped.deltas()[WEIGHTS.index(left), own][twin] * [-1, 1, 1]
+        image = shipped.deltas()[SHAPE_NAMES.index(left), own][twin] * [-1, 1, 1]
         if not shape.endswith("Left"):
             assert np.allclose(shipped.deltas()[number, own], image, atol=2e-5), shape
 
 
 def test_left_shapes_stay_on_the_left() -> None:
     own = shipped.rest()[shipped.piece("Skin")]
-    for number, shape in enumerate(WEIGHTS):
+    for number, shape in enumerate(SHAPE_NAMES):
         if shape.endswith("Left") and shape not in ("mouthLeft", "jawLeft"):
             moved = np.linalg.norm(shipped.deltas()[number, shipped.piece("Skin")], axis=1)
             assert moved[own[:, 0] < -measures.CORNER_X / 2].max(initial=0) < 1e-6, shape
@@ -76,7 +76,7 @@ def test_lids_stay_outside_the_eye_on_their_whole_way(side: float) -> None:
     steps = {f"eyeBlink{name}": 1.0, f"eyeSquint{name}": 1.0, f"eyeLookDown{name}": 1.0, f"eyeWide{name}": 1.0}
     for shape, most in steps.items():
         for weight in np.linspace(0, most, 9):
-            places = rest + weight * shipped.deltas()[WEIGHTS.index(shape), own]
+            places = rest + weight * shipped.deltas()[SHAPE_NAMES.index(shape), own]
             assert np.linalg.norm(places[chosen] - eye, axis=1).min() > measures.EYE_RADIUS, (shape, weight)
 
 
@@ -92,20 +92,20 @@ def test_turning_an_eye_keeps_it_a_sphere_at_the_end_of_its_way() -> None:
     rest = shipped.rest()[own]
     left = rest[:, 0] > 0
     for shape in ("eyeLookUpLeft", "eyeLookDownLeft", "eyeLookInLeft", "eyeLookOutLeft"):
-        places = (rest + shipped.deltas()[WEIGHTS.index(shape), own])[left]
+        places = (rest + shipped.deltas()[SHAPE_NAMES.index(shape), own])[left]
         away = np.linalg.norm(places - measures.EYE, axis=1)
         assert np.allclose(away, measures.EYE_RADIUS, atol=1e-4)
 
 
 def test_the_jaw_takes_lower_teeth_and_tongue_along_and_leaves_the_brows() -> None:
-    opened = shipped.deltas()[WEIGHTS.index("jawOpen")]
+    opened = shipped.deltas()[SHAPE_NAMES.index("jawOpen")]
     assert np.linalg.norm(opened[shipped.piece("Tongue")], axis=1).min() > 0.03
     assert not opened[shipped.piece("Hairs")].any() and not opened[shipped.piece("Eyes")].any()
 
 
 def test_mouth_close_brings_the_lips_of_an_open_jaw_together() -> None:
-    opened = shipped.deltas()[WEIGHTS.index("jawOpen")]
-    closed = opened + shipped.deltas()[WEIGHTS.index("mouthClose")]
+    opened = shipped.deltas()[SHAPE_NAMES.index("jawOpen")]
+    closed = opened + shipped.deltas()[SHAPE_NAMES.index("mouthClose")]
     upper, lower = FACE_LANDMARKS[62], FACE_LANDMARKS[66]
 
     def gap(moved: np.ndarray) -> float:

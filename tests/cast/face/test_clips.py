@@ -14,7 +14,7 @@ from understudy.cast import sheet_library
 from understudy.cast.dope_sheet.sheet import Sheet
 from understudy.cast.sheet_library import face_controls, face_shape_of
 from understudy.character import Curves
-from understudy.formats.arkit_names import WEIGHTS
+from understudy.formats.arkit_names import SHAPE_NAMES
 
 SHEETS = {sheet.name: sheet for sheet in sheet_library.face_sheets()}
 ALIKE = 0.35
@@ -70,7 +70,7 @@ def test_the_peak_is_where_the_face_is_furthest_from_neutral() -> None:
 def test_no_eye_is_shut_at_a_peak_by_a_blink() -> None:
     for c in curves():
         shut = weights(c.name)[
-            round(c.moments["peak"] * c.rate), [WEIGHTS.index(f"eyeBlink{s}") for s in ("Left", "Right")]
+            round(c.moments["peak"] * c.rate), [SHAPE_NAMES.index(f"eyeBlink{s}") for s in ("Left", "Right")]
         ]
         assert shut.max() < 0.7, c.name
 
@@ -88,8 +88,8 @@ def test_no_take_is_another_one_mirrored_or_retimed() -> None:
 
 
 def test_peaks_are_asymmetric_by_design() -> None:
-    left = [i for i, name in enumerate(WEIGHTS) if name.endswith("Left") and name not in ("jawLeft", "mouthLeft")]
-    right = [WEIGHTS.index(WEIGHTS[i].replace("Left", "Right")) for i in left]
+    left = [i for i, name in enumerate(SHAPE_NAMES) if name.endswith("Left") and name not in ("jawLeft", "mouthLeft")]
+    right = [SHAPE_NAMES.index(SHAPE_NAMES[i].replace("Left", "Right")) for i in left]
     sided = [np.abs(weights(c.name)[:, left] - weights(c.name)[:, right]).max() for c in curves()]
     assert min(sided) > 0.03
     contempt = [s for c, s in zip(curves(), sided) if c.labels == ("contempt",)]
@@ -98,8 +98,8 @@ def test_peaks_are_asymmetric_by_design() -> None:
 
 def test_brows_leave_no_later_than_the_mouth_in_surprise() -> None:
     """Leaving is a tenth of the region's own largest sum; in the startle, which winces first, both leave together."""
-    brows = [i for i, name in enumerate(WEIGHTS) if name.startswith("brow")]
-    mouth = [i for i, name in enumerate(WEIGHTS) if name.startswith(("mouth", "jawOpen"))]
+    brows = [i for i, name in enumerate(SHAPE_NAMES) if name.startswith("brow")]
+    mouth = [i for i, name in enumerate(SHAPE_NAMES) if name.startswith(("mouth", "jawOpen"))]
     for c in curves():
         if c.labels == ("surprise",):
             totals = [weights(c.name)[:, region].sum(axis=1) for region in (brows, mouth)]
@@ -110,7 +110,9 @@ def test_brows_leave_no_later_than_the_mouth_in_surprise() -> None:
 def test_a_stranger_tells_the_labels_from_the_peaks() -> None:
     """Nearest mean of the other takes' peaks, leave one out: labels are in the data, not only in the names."""
     peaks = np.array([weights(c.name)[round(c.moments["peak"] * c.rate)] for c in curves()])
-    peaks = np.delete(peaks, [i for i, name in enumerate(WEIGHTS) if name.startswith(("eyeLook", "eyeBlink"))], axis=1)
+    peaks = np.delete(
+        peaks, [i for i, name in enumerate(SHAPE_NAMES) if name.startswith(("eyeLook", "eyeBlink"))], axis=1
+    )
     labels = np.array([c.labels[0] for c in curves()])
     right = 0
     for i, label in enumerate(labels):
@@ -121,5 +123,5 @@ def test_a_stranger_tells_the_labels_from_the_peaks() -> None:
 
 
 def test_controls_are_the_52_weights_once_each() -> None:
-    assert sorted(face_shape_of().values()) == sorted(WEIGHTS)
+    assert sorted(face_shape_of().values()) == sorted(SHAPE_NAMES)
     assert len(face_controls()) == 55

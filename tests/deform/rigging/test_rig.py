@@ -4,17 +4,14 @@ import itertools
 
 import numpy as np
 import pytest
-from tests.deform.automatic.shapes import box, joined
+from tests.deform.rigging.shapes import box, joined
 
 from understudy.checks import Array
-from understudy.deform.automatic import automatic_weights
-from understudy.deform.automatic.solid import Solid
-from understudy.deform.rigging import TEMPLATES, automatic_rig
-from understudy.deform.rigging.confidence import distinctness, stance
-from understudy.deform.rigging.embedding import Ways, _place, boxed, embed
-from understudy.deform.rigging.medial import Medial
-from understudy.deform.rigging.refining import Cost, unfolded
-from understudy.deform.rigging.rig import turned
+from understudy.deform.rigging import TEMPLATES, automatic_rig, automatic_weights
+from understudy.deform.rigging.embedding import MedialSpheres, ShortestPaths, _place, embed, fit_to_box
+from understudy.deform.rigging.refine import RefinementCost, unfold_skeleton
+from understudy.deform.rigging.rig import distinctness, quarter_turn_matrix, stance
+from understudy.deform.rigging.surface import VoxelSolid
 from understudy.errors import InvalidInput
 
 ARMS_OUT = (box([0.1, 1.3, -0.06], [0.85, 1.42, 0.06]), box([-0.85, 1.3, -0.06], [-0.1, 1.42, 0.06]))
@@ -66,9 +63,11 @@ def test_arms_that_hang_are_found() -> None:
 def test_two_legs_in_one_are_not_believed() -> None:
     """A biped has no four legs, so a quadruped's go where there are others already, or not down to the ground."""
     vertices, triangles = person()
-    medial = Medial.of(Solid.of(vertices, triangles, 32))
+    medial = MedialSpheres.from_solid(VoxelSolid.from_surface(vertices, triangles, 32))
     biped, quadruped = TEMPLATES["biped"], TEMPLATES["quadruped"]
-    own, other = (unfolded(t, embed(t, medial, vertices), medial, boxed(t, vertices)) for t in (biped, quadruped))
+    own, other = (
+        unfold_skeleton(t, embed(t, medial, vertices), medial, fit_to_box(t, vertices)) for t in (biped, quadruped)
+    )
     assert distinctness(biped, own, medial) == 1.0 and stance(biped, own, medial) == 1.0
     assert distinctness(quadruped, other, medial) * stance(quadruped, other, medial) < 0.75
 
@@ -83,8 +82,8 @@ def test_the_sides_are_mirror_images(rig) -> None:
 
 def test_a_person_who_looks_elsewhere_is_turned_back(rig) -> None:
     vertices, triangles = person()
-    side = automatic_rig(vertices @ turned(1), triangles, "biped", "+x")
-    np.testing.assert_allclose(side.places, rig.places @ turned(1), atol=0.05)
+    side = automatic_rig(vertices @ quarter_turn_matrix(1), triangles, "biped", "+x")
+    np.testing.assert_allclose(side.places, rig.places @ quarter_turn_matrix(1), atol=0.05)
 
 
 def test_the_skeleton_and_its_weights_fit_together(rig) -> None:
@@ -98,30 +97,30 @@ def test_the_skeleton_and_its_weights_fit_together(rig) -> None:
 def test_the_embedding_is_the_best_of_all() -> None:
     """Against every embedding of a template with four key joints, in few spheres."""
     vertices, triangles = person()
-    medial = Medial.of(Solid.of(vertices, triangles, 24), most=6)
+    medial = MedialSpheres.from_solid(VoxelSolid.from_surface(vertices, triangles, 24), most=6)
     template = TEMPLATES["fish"]
-    wanted = boxed(template, vertices)
+    wanted = fit_to_box(template, vertices)
     size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     keys = [int(key) for key in template.keys]
     places = {key: _place(template, medial, vertices, wanted, key, size) for key in keys}
-    every = Ways.of(medial, size)
-    ways = {key: every.cost(wanted, template.above(key), key) for key in keys if template.above(key) >= 0}
+    every = ShortestPaths.from_medial(medial, size)
+    ways = {key: every.cost(wanted, template.key_ancestor(key), key) for key in keys if template.key_ancestor(key) >= 0}
     best = np.inf
     for spheres in itertools.product(range(len(medial.centres)), repeat=len(keys)):
         at = dict(zip(keys, spheres))
         cost = sum(places[key][at[key]] for key in keys)
-        cost += sum(way[at[template.above(key)], at[key]] for key, way in ways.items())
+        cost += sum(way[at[template.key_ancestor(key)], at[key]] for key, way in ways.items())
         best = min(best, cost)
     assert embed(template, medial, vertices).cost * len(keys) == pytest.approx(best)
 
 
 def test_the_gradient_of_the_refinement() -> None:
     vertices, triangles = person()
-    medial = Medial.of(Solid.of(vertices, triangles, 32))
+    medial = MedialSpheres.from_solid(VoxelSolid.from_surface(vertices, triangles, 32))
     template = TEMPLATES["biped"]
-    wanted = boxed(template, vertices)
-    start = unfolded(template, embed(template, medial, vertices), medial, wanted)
-    cost = Cost(template, start, medial, 0.0)
+    wanted = fit_to_box(template, vertices)
+    start = unfold_skeleton(template, embed(template, medial, vertices), medial, wanted)
+    cost = RefinementCost(template, start, medial, 0.0)
     random = np.random.default_rng(1)
     x = (start + random.normal(scale=0.02, size=start.shape)).ravel()
     value, gradient = cost(x)

@@ -24,16 +24,16 @@ from understudy.character import (
     Skin,
 )
 from understudy.character.curve import LINEAR, STEP
+from understudy.character.rig.direct import DirectRig
 from understudy.formats import gltf
 from understudy.maths import quaternion
-from understudy.rig.direct import DirectRig
 
 
 def skeleton(rng: np.random.Generator, joints: int) -> Skeleton:
     parents = [int(rng.integers(-1, j)) for j in range(joints)]
     parents[0] = -1
     rotations = quaternion.normalise(rng.normal(size=(joints, 4)))
-    return Skeleton.sorted(
+    return Skeleton.from_unsorted(
         [f"j{j}" for j in range(joints)],
         parents,
         rng.normal(size=(joints, 3)),

@@ -9,8 +9,8 @@ import pytest
 from tests.data_folder import DATA, data_files
 
 from understudy.character import Asset, Character
+from understudy.character.rig.direct import DirectRig
 from understudy.formats import gltf
-from understudy.rig.direct import DirectRig
 
 FILES = [*data_files("gltf_*/*.glb"), *data_files("gltf_*/*.gltf")]
 
@@ -59,7 +59,7 @@ def check_motion(asset: Asset, again: Asset, before: Character, after: Character
     rig, rig_again = DirectRig(before), DirectRig(after)
     for a, b in zip(asset.curves, again.curves):
         assert a.channels == b.channels and a.rate == b.rate and a.labels == b.labels
-        if len(rig.unmatched(a.channels)) == len(a.channels):
+        if len(rig.unmatched_channels(a.channels)) == len(a.channels):
             continue
         frames = a.frame_times()
         rows, rows_again = rig.pose(a, frames), rig_again.pose(b, frames)

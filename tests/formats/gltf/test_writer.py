@@ -27,10 +27,10 @@ from understudy.character import (
     Texture,
 )
 from understudy.character.curve import BEZIER, LINEAR
+from understudy.character.rig.direct import DirectRig
 from understudy.errors import Unsupported
 from understudy.formats import gltf
 from understudy.maths import euler, quaternion
-from understudy.rig.direct import DirectRig
 
 TRIANGLE = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
 CORNERS = [[0, 1, 2]]

@@ -20,8 +20,8 @@ from understudy.character import (
     Texture,
 )
 from understudy.character.curve import LINEAR, STEP
+from understudy.character.rig.direct import DirectRig
 from understudy.maths import quaternion, transform
-from understudy.rig.direct import DirectRig
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b55"

@@ -8,8 +8,8 @@ from tests.formats.usd.cases import random_character
 
 from understudy.character import Asset, Channel, Curve, Curves
 from understudy.character.curve import BEZIER, LINEAR, STEP
+from understudy.character.rig import DirectRig
 from understudy.formats import read, write
-from understudy.rig import DirectRig
 
 pytest.importorskip("pxr")
 from pxr import Usd, UsdSkel
@@ -85,7 +85,7 @@ def test_usd_itself_evaluates_the_same_curve(tmp_path):
     prim = next(prim for prim in stage.Traverse() if prim.IsA(UsdSkel.Animation))
     times = np.linspace(0, 1, 101)
     wanted = curve.sample(times)
-    for attribute in prim.GetPropertiesInNamespace(splines.PREFIX):
+    for attribute in prim.GetPropertiesInNamespace(splines.ATTRIBUTE_PREFIX):
         if attribute.GetCustomDataByKey("understudy:kind") == "euler":
             place = attribute.GetCustomDataByKey("understudy:place")
             values = [attribute.GetSpline().Eval(float(time) * 25) for time in times]
@@ -115,7 +115,7 @@ def test_splines_taken_apart_are_left_out(tmp_path):
     write(before, path)
     stage = Usd.Stage.Open(str(path))
     prim = next(prim for prim in stage.Traverse() if prim.IsA(UsdSkel.Animation))
-    for attribute in prim.GetPropertiesInNamespace(splines.PREFIX):
+    for attribute in prim.GetPropertiesInNamespace(splines.ATTRIBUTE_PREFIX):
         if attribute.GetCustomDataByKey("understudy:column") == "x":
             spline = attribute.GetSpline()
             spline.RemoveKnot(0.0)
@@ -162,7 +162,7 @@ def test_without_splines_the_samples_are_all(tmp_path, monkeypatch):
     path = tmp_path / "file.usda"
     notes = write(animated(), path)
     assert not any("splines" in note for note in notes)
-    assert splines.PREFIX not in path.read_text()
+    assert splines.ATTRIBUTE_PREFIX not in path.read_text()
     monkeypatch.setattr(splines, "AVAILABLE", True)
     assert all((c.segments != BEZIER).all() for c in read(path).curves[0].curves)
 

@@ -9,7 +9,7 @@ from tests.formats.usd.cases import posed, random_asset, random_shapes
 
 from understudy.errors import UnderstudyError
 from understudy.formats import read, write
-from understudy.formats.usd.frame import Frame
+from understudy.formats.usd.context import UnitFrame
 
 pytest.importorskip("pxr")
 from pxr import Usd, UsdGeom, UsdSkel, Vt
@@ -19,7 +19,7 @@ from pxr import Usd, UsdGeom, UsdSkel, Vt
 def test_baked_files_of_openusd(name, root):
     asset = read(data_file(f"usd_openusd/{name}.usda"))
     baked = Usd.Stage.Open(str(data_file(f"usd_openusd/{name}.baked.usda")))
-    frame = Frame(UsdGeom.GetStageMetersPerUnit(baked), UsdGeom.GetStageUpAxis(baked) == "Z")
+    frame = UnitFrame(UsdGeom.GetStageMetersPerUnit(baked), UsdGeom.GetStageUpAxis(baked) == "Z")
     codes = np.arange(baked.GetStartTimeCode(), baked.GetEndTimeCode() + 1)
     vertices = posed(asset, asset.curves[0], codes / baked.GetTimeCodesPerSecond())[1]
     start = 0

@@ -107,7 +107,7 @@ def test_a_package_that_did_not_fit_is_not_called_written(tmp_path):
 import resource
 from pathlib import Path
 from understudy.errors import Unsupported
-from understudy.formats.usd.write_asset import _pack
+from understudy.formats.usd.writer import _pack
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 try:
     _pack(Path({str(tmp_path / "x.usdz")!r}), Path({str(tmp_path)!r}), ["layer.usda"])

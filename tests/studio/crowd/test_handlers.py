@@ -13,9 +13,9 @@ import pytest
 from tests.learned import lamp_model
 from tests.studio.talking import Page, Refused, Studio
 
-from understudy.studio.crowd.running import crowd_of
+from understudy.studio.crowd.crowd import crowd_of
 from understudy.studio.document import ModelEntry
-from understudy.studio.frames import CROWD, CROWD_STREAM
+from understudy.studio.source import CROWD_FORM, CROWD_STREAM
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_gathered_seen_and_gone(staged: Studio, page: Page) -> None:
         data = found.read()
     header = json.loads(data[4 : 4 + struct.unpack_from("<I", data)[0]])
     frame = crowd_frame(page, 5)
-    assert frame.form == CROWD and frame.b == 12 * len(header["bones"]) + header["weights"]
+    assert frame.form == CROWD_FORM and frame.b == 12 * len(header["bones"]) + header["weights"]
     first = np.frombuffer(frame.payload, np.float32).reshape(5, -1)
     assert np.isfinite(first).all()
     later = np.frombuffer(crowd_frame(page, 5).payload, np.float32).reshape(5, -1)

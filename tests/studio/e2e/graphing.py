@@ -9,7 +9,7 @@ import numpy as np
 from tests.studio.e2e.running import Studio
 
 from understudy.checks import Array
-from understudy.studio import frames
+from understudy.studio import source
 
 PATIENCE = 30.0  # seconds
 CLIPS = {"robot": "flight", "acrobat": "bow", "chain": "turns"}  # the first of each character
@@ -49,7 +49,7 @@ class GraphPage:
     def stage(self) -> Array:
         """The numbers of that frame."""
         script = "start => window.lastFrame ? [...new Float32Array(window.lastFrame, start)] : []"
-        return np.array(self.ask(script, frames.HEADER.size), np.float32)
+        return np.array(self.ask(script, source.FRAME_HEADER.size), np.float32)
 
     def ask(self, script: str, *arguments: Any) -> Any:
         """What a function of the page gives."""

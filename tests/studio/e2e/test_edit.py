@@ -16,9 +16,10 @@ from tests.data_folder import data_file
 from tests.studio.e2e.running import Studio
 from tests.studio.talking import Page as Talk
 
-from understudy import formats, rig
-from understudy.keyframes.goals import Point
-from understudy.keyframes.wishes import path_of
+from understudy import formats
+from understudy.character import rig
+from understudy.edit.goals import Point
+from understudy.edit.solver.objective_terms import path_of
 
 PAW = "b_RightHand_08"
 OTHERS = ("b_LeftHand_011", "b_LeftFoot02_018", "b_RightFoot02_022")
@@ -110,7 +111,7 @@ def exported(studio: Studio, folder: Path, joint: str) -> np.ndarray:
         told = Talk(socket).ask("export", what="edit", target=entry["id"], format="glb")
     (folder / "edited.glb").write_bytes(httpx.get(studio.address.rstrip("/") + told["url"]).content)
     asset = formats.read(folder / "edited.glb")
-    return path_of(rig.of(asset.characters[0]), asset.curves[0], [Point(joint)], np.array(TIMES))[:, 0]
+    return path_of(rig.rig_of(asset.characters[0]), asset.curves[0], [Point(joint)], np.array(TIMES))[:, 0]
 
 
 def test_a_paw_is_dragged_and_the_others_stay(

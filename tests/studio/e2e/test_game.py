@@ -11,8 +11,7 @@ import pytest
 from tests.studio.e2e.running import Studio
 from tests.studio.game.learned_project import learned_project
 
-from understudy.studio.game.board import CLAW, EMBER, FREE, Board, completing, free
-from understudy.studio.game.opponent import best
+from understudy.studio.game.rules import CLAW, EMBER, FREE, Board, best_squares, completing_squares, free_squares
 
 WHOSE = {"free": FREE, "yours": CLAW}
 WAIT = 60_000  # ms: a busy machine draws few frames, and the game waits for the performance
@@ -102,13 +101,17 @@ def play(page: Any, choose: Callable[[Board], int], move: Callable[[Any, int], N
 
 
 def careful(now: Board) -> int:
-    return best(now, CLAW)[0]
+    return best_squares(now, CLAW)[0]
 
 
 def careless(now: Board) -> int:
     """Never a line of one's own, never in the way of the other's."""
-    kept = [square for square in free(now) if square not in (*completing(now, CLAW), *completing(now, EMBER))]
-    return (kept or list(free(now)))[-1]
+    kept = [
+        square
+        for square in free_squares(now)
+        if square not in (*completing_squares(now, CLAW), *completing_squares(now, EMBER))
+    ]
+    return (kept or list(free_squares(now)))[-1]
 
 
 def test_a_game_is_won_by_pointer(begin: Callable[..., Any], shot: Callable[[Any, str], Path]) -> None:

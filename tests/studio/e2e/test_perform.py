@@ -13,8 +13,9 @@ from tests.data_folder import data_file
 from tests.judges.gltf_validator import validate
 from tests.studio.e2e.running import Studio
 
-from understudy import formats, rig
-from understudy.studio.perform import takes
+from understudy import formats
+from understudy.character import rig
+from understudy.studio.perform import recording
 
 LEARNED = ("Idle", "Wave", "Yes")
 
@@ -118,11 +119,11 @@ def test_a_take_is_recorded_scrubbed_and_exported_as_it_was_shown(robot: Studio,
     (verdict,) = validate([path])
     assert verdict.errors == 0, verdict
     (kept,) = (robot.project / "takes").glob("*.npz")
-    recorded = takes.read(kept, "take 1")
+    recorded = recording.read_take(kept, "take 1")
     assert recorded.rate == 60 and len(recorded.rows) > 30
-    here = rig.of(formats.read(data_file("gltf_threejs/RobotExpressive.glb")).character())
+    here = rig.rig_of(formats.read(data_file("gltf_threejs/RobotExpressive.glb")).character())
     asset = formats.read(path)
-    there = rig.of(asset.character())
+    there = rig.rig_of(asset.character())
     back = there.pose(asset.animations[0])
     assert len(back) == len(recorded.rows)
     some = [0, len(back) // 2, len(back) - 1]

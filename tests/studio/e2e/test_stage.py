@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.character.rig.layered_character import character as layered_character
 from tests.data_folder import data_file
-from tests.rig.layered_character import character as layered_character
 from tests.studio.e2e.running import Studio
-from tests.studio.stage.puppets import puppet, random_rows
-from tests.studio.stage.reading import Described
+from tests.studio.viewport.puppets import puppet, random_rows
+from tests.studio.viewport.reading import Described
 
 from understudy import formats
 from understudy.character import rig

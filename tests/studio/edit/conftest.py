@@ -13,9 +13,9 @@ from tests.studio.edit.robot import robot
 from tests.studio.talking import Page, Studio
 
 from understudy import formats
-from understudy.studio.edit import content
-from understudy.studio.edit.desk import Desk, desk_of
-from understudy.studio.safety import Folders
+from understudy.studio.edit import edit_clip
+from understudy.studio.edit.controller import EditController, edit_controller
+from understudy.studio.security import AllowedFolders
 from understudy.studio.session import Session
 
 
@@ -29,8 +29,8 @@ class Editor:
         self.drags = 0
 
     @property
-    def desk(self) -> Desk:
-        return desk_of(self.studio.session)
+    def desk(self) -> EditController:
+        return edit_controller(self.studio.session)
 
     def open(self, clip: str = "flight") -> dict[str, Any]:
         self.state = self.page.ask("editOpen", character=self.character["id"], clip=clip)["edit"]
@@ -63,7 +63,7 @@ class Editor:
     @property
     def bytes(self) -> bytes:
         """The curves that are kept."""
-        return content.packed(self.desk.editing.committed)
+        return edit_clip.pack_curves(self.desk.editing.committed)
 
     def edits(self) -> list[dict[str, Any]]:
         """What the document has of edits."""
@@ -94,7 +94,7 @@ def robot_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def robot_studio(robot_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     """A studio with the robot, and a dense clip of another character, for a file of tests."""
-    folders = Folders()
+    folders = AllowedFolders()
     formats.write(acrobat(), robot_file.parent / "acrobat.glb")
     folders.allow([robot_file.parent])
     with Studio(Session(tmp_path_factory.mktemp("project"), folders)) as studio:

@@ -10,7 +10,7 @@ import numpy as np
 from understudy.character import Asset, Channel, Character, Curve, Curves, Mesh, Part, Skeleton, Skin
 from understudy.character.curve import BEZIER
 from understudy.checks import Array
-from understudy.keyframes import automatic
+from understudy.edit import handles
 from understudy.maths import quaternion
 
 JOINTS = ("body", "head", "arm.L", "hand.L", "arm.R", "hand.R", "jet")
@@ -66,7 +66,7 @@ def flight() -> Curves:
     curves = [Curve(Channel("body", "translation"), KEYS, FLIGHT, BEZIER)]
     for name, angles in turns.items():
         curves.append(Curve(Channel(name, "rotation"), KEYS, quaternion.from_rotation_vector(np.array(angles)), BEZIER))
-    return automatic.clamped(Curves("flight", curves, rate=RATE))
+    return handles.clamp_tangents(Curves("flight", curves, rate=RATE))
 
 
 def depth(places: Array) -> Array:

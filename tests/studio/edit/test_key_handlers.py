@@ -10,10 +10,11 @@ import pytest
 from tests.studio.edit.conftest import Editor, point
 from tests.studio.talking import Frame, Refused, Studio
 
-from understudy import formats, rig
-from understudy.keyframes.goals import Point
-from understudy.keyframes.wishes import path_of
-from understudy.studio.edit import content
+from understudy import formats
+from understudy.character import rig
+from understudy.edit.goals import Point
+from understudy.edit.solver.objective_terms import path_of
+from understudy.studio.edit import edit_clip
 from understudy.studio.session import Session
 
 
@@ -60,9 +61,9 @@ def test_the_graph_editor_gets_keys_handles_and_the_curve_as_it_is_evaluated(edi
 def test_what_was_only_shown_is_abandoned(editor: Editor) -> None:
     before = editor.bytes
     editor.page.ask("editTween", time=1.5, share=0.3, final=False)
-    assert content.packed(editor.desk.editing.view.curves) != before
+    assert edit_clip.pack_curves(editor.desk.editing.view.curves) != before
     editor.page.ask("editAbandon")
-    assert content.packed(editor.desk.editing.view.curves) == before == editor.bytes
+    assert edit_clip.pack_curves(editor.desk.editing.view.curves) == before == editor.bytes
     assert editor.edits()[0]["file"] == ""
 
 
@@ -169,14 +170,14 @@ def test_an_edit_is_exported_as_it_is_seen(editor: Editor, tmp_path: Path) -> No
         [curves] = asset.curves
         assert curves.name == entry["name"] == "flight edited"
         assert (curves.key_count > 500) == (not keys)
-        there = path_of(rig.of(asset.characters[0]), curves, [Point("hand.L")], times)
+        there = path_of(rig.rig_of(asset.characters[0]), curves, [Point("hand.L")], times)
         assert np.abs(here - there).max() < 1e-3
 
 
 def test_a_project_that_is_opened_again_has_the_edit_and_its_undo(robot_file: Path, tmp_path: Path) -> None:
-    from understudy.studio.safety import Folders
+    from understudy.studio.security import AllowedFolders
 
-    folders = Folders()
+    folders = AllowedFolders()
     folders.allow([robot_file.parent])
     with Studio(Session(tmp_path / "project", folders)) as studio, studio.page() as page:
         page.ask("open", path="robot.glb")

@@ -7,18 +7,18 @@ import gc
 import numpy as np
 from tests.studio.edit.robot import flight, robot
 
-from understudy.keyframes.goals import Point
-from understudy.keyframes.ground import Ground
-from understudy.keyframes.selection import with_curves
-from understudy.rig import of
-from understudy.studio.edit.view import View
-from understudy.studio.stage.packing import Packer
-from understudy.studio.tidying import tidy
+from understudy.character.rig import rig_of
+from understudy.edit.goals import Point
+from understudy.edit.selection import with_curves
+from understudy.edit.solver.free_columns import RigCache
+from understudy.studio.edit.view import EditView
+from understudy.studio.session import collect_and_freeze_garbage
+from understudy.studio.viewport.packing import FramePacker
 
 
 def test_where_a_shown_point_is_follows_time_and_curves() -> None:
-    rig, curves = of(robot().characters[0]), flight()
-    view = View(Ground(rig), Packer(rig), curves, 0.0, 3.0)
+    rig, curves = rig_of(robot().characters[0]), flight()
+    view = EditView(RigCache(rig), FramePacker(rig), curves, 0.0, 3.0)
     hand = Point("hand.L")
     view.show_points([(1, hand)])
     own = curves.curves[0]
@@ -29,7 +29,7 @@ def test_where_a_shown_point_is_follows_time_and_curves() -> None:
     for shown, time in ((curves, 0.5), (curves, 1.4), (other, 1.4), (other, 0.5), (curves, 0.5)):
         view.show(shown)
         view.seek(time)
-        fresh = View(Ground(rig), Packer(rig), shown, 0.0, 3.0)
+        fresh = EditView(RigCache(rig), FramePacker(rig), shown, 0.0, 3.0)
         fresh.seek(time)
         for found, wanted in zip(view.where(hand, time), fresh.where(hand, time)):
             np.testing.assert_allclose(found, wanted, atol=1e-12)
@@ -49,10 +49,10 @@ def test_what_is_open_is_set_aside_and_what_has_gone_is_collected() -> None:
 
     try:
         kept = Ring()
-        tidy()
+        collect_and_freeze_garbage()
         assert gc.get_freeze_count() > 0
         del kept  # a ring that was set aside, and that nobody has any more
-        tidy()
+        collect_and_freeze_garbage()
         assert Ring.gone == 1
     finally:
         gc.unfreeze()

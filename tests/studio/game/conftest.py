@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
-from understudy.opening import Opened
+from understudy.perform.model_character import ModelWithCharacter
 
 
 @pytest.fixture(scope="session")
-def lamp() -> Opened:
-    return Opened("lamp.understudy", lamp_model(), lamp_rig())
+def lamp() -> ModelWithCharacter:
+    return ModelWithCharacter("lamp.understudy", lamp_model(), lamp_rig())

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from tests.learned import lamp_model
 
-from understudy.studio.perform.models import adopt, with_model
-from understudy.studio.safety import Folders
+from understudy.studio.perform.models import copy_into_project, with_model
+from understudy.studio.security import AllowedFolders
+from understudy.studio.server import open_all
 from understudy.studio.session import Session
-from understudy.studio.starting import open_all
 
 
 def learned_project(folder: Path) -> Path:
@@ -20,10 +20,10 @@ def learned_project(folder: Path) -> Path:
     lamp_model().save(model)
 
     async def make() -> None:
-        session = Session(folder, Folders())
+        session = Session(folder, AllowedFolders())
         await session.start()
         await open_all(session, ["lamp"])
-        entry = adopt(session, model, session.document.characters[0].id)
+        entry = copy_into_project(session, model, session.document.characters[0].id)
         session.change(with_model(session.document, entry), "learn the lamp")
         await session.stop()
 

@@ -9,59 +9,57 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from understudy.live.commands import Idle
-from understudy.live.script import Step, Variant
-from understudy.studio.game.board import CLAW, EMBER, EMPTY, FREE, free, over, winner
+from understudy.perform.commands import Idle
+from understudy.perform.script import ScriptStep, Variant
 from understudy.studio.game.director import (
-    SECONDS,
-    Act,
+    PHASE_SECONDS,
     Director,
-    Glance,
-    NewGame,
-    Paced,
-    Passed,
-    Played,
+    GameStarted,
+    LookAtSquare,
+    MovePlayed,
+    PaceChanged,
+    PlayScript,
+    TimePassed,
     refusal,
 )
-from understudy.studio.game.moods import MOODS, Mood
-from understudy.studio.game.opponent import best
-from understudy.studio.game.state import Phase, State
+from understudy.studio.game.rules import CLAW, EMBER, EMPTY_BOARD, FREE, best_squares, free_squares, is_over, winner
+from understudy.studio.game.state import MOODS, GameState, Mood, Phase
 
 TICK = 0.1
 MOOD_NAMES: tuple[Mood, ...] = get_args(Mood)
 
 
 def numbered(mood: str, count: int) -> tuple[Variant, ...]:
-    return tuple(Variant((Step(f"{mood} {number}", Idle(seconds=1.0)),)) for number in range(count))
+    return tuple(Variant((ScriptStep(f"{mood} {number}", Idle(seconds=1.0)),)) for number in range(count))
 
 
 DIRECTOR = Director({mood: numbered(mood, 3) for mood in MOOD_NAMES})
-Player = Callable[[State, np.random.Generator], int]
+Player = Callable[[GameState, np.random.Generator], int]
 
 
-def careful(state: State, generator: np.random.Generator) -> int:
-    return int(generator.choice(best(state.board, CLAW)))
+def careful(state: GameState, generator: np.random.Generator) -> int:
+    return int(generator.choice(best_squares(state.board, CLAW)))
 
 
-def careless(state: State, generator: np.random.Generator) -> int:
-    return int(generator.choice(free(state.board)))
+def careless(state: GameState, generator: np.random.Generator) -> int:
+    return int(generator.choice(free_squares(state.board)))
 
 
 class Stage:
     """A game that is played in steps of a tenth of a second; every script takes `seconds`."""
 
     def __init__(self, seed: int, strength: str, seconds: float = 2.0, pace: float = 1.0) -> None:
-        self.acts: list[Act] = []
-        self.glances: list[Glance] = []
+        self.acts: list[PlayScript] = []
+        self.glances: list[LookAtSquare] = []
         self.phases: list[Phase] = []
         self.clock, self.ends, self.seconds = 0.0, 0.0, seconds
         self.generator = np.random.default_rng(seed)
         self.state, cues = DIRECTOR.init(seed, strength, pace)
         self.take(cues)
 
-    def take(self, cues: tuple[Act | Glance, ...]) -> None:
+    def take(self, cues: tuple[PlayScript | LookAtSquare, ...]) -> None:
         for cue in cues:
-            if isinstance(cue, Act):
+            if isinstance(cue, PlayScript):
                 self.acts.append(cue)
                 self.ends = self.clock + self.seconds
             else:
@@ -69,18 +67,18 @@ class Stage:
         if not self.phases or self.phases[-1] != self.state.phase:
             self.phases.append(self.state.phase)
 
-    def tell(self, event: NewGame | Paced | Played | Passed) -> None:
+    def tell(self, event: GameStarted | PaceChanged | MovePlayed | TimePassed) -> None:
         self.state, cues = DIRECTOR.step(self.state, event)
         self.take(cues)
 
     def tick(self) -> None:
         self.clock += TICK
-        self.tell(Passed(TICK, self.clock >= self.ends))
+        self.tell(TimePassed(TICK, self.clock >= self.ends))
 
-    def play(self, player: Player) -> State:
+    def play(self, player: Player) -> GameState:
         while self.state.phase not in ("won", "lost", "draw"):
             if self.state.turn == CLAW and self.state.phase == "waiting":
-                self.tell(Played(player(self.state, self.generator)))
+                self.tell(MovePlayed(player(self.state, self.generator)))
             self.tick()
             assert self.clock < 300
         return self.state
@@ -116,7 +114,7 @@ def test_a_whole_game_is_won_by_the_character() -> None:
 
 def test_a_whole_game_ends_in_a_draw() -> None:
     stage = game("draw", "elder", careful)
-    assert over(stage.state.board) and winner(stage.state.board) == FREE
+    assert is_over(stage.state.board) and winner(stage.state.board) == FREE
     assert stage.state.score.draws == 1
     assert stage.moods[-1] == "draw"
 
@@ -136,7 +134,7 @@ def test_every_mood_and_every_phase_is_reached() -> None:
     while waiting.state.phase != "waiting":
         waiting.tick()
     waiting.state = replace(waiting.state, board=(EMBER, *waiting.state.board[1:]))
-    waiting.tell(Played(0))
+    waiting.tell(MovePlayed(0))
     for _ in range(400):
         waiting.tick()
     moods |= set(waiting.moods)
@@ -169,7 +167,7 @@ def test_it_ponders_for_two_to_four_seconds_and_looks_at_its_square_before_it_mo
         began = None
         while stage.state.phase not in ("won", "lost", "draw"):
             if stage.state.turn == CLAW and stage.state.phase == "waiting":
-                stage.tell(Played(careful(stage.state, stage.generator)))
+                stage.tell(MovePlayed(careful(stage.state, stage.generator)))
             before = stage.state
             stage.tick()
             if stage.state.phase == "pondering" and began is None:
@@ -177,10 +175,10 @@ def test_it_ponders_for_two_to_four_seconds_and_looks_at_its_square_before_it_mo
             if before.phase == "pondering" and stage.state.phase != "pondering":
                 assert began is not None
                 lasted.append(stage.clock - began)
-                assert stage.glances[glances:] == [Glance("chosen")]
+                assert stage.glances[glances:] == [LookAtSquare("chosen")]
                 assert stage.state.last == stage.state.choice.square  # type: ignore[union-attr]
                 began = None
-    least, most = SECONDS["pondering"]
+    least, most = PHASE_SECONDS["pondering"]
     assert min(lasted) >= least - TICK and max(lasted) <= most + 2 * TICK
     assert max(lasted) - min(lasted) > 0.8
 
@@ -224,14 +222,14 @@ def test_the_same_moves_are_answered_alike_however_long_the_player_thinks() -> N
 def test_who_did_not_begin_begins_the_next_game() -> None:
     stage = Stage(2, "elder")
     assert stage.state.turn == CLAW
-    stage.tell(NewGame())
+    stage.tell(GameStarted())
     assert stage.state.turn == CLAW and stage.state.round == 0  # nobody had moved
     stage.play(careful)
-    stage.tell(NewGame(strength="hatchling"))
+    stage.tell(GameStarted(strength="hatchling"))
     board = stage.state.board
-    stage.tell(Paced(0.5))
+    stage.tell(PaceChanged(0.5))
     assert stage.state.board == board
-    assert stage.state.turn == EMBER and stage.state.board == EMPTY
+    assert stage.state.turn == EMBER and stage.state.board == EMPTY_BOARD
     assert (stage.state.strength, stage.state.pace, stage.state.score.draws) == ("hatchling", 0.5, 1)
     while stage.state.turn == EMBER:
         stage.tick()
@@ -242,28 +240,31 @@ def test_moves_out_of_turn_change_nothing_and_taken_squares_make_it_shake_its_he
     stage = Stage(4, "drake")
     while stage.state.phase != "waiting":
         stage.tick()
-    stage.tell(Played(4))
+    stage.tell(MovePlayed(4))
     held = stage.state
     assert refusal(held, 0) == "It is not your turn."
-    stage.tell(Played(0))
+    stage.tell(MovePlayed(0))
     assert stage.state == held
     while stage.state.phase != "waiting":
         stage.tick()
     board = stage.state.board
     assert refusal(stage.state, 4) == "That square is taken."
     assert refusal(stage.state, 9) == "There is no such square."
-    stage.tell(Played(4))
+    stage.tell(MovePlayed(4))
     assert stage.state.board == board and stage.state.mood == "refusing" and stage.state.turn == CLAW
-    stage.tell(Played(9))
+    stage.tell(MovePlayed(9))
     assert stage.state.board == board
     stage.play(careful)
-    assert refusal(stage.state, free(stage.state.board)[0] if free(stage.state.board) else 0) == "The game is over."
+    assert (
+        refusal(stage.state, free_squares(stage.state.board)[0] if free_squares(stage.state.board) else 0)
+        == "The game is over."
+    )
 
 
 def test_a_player_may_move_before_the_greeting_is_over() -> None:
     stage = Stage(6, "drake")
     assert stage.state.phase == "greeting"
-    stage.tell(Played(4))
+    stage.tell(MovePlayed(4))
     assert stage.state.board[4] == CLAW and stage.state.phase == "pondering"
 
 
@@ -274,6 +275,6 @@ def test_it_scowls_on_while_the_player_thinks(waits: float) -> None:
         stage.tick()
     for _ in range(int(waits / TICK)):
         stage.tick()
-    assert stage.state.phase == "waiting" and stage.state.board == EMPTY
+    assert stage.state.phase == "waiting" and stage.state.board == EMPTY_BOARD
     assert ("impatient" in stage.moods) == (waits > 0)
     assert stage.moods.count("waiting") >= stage.moods.count("impatient")

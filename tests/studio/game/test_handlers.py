@@ -10,9 +10,8 @@ import pytest
 from tests.studio.game.learned_project import learned_project
 from tests.studio.talking import Page, Refused, Studio
 
-from understudy.studio.game.board import CLAW
-from understudy.studio.game.opponent import best
-from understudy.studio.safety import Folders
+from understudy.studio.game.rules import CLAW, best_squares
+from understudy.studio.security import AllowedFolders
 from understudy.studio.session import Session
 
 SEED = 5
@@ -23,7 +22,7 @@ QUICK = 0.05
 def playing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     """A studio with a lamp that has learned to act."""
     folder = learned_project(tmp_path_factory.mktemp("game") / "project")
-    with Studio(Session(folder, Folders())) as studio:
+    with Studio(Session(folder, AllowedFolders())) as studio:
         yield studio
 
 
@@ -62,7 +61,7 @@ def moved(page: Page, square: int) -> dict[str, Any]:
 def finished(page: Page, game: dict[str, Any]) -> dict[str, Any]:
     while not game["result"]:
         page.send('{"kind": "pointAt", "place": [0.1, 0.2, 0.3]}')
-        game = moved(page, best(tuple(game["board"]), CLAW)[0])
+        game = moved(page, best_squares(tuple(game["board"]), CLAW)[0])
     return game
 
 
@@ -117,14 +116,14 @@ def test_a_game_that_was_left_waits(page: Page, playing: Studio) -> None:
 
 def test_the_score_is_saved_with_the_project(tmp_path: Path) -> None:
     folder = learned_project(tmp_path / "project")
-    with Studio(Session(folder, Folders())) as studio, studio.page() as page:
+    with Studio(Session(folder, AllowedFolders())) as studio, studio.page() as page:
         game = finished(page, entered(page, strength="elder", seed=None)["game"])
         score = [game[name] for name in ("player", "opponent", "draws")]
         assert sum(score) == 1
         page.ask("undo")  # takes the model back, not the score
         page.ask("redo")
         entered(page, strength="hatchling")  # a game by its seed does not count
-    with Studio(Session(folder, Folders())) as studio, studio.page() as page:
+    with Studio(Session(folder, AllowedFolders())) as studio, studio.page() as page:
         game = page.ask("enterGame")["game"]
         assert [game[name] for name in ("player", "opponent", "draws")] == score
         assert (game["strength"], game["pace"], game["round"]) == ("elder", QUICK, 1)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from understudy.live.commands import CAMERA
-from understudy.opening import Opened
-from understudy.studio.game.board import CLAW, EMPTY
+from understudy.perform.commands import CAMERA
+from understudy.perform.model_character import ModelWithCharacter
 from understudy.studio.game.match import Match
-from understudy.studio.game.opponent import best
-from understudy.studio.game.state import State
-from understudy.studio.game.table import Table
+from understudy.studio.game.rules import CLAW, EMPTY_BOARD, best_squares
+from understudy.studio.game.state import BoardPlacement, GameState
 from understudy.studio.perform.live_source import LiveSource
 
-TABLE = Table((0.0, 0.1, 0.5), 0.3)
+TABLE = BoardPlacement((0.0, 0.1, 0.5), 0.3)
 
 
 class Watched(LiveSource):
@@ -30,12 +28,12 @@ class Watched(LiveSource):
 
 
 @pytest.fixture
-def source(lamp: Opened) -> Watched:
+def source(lamp: ModelWithCharacter) -> Watched:
     return Watched(lamp, rate=24, seed=1)
 
 
-def begun(source: LiveSource, strength: str = "hatchling", seed: int = 0) -> tuple[Match, list[State]]:
-    states: list[State] = []
+def begun(source: LiveSource, strength: str = "hatchling", seed: int = 0) -> tuple[Match, list[GameState]]:
+    states: list[GameState] = []
     return Match(source, TABLE, states.append, seed, strength, pace=0.05), states
 
 
@@ -48,13 +46,13 @@ def go(match: Match, seconds: float) -> None:
 def test_a_whole_game_is_acted_out(source: Watched) -> None:
     match, states = begun(source)
     for _ in range(40):
-        if match.state.over:
+        if match.state.is_over:
             break
         if match.state.turn == CLAW:
-            match.play(best(match.state.board, CLAW)[0])
+            match.play(best_squares(match.state.board, CLAW)[0])
         go(match, 0.25)
-    assert match.state.over
-    assert [state.board for state in states if state.board != EMPTY][-1] == match.state.board
+    assert match.state.is_over
+    assert [state.board for state in states if state.board != EMPTY_BOARD][-1] == match.state.board
     played = {event.what for event in source.events}
     assert {"play", "transition"} <= played
 
@@ -95,7 +93,7 @@ def test_in_the_players_turn_it_follows_the_pointer(source: Watched) -> None:
     assert len(source.looks) == count, "while it looks at the board the pointer does not distract it"
 
 
-def test_the_game_goes_on_in_another_performance(source: Watched, lamp: Opened) -> None:
+def test_the_game_goes_on_in_another_performance(source: Watched, lamp: ModelWithCharacter) -> None:
     match, _ = begun(source, "elder")
     match.play(0)
     board = match.state.board

@@ -8,8 +8,7 @@ import random
 from typing import Any
 
 from understudy.errors import InvalidInput
-from understudy.studio.messages.message import camel, requests
-from understudy.studio.messages.reading import parse
+from understudy.studio.messages.message import camel, parse_request, requests
 
 VALUES: tuple[Any, ...] = (
     *(
@@ -104,6 +103,6 @@ def hostile_texts(count: int, longest: int) -> list[str]:
 
 def _changes(text: str) -> bool:
     try:
-        return parse(text).kind in CHANGES
+        return parse_request(text).kind in CHANGES
     except InvalidInput:
         return False

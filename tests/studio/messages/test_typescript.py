@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from understudy.studio.messages import typescript
-from understudy.studio.messages.message import Bound, events, requests
+from understudy.studio.messages.message import Range, events, requests
 
 
 def test_the_browsers_file_is_in_step() -> None:
-    if not typescript.PLACE.is_file():
+    if not typescript.OUTPUT_PATH.is_file():
         pytest.skip("there is no web/ beside the package")
-    assert typescript.PLACE.read_text(encoding="utf-8") == typescript.typescript(), (
+    assert typescript.OUTPUT_PATH.read_text(encoding="utf-8") == typescript.typescript(), (
         "run python -m understudy.studio.messages.typescript"
     )
 
@@ -41,7 +41,7 @@ class Inner:
         (tuple[Literal["a", "b"], ...], '("a" | "b")[]'),
         (tuple[float, float, float], "[number, number, number]"),
         (dict[str, list[bool]], "Record<string, boolean[]>"),
-        (Annotated[str, Bound(longest=3)], "string"),
+        (Annotated[str, Range(longest=3)], "string"),
         (Inner, "Inner"),
     ],
     ids=str,
@@ -67,9 +67,11 @@ def test_every_message_is_in_the_file() -> None:
 
 
 def test_every_kind_has_a_handler() -> None:
-    from understudy.studio import handling
-    from understudy.studio.messages.shell import Seen
+    from understudy.studio import registry
+    from understudy.studio.messages.shell import FrameDrawn
 
-    handling.load()
-    without = [each.kind for each in requests().values() if each is not Seen and handling.handler_of(each) is None]
+    registry.load()
+    without = [
+        each.kind for each in requests().values() if each is not FrameDrawn and registry.handler_of(each) is None
+    ]
     assert without == []

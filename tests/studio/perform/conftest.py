@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 from tests.learned import lamp_model, lamp_rig
 
-from understudy.live.performer import Performer
-from understudy.opening import Opened
-from understudy.studio.perform.live_source import RATE, LiveSource
+from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.runtime.performer import Performer
+from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 
 
 @pytest.fixture(scope="session")
-def lamp() -> Opened:
-    return Opened("lamp.understudy", lamp_model(), lamp_rig())
+def lamp() -> ModelWithCharacter:
+    return ModelWithCharacter("lamp.understudy", lamp_model(), lamp_rig())
 
 
 @pytest.fixture(scope="session")
-def lamp_performer(lamp: Opened) -> Performer:
-    return lamp.performer(RATE)
+def lamp_performer(lamp: ModelWithCharacter) -> Performer:
+    return lamp.performer(LIVE_RATE_HZ)
 
 
 @pytest.fixture
-def source(lamp: Opened, lamp_performer: Performer) -> LiveSource:
+def source(lamp: ModelWithCharacter, lamp_performer: Performer) -> LiveSource:
     return LiveSource(lamp, seed=2, performer=lamp_performer)

@@ -14,17 +14,20 @@ import numpy as np
 import pytest
 from tests.studio.talking import Page, Refused, Studio
 
-from understudy import formats, rig
-from understudy.studio.perform import learning_job, takes
+from understudy import formats
+from understudy.character import rig
+from understudy.studio.perform import learning, recording
 from understudy.studio.perform.live_source import LiveSource
 
 
 @pytest.fixture(scope="module")
 def learned(studio: Studio) -> Studio:
     """The acrobat has learned its three clips, and performs."""
-    plan = learning_job.task_of
+    plan = learning.learning_task
     with studio.page() as page, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(learning_job, "task_of", lambda *what: plan(*what, iterations=15))  # not to the end: it is a test
+        patch.setattr(
+            learning, "learning_task", lambda *what: plan(*what, iterations=15)
+        )  # not to the end: it is a test
         character = page.document["stage"]["character"]
         job = page.ask("learn", character=character)["job"]
         page.until(lambda event: event["kind"] == "job" and event["id"] == job and event["state"] != "running")
@@ -156,14 +159,16 @@ def test_a_take_is_written_as_it_was_shown(learned: Studio, page: Page, tmp_path
     with urllib.request.urlopen(learned.address + urllib.parse.quote(exported["url"])) as answer:
         (tmp_path / "take.glb").write_bytes(answer.read())
     asset = formats.read(tmp_path / "take.glb")
-    read = rig.of(asset.character())
+    read = rig.rig_of(asset.character())
     back = read.pose(asset.animations[0])
     assert len(back) == len(rows)
     here = learned.session.assets.get(entry["character"]).rig
     some = [0, frame, len(rows) - 1]
     np.testing.assert_allclose(read.vertices(back[some]), here.vertices(rows[some]), atol=2e-6)
     # float32 to the last bit, but for the rotations' length, which files hold as 1
-    assert np.abs(takes.read(learned.session.project.place("takes", entry["file"]), "x").rows - rows).max() < 1e-7
+    assert (
+        np.abs(recording.read_take(learned.session.project.place("takes", entry["file"]), "x").rows - rows).max() < 1e-7
+    )
 
 
 def test_the_map_is_fetched(learned: Studio, page: Page) -> None:
@@ -221,7 +226,7 @@ def test_a_take_is_exported_to_every_format(learned: Studio, page: Page, tmp_pat
         page.ask("record", recording=False)
     entry = page.document["takes"][0]
     here = learned.session.assets.get(entry["character"]).rig
-    rows = takes.read(learned.session.project.place("takes", entry["file"]), "x").rows.astype(np.float64)
+    rows = recording.read_take(learned.session.project.place("takes", entry["file"]), "x").rows.astype(np.float64)
     shown = here.joints(rows)[:, :, :3, 3]
     held = []
     for ending in sorted({each.endings[0] for each in formats.FORMATS if each.writes}):
@@ -234,7 +239,7 @@ def test_a_take_is_exported_to_every_format(learned: Studio, page: Page, tmp_pat
         with urllib.request.urlopen(learned.address + urllib.parse.quote(url)) as answer:
             path.write_bytes(answer.read())
         asset = formats.read(path)
-        there = rig.of(asset.character()) if asset.characters else here
+        there = rig.rig_of(asset.character()) if asset.characters else here
         back = there.pose(asset.animations[0])
         assert len(back) == len(rows), ending
         np.testing.assert_allclose(there.joints(back)[:, :, :3, 3], shown, atol=2e-6, err_msg=ending)

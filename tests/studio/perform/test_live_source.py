@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from understudy.errors import BadFile, InvalidInput
-from understudy.live.commands import Command, Idle, Look, Mix, Move, Play, Transition
-from understudy.live.performer import Performer
-from understudy.opening import Opened
-from understudy.studio.perform.live_source import MOST_STEPS, RATE, LiveSource
-from understudy.studio.source import Source
+from understudy.perform.commands import Command, GoTo, Idle, LookAt, Mix, PlayClip, Transition
+from understudy.perform.model_character import ModelWithCharacter
+from understudy.perform.runtime.performer import Performer
+from understudy.studio.perform.live_source import LIVE_RATE_HZ, MAX_STEPS_PER_CALL, LiveSource
+from understudy.studio.source import PlaybackSource
 
-TICK = 1 / RATE
+TICK = 1 / LIVE_RATE_HZ
 GREETING = """
 [[do]]
 command = "transition"
@@ -29,12 +29,12 @@ seconds = 0.5
 
 
 def watch(source: LiveSource, seconds: float) -> np.ndarray:
-    return np.array([source.advance(TICK) for _ in range(round(seconds * RATE))])
+    return np.array([source.advance(TICK) for _ in range(round(seconds * LIVE_RATE_HZ))])
 
 
 def watch_out(source: LiveSource) -> None:
     """Until the script is over."""
-    for _ in range(round(30 * RATE)):
+    for _ in range(round(30 * LIVE_RATE_HZ)):
         if source.script is None:
             return
         source.advance(TICK)
@@ -46,18 +46,18 @@ def random_command(source: LiveSource, random: np.random.Generator) -> Command:
     label, other = (str(name) for name in random.choice(labels, 2, replace=False))
     pose = f"{label}@{random.uniform(0, 0.9) * clips[label]:.2f}"
     return [
-        lambda: Move(pose),
-        lambda: Move(pose, path="straight", seconds=float(random.uniform(0.4, 2))),
+        lambda: GoTo(pose),
+        lambda: GoTo(pose, path="straight", seconds=float(random.uniform(0.4, 2))),
         lambda: Idle((pose,)),
         lambda: Transition(label),
-        lambda: Play(label, start=float(random.uniform(0, 0.5) * clips[label])),
+        lambda: PlayClip(label, start=float(random.uniform(0, 0.5) * clips[label])),
         lambda: Mix((label, other), float(random.uniform(0.2, 0.8))),
         lambda: Idle(liveliness=float(random.uniform(0, 2)), stillness=float(random.uniform(0, 1))),
     ][random.integers(7)]()
 
 
 def test_it_is_a_source(source: LiveSource) -> None:
-    assert isinstance(source, Source)
+    assert isinstance(source, PlaybackSource)
     assert source.live and source.duration is None
     before = source.time
     source.seek(100.0)
@@ -66,7 +66,7 @@ def test_it_is_a_source(source: LiveSource) -> None:
     assert source.advance(TICK).shape == (source.opened.rig.channels.width,)
 
 
-def test_a_performer_of_another_rate_is_refused(lamp: Opened, lamp_performer: Performer) -> None:
+def test_a_performer_of_another_rate_is_refused(lamp: ModelWithCharacter, lamp_performer: Performer) -> None:
     with pytest.raises(InvalidInput, match="should have the rate 30, but has 60"):
         LiveSource(lamp, 30.0, performer=lamp_performer)
 
@@ -80,10 +80,10 @@ def test_an_uneven_clock_takes_a_step_a_tick_and_lost_time_is_dropped(source: Li
         assert source.state.frame == before + 1
     before = source.state.frame
     source.advance(5.0)
-    assert source.state.frame == before + MOST_STEPS
+    assert source.state.frame == before + MAX_STEPS_PER_CALL
 
 
-def test_the_same_seed_and_commands_perform_the_same(lamp: Opened, lamp_performer: Performer) -> None:
+def test_the_same_seed_and_commands_perform_the_same(lamp: ModelWithCharacter, lamp_performer: Performer) -> None:
     def take(seed: int) -> np.ndarray:
         source = LiveSource(lamp, seed=seed, performer=lamp_performer)
         source.tell(Transition("happy"))
@@ -103,12 +103,12 @@ def test_random_commands_at_random_moments_make_no_jolt(source: LiveSource) -> N
             velocity = np.diff(space.features[segment.start : segment.stop].astype(float), axis=0) * space.rate
             most = max(most, float(model.difference(velocity[1:], velocity[:-1]).max()))
     features = [source.state.features]
-    while len(features) < 12 * RATE:
+    while len(features) < 12 * LIVE_RATE_HZ:
         source.tell(random_command(source, random))
         for _ in range(random.integers(1, 120)):
             source.advance(TICK)
             features.append(source.state.features)
-    velocity = np.diff(np.array(features), axis=0) * RATE
+    velocity = np.diff(np.array(features), axis=0) * LIVE_RATE_HZ
     jumps = model.difference(velocity[1:], velocity[:-1])
     assert jumps.max() < most
     assert jumps.max() > 0.01 * most  # it did move
@@ -116,13 +116,13 @@ def test_random_commands_at_random_moments_make_no_jolt(source: LiveSource) -> N
 
 def test_sixty_frames_a_second_play_a_clip_as_long_as_it_is(source: LiveSource) -> None:
     """The rate of the stage is not that of the model; a clip still takes its own time, and passes its own frames."""
-    source.tell(Play("happy"))
-    while not source.state.voice.replaying:
+    source.tell(PlayClip("happy"))
+    while not source.state.main_source.is_replaying:
         source.advance(TICK)
     began, shown = source.time, []
-    while source.state.voice.replaying and not source.state.voice.leg_over:
+    while source.state.main_source.is_replaying and not source.state.main_source.is_segment_over:
         source.advance(TICK)
-        shown.append(source.state.voice.features)
+        shown.append(source.state.main_source.features)
     assert source.time - began == pytest.approx(source.repertoire.clips["happy"], abs=2 * TICK)
     space = source.opened.model.spaces["happy"]
     distance = [np.abs(np.array(shown) - frame).max(axis=1).min() for frame in space.features[2:-2:9].astype(float)]
@@ -136,18 +136,18 @@ def test_what_is_shown_is_recorded(source: LiveSource) -> None:
     shown = watch(source, 1.5)
     recorded = source.stop_recording()
     np.testing.assert_array_equal(recorded.rows, shown.astype(np.float32))
-    assert (recorded.rate, recorded.labels) == (RATE, ("hop", "sad"))
+    assert (recorded.rate, recorded.labels) == (LIVE_RATE_HZ, ("hop", "sad"))
     with pytest.raises(InvalidInput, match="nothing was recorded"):
         source.stop_recording()
 
 
 def test_a_script_runs_from_where_it_is(source: LiveSource) -> None:
-    source.tell(Play("hop"))
+    source.tell(PlayClip("hop"))
     watch(source, 0.4)
     source.run_script(GREETING)
-    assert not source.done
+    assert not source.is_done
     watch_out(source)
-    assert source.done and source.script is None and source.label == "sad"
+    assert source.is_done and source.script is None and source.label == "sad"
     told = [(beat.what, beat.place) for beat in source.take_events() if beat.place]
     assert told == [("transition", "do 1"), ("look", "do 2"), ("idle", "do 3")]
     assert source.take_events() == []
@@ -163,7 +163,7 @@ def test_a_script_that_says_where_it_begins_goes_there_first(source: LiveSource)
 def test_a_command_ends_a_script_and_a_look_does_not(source: LiveSource) -> None:
     source.run_script(GREETING)
     source.advance(TICK)
-    source.tell(Look((0.0, 1.0, 2.0)))
+    source.tell(LookAt((0.0, 1.0, 2.0)))
     assert source.script is not None
     source.tell(Transition("happy"))
     assert source.script is None
@@ -177,7 +177,7 @@ def test_a_command_ends_a_script_and_a_look_does_not(source: LiveSource) -> None
 def test_mistakes_are_sentences_and_change_nothing(source: LiveSource) -> None:
     source.run_script(GREETING)
     running, state = source.script, source.state
-    for wrong in (Move("nope@1"), Transition("hapy"), Play("hop", start=99.0), Idle(("nobody",))):
+    for wrong in (GoTo("nope@1"), Transition("hapy"), PlayClip("hop", start=99.0), Idle(("nobody",))):
         with pytest.raises(InvalidInput, match=r"hapy|nope|hop|nobody"):
             source.tell(wrong)
     with pytest.raises(BadFile, match="script, do 1: there is no command 'mov'"):
@@ -190,13 +190,13 @@ def test_mistakes_are_sentences_and_change_nothing(source: LiveSource) -> None:
 def test_dials_turn_while_something_runs(source: LiveSource) -> None:
     source.tell(Transition("sad"))
     source.advance(TICK)
-    legs = source.state.voice.legs
-    source.dial(liveliness=2.0, stillness=0.5)
-    assert source.state.voice.legs == legs
+    legs = source.state.main_source.plan
+    source.set_live_settings(liveliness=2.0, stillness=0.5)
+    assert source.state.main_source.plan == legs
     watch(source, 1.0)
-    assert (source.state.dials.liveliness, source.state.dials.stillness) == (2.0, 0.5)
+    assert (source.state.live_settings.liveliness, source.state.live_settings.stillness) == (2.0, 0.5)
     with pytest.raises(InvalidInput, match="stillness"):
-        source.dial(stillness=2.0)
+        source.set_live_settings(stillness=2.0)
 
 
 def test_the_gaze_dial_is_how_far_the_eyes_go() -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from understudy.errors import InvalidInput
-from understudy.opening import Opened
+from understudy.perform.model_character import ModelWithCharacter
 from understudy.studio.document import Document
-from understudy.studio.perform.models import calm_label, entry_of, found, label_for, pose_gaps, with_model
+from understudy.studio.perform.models import calm_label, entry_of, find_model, label_for, pose_gaps, with_model
 
 
 @pytest.mark.parametrize(
@@ -21,22 +21,22 @@ from understudy.studio.perform.models import calm_label, entry_of, found, label_
         (("hop", "sad"), "hop"),
     ],
 )
-def test_a_performance_begins_calmly(lamp: Opened, labels: tuple[str, ...], calm: str) -> None:
+def test_a_performance_begins_calmly(lamp: ModelWithCharacter, labels: tuple[str, ...], calm: str) -> None:
     spaces = dict(zip(labels, lamp.model.spaces.values()))
     assert calm_label(replace(lamp.model, spaces=spaces)) == calm
 
 
-def test_an_entry_says_what_the_model_has(lamp: Opened) -> None:
+def test_an_entry_says_what_the_model_has(lamp: ModelWithCharacter) -> None:
     entry = entry_of(lamp.model, "i", "lamp", "c", "i.understudy")
     assert entry.labels == lamp.model.labels and entry.frames == sum(map(len, lamp.model.spaces.values()))
     assert entry.clips == ("hop", "curious", "sad", "happy")
     document = with_model(Document(), entry)
-    assert found(document, "i") is entry
+    assert find_model(document, "i") is entry
     with pytest.raises(InvalidInput, match="there is no model 'j'"):
-        found(document, "j")
+        find_model(document, "j")
 
 
-def test_a_pose_is_best_shown_where_it_comes_from(lamp: Opened) -> None:
+def test_a_pose_is_best_shown_where_it_comes_from(lamp: ModelWithCharacter) -> None:
     spaces = lamp.model.spaces
     poses = {f"a {label} face": space.features[space.home].astype(float) for label, space in spaces.items()}
     for pose, label in zip(poses, spaces):

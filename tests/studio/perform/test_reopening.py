@@ -9,9 +9,9 @@ import pytest
 from tests.studio.game.learned_project import learned_project
 from tests.studio.talking import Studio
 
-from understudy.live.performer import Performer
+from understudy.perform.runtime.performer import Performer
 from understudy.studio.perform.live_source import LiveSource
-from understudy.studio.safety import Folders
+from understudy.studio.security import AllowedFolders
 from understudy.studio.session import Session
 
 
@@ -19,13 +19,13 @@ from understudy.studio.session import Session
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project in which the lamp performs."""
     folder = learned_project(tmp_path_factory.mktemp("live") / "project")
-    with Studio(Session(folder, Folders())) as studio, studio.page() as page:
+    with Studio(Session(folder, AllowedFolders())) as studio, studio.page() as page:
         page.ask("perform", model=page.document["models"][0]["id"])
     return folder
 
 
 def test_every_frame_is_of_the_performance(project: Path) -> None:
-    with Studio(Session(project, Folders())) as studio, studio.page() as page:
+    with Studio(Session(project, AllowedFolders())) as studio, studio.page() as page:
         frames = [page.next_frame() for _ in range(30)]
         source, loaded = studio.session.source, studio.session.loaded
         assert isinstance(source, LiveSource) and loaded is not None
@@ -47,7 +47,7 @@ def test_a_command_waits_until_all_is_ready(project: Path, monkeypatch: pytest.M
         done.append(performer)
 
     monkeypatch.setattr(Performer, "prepare", slowly)
-    with Studio(Session(project, Folders())) as studio, studio.page() as page:
+    with Studio(Session(project, AllowedFolders())) as studio, studio.page() as page:
         label = page.document["models"][0]["labels"][-1]
         page.ask("tell", command="transition", label=label)
         assert begun and done == begun

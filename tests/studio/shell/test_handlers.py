@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.studio.talking import Frame, Page, Refused, Studio
 
-from understudy.studio.stage.packing import Packer
+from understudy.studio.viewport.packing import FramePacker
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_scrubbed_frame_is_the_clips_own(page: Page, studio: Studio) -> None:
     entry = session.document.character(stage(page)["character"])
     assert entry is not None
     rig, clip = session.assets.get(entry.id).rig, session.assets.animation(entry, entry.clips[0])
-    a, b, expected = Packer(rig).pack(rig.pose(clip)[10])
+    a, b, expected = FramePacker(rig).pack(rig.pose(clip)[10])
     assert (frame.a, frame.b) == (a, b)
     floats = (np.frombuffer(data, np.float32) for data in (frame.payload, expected))
     np.testing.assert_allclose(*floats, atol=1e-6)

@@ -231,6 +231,6 @@ def control_channel(name: str) -> Channel:
 
 
 def _control_curve(name: str, own: Column) -> Curve:
-    return Curve.trusted_bezier(
+    return Curve.bezier_from_checked_arrays(
         control_channel(name), own.times, own.values[:, None], own.before[:, None], own.after[:, None]
     )

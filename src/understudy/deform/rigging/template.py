@@ -17,8 +17,8 @@ from understudy import checks
 from understudy.checks import Array
 
 Row = tuple[str, str, float, float, float]
-HEADS = (0.3, 0.42, 0.55, 0.62)  # of the height; the template's own is 0.18
-HANGING: Mapping[str, tuple[float, float]] = {
+HEAD_HEIGHT_RATIOS = (0.3, 0.42, 0.55, 0.62)  # of the height; the template's own is 0.18
+ARMS_DOWN_POSITIONS: Mapping[str, tuple[float, float]] = {
     "Arm": (0.55, 0.78),
     "ForeArm": (0.8, 0.63),
     "Hand": (0.88, 0.47),
@@ -29,7 +29,7 @@ HANGING: Mapping[str, tuple[float, float]] = {
     "ToeTip": (0.28, 0.01),
 }
 """x and y of a biped's limbs whose arms hang: its box is narrow."""
-RARER = 0.87  # such meshes than those with arms stretched out, which are made to be rigged
+ARMS_DOWN_PRIOR = 0.87  # such meshes than those with arms stretched out, which are made to be rigged
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +45,13 @@ class Template:
     belief: float  # how likely it is before looking: few bones fit nearly anywhere
 
     @classmethod
-    def of(cls, name: str, rows: tuple[Row, ...], width: float, depth: float, belief: float) -> Template:
+    def from_rows(cls, name: str, rows: tuple[Row, ...], width: float, depth: float, belief: float) -> Template:
         """From rows (joint, parent, x, y, z); each `Left...` row gets its `Right...` twin."""
         full: list[Row] = []
         for joint, parent, x, y, z in rows:
             full.append((joint, parent, x, y, z))
             if joint.startswith("Left"):
-                full.append((_other(joint), _other(parent), -x, y, z))
+                full.append((_mirror_name(joint), _mirror_name(parent), -x, y, z))
         number = {row[0]: i for i, row in enumerate(full)}
         parents = np.array([number.get(row[1], -1) for row in full])
         return cls(name, tuple(number), parents, np.array([row[2:] for row in full]), width, depth, belief)
@@ -62,7 +62,7 @@ class Template:
     @cached_property
     def mirror(self) -> Array:
         """(J,) the twin of each joint."""
-        return np.array([self.names.index(_other(name)) for name in self.names])
+        return np.array([self.names.index(_mirror_name(name)) for name in self.names])
 
     @cached_property
     def side(self) -> Array:
@@ -85,7 +85,7 @@ class Template:
         count = np.array([len(children) for children in self.children])
         return np.flatnonzero((count != 1) | (self.parents < 0))
 
-    def above(self, joint: int) -> int:
+    def key_ancestor(self, joint: int) -> int:
         """The key joint at or above a joint's parent; -1 for a root."""
         joint = int(self.parents[joint])
         while joint >= 0 and joint not in self.keys:
@@ -106,9 +106,9 @@ class Template:
         places = self.places.copy()
         for j, side in enumerate(self.side):
             if side:
-                x, y = HANGING[self.names[j].removeprefix("Left").removeprefix("Right")]
+                x, y = ARMS_DOWN_POSITIONS[self.names[j].removeprefix("Left").removeprefix("Right")]
                 places[j, :2] = side * x, y
-        return replace(self, places=places, belief=RARER * self.belief)
+        return replace(self, places=places, belief=ARMS_DOWN_PRIOR * self.belief)
 
     @property
     def variants(self) -> tuple[Template, ...]:
@@ -116,16 +116,18 @@ class Template:
         half their height."""
         if self.name != "biped":
             return (self,)
-        return tuple(v for pose in (self, self.with_arms_down()) for v in (pose, *map(pose.with_head, HEADS)))
+        return tuple(
+            v for pose in (self, self.with_arms_down()) for v in (pose, *map(pose.with_head, HEAD_HEIGHT_RATIOS))
+        )
 
 
-def _other(name: str) -> str:
+def _mirror_name(name: str) -> str:
     if name.startswith("Left"):
         return "Right" + name[4:]
     return "Left" + name[5:] if name.startswith("Right") else name
 
 
-BIPED: tuple[Row, ...] = (
+BIPED_ROWS: tuple[Row, ...] = (
     ("Hips", "", 0, 0.53, 0),
     ("Spine", "Hips", 0, 0.6, 0),
     ("Chest", "Spine", 0, 0.72, 0),
@@ -141,7 +143,7 @@ BIPED: tuple[Row, ...] = (
     ("LeftFoot", "LeftLeg", 0.13, 0.05, -0.1),
     ("LeftToeTip", "LeftFoot", 0.14, 0.01, 0.8),
 )
-QUADRUPED: tuple[Row, ...] = (
+QUADRUPED_ROWS: tuple[Row, ...] = (
     ("Hips", "", 0, 0.65, -0.5),
     ("Spine", "Hips", 0, 0.66, -0.2),
     ("Chest", "Spine", 0, 0.65, 0.2),
@@ -160,7 +162,7 @@ QUADRUPED: tuple[Row, ...] = (
     ("Tail2", "Tail1", 0, 0.6, -0.8),
     ("TailTip", "Tail2", 0, 0.5, -1.0),
 )
-BIRD: tuple[Row, ...] = (
+BIRD_ROWS: tuple[Row, ...] = (
     ("Hips", "", 0, 0.5, -0.2),
     ("Chest", "Hips", 0, 0.6, 0.1),
     ("Neck", "Chest", 0, 0.7, 0.3),
@@ -177,7 +179,7 @@ BIRD: tuple[Row, ...] = (
     ("Tail1", "Hips", 0, 0.5, -0.5),
     ("TailTip", "Tail1", 0, 0.48, -1.0),
 )
-FISH: tuple[Row, ...] = (
+FISH_ROWS: tuple[Row, ...] = (
     ("Body", "", 0, 0.5, 0.2),
     ("Head", "Body", 0, 0.5, 0.5),
     ("HeadTip", "Head", 0, 0.5, 1.0),
@@ -188,7 +190,7 @@ FISH: tuple[Row, ...] = (
     ("LeftFin", "Body", 0.4, 0.4, 0.3),
     ("LeftFinTip", "LeftFin", 1.0, 0.3, 0.1),
 )
-LAMP: tuple[Row, ...] = (
+LAMP_ROWS: tuple[Row, ...] = (
     ("Base", "", 0, 0.04, -0.4),
     ("LowerArm", "Base", 0, 0.12, -0.4),
     ("UpperArm", "LowerArm", 0, 0.5, -0.8),
@@ -197,14 +199,14 @@ LAMP: tuple[Row, ...] = (
 )
 
 TEMPLATES: Mapping[str, Template] = {
-    "biped": Template.of("biped", BIPED, 0.7, 0.4, 1.0),
-    "quadruped": Template.of("quadruped", QUADRUPED, 0.45, 1.7, 1.0),
-    "bird": Template.of("bird", BIRD, 0.5, 1.5, 0.75),
-    "fish": Template.of("fish", FISH, 1.0, 3.5, 0.65),
-    "lamp": Template.of("lamp", LAMP, 0.4, 0.7, 0.6),
+    "biped": Template.from_rows("biped", BIPED_ROWS, 0.7, 0.4, 1.0),
+    "quadruped": Template.from_rows("quadruped", QUADRUPED_ROWS, 0.45, 1.7, 1.0),
+    "bird": Template.from_rows("bird", BIRD_ROWS, 0.5, 1.5, 0.75),
+    "fish": Template.from_rows("fish", FISH_ROWS, 1.0, 3.5, 0.65),
+    "lamp": Template.from_rows("lamp", LAMP_ROWS, 0.4, 0.7, 0.6),
 }
 
 
-def template(name: str) -> Template:
+def find_template(name: str) -> Template:
     """The template of that name, or an error that lists what exists."""
     return TEMPLATES[checks.one_of(name, "template", TEMPLATES)]

@@ -16,9 +16,9 @@ __all__ = ["read", "write"]
 
 def read(path: str | Path) -> Asset:
     """See `gltf.reader`; reader and writer are loaded by the call that needs them, so that `info` starts fast."""
-    from understudy.formats.gltf import reader
+    from understudy.formats.gltf import characters
 
-    return reader.read(path)
+    return characters.read(path)
 
 
 def write(asset: Asset, path: str | Path) -> list[str]:

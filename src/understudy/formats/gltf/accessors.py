@@ -11,23 +11,22 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats.gltf.buffers import Buffers
-from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, Place, integer_rows, shown, written
+from understudy.formats.gltf.document import GltfBuffers, GltfDocument
+from understudy.formats.gltf.json_object import JsonObject, Place, format_place, format_value, integer_rows
 
-DTYPES: dict[int, np.dtype[Any]] = {
+DTYPE_PER_COMPONENT: dict[int, np.dtype[Any]] = {
     code: np.dtype(name)
     for code, name in ((5120, "i1"), (5121, "u1"), (5122, "<i2"), (5123, "<u2"), (5125, "<u4"), (5126, "<f4"))
 }
-FLOAT = 5126
-COLUMNS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-MOST = 1 << 31  # elements: an index of 32 bits reaches no further
+FLOAT_COMPONENT = 5126
+COLUMNS_PER_TYPE = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
+MAX_ELEMENTS = 1 << 31  # elements: an index of 32 bits reaches no further
 
 
 class Accessors:
     """The accessors of a document. Arrays of plain data are views into the file; nothing is cached."""
 
-    def __init__(self, document: Document, buffers: Buffers) -> None:
+    def __init__(self, document: GltfDocument, buffers: GltfBuffers) -> None:
         self.document, self.buffers = document, buffers
         self.entries = document.list("accessors")
         self._views = len(document.list("bufferViews"))
@@ -46,39 +45,52 @@ class Accessors:
         kind, component = entry.value.get("type"), entry.value.get("componentType")
         if kind not in kinds or component not in components:
             raise self._wrong_kind(entry, kind, component, kinds, components, user)
-        dtype, columns = DTYPES[component], COLUMNS[kind]
+        dtype, columns = DTYPE_PER_COMPONENT[component], COLUMNS_PER_TYPE[kind]
         if self._rows is not None and "sparse" not in entry:
             at, start, count = self._rows[index]
             if 0 <= at < self._views and count > 0 and start >= 0:
                 return self._elements(entry, at, start, count, dtype, columns), entry.flag("normalized")
-        count = entry.integer("count", low=1, below=MOST)
+        count = entry.integer("count", low=1, below=MAX_ELEMENTS)
         view = self.document.reference(entry, "bufferView", "bufferViews")
         if view is None:
             self.document.take(count * columns * dtype.itemsize, entry.place)
             data = np.zeros((count, columns), dtype)
         else:
-            data = self._stored(entry, view, dtype, count, columns)
+            data = self._read_stored_elements(entry, view, dtype, count, columns)
         if "sparse" in entry:
             data = self._overlay(entry, data)
         return data, entry.flag("normalized")
 
     def _wrong_kind(
-        self, entry: Entry, kind: Any, component: Any, kinds: tuple[str, ...], components: tuple[int, ...], user: Place
+        self,
+        entry: JsonObject,
+        kind: Any,
+        component: Any,
+        kinds: tuple[str, ...],
+        components: tuple[int, ...],
+        user: Place,
     ) -> BadFile:
-        if not isinstance(component, int) or component not in DTYPES:
-            return entry.bad("componentType", f"is {shown(component)}, but should be one of {_listed(DTYPES)}")
-        if not isinstance(kind, str) or kind not in COLUMNS:
-            return entry.bad("type", f"is {shown(kind)}, but should be one of {_listed(COLUMNS)}")
-        wanted = f"{_listed(kinds)} of {_listed(DTYPES[c].name for c in components)}"
-        found = f"{kind} of {DTYPES[component].name}"
+        if not isinstance(component, int) or component not in DTYPE_PER_COMPONENT:
+            return entry.bad(
+                "componentType",
+                f"is {format_value(component)}, but should be one of {_join_choices(DTYPE_PER_COMPONENT)}",
+            )
+        if not isinstance(kind, str) or kind not in COLUMNS_PER_TYPE:
+            return entry.bad("type", f"is {format_value(kind)}, but should be one of {_join_choices(COLUMNS_PER_TYPE)}")
+        wanted = f"{_join_choices(kinds)} of {_join_choices(DTYPE_PER_COMPONENT[c].name for c in components)}"
+        found = f"{kind} of {DTYPE_PER_COMPONENT[component].name}"
         return BadFile(
-            self.document.path, f"is {found} ({written(entry.place)}), but should be {wanted}", written(user)
+            self.document.path, f"is {found} ({format_place(entry.place)}), but should be {wanted}", format_place(user)
         )
 
-    def _stored(self, entry: Entry, view: int, dtype: np.dtype[Any], count: int, columns: int) -> Array:
+    def _read_stored_elements(
+        self, entry: JsonObject, view: int, dtype: np.dtype[Any], count: int, columns: int
+    ) -> Array:
         return self._elements(entry, view, entry.integer("byteOffset", default=0), count, dtype, columns)
 
-    def _elements(self, entry: Entry, view: int, start: int, count: int, dtype: np.dtype[Any], columns: int) -> Array:
+    def _elements(
+        self, entry: JsonObject, view: int, start: int, count: int, dtype: np.dtype[Any], columns: int
+    ) -> Array:
         """(count, columns) a window on the bytes of a buffer view, which must hold all of it."""
         data, stride = self.buffers.view(view)
         item = columns * dtype.itemsize
@@ -92,15 +104,15 @@ class Accessors:
             )
         return np.ndarray((count, columns), dtype, data, start, (stride, dtype.itemsize))
 
-    def _overlay(self, entry: Entry, data: Array) -> Array:
+    def _overlay(self, entry: JsonObject, data: Array) -> Array:
         sparse = entry.child("sparse")
         count = sparse.integer("count", low=1, below=len(data) + 1)
         where, what = sparse.child("indices"), sparse.child("values")
-        dtype = DTYPES.get(where.integer("componentType"))
+        dtype = DTYPE_PER_COMPONENT.get(where.integer("componentType"))
         if dtype is None or dtype.kind != "u":
             raise where.bad("componentType", "should be 5121, 5123 or 5125, an unsigned integer")
-        rows = self._stored(where, self._view_of(where), dtype, count, 1)[:, 0].astype(np.int64)
-        values = self._stored(what, self._view_of(what), data.dtype, count, data.shape[1])
+        rows = self._read_stored_elements(where, self._view_of(where), dtype, count, 1)[:, 0].astype(np.int64)
+        values = self._read_stored_elements(what, self._view_of(what), data.dtype, count, data.shape[1])
         if rows.max() >= len(data) or (count > 1 and np.diff(rows).min() <= 0):
             raise where.bad("", f"should rise and stay below {len(data)}, but reach {rows.max()} or fall")
         self.document.take(data.nbytes, entry.place)
@@ -108,7 +120,7 @@ class Accessors:
         data[rows] = values
         return data
 
-    def _view_of(self, entry: Entry) -> int:
+    def _view_of(self, entry: JsonObject) -> int:
         view = self.document.reference(entry, "bufferView", "bufferViews")
         if view is None:
             raise entry.bad("bufferView", "is missing")
@@ -119,7 +131,7 @@ class Accessors:
         index: int,
         kinds: tuple[str, ...],
         user: Place,
-        components: tuple[int, ...] = (FLOAT,),
+        components: tuple[int, ...] = (FLOAT_COMPONENT,),
         dtype: Any = np.float32,
     ) -> Array:
         """(count, n) numbers as floats of `dtype`, normalised integers turned into fractions, all finite."""
@@ -147,5 +159,5 @@ class Accessors:
         return np.maximum(data / float(np.iinfo(data.dtype).max), -1.0)
 
 
-def _listed(items: Any) -> str:
+def _join_choices(items: Any) -> str:
     return ", ".join(str(item) for item in items)

@@ -16,18 +16,18 @@ from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import LINEAR, STEP
 from understudy.character.curves import natural_rate
 from understudy.checks import NEAR_UNIT, Array, freeze
-from understudy.formats.distinct import unique
-from understudy.formats.gltf.accessors import FLOAT, Accessors
-from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, printable, shown
+from understudy.formats.conventions import number_duplicates
+from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors
+from understudy.formats.gltf.document import GltfDocument
+from understudy.formats.gltf.json_object import JsonObject, format_value, printable
 
-PATHS = {"translation": ("VEC3", 3), "rotation": ("VEC4", 4), "scale": ("VEC3", 3), "weights": ("SCALAR", 1)}
-OUTPUTS = (FLOAT, 5120, 5121, 5122, 5123)
+TYPE_PER_PATH = {"translation": ("VEC3", 3), "rotation": ("VEC4", 4), "scale": ("VEC3", 3), "weights": ("SCALAR", 1)}
+OUTPUT_COMPONENTS = (FLOAT_COMPONENT, 5120, 5121, 5122, 5123)
 INTERPOLATIONS = ("LINEAR", "STEP", "CUBICSPLINE")
 
 
 @dataclass(slots=True, eq=False)
-class Track:
+class SamplerTrack:
     """One channel of an animation, its references checked but its arrays not yet read."""
 
     node: int
@@ -35,34 +35,34 @@ class Track:
     interpolation: str
     input: int
     output: int
-    place: Entry  # of the sampler
+    place: JsonObject  # of the sampler
 
 
 @dataclass(frozen=True)
 class Animation:
     """One animation of the file."""
 
-    entry: Entry
+    entry: JsonObject
     name: str
-    tracks: list[Track]
+    tracks: list[SamplerTrack]
 
 
-def read_animations(document: Document) -> list[Animation]:
+def read_animations(document: GltfDocument) -> list[Animation]:
     """Every animation with the channels that move something this program knows."""
     entries = document.list("animations")
     wanted = [entry.text("name") or f"clip_{i}" for i, entry in enumerate(entries)]
-    names = unique(wanted)
+    names = number_duplicates(wanted)
     repeated = sum(name != new for name, new in zip(wanted, names))
     if repeated:
         document.count("animations that shared their name with another were numbered ({})", repeated)
     return [Animation(entry, name, _tracks(document, entry)) for entry, name in zip(entries, names)]
 
 
-def _tracks(document: Document, entry: Entry) -> list[Track]:
+def _tracks(document: GltfDocument, entry: JsonObject) -> list[SamplerTrack]:
     nodes = len(document.list("nodes"))
     samplers = entry.children("samplers")
     parsed = _samplers(document, samplers)
-    tracks: dict[tuple[int, str], Track] = {}
+    tracks: dict[tuple[int, str], SamplerTrack] = {}
     for channel in entry.children("channels"):
         target = channel.value.get("target")
         if type(target) is not dict:
@@ -73,20 +73,22 @@ def _tracks(document: Document, entry: Entry) -> list[Track]:
             number = channel.integer("sampler", below=len(samplers))
         if type(node) is not int or not 0 <= node < nodes:
             node = channel.child("target").integer("node", default=None, below=nodes)
-        if type(path) is not str or path not in PATHS or node is None:
-            if path in ("pointer", *PATHS):
+        if type(path) is not str or path not in TYPE_PER_PATH or node is None:
+            if path in ("pointer", *TYPE_PER_PATH):
                 document.count("animation channels without a node (KHR_animation_pointer) were left out ({})")
                 continue
-            raise channel.bad(("target", "path"), f"is {shown(path)}, but should be one of {', '.join(PATHS)}")
+            raise channel.bad(
+                ("target", "path"), f"is {format_value(path)}, but should be one of {', '.join(TYPE_PER_PATH)}"
+            )
         if (node, path) in tracks:
             document.count("animation channels on a target that another channel moves were left out ({})")
             continue
         interpolation, times, values = parsed[number]
-        tracks[node, path] = Track(node, path, interpolation, times, values, samplers[number])
+        tracks[node, path] = SamplerTrack(node, path, interpolation, times, values, samplers[number])
     return list(tracks.values())
 
 
-def _samplers(document: Document, samplers: list[Entry]) -> list[tuple[str, int, int]]:
+def _samplers(document: GltfDocument, samplers: list[JsonObject]) -> list[tuple[str, int, int]]:
     """Interpolation, input and output of each sampler."""
     below = len(document.list("accessors"))
     result = []
@@ -94,7 +96,9 @@ def _samplers(document: Document, samplers: list[Entry]) -> list[tuple[str, int,
         interpolation = sampler.value.get("interpolation", "LINEAR")
         times, values = sampler.value.get("input"), sampler.value.get("output")
         if type(interpolation) is not str or interpolation not in INTERPOLATIONS:
-            raise sampler.bad("interpolation", f"is {shown(interpolation)}, but should be LINEAR, STEP or CUBICSPLINE")
+            raise sampler.bad(
+                "interpolation", f"is {format_value(interpolation)}, but should be LINEAR, STEP or CUBICSPLINE"
+            )
         if type(times) is not int or not 0 <= times < below:
             times = sampler.integer("input", below=below)
         if type(values) is not int or not 0 <= values < below:
@@ -107,7 +111,7 @@ class CurveMaker:
     """Makes curves of tracks. Key times, shared by many channels, and channels, shared by many clips, are made once."""
 
     def __init__(
-        self, document: Document, accessors: Accessors, channel_of: Callable[[int, str], Channel | None]
+        self, document: GltfDocument, accessors: Accessors, channel_of: Callable[[int, str], Channel | None]
     ) -> None:
         self.document, self.accessors, self.channel_of = document, accessors, channel_of
         self._times: dict[int, tuple[Array, Array | None]] = {}
@@ -116,9 +120,9 @@ class CurveMaker:
 
     def curves(self, animation: Animation) -> Curves | None:
         """One animation, or None where nothing of it is left."""
-        tracks = self._known(animation.tracks)
+        tracks = self._resolve_channels(animation.tracks)
         if not tracks:
-            self.document.note(f"animation {shown(animation.name)} moves nothing that was read and was left out")
+            self.document.note(f"animation {format_value(animation.name)} moves nothing that was read and was left out")
             return None
         values = self._values(tracks)
         made = [self._curve(track, values[track]) for track in tracks]
@@ -138,7 +142,7 @@ class CurveMaker:
             self._rates[inputs] = natural_rate(self._times[number][0] for number in inputs)
         return self._rates[inputs]
 
-    def _known(self, tracks: list[Track]) -> list[Track]:
+    def _resolve_channels(self, tracks: list[SamplerTrack]) -> list[SamplerTrack]:
         """The tracks that move something that was read."""
         for track in tracks:
             if (track.node, track.path) not in self._channels:
@@ -149,7 +153,7 @@ class CurveMaker:
             self.document.count("animation channels on nodes that are not part of a character were left out ({})", lost)
         return known
 
-    def _values(self, tracks: list[Track]) -> dict[Track, Array]:
+    def _values(self, tracks: list[SamplerTrack]) -> dict[SamplerTrack, Array]:
         """The outputs of all tracks as slices of one checked array: a hundred small checks cost more than one."""
         # rotations to be checked for their length stand first
         ordered = sorted(tracks, key=lambda track: track.path != "rotation" or track.interpolation == "CUBICSPLINE")
@@ -166,13 +170,13 @@ class CurveMaker:
         starts = [0, *ends]
         return {track: flat[start:end] for track, start, end in zip(ordered, starts, ends)}
 
-    def _output(self, track: Track) -> Array:
+    def _output(self, track: SamplerTrack) -> Array:
         """The stored output of one track: floats as they are in the file, integers as fractions."""
-        kind, columns = PATHS[track.path]
+        kind, columns = TYPE_PER_PATH[track.path]
         channel = self._channels[track.node, track.path]
         assert channel is not None  # see `_known`
         place = (*track.place.place, "output")
-        data, normalised = self.accessors.raw(track.output, (kind,), OUTPUTS, place)
+        data, normalised = self.accessors.raw(track.output, (kind,), OUTPUT_COMPONENTS, place)
         times, kept = self._key_times(track)
         keys = len(times) if kept is None else len(kept)
         expected = keys * (3 if track.interpolation == "CUBICSPLINE" else 1) * (len(channel) // columns)
@@ -180,7 +184,7 @@ class CurveMaker:
             raise track.place.bad("output", f"holds {len(data)} elements, but {expected} are needed for {keys} keys")
         return self.accessors.fractions(data, track.output) if normalised else data
 
-    def _check_rotations(self, flat: Array, ordered: list[Track], ends: list[int]) -> None:
+    def _check_rotations(self, flat: Array, ordered: list[SamplerTrack], ends: list[int]) -> None:
         """Refuse quaternions of no length; make those unit, in place, that are not near it."""
         count = sum(track.path == "rotation" and track.interpolation != "CUBICSPLINE" for track in ordered)
         if not count:
@@ -195,7 +199,7 @@ class CurveMaker:
             self.document.count("rotation keys that were not of unit length were normalised ({})", int(off.sum()))
             keys[off] /= np.sqrt(square[off])[:, None]
 
-    def _curve(self, track: Track, flat: Array) -> Curve:
+    def _curve(self, track: SamplerTrack, flat: Array) -> Curve:
         channel = self._channels[track.node, track.path]
         assert channel is not None  # see `_known`
         times, kept = self._key_times(track)
@@ -206,9 +210,9 @@ class CurveMaker:
             return Curve.hermite(channel, times, values[:, 1], values[:, 0], values[:, 2])
         plain = flat.reshape(-1, len(channel))
         plain = plain if kept is None else freeze(plain[kept])
-        return Curve.trusted(channel, times, plain, STEP if track.interpolation == "STEP" else LINEAR)
+        return Curve.from_checked_arrays(channel, times, plain, STEP if track.interpolation == "STEP" else LINEAR)
 
-    def _key_times(self, track: Track) -> tuple[Array, Array | None]:
+    def _key_times(self, track: SamplerTrack) -> tuple[Array, Array | None]:
         """The increasing key times, and which keys were kept (a mask) where some shared their time with the next."""
         if track.input not in self._times:
             place = (*track.place.place, "input")

@@ -3,25 +3,29 @@
 The trees of the scene that a skin ties together make one character; what is tied to no skin makes one more. Kept are
 all nodes but those that show only a camera, a light or a skinned mesh (whose own transform means nothing), and those
 that this program's writer had to add.
+
+Reading: a file, its forest of nodes, its characters, its curves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
-from understudy.character import Channel, Character, Part, Skeleton, Skin
+from understudy.character import Asset, Channel, Character, Part, Skeleton, Skin
 from understudy.checks import Array
-from understudy.formats.distinct import unique
+from understudy.formats.conventions import number_duplicates
 from understudy.formats.gltf.accessors import Accessors
-from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.graph import Graph, is_marked
-from understudy.formats.gltf.meshes import Meshes, Piece
-from understudy.formats.gltf.skins import inverse_binds, make_skin
+from understudy.formats.gltf.animations import CurveMaker, read_animations
+from understudy.formats.gltf.document import GltfBuffers, GltfDocument, unpack
+from understudy.formats.gltf.materials import GltfMaterials
+from understudy.formats.gltf.meshes import Meshes, PrimitiveMesh, inverse_binds, make_skin, skin_joints
+from understudy.formats.gltf.nodes import NodeForest, is_marked, read_forest
 
 # Names that tools give to every scene or root, and which say nothing about a character.
-DULL = {
+GENERIC_NAMES = {
     "",
     "scene",
     "root scene",
@@ -35,11 +39,11 @@ DULL = {
     "blockbench_export",
 }
 # Bytes charged for each rigid mesh besides its weights: a few objects, and the time (50 us) that it takes to make them.
-RIGID = 1 << 14
+RIGID_MESH_BYTES = 1 << 14
 
 
 @dataclass
-class Group:
+class NodeGroup:
     """The trees of one character."""
 
     roots: list[int]
@@ -52,8 +56,8 @@ class Characters:
 
     def __init__(
         self,
-        document: Document,
-        graph: Graph,
+        document: GltfDocument,
+        graph: NodeForest,
         accessors: Accessors,
         meshes: Meshes,
         skins: list[list[int]],
@@ -89,7 +93,7 @@ class Characters:
             return None if names is None else Channel(self.graph.names[node], "weights", names)
         return Channel(self.graph.names[node], path) if node in self.kept else None
 
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[NodeGroup]:
         """Trees tied by skins; then everything that is tied to none as one group, if it can be seen or moves."""
         lead = {root: root for root in self.graph.root_of.values()}
 
@@ -112,11 +116,11 @@ class Characters:
         skins_of: dict[int, list[int]] = {}
         for skin, tree in heads.items():
             skins_of.setdefault(find(tree), []).append(skin)
-        groups: dict[int, Group] = {}
+        groups: dict[int, NodeGroup] = {}
         for node in self.graph.order:
             tied = find(root_of[node])
             key = tied if tied in skins_of else -1
-            group = groups.setdefault(key, Group([], [], skins_of.get(key, [])))
+            group = groups.setdefault(key, NodeGroup([], [], skins_of.get(key, [])))
             group.nodes.append(node)
             if root_of[node] == node:
                 group.roots.append(node)
@@ -129,23 +133,23 @@ class Characters:
     def _matters(self, nodes: list[int]) -> bool:
         return any(self.mesh_of[node] is not None or node in self.animated for node in nodes)
 
-    def _names(self, groups: list[Group]) -> list[str]:
+    def _names(self, groups: list[NodeGroup]) -> list[str]:
         """One character is called after its scene or, where that says nothing, the file; several after skin or root."""
         scenes = self.document.list("scenes")
         scene = (
             scenes[self.document.reference(self.document.root, "scene", "scenes") or 0].text("name") if scenes else ""
         )
-        whole = self.document.path.stem if scene.lower() in DULL else scene
+        whole = self.document.path.stem if scene.lower() in GENERIC_NAMES else scene
         if len(groups) <= 1:
             return [whole]
         result = []
         for group in groups:
             named = [self.document.list("skins")[skin].text("name") for skin in group.skins]
             named += [self.graph.entries[root].text("name") for root in group.roots]
-            result.append(next((name for name in named if name.lower() not in DULL), whole))
-        return unique(result)
+            result.append(next((name for name in named if name.lower() not in GENERIC_NAMES), whole))
+        return number_duplicates(result)
 
-    def _character(self, group: Group, name: str) -> Character:
+    def _character(self, group: NodeGroup, name: str) -> Character:
         kept, place = self._keep(group)
         graph = self.graph
         number = {node: i for i, node in enumerate(kept)}
@@ -161,7 +165,7 @@ class Characters:
             )
         return Character(name, skeleton, parts, bones)
 
-    def _keep(self, group: Group) -> tuple[list[int], dict[int, int]]:
+    def _keep(self, group: NodeGroup) -> tuple[list[int], dict[int, int]]:
         """The nodes that become joints, and for every node of the group the kept node that stands for it (-1: none)."""
         needed: set[int] = set()
         for node in reversed(group.nodes):
@@ -218,14 +222,14 @@ class Characters:
         ]
 
     def _skin(
-        self, piece: Piece, node: int, mesh: int, order: int, place: dict[int, int], number: dict[int, int]
+        self, piece: PrimitiveMesh, node: int, mesh: int, order: int, place: dict[int, int], number: dict[int, int]
     ) -> Skin:
         skin = self.skin_of[node]
         if skin is None or piece.binding is None:
             vertices = len(piece.mesh.vertices)
             if skin is not None:
                 self.document.count("skinned meshes without joints and weights were hung on their nodes ({})")
-            self.document.take(24 * vertices + RIGID, self.graph.entries[node].place)
+            self.document.take(24 * vertices + RIGID_MESH_BYTES, self.graph.entries[node].place)
             return Skin.rigid(number[place[node]], vertices)
         key = (skin, mesh, order)
         if key not in self._skins:
@@ -239,3 +243,22 @@ class Characters:
             self._skins[key] = made
             self._changed, self._largest = self._changed + changed, max(self._largest, largest)
         return self._skins[key]
+
+
+def read(path: str | Path) -> Asset:
+    """Characters and curves of a .glb or .gltf file. What is damaged, or needs what is not supported, is refused."""
+    path = Path(path)
+    document = GltfDocument(path, *unpack(path))
+    buffers = GltfBuffers(document)
+    accessors = Accessors(document, buffers)
+    meshes = Meshes(document, accessors, GltfMaterials(document, buffers))
+    skins = skin_joints(document)
+    graph = read_forest(document, skins)
+    animations = read_animations(document)
+    moving = {t.node for animation in animations for t in animation.tracks if t.path != "weights"}
+    reader = Characters(document, graph, accessors, meshes, skins, moving)
+    characters = reader.read() if graph.order else []
+    maker = CurveMaker(document, accessors, reader.channel)
+    curves = [made for animation in animations if (made := maker.curves(animation)) is not None]
+    ending = "glb" if document.binary is not None or path.suffix.lower() == ".glb" else "gltf"
+    return Asset(characters, curves=curves, notes=document.notes, format=ending)

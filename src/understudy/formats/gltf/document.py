@@ -1,34 +1,235 @@
-"""Document: a file taken apart but not yet understood: its JSON lists, its notes, and a bound on memory.
+"""The two containers: a .glb with its chunks, or a .gltf that is all JSON. Which one it is, the first bytes tell.
+
+Bytes: buffers and pictures, embedded as base64, in the binary chunk, or in files beside this one.
+
+A file may name only files inside its own folder: no network, no absolute path, no way up.
+
+Document: a file taken apart but not yet understood: its JSON lists, its notes, and a bound on memory.
 
 Many small things in a file may point at one large thing (a thousand nodes at one mesh, a thousand channels at one
 sampler), so what a file asks for is not bounded by its size. Every array that reading makes is charged to a budget
 before it is made.
+
+Extensions: which of them a file may require, what is refused by name, and what is noted when it is left out.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
+import json
+import re
+import struct
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, unquote_to_bytes
 
+from understudy import files
 from understudy.errors import BadFile, Unsupported
-from understudy.formats.gltf.entry import Entry, written
-from understudy.formats.gltf.extensions import check_required
-from understudy.formats.gltf.notes import Notes
+from understudy.formats.conventions import CountedNotes
+from understudy.formats.gltf.json_object import JsonObject, format_place, format_value, integer_rows
+
+MAGIC = b"glTF"
+JSON_CHUNK, BINARY_CHUNK = 0x4E4F534A, 0x004E4942
+
+
+def unpack(path: Path) -> tuple[Any, memoryview | None, int]:
+    """The JSON of a file, the binary chunk that a .glb may carry, and the size of the file in bytes."""
+    data = files.read_bytes(path)
+    if data[:4] == MAGIC:
+        text, binary = _chunks(path, data)
+    else:
+        text, binary = data, None
+    return _parse(path, text), binary, len(data)
+
+
+def _chunks(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
+    if len(data) < 12:
+        raise BadFile(path, f"ends after {len(data)} bytes, within the header of 12")
+    version, length = struct.unpack_from("<II", data, 4)
+    if version != 2:
+        raise Unsupported(path, f"is a glTF container of version {version}, but only version 2 is read")
+    if length > len(data):
+        raise BadFile(path, f"is cut short: it should have {length:,} bytes, but has {len(data):,}")
+    text, binary, at, number = None, None, 12, 0
+    while at + 8 <= length:
+        size, kind = struct.unpack_from("<II", data, at)
+        if at + 8 + size > length:
+            raise BadFile(path, f"has {size:,} bytes, but only {length - at - 8:,} are left", f"chunk {number}")
+        content = memoryview(data)[at + 8 : at + 8 + size]
+        if number == 0 and kind != JSON_CHUNK:
+            raise BadFile(path, f"should be JSON, but is of kind {kind:#010x}", "chunk 0")
+        if number == 0:
+            text = bytes(content)
+        elif kind == BINARY_CHUNK and binary is None:
+            binary = content
+        at, number = at + 8 + size, number + 1
+    if text is None:
+        raise BadFile(path, "has no JSON chunk")
+    return text, binary
+
+
+def _parse(path: Path, text: bytes) -> Any:
+    def refuse(constant: str) -> Any:
+        raise ValueError(f"{constant} is not a number in JSON")
+
+    try:
+        root = json.loads(text.decode("utf-8-sig"), parse_constant=refuse)
+    except UnicodeDecodeError as error:
+        raise BadFile(path, f"is neither a .glb nor JSON in UTF-8: byte {error.start} cannot be decoded") from None
+    except json.JSONDecodeError as error:
+        if error.pos == 0:  # not even the beginning of any JSON: empty, or a file of another kind
+            raise BadFile(path, "is not valid JSON, nor a .glb, from its first byte on") from None
+        raise BadFile(path, f"is not valid JSON: {error.msg}", f"line {error.lineno} column {error.colno}") from None
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error).partition(";")[0]
+        raise BadFile(path, f"is not valid JSON: {reason}") from None
+    if not isinstance(root, dict):
+        raise BadFile(path, f"should hold a JSON object, but holds {format_value(root)}")
+    return root
+
+
+class GltfBuffers:
+    """The buffers and buffer views of a document; each is checked and read once, when first needed."""
+
+    def __init__(self, document: GltfDocument) -> None:
+        self.document = document
+        self._buffers: dict[int, memoryview] = {}
+        self._views: dict[int, tuple[memoryview, int]] = {}
+        self._external: dict[Path, bytes] = {}
+        fields = {"buffer": -1, "byteOffset": 0, "byteLength": 0, "byteStride": 0}
+        self._rows = integer_rows(document.list("bufferViews"), fields)
+
+        for number, entry in enumerate(document.list("buffers")):
+            self._check_claim(number, entry)
+
+    def _check_claim(self, number: int, entry: JsonObject) -> None:
+        """Refuse a buffer that is larger than what is there to hold it, before anything is decoded or opened."""
+        length = entry.integer("byteLength", low=1)
+        uri = entry.text("uri", default=None)
+        chunk = self.document.binary if number == 0 else None
+        there = len(uri) if uri is not None and uri.startswith("data:") else None
+        there = len(chunk) if uri is None and chunk is not None else there
+        if there is not None and there < length:
+            raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {there:,} bytes at most")
+
+    def view(self, index: int) -> tuple[memoryview, int]:
+        """The bytes of a buffer view and its stride (0: tightly packed). `index` is known to exist."""
+        found = self._views.get(index)
+        if found is None:
+            found = self._views[index] = self._read_view(self.document.list("bufferViews")[index])
+        return found
+
+    def _read_view(self, entry: JsonObject) -> tuple[memoryview, int]:
+        index = entry.place[-1]
+        if self._rows is not None and isinstance(index, int):
+            number, start, length, stride = self._rows[index]
+            if number in self._buffers and start >= 0 and length > 0 and (stride == 0 or 4 <= stride < 253):
+                data = self._buffers[number]
+                if start + length <= len(data):
+                    return data[start : start + length], stride
+        return self._read_view_slowly(entry)
+
+    def _read_view_slowly(self, entry: JsonObject) -> tuple[memoryview, int]:
+        """Field by field, to say what is wrong."""
+        number = self.document.reference(entry, "buffer", "buffers")
+        if number is None:
+            raise entry.bad("buffer", "is missing, but should name a buffer")
+        data = self._buffer(number, entry)
+        start = entry.integer("byteOffset", default=0)
+        length = entry.integer("byteLength", low=1)
+        if start + length > len(data):
+            raise entry.bad("byteLength", f"reaches to byte {start + length:,}, but the buffer has {len(data):,}")
+        stride = entry.integer("byteStride", default=0, low=4, below=253)
+        return data[start : start + length], stride
+
+    def _buffer(self, number: int, view: JsonObject) -> memoryview:
+        if number not in self._buffers:
+            entry = self.document.list("buffers")[number]
+            length = entry.integer("byteLength", low=1)
+            uri = entry.text("uri", default=None)
+            if uri is not None:
+                data = memoryview(self.fetch(uri, entry))
+            elif number == 0 and self.document.binary is not None:
+                data = self.document.binary
+            else:
+                for name in view.child("extensions").value:
+                    if "meshopt" in name:
+                        raise extension_error(self.document, name, format_place(view.place))
+                raise entry.bad("uri", "is missing, and there is no binary chunk for this buffer")
+            if len(data) < length:
+                raise entry.bad("byteLength", f"is {length:,}, but the buffer holds {len(data):,} bytes")
+            self._buffers[number] = data[:length]
+        return self._buffers[number]
+
+    def fetch(self, uri: str, entry: JsonObject) -> bytes:
+        """The bytes behind the `uri` of a buffer or picture; a file that does not exist is refused."""
+        if uri.startswith("data:"):
+            return self._decode_data_uri(uri, entry)
+        path = self.locate(uri, entry)
+        if path not in self._external:
+            try:
+                data = files.read_bytes(path)
+            except BadFile as error:
+                raise entry.bad("uri", f"refers to {format_value(uri)}: {error.reason}") from None
+            self.document.left += 16 * len(data)
+            self._external[path] = data
+        return self._external[path]
+
+    def _decode_data_uri(self, uri: str, entry: JsonObject) -> bytes:
+        header, comma, body = uri.partition(",")
+        if not comma:
+            raise entry.bad("uri", "is a data URI without a comma")
+        if not header.endswith(";base64"):
+            return unquote_to_bytes(body)
+        try:
+            return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise entry.bad("uri", f"is not valid base64: {error}") from None
+
+    def locate(self, uri: str, entry: JsonObject) -> Path:
+        """The path of a file beside this one; everything that leads elsewhere is refused."""
+        name = unquote(uri)
+        if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", name) or name.startswith(("/", "\\", "~")):
+            raise Unsupported(
+                self.document.path,
+                f"refers to {format_value(uri)}, but only files beside it are read",
+                self._place(entry),
+            )
+        folder = self.document.path.resolve().parent
+        try:
+            path = (folder / name.replace("\\", "/")).resolve()
+            inside = path.is_relative_to(folder)
+        except (OSError, ValueError, RuntimeError):
+            raise entry.bad("uri", f"is not the name of a file: {format_value(uri)}") from None
+        if not inside or ".." in Path(name.replace("\\", "/")).parts:
+            raise Unsupported(
+                self.document.path,
+                f"refers to {format_value(uri)}, which is outside its own folder",
+                self._place(entry),
+            )
+        return path
+
+    @staticmethod
+    def _place(entry: JsonObject) -> str:
+        return format_place((*entry.place, "uri"))
+
 
 # A gigabyte lets a small file be mostly zeros: the 800 morph targets of a flattened dragon move few vertices each, and
 # are 20 MB as sparse accessors, 230 MB as arrays, three times that while they are read. 16 times the file covers
 # 8-bit attributes that become float32 and keys that become float64 with tangents.
-FREE, FACTOR = 1 << 30, 16
+BASE_MEMORY_BYTES, MEMORY_PER_FILE_BYTE = 1 << 30, 16
 
 
-class Document(Notes):
+class GltfDocument(CountedNotes):
     """What all parts of the reader share."""
 
     def __init__(self, path: Path, root: object, binary: memoryview | None, size: int) -> None:
         super().__init__()
         self.path, self.binary = path, binary
-        self.root = Entry(path, root, ())
-        self.left = FREE + FACTOR * size
-        self._lists: dict[str, list[Entry]] = {}
+        self.root = JsonObject(path, root, ())
+        self.left = BASE_MEMORY_BYTES + MEMORY_PER_FILE_BYTE * size
+        self._lists: dict[str, list[JsonObject]] = {}
         self._check_version()
         check_required(self)
 
@@ -41,13 +242,13 @@ class Document(Notes):
         if needed.split(".")[0] != "2" or needed not in ("2.0", version):
             raise Unsupported(self.path, f"is glTF {needed}, but only version 2.0 is read", "asset.version")
 
-    def list(self, name: str) -> list[Entry]:
+    def list(self, name: str) -> list[JsonObject]:
         """The objects of one of the lists at the top, such as "nodes"."""
         if name not in self._lists:
             self._lists[name] = self.root.children(name)
         return self._lists[name]
 
-    def reference(self, entry: Entry, key: str, name: str) -> int | None:
+    def reference(self, entry: JsonObject, key: str, name: str) -> int | None:
         """The index that a field holds into one of the lists at the top, or None where the field is absent."""
         index = entry.integer(key, default=None)
         if index is not None and index >= len(self.list(name)):
@@ -59,5 +260,43 @@ class Document(Notes):
         self.left -= size
         if self.left < 0:
             raise BadFile(
-                self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", written(place)
+                self.path, f"asks for far more memory than the file holds ({size:,} bytes here)", format_place(place)
             )
+
+
+QUANTISATION_EXTENSION = "KHR_mesh_quantization"
+REFUSED_EXTENSIONS = {
+    "KHR_draco_mesh_compression": "Draco mesh compression",
+    "EXT_meshopt_compression": "meshopt compression",
+    "KHR_meshopt_compression": "meshopt compression",
+    "KHR_texture_basisu": "Basis Universal textures",
+}
+# Appearance only: they are kept with the material or texture and written again.
+KEPT_PREFIX = "KHR_materials_"
+KEPT_EXTENSIONS = ("KHR_texture_transform", QUANTISATION_EXTENSION)
+# Read elsewhere with a note of their own.
+NOTED_ELSEWHERE = ("KHR_lights_punctual", "KHR_animation_pointer")
+
+
+def is_kept(name: str) -> bool:
+    """Whether everything that the extension says survives reading."""
+    return name in KEPT_EXTENSIONS or (name.startswith(KEPT_PREFIX) and name != "KHR_materials_variants")
+
+
+def extension_error(document: GltfDocument, name: str, place: str) -> Unsupported:
+    """The error for an extension that a file cannot be read without."""
+    about = f" ({REFUSED_EXTENSIONS[name]})" if name in REFUSED_EXTENSIONS else ""
+    return Unsupported(
+        document.path, f"needs the extension {name}{about}, which is not supported; export it without", place
+    )
+
+
+def check_required(document: GltfDocument) -> None:
+    """Refuse what is required but unknown; note what is optional and will be left out."""
+    required = document.root.names("extensionsRequired")
+    for i, name in enumerate(required):
+        if not is_kept(name) and name != "KHR_lights_punctual":
+            raise extension_error(document, name, f"extensionsRequired[{i}]")
+    for name in document.root.names("extensionsUsed"):
+        if not is_kept(name) and name not in NOTED_ELSEWHERE:
+            document.note(f"the optional extension {name} was left out")

@@ -6,20 +6,19 @@ from typing import Any
 
 from understudy.character import Image, Material, Texture
 from understudy.errors import BadFile, Unsupported
-from understudy.formats.gltf.buffers import Buffers
-from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, shown
+from understudy.formats.gltf.document import GltfBuffers, GltfDocument
+from understudy.formats.gltf.json_object import JsonObject, format_value
 
 SIGNATURES = ((b"\x89PNG\r\n\x1a\n", "image/png"), (b"\xff\xd8\xff", "image/jpeg"), (b"RIFF", "image/webp"))
 SAMPLER_FIELDS = ("magFilter", "minFilter", "wrapS", "wrapT")
-DEEPEST = 16  # levels of an extension that are searched for textures; ratified ones have two
+MAX_EXTENSION_DEPTH = 16  # levels of an extension that are searched for textures; ratified ones have two
 ALPHA_MODES = ("OPAQUE", "MASK", "BLEND")
 
 
-class Materials:
+class GltfMaterials:
     """The materials of a document, each read once."""
 
-    def __init__(self, document: Document, buffers: Buffers) -> None:
+    def __init__(self, document: GltfDocument, buffers: GltfBuffers) -> None:
         self.document, self.buffers = document, buffers
         self._materials: dict[int, Material] = {}
         self._images: dict[int, Image] = {}
@@ -30,11 +29,11 @@ class Materials:
             self._materials[index] = self._read(self.document.list("materials")[index], index)
         return self._materials[index]
 
-    def _read(self, entry: Entry, index: int) -> Material:
+    def _read(self, entry: JsonObject, index: int) -> Material:
         surface = entry.child("pbrMetallicRoughness")
         mode = entry.text("alphaMode", "OPAQUE")
         if mode not in ALPHA_MODES:
-            raise entry.bad("alphaMode", f"is {shown(mode)}, but should be OPAQUE, MASK or BLEND")
+            raise entry.bad("alphaMode", f"is {format_value(mode)}, but should be OPAQUE, MASK or BLEND")
         infos = {
             "colour": surface.child("baseColorTexture"),
             "metallic_roughness": surface.child("metallicRoughnessTexture"),
@@ -45,7 +44,7 @@ class Materials:
         textures = {slot: self._texture(info) for slot, info in infos.items() if info.value}
         extra = entry.extra()
         if "extensions" in extra:
-            extra["extensions"] = self._resolved(extra["extensions"], (*entry.place, "extensions"))
+            extra["extensions"] = self._resolve_textures(extra["extensions"], (*entry.place, "extensions"))
         return Material(
             name=entry.text("name") or f"material_{index}",
             colour=tuple(surface.numbers("baseColorFactor", 4, (1.0, 1.0, 1.0, 1.0))),
@@ -59,21 +58,21 @@ class Materials:
             extra=extra,
         )
 
-    def _resolved(self, value: Any, place: tuple[str | int, ...]) -> Any:
+    def _resolve_textures(self, value: Any, place: tuple[str | int, ...]) -> Any:
         """Extension settings with each reference to a texture replaced by the `Texture` itself, so that they travel."""
-        if not isinstance(value, dict) or len(place) > DEEPEST:
+        if not isinstance(value, dict) or len(place) > MAX_EXTENSION_DEPTH:
             return value
         result = {}
         for key, item in value.items():
             if key.endswith("Texture") and isinstance(item, dict) and "index" in item:
-                texture = self._texture(Entry(self.document.path, item, (*place, key)))
+                texture = self._texture(JsonObject(self.document.path, item, (*place, key)))
                 if texture is not None:
                     result[key] = texture
             else:
-                result[key] = self._resolved(item, (*place, key))
+                result[key] = self._resolve_textures(item, (*place, key))
         return result
 
-    def _texture(self, info: Entry) -> Texture | None:
+    def _texture(self, info: JsonObject) -> Texture | None:
         number = self.document.reference(info, "index", "textures")
         if number is None:
             raise info.bad("index", "is missing, but should name a texture")
@@ -96,7 +95,7 @@ class Materials:
             self._images[index] = self._read_image(self.document.list("images")[index], index)
         return self._images[index]
 
-    def _read_image(self, entry: Entry, index: int) -> Image:
+    def _read_image(self, entry: JsonObject, index: int) -> Image:
         name, mime = entry.text("name"), entry.text("mimeType")
         uri = entry.text("uri", default=None)
         if uri is None:
@@ -111,7 +110,7 @@ class Materials:
             try:
                 data = self.buffers.fetch(uri, entry)
             except (BadFile, Unsupported) as error:
-                self.document.note(f"picture {shown(uri)} was left out: {error.reason}")
+                self.document.note(f"picture {format_value(uri)} was left out: {error.reason}")
                 data = b""
         found = next((kind for signature, kind in SIGNATURES if data.startswith(signature)), "")
         return Image(name or f"image_{index}", found or mime or "application/octet-stream", data)

@@ -1,44 +1,241 @@
-"""Meshes: one `Mesh` a primitive; primitives that share all their vertices become one mesh with several materials."""
+"""Primitives: triangles out of lists, strips and fans, and the attributes of their vertices.
+
+Skins: joints and inverse bind matrices, and the influences and weights of the vertices that hang on them.
+
+Meshes: one `Mesh` a primitive; primitives that share all their vertices become one mesh with several materials.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from understudy.character import Material, Mesh, Shapes
+from understudy.character import Material, Mesh, Shapes, Skin
 from understudy.checks import Array
 from understudy.errors import BadFile
-from understudy.formats.distinct import unique
-from understudy.formats.gltf.accessors import Accessors
-from understudy.formats.gltf.document import Document
-from understudy.formats.gltf.entry import Entry, printable, written
-from understudy.formats.gltf.extensions import refused
-from understudy.formats.gltf.materials import Materials
-from understudy.formats.gltf.primitives import attribute, surface, triangles_of
-from understudy.formats.gltf.skins import Binding, read_binding
+from understudy.formats.conventions import number_duplicates
+from understudy.formats.gltf.accessors import FLOAT_COMPONENT, Accessors
+from understudy.formats.gltf.document import GltfDocument, extension_error
+from understudy.formats.gltf.json_object import JsonObject, format_place, printable
+from understudy.formats.gltf.materials import GltfMaterials
+
+TRIANGLES_MODE, STRIP_MODE, FAN_MODE = 4, 5, 6
+INDEX_COMPONENTS = (5125, 5123, 5121)
+# Quantised files (KHR_mesh_quantization) may use every integer type; floats are the rule.
+SMALL_COMPONENTS = (FLOAT_COMPONENT, 5120, 5121, 5122, 5123)
+FRACTION_COMPONENTS = (FLOAT_COMPONENT, 5121, 5123)
+
+
+def triangles_of(document: GltfDocument, accessors: Accessors, primitive: JsonObject, vertices: int) -> Array | None:
+    """(T, 3) int32 vertex numbers, or None for points and lines."""
+    mode = primitive.integer("mode", default=TRIANGLES_MODE, below=7)
+    if mode < TRIANGLES_MODE:
+        document.count("primitives of points or lines were left out ({})")
+        return None
+    number = document.reference(primitive, "indices", "accessors")
+    if number is None:
+        document.take(16 * vertices, primitive.place)
+        corners = np.arange(vertices, dtype=np.int32)
+    else:
+        place = (*primitive.place, "indices")
+        stored, _ = accessors.raw(number, ("SCALAR",), INDEX_COMPONENTS, place)
+        document.take(16 * len(stored), place)
+        if stored.max() >= vertices:
+            raise primitive.bad("indices", f"hold vertex {stored.max()}, but there are {vertices} vertices")
+        corners = stored[:, 0].astype(np.int32)  # below the number of vertices, which fits
+    return assemble(document, corners, mode)
+
+
+def assemble(document: GltfDocument, corners: Array, mode: int) -> Array:
+    """(T, 3) triangles from a list of corners [glTF 2.0, 3.7.2.1].
+
+    Strip: {v_i, v_(i+1+i%2), v_(i+2-i%2)}; fan: {v_(i+1), v_(i+2), v_0}. A strip turns with triangles of no area, which
+    are left out.
+    """
+    if mode == TRIANGLES_MODE:
+        spare = len(corners) % 3
+        if spare:
+            document.count("triangles with fewer than three corners were left out ({})")
+        return corners[: len(corners) - spare].reshape(-1, 3)
+    i = np.arange(max(len(corners) - 2, 0))
+    document.take(64 * len(i), ())
+    if mode == FAN_MODE:
+        return np.stack([corners[i + 1], corners[i + 2], corners[np.zeros_like(i)]], axis=1)
+    odd = i % 2
+    result = np.stack([corners[i], corners[i + 1 + odd], corners[i + 2 - odd]], axis=1)
+    a, b, c = result.T
+    return result[(a != b) & (b != c) & (c != a)]
+
+
+def attribute(
+    document: GltfDocument,
+    accessors: Accessors,
+    attributes: JsonObject,
+    key: str,
+    vertices: int | None,
+    kinds: tuple[str, ...] = ("VEC3",),
+    components: tuple[int, ...] = SMALL_COMPONENTS,
+    exact: bool = False,
+) -> Array | None:
+    """(V, n) float32 of one vertex attribute, or None where it is absent.
+
+    Positions (`exact`) must be finite; elsewhere NaN and infinity, which exporters write for normals and UVs of
+    triangles without area, become zero with a note.
+    """
+    number = document.reference(attributes, key, "accessors")
+    if number is None:
+        return None
+    place = (*attributes.place, key)
+    if exact:
+        values = accessors.floats(number, kinds, place, components)
+    else:
+        values = accessors.loose_floats(number, kinds, place, components)
+        broken = ~np.isfinite(values)
+        if broken.any():
+            document.count(f"values of {key} that are not finite were set to zero ({{}})", int(broken.sum()))
+            values[broken] = 0
+    if vertices is not None and len(values) != vertices:
+        raise attributes.bad(key, f"has {len(values)} elements, but there are {vertices} vertices")
+    return values
+
+
+def surface(document: GltfDocument, accessors: Accessors, attributes: JsonObject, vertices: int) -> dict[str, Any]:
+    """Normals, tangents, UVs and colours of a primitive, as arguments of `Mesh`; the rest is noted."""
+
+    def get(
+        key: str, kinds: tuple[str, ...] = ("VEC3",), components: tuple[int, ...] = SMALL_COMPONENTS
+    ) -> Array | None:
+        return attribute(document, accessors, attributes, key, vertices, kinds, components)
+
+    uvs: list[Array] = []
+    while (uv := get(f"TEXCOORD_{len(uvs)}", ("VEC2",))) is not None:
+        uvs.append(uv)
+    colours = get("COLOR_0", ("VEC3", "VEC4"), FRACTION_COMPONENTS)
+    if colours is not None and colours.shape[1] == 3:
+        colours = np.concatenate([colours, np.ones((vertices, 1), np.float32)], axis=1)
+    known = {"POSITION", "NORMAL", "TANGENT", "COLOR_0", *(f"TEXCOORD_{i}" for i in range(len(uvs)))}
+    for key in attributes.value:
+        if key not in known and not key.startswith(("JOINTS_", "WEIGHTS_")):
+            document.note(f"the vertex attribute {key[:40]} was left out")
+    return {"normals": get("NORMAL"), "tangents": get("TANGENT", ("VEC4",)), "uvs": uvs, "colours": colours}
+
+
+JOINT_COMPONENTS = (5121, 5123)
+WEIGHT_COMPONENTS = (5126, 5121, 5123)
+# Sums this close to 1 are float32 rounding: such rows are kept bit by bit, through any number of round trips.
+WEIGHT_SUM_TOLERANCE = 5e-7
+
+
+@dataclass
+class Binding:
+    """Influences and weights of one primitive, as stored: (V, K) int, (V, K) float64 whose rows need not sum to one."""
+
+    influences: Array
+    weights: Array
+
+
+def skin_joints(document: GltfDocument) -> list[list[int]]:
+    """The nodes that each skin of the file names as its joints."""
+    result = []
+    for entry in document.list("skins"):
+        joints = entry.indices("joints", len(document.list("nodes")))
+        if not joints:
+            raise entry.bad("joints", "is missing or empty, but a skin needs at least one joint")
+        if len(set(joints)) < len(joints):
+            twice = next(joint for joint in joints if joints.count(joint) > 1)
+            raise entry.bad("joints", f"should be distinct, but hold node {twice} twice")
+        result.append(joints)
+    return result
+
+
+def inverse_binds(document: GltfDocument, accessors: Accessors, index: int, count: int) -> Array:
+    """(B, 4, 4) joint_from_mesh of the B joints of a skin; the identity where the file gives none."""
+    entry = document.list("skins")[index]
+    number = document.reference(entry, "inverseBindMatrices", "accessors")
+    if number is None:
+        return np.tile(np.eye(4), (count, 1, 1))
+    place = (*entry.place, "inverseBindMatrices")
+    flat = accessors.floats(number, ("MAT4",), place, dtype=np.float64)
+    if len(flat) < count:
+        raise entry.bad("inverseBindMatrices", f"holds {len(flat)} matrices, but there are {count} joints")
+    matrices = flat[:count].reshape(-1, 4, 4).swapaxes(1, 2)
+    # 1e-5: float32 products of exporters; a larger last row would be a projection, which a skin cannot be
+    if np.abs(matrices[:, 3] - (0, 0, 0, 1)).max() > 1e-5:
+        document.note("inverse bind matrices with a last row other than 0 0 0 1 were made affine")
+    matrices[:, 3] = (0, 0, 0, 1)
+    return matrices
+
+
+def read_binding(document: GltfDocument, accessors: Accessors, attributes: JsonObject, vertices: int) -> Binding | None:
+    """All JOINTS_n and WEIGHTS_n of a primitive, or None where it has none."""
+    sets: list[tuple[Array, Array]] = []
+    while f"JOINTS_{len(sets)}" in attributes and f"WEIGHTS_{len(sets)}" in attributes:
+        n = len(sets)
+        joints_at = document.reference(attributes, f"JOINTS_{n}", "accessors")
+        weights_at = document.reference(attributes, f"WEIGHTS_{n}", "accessors")
+        assert joints_at is not None and weights_at is not None  # both were just found there
+        joints, _ = accessors.raw(joints_at, ("VEC4",), JOINT_COMPONENTS, (*attributes.place, f"JOINTS_{n}"))
+        place = (*attributes.place, f"WEIGHTS_{n}")
+        weights = accessors.floats(weights_at, ("VEC4",), place, WEIGHT_COMPONENTS, np.float64)
+        for key, found in ((f"JOINTS_{n}", joints), (f"WEIGHTS_{n}", weights)):
+            if len(found) != vertices:
+                raise attributes.bad(key, f"has {len(found)} elements, but POSITION has {vertices}")
+        sets.append((joints, weights))
+    if not sets:
+        return None
+    document.take(48 * vertices * len(sets), attributes.place)
+    influences = np.concatenate([joints for joints, _ in sets], axis=1).astype(np.int64)
+    weights = np.concatenate([weights for _, weights in sets], axis=1)
+    if weights.min() < 0:
+        document.count("negative skin weights were set to zero ({})", int(np.sum(weights < 0)))
+        weights = np.maximum(weights, 0)
+    influences[weights == 0] = 0
+    used = np.flatnonzero((weights > 0).any(axis=0))
+    needed = int(used[-1]) + 1 if used.size else 1
+    return Binding(influences[:, :needed], weights[:, :needed])
+
+
+def make_skin(
+    document: GltfDocument, binding: Binding, joints: Array, binds: Array, attributes: JsonObject
+) -> tuple[Skin, int, float]:
+    """A skin on skeleton joints (B,), how many vertices had to be normalised, and the largest sum of weights."""
+    if binding.influences.max() >= len(joints):
+        vertex = int(np.argmax((binding.influences >= len(joints)).any(axis=1)))
+        worst = int(binding.influences[vertex].max())
+        raise attributes.bad(
+            "JOINTS_0", f"of vertex {vertex} holds joint {worst}, but its skin has {len(joints)} joints"
+        )
+    weights, changed = Skin.normalise(binding.weights)
+    total = binding.weights.sum(axis=1)
+    rounded = np.abs(total - 1) <= WEIGHT_SUM_TOLERANCE
+    weights[rounded] = binding.weights[rounded]
+    document.take(2 * weights.nbytes + 2 * binds.nbytes, attributes.place)
+    return Skin(joints, binds, binding.influences, weights), changed, float(total.max())
+
 
 DRACO = "KHR_draco_mesh_compression"
 
 
 @dataclass
-class Piece:
+class PrimitiveMesh:
     """One mesh with what is needed to hang it on a skin."""
 
     mesh: Mesh
     binding: Binding | None
-    attributes: Entry
+    attributes: JsonObject
 
 
 class Meshes:
     """The meshes of a document. Each is read once, and once more for each node with default weights of its own."""
 
-    def __init__(self, document: Document, accessors: Accessors, materials: Materials) -> None:
+    def __init__(self, document: GltfDocument, accessors: Accessors, materials: GltfMaterials) -> None:
         self.document, self.accessors, self.materials = document, accessors, materials
-        self._pieces: dict[tuple[int, tuple[float, ...] | None], list[Piece]] = {}
+        self._pieces: dict[tuple[int, tuple[float, ...] | None], list[PrimitiveMesh]] = {}
         self._shape_names: dict[int, list[str]] = {}
 
-    def pieces(self, index: int, node: Entry) -> list[Piece]:
+    def pieces(self, index: int, node: JsonObject) -> list[PrimitiveMesh]:
         """The meshes that one node shows."""
         weights = node.numbers("weights")
         key = (index, None if weights is None else tuple(weights))
@@ -61,17 +258,17 @@ class Meshes:
             given = extras.get("targetNames") if isinstance(extras, dict) else None
             given = given if isinstance(given, list) else []
             found = [printable(given[i]) if i < len(given) and isinstance(given[i], str) else "" for i in range(count)]
-            self._shape_names[index] = unique(name or f"shape_{i}" for i, name in enumerate(found))
+            self._shape_names[index] = number_duplicates(name or f"shape_{i}" for i, name in enumerate(found))
         return self._shape_names[index]
 
-    def _read(self, index: int, weights: list[float] | None, node: Entry) -> list[Piece]:
+    def _read(self, index: int, weights: list[float] | None, node: JsonObject) -> list[PrimitiveMesh]:
         entry = self.document.list("meshes")[index]
         names = self.shape_names(index)
         giver = entry if weights is None else node
         defaults = giver.numbers("weights") or [0.0] * len(names)
         if len(defaults) != len(names):
             raise giver.bad("weights", f"has {len(defaults)} values, but the mesh has {len(names)} morph targets")
-        groups: dict[object, list[Entry]] = {}
+        groups: dict[object, list[JsonObject]] = {}
         for primitive in entry.children("primitives"):
             attributes, targets = primitive.child("attributes"), primitive.children("targets")
             same = (_signature(attributes), tuple(_signature(target) for target in targets))
@@ -83,8 +280,8 @@ class Meshes:
         return [piece for piece in pieces if piece is not None]
 
     def _piece(
-        self, name: str, entry: Entry, group: list[Entry], names: list[str], defaults: list[float]
-    ) -> Piece | None:
+        self, name: str, entry: JsonObject, group: list[JsonObject], names: list[str], defaults: list[float]
+    ) -> PrimitiveMesh | None:
         attributes = group[0].child("attributes")
         self._refuse_draco(group[0], attributes)
         if "POSITION" not in attributes:
@@ -110,16 +307,16 @@ class Meshes:
             **surface(self.document, self.accessors, attributes, len(vertices)),
         )
         binding = read_binding(self.document, self.accessors, attributes, len(vertices))
-        return Piece(mesh, binding, attributes)
+        return PrimitiveMesh(mesh, binding, attributes)
 
-    def _refuse_draco(self, primitive: Entry, attributes: Entry) -> None:
+    def _refuse_draco(self, primitive: JsonObject, attributes: JsonObject) -> None:
         """Draco that is not required still is the only source of vertices where the accessors are empty."""
         position = self.document.reference(attributes, "POSITION", "accessors")
         compressed = DRACO in primitive.child("extensions")
         if compressed and position is not None and not self.accessors.has_data(position):
-            raise refused(self.document, DRACO, written(primitive.place))
+            raise extension_error(self.document, DRACO, format_place(primitive.place))
 
-    def _triangles(self, group: list[Entry], vertices: int) -> tuple[list[Array], list[Material], list[Array]]:
+    def _triangles(self, group: list[JsonObject], vertices: int) -> tuple[list[Array], list[Material], list[Array]]:
         """The triangles of each primitive that has any, the materials in use, and the material of each triangle."""
         blocks, used, material_of = [], [], []
         for primitive in group:
@@ -135,7 +332,7 @@ class Meshes:
             used = []
         return blocks, [Material() if n is None else self.materials.material(n) for n in used], material_of
 
-    def _shapes(self, primitive: Entry, names: list[str], defaults: list[float], vertices: int) -> Shapes | None:
+    def _shapes(self, primitive: JsonObject, names: list[str], defaults: list[float], vertices: int) -> Shapes | None:
         targets = primitive.children("targets")
         if not targets:
             return None
@@ -157,8 +354,8 @@ class Meshes:
         return Shapes(names, deltas, normals, defaults)
 
 
-def _signature(attributes: Entry) -> tuple[tuple[str, int], ...]:
+def _signature(attributes: JsonObject) -> tuple[tuple[str, int], ...]:
     for key, value in attributes.value.items():
         if type(value) is not int:
-            raise BadFile(attributes.file, "should be the index of an accessor", written((*attributes.place, key)))
+            raise BadFile(attributes.file, "should be the index of an accessor", format_place((*attributes.place, key)))
     return tuple(sorted(attributes.value.items()))

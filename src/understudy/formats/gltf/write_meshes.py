@@ -1,29 +1,245 @@
-"""Writing meshes: the attributes of their vertices, morph targets, and the influences of a skin."""
+"""Builder: the JSON lists and the one buffer of a file that is being written.
+
+Writing materials, textures and pictures, each once.
+
+Writing meshes: the attributes of their vertices, morph targets, and the influences of a skin.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from understudy.character import Mesh, Part, Shapes
+from understudy.character import Image, Material, Mesh, Part, Shapes, Texture
 from understudy.checks import Array
-from understudy.formats.gltf.builder import INDICES, VERTICES, Builder
-from understudy.formats.gltf.write_materials import MaterialWriter, kept_extras
+from understudy.formats.conventions import CountedNotes
+from understudy.formats.gltf.json_object import finite_json
+
+VERTEX_BUFFER_TARGET, INDEX_BUFFER_TARGET = 34962, 34963
+COMPONENT_CODES = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
+
+
+class Builder(CountedNotes):
+    """Collects objects and bytes. Views begin at multiples of four bytes, as every component type needs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lists: dict[str, list[dict[str, Any]]] = {}
+        self.extensions: set[str] = set()
+        self._content: list[list[bytes]] = []  # of each buffer view
+        self._pools: dict[str, int] = {}
+        self._pooled: dict[tuple[str, str, bytes], int] = {}
+
+    def add(self, name: str, item: dict[str, Any]) -> int:
+        """Append to one of the lists at the top, such as "nodes"; returns the index."""
+        items = self.lists.setdefault(name, [])
+        items.append(item)
+        return len(items) - 1
+
+    def view(self, data: bytes, target: int | None = None) -> int:
+        """A buffer view of its own."""
+        self._content.append([_pad_bytes(data)])
+        return self.add("bufferViews", {"byteLength": len(data)} | ({"target": target} if target else {}))
+
+    def accessor(self, values: Array, kind: str, target: int | None = None, bounds: bool = False) -> int:
+        """An accessor for (count, n) or (count,) values with a buffer view of its own."""
+        values = np.ascontiguousarray(values)
+        view = self.view(values.tobytes(), target)
+        return self.add("accessors", _describe_accessor(values, kind, bounds) | {"bufferView": view})
+
+    def pool_accessor(self, values: Array, kind: str, pool: str, bounds: bool = False) -> int:
+        """An accessor in a view shared by all data of one use; equal data of one kind are stored once."""
+        values = np.ascontiguousarray(values)
+        data = values.tobytes()
+        key = (pool, kind, data)
+        if key not in self._pooled:
+            view, start = self._append(pool, data)
+            item = _describe_accessor(values, kind, bounds) | {"bufferView": view, "byteOffset": start}
+            self._pooled[key] = self.add("accessors", item)
+        return self._pooled[key]
+
+    def sparse(self, values: Array, kind: str) -> int:
+        """An accessor that stores only the rows of (V, n) float32 values that are not zero."""
+        rows = np.flatnonzero((values != 0).any(axis=1))
+        item = _describe_accessor(values, kind, bounds=True)
+        if rows.size:
+            indices = rows.astype(np.uint16 if len(values) <= 65536 else np.uint32)
+            where, where_start = self._append("sparse indices", indices.tobytes())
+            what, what_start = self._append("sparse values", np.ascontiguousarray(values[rows]).tobytes())
+            code = COMPONENT_CODES[indices.dtype.str[1:]]
+            item["sparse"] = {
+                "count": len(rows),
+                "indices": {"bufferView": where, "byteOffset": where_start, "componentType": code},
+                "values": {"bufferView": what, "byteOffset": what_start},
+            }
+        return self.add("accessors", item)
+
+    def _append(self, pool: str, data: bytes) -> tuple[int, int]:
+        """Put bytes at the end of a shared view: the view and where they begin in it."""
+        if pool not in self._pools:
+            self._content.append([])
+            self._pools[pool] = self.add("bufferViews", {"byteLength": 0})
+        view = self._pools[pool]
+        entry = self.lists["bufferViews"][view]
+        start = (entry["byteLength"] + 3) // 4 * 4
+        self._content[view].append(_pad_bytes(data))
+        entry["byteLength"] = start + len(data)
+        return view, start
+
+    def buffer(self) -> bytes:
+        """All bytes in order; fills in where each view begins."""
+        start, whole = 0, []
+        for entry, content in zip(self.lists.get("bufferViews", []), self._content):
+            entry["buffer"], entry["byteOffset"] = 0, start
+            whole.extend(content)
+            start += sum(map(len, content))
+        return b"".join(whole)
+
+
+def _pad_bytes(data: bytes) -> bytes:
+    return data + b"\0" * (-len(data) % 4)
+
+
+def _describe_accessor(values: Array, kind: str, bounds: bool) -> dict[str, Any]:
+    item: dict[str, Any] = {"componentType": COMPONENT_CODES[values.dtype.str[1:]], "count": len(values), "type": kind}
+    if bounds:
+        table = values.reshape(len(values), -1)
+        item["min"], item["max"] = table.min(axis=0).tolist(), table.max(axis=0).tolist()
+    return item
+
+
+IMAGE_TYPES = ("image/png", "image/jpeg")
+EMISSIVE_STRENGTH_EXTENSION = "KHR_materials_emissive_strength"
+
+
+class MaterialWriter:
+    """Writes materials into a builder and remembers which it has written."""
+
+    def __init__(self, builder: Builder) -> None:
+        self.builder = builder
+        self._materials: list[tuple[Material, int]] = []
+        self._images: list[tuple[Image, int | None]] = []
+
+    def index(self, material: Material, uv_sets: int) -> int:
+        """The index of a material, for a mesh with that many UV sets. Textures that need another set are left out."""
+        usable = {slot: t for slot, t in material.textures.items() if t.uv_set < uv_sets}
+        if len(usable) < len(material.textures):
+            self.builder.count("textures on meshes without UVs were lost ({})", len(material.textures) - len(usable))
+            material = replace(material, textures=usable)
+        for known, index in self._materials:
+            if known is material or known == material:
+                return index
+        index = self.builder.add("materials", self._material(material, uv_sets))
+        self._materials.append((material, index))
+        return index
+
+    def _material(self, material: Material, uv_sets: int) -> dict[str, Any]:
+        infos = {slot: info for slot, t in material.textures.items() if (info := self._info(t)) is not None}
+        surface: dict[str, Any] = {
+            "baseColorFactor": [_clamp_to_unit(x) for x in material.colour],
+            "metallicFactor": _clamp_to_unit(material.metallic),
+            "roughnessFactor": _clamp_to_unit(material.roughness),
+        }
+        for slot, key in (("colour", "baseColorTexture"), ("metallic_roughness", "metallicRoughnessTexture")):
+            if slot in infos:
+                surface[key] = infos[slot]
+        item: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": surface}
+        for slot in ("normal", "occlusion", "emissive"):
+            if slot in infos:
+                item[f"{slot}Texture"] = infos[slot]
+        extensions = self._extensions(material.extra.get("extensions"), uv_sets)
+        if any(material.emissive):
+            strength = max(1.0, *material.emissive)
+            item["emissiveFactor"] = [_clamp_to_unit(x / strength) for x in material.emissive]
+            if strength > 1:
+                extensions.setdefault(EMISSIVE_STRENGTH_EXTENSION, {"emissiveStrength": strength})
+        if material.alpha_mode != "OPAQUE":
+            item["alphaMode"] = material.alpha_mode
+        if material.alpha_mode == "MASK":
+            item["alphaCutoff"] = max(0.0, material.alpha_cutoff)
+        if material.double_sided:
+            item["doubleSided"] = True
+        if extensions:
+            item["extensions"] = extensions
+            self.builder.extensions.update(extensions)
+        return item | extras_item(material.extra)
+
+    def _extensions(self, settings: Any, uv_sets: int) -> dict[str, Any]:
+        """Settings of extensions with each `Texture` in them written and referred to by its index."""
+        result = {}
+        for key, value in settings.items() if isinstance(settings, Mapping) else ():
+            if isinstance(value, Texture):
+                info = self._info(value) if value.uv_set < uv_sets else None
+                if info is not None:
+                    result[key] = info
+            elif isinstance(value, Mapping):
+                result[key] = self._extensions(value, uv_sets)
+            elif finite_json(value):
+                result[key] = value
+        return result
+
+    def _info(self, texture: Texture) -> dict[str, Any] | None:
+        source = self._image(texture.image)
+        if source is None:
+            return None
+        item: dict[str, Any] = {"source": source}
+        if texture.sampler:
+            item["sampler"] = self._add_once("samplers", dict(texture.sampler))
+        info: dict[str, Any] = {"index": self._add_once("textures", item)}
+        if texture.uv_set:
+            info["texCoord"] = texture.uv_set
+        info |= {key: texture.extra[key] for key in ("scale", "strength") if key in texture.extra}
+        extensions = texture.extra.get("extensions")
+        if isinstance(extensions, Mapping) and extensions:
+            info["extensions"] = dict(extensions)
+            self.builder.extensions.update(extensions)
+        return info | extras_item(texture.extra)
+
+    def _add_once(self, name: str, item: dict[str, Any]) -> int:
+        known = self.builder.lists.get(name, [])
+        return known.index(item) if item in known else self.builder.add(name, item)
+
+    def _image(self, image: Image) -> int | None:
+        for known, index in self._images:
+            if known is image or known == image:
+                return index
+        index = None
+        if not image.data:
+            self.builder.note(f"picture {image.name!r} was lost: its bytes are not here")
+        elif image.mime not in IMAGE_TYPES:
+            self.builder.note(f"picture {image.name!r} was lost: it is {image.mime}, but glTF holds PNG and JPEG")
+        else:
+            view = self.builder.view(image.data)
+            index = self.builder.add("images", {"name": image.name, "mimeType": image.mime, "bufferView": view})
+        self._images.append((image, index))
+        return index
+
+
+def extras_item(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The `extras` that reading kept, where there are any."""
+    return {"extras": extra["extras"]} if extra.get("extras") and finite_json(extra["extras"]) else {}
+
+
+def _clamp_to_unit(value: float) -> float:
+    return min(max(float(value), 0.0), 1.0)
+
 
 # Stored sparse, a row takes 12 bytes and its index; below this share of rows that is clearly smaller.
-SPARSE = 0.6
+MAX_SPARSE_ROW_RATIO = 0.6
 # Validators accept directions within 5e-4 to 8e-3 of unit length; float32 rounding stays below 2e-7.
-OFF_UNIT = 5e-4
+UNIT_LENGTH_TOLERANCE = 5e-4
 # Validators accept sums of weights within 2e-7 of 1 for each joint that counts.
-ROUNDING = 2e-7
+WEIGHT_SUM_TOLERANCE = 2e-7
 
 
 def mesh_item(builder: Builder, materials: MaterialWriter, parts: list[Part], skinned: bool) -> dict[str, Any]:
     """One glTF mesh for parts that share name, joints and shapes; a primitive for each part and material."""
     shapes = next((part.mesh.shapes for part in parts if part.mesh.shapes is not None), None)
     primitives = [item for part in parts for item in _primitives(builder, materials, part, shapes, skinned)]
-    item: dict[str, Any] = {"name": parts[0].mesh.name, "primitives": primitives} | kept_extras(parts[0].mesh.extra)
+    item: dict[str, Any] = {"name": parts[0].mesh.name, "primitives": primitives} | extras_item(parts[0].mesh.extra)
     if shapes is not None:
         item["weights"] = shapes.defaults.tolist()
         item["extras"] = {**item.get("extras", {}), "targetNames": list(shapes.names)}
@@ -47,7 +263,7 @@ def _primitives(
     material_of = np.zeros(len(mesh.triangles), np.int32) if mesh.material_of is None else mesh.material_of
     for number in dict.fromkeys(material_of.tolist()):
         corners = mesh.triangles[material_of == number].reshape(-1).astype(kind)
-        primitive = {**common, "indices": builder.accessor(corners, "SCALAR", INDICES)}
+        primitive = {**common, "indices": builder.accessor(corners, "SCALAR", INDEX_BUFFER_TARGET)}
         if mesh.materials:
             primitive["material"] = materials.index(mesh.materials[number], len(mesh.uvs))
         result.append(primitive)
@@ -55,26 +271,28 @@ def _primitives(
 
 
 def _attributes(builder: Builder, mesh: Mesh) -> dict[str, int]:
-    result = {"POSITION": builder.accessor(mesh.vertices, "VEC3", VERTICES, bounds=True)}
+    result = {"POSITION": builder.accessor(mesh.vertices, "VEC3", VERTEX_BUFFER_TARGET, bounds=True)}
     if mesh.normals is not None:
-        result["NORMAL"] = builder.accessor(_unit(builder, mesh.normals, "normals"), "VEC3", VERTICES)
+        result["NORMAL"] = builder.accessor(
+            _normalise_directions(builder, mesh.normals, "normals"), "VEC3", VERTEX_BUFFER_TARGET
+        )
     if mesh.tangents is not None:
         tangents = mesh.tangents.copy()
-        tangents[:, :3] = _unit(builder, tangents[:, :3], "tangents")
+        tangents[:, :3] = _normalise_directions(builder, tangents[:, :3], "tangents")
         tangents[:, 3] = np.where(tangents[:, 3] < 0, -1, 1)
-        result["TANGENT"] = builder.accessor(tangents, "VEC4", VERTICES)
+        result["TANGENT"] = builder.accessor(tangents, "VEC4", VERTEX_BUFFER_TARGET)
     for i, uv in enumerate(mesh.uvs):
-        result[f"TEXCOORD_{i}"] = builder.accessor(uv, "VEC2", VERTICES)
+        result[f"TEXCOORD_{i}"] = builder.accessor(uv, "VEC2", VERTEX_BUFFER_TARGET)
     if mesh.colours is not None:
         builder.count("colours beyond 0 to 1 were cut off ({})", int(((mesh.colours < 0) | (mesh.colours > 1)).sum()))
-        result["COLOR_0"] = builder.accessor(np.clip(mesh.colours, 0, 1), "VEC4", VERTICES)
+        result["COLOR_0"] = builder.accessor(np.clip(mesh.colours, 0, 1), "VEC4", VERTEX_BUFFER_TARGET)
     return result
 
 
-def _unit(builder: Builder, directions: Array, what: str) -> Array:
+def _normalise_directions(builder: Builder, directions: Array, what: str) -> Array:
     """(V, 3) float32 directions of unit length; those without a direction point up."""
     length = np.sqrt(np.sum(np.square(directions, dtype=np.float64), axis=1))
-    off = np.abs(length - 1) > OFF_UNIT
+    off = np.abs(length - 1) > UNIT_LENGTH_TOLERANCE
     if not off.any():
         return directions
     builder.count(f"{what} that were not of unit length were normalised ({{}})", int(off.sum()))
@@ -101,15 +319,15 @@ def _influences(builder: Builder, influences: Array, weights: Array) -> dict[str
         order = np.argsort(-weights, axis=1, kind="stable")
         joints, weights = np.take_along_axis(joints, order, 1), np.take_along_axis(weights, order, 1)
     total = weights.sum(axis=1, keepdims=True)
-    stored = np.where(np.abs(total - 1) <= ROUNDING, weights, weights / total).astype(np.float32)
+    stored = np.where(np.abs(total - 1) <= WEIGHT_SUM_TOLERANCE, weights, weights / total).astype(np.float32)
     spare = -columns % 4
     joints, stored = np.pad(joints, ((0, 0), (0, spare))), np.pad(stored, ((0, 0), (0, spare)))
     kind = np.uint8 if joints.max(initial=0) < 256 else np.uint16
     result = {}
     for n in range(joints.shape[1] // 4):
         part = slice(4 * n, 4 * n + 4)
-        result[f"JOINTS_{n}"] = builder.accessor(joints[:, part].astype(kind), "VEC4", VERTICES)
-        result[f"WEIGHTS_{n}"] = builder.accessor(stored[:, part], "VEC4", VERTICES)
+        result[f"JOINTS_{n}"] = builder.accessor(joints[:, part].astype(kind), "VEC4", VERTEX_BUFFER_TARGET)
+        result[f"WEIGHTS_{n}"] = builder.accessor(stored[:, part], "VEC4", VERTEX_BUFFER_TARGET)
     return result
 
 
@@ -146,6 +364,6 @@ def _primary(builder: Builder, shapes: Shapes) -> tuple[list[int], list[np.float
 
 def _delta(builder: Builder, values: Array) -> int:
     moved = np.count_nonzero((values != 0).any(axis=1))
-    if moved < SPARSE * len(values):
+    if moved < MAX_SPARSE_ROW_RATIO * len(values):
         return builder.sparse(values, "VEC3")
-    return builder.accessor(values, "VEC3", VERTICES, bounds=True)
+    return builder.accessor(values, "VEC3", VERTEX_BUFFER_TARGET, bounds=True)

@@ -13,10 +13,8 @@ import numpy as np
 from understudy.character import Character, Part, Skeleton, Skin, kinematics
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.formats.gltf.builder import Builder
-from understudy.formats.gltf.graph import HELPER
-from understudy.formats.gltf.write_materials import MaterialWriter
-from understudy.formats.gltf.write_meshes import mesh_item
+from understudy.formats.gltf.nodes import HELPER_KEY
+from understudy.formats.gltf.write_meshes import Builder, MaterialWriter, mesh_item
 from understudy.maths import quaternion, transform
 
 
@@ -32,7 +30,7 @@ class NodeWriter:
     def character(self, character: Character) -> list[int]:
         """Write one character; returns the nodes that the scene lists."""
         nodes = self._skeleton(character)
-        groups = self._grouped(character)
+        groups = self._group_parts(character)
         skins = {
             id(parts[0].skin): self._skin(parts[0].skin, nodes, character) for parts in groups if _deforms(parts[0])
         }
@@ -65,9 +63,9 @@ class NodeWriter:
         return nodes
 
     def _helper(self, name: str, item: dict[str, Any]) -> int:
-        return self.builder.add("nodes", {"name": name, **item, "extras": {HELPER: True}})
+        return self.builder.add("nodes", {"name": name, **item, "extras": {HELPER_KEY: True}})
 
-    def _grouped(self, character: Character) -> list[list[Part]]:
+    def _group_parts(self, character: Character) -> list[list[Part]]:
         """Parts that can be pieces of one glTF mesh: same name, same joints, same shapes. Empty ones are left out."""
         groups: dict[Any, list[Part]] = {}
         shaped = {part.name: part.mesh.shapes for part in reversed(character.parts) if part.mesh.shapes is not None}
@@ -92,7 +90,7 @@ class NodeWriter:
         item = {
             "name": character.name,
             "joints": [nodes[joint] for joint in skin.joints],
-            "inverseBindMatrices": self.builder.pooled(flat, "MAT4", "bind"),
+            "inverseBindMatrices": self.builder.pool_accessor(flat, "MAT4", "bind"),
         }
         root = _common_root(character.skeleton, skin.joints)
         if root is not None:  # Blender finds the bind pose of the topmost bones by it
@@ -141,7 +139,7 @@ class NodeWriter:
                     trail.append(at)
                 else:
                     following = root_of[nodes[int(groups[after][0].skin.joints[0])]]
-                    self._between(items, at, hung[before], root_of, following, tops, fronts)
+                    self._insert_between(items, at, hung[before], root_of, following, tops, fronts)
             hung[i] = at
             shapes = next((part.mesh.shapes for part in parts if part.mesh.shapes is not None), None)
             if shapes is not None:
@@ -163,7 +161,7 @@ class NodeWriter:
         items[parent].setdefault("children", []).insert(fronts.get(parent, 0), child)
         fronts[parent] = fronts.get(parent, 0) + 1
 
-    def _between(
+    def _insert_between(
         self,
         items: list[dict[str, Any]],
         at: int,

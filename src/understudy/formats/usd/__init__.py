@@ -15,7 +15,7 @@ def read(path: str | Path) -> Asset:
     """Characters and curves of a USD file, in metres with Y up; `notes` say what was dropped or changed."""
     library.require("reading USD files")
     library.check_name(path)
-    from understudy.formats.usd.opening import read as read_file
+    from understudy.formats.usd.reader import read as read_file
 
     return read_file(Path(path))
 
@@ -24,6 +24,6 @@ def write(asset: Asset, path: str | Path) -> list[str]:
     """Write an asset as USD; returns what the format could not hold."""
     library.require("writing USD files")
     library.check_name(path)
-    from understudy.formats.usd.write_asset import write as write_file
+    from understudy.formats.usd.writer import write as write_file
 
     return write_file(asset, Path(path))

@@ -4,6 +4,11 @@ USD interpolates time samples linearly (rotations by slerp), so every sample is 
 things make the curves what a person would expect: a channel that only repeats the rest pose is left out, and one that
 does not change keeps its first and last key. Samples come for all joints at once; our writer puts a twin sample just
 before a stepped key, which is recognised here and becomes a stepped segment again.
+
+Animated transforms of prims above skeletons and meshes, as curves of the joints that stand for them.
+
+Where the transform is made of a translation, a quaternion and a scale, in this order, its samples are exact keys. Euler
+angles, matrices and pivots interpolate in their own ways: those are baked at the stage's frames.
 """
 
 from __future__ import annotations
@@ -11,17 +16,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from pxr import Usd, UsdSkel
+from pxr import Usd, UsdGeom, UsdSkel
 
 from understudy.character import Channel, Curve, Skeleton
 from understudy.character.curve import LINEAR, STEP
-from understudy.checks import NEAR_UNIT, Array, freeze
-from understudy.formats.usd.read_skeleton import Bones
-from understudy.formats.usd.reading import EARLIEST, LARGEST_TIME, Reading
+from understudy.checks import LARGEST_NUMBER, NEAR_UNIT, Array, freeze
+from understudy.formats.usd.context import EARLIEST, MAX_TIME_CODE, ReadContext
+from understudy.formats.usd.read_skeleton import SkeletonBuilder, UsdJoints
+from understudy.maths import quaternion, transform
 
-TWIN = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
-SAME = 2e-7  # relative: two steps of float32
-WIDTHS = {"translations": 3, "rotations": 4, "scales": 3}
+MIN_SAMPLE_GAP_TIME_CODES = 2e-4  # time codes; closer samples are a jump (our writer leaves 1e-4)
+REST_TOLERANCE_RATIO = 2e-7  # relative: two steps of float32
+VALUES_PER_JOINT = {"translations": 3, "rotations": 4, "scales": 3}
 KINDS = {"translations": "translation", "rotations": "rotation", "scales": "scale"}
 
 
@@ -35,19 +41,19 @@ class Samples:
 
 
 def joint_curves(
-    reading: Reading, prim: Usd.Prim, bones: Bones | None, skeleton: Skeleton | None, keep_rest: bool = False
+    reading: ReadContext, prim: Usd.Prim, bones: UsdJoints | None, skeleton: Skeleton | None, keep_rest: bool = False
 ) -> list[Curve]:
     """The curves of a SkelAnimation, named as the character names its joints, or by path where there is no skeleton."""
     animation = UsdSkel.Animation(prim)
     paths = reading.tokens(animation.GetJointsAttr()) or ()
-    driven = _driven(reading, prim, paths, bones, skeleton)
+    driven = _match_joints(reading, prim, paths, bones, skeleton)
     curves: list[Curve] = []
     for name, attribute in (
         ("translations", animation.GetTranslationsAttr()),
         ("rotations", animation.GetRotationsAttr()),
         ("scales", _scales(animation)),
     ):
-        samples = _samples(reading, attribute, len(paths), WIDTHS[name]) if driven else None
+        samples = _samples(reading, attribute, len(paths), VALUES_PER_JOINT[name]) if driven else None
         if samples is None:
             if driven:
                 reading.note(f"animations without {name} keep those of the rest pose: {{}}", prim.GetName())
@@ -63,8 +69,8 @@ def joint_curves(
     return curves
 
 
-def _driven(
-    reading: Reading, prim: Usd.Prim, paths: tuple[str, ...], bones: Bones | None, skeleton: Skeleton | None
+def _match_joints(
+    reading: ReadContext, prim: Usd.Prim, paths: tuple[str, ...], bones: UsdJoints | None, skeleton: Skeleton | None
 ) -> list[tuple[int, str, int, bool]]:
     """(place in the animation, name, number in the character, whether its scale stands in a helper) of each joint."""
     if bones is None or skeleton is None:
@@ -82,7 +88,7 @@ def _driven(
     return result
 
 
-def weight_samples(reading: Reading, prim: Usd.Prim) -> tuple[tuple[str, ...], Samples | None]:
+def weight_samples(reading: ReadContext, prim: Usd.Prim) -> tuple[tuple[str, ...], Samples | None]:
     """The names of the shapes that a SkelAnimation drives, and their weights over time (K, N)."""
     animation = UsdSkel.Animation(prim)
     tokens = reading.tokens(animation.GetBlendShapesAttr()) or ()
@@ -91,7 +97,7 @@ def weight_samples(reading: Reading, prim: Usd.Prim) -> tuple[tuple[str, ...], S
     return tokens, _samples(reading, animation.GetBlendShapeWeightsAttr(), len(tokens), None)
 
 
-def weight_curve(reading: Reading, channel: Channel, samples: Samples, columns: list[int]) -> Curve:
+def weight_curve(reading: ReadContext, channel: Channel, samples: Samples, columns: list[int]) -> Curve:
     """The curve of some of the weights."""
     values = samples.values[:, columns]
     return _curve(reading, channel, samples, values, bool((values == values[:1]).all()))
@@ -108,7 +114,7 @@ def _rest(skeleton: Skeleton, joint: int, name: str) -> Array:
     return rest[joint]
 
 
-def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int | None) -> Samples | None:
+def _samples(reading: ReadContext, attribute: Usd.Attribute, count: int, width: int | None) -> Samples | None:
     """All samples of an attribute, or its one value at the start of the stage; None where it has no value."""
     if not attribute or not attribute.HasAuthoredValue():
         return None
@@ -121,7 +127,7 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
         start = reading.stage.GetStartTimeCode()
         times = np.array([start if np.isfinite(start) else 0.0])
         values = [reading.array(attribute, width, EARLIEST)]
-    if not (np.abs(times) <= LARGEST_TIME).all():
+    if not (np.abs(times) <= MAX_TIME_CODE).all():
         raise reading.bad(prim, f"the times of {attribute.GetName()} should be finite (and none above 1e12)")
     if (np.diff(reading.seconds(times)) <= 0).any():
         raise reading.bad(prim, f"the times of {attribute.GetName()} should increase")
@@ -138,7 +144,7 @@ def _samples(reading: Reading, attribute: Usd.Attribute, count: int, width: int 
     return Samples(times, stacked, prim.GetCustomDataByKey("understudy:stepped") is True)
 
 
-def _unit(reading: Reading, attribute: Usd.Attribute, rotations: Array) -> Array:
+def _unit(reading: ReadContext, attribute: Usd.Attribute, rotations: Array) -> Array:
     """Quaternions made unit where they are not near it; zeros are refused."""
     length = np.linalg.norm(rotations, axis=-1, keepdims=True)
     if length.size and length.min() < 1e-6:
@@ -146,7 +152,7 @@ def _unit(reading: Reading, attribute: Usd.Attribute, rotations: Array) -> Array
     return np.where(np.abs(length - 1) > NEAR_UNIT, rotations / length, rotations)
 
 
-def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, still: bool) -> Curve:
+def _curve(reading: ReadContext, channel: Channel, samples: Samples, values: Array, still: bool) -> Curve:
     """A curve of values (K, n) at the times of the samples; what is still keeps its first and last key."""
     codes = samples.times
     if still:
@@ -156,21 +162,21 @@ def _curve(reading: Reading, channel: Channel, samples: Samples, values: Array, 
         keep, segments = _steps(codes, values)
         return Curve(channel, reading.seconds(codes[keep]), values[keep], segments)
     values = np.ascontiguousarray(values, np.float64)
-    return Curve.trusted(channel, freeze(reading.seconds(codes)), freeze(values.copy()), LINEAR)
+    return Curve.from_checked_arrays(channel, freeze(reading.seconds(codes)), freeze(values.copy()), LINEAR)
 
 
 def _same(name: str, value: Array, rest: Array) -> bool:
     """Whether two values are the same to the precision of float32."""
     if name == "rotations":
-        return bool(min(np.abs(value - rest).max(), np.abs(value + rest).max()) <= SAME)
-    return bool(np.abs(value - rest).max() <= SAME * max(float(np.abs(rest).max()), 1e-9))
+        return bool(min(np.abs(value - rest).max(), np.abs(value + rest).max()) <= REST_TOLERANCE_RATIO)
+    return bool(np.abs(value - rest).max() <= REST_TOLERANCE_RATIO * max(float(np.abs(rest).max()), 1e-9))
 
 
 def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
     """Which samples are keys, and the kind of each segment between them: twins that only hold and jump become steps."""
     count = len(codes)
     segments = np.full(count - 1, LINEAR, np.uint8)
-    early = np.flatnonzero(np.diff(codes) < TWIN)  # the first of each pair
+    early = np.flatnonzero(np.diff(codes) < MIN_SAMPLE_GAP_TIME_CODES)  # the first of each pair
     if not early.size:
         return np.arange(count), segments
     keep = np.ones(count, bool)
@@ -189,3 +195,47 @@ def _steps(codes: Array, values: Array) -> tuple[Array, Array]:
     if (found[moves] == STEP).all():
         found[:] = STEP  # where a curve only jumps, what it holds between is stepped as well
     return kept, found
+
+
+SIMPLE_OP_ORDER = {"xformOp:translate": 0, "xformOp:orient": 1, "xformOp:scale": 2}
+MAX_FRAMES = 100_000
+
+
+def xform_curves(reading: ReadContext, joints: SkeletonBuilder, skeleton: Skeleton) -> list[Curve]:
+    """The curves of every joint that stands for a moving transform."""
+    result = []
+    for joint, xformable in joints.moving:
+        codes = _codes(reading, xformable)
+        reading.take(xformable.GetPrim(), 16 * len(codes))
+        matrices = np.array([np.array(xformable.GetLocalTransformation(Usd.TimeCode(code))).T for code in codes])
+        if not (np.abs(matrices) <= LARGEST_NUMBER).all():
+            raise reading.bad(xformable.GetPrim(), "the transform should hold finite numbers at all times")
+        translations, rotations, scales = transform.decompose(reading.frame.matrices(matrices))
+        for kind, values in (
+            ("translation", translations),
+            ("rotation", quaternion.unroll(rotations)),
+            ("scale", scales),
+        ):
+            if np.abs(values - values[:1]).max() > 1e-12 or kind == "translation":
+                result.append(Curve(Channel(skeleton.names[joint], kind), reading.seconds(codes), values))
+    return result
+
+
+def _codes(reading: ReadContext, xformable: UsdGeom.Xformable) -> Array:
+    """The time codes of the keys: the samples, and all frames between them where interpolation is not ours."""
+    samples = np.array(xformable.GetTimeSamples(), np.float64)
+    if not (np.abs(samples) <= MAX_TIME_CODE).all():
+        raise reading.bad(xformable.GetPrim(), "the times of the transform should be finite")
+    places = [SIMPLE_OP_ORDER.get(str(op.GetOpName()), -1) for op in xformable.GetOrderedXformOps()]
+    if places == sorted(places) and -1 not in places:
+        return samples
+    first, last = samples[0], samples[-1]
+    if last - first > MAX_FRAMES:
+        raise reading.bad(
+            xformable.GetPrim(), f"moves over {last - first:.0f} frames, but at most {MAX_FRAMES:,} are baked"
+        )
+    reading.note(
+        f"moving transforms were baked at {reading.codes_per_second:g} frames a second: {{}}",
+        xformable.GetPrim().GetName(),
+    )
+    return np.union1d(samples, np.arange(np.ceil(first), np.floor(last) + 1))

@@ -1,22 +1,78 @@
-"""Materials: UsdPreviewSurface and its textures, bound to a mesh or to subsets of its faces."""
+"""Pictures that a material names: inside the package (`.usdz`) or in files beside the layer, never from elsewhere.
+
+Materials: UsdPreviewSurface and its textures, bound to a mesh or to subsets of its faces.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import UsdGeom, UsdShade
+from pxr import Ar, UsdGeom, UsdShade
 
-from understudy.character import Material, Texture
+from understudy import files
+from understudy.character import Image, Material, Texture
 from understudy.checks import Array
-from understudy.formats.usd import read_image
-from understudy.formats.usd.reading import Reading, name_of
+from understudy.errors import FileError
+from understudy.formats.usd.context import ReadContext, name_of
 
-WRAPS = {"repeat": 10497, "clamp": 33071, "mirror": 33648, "black": 33071}  # glTF's numbers, as our materials keep them
+MIMES = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".webp": "image/webp"}
 
 
-def of_mesh(
-    reading: Reading, mesh: UsdGeom.Mesh, face_of: Array, face_count: int, uv_names: list[str]
+def load_image(reading: ReadContext, asset: Any) -> Image | None:
+    """The picture behind an asset path; without its bytes where it cannot be read, None where no file is named."""
+    given = str(asset.path)
+    if not given:
+        return None
+    if given not in reading.images:
+        reading.images[given] = _load(reading, given, str(asset.resolvedPath))
+    return reading.images[given]
+
+
+def _load(reading: ReadContext, given: str, resolved: str) -> Image:
+    name = given.replace("\\", "/").rsplit("/", 1)[-1].rstrip("]")
+    mime = MIMES.get(Path(name).suffix.lower(), "application/octet-stream")
+    package, bracket, _ = resolved.partition("[")
+    place = Path(package if bracket else resolved)
+    folder = reading.path.resolve().parent
+    if not resolved or not place.is_file():
+        reading.note("pictures were not found: {}", given)
+    elif not place.resolve().is_relative_to(folder):
+        reading.note(f"picture {given} lies outside the file's folder and was not read")
+    else:
+        data = _read_packed_file(reading, resolved) if bracket else _read_plain_file(reading, place)
+        if data is not None:
+            return Image(name, mime, data)
+    return Image(given, mime, b"")
+
+
+def _read_plain_file(reading: ReadContext, place: Path) -> bytes | None:
+    try:
+        return files.read_bytes(place)
+    except FileError as error:
+        reading.note(f"picture {place.name} {error.reason}")
+        return None
+
+
+def _read_packed_file(reading: ReadContext, resolved: str) -> bytes | None:
+    asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved))
+    if not asset:
+        reading.note(f"picture {resolved.partition('[')[2].rstrip(']')} cannot be read from the package")
+        return None
+    return bytes(asset.GetBuffer())
+
+
+GLTF_WRAP_CODES = {
+    "repeat": 10497,
+    "clamp": 33071,
+    "mirror": 33648,
+    "black": 33071,
+}  # glTF's numbers, as our materials keep them
+
+
+def materials_of_mesh(
+    reading: ReadContext, mesh: UsdGeom.Mesh, face_of: Array, face_count: int, uv_names: list[str]
 ) -> tuple[tuple[Material, ...], Array | None]:
     """The materials of a mesh, and (T,) which triangle has which; None where all have the first."""
     prim = mesh.GetPrim()
@@ -46,14 +102,14 @@ def of_mesh(
     return tuple(materials), of_face[face_of]
 
 
-def _material(reading: Reading, material: UsdShade.Material, double_sided: bool, uv_names: list[str]) -> Material:
+def _material(reading: ReadContext, material: UsdShade.Material, double_sided: bool, uv_names: list[str]) -> Material:
     key = (str(material.GetPath()), double_sided, tuple(uv_names))
     if key not in reading.materials:
         reading.materials[key] = _preview(reading, material, double_sided, uv_names)
     return reading.materials[key]
 
 
-def _preview(reading: Reading, material: UsdShade.Material, double_sided: bool, uv_names: list[str]) -> Material:
+def _preview(reading: ReadContext, material: UsdShade.Material, double_sided: bool, uv_names: list[str]) -> Material:
     name = name_of(material.GetPrim())
     shader = material.ComputeSurfaceSource()[0]
     if not shader or shader.GetShaderId() != "UsdPreviewSurface":
@@ -124,7 +180,7 @@ def _channel(shader: UsdShade.Shader, name: str) -> int:
 
 
 def _texture(
-    reading: Reading, shader: UsdShade.Shader, uv_names: list[str]
+    reading: ReadContext, shader: UsdShade.Shader, uv_names: list[str]
 ) -> tuple[Texture | None, tuple[float, ...]]:
     """The texture of a UsdUVTexture, and the factors (r, g, b, a) by which it is multiplied."""
     white = (1.0, 1.0, 1.0, 1.0)
@@ -132,12 +188,12 @@ def _texture(
         reading.note("a material input that is neither a value nor a UsdUVTexture was dropped")
         return None, white
     file = _source(shader, "file")[0]
-    image = read_image.read(reading, file) if file is not None and hasattr(file, "path") else None
+    image = load_image(reading, file) if file is not None and hasattr(file, "path") else None
     if image is None:
         return None, white
     scale = _source(shader, "scale")[0]
     wraps = {key: _source(shader, key)[0] for key in ("wrapS", "wrapT")}
-    sampler = {key: WRAPS[str(value)] for key, value in wraps.items() if str(value) in WRAPS}
+    sampler = {key: GLTF_WRAP_CODES[str(value)] for key, value in wraps.items() if str(value) in GLTF_WRAP_CODES}
     uv = _uv_name(shader)
     return (
         Texture(image, uv_names.index(uv) if uv in uv_names else 0, sampler),

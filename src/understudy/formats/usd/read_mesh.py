@@ -1,4 +1,7 @@
-"""A Mesh prim: points, polygons as triangles, and what is painted on them."""
+"""A Mesh prim: points, polygons as triangles, and what is painted on them.
+
+BlendShape prims: sparse offsets, in-betweens and normal offsets to the dense shapes of a mesh.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from pxr import Usd, UsdGeom
+from pxr import Usd, UsdGeom, UsdSkel
 
 from understudy.character import Material, Mesh, Shapes
+from understudy.character.mesh import fans
 from understudy.checks import Array
-from understudy.formats.polygons import fans
 from understudy.formats.usd import read_material
-from understudy.formats.usd.reading import EARLIEST, Reading, name_of
+from understudy.formats.usd.context import EARLIEST, ReadContext, name_of
 
 
 @dataclass
@@ -27,16 +30,16 @@ class Faces:
     vertex_count: int
 
 
-def read(reading: Reading, prim: Usd.Prim, shapes: Shapes | None, vertices: Array) -> Mesh:
+def load_mesh(reading: ReadContext, prim: Usd.Prim, shapes: Shapes | None, vertices: Array) -> Mesh:
     """The mesh of a prim whose points (`vertices`) and shapes were read already."""
     mesh = UsdGeom.Mesh(prim)
     faces = _faces(reading, mesh, vertices)
     scheme = mesh.GetSubdivisionSchemeAttr().Get()
     if scheme not in (None, "none"):
         reading.note("subdivision surfaces are read as their cages: {}", prim.GetName())
-    normals = _painted(reading, faces, *_normals_source(mesh), 3, "normals")
+    normals = _expand_values(reading, faces, *_normals_source(mesh), 3, "normals")
     uvs, uv_names = _uvs(reading, prim, faces)
-    materials, material_of = read_material.of_mesh(reading, mesh, faces.face_of, faces.face_count, uv_names)
+    materials, material_of = read_material.materials_of_mesh(reading, mesh, faces.face_of, faces.face_count, uv_names)
     colours = _colours(reading, prim, faces)
     if colours is not None and not materials and (colours == colours[:1]).all() and colours.ndim == 2:
         # one colour for the whole mesh and no material says how the surface looks: that is a material
@@ -56,7 +59,7 @@ def read(reading: Reading, prim: Usd.Prim, shapes: Shapes | None, vertices: Arra
     )
 
 
-def points(reading: Reading, prim: Usd.Prim) -> Array | None:
+def points(reading: ReadContext, prim: Usd.Prim) -> Array | None:
     """(V, 3) the points at rest, in metres; None where there are none."""
     attribute = UsdGeom.Mesh(prim).GetPointsAttr()
     found = reading.array(attribute, 3)
@@ -65,7 +68,7 @@ def points(reading: Reading, prim: Usd.Prim) -> Array | None:
     return None if found is None or not len(found) else reading.frame.points(found)
 
 
-def _faces(reading: Reading, mesh: UsdGeom.Mesh, points: Array) -> Faces:
+def _faces(reading: ReadContext, mesh: UsdGeom.Mesh, points: Array) -> Faces:
     prim, vertex_count = mesh.GetPrim(), len(points)
     counts = reading.array(mesh.GetFaceVertexCountsAttr(), None, kind="int")
     indices = reading.array(mesh.GetFaceVertexIndicesAttr(), None, kind="int")
@@ -102,8 +105,8 @@ def _normals_source(mesh: UsdGeom.Mesh) -> tuple[Any, str, Any]:
     return mesh.GetNormalsAttr(), mesh.GetNormalsInterpolation(), None
 
 
-def _painted(
-    reading: Reading, faces: Faces, attribute: Any, interpolation: str, index_attribute: Any, width: int, what: str
+def _expand_values(
+    reading: ReadContext, faces: Faces, attribute: Any, interpolation: str, index_attribute: Any, width: int, what: str
 ) -> Array | None:
     """(V, width) or, where corners differ, (T, 3, width); None where absent or of the wrong length (with a note)."""
     values = reading.array(attribute, None if width == 1 else width, finite=False)
@@ -136,16 +139,16 @@ def _painted(
     return values[faces.corners] if interpolation == "faceVarying" else values
 
 
-def _primvar(reading: Reading, prim: Usd.Prim, faces: Faces, name: str, width: int) -> Array | None:
+def _primvar(reading: ReadContext, prim: Usd.Prim, faces: Faces, name: str, width: int) -> Array | None:
     primvar = UsdGeom.PrimvarsAPI(prim).FindPrimvarWithInheritance(name)
     if not primvar or not primvar.HasAuthoredValue():
         return None
-    return _painted(
+    return _expand_values(
         reading, faces, primvar.GetAttr(), primvar.GetInterpolation(), primvar.GetIndicesAttr(), width, name
     )
 
 
-def _uvs(reading: Reading, prim: Usd.Prim, faces: Faces) -> tuple[list[Array], list[str]]:
+def _uvs(reading: ReadContext, prim: Usd.Prim, faces: Faces) -> tuple[list[Array], list[str]]:
     """The UV sets, `st` first, v turned downwards as in glTF; and the names of their primvars."""
     found = []
     for primvar in UsdGeom.PrimvarsAPI(prim).GetPrimvarsWithAuthoredValues():
@@ -163,7 +166,7 @@ def _uvs(reading: Reading, prim: Usd.Prim, faces: Faces) -> tuple[list[Array], l
     return uvs, names
 
 
-def _colours(reading: Reading, prim: Usd.Prim, faces: Faces) -> Array | None:
+def _colours(reading: ReadContext, prim: Usd.Prim, faces: Faces) -> Array | None:
     """(V, 4) or (T, 3, 4) of displayColor and displayOpacity; None where neither is given."""
     colour = _primvar(reading, prim, faces, "displayColor", 3)
     opacity = _primvar(reading, prim, faces, "displayOpacity", 1)
@@ -178,7 +181,7 @@ def _colours(reading: Reading, prim: Usd.Prim, faces: Faces) -> Array | None:
     return np.concatenate([colour, opacity], axis=-1)
 
 
-def is_visible(reading: Reading, prim: Usd.Prim) -> bool:
+def is_visible(reading: ReadContext, prim: Usd.Prim) -> bool:
     """Whether a mesh is meant to be seen; the others are noted."""
     imageable = UsdGeom.Imageable(prim)
     purpose = str(imageable.ComputePurpose())
@@ -189,3 +192,100 @@ def is_visible(reading: Reading, prim: Usd.Prim) -> bool:
         reading.note("invisible meshes were left out: {}", prim.GetName())
         return False
     return True
+
+
+@dataclass
+class Targets:
+    """The shapes of a mesh, and the names by which animations drive them."""
+
+    shapes: Shapes
+    tokens: tuple[str, ...]  # (S,)
+
+
+def load_targets(reading: ReadContext, prim: Usd.Prim, vertex_count: int) -> Targets | None:
+    """The blend shapes bound to a mesh; None where there are none."""
+    binding = UsdSkel.BindingAPI(prim)
+    tokens = reading.tokens(binding.GetBlendShapesAttr()) or ()
+    relation = binding.GetBlendShapeTargetsRel()
+    paths = relation.GetTargets() if relation else []
+    if len(tokens) != len(paths):
+        raise reading.bad(prim, f"has {len(tokens)} blendShapes but {len(paths)} blendShapeTargets; expected one each")
+    names: list[str] = []
+    used: list[str] = []
+    deltas, normals, shape_of, stop_of = [], [], [], []
+    for token, path in zip(tokens, paths):
+        shape = UsdSkel.BlendShape(prim.GetStage().GetPrimAtPath(path))
+        if not shape:
+            reading.note(f"blend shape {token} of mesh {prim.GetName()} is missing")
+            continue
+        for stop, offsets, normal in _targets(reading, shape, vertex_count):
+            shape_of.append(len(names))
+            stop_of.append(stop)
+            deltas.append(offsets)
+            normals.append(normal)
+        names.append(str(shape.GetPrim().GetDisplayName() or token))
+        used.append(token)
+    if not names:
+        return None
+    with_normals = any(normal is not None for normal in normals)
+    if with_normals:
+        reading.take(prim, 3 * vertex_count * len(normals))
+    zero = np.zeros((vertex_count, 3), np.float32)
+    shapes = Shapes(
+        reading.distinct(names, "shape"),
+        np.stack(deltas),
+        np.stack([zero if normal is None else normal for normal in normals]) if with_normals else None,
+        _defaults(reading, prim, len(tokens), len(names)),
+        shape_of,
+        stop_of,
+    )
+    return Targets(shapes, tuple(used))
+
+
+def _defaults(reading: ReadContext, prim: Usd.Prim, tokens: int, shapes: int) -> Array | None:
+    """The weights at rest, which USD itself does not have; our writer leaves them beside the mesh."""
+    found = reading.custom(prim, "defaultWeights", np.float64)
+    return found if found is not None and tokens == shapes and len(found) == shapes else None
+
+
+def _targets(
+    reading: ReadContext, shape: UsdSkel.BlendShape, vertex_count: int
+) -> list[tuple[float, Array, Array | None]]:
+    """(stop, offsets (V, 3), normal offsets (V, 3) or None) of the shape itself at 1 and of each in-between."""
+    prim = shape.GetPrim()
+    where = reading.array(shape.GetPointIndicesAttr(), None, kind="int")
+    if where is not None and not len(where):
+        where = None
+    if where is not None and (where.min() < 0 or where.max() >= vertex_count):
+        wrong = where[(where < 0) | (where >= vertex_count)][0]
+        raise reading.bad(prim, f"pointIndices should lie between 0 and {vertex_count - 1}, but hold {wrong}")
+
+    def dense(attribute: Usd.Attribute, is_direction: bool) -> Array | None:
+        values = reading.array(attribute, 3)
+        if values is None or not len(values):
+            return None
+        expected = vertex_count if where is None else len(where)
+        if len(values) != expected:
+            raise reading.bad(prim, f"{attribute.GetName()} should hold {expected} vectors, but holds {len(values)}")
+        reading.take(prim, 3 * vertex_count)
+        values = reading.frame.directions(values) if is_direction else reading.frame.points(values)
+        result = np.zeros((vertex_count, 3), np.float32)
+        result[slice(None) if where is None else where] = values
+        return result
+
+    offsets = dense(shape.GetOffsetsAttr(), False)
+    if offsets is None:
+        offsets = np.zeros((vertex_count, 3), np.float32)
+    result = [(1.0, offsets, dense(shape.GetNormalOffsetsAttr(), True))]
+    stops = {0.0, 1.0}
+    for between in shape.GetInbetweens():
+        weight = between.GetWeight()
+        offsets = dense(between.GetAttr(), False)
+        if weight is None or offsets is None or float(weight) in stops or not np.isfinite(weight):
+            reading.note(
+                f"in-between {between.GetAttr().GetName()} of {prim.GetName()} has no weight of its own and was dropped"
+            )
+            continue
+        stops.add(float(weight))
+        result.append((float(weight), offsets, dense(between.GetNormalOffsetsAttr(), True)))
+    return result

@@ -1,10 +1,17 @@
-"""Curves as USD's own splines (Ts), one attribute a column, beside the animation that was baked from them.
+"""Names that USD accepts: prim and joint names are identifiers, so others are changed and the original kept beside.
+
+Curves as USD's own splines (Ts), one attribute a column, beside the animation that was baked from them.
 
 UsdSkel plays time samples only. So that nothing is lost for those who go on keying, a SkelAnimation carries a custom
 double attribute for each column of each curve that samples do not hold (`understudy:curve:Hips_rotation_x`), with a
 Bezier spline on it: times in time codes, tangents as width and slope. Which channel a spline belongs to stands in its
 customData, since names in USD are identifiers. Splines are whatever usd-core makes of them: `AVAILABLE` says whether
 the installed one has them.
+
+The curves that stand beside a baked animation, in place of the samples that were baked from them.
+
+The samples are what USD plays. A spline is believed only where it passes through them; where another program has
+changed one and not the other, the samples are kept.
 """
 
 from __future__ import annotations
@@ -12,19 +19,43 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from pxr import Sdf, Ts, Usd
+from pxr import Sdf, Tf, Ts, Usd
 
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER, LINEAR, STEP
 from understudy.checks import Array
-from understudy.formats.usd.reading import LARGEST_TIME, Reading
-from understudy.formats.usd.write_names import Names
+from understudy.formats.usd.context import MAX_TIME_CODE, ReadContext, UnitFrame
+from understudy.maths import euler, quaternion
+
+
+class PrimNames:
+    """The names used so far in one place, so that the next is new."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._copies: dict[str, int] = {}
+
+    def new(self, name: str) -> str:
+        """A valid identifier like `name` that was not given out before."""
+        base = candidate = str(Tf.MakeValidIdentifier(name or "unnamed"))
+        while candidate in self._used:
+            self._copies[base] = self._copies.get(base, 1) + 1
+            candidate = f"{base}_{self._copies[base]}"
+        self._used.add(candidate)
+        return candidate
+
+
+def set_display_name(prim: Usd.Prim, name: str) -> None:
+    """Keep the original name for people, where the path could not hold it."""
+    if name and prim.GetName() != name:
+        prim.SetDisplayName(name)
+
 
 AVAILABLE = hasattr(Usd.Attribute, "SetSpline") and hasattr(Ts, "Knot")
-PREFIX = "understudy:curve"
+ATTRIBUTE_PREFIX = "understudy:curve"
 # A tangent of Ts is a slope over a width: one that rises without width gets this part of its segment, and the curve
 # departs by as much.
-NARROWEST = 1e-6
+MIN_HANDLE_WIDTH_RATIO = 1e-6
 
 
 def is_bent(curve: Curve) -> bool:
@@ -33,14 +64,14 @@ def is_bent(curve: Curve) -> bool:
     return curve.channel.kind == "euler" or not held or bool((curve.segments == BEZIER).any())
 
 
-def author(prim: Usd.Prim, curves: Iterable[Curve], rate: float) -> None:
+def author_splines(prim: Usd.Prim, curves: Iterable[Curve], rate: float) -> None:
     """Write a spline for each column of each curve."""
-    names = Names()
+    names = PrimNames()
     for count, curve in enumerate(curves):
         channel = curve.channel
         for number, column in enumerate(channel.columns):
             name = names.new(f"{channel.target}_{channel.kind}_{column}")
-            attribute = prim.CreateAttribute(f"{PREFIX}:{name}", Sdf.ValueTypeNames.Double, custom=True)
+            attribute = prim.CreateAttribute(f"{ATTRIBUTE_PREFIX}:{name}", Sdf.ValueTypeNames.Double, custom=True)
             attribute.SetSpline(_spline(curve, number, rate))
             for key, value in (("target", channel.target), ("kind", channel.kind), ("column", column)):
                 attribute.SetCustomDataByKey(f"understudy:{key}", value)
@@ -84,17 +115,17 @@ def _spline(curve: Curve, column: int, rate: float) -> Ts.Spline:
 def _tangents(handles: Array, lengths: Array, rate: float) -> tuple[Array, Array]:
     """Widths in time codes and slopes in value a time code (K,) of handles (K, 2)."""
     width, rise = np.maximum(handles[:, 0], 0.0) * rate, handles[:, 1]
-    narrow = (width < NARROWEST * lengths) & (rise != 0)
-    width = np.where(narrow, NARROWEST * lengths, width)
+    narrow = (width < MIN_HANDLE_WIDTH_RATIO * lengths) & (rise != 0)
+    width = np.where(narrow, MIN_HANDLE_WIDTH_RATIO * lengths, width)
     return width, np.where(width > 0, rise / np.where(width > 0, width, 1.0), 0.0)
 
 
-def read(reading: Reading, prim: Usd.Prim) -> list[Curve]:
+def load_splines(reading: ReadContext, prim: Usd.Prim) -> list[Curve]:
     """The curves that a SkelAnimation carries as splines; those that are not as ours are noted and left out."""
     if not AVAILABLE:
         return []
     found: dict[tuple[int, str, str], dict[int, tuple[str, Usd.Attribute]]] = {}
-    for attribute in prim.GetPropertiesInNamespace(PREFIX):
+    for attribute in prim.GetPropertiesInNamespace(ATTRIBUTE_PREFIX):
         if isinstance(attribute, Usd.Attribute) and attribute.HasSpline():
             target, kind, column, place, number = (
                 attribute.GetCustomDataByKey(f"understudy:{key}")
@@ -113,7 +144,7 @@ def read(reading: Reading, prim: Usd.Prim) -> list[Curve]:
     return curves
 
 
-def _curve(reading: Reading, channel: Channel, attributes: list[Usd.Attribute]) -> Curve:
+def _curve(reading: ReadContext, channel: Channel, attributes: list[Usd.Attribute]) -> Curve:
     """One curve from the splines of its columns; `ValueError` or `KeyError` where these do not make one."""
     splines = [attribute.GetSpline() for attribute in attributes]
     knots = []
@@ -126,7 +157,7 @@ def _curve(reading: Reading, channel: Channel, attributes: list[Usd.Attribute]) 
     kinds = {Ts.InterpHeld: STEP, Ts.InterpLinear: LINEAR, Ts.InterpCurve: BEZIER}
     times = np.array([[knot.GetTime() for knot in column] for column in knots])  # ragged: ValueError
     segments = np.array([[kinds[knot.GetNextInterpolation()] for knot in column] for column in knots])
-    if not len(times[0]) or not (np.abs(times) <= LARGEST_TIME).all():
+    if not len(times[0]) or not (np.abs(times) <= MAX_TIME_CODE).all():
         raise ValueError
     if (times != times[0]).any() or (segments != segments[0]).any():
         raise ValueError
@@ -148,3 +179,76 @@ def _curve(reading: Reading, channel: Channel, attributes: list[Usd.Attribute]) 
     beyond = (splines[0].GetPreExtrapolation().mode, splines[0].GetPostExtrapolation().mode)
     extrapolation = (modes[beyond[0]], modes[beyond[1]])
     return Curve(channel, reading.seconds(times[0]), values, segments[0, :-1], before, after, extrapolation)
+
+
+SPLINE_TOLERANCE = (
+    1e-5  # radians, or parts of a value: samples are float32, which leaves 1e-7, scales half floats at times
+)
+
+
+def keep_splines(reading: ReadContext, prim: Usd.Prim, baked: list[Curve]) -> list[Curve]:
+    """The curves of a SkelAnimation, each spline that agrees with the baked curves in their place."""
+    found = load_splines(reading, prim)
+    if found and reading.frame != UnitFrame():
+        reading.note("splines beside animations are in metres with Y up, which the file is not, and were left out")
+        return baked
+    for spline in found:
+        weights = spline.channel.kind == "weights"
+        replaced = _with_weights(baked, spline) if weights else _with_joint(baked, spline)
+        if replaced is None:
+            name = f"{spline.channel.target}.{spline.channel.kind}"
+            reading.note("splines that do not pass through the samples beside them were left out: {}", name)
+        else:
+            baked = replaced
+    return baked
+
+
+def _with_joint(baked: list[Curve], spline: Curve) -> list[Curve] | None:
+    """The curves with that of a joint replaced; None where they disagree. What only repeats the rest was not read."""
+    kind = "rotation" if spline.channel.kind == "euler" else spline.channel.kind
+    places = [i for i, c in enumerate(baked) if (c.channel.target, c.channel.kind) == (spline.channel.target, kind)]
+    if not places:
+        return [*baked, spline] if (spline.sample(_dense_times(spline)) == spline.values[0]).all() else None
+    other = baked[places[0]]
+    values = spline.sample(other.times)
+    if kind == "rotation":
+        values = euler.from_euler(values, "".join(spline.channel.columns)) if spline.channel.kind == "euler" else values
+        apart = quaternion.angle_between(quaternion.normalise(values), quaternion.normalise(other.values))
+        if apart.max() > SPLINE_TOLERANCE:
+            return None
+    elif not _same(values, other.values, 100 * SPLINE_TOLERANCE if kind == "scale" else SPLINE_TOLERANCE):
+        return None
+    return [*baked[: places[0]], spline, *baked[places[0] + 1 :]]
+
+
+def _with_weights(baked: list[Curve], spline: Curve) -> list[Curve] | None:
+    """The curves with some columns of weights taken out and the spline in their place; None where they disagree."""
+    wanted = spline.channel
+    result: list[Curve] = []
+    places = []
+    for curve in baked:
+        channel = curve.channel
+        shared = set(wanted.columns) & set(channel.columns)
+        if channel.kind != "weights" or wanted.target not in ("", channel.target) or not shared:
+            result.append(curve)
+            continue
+        values = spline.sample(curve.times)
+        for name in shared:
+            if not _same(
+                values[:, wanted.columns.index(name)], curve.values[:, channel.columns.index(name)], SPLINE_TOLERANCE
+            ):
+                return None
+        left = [i for i, name in enumerate(channel.columns) if name not in shared]
+        if left:
+            rest = Channel(channel.target, "weights", tuple(channel.columns[i] for i in left))
+            result.append(Curve(rest, curve.times, curve.values[:, left], curve.segments))
+        places.append(len(result))
+    return [*result[: places[0]], spline, *result[places[0] :]] if places else None
+
+
+def _same(one: Array, other: Array, tolerance: float) -> bool:
+    return bool((np.abs(one - other) <= tolerance * np.maximum(1.0, np.abs(other))).all())
+
+
+def _dense_times(curve: Curve) -> Array:
+    return np.linspace(curve.times[0], curve.times[-1], 8 * len(curve))

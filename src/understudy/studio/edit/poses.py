@@ -1,40 +1,50 @@
-"""Poses between curves: copied, pasted as keys, mixed from the neighbouring keys."""
+"""Poses between curves: copied, pasted as keys, mixed from the neighbouring keys.
+
+Poses with left and right exchanged, in the world and not bone by bone, so that any axes of the bones will do.
+
+With R the joints at rest and W posed, M = W R^-1 is what has happened to a joint since. The mirror image of that, for
+its partner, is S M S, with S the reflection at the plane between left and right. Where the character goes and faces
+stays: its heading H is taken out first, M = H (H^-1 M), and put back.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from understudy.character import Channel, Curve, Curves
-from understudy.character.cutting import key_at
+from understudy.character import Channel, Channels, Curve, Curves, Skeleton, kinematics
+from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS, key_at
+from understudy.character.rig import DirectRig, PosedRig
+from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
+from understudy.edit.selection import insert_key, replace_curves
 from understudy.errors import InvalidInput
-from understudy.keyframes.inserting import insert_key
-from understudy.keyframes.selection import TOUCH, changed
-from understudy.maths import quaternion
+from understudy.maths import euler, quaternion
 
 
 @dataclass(frozen=True, eq=False)
-class Pose:
+class CopiedPose:
     """The values of channels at one time."""
 
     values: dict[tuple[str, str], Array]  # (n,) by target and kind
     columns: dict[tuple[str, str], tuple[str, ...]]
 
 
-def copied(curves: Curves, time: float) -> Pose:
+def copy_pose(curves: Curves, time: float) -> CopiedPose:
     """The pose of curves at a time."""
     row, offsets = curves.sample([time])[0], curves.channels.offsets
     values, columns = {}, {}
     for i, channel in enumerate(curves.channels):
         values[channel.target, channel.kind] = row[offsets[i] : offsets[i + 1]]
         columns[channel.target, channel.kind] = channel.columns
-    return Pose(values, columns)
+    return CopiedPose(values, columns)
 
 
-def pasted(curves: Curves, time: float, pose: Pose, numbers: Sequence[int]) -> Curves:
+def paste_pose(curves: Curves, time: float, pose: CopiedPose, numbers: Sequence[int]) -> Curves:
     """The pose as keys at a time, of those channels that both have."""
 
     def value(curve: Curve) -> Array | None:
@@ -47,12 +57,12 @@ def pasted(curves: Curves, time: float, pose: Pose, numbers: Sequence[int]) -> C
     return keyed
 
 
-def tweened(curves: Curves, time: float, share: float, numbers: Sequence[int]) -> Curves:
+def tween_pose(curves: Curves, time: float, share: float, numbers: Sequence[int]) -> Curves:
     """Keys at a time that are so far on the way from the key before to the one after; below 0 and above 1 beyond."""
 
     def value(curve: Curve) -> Array | None:
-        a = int(np.searchsorted(curve.times, time - TOUCH)) - 1
-        b = int(np.searchsorted(curve.times, time + TOUCH, side="right"))
+        a = int(np.searchsorted(curve.times, time - KEY_TIME_TOLERANCE_SECONDS)) - 1
+        b = int(np.searchsorted(curve.times, time + KEY_TIME_TOLERANCE_SECONDS, side="right"))
         if a < 0 or b >= len(curve):
             return None
         one, other = curve.values[a], curve.values[b]
@@ -92,4 +102,119 @@ def _with_keys(
         values[k] = new
         return replace(curve, values=values, before=before, after=after)
 
-    return changed(keyed, which, put)
+    return replace_curves(keyed, which, put)
+
+
+OPPOSITE_WORDS = {"Left": "Right", "left": "right", "LEFT": "RIGHT", "Right": "Left", "right": "left", "RIGHT": "LEFT"}
+SIDE_WORD_PATTERN = re.compile("|".join(OPPOSITE_WORDS))
+SIDE_LETTER_PATTERN = re.compile(r"(^|[._\- :])([LlRr])(?=$|[._\- :])|(?<=[a-z0-9])([LR])$|^([LRlr])(?=[A-Z])")
+MOVED_JOINT_TOLERANCE = 1e-6  # metres, and parts of one: a joint that has moved less has not moved
+NUMBER_SUFFIX_PATTERN = re.compile(r"_\d+$")
+OPPOSITE_LETTERS = {"L": "R", "R": "L", "l": "r", "r": "l"}
+
+
+def opposite_name(name: str) -> str:
+    """The name of the other side; the same where a name has none: `LeftHand`, `hand.L`, `leg_l`, `LThumb`."""
+    if SIDE_WORD_PATTERN.search(name):
+        return SIDE_WORD_PATTERN.sub(lambda found: OPPOSITE_WORDS[found[0]], name)
+
+    def swap(found: re.Match[str]) -> str:
+        letter = found[2] or found[3] or found[4]
+        return (found[1] or "") + OPPOSITE_LETTERS[letter]
+
+    return SIDE_LETTER_PATTERN.sub(swap, name)
+
+
+def opposite_joints(skeleton: Skeleton) -> Array:
+    """(J,) the partner of each joint, itself where it has none."""
+    number = {name: i for i, name in enumerate(skeleton.names)}
+    # exporters number joints: `b_LeftHand_011` and `b_RightHand_08` are a pair, if only one of each is called so
+    bare = Counter(NUMBER_SUFFIX_PATTERN.sub("", name) for name in skeleton.names)
+    unnumbered = {
+        NUMBER_SUFFIX_PATTERN.sub("", name): i
+        for name, i in number.items()
+        if bare[NUMBER_SUFFIX_PATTERN.sub("", name)] == 1
+    }
+    found = [
+        number.get(opposite_name(name), unnumbered.get(NUMBER_SUFFIX_PATTERN.sub("", opposite_name(name)), i))
+        for name, i in number.items()
+    ]
+    return np.array([j if found[j] == i else i for i, j in enumerate(found)])
+
+
+def has_pairs(rig: PosedRig) -> bool:
+    """Whether poses of a character can be mirrored."""
+    if not isinstance(rig, DirectRig):
+        return False
+    own = opposite_joints(rig.character.skeleton)
+    return bool((own != np.arange(len(own))).any())
+
+
+def mirror_pose(rig: PosedRig, pose: CopiedPose) -> CopiedPose:
+    """The pose with left and right exchanged."""
+    if not has_pairs(rig):
+        raise InvalidInput("this character's joints have no left and right by name, so its poses cannot be mirrored")
+    channels = Channels(Channel(target, kind, columns) for (target, kind), columns in pose.columns.items())
+    row = ChannelLayout(rig, channels).rows(np.concatenate(list(pose.values.values()))[None])[0]
+    skeleton = rig.character.skeleton
+    places, turns = _mirror_locals(rig, row)
+    values = dict(pose.values)
+    for (target, kind), columns in pose.columns.items():
+        own = pose.values[target, kind]
+        if kind == "weights":
+            by_name = dict(zip(columns, own))
+            values[target, kind] = np.array([by_name.get(opposite_name(name), by_name[name]) for name in columns])
+        if target not in skeleton.names:
+            continue
+        joint = skeleton.index(target)
+        if kind == "rotation":
+            values[target, kind] = turns[joint]
+        elif kind == "euler":
+            order = "".join(columns)
+            values[target, kind] = euler.unroll_euler(np.stack([own, euler.to_euler(turns[joint], order)]), order)[1]
+        elif kind == "translation" and np.abs(own - skeleton.translations[joint]).max() > MOVED_JOINT_TOLERANCE:
+            values[target, kind] = places[joint]
+    return CopiedPose(values, pose.columns)
+
+
+def _mirror_locals(rig: PosedRig, row: Array) -> tuple[Array, Array]:
+    """Translations (J, 3) and rotations (J, 4) of the joints in their parents, in the mirrored pose."""
+    skeleton = rig.character.skeleton
+    rest, posed = rig.joints(np.stack([rig.rest, row]))
+    own = opposite_joints(skeleton)
+    reflect = _reflection(rest[:, :3, 3], own)
+    since = posed @ np.linalg.inv(rest)
+    heading = _heading(since, posed, rest, own)
+    world = heading @ reflect @ np.linalg.inv(heading) @ since[own] @ reflect @ rest
+    local = kinematics.local_transforms(skeleton.parents, world)
+    u, _, vt = np.linalg.svd(local[:, :3, :3])
+    return local[:, :3, 3], quaternion.from_matrix(u @ vt)
+
+
+def _reflection(places: Array, own: Array) -> Array:
+    """S (4, 4) at the plane between left and right, across x or z, whichever they lie further apart in."""
+    paired = own != np.arange(len(own))
+    apart = np.abs(places[own] - places)[paired].sum(axis=0)
+    axis = np.eye(3)[0 if apart[0] >= apart[2] else 2]
+    middle = ((places[own] + places) / 2)[paired].mean(axis=0)
+    reflect = np.eye(4)
+    reflect[:3, :3] -= 2 * np.outer(axis, axis)
+    reflect[:3, 3] = 2 * (axis @ middle) * axis
+    return reflect
+
+
+def _heading(since: Array, posed: Array, rest: Array, own: Array) -> Array:
+    """H (4, 4): how far the character has gone over the ground and turned about the vertical.
+
+    That is told by the first joint between the sides that has moved at all.
+    """
+    between = own == np.arange(len(own))
+    moved = np.flatnonzero(between & (np.abs(since - np.eye(4)).max(axis=(1, 2)) > MOVED_JOINT_TOLERANCE))
+    root = int(moved[0]) if len(moved) else 0
+    turn = since[root, :3, :3]
+    yaw = np.arctan2(turn[0, 2] - turn[2, 0], turn[0, 0] + turn[2, 2])
+    heading = np.eye(4)
+    heading[:3, :3] = quaternion.to_matrix(np.array([0.0, np.sin(yaw / 2), 0.0, np.cos(yaw / 2)]))
+    gone = posed[root, :3, 3] - heading[:3, :3] @ rest[root, :3, 3]
+    heading[:3, 3] = gone * (1.0, 0.0, 1.0)
+    return heading

@@ -13,21 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from understudy.character import Curves
-from understudy.character.cutting import TOUCH
+from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
+from understudy.character.rig.rig import ChannelLayout
 from understudy.checks import Array
-from understudy.keyframes.goals import Point
-from understudy.keyframes.ground import Ground
-from understudy.rig.laying import Laying
-from understudy.studio.edit import graph
-from understudy.studio.edit.curve_table import Change, CurveTable
-from understudy.studio.edit.paths import Paths
-from understudy.studio.edit.tracks import Tracks
-from understudy.studio.frames import VERTICES
-from understudy.studio.stage.packing import Packer
+from understudy.edit.goals import Point
+from understudy.edit.solver.free_columns import RigCache
+from understudy.studio.edit import curve_frames
+from understudy.studio.edit.curve_frames import MotionCurves
+from understudy.studio.edit.curve_table import CurveChange, CurveTable, PointTracks
+from understudy.studio.source import VERTICES_FORM
+from understudy.studio.viewport.packing import FramePacker
 
 
 @dataclass(frozen=True)
-class Block:
+class CurveBlock:
     """The payload of a frame with the two numbers of its header."""
 
     a: int
@@ -36,19 +35,19 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Picture:
+class CharacterView:
     """What is to be sent: the stage's frame at a time, and of the rest what there is."""
 
     time: float  # seconds from the beginning
-    stage: Block
-    paths: Block | None = None
+    stage: CurveBlock
+    paths: CurveBlock | None = None
     first: int = 0  # of the frames of its motion curves
-    graph: Block | None = None
-    ghosts: Block | None = None
+    graph: CurveBlock | None = None
+    ghosts: CurveBlock | None = None
 
 
 @dataclass(frozen=True)
-class Graphed:
+class GraphEditorCurves:
     """What the graph editor shows: channels by number, from one time to another."""
 
     channels: tuple[int, ...]
@@ -57,16 +56,16 @@ class Graphed:
     samples: int
 
 
-class View:
+class EditView:
     """Curves of one character as they are seen. Times given are seconds from the beginning of the clip."""
 
-    def __init__(self, ground: Ground, packer: Packer, curves: Curves, origin: float, seconds: float) -> None:
+    def __init__(self, ground: RigCache, packer: FramePacker, curves: Curves, origin: float, seconds: float) -> None:
         self.packer, self.origin = packer, origin
         self._ground = ground
         self.curves = curves
         self.time = 0.0
         self.clock: Callable[[], float] | None = None  # where the stage is, which a picture is to show
-        self.graphed: Graphed | None = None
+        self.graphed: GraphEditorCurves | None = None
         self.ghosts: tuple[float, ...] = ()
         self._shown: list[tuple[int, Point]] = []
         self._now: tuple[Array, Array] | None = None  # (P, 3), (P, 4): where what is shown is at the moment, if known
@@ -78,8 +77,8 @@ class View:
         self.curves, self.rate, self.seconds = curves, float(curves.rate), seconds
         count = int(np.floor(seconds * self.rate + 1e-6)) + 1
         self._frames = self.origin + np.arange(count) / self.rate
-        self._laying = Laying(self._ground.rig, curves.channels)
-        self._aside: Tracks | None = None  # of the point that was asked for last
+        self._laying = ChannelLayout(self._ground.rig, curves.channels)
+        self._aside: PointTracks | None = None  # of the point that was asked for last
         self.show_points(self._shown)
 
     @property
@@ -90,7 +89,7 @@ class View:
     def show_points(self, shown: Sequence[tuple[int, Point]]) -> None:
         """The motion curves to show, each with its number."""
         curves = self.curves
-        self._tracks = Tracks(self._ground, curves.channels, self._laying, [point for _, point in shown])
+        self._tracks = PointTracks(self._ground, curves.channels, self._laying, [point for _, point in shown])
         self._shown, self._now = list(shown), None
         self._prepare()
 
@@ -102,25 +101,25 @@ class View:
         with self._lock:
             self._table = table
         numbers, points = [n for n, _ in self._shown], [p for _, p in self._shown]
-        self._paths = Paths(numbers, points, self._frames - self.origin)
+        self._paths = MotionCurves(numbers, points, self._frames - self.origin)
         rows = [table.frames + np.searchsorted(besides, own) for own in keys]
         self._key_rows = np.concatenate([np.zeros(0, np.int64), *rows])  # of the keys of all points
         self._key_points = np.repeat(np.arange(len(keys)), [len(own) for own in keys])
         self._paths.set_keys([own - self.origin for own in keys])
-        self._follow(Change(0, table.frames, np.arange(len(table.times))))
+        self._follow(CurveChange(0, table.frames, np.arange(len(table.times))))
 
     def _keys_of(self, number: int) -> Array:
         """(K,) the times of the keys that make a point's path, one where several nearly coincide."""
-        columns = self._tracks.moved_by(number)
+        columns = self._tracks.columns_moving_point(number)
         owners = np.unique(np.searchsorted(self.curves.channels.offsets, columns, side="right") - 1)
         times = np.sort(np.concatenate([np.zeros(0), *(self.curves.curves[i].times for i in owners)]))
-        return times[np.concatenate([[True], np.diff(times) > TOUCH])[: len(times)]]
+        return times[np.concatenate([[True], np.diff(times) > KEY_TIME_TOLERANCE_SECONDS])[: len(times)]]
 
-    def _follow(self, change: Change) -> None:
+    def _follow(self, change: CurveChange) -> None:
         """The motion curves where the table has changed."""
         if not self._shown or not len(change.rows):
             return
-        places, turns = self._tracks.at(self._table.values[change.rows])
+        places, turns = self._tracks.sample_points(self._table.values[change.rows])
         frames = change.last - change.first
         self._paths.put(change.first, places[:, :frames], turns[:, :frames])
         at = np.full(len(self._table.times), -1)
@@ -131,7 +130,7 @@ class View:
         if change.rows[-1] == len(self._table.times) - 1:
             self._now = places[:, -1], turns[:, -1]
 
-    def show(self, curves: Curves, whole: bool = False, also: tuple[int, int] | None = None) -> Picture:
+    def show(self, curves: Curves, whole: bool = False, also: tuple[int, int] | None = None) -> CharacterView:
         """Curves of the same channels in place of those before.
 
         Motion curves are those frames that change, and besides `also`, which the page may have missed, or all.
@@ -161,35 +160,37 @@ class View:
         with self._lock:
             self._table.look_at(self.origin + time)
 
-    def picture(self, first: int = 0, last: int | None = None) -> Picture:
+    def picture(self, first: int = 0, last: int | None = None) -> CharacterView:
         """All that is seen now, of motion curves some frames."""
         if self.clock is not None:
             self.seek(self.clock())
         last = self.frame_count if last is None else last
         paths = None
         if self._shown or last:
-            paths = Block(len(self._shown), last - first, self._paths.packed(first, last))
-        stage = Block(*self.packer.pack(self._laying.rows(self._table.now[None])[0]))
+            paths = CurveBlock(len(self._shown), last - first, self._paths.pack_frames(first, last))
+        stage = CurveBlock(*self.packer.pack(self._laying.rows(self._table.now[None])[0]))
         part = last - first < self.frame_count
-        ghosts = None if part and self.packer.form == VERTICES else self.haunted()  # a megabyte a drag would be late
-        return Picture(self.time, stage, paths, first, self.graph(), ghosts)
+        ghosts = (
+            None if part and self.packer.form == VERTICES_FORM else self.ghost_payloads()
+        )  # a megabyte a drag would be late
+        return CharacterView(self.time, stage, paths, first, self.graph(), ghosts)
 
-    def graph(self) -> Block | None:
+    def graph(self) -> CurveBlock | None:
         """The graph editor's curves."""
         shown = self.graphed
         if shown is None:
             return None
         times = self.origin + np.linspace(shown.start, shown.stop, shown.samples)
-        columns, payload = graph.packed(self.curves, shown.channels, times, self.origin)
-        return Block(columns, shown.samples, payload)
+        columns, payload = curve_frames.pack_graph(self.curves, shown.channels, times, self.origin)
+        return CurveBlock(columns, shown.samples, payload)
 
-    def haunted(self) -> Block | None:
+    def ghost_payloads(self) -> CurveBlock | None:
         """The ghosts, as N times and N payloads of the stage's own form."""
         if not self.ghosts:
             return None
         rows = self._laying.rows(self._table.rows(self.origin + np.array(self.ghosts)))
         payloads = [bytes(self.packer.pack(row)[2]) for row in rows]
-        return Block(len(rows), len(payloads[0]) // 4, np.array(self.ghosts, "<f4").tobytes() + b"".join(payloads))
+        return CurveBlock(len(rows), len(payloads[0]) // 4, np.array(self.ghosts, "<f4").tobytes() + b"".join(payloads))
 
     def where(self, point: Point, time: float) -> tuple[Array, Array]:
         """Position (3,) and orientation (4,) of a point at a time of the file's own clock."""
@@ -198,9 +199,9 @@ class View:
             number = self._tracks.points.index(point)
             return self._now[0][number], self._now[1][number]
         if self._aside is None or self._aside.points != (point,):
-            self._aside = Tracks(self._ground, self.curves.channels, self._laying, [point])
+            self._aside = PointTracks(self._ground, self.curves.channels, self._laying, [point])
         values = table.now[None] if time == table.moment else table.rows(np.array([time]))
-        places, turns = self._aside.at(values)
+        places, turns = self._aside.sample_points(values)
         return places[0, 0], turns[0, 0]
 
     def rows(self, times: list[float]) -> Array:

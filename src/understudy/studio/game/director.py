@@ -15,51 +15,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from understudy.live.script_sets import draw
-from understudy.live.script_steps import Variant
-from understudy.studio.game import board as rules
-from understudy.studio.game.board import CLAW, EMBER, EMPTY
-from understudy.studio.game.moods import Mood
-from understudy.studio.game.opponent import choose, strength_of
-from understudy.studio.game.state import Phase, Score, State
+from understudy.perform.script import Variant
+from understudy.perform.script_run import draw_variant
+from understudy.studio.game import rules
+from understudy.studio.game.rules import CLAW, EMBER, EMPTY_BOARD, choose_move, strength_of
+from understudy.studio.game.state import GameState, Mood, Phase, Score
 
 # Seconds of a phase: it ends with its script, but not before the first and not after the second.
-SECONDS: dict[Phase, tuple[float, float]] = {
+PHASE_SECONDS: dict[Phase, tuple[float, float]] = {
     "greeting": (1.2, 3.5),
     "reacting": (0.8, 2.2),
     "pondering": (2.0, 4.0),  # drawn between the two
     "placing": (0.6, 1.4),
     "surprised": (1.2, 2.4),
 }
-DECIDED = 0.5  # seconds before its move its eyes are on the square already
-PATIENCE = 16.0  # seconds before it shows that it is waiting
+LOOK_BEFORE_MOVE_SECONDS = 0.5  # seconds before its move its eyes are on the square already
+IMPATIENT_AFTER_SECONDS = 16.0  # seconds before it shows that it is waiting
 # How often it shows what it makes of a move; always would be tiresome.
-SHOWN: dict[Mood, float] = {"cornered": 1.0, "amused": 1.0, "blocked": 0.75, "threatened": 0.6}
+REACTION_PROBABILITY: dict[Mood, float] = {"cornered": 1.0, "amused": 1.0, "blocked": 0.75, "threatened": 0.6}
 
 
 @dataclass(frozen=True)
-class NewGame:
+class GameStarted:
     """A game begins; None keeps the strength."""
 
     strength: str | None = None
 
 
 @dataclass(frozen=True)
-class Paced:
+class PaceChanged:
     """It shall think and react for a longer or a shorter while, from its next thought on."""
 
     pace: float
 
 
 @dataclass(frozen=True)
-class Played:
+class MovePlayed:
     """The player wants a square."""
 
     square: int
 
 
 @dataclass(frozen=True)
-class Passed:
+class TimePassed:
     """Time went by; `done` says that the script has come to its end."""
 
     seconds: float
@@ -67,7 +65,7 @@ class Passed:
 
 
 @dataclass(frozen=True)
-class Act:
+class PlayScript:
     """A script to play: number `number` of the set of a mood."""
 
     mood: Mood
@@ -76,19 +74,19 @@ class Act:
 
 
 @dataclass(frozen=True)
-class Glance:
+class LookAtSquare:
     """A look beside the script: at a point by its name, as in the scripts."""
 
     at: str
 
 
-GameEvent = NewGame | Paced | Played | Passed
-Told = tuple[State, tuple[Act | Glance, ...]]
+GameEvent = GameStarted | PaceChanged | MovePlayed | TimePassed
+DirectorResult = tuple[GameState, tuple[PlayScript | LookAtSquare, ...]]
 
 
-def refusal(state: State, square: int) -> str:
+def refusal(state: GameState, square: int) -> str:
     """Why the player may not take a square now, as a sentence; empty where it is allowed."""
-    if state.over:
+    if state.is_over:
         return "The game is over."
     if state.turn != CLAW:
         return "It is not your turn."
@@ -110,68 +108,68 @@ class Director:
         pace: float = 1.0,
         score: Score | None = None,
         rounds: int = 0,
-    ) -> Told:
+    ) -> DirectorResult:
         """The first game begins, or another after those of which there is a score."""
-        return self._opened(State(seed, strength_of(strength).name, pace, score=score or Score(), round=rounds))
+        return self._greet(GameState(seed, strength_of(strength).name, pace, score=score or Score(), round=rounds))
 
-    def step(self, state: State, event: GameEvent) -> Told:
+    def step(self, state: GameState, event: GameEvent) -> DirectorResult:
         """What follows from an event."""
-        if isinstance(event, NewGame):
+        if isinstance(event, GameStarted):
             return self._next_game(state, event)
-        if isinstance(event, Paced):
+        if isinstance(event, PaceChanged):
             return replace(state, pace=event.pace), ()
-        if isinstance(event, Played):
-            return self._played(state, event.square)
-        return self._passed(state, event)
+        if isinstance(event, MovePlayed):
+            return self._handle_move(state, event.square)
+        return self._handle_time(state, event)
 
-    def _next_game(self, state: State, event: NewGame) -> Told:
+    def _next_game(self, state: GameState, event: GameStarted) -> DirectorResult:
         """Who did not begin the last game begins this one; a game that nobody has moved in does not count."""
         strength = state.strength if event.strength is None else strength_of(event.strength).name
-        count = state.round + (state.board != EMPTY)
-        fresh = State(state.seed, strength, state.pace, score=state.score, round=count)
-        return self._opened(replace(fresh, chances=state.chances, drawn=state.drawn))
+        count = state.round + (state.board != EMPTY_BOARD)
+        fresh = GameState(state.seed, strength, state.pace, score=state.score, round=count)
+        return self._greet(replace(fresh, chances=state.chances, drawn=state.drawn))
 
-    def _opened(self, state: State) -> Told:
+    def _greet(self, state: GameState) -> DirectorResult:
         return self._enter(replace(state, turn=EMBER if state.round % 2 else CLAW), "greeting", "greeting")
 
-    def _played(self, state: State, square: int) -> Told:
+    def _handle_move(self, state: GameState, square: int) -> DirectorResult:
         reason = refusal(state, square)
         if reason:
-            taken = not state.over and state.turn == CLAW and 0 <= square < len(state.board)
+            taken = not state.is_over and state.turn == CLAW and 0 <= square < len(state.board)
             return self._act(state, "refusing") if taken else (state, ())
         before = state.board
-        state = replace(state, board=rules.placed(before, square, CLAW), last=square, turn=EMBER, waited=0.0)
+        state = replace(state, board=rules.place_mark(before, square, CLAW), last=square, turn=EMBER, waited=0.0)
         if rules.winner(state.board):
             state = replace(state, score=replace(state.score, player=state.score.player + 1))
             missed = state.choice is not None and square in state.choice.overlooked
             return self._enter(state, "surprised", "surprised") if missed else self._enter(state, "lost", "lost")
-        if rules.over(state.board):
-            return self._drawn_game(state)
+        if rules.is_over(state.board):
+            return self._end_in_draw(state)
         mood = self._opinion(before, state, square)
         if mood is not None:
-            shown = state.generator().random() < SHOWN[mood]
+            shown = state.generator().random() < REACTION_PROBABILITY[mood]
             state = replace(state, chances=state.chances + 1)
             if shown:
                 return self._enter(state, "reacting", mood)
         return self._ponder(state)
 
-    def _opinion(self, before: rules.Board, state: State, square: int) -> Mood | None:
+    def _opinion(self, before: rules.Board, state: GameState, square: int) -> Mood | None:
         """What there is to feel about the player's move."""
-        threats = rules.completing(state.board, CLAW)
-        if len(threats) > 1 and not rules.completing(state.board, EMBER):
+        threats = rules.completing_squares(state.board, CLAW)
+        if len(threats) > 1 and not rules.completing_squares(state.board, EMBER):
             return "cornered"
-        if rules.completing(before, CLAW):
+        if rules.completing_squares(before, CLAW):
             return "amused"
-        if square in rules.completing(before, EMBER):
+        if square in rules.completing_squares(before, EMBER):
             return "blocked"
         return "threatened" if threats else None
 
-    def _ponder(self, state: State) -> Told:
-        choice = choose(state.board, EMBER, strength_of(state.strength), state.strategist())
+    def _ponder(self, state: GameState) -> DirectorResult:
+        choice = choose_move(state.board, EMBER, strength_of(state.strength), state.move_generator())
         state = replace(state, choice=choice, decided=False)
         return self._enter(state, "pondering", "pondering")
 
-    def _passed(self, state: State, event: Passed) -> Told:
+    def _handle_time(self, state: GameState, event: TimePassed) -> DirectorResult:
         state = replace(state, since=state.since + max(event.seconds, 0.0))
         if state.phase in ("won", "lost", "draw"):
             return self._act(state, "again") if event.done else (state, ())
@@ -180,19 +178,23 @@ class Director:
         finished = event.done and state.phase != "pondering"
         if state.since >= state.until and (finished or state.since >= state.most):
             return self._after(state)
-        if state.phase == "pondering" and not state.decided and state.since >= state.until - state.pace * DECIDED:
-            return replace(state, decided=True), (Glance("chosen"),)
+        if (
+            state.phase == "pondering"
+            and not state.decided
+            and state.since >= state.until - state.pace * LOOK_BEFORE_MOVE_SECONDS
+        ):
+            return replace(state, decided=True), (LookAtSquare("chosen"),)
         return state, ()
 
-    def _waits(self, state: State, event: Passed) -> Told:
+    def _waits(self, state: GameState, event: TimePassed) -> DirectorResult:
         """In the player's turn it scowls on, script after script, until it has had enough of waiting."""
         state = replace(state, waited=state.waited + max(event.seconds, 0.0))
         if not event.done:
             return state, ()
-        bored = state.waited > PATIENCE and state.mood != "impatient"
+        bored = state.waited > IMPATIENT_AFTER_SECONDS and state.mood != "impatient"
         return self._act(state, "impatient" if bored else "waiting")
 
-    def _after(self, state: State) -> Told:
+    def _after(self, state: GameState) -> DirectorResult:
         """The phase is over: what comes next."""
         if state.phase == "pondering":
             return self._place(state)
@@ -202,33 +204,33 @@ class Director:
             return self._ponder(state)
         return self._enter(state, "waiting", "waiting")
 
-    def _place(self, state: State) -> Told:
+    def _place(self, state: GameState) -> DirectorResult:
         assert state.choice is not None
         square = state.choice.square
-        state = replace(state, board=rules.placed(state.board, square, EMBER), last=square, turn=CLAW, waited=0.0)
+        state = replace(state, board=rules.place_mark(state.board, square, EMBER), last=square, turn=CLAW, waited=0.0)
         if rules.winner(state.board):
             score = replace(state.score, character=state.score.character + 1)
             return self._enter(replace(state, score=score), "won", "won")
-        if rules.over(state.board):
-            return self._drawn_game(state)
+        if rules.is_over(state.board):
+            return self._end_in_draw(state)
         return self._enter(state, "placing", "placing")
 
-    def _drawn_game(self, state: State) -> Told:
+    def _end_in_draw(self, state: GameState) -> DirectorResult:
         score = replace(state.score, draws=state.score.draws + 1)
         return self._enter(replace(state, score=score), "draw", "draw")
 
-    def _enter(self, state: State, phase: Phase, mood: Mood) -> Told:
+    def _enter(self, state: GameState, phase: Phase, mood: Mood) -> DirectorResult:
         """The next phase with its mood; how long it lasts is decided here."""
-        least, most = (state.pace * each for each in SECONDS.get(phase, (0.0, 0.0)))
+        least, most = (state.pace * each for each in PHASE_SECONDS.get(phase, (0.0, 0.0)))
         if phase == "pondering":
             least = most = least + (most - least) * state.generator().random()
             state = replace(state, chances=state.chances + 1)
         return self._act(replace(state, phase=phase, until=least, most=most), mood)
 
-    def _act(self, state: State, mood: Mood) -> Told:
+    def _act(self, state: GameState, mood: Mood) -> DirectorResult:
         """A script out of the set of a mood; not the one that it drew the last time, where there is another."""
         known = dict(state.drawn)
-        number = draw(self.scripts[mood], known.get(mood), state.generator())
+        number = draw_variant(self.scripts[mood], known.get(mood), state.generator())
         known[mood] = number
         state = replace(state, mood=mood, since=0.0, chances=state.chances + 1, drawn=tuple(sorted(known.items())))
-        return state, (Act(mood, number, self.scripts[mood][number]),)
+        return state, (PlayScript(mood, number, self.scripts[mood][number]),)

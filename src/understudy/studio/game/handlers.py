@@ -10,27 +10,30 @@ from weakref import WeakKeyDictionary
 
 from understudy.errors import InvalidInput
 from understudy.studio.document import GameRecord
-from understudy.studio.game.board import EMPTY, FREE
 from understudy.studio.game.director import refusal
 from understudy.studio.game.match import Match
-from understudy.studio.game.opponent import STRENGTHS, prepare
-from understudy.studio.game.state import Score, State
-from understudy.studio.game.table import table_for
-from understudy.studio.handling import handles
-from understudy.studio.messages import game as messages
+from understudy.studio.game.rules import EMPTY_BOARD, FREE, STRENGTHS, evaluate_all_boards
+from understudy.studio.game.state import GameState, Score, place_board
+from understudy.studio.messages import game
 from understudy.studio.perform.live_source import LiveSource
+from understudy.studio.registry import handles_request
 
 if TYPE_CHECKING:
     from understudy.studio.document import Document, ModelEntry
     from understudy.studio.session import Session
 
 MODE = "play"
-EVERY = 1 / 30  # seconds between two looks at the clock
-NAMES = tuple(each.name for each in STRENGTHS)
-RESULTS = {"won": "lost", "lost": "won", "surprised": "won", "draw": "draw"}  # the character's end -> the player's
+POLL_SECONDS = 1 / 30  # seconds between two looks at the clock
+STRENGTH_NAMES = tuple(each.name for each in STRENGTHS)
+PLAYER_RESULTS = {
+    "won": "lost",
+    "lost": "won",
+    "surprised": "won",
+    "draw": "draw",
+}  # the character's end -> the player's
 
 
-class Playing:
+class GameSession:
     """The match of a session, and the task that keeps it going."""
 
     def __init__(self) -> None:
@@ -45,21 +48,21 @@ class Playing:
             self.task = None
 
 
-_PLAYING: WeakKeyDictionary[Session, Playing] = WeakKeyDictionary()
+_PLAYING: WeakKeyDictionary[Session, GameSession] = WeakKeyDictionary()
 
 
-@handles(messages.EnterGame)
-async def enter(session: Session, request: messages.EnterGame) -> messages.GameEntered:
+@handles_request(game.EnterGame)
+async def enter(session: Session, request: game.EnterGame) -> game.GameEntered:
     """Whoever is on stage plays, or else somebody who has learned to perform."""
-    await session.staged()
-    entry = playable(session.document)
+    await session.wait_until_staged()
+    entry = find_playing_model(session.document)
     if entry is None:
         raise InvalidInput("Nobody here has learned to act yet; learn a character first")
     stage = session.document.stage
     if stage.driver != "model" or stage.drives != entry.id or not stage.playing:
         await session.show(entry.character, "model", entry.id)
     source = _live(session)
-    playing = _PLAYING.setdefault(session, Playing())
+    playing = _PLAYING.setdefault(session, GameSession())
     if playing.match is None or playing.model != entry.id or request.seed is not None:
         playing.model = entry.id
         playing.match = await _match(session, source, request)
@@ -70,17 +73,17 @@ async def enter(session: Session, request: messages.EnterGame) -> messages.GameE
         if request.pace is not None:
             playing.match.pace(request.pace)
     if playing.task is None or playing.task.done():
-        playing.task = asyncio.get_running_loop().create_task(_go_on(session, playing))
+        playing.task = asyncio.get_running_loop().create_task(_run_game(session, playing))
     table = playing.match.table
-    return messages.GameEntered(
-        game=described(session, playing.match.state),
-        table=messages.GameTable(table.centre, table.width, table.lean, table.ground, table.tall),
-        strengths=tuple(messages.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
+    return game.GameEntered(
+        game=describe_game(session, playing.match.state),
+        table=game.GameTable(table.centre, table.width, table.lean, table.ground, table.tall),
+        strengths=tuple(game.GameStrength(each.name, each.title, each.about) for each in STRENGTHS),  # type: ignore[arg-type]
     )
 
 
-@handles(messages.LeaveGame)
-async def leave(session: Session, request: messages.LeaveGame) -> None:
+@handles_request(game.LeaveGame)
+async def leave(session: Session, request: game.LeaveGame) -> None:
     """The game waits until somebody comes back."""
     playing = _PLAYING.get(session)
     if playing is not None:
@@ -89,20 +92,20 @@ async def leave(session: Session, request: messages.LeaveGame) -> None:
             session.source.look(None)
 
 
-@handles(messages.NewGame)
-async def new_game(session: Session, request: messages.NewGame) -> None:
+@handles_request(game.NewGame)
+async def new_game(session: Session, request: game.NewGame) -> None:
     """Another round."""
     _match_of(session).new_game(request.strength)
 
 
-@handles(messages.PaceGame)
-async def pace(session: Session, request: messages.PaceGame) -> None:
+@handles_request(game.PaceGame)
+async def pace(session: Session, request: game.PaceGame) -> None:
     """It thinks for a longer or a shorter while."""
     _match_of(session).pace(request.pace)
 
 
-@handles(messages.PlaceMark)
-async def place_mark(session: Session, request: messages.PlaceMark) -> None:
+@handles_request(game.PlaceMark)
+async def place_mark(session: Session, request: game.PlaceMark) -> None:
     """The player's move. A square that is taken is refused by the character, and said here for those who cannot see."""
     match = _match_of(session)
     reason = refusal(match.state, request.square)
@@ -111,15 +114,15 @@ async def place_mark(session: Session, request: messages.PlaceMark) -> None:
         raise InvalidInput(reason)
 
 
-@handles(messages.PointAt)
-async def point(session: Session, request: messages.PointAt) -> None:
+@handles_request(game.PointAt)
+async def point(session: Session, request: game.PointAt) -> None:
     """The player's pointer."""
     playing = _PLAYING.get(session)
     if playing is not None and playing.match is not None:
         playing.match.point(request.place)
 
 
-def playable(document: Document) -> ModelEntry | None:
+def find_playing_model(document: Document) -> ModelEntry | None:
     """The model that plays: the one on stage, else one of the character on stage, else the newest."""
     stage = document.stage
     if stage.driver == "model" and (entry := document.model(stage.drives)) is not None:
@@ -128,16 +131,16 @@ def playable(document: Document) -> ModelEntry | None:
     return own[-1] if own else None
 
 
-def described(session: Session, state: State) -> messages.Game:
+def describe_game(session: Session, state: GameState) -> game.Game:
     """The game as pages hear of it."""
     entry = session.document.character(session.document.stage.character)
-    return messages.Game(
+    return game.Game(
         character=entry.name if entry is not None else "",
         board=state.board,  # type: ignore[arg-type]
-        turn=FREE if state.over else state.turn,  # type: ignore[arg-type]
+        turn=FREE if state.is_over else state.turn,  # type: ignore[arg-type]
         phase=state.phase,
         mood=state.mood,
-        result=RESULTS.get(state.phase, ""),  # type: ignore[arg-type]
+        result=PLAYER_RESULTS.get(state.phase, ""),  # type: ignore[arg-type]
         line=state.line,
         last=state.last,
         strength=state.strength,  # type: ignore[arg-type]
@@ -149,40 +152,40 @@ def described(session: Session, state: State) -> messages.Game:
     )
 
 
-async def _match(session: Session, source: LiveSource, request: messages.EnterGame) -> Match:
-    table = await asyncio.to_thread(table_for, source.opened.rig)
-    await asyncio.to_thread(prepare)  # beside the loop: the first move would hold up the stage
+async def _match(session: Session, source: LiveSource, request: game.EnterGame) -> Match:
+    table = await asyncio.to_thread(place_board, source.opened.rig)
+    await asyncio.to_thread(evaluate_all_boards)  # beside the loop: the first move would hold up the stage
     # a seed asks for the same game again: it begins like the first one, and does not count
     record = GameRecord() if request.seed is not None else session.document.game
     seed = secrets.randbits(31) if request.seed is None else request.seed
 
-    def changed(state: State) -> None:
-        session.emit(described(session, state))
+    def changed(state: GameState) -> None:
+        session.emit(describe_game(session, state))
         if request.seed is None:
             _remember(session, state)
 
-    strength = request.strength or (record.strength if record.strength in NAMES else "fledgling")
+    strength = request.strength or (record.strength if record.strength in STRENGTH_NAMES else "fledgling")
     score = Score(record.player, record.character, record.draws)
     return Match(source, table, changed, seed, strength, request.pace or record.pace, score, record.rounds)
 
 
-def _remember(session: Session, state: State) -> None:
+def _remember(session: Session, state: GameState) -> None:
     """What is kept of a game with the project; a score is saved before anything else happens."""
     score, before = state.score, session.document.game
-    rounds = state.round + (state.board != EMPTY)
+    rounds = state.round + (state.board != EMPTY_BOARD)
     record = GameRecord(score.player, score.character, score.draws, rounds, state.strength, state.pace)
     session.adjust(replace(session.document, game=record))
     if (record.player, record.character, record.draws) != (before.player, before.character, before.draws):
         session.save()
 
 
-async def _go_on(session: Session, playing: Playing) -> None:
+async def _run_game(session: Session, playing: GameSession) -> None:
     """Thirty times a second, while the game is played."""
     while playing.match is not None:
         if isinstance(session.source, LiveSource) and session.document.stage.drives == playing.model:
             playing.match.rejoin(session.source)
             playing.match.advance()
-        await asyncio.sleep(EVERY)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 def _match_of(session: Session) -> Match:

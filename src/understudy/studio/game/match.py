@@ -8,17 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from understudy.live.commands import CAMERA, Look
-from understudy.live.schedule import Schedule
-from understudy.live.script import OneOf
-from understudy.live.script_sets import Cue
-from understudy.studio.game.casting import Cast, cast_for
-from understudy.studio.game.director import Act, Director, GameEvent, Glance, NewGame, Paced, Passed, Played, Told
-from understudy.studio.game.state import Score, State
-from understudy.studio.game.table import Place, Table
+from understudy.perform.commands import CAMERA, LookAt
+from understudy.perform.script import OneOf
+from understudy.perform.script_run import Schedule, ScheduledStep
+from understudy.studio.game.director import (
+    Director,
+    DirectorResult,
+    GameEvent,
+    GameStarted,
+    LookAtSquare,
+    MovePlayed,
+    PaceChanged,
+    PlayScript,
+    TimePassed,
+)
+from understudy.studio.game.mood_scripts import MoodScripts, scripts_for_model
+from understudy.studio.game.state import BoardPlacement, GameState, Place, Score
 from understudy.studio.perform.live_source import LiveSource
 
-CENTRE = 4  # the square in the middle
+CENTRE_SQUARE = 4  # the square in the middle
 
 
 class Match:
@@ -27,8 +35,8 @@ class Match:
     def __init__(
         self,
         source: LiveSource,
-        table: Table,
-        changed: Callable[[State], None],
+        table: BoardPlacement,
+        changed: Callable[[GameState], None],
         seed: int = 0,
         strength: str = "fledgling",
         pace: float = 1.0,
@@ -43,14 +51,14 @@ class Match:
         self._follow((self.state, told))
 
     @property
-    def cast(self) -> Cast:
+    def cast(self) -> MoodScripts:
         """Who plays what."""
         return self._cast
 
     def _join(self, source: LiveSource) -> None:
         self.source = source
         self._time = source.time
-        self._cast = cast_for(source.opened.model)
+        self._cast = scripts_for_model(source.opened.model)
         self._director = Director(self._cast.scripts)
         self._schedule, self._began = Schedule(()), source.time
 
@@ -61,15 +69,15 @@ class Match:
 
     def new_game(self, strength: str | None = None) -> None:
         """Another round."""
-        self._happened(NewGame(strength))
+        self._handle_event(GameStarted(strength))
 
     def pace(self, pace: float) -> None:
         """Think for a longer or a shorter while."""
-        self._happened(Paced(pace))
+        self._handle_event(PaceChanged(pace))
 
     def play(self, square: int) -> None:
         """The player wants a square."""
-        self._happened(Played(square))
+        self._handle_event(MovePlayed(square))
 
     def point(self, place: Place | None) -> None:
         """The player's pointer is there, or has left the stage."""
@@ -82,12 +90,12 @@ class Match:
         seconds, self._time = self.source.time - self._time, self.source.time
         if seconds <= 0:
             return
-        done = self.source.done
+        done = self.source.is_done
         self._schedule, fallen = self._schedule.due(self._time - self._began, not done)
         self._tell(fallen)
-        self._happened(Passed(seconds, self._schedule.finished and not fallen and done))
+        self._handle_event(TimePassed(seconds, self._schedule.is_finished and not fallen and done))
 
-    def _happened(self, event: GameEvent) -> None:
+    def _handle_event(self, event: GameEvent) -> None:
         before = self.state
         told = self._director.step(before, event)
         self._follow(told)
@@ -96,31 +104,31 @@ class Match:
         if seen != (now.board, now.phase, now.mood, now.turn, now.round, now.strength, now.pace):
             self.changed(now)
 
-    def _follow(self, told: Told) -> None:
+    def _follow(self, told: DirectorResult) -> None:
         self.state, cues = told
         for cue in cues:
-            if isinstance(cue, Glance):
+            if isinstance(cue, LookAtSquare):
                 self._look(cue.at)
-            elif isinstance(cue, Act):
+            elif isinstance(cue, PlayScript):
                 self._begin(cue)
 
-    def _begin(self, act: Act) -> None:
+    def _begin(self, act: PlayScript) -> None:
         """A script begins: its first command takes over from whatever runs."""
         self._began = self.source.time
-        schedule = Schedule(tuple(Cue(step) for step in act.variant.steps))
+        schedule = Schedule(tuple(ScheduledStep(step) for step in act.variant.steps))
         self._schedule, fallen = schedule.due(0.0, busy=False)
         self._tell(fallen)
 
-    def _tell(self, cues: tuple[Cue, ...]) -> None:
+    def _tell(self, cues: tuple[ScheduledStep, ...]) -> None:
         for cue in cues:
             action = cue.step.action
             assert not isinstance(action, OneOf)  # a list of a set cannot call another set
-            if isinstance(action, Look):
+            if isinstance(action, LookAt):
                 self._look(self._cast.names.get(action.at, "") if isinstance(action.at, tuple) else action.at, action)
             else:
                 self.source.tell(action)
 
-    def _look(self, name: str, written: Look | None = None) -> None:
+    def _look(self, name: str, written: LookAt | None = None) -> None:
         """Look at something by its name; a name that means nothing here is the place that the script gave it."""
         self.looking = name
         if not self.source.has_gaze:
@@ -136,15 +144,15 @@ class Match:
 
     def _square(self, name: str) -> int | None:
         """The square that a name of the scripts means now."""
-        state, considered = self.state, self.state.considered
+        state, considered = self.state, self.state.glances
         if name == "board":
-            return state.line[1] if state.line else CENTRE
+            return state.line[1] if state.line else CENTRE_SQUARE
         if name == "first":
-            return considered[0] if considered else CENTRE
+            return considered[0] if considered else CENTRE_SQUARE
         if name == "second":
-            return considered[min(1, len(considered) - 1)] if considered else CENTRE
+            return considered[min(1, len(considered) - 1)] if considered else CENTRE_SQUARE
         if name == "chosen":
-            return state.choice.square if state.choice is not None else CENTRE
+            return state.choice.square if state.choice is not None else CENTRE_SQUARE
         if name == "last":
-            return CENTRE if state.last is None else state.last
+            return CENTRE_SQUARE if state.last is None else state.last
         return None

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
-from understudy.studio.messages.message import Bound, Event, Request
+from understudy.studio.messages.message import Event, Range, Request
 
-MOST = 400
+MAX_CROWD_SIZE = 400
 
 
 @dataclass(frozen=True)
-class Crowded:
+class CrowdStarted:
     """Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be."""
 
     address: str
@@ -22,18 +22,18 @@ class Crowded:
 
 
 @dataclass(frozen=True)
-class Crowd(Request):
+class StartCrowd(Request):
     """Put many characters of a model on stage; asked again, the same crowd grows or shrinks.
 
     Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all.
     """
 
     kind: ClassVar[str] = "crowd"
-    result: ClassVar[Any] = Crowded
-    model: Annotated[str, Bound(longest=64)]
-    count: Annotated[int, Bound(least=1, most=MOST)] = 100
-    seed: Annotated[int, Bound(least=0, most=2**31)] = 1
-    vertices: Annotated[int, Bound(least=300, most=100_000)] = 2500
+    result: ClassVar[Any] = CrowdStarted
+    model: Annotated[str, Range(longest=64)]
+    count: Annotated[int, Range(least=1, most=MAX_CROWD_SIZE)] = 100
+    seed: Annotated[int, Range(least=0, most=2**31)] = 1
+    vertices: Annotated[int, Range(least=300, most=100_000)] = 2500
 
 
 @dataclass(frozen=True)

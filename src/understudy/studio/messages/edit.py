@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from understudy.studio.document import ContactEntry, HoldEntry, LimitEntry, PinEntry, PointRef
-from understudy.studio.messages.message import Bound, Event, Request
+from understudy.studio.messages.message import Event, Range, Request
 from understudy.studio.messages.shell import Id, Name, Seconds
 
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
-Number = Annotated[int, Bound(least=0, most=2**32 - 1)]
-Factor = Annotated[float, Bound(least=0.05, most=20.0)]
-Metres = Annotated[float, Bound(least=1e-6, most=1e3)]
-GestureKind = Literal["move", "turn", "time"]
+Number = Annotated[int, Range(least=0, most=2**32 - 1)]
+Factor = Annotated[float, Range(least=0.05, most=20.0)]
+Metres = Annotated[float, Range(least=1e-6, most=1e3)]
+DragKind = Literal["move", "turn", "time"]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class EditChannel:
 
 
 @dataclass(frozen=True)
-class ShownCurve:
+class MotionCurveEntry:
     """A motion curve on stage: `curve` is its number in the frames of stream 2."""
 
     curve: int
@@ -68,7 +68,7 @@ class EditState:
     holds: tuple[HoldEntry, ...]
     limits: tuple[LimitEntry, ...]
     stiffness: dict[str, float]
-    curves: tuple[ShownCurve, ...]
+    curves: tuple[MotionCurveEntry, ...]
     copied: bool  # a pose is there to be pasted
     pairs: bool  # left and right are told apart, so that poses can be mirrored
     revision: int  # of the curves; another after every change that stays
@@ -121,7 +121,7 @@ class EditReduce(Request):
     kind: ClassVar[str] = "editReduce"
     result: ClassVar[Any] = EditReduced
     tolerance: Metres
-    angle: Annotated[float, Bound(least=1e-4, most=3.15)] | None = None
+    angle: Annotated[float, Range(least=1e-4, most=3.15)] | None = None
     preview: bool = False
     shared: bool = False
 
@@ -150,7 +150,7 @@ class EditGhosts(Request):
     """Poses that are shown besides the one on stage; none takes them off. They follow as frames of stream 4."""
 
     kind: ClassVar[str] = "editGhosts"
-    times: Annotated[tuple[Seconds, ...], Bound(longest=24)]
+    times: Annotated[tuple[Seconds, ...], Range(longest=24)]
 
 
 @dataclass(frozen=True)
@@ -168,7 +168,7 @@ class EditBegin(Request):
 
     kind: ClassVar[str] = "editBegin"
     result: ClassVar[Any] = EditBegun
-    operation: GestureKind
+    operation: DragKind
     point: PointRef
     time: Seconds
     edges: Literal["smooth", "broken"] = "smooth"
@@ -205,7 +205,7 @@ class EditEnd(Request):
 
 
 @dataclass(frozen=True)
-class EditOffer(Request):
+class EditAcceptSuggestion(Request):
     """Accept one of the offers of the last outcome, by its number, as one undo step."""
 
     kind: ClassVar[str] = "editOffer"
@@ -222,7 +222,7 @@ class EditPoseBegin(Request):
     point: PointRef
     time: Seconds
     operation: Literal["move", "turn"] = "move"
-    pins: Annotated[tuple[PointRef, ...], Bound(longest=64)] = ()
+    pins: Annotated[tuple[PointRef, ...], Range(longest=64)] = ()
     key: bool = True
 
 
@@ -264,13 +264,13 @@ class EditSketch(Request):
     kind: ClassVar[str] = "editSketch"
     result: ClassVar[Any] = EditSketched
     point: PointRef
-    stroke: Annotated[tuple[Triple, ...], Bound(longest=4000)]
+    stroke: Annotated[tuple[Triple, ...], Range(longest=4000)]
     start: Seconds
     stop: Seconds
 
 
 @dataclass(frozen=True)
-class EditBlock:
+class EditObstacle:
     """One thing that keeps an edit from its goal, with its share of the resistance."""
 
     cause: str  # pin, contact, hold, limit, handle, reach
@@ -280,7 +280,7 @@ class EditBlock:
 
 
 @dataclass(frozen=True)
-class OfferEntry:
+class SuggestionEntry:
     """A way on for a blocked edit, already tried out."""
 
     which: int
@@ -310,8 +310,8 @@ class EditOutcome(Event):
     turn: Quaternion | None
     ghost: Triple | None  # the nearest place within reach, where the goal is not
     sentence: str  # why it is blocked; empty where it is reached
-    blocks: tuple[EditBlock, ...]
-    offers: tuple[OfferEntry, ...]
+    blocks: tuple[EditObstacle, ...]
+    offers: tuple[SuggestionEntry, ...]
     pending: bool  # offers are being worked out
     frame: int
     paths: int

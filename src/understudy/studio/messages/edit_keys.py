@@ -1,15 +1,97 @@
-"""The messages of the edit mode about keys: set and removed, changed in the graph editor, whole poses of them."""
+"""The messages of the edit mode about what is held: pins, contacts, moments, limits, stiffness.
+
+The messages of the edit mode about keys: set and removed, changed in the graph editor, whole poses of them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
+from understudy.studio.document import PointRef
 from understudy.studio.messages.edit import EditEnded, Number
-from understudy.studio.messages.message import Bound, Request
-from understudy.studio.messages.shell import Name, Seconds
+from understudy.studio.messages.message import Range, Request
+from understudy.studio.messages.shell import Id, Name, Seconds
 
-Share = Annotated[float, Bound(least=-1.0, most=2.0)]
+
+@dataclass(frozen=True)
+class EditConstraintId:
+    """The id under which something is held."""
+
+    held: str
+
+
+@dataclass(frozen=True)
+class EditPin(Request):
+    """Keep the path of a point while others are moved; `held` changes a pin that there is."""
+
+    kind: ClassVar[str] = "editPin"
+    result: ClassVar[Any] = EditConstraintId
+    point: PointRef
+    orientation: bool = True
+    start: Seconds | None = None
+    stop: Seconds | None = None
+    held: Id | None = None
+
+
+@dataclass(frozen=True)
+class EditContact(Request):
+    """Let a point stand still for a while: the curves are solved for it at once, as one undo step."""
+
+    kind: ClassVar[str] = "editContact"
+    result: ClassVar[Any] = EditConstraintId
+    point: PointRef
+    start: Seconds
+    stop: Seconds
+    orientation: bool = False
+    held: Id | None = None
+
+
+@dataclass(frozen=True)
+class EditHold(Request):
+    """Let a point pass where it passes, at one moment."""
+
+    kind: ClassVar[str] = "editHold"
+    result: ClassVar[Any] = EditConstraintId
+    point: PointRef
+    time: Seconds
+    orientation: bool = False
+    held: Id | None = None
+
+
+@dataclass(frozen=True)
+class EditRelease(Request):
+    """Let go of a pin, a contact or a hold."""
+
+    kind: ClassVar[str] = "editRelease"
+    held: Id
+
+
+@dataclass(frozen=True)
+class EditLimit(Request):
+    """Keep a column within a range, radians or metres; without low and high the limit is lifted.
+
+    Keys that lie outside refuse it; with `fit` the range is made as wide as they need it.
+    """
+
+    kind: ClassVar[str] = "editLimit"
+    target: Name
+    column: Name
+    low: float | None = None
+    high: float | None = None
+    fit: bool = False
+
+
+@dataclass(frozen=True)
+class EditStiffness(Request):
+    """How unwillingly a joint takes part: 1 is usual, 0 costs nothing, None is usual again."""
+
+    kind: ClassVar[str] = "editStiffness"
+    target: Name
+    value: Annotated[float, Range(least=0.0, most=1e6)] | None = None
+
+
+Share = Annotated[float, Range(least=-1.0, most=2.0)]
 Handle = tuple[float, float]
 Interpolation = Literal["stepped", "linear", "bezier"]
 Automatic = Literal["auto", "smooth", "flat", "linear", "stepped"]
@@ -20,10 +102,10 @@ class ChannelRef:
     """A channel by name; an empty `channel` is all channels of the target."""
 
     target: Name
-    channel: Annotated[str, Bound(longest=32)] = ""
+    channel: Annotated[str, Range(longest=32)] = ""
 
 
-Channels = Annotated[tuple[ChannelRef, ...], Bound(longest=4000)]
+Channels = Annotated[tuple[ChannelRef, ...], Range(longest=4000)]
 
 
 @dataclass(frozen=True)
@@ -86,7 +168,7 @@ class KeyRef:
     """A key of a channel by its place, as the curves had it before the gesture; `column` None is all columns."""
 
     target: Name
-    channel: Annotated[str, Bound(longest=32)]
+    channel: Annotated[str, Range(longest=32)]
     key: Number
     column: Number | None = None
 
@@ -100,7 +182,7 @@ class KeyChange:
     """
 
     target: Name
-    channel: Annotated[str, Bound(longest=32)]
+    channel: Annotated[str, Range(longest=32)]
     key: Number
     column: Number | None = None  # for value and handles; None only where the channel has one column
     time: float | None = None
@@ -115,7 +197,7 @@ class KeyInsert:
     """A new key on the curve as it is, or with another value in one column."""
 
     target: Name
-    channel: Annotated[str, Bound(longest=32)]
+    channel: Annotated[str, Range(longest=32)]
     time: Seconds
     column: Number | None = None
     value: float | None = None
@@ -126,9 +208,9 @@ class KeyRuns:
     """Many keys of a channel by their places, as runs from the first to before the last; `columns` None is all."""
 
     target: Name
-    channel: Annotated[str, Bound(longest=32)]
-    columns: Annotated[tuple[Number, ...], Bound(longest=1000)] | None
-    runs: Annotated[tuple[tuple[Number, Number], ...], Bound(longest=10_000)]
+    channel: Annotated[str, Range(longest=32)]
+    columns: Annotated[tuple[Number, ...], Range(longest=1000)] | None
+    runs: Annotated[tuple[tuple[Number, Number], ...], Range(longest=10_000)]
 
 
 @dataclass(frozen=True)
@@ -139,8 +221,8 @@ class KeyTransform:
     the segment over the old, and f = r / s at a chosen key and column, 1 / s in its other columns, 1 at other keys.
     """
 
-    keys: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)]
-    time: tuple[Annotated[float, Bound(least=1e-6, most=1e6)], float]
+    keys: Annotated[tuple[KeyRuns, ...], Range(longest=4000)]
+    time: tuple[Annotated[float, Range(least=1e-6, most=1e6)], float]
     value: tuple[float, float]
 
 
@@ -156,14 +238,14 @@ class EditKeys(Request):
     kind: ClassVar[str] = "editKeys"
     result: ClassVar[Any] = EditEnded
     transform: KeyTransform | None = None
-    changes: Annotated[tuple[KeyChange, ...], Bound(longest=10_000)] = ()
-    keys: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
-    runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
+    changes: Annotated[tuple[KeyChange, ...], Range(longest=10_000)] = ()
+    keys: Annotated[tuple[KeyRef, ...], Range(longest=10_000)] = ()
+    runs: Annotated[tuple[KeyRuns, ...], Range(longest=4000)] = ()
     broken: bool | None = None
     automatic: Automatic | None = None
-    delete: Annotated[tuple[KeyRef, ...], Bound(longest=10_000)] = ()
-    delete_runs: Annotated[tuple[KeyRuns, ...], Bound(longest=4000)] = ()
-    insert: Annotated[tuple[KeyInsert, ...], Bound(longest=1_000)] = ()
+    delete: Annotated[tuple[KeyRef, ...], Range(longest=10_000)] = ()
+    delete_runs: Annotated[tuple[KeyRuns, ...], Range(longest=4000)] = ()
+    insert: Annotated[tuple[KeyInsert, ...], Range(longest=1_000)] = ()
     final: bool = True
     number: Number = 0
 
@@ -180,7 +262,7 @@ class EditGraph(Request):
     """Which channels the graph editor shows, and over which range; they follow as frames of stream 3 ever after."""
 
     kind: ClassVar[str] = "editGraph"
-    channels: Annotated[tuple[ChannelRef, ...], Bound(longest=400)]
+    channels: Annotated[tuple[ChannelRef, ...], Range(longest=400)]
     start: Seconds | None = None
     stop: Seconds | None = None
-    samples: Annotated[int, Bound(least=2, most=4096)] = 512
+    samples: Annotated[int, Range(least=2, most=4096)] = 512

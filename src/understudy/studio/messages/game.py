@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from understudy.studio.messages.message import Bound, Event, Request
+from understudy.studio.messages.message import Event, Range, Request
 
 Mark = Literal["", "claw", "ember"]
 Result = Literal["", "won", "lost", "draw"]
 StrengthName = Literal["hatchling", "fledgling", "drake", "elder"]
-Pace = Annotated[float, Bound(least=0.05, most=1.0)]
+Pace = Annotated[float, Range(least=0.05, most=1.0)]
 Place = tuple[float, float, float]
 
 
@@ -75,7 +75,7 @@ class EnterGame(Request):
     result: ClassVar[Any] = GameEntered
     strength: StrengthName | None = None
     pace: Pace | None = None
-    seed: Annotated[int, Bound(least=0, most=2**31 - 1)] | None = None
+    seed: Annotated[int, Range(least=0, most=2**31 - 1)] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class PlaceMark(Request):
     """Take a square, 0 to 8 row by row. Where that is not allowed, the character says so in its own way."""
 
     kind: ClassVar[str] = "placeMark"
-    square: Annotated[int, Bound(least=0, most=8)]
+    square: Annotated[int, Range(least=0, most=8)]
 
 
 @dataclass(frozen=True)

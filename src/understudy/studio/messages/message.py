@@ -10,6 +10,10 @@ A subclass is registered by being one:
 Fields may be str, int, float, bool, Literal, Optional, lists and tuples, dict[str, X] and other frozen dataclasses;
 `Annotated[..., Bound(...)]` sets other bounds than the usual ones. Names are `snake_case` here and `camelCase` on the
 wire. A request that is answered with something names its type in `result`.
+
+Reading what a browser says: every field is checked, and what is unknown is refused with one sentence.
+
+Nothing here trusts the sender: the length of the text, the depth of its nesting, the type and range of each field.
 """
 
 from __future__ import annotations
@@ -18,14 +22,20 @@ import dataclasses
 import functools
 import importlib
 import json
+import math
 import pkgutil
+import re
+import types
+import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
+
+from understudy.errors import InvalidInput, join_names
 
 
 @dataclass(frozen=True)
-class Bound:
+class Range:
     """Limits of a field: characters of a text or entries of a list, and the range of a number."""
 
     longest: int | None = None
@@ -88,17 +98,184 @@ def camel(name: str) -> str:
     return first + "".join(word[:1].upper() + word[1:] for word in rest)
 
 
-def plain(value: Any) -> Any:
+def to_plain(value: Any) -> Any:
     """A message or a part of one as JSON holds it; keys of dictionaries are names of the user's and stay."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {camel(each.name): plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
+        return {camel(each.name): to_plain(getattr(value, each.name)) for each in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [to_plain(each) for each in value]
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): to_plain(each) for key, each in value.items()}
     return value
 
 
-def wire(event: Event) -> str:
+def to_wire(event: Event) -> str:
     """The text of an event; numbers are finite, or it is refused here rather than by the browser."""
-    return json.dumps({"kind": event.kind, **plain(event)}, allow_nan=False, separators=(",", ":"))
+    return json.dumps({"kind": event.kind, **to_plain(event)}, allow_nan=False, separators=(",", ":"))
+
+
+MAX_MESSAGE_CHARACTERS = 1 << 20  # characters of a message: a long script has some thousands
+MAX_TEXT_LENGTH, MAX_LIST_LENGTH = 1_000, 10_000  # unless a field says otherwise
+CONTROL_CHARACTERS = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]"
+)  # control characters but tab and line ends
+
+
+def parse_request(text: str) -> Request:
+    """The request that a text holds."""
+    if len(text) > MAX_MESSAGE_CHARACTERS:
+        raise InvalidInput(
+            f"a message should have at most {MAX_MESSAGE_CHARACTERS:,} characters, but has {len(text):,}"
+        )
+    try:
+        found = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once_each)
+    except InvalidInput:
+        raise
+    except (ValueError, RecursionError):
+        raise InvalidInput("a message should be JSON, but cannot be read as that") from None
+    if not isinstance(found, dict):
+        raise InvalidInput(f"a message should be a JSON object, but is {_format_value(found)}")
+    kind = found.pop("kind", None)
+    wanted = requests().get(kind) if isinstance(kind, str) else None
+    if wanted is None:
+        raise InvalidInput(f"there is no request of the kind {_format_value(kind)}")
+    request = MessageReader(MAX_TEXT_LENGTH, MAX_LIST_LENGTH).read(wanted, found, kind)
+    assert isinstance(request, Request)
+    return request
+
+
+def id_of(text: str) -> int:
+    """The id of a message that may be anything, so that a refusal can be addressed; 0 where there is none."""
+    found = re.search(r'"id"\s*:\s*(\d{1,15})\s*[,}]', text[:MAX_MESSAGE_CHARACTERS])
+    return int(found[1]) if found else 0
+
+
+def read_plain(kind: type, found: dict[str, Any], place: str) -> Any:
+    """A dataclass of what `message.plain` made of it; texts and lists may be as long as a file holds."""
+    return MessageReader(MAX_MESSAGE_CHARACTERS * 64, MAX_MESSAGE_CHARACTERS * 64).read(kind, found, place)
+
+
+@functools.cache
+def _fields(kind: type) -> dict[str, tuple[dataclasses.Field[Any], Any]]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    return {camel(each.name): (each, hints[each.name]) for each in dataclasses.fields(kind)}
+
+
+class MessageReader:
+    """Makes dataclasses of JSON objects; fields that set no bounds of their own may be as long as this says."""
+
+    def __init__(self, longest_text: int, longest_list: int) -> None:
+        self.longest_text, self.longest_list = longest_text, longest_list
+
+    def read(self, kind: type, found: dict[str, Any], place: str) -> Any:
+        fields = _fields(kind)
+        unknown = [name for name in found if name not in fields]
+        if unknown:
+            raise InvalidInput(f"{place} has no field {_format_value(unknown[0])}; it has {join_names(fields)}")
+        values = {}
+        for name, (each, hint) in fields.items():
+            if name in found:
+                values[each.name] = self._value(hint, found[name], f"{place}.{name}", Range())
+            elif each.default is dataclasses.MISSING and each.default_factory is dataclasses.MISSING:
+                raise InvalidInput(f"{place} should have the field {name!r}")
+        return kind(**values)
+
+    def _value(self, hint: Any, found: Any, place: str, bound: Range) -> Any:
+        origin, inner = typing.get_origin(hint), typing.get_args(hint)
+        if origin is Annotated:
+            return self._value(inner[0], found, place, next(each for each in inner[1:] if isinstance(each, Range)))
+        if origin in (typing.Union, types.UnionType):
+            return self._either(inner, found, place, bound)
+        if origin is Literal:
+            if not any(found == one and type(found) is type(one) for one in inner):
+                raise InvalidInput(
+                    f"{place} should be one of {join_names(map(str, inner), 12)}, but is {_format_value(found)}"
+                )
+            return found
+        if origin in (list, tuple):
+            return self._sequence(origin, inner, found, place, bound)
+        if origin is dict:
+            return self._mapping(inner[1], found, place, bound)
+        if dataclasses.is_dataclass(hint):
+            if not isinstance(found, dict):
+                raise InvalidInput(f"{place} should be an object, but is {_format_value(found)}")
+            return self.read(typing.cast(type, hint), found, place)
+        return self._plain(hint, found, place, bound)
+
+    def _either(self, kinds: tuple[Any, ...], found: Any, place: str, bound: Range) -> Any:
+        if found is None and type(None) in kinds:
+            return None
+        others = [kind for kind in kinds if kind is not type(None)]
+        for kind in others[:-1]:
+            try:
+                return self._value(kind, found, place, bound)
+            except InvalidInput:
+                continue
+        return self._value(others[-1], found, place, bound)
+
+    def _sequence(self, kind: Any, inner: tuple[Any, ...], found: Any, place: str, bound: Range) -> Any:
+        if not isinstance(found, list):
+            raise InvalidInput(f"{place} should be a list, but is {_format_value(found)}")
+        fixed = kind is tuple and inner[1:] != (...,)
+        longest = len(inner) if fixed else (bound.longest or self.longest_list)
+        if len(found) > longest or (fixed and len(found) < longest):
+            count = str(longest) if fixed else f"at most {longest:,}"
+            raise InvalidInput(f"{place} should have {count} entries, but has {len(found):,}")
+        kinds = inner if fixed else inner[:1] * len(found)
+        return kind(self._value(one, each, f"{place}[{i}]", Range()) for i, (one, each) in enumerate(zip(kinds, found)))
+
+    def _mapping(self, inner: Any, found: Any, place: str, bound: Range) -> dict[str, Any]:
+        if not isinstance(found, dict):
+            raise InvalidInput(f"{place} should be an object, but is {_format_value(found)}")
+        if len(found) > (bound.longest or self.longest_list):
+            raise InvalidInput(f"{place} should have at most {bound.longest or self.longest_list:,} entries")
+        for key in found:
+            self._plain(str, key, f"a key of {place}", Range())
+        return {key: self._value(inner, each, f"{place}.{key[:40]}", Range()) for key, each in found.items()}
+
+    def _plain(self, hint: Any, found: Any, place: str, bound: Range) -> Any:
+        if hint is bool and isinstance(found, bool):
+            return found
+        if hint is str and isinstance(found, str):
+            longest = bound.longest or self.longest_text
+            if len(found) > longest:
+                raise InvalidInput(f"{place} should have at most {longest:,} characters, but has {len(found):,}")
+            if CONTROL_CHARACTERS.search(found):
+                raise InvalidInput(f"{place} should be plain text, but holds a control character")
+            return found
+        if hint in (int, float) and isinstance(found, int | float) and not isinstance(found, bool):
+            return self._number(hint, found, place, bound)
+        words = {bool: "true or false", str: "a text", int: "a whole number", float: "a number"}
+        raise InvalidInput(f"{place} should be {words.get(hint, hint)}, but is {_format_value(found)}")
+
+    def _number(self, hint: Any, found: int | float, place: str, bound: Range) -> Any:
+        if hint is int and (isinstance(found, float) and not found.is_integer()):
+            raise InvalidInput(f"{place} should be a whole number, but is {_format_value(found)}")
+        least = -(2.0**53) if bound.least is None else bound.least  # what JSON numbers hold exactly
+        most = 2.0**53 if bound.most is None else bound.most
+        if not (math.isfinite(found) if isinstance(found, float) else True) or not least <= found <= most:
+            raise InvalidInput(f"{place} should be a number from {least:g} to {most:g}, but is {_format_value(found)}")
+        return hint(found)
+
+
+def _format_value(value: Any) -> str:
+    """A value for a sentence, cut short; what it holds inside is not shown."""
+    if isinstance(value, dict | list):
+        return "a list" if isinstance(value, list) else "an object"
+    text = (
+        CONTROL_CHARACTERS.sub("?", json.dumps(value))
+        if not isinstance(value, int) or abs(value) < 2**64
+        else "a huge number"
+    )
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _no_constant(name: str) -> float:
+    raise InvalidInput(f"a message should hold finite numbers, but holds {name}")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise InvalidInput("a message should have each field once, but one appears twice")
+    return found

@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from understudy.studio.messages.message import Bound, Event, Request
+from understudy.studio.messages.message import Event, Range, Request
 from understudy.studio.messages.shell import Id, Name, Seconds
 
 Word = Literal["move", "idle", "transition", "play", "mix", "look"]
-Text = Annotated[str, Bound(longest=200_000)]
-Unit = Annotated[float, Bound(least=0.0, most=1.0)]
-Names = Annotated[tuple[Name, ...], Bound(longest=100)]
+Text = Annotated[str, Range(longest=200_000)]
+Unit = Annotated[float, Range(least=0.0, most=1.0)]
+Names = Annotated[tuple[Name, ...], Range(longest=100)]
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearningStarted:
     """The job that learns; the model's id comes with the document when it is done."""
 
     job: str
@@ -26,7 +26,7 @@ class Learn(Request):
     """Learn a character from its clips; of some labels only, where any is named."""
 
     kind: ClassVar[str] = "learn"
-    result: ClassVar[Any] = Learned
+    result: ClassVar[Any] = LearningStarted
     character: Id
     labels: Names = ()
     name: Name = ""
@@ -41,7 +41,7 @@ class Perform(Request):
 
 
 @dataclass(frozen=True)
-class Tell(Request):
+class GiveCommand(Request):
     """A command for the character on stage, which takes over at once; what it has no use for stays None."""
 
     kind: ClassVar[str] = "tell"
@@ -61,17 +61,17 @@ class Tell(Request):
 
 
 @dataclass(frozen=True)
-class Dial(Request):
+class SetLiveSettings(Request):
     """How lively, how still, and how far the eyes follow; what is None stays."""
 
     kind: ClassVar[str] = "dial"
-    liveliness: Annotated[float, Bound(least=0.0, most=4.0)] | None = None
+    liveliness: Annotated[float, Range(least=0.0, most=4.0)] | None = None
     stillness: Unit | None = None
     gaze: Unit | None = None
 
 
 @dataclass(frozen=True)
-class Checked:
+class ScriptCheck:
     """What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is."""
 
     sentence: str
@@ -85,7 +85,7 @@ class CheckScript(Request):
     """Read a script and hold it against a model."""
 
     kind: ClassVar[str] = "checkScript"
-    result: ClassVar[Any] = Checked
+    result: ClassVar[Any] = ScriptCheck
     model: Id
     text: Text
 
@@ -126,7 +126,7 @@ class KeepScript(Request):
 
 
 @dataclass(frozen=True)
-class Taken:
+class TakeRecorded:
     """The take that was recorded; empty where the recording has only begun, or was thrown away."""
 
     take: str
@@ -137,14 +137,14 @@ class Record(Request):
     """Begin to record what is shown, or end it: the take is kept in the project, unless it is thrown away."""
 
     kind: ClassVar[str] = "record"
-    result: ClassVar[Any] = Taken
+    result: ClassVar[Any] = TakeRecorded
     recording: bool
     discard: bool = False
     name: Name = ""
 
 
 @dataclass(frozen=True)
-class VoicePlace:
+class LatentPlace:
     """Where a voice is in the latent space of its label, and how much it counts."""
 
     label: str
@@ -153,7 +153,7 @@ class VoicePlace:
 
 
 @dataclass(frozen=True)
-class Happening:
+class PerformanceLogEntry:
     """Something that happened: a command, a bridge that was crossed, a clip that began."""
 
     seconds: float
@@ -163,7 +163,7 @@ class Happening:
 
 
 @dataclass(frozen=True)
-class Performing(Event):
+class PerformanceStatus(Event):
     """How the performance goes, 20 times a second."""
 
     kind: ClassVar[str] = "performing"
@@ -172,7 +172,7 @@ class Performing(Event):
     label: str
     doing: str
     done: bool
-    voices: tuple[VoicePlace, ...]
+    voices: tuple[LatentPlace, ...]
     ms: float  # what a frame costs, without drawing
     recorded: float | None  # seconds of the take that is being recorded
     step: str  # the place in the script that runs, `do 3`; empty where none does
@@ -180,4 +180,4 @@ class Performing(Event):
     liveliness: float
     stillness: float
     gaze: float | None  # None where the character has no eyes that are found
-    events: tuple[Happening, ...]
+    events: tuple[PerformanceLogEntry, ...]

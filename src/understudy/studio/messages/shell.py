@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from understudy.studio.document import Document, What
-from understudy.studio.messages.message import Bound, Event, Request
+from understudy.studio.document import Document, EntryKind
+from understudy.studio.messages.message import Event, Range, Request
 
-Id = Annotated[str, Bound(longest=64)]
-Name = Annotated[str, Bound(longest=200)]
-Seconds = Annotated[float, Bound(least=0.0, most=1e6)]
+Id = Annotated[str, Range(longest=64)]
+Name = Annotated[str, Range(longest=200)]
+Seconds = Annotated[float, Range(least=0.0, most=1e6)]
 Level = Literal["info", "warning", "error"]
 Progress = Literal["running", "done", "failed", "cancelled"]
 
 
 @dataclass(frozen=True)
-class Opened:
+class FileOpened:
     """The characters that a file brought, by id, and what reading had to drop or change."""
 
     characters: tuple[str, ...]
@@ -28,8 +28,8 @@ class Open(Request):
     """Open a file below one of the opened folders, or a member of the built-in cast (`dragon`)."""
 
     kind: ClassVar[str] = "open"
-    result: ClassVar[Any] = Opened
-    path: Annotated[str, Bound(longest=4096)]
+    result: ClassVar[Any] = FileOpened
+    path: Annotated[str, Range(longest=4096)]
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Show(Request):
 
 
 @dataclass(frozen=True)
-class Play(Request):
+class SetPlaying(Request):
     """Play or pause."""
 
     kind: ClassVar[str] = "play"
@@ -71,7 +71,7 @@ class Transport(Request):
     """How it plays: the rate (1 is as recorded), round and round or once, and the range; what is None stays."""
 
     kind: ClassVar[str] = "transport"
-    rate: Annotated[float, Bound(least=0.01, most=10.0)] | None = None
+    rate: Annotated[float, Range(least=0.01, most=10.0)] | None = None
     loop: bool | None = None
     start: Seconds | None = None
     stop: Seconds | None = None
@@ -83,7 +83,7 @@ class Select(Request):
     """What is selected, by name; joints, parts, channels."""
 
     kind: ClassVar[str] = "select"
-    names: Annotated[tuple[Name, ...], Bound(longest=2000)]
+    names: Annotated[tuple[Name, ...], Range(longest=2000)]
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Rename(Request):
     """Call something else. A clip is `character/clip`."""
 
     kind: ClassVar[str] = "rename"
-    what: What | Literal["project"]
-    target: Annotated[str, Bound(longest=300)]
+    what: EntryKind | Literal["project"]
+    target: Annotated[str, Range(longest=300)]
     name: Name
 
 
@@ -103,7 +103,7 @@ class Label(Request):
     kind: ClassVar[str] = "label"
     character: Id
     clip: Name
-    labels: Annotated[tuple[Name, ...], Bound(longest=16)]
+    labels: Annotated[tuple[Name, ...], Range(longest=16)]
 
 
 @dataclass(frozen=True)
@@ -111,8 +111,8 @@ class Delete(Request):
     """Take something out of the project. A clip is `character/clip`."""
 
     kind: ClassVar[str] = "delete"
-    what: What
-    target: Annotated[str, Bound(longest=300)]
+    what: EntryKind
+    target: Annotated[str, Range(longest=300)]
 
 
 @dataclass(frozen=True)
@@ -148,9 +148,9 @@ class Export(Request):
 
     kind: ClassVar[str] = "export"
     result: ClassVar[Any] = Exported
-    what: What
-    target: Annotated[str, Bound(longest=300)]
-    format: Annotated[str, Bound(longest=16)]
+    what: EntryKind
+    target: Annotated[str, Range(longest=300)]
+    format: Annotated[str, Range(longest=16)]
     keys: bool = False
 
 
@@ -163,7 +163,7 @@ class Cancel(Request):
 
 
 @dataclass(frozen=True)
-class Look(Request):
+class SetPointer(Request):
     """Where the pointer is on stage, in the world, metres; None where it has left."""
 
     kind: ClassVar[str] = "look"
@@ -171,12 +171,12 @@ class Look(Request):
 
 
 @dataclass(frozen=True)
-class Seen(Request):
+class FrameDrawn(Request):
     """A frame has been drawn; sent without an id."""
 
     kind: ClassVar[str] = "seen"
-    sequence: Annotated[int, Bound(least=0, most=2**32 - 1)]
-    stream: Annotated[int, Bound(least=0, most=255)] = 0
+    sequence: Annotated[int, Range(least=0, most=2**32 - 1)]
+    stream: Annotated[int, Range(least=0, most=255)] = 0
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Ping(Request):
 
 
 @dataclass(frozen=True)
-class Done(Event):
+class RequestDone(Event):
     """The answer to a request that was met."""
 
     kind: ClassVar[str] = "done"
@@ -204,7 +204,7 @@ class Done(Event):
 
 
 @dataclass(frozen=True)
-class Failed(Event):
+class RequestFailed(Event):
     """The answer to one that was not: what happened, and what to do next."""
 
     kind: ClassVar[str] = "failed"

@@ -13,11 +13,11 @@ import typing
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from understudy.studio import frames
+from understudy.studio import source
 from understudy.studio.messages.message import Event, Request, camel, events, requests
 
-PLACE = Path(__file__).parents[4] / "web" / "src" / "protocol" / "messages.ts"
-PLAIN = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
+OUTPUT_PATH = Path(__file__).parents[4] / "web" / "src" / "protocol" / "messages.ts"
+TYPESCRIPT_TYPES = {str: "string", int: "number", float: "number", bool: "boolean", type(None): "null", Any: "unknown"}
 HEADING = "// Generated from the dataclasses in src/understudy/studio/messages; do not edit.\n"
 
 
@@ -31,7 +31,7 @@ def typescript() -> str:
         blocks.append(_interface(f"{event.__name__}Event", event, known))
     results = [(kind, _answer(request, known)) for kind, request in requests().items()]
     nested = [_interface(name, known[name], known) for name in _all_nested(known)]
-    lines = [f"  {_quoted(kind)}: {answer};" for kind, answer in results]
+    lines = [f"  {_literal(kind)}: {answer};" for kind, answer in results]
     return "\n".join(
         [
             HEADING,
@@ -64,7 +64,7 @@ def _interface(name: str, message: type, known: dict[str, type]) -> str:
     lines = [f"/** {sentence} */", f"export interface {name} {{"]
     is_request = issubclass(message, Request)
     if issubclass(message, Request | Event):
-        lines.append(f"  kind: {_quoted(message.kind)};")
+        lines.append(f"  kind: {_literal(message.kind)};")
     for each in dataclasses.fields(message):
         if is_request and each.name == "id":
             continue
@@ -78,8 +78,8 @@ def _answer(request: type[Request], known: dict[str, type]) -> str:
 
 
 def _type(hint: Any, known: dict[str, type]) -> str:
-    if hint in PLAIN:
-        return PLAIN[hint]
+    if hint in TYPESCRIPT_TYPES:
+        return TYPESCRIPT_TYPES[hint]
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         if known.setdefault(hint.__name__, hint) is not hint:
             raise TypeError(f"two dataclasses of the messages are called {hint.__name__}")
@@ -88,7 +88,7 @@ def _type(hint: Any, known: dict[str, type]) -> str:
     if origin is Annotated:
         return _type(inner[0], known)
     if origin is Literal:
-        return " | ".join(_quoted(value) for value in inner)
+        return " | ".join(_literal(value) for value in inner)
     if origin in (typing.Union, types.UnionType):
         return " | ".join(dict.fromkeys(_type(each, known) for each in inner))
     if origin is dict:
@@ -101,7 +101,7 @@ def _type(hint: Any, known: dict[str, type]) -> str:
     raise TypeError(f"the messages cannot hold {hint}")
 
 
-def _quoted(value: Any) -> str:
+def _literal(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
@@ -111,24 +111,24 @@ def _union(name: str, members: list[str]) -> str:
 
 def _frame_constants() -> str:
     pairs = {
-        "magic": hex(frames.MAGIC),
-        "header": frames.HEADER.size,
-        "joints": frames.JOINTS,
-        "vertices": frames.VERTICES,
-        "crowd": frames.CROWD,
-        "paths": frames.PATHS,
-        "graph": frames.GRAPH,
-        "ghosts": frames.GHOSTS,
-        "pathsStream": frames.PATHS_STREAM,
-        "graphStream": frames.GRAPH_STREAM,
-        "ghostsStream": frames.GHOSTS_STREAM,
+        "magic": hex(source.FRAME_MAGIC),
+        "header": source.FRAME_HEADER.size,
+        "joints": source.JOINTS_FORM,
+        "vertices": source.VERTICES_FORM,
+        "crowd": source.CROWD_FORM,
+        "paths": source.PATHS_FORM,
+        "graph": source.GRAPH_FORM,
+        "ghosts": source.GHOSTS_FORM,
+        "pathsStream": source.PATHS_STREAM,
+        "graphStream": source.GRAPH_STREAM,
+        "ghostsStream": source.GHOSTS_STREAM,
     }
     inner = ", ".join(f"{name}: {value}" for name, value in pairs.items())
     note = "/** Binary frames: the header's size in bytes and the forms; see studio/frames.py. */"
     return f"{note}\nexport const FRAME = {{ {inner} }} as const;\n"
 
 
-def write(place: Path = PLACE) -> None:
+def write(place: Path = OUTPUT_PATH) -> None:
     """Write the browser's file."""
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_text(typescript(), encoding="utf-8")

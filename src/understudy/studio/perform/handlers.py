@@ -1,36 +1,93 @@
-"""What the perform mode's requests do."""
+"""Opening a model's file: its character comes along where it is not open yet, and performs.
+
+What the perform mode's requests do.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from understudy.errors import InvalidInput, UnderstudyError
-from understudy.live.commands import KINDS
+from understudy.errors import FileError, InvalidInput, UnderstudyError
+from understudy.perform.commands import COMMAND_KINDS
 from understudy.studio.document import ModelEntry, ScriptEntry, StageState, TakeEntry
-from understudy.studio.handling import Content, drives, handles, serves
 from understudy.studio.messages import perform
-from understudy.studio.messages.shell import Notice
-from understudy.studio.perform import learning_job, script_lines, takes
-from understudy.studio.perform.live_source import LiveSource
-from understudy.studio.perform.models import found, models_of, new_id, with_model
-from understudy.studio.perform.report import Reporter
+from understudy.studio.messages.shell import FileOpened, Notice
+from understudy.studio.perform import learning, recording, script_runner
+from understudy.studio.perform.live_source import LiveSource, PerformanceReporter
+from understudy.studio.perform.models import copy_into_project, find_model, models_of, new_id, with_model
+from understudy.studio.project import Origin
+from understudy.studio.registry import Content, creates_source, handles_request, serves_content
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
+    from understudy.perform import PoseModel
     from understudy.studio.jobs import Job
     from understudy.studio.session import Session
 
+
+async def open_model(session: Session, path: Path, name: str, show: bool = True) -> FileOpened:
+    """Keep a copy of a model in the project, for a character that is open or that it brings."""
+    from understudy.studio.shell.open_file import open_origin
+
+    model = await asyncio.to_thread(_load_model, path, name)
+    character = await asyncio.to_thread(_matching_character, session, model)
+    if character is None:
+        origin, title = await asyncio.to_thread(_model_character_origin, session, model, name)
+        character = (await open_origin(session, origin, title, show)).characters[0]
+    entry = await asyncio.to_thread(copy_into_project, session, path, character, Path(name).stem)
+    session.change(with_model(session.document, entry), f"open {name}")
+    if show:
+        await session.show(character, "model", entry.id)
+    return FileOpened((character,), entry.notes[:200])
+
+
+def _load_model(path: Path, name: str) -> PoseModel:
+    from understudy.perform import PoseModel
+
+    try:
+        return PoseModel.load(path)
+    except FileError as error:
+        raise type(error)(name, error.reason, error.place) from None
+
+
+def _matching_character(session: Session, model: PoseModel) -> str | None:
+    """An open character that has the model's channels; one of the same name of the cast before any other."""
+    from understudy.perform.model import check_character
+
+    for entry in sorted(session.document.characters, key=lambda entry: entry.cast != model.cast):
+        try:
+            rig = session.assets.get(entry.id).rig
+            check_character(model, rig.channels, entry.name)
+            return entry.id
+        except InvalidInput:
+            continue
+    return None
+
+
+def _model_character_origin(session: Session, model: PoseModel, name: str) -> tuple[Origin, str]:
+    """Where the model's own character is from: the cast, or a GLB that is kept with the project."""
+    if model.cast:
+        return Origin(cast=model.cast), model.cast
+    folder = session.project.folder / "files" / secrets.token_hex(8)
+    folder.mkdir()
+    file = f"{Path(name).stem}.glb"
+    (folder / file).write_bytes(model.embedded)
+    return Origin(file=f"files/{folder.name}/{file}"), file
+
+
 MODE = "perform"
-MOST_SCRIPTS = 500
+MAX_SCRIPTS = 500
 _TASKS: set[asyncio.Task[None]] = set()
 _LEARNING: WeakKeyDictionary[Session, set[str]] = WeakKeyDictionary()  # ids of characters that are being learned
 
 
-@handles(perform.Learn)
-async def learn(session: Session, request: perform.Learn) -> perform.Learned:
+@handles_request(perform.Learn)
+async def learn(session: Session, request: perform.Learn) -> perform.LearningStarted:
     """Learn beside the stage; when it is done the model is in the project, and performs if its character is shown."""
     entry = session.document.character(request.character)
     if entry is None:
@@ -38,15 +95,15 @@ async def learn(session: Session, request: perform.Learn) -> perform.Learned:
     name = request.name.strip() or entry.name
     if entry.id in _LEARNING.setdefault(session, set()):
         raise InvalidInput(f"{entry.name} is being learned already; wait for it, or cancel it first")
-    task = learning_job.task_of(session, entry, request.labels)
+    task = learning.learning_task(session, entry, request.labels)
     job = session.jobs.run(
-        f"learn {name}", lambda progress, cancelled: learning_job.learned(task, name, progress, cancelled)
+        f"learn {name}", lambda progress, cancelled: learning.fit_in_process(task, name, progress, cancelled)
     )
     _LEARNING[session].add(entry.id)
     after = asyncio.get_running_loop().create_task(_adopt(session, job, entry.id))
     _TASKS.add(after)  # the loop itself keeps no hold of it
     after.add_done_callback(_TASKS.discard)
-    return perform.Learned(job.id)
+    return perform.LearningStarted(job.id)
 
 
 async def _adopt(session: Session, job: Job, character: str) -> None:
@@ -64,41 +121,45 @@ async def _adopt(session: Session, job: Job, character: str) -> None:
         _LEARNING[session].discard(character)
 
 
-@handles(perform.Perform)
+@handles_request(perform.Perform)
 async def begin(session: Session, request: perform.Perform) -> None:
     """Live on stage."""
-    entry = found(session.document, request.model)
+    entry = find_model(session.document, request.model)
     await session.show(entry.character, "model", entry.id)
 
 
-@drives("model")
-async def performing(session: Session, stage: StageState) -> LiveSource:
+@creates_source("model")
+async def model_source(session: Session, stage: StageState) -> LiveSource:
     """A performance; one that is on stage already goes on."""
     models, document = models_of(session), session.document
     running = session.source
-    if isinstance(running, LiveSource) and isinstance(running.watch, Reporter) and running.watch.model == stage.drives:
+    if (
+        isinstance(running, LiveSource)
+        and isinstance(running.watch, PerformanceReporter)
+        and running.watch.model == stage.drives
+    ):
         return running
     models.forget({entry.id for entry in document.models})
     source = await asyncio.to_thread(models.live, document, stage.drives)
-    source.watch = Reporter(session, stage.drives)
+    source.watch = PerformanceReporter(session, stage.drives)
     return source
 
 
-@drives("take")
-async def taken(session: Session, stage: StageState) -> ClipSource:
+@creates_source("take")
+async def take_source(session: Session, stage: StageState) -> ClipSource:
     """A take, which is scrubbed like any clip."""
-    rig, clip = await asyncio.to_thread(takes.clip_of, session, session.document, stage.drives)
+    rig, clip = await asyncio.to_thread(recording.clip_of, session, session.document, stage.drives)
     return ClipSource(rig, clip, stage.loop, stage.start, stage.stop)
 
 
-@handles(perform.Tell)
-async def tell(session: Session, request: perform.Tell) -> None:
+@handles_request(perform.GiveCommand)
+async def tell(session: Session, request: perform.GiveCommand) -> None:
     """A command, made of what was given. A named pose without a label is had in the label that shows it best."""
-    source = await _live(session)
+    source = await _current_live_source(session)
     given: dict[str, Any] = {
         name: value for name, value in vars(request).items() if name not in ("id", "command") and value is not None
     }
-    kind = KINDS[request.command]
+    kind = COMMAND_KINDS[request.command]
     if request.pose is not None and request.label is None and request.command in ("move", "idle"):
         document, models = session.document, models_of(session)
         where = document, document.stage.drives, request.pose, source.label
@@ -114,44 +175,44 @@ async def tell(session: Session, request: perform.Tell) -> None:
     except TypeError:
         raise InvalidInput(f"{request.command} was told too little") from None
     source.tell(command)
-    _go_on(session)
+    _resume_playback(session)
 
 
-@handles(perform.Dial)
-async def dial(session: Session, request: perform.Dial) -> None:
+@handles_request(perform.SetLiveSettings)
+async def dial(session: Session, request: perform.SetLiveSettings) -> None:
     """Turn the dials."""
-    (await _live(session)).dial(request.liveliness, request.stillness, request.gaze)
+    (await _current_live_source(session)).set_live_settings(request.liveliness, request.stillness, request.gaze)
 
 
-@handles(perform.CheckScript)
-async def check_script(session: Session, request: perform.CheckScript) -> perform.Checked:
+@handles_request(perform.CheckScript)
+async def check_script(session: Session, request: perform.CheckScript) -> perform.ScriptCheck:
     """What is wrong with a script, and where."""
     document = session.document
-    found(document, request.model)
-    opened = await asyncio.to_thread(models_of(session).opened, document, request.model)
-    return script_lines.checked(request.text, opened.model)
+    find_model(document, request.model)
+    opened = await asyncio.to_thread(models_of(session).open_model, document, request.model)
+    return script_runner.check_script_text(request.text, opened.model)
 
 
-@handles(perform.RunScript)
+@handles_request(perform.RunScript)
 async def run_script(session: Session, request: perform.RunScript) -> None:
     """Perform it from here on."""
-    (await _live(session)).run_script(request.text, request.name)
-    _go_on(session)
+    (await _current_live_source(session)).run_script(request.text, request.name)
+    _resume_playback(session)
 
 
-@handles(perform.StopScript)
+@handles_request(perform.StopScript)
 async def stop_script(session: Session, request: perform.StopScript) -> None:
     """The command that runs goes on to its end."""
-    (await _live(session)).stop_script()
+    (await _current_live_source(session)).stop_script()
 
 
-@handles(perform.KeepScript)
+@handles_request(perform.KeepScript)
 async def keep_script(session: Session, request: perform.KeepScript) -> perform.KeptScript:
     """Keep a script in the project."""
     document, name = session.document, " ".join(request.name.split()) or "script"
     if request.script is None:
-        if len(document.scripts) >= MOST_SCRIPTS:
-            raise InvalidInput(f"a project should have at most {MOST_SCRIPTS} scripts; delete one first")
+        if len(document.scripts) >= MAX_SCRIPTS:
+            raise InvalidInput(f"a project should have at most {MAX_SCRIPTS} scripts; delete one first")
         entry = ScriptEntry(new_id(), name, request.text, request.model)
         session.change(replace(document, scripts=(*document.scripts, entry)), f"keep {name}")
         return perform.KeptScript(entry.id)
@@ -165,48 +226,48 @@ async def keep_script(session: Session, request: perform.KeepScript) -> perform.
     return perform.KeptScript(request.script)
 
 
-@handles(perform.Record)
-async def record(session: Session, request: perform.Record) -> perform.Taken:
+@handles_request(perform.Record)
+async def record(session: Session, request: perform.Record) -> perform.TakeRecorded:
     """Begin a take, or end it and keep it."""
-    source = await _live(session)
+    source = await _current_live_source(session)
     if request.recording:
         source.start_recording()
-        _go_on(session)
-        return perform.Taken("")
+        _resume_playback(session)
+        return perform.TakeRecorded("")
     recorded = source.stop_recording()
     if request.discard:
-        return perform.Taken("")
+        return perform.TakeRecorded("")
     document, id = session.document, new_id()
-    name = " ".join(request.name.split()) or takes.next_name(document)
-    file = f"{id}{takes.ENDING}"
-    await asyncio.to_thread(takes.write, recorded, session.project.place("takes", file))
+    name = " ".join(request.name.split()) or recording.next_name(document)
+    file = f"{id}{recording.TAKE_ENDING}"
+    await asyncio.to_thread(recording.write_take, recorded, session.project.place("takes", file))
     stage = session.document.stage
     entry = TakeEntry(
         id, name, stage.character, file, recorded.seconds, len(recorded.rows), recorded.rate, stage.drives
     )
     session.change(replace(session.document, takes=(*session.document.takes, entry)), f"record {name}")
-    return perform.Taken(id)
+    return perform.TakeRecorded(id)
 
 
-@serves("/map/{model}")
+@serves_content("/map/{model}")
 async def latent_map(session: Session, model: str) -> Content:
     """The latent map of a model; it never changes, since a model does not."""
-    found(session.document, model)
+    find_model(session.document, model)
     data = await asyncio.to_thread(models_of(session).map, session.document, model)
     return Content(data, kept=True)
 
 
-async def _live(session: Session) -> LiveSource:
+async def _current_live_source(session: Session) -> LiveSource:
     """Who performs; somebody who is just coming on stage is waited for."""
     if not isinstance(session.source, LiveSource):
-        await session.staged()
+        await session.wait_until_staged()
     if not isinstance(session.source, LiveSource):
         raise InvalidInput("nobody performs; learn a character, or choose a model from the library")
     return session.source
 
 
-def _go_on(session: Session) -> None:
+def _resume_playback(session: Session) -> None:
     """Who is told something moves, even if it was paused."""
     if not session.document.stage.playing:
-        session.adjust(session.document.staged(playing=True))
-        session.ticker.changed()
+        session.adjust(session.document.with_stage(playing=True))
+        session.ticker.request_redraw()

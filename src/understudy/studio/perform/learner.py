@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, TextIO
 from understudy.errors import UnderstudyError
 
 if TYPE_CHECKING:
-    from understudy.posespace.library import Library
+    from understudy.perform.library import ClipLibrary
 
-NICE = 5  # the stage goes first
+NICE_INCREMENT = 5  # the stage goes first
 
 
 @dataclass(frozen=True)
-class Task:
+class LearningTask:
     """What to learn, as the child is told. `saved` is the project as `project.json` holds it."""
 
     folder: str
@@ -39,17 +39,17 @@ class Task:
         return json.dumps(asdict(self)) + "\n"
 
 
-def library_of(task: Task) -> Library:
+def library_of(task: LearningTask) -> ClipLibrary:
     """The clips of a character as the document labels them, ready to be learned."""
     from understudy.character import Asset, Clip, Curves
-    from understudy.opening import prepared
-    from understudy.posespace.library import Library
+    from understudy.perform.library import ClipLibrary
+    from understudy.perform.model_character import prepare_library
     from understudy.studio.assets import Assets
-    from understudy.studio.messages.reading import read_plain
-    from understudy.studio.project import Project, Saved
+    from understudy.studio.messages.message import read_plain
+    from understudy.studio.project import Project, SavedProject
 
     project = Project(task.folder)
-    saved: Saved = read_plain(Saved, dict(task.saved), "project")
+    saved: SavedProject = read_plain(SavedProject, dict(task.saved), "project")
     project.origins = dict(saved.origins)
     assets = Assets(project)
     entry = saved.document.character(task.character)
@@ -58,25 +58,25 @@ def library_of(task: Task) -> Library:
     dense = [clip for clip in clips if isinstance(clip, Clip)]
     keyed = [clip for clip in clips if isinstance(clip, Curves)]
     name = "" if entry is None else entry.cast or entry.name
-    return prepared(Library.of(Asset([character], dense, keyed), source=name), task.labels)
+    return prepare_library(ClipLibrary.from_asset(Asset([character], dense, keyed), source=name), task.labels)
 
 
-def learn(task: Task, out: TextIO) -> None:
+def learn(task: LearningTask, out: TextIO) -> None:
     """Learn and save the model; `out` is told how far it is."""
-    from understudy.opening import learned
-    from understudy.posespace.learning import Settings
+    from understudy.perform.model_character import fit_model
+    from understudy.perform.training import FitSettings
 
     def progress(done: int, total: int) -> None:
-        tell(out, {"done": done, "total": total})
+        write_line(out, {"done": done, "total": total})
 
     library = library_of(task)
     kept = Path(task.kept)
     kept.mkdir(parents=True, exist_ok=True)
-    model = learned(library, Settings(iterations=task.iterations), progress, kept=kept)
+    model = fit_model(library, FitSettings(iterations=task.iterations), progress, kept=kept)
     model.save(task.target)
 
 
-def tell(out: TextIO, what: dict[str, Any]) -> None:
+def write_line(out: TextIO, what: dict[str, Any]) -> None:
     """One line of JSON."""
     out.write(json.dumps(what) + "\n")
     out.flush()
@@ -85,14 +85,14 @@ def tell(out: TextIO, what: dict[str, Any]) -> None:
 def main() -> int:
     """Learn what the first line of standard input says; whoever closes it ends this process."""
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(NICE_INCREMENT)
     task = json.loads(sys.stdin.readline())
     task["labels"] = tuple(task["labels"])
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
-        learn(Task(**task), sys.stdout)
+        learn(LearningTask(**task), sys.stdout)
     except UnderstudyError as error:
-        tell(sys.stdout, {"error": str(error)})
+        write_line(sys.stdout, {"error": str(error)})
         return 1
     return 0
 

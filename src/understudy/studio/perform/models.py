@@ -18,74 +18,82 @@ from weakref import WeakKeyDictionary
 
 from understudy import files
 from understudy.errors import BadFile, FileError, InvalidInput
-from understudy.opening import ENDING, Opened, is_model
+from understudy.perform.model_character import MODEL_SUFFIX, ModelWithCharacter, is_model
 from understudy.studio.document import Document, ModelEntry
-from understudy.studio.perform.live_source import RATE, LiveSource
+from understudy.studio.perform.live_source import LIVE_RATE_HZ, LiveSource
 
 if TYPE_CHECKING:
-    from understudy.live.performer import Performer
-    from understudy.posespace import Model
+    from understudy.perform import PoseModel
+    from understudy.perform.runtime.performer import Performer
     from understudy.studio.session import Session
 
-CALM = ("neutral", "idle", "calm", "rest", "stand")  # what people call the label that a character comes back to
-AS_GOOD = 0.15  # of what a pose differs from the mean on average: a difference between two matches that is not seen
-LARGEST = 2 << 30  # bytes of a model file
+CALM_LABEL_NAMES = (
+    "neutral",
+    "idle",
+    "calm",
+    "rest",
+    "stand",
+)  # what people call the label that a character comes back to
+POSE_MATCH_TOLERANCE = (
+    0.15  # of what a pose differs from the mean on average: a difference between two matches that is not seen
+)
+MAX_MODEL_BYTES = 2 << 30  # bytes of a model file
 
 
-class Models:
+class SessionModels:
     """What was opened for one session. Its methods block: call them in a thread."""
 
     def __init__(self, session: Session) -> None:
         self._assets, self._project = session.assets, session.project
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, ModelWithCharacter] = {}
         self._performers: dict[str, Performer] = {}
         self._maps: dict[str, bytes] = {}
         self._gaps: dict[tuple[str, str], dict[str, float]] = {}  # of a model and a pose, by label
         self._lock = threading.RLock()
 
-    def opened(self, document: Document, id: str) -> Opened:
+    def open_model(self, document: Document, id: str) -> ModelWithCharacter:
         """The model of an id, on the rig that the stage shows."""
-        from understudy.posespace.model import Model, check_character
+        from understudy.perform.model import PoseModel, check_character
 
-        entry = found(document, id)
+        entry = find_model(document, id)
         with self._lock:
             if id not in self._opened:
                 rig = self._assets.get(entry.character).rig
                 try:
-                    model = Model.load(self._project.place("models", entry.file))
+                    model = PoseModel.load(self._project.place("models", entry.file))
                 except FileError as error:
                     raise type(error)(f"the model {entry.name!r}", error.reason, error.place) from None
                 check_character(model, rig.channels, rig.character.name)
-                self._opened[id] = Opened(entry.name, model, rig)
+                self._opened[id] = ModelWithCharacter(entry.name, model, rig)
             return self._opened[id]
 
     def performer(self, document: Document, id: str) -> Performer:
         """The performer of a model at the rate of the stage."""
         with self._lock:
-            opened = self.opened(document, id)
+            opened = self.open_model(document, id)
             if id not in self._performers:
-                self._performers[id] = opened.performer(RATE, prepared=False)
+                self._performers[id] = opened.performer(LIVE_RATE_HZ, prepared=False)
             return self._performers[id]
 
     def live(self, document: Document, id: str, seed: int = 0, label: str | None = None) -> LiveSource:
         """A new performance of a model."""
-        performer, opened = self.performer(document, id), self.opened(document, id)
-        return LiveSource(opened, RATE, seed, label or calm_label(opened.model), performer)
+        performer, opened = self.performer(document, id), self.open_model(document, id)
+        return LiveSource(opened, LIVE_RATE_HZ, seed, label or calm_label(opened.model), performer)
 
     def map(self, document: Document, id: str) -> bytes:
         """The latent map of a model as the page reads it."""
-        from understudy.studio.perform.map_data import map_bytes
+        from understudy.studio.perform.latent_map import map_bytes
 
         with self._lock:
             if id not in self._maps:
-                stages = self.performer(document, id).planner.stages
+                stages = self.performer(document, id).planner.runtimes
                 densities = {label: stage.density for label, stage in stages.items()}
-                self._maps[id] = map_bytes(self.opened(document, id).model, densities)
+                self._maps[id] = map_bytes(self.open_model(document, id).model, densities)
             return self._maps[id]
 
     def label_of_pose(self, document: Document, id: str, pose: str, current: str) -> str | None:
         """The label in which a named pose is shown; None for what is no name of a pose."""
-        model = self.opened(document, id).model
+        model = self.open_model(document, id).model
         if pose not in model.poses:
             return None
         with self._lock:
@@ -102,17 +110,17 @@ class Models:
             self._gaps = {key: gaps for key, gaps in self._gaps.items() if key[0] in kept}
 
 
-_OF_SESSION: WeakKeyDictionary[Session, Models] = WeakKeyDictionary()
+_OF_SESSION: WeakKeyDictionary[Session, SessionModels] = WeakKeyDictionary()
 
 
-def models_of(session: Session) -> Models:
+def models_of(session: Session) -> SessionModels:
     """The opened models of a session."""
     if session not in _OF_SESSION:
-        _OF_SESSION[session] = Models(session)
+        _OF_SESSION[session] = SessionModels(session)
     return _OF_SESSION[session]
 
 
-def found(document: Document, id: str) -> ModelEntry:
+def find_model(document: Document, id: str) -> ModelEntry:
     """The entry of a model; an unknown id is refused."""
     entry = document.model(id)
     if entry is None:
@@ -120,13 +128,13 @@ def found(document: Document, id: str) -> ModelEntry:
     return entry
 
 
-def calm_label(model: Model) -> str:
+def calm_label(model: PoseModel) -> str:
     """The label in which a performance begins: the one that is called calm, else the first."""
-    named = (label for word in CALM for label in model.labels if word in label.lower())
+    named = (label for word in CALM_LABEL_NAMES for label in model.labels if word in label.lower())
     return next(named, model.labels[0])
 
 
-def pose_gaps(model: Model, pose: str) -> dict[str, float]:
+def pose_gaps(model: PoseModel, pose: str) -> dict[str, float]:
     """How unlike a named pose each label's best match is; 1 is what one pose differs from the mean, on average."""
     wanted = model.poses[pose]
     gaps = {}
@@ -145,11 +153,11 @@ def label_for(pose: str, gaps: Mapping[str, float], current: str) -> str:
     named = next((label for label in gaps if label.lower() in pose.lower()), None)
     if named is not None:
         return named
-    able = [label for label, gap in gaps.items() if gap <= min(gaps.values()) + AS_GOOD]
+    able = [label for label, gap in gaps.items() if gap <= min(gaps.values()) + POSE_MATCH_TOLERANCE]
     return current if current in able else able[0]
 
 
-def entry_of(model: Model, id: str, name: str, character: str, file: str) -> ModelEntry:
+def entry_of(model: PoseModel, id: str, name: str, character: str, file: str) -> ModelEntry:
     """What the document says of a model."""
     clips = tuple(segment.clip for space in model.spaces.values() for segment in space.segments)
     frames = sum(map(len, model.spaces.values()))
@@ -163,28 +171,28 @@ def new_id() -> str:
     return secrets.token_hex(6)
 
 
-def adopt(session: Session, path: str | Path, character: str, name: str = "") -> ModelEntry:
+def copy_into_project(session: Session, path: str | Path, character: str, name: str = "") -> ModelEntry:
     """Copy a model file into the project, for a character that is open and has its channels; it blocks.
 
     The file goes first; whoever calls adds the entry to the document (`with_model`).
     """
-    from understudy.posespace.model import Model, check_character
+    from understudy.perform.model import PoseModel, check_character
 
     path = Path(path)
     if not is_model(path):
-        raise BadFile(path.name, f"is not a model: a file that `understudy learn` has made ends in {ENDING}")
-    if path.is_file() and path.stat().st_size > LARGEST:
-        raise BadFile(path.name, f"is larger than the {LARGEST >> 30} GB that a model may have")
+        raise BadFile(path.name, f"is not a model: a file that `understudy learn` has made ends in {MODEL_SUFFIX}")
+    if path.is_file() and path.stat().st_size > MAX_MODEL_BYTES:
+        raise BadFile(path.name, f"is larger than the {MAX_MODEL_BYTES >> 30} GB that a model may have")
     try:
-        model = Model.load(path)
+        model = PoseModel.load(path)
     except FileError as error:
         raise type(error)(path.name, error.reason, error.place) from None
     rig = session.assets.get(character).rig
     check_character(model, rig.channels, rig.character.name)
     id = new_id()
-    with files.written_whole(session.project.place("models", f"{id}{ENDING}")) as temporary:
+    with files.write_atomically(session.project.place("models", f"{id}{MODEL_SUFFIX}")) as temporary:
         shutil.copyfile(path, temporary)
-    return entry_of(model, id, name or path.stem, character, f"{id}{ENDING}")
+    return entry_of(model, id, name or path.stem, character, f"{id}{MODEL_SUFFIX}")
 
 
 def with_model(document: Document, entry: ModelEntry) -> Document:

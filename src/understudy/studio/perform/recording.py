@@ -1,19 +1,34 @@
-"""Recording: the rows of a live performance as they were shown, until they become a take."""
+"""Recording: the rows of a live performance as they were shown, until they become a take.
+
+Takes: recorded performances as files of the project, and back as clips that can be scrubbed and written out.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from understudy import files
+from understudy.character import Asset, Clip
 from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput
+from understudy.perform.model_character import clip_of_rows
+from understudy.studio.document import Document, TakeEntry
 
-LONGEST = 600.0  # seconds of one take: ten minutes of the dragon at 60 frames a second are 107 MB
-CHUNK = 600  # frames: an array that grows by ten seconds at a time
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from understudy.character.rig import PosedRig
+    from understudy.studio.session import Session
+
+MAX_TAKE_SECONDS = 600.0  # seconds of one take: ten minutes of the dragon at 60 frames a second are 107 MB
+CHUNK_FRAMES = 600  # frames: an array that grows by ten seconds at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Recorded:
+class RecordedTake:
     """What was shown: rows (F, C) float32 at `rate`, and the labels in the order in which they came."""
 
     rows: Array
@@ -26,7 +41,7 @@ class Recorded:
         return max(len(self.rows) - 1, 0) / self.rate
 
 
-class Recording:
+class TakeRecorder:
     """Collects rows. They are kept as float32, which is what the page was sent and what files hold."""
 
     def __init__(self, width: int, rate: float) -> None:
@@ -42,20 +57,77 @@ class Recording:
     @property
     def full(self) -> bool:
         """Whether no more is taken."""
-        return self.seconds >= LONGEST
+        return self.seconds >= MAX_TAKE_SECONDS
 
     def add(self, row: Array, label: str) -> None:
         """One more frame; nothing once it is full."""
         if self.full:
             return
-        place = self.frames % CHUNK
+        place = self.frames % CHUNK_FRAMES
         if place == 0:
-            self._chunks.append(np.empty((CHUNK, self.width), np.float32))
+            self._chunks.append(np.empty((CHUNK_FRAMES, self.width), np.float32))
         self._chunks[-1][place] = row
         self._labels[label] = None
         self.frames += 1
 
-    def finished(self) -> Recorded:
+    def to_take(self) -> RecordedTake:
         """All that was collected."""
         rows = np.concatenate([np.empty((0, self.width), np.float32), *self._chunks])[: self.frames]
-        return Recorded(rows, self.rate, tuple(self._labels))
+        return RecordedTake(rows, self.rate, tuple(self._labels))
+
+
+TAKE_ENDING = ".npz"
+MAX_TAKE_BYTES = 1 << 30  # bytes
+
+
+def write_take(recorded: RecordedTake, place: Path) -> None:
+    """Keep a recording, whole or not at all."""
+    with files.write_atomically(place) as temporary, temporary.open("wb") as handle:
+        labels = np.array(recorded.labels, dtype=np.str_)
+        np.savez(handle, rows=recorded.rows, rate=np.float64(recorded.rate), labels=labels)
+
+
+def read_take(place: Path, name: str) -> RecordedTake:
+    """A recording that was kept; `name` is what errors call it."""
+    import zipfile
+
+    try:
+        if place.stat().st_size > MAX_TAKE_BYTES:
+            raise BadFile(name, "is larger than a take can be")
+        with np.load(place, allow_pickle=False) as found:
+            rows, rate, labels = found["rows"], float(found["rate"]), tuple(map(str, found["labels"]))
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile):
+        raise BadFile(name, "the recording is gone or damaged") from None
+    if rows.ndim != 2 or rows.dtype != np.float32 or not np.isfinite(rows).all() or not rate > 0:
+        raise BadFile(name, "the recording is damaged")
+    return RecordedTake(rows, rate, labels)
+
+
+def clip_of(session: Session, document: Document, id: str) -> tuple[PosedRig, Clip]:
+    """The rig and the clip of a take, every value as it was shown; it blocks."""
+    entry = find_take(document, id)
+    rig = session.assets.get(entry.character).rig
+    recorded = read_take(session.project.place("takes", entry.file), f"the take {entry.name!r}")
+    if recorded.rows.shape[1] != rig.channels.width:
+        raise InvalidInput(f"the take {entry.name!r} was recorded from another character")
+    return rig, clip_of_rows(rig, entry.name, recorded.rows, recorded.rate, recorded.labels)
+
+
+def asset_of(session: Session, document: Document, id: str) -> Asset:
+    """The character with the take as its only clip, as every format is written from; it blocks."""
+    rig, clip = clip_of(session, document, id)
+    return Asset([rig.character], [clip])
+
+
+def find_take(document: Document, id: str) -> TakeEntry:
+    """The entry of a take; an unknown id is refused."""
+    entry = document.take(id)
+    if entry is None:
+        raise InvalidInput(f"there is no take {id!r}")
+    return entry
+
+
+def next_name(document: Document) -> str:
+    """`take 3`, the first that is not taken."""
+    known = {entry.name for entry in document.takes}
+    return next(name for name in (f"take {n}" for n in range(1, len(known) + 2)) if name not in known)

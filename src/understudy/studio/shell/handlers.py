@@ -8,24 +8,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from understudy.errors import InvalidInput
-from understudy.studio import exporting
+from understudy.studio import export
 from understudy.studio.document import CharacterEntry, ClipEntry, StageState
-from understudy.studio.handling import Content, drives, handles, serves
 from understudy.studio.messages import shell
 from understudy.studio.project import Origin
-from understudy.studio.shell import naming
-from understudy.studio.shell.opening import open_origin, without_character
+from understudy.studio.registry import Content, creates_source, handles_request, serves_content
+from understudy.studio.shell import open_file
+from understudy.studio.shell.open_file import open_origin, without_character
 from understudy.studio.source import ClipSource
 
 if TYPE_CHECKING:
     from understudy.studio.session import Session
 
-BEGAN = time.monotonic()
-PICTURES = ("image/png", "image/jpeg", "image/webp")
+START_SECONDS = time.monotonic()
+IMAGE_MEDIA_TYPES = ("image/png", "image/jpeg", "image/webp")
 
 
-@handles(shell.Open)
-async def open_file(session: Session, request: shell.Open) -> shell.Opened:
+@handles_request(shell.Open)
+async def open_requested_file(session: Session, request: shell.Open) -> shell.FileOpened:
     """A member of the cast by its name, or a file below the opened folders."""
     from understudy import cast
 
@@ -35,15 +35,15 @@ async def open_file(session: Session, request: shell.Open) -> shell.Opened:
     return await open_origin(session, Origin(path=str(path)), path.name)
 
 
-@handles(shell.Close)
+@handles_request(shell.Close)
 async def close(session: Session, request: shell.Close) -> None:
     """Close a character; undo opens it again."""
     entry = _character(session, request.character)
     session.change(without_character(session.document, entry.id), f"close {entry.name}")
-    await naming.settled(session)
+    await open_file.restage_after_removal(session)
 
 
-@handles(shell.Show)
+@handles_request(shell.Show)
 async def show(session: Session, request: shell.Show) -> None:
     """Put a character on stage."""
     if request.take is not None:
@@ -56,36 +56,38 @@ async def show(session: Session, request: shell.Show) -> None:
     await session.show(request.character, "clip" if request.clip is not None else "rest", request.clip or "")
 
 
-@handles(shell.Play)
-async def play(session: Session, request: shell.Play) -> None:
+@handles_request(shell.SetPlaying)
+async def play(session: Session, request: shell.SetPlaying) -> None:
     """Play or pause; what has ended begins again."""
-    await session.staged()
+    await session.wait_until_staged()
     source, stage = session.source, session.document.stage
     if source is None:
         raise InvalidInput("there is nothing on stage to play")
     if request.playing and isinstance(source, ClipSource) and source.time >= source.stop and not source.loop:
         source.seek(source.start)
-    session.adjust(session.document.staged(playing=request.playing, time=stage.time if source.live else source.time))
-    session.ticker.changed()
+    session.adjust(
+        session.document.with_stage(playing=request.playing, time=stage.time if source.live else source.time)
+    )
+    session.ticker.request_redraw()
 
 
-@handles(shell.Seek)
+@handles_request(shell.Seek)
 async def seek(session: Session, request: shell.Seek) -> None:
     """Scrub: the frame is shown at once, playing or not."""
-    await session.staged()
+    await session.wait_until_staged()
     source = session.source
     if source is None or source.live:
         raise InvalidInput("there is nothing on stage that can be scrubbed")
     source.seek(request.time)
     if not session.document.stage.playing:
-        session.adjust(session.document.staged(time=source.time))
-    session.ticker.changed()
+        session.adjust(session.document.with_stage(time=source.time))
+    session.ticker.request_redraw()
 
 
-@handles(shell.Transport)
+@handles_request(shell.Transport)
 async def transport(session: Session, request: shell.Transport) -> None:
     """How it plays."""
-    await session.staged()
+    await session.wait_until_staged()
     stage = session.document.stage
     start = stage.start if request.start is None else request.start
     stop = stage.stop if request.stop is None else request.stop
@@ -97,16 +99,16 @@ async def transport(session: Session, request: shell.Transport) -> None:
     rate = stage.rate if request.rate is None else request.rate
     if isinstance(session.source, ClipSource):
         session.source.bounds(loop, start, stop)
-    session.adjust(session.document.staged(rate=rate, loop=loop, start=start, stop=stop))
+    session.adjust(session.document.with_stage(rate=rate, loop=loop, start=start, stop=stop))
 
 
-@handles(shell.Select)
+@handles_request(shell.Select)
 async def select(session: Session, request: shell.Select) -> None:
     """Selection is shared by all views."""
     session.adjust(replace(session.document, selection=tuple(dict.fromkeys(request.names))))
 
 
-@handles(shell.Rename)
+@handles_request(shell.Rename)
 async def rename(session: Session, request: shell.Rename) -> None:
     """Call something else."""
     name = " ".join(request.name.split())
@@ -115,10 +117,10 @@ async def rename(session: Session, request: shell.Rename) -> None:
     if request.what == "project":
         session.change(replace(session.document, name=name), f"rename the project to {name}")
         return
-    session.change(naming.renamed(session.document, request.what, request.target, name), f"rename to {name}")
+    session.change(open_file.rename_entry(session.document, request.what, request.target, name), f"rename to {name}")
 
 
-@handles(shell.Label)
+@handles_request(shell.Label)
 async def label(session: Session, request: shell.Label) -> None:
     """Give a clip its labels."""
     _clip(session, request.character, request.clip)
@@ -127,66 +129,66 @@ async def label(session: Session, request: shell.Label) -> None:
     def labelled(clip: ClipEntry) -> ClipEntry:
         return replace(clip, labels=labels)
 
-    document = naming.with_clip(session.document, request.character, request.clip, labelled)
+    document = open_file.with_clip(session.document, request.character, request.clip, labelled)
     session.change(document, f"label {request.clip}")
 
 
-@handles(shell.Delete)
+@handles_request(shell.Delete)
 async def delete(session: Session, request: shell.Delete) -> None:
     """Take something out of the project; undo brings it back."""
-    document, name = naming.without(session.document, request.what, request.target)
+    document, name = open_file.without_entry(session.document, request.what, request.target)
     session.change(document, f"delete {name}")
-    await naming.settled(session)
+    await open_file.restage_after_removal(session)
 
 
-@handles(shell.Undo)
+@handles_request(shell.Undo)
 async def undo(session: Session, request: shell.Undo) -> None:
     """Take the last change back."""
     if await session.undo() is None:
         raise InvalidInput("there is nothing to undo")
 
 
-@handles(shell.Redo)
+@handles_request(shell.Redo)
 async def redo(session: Session, request: shell.Redo) -> None:
     """Make it again."""
     if await session.redo() is None:
         raise InvalidInput("there is nothing to redo")
 
 
-@handles(shell.Export)
-async def export(session: Session, request: shell.Export) -> shell.Exported:
+@handles_request(shell.Export)
+async def export_file(session: Session, request: shell.Export) -> shell.Exported:
     """Write a file for the browser to fetch."""
-    return await exporting.export(session, request.what, request.target, request.format, request.keys)
+    return await export.export_entry(session, request.what, request.target, request.format, request.keys)
 
 
-@handles(shell.Cancel)
+@handles_request(shell.Cancel)
 async def cancel(session: Session, request: shell.Cancel) -> None:
     """Stop a job."""
     session.jobs.cancel(request.job)
 
 
-@handles(shell.Look)
-async def look(session: Session, request: shell.Look) -> None:
+@handles_request(shell.SetPointer)
+async def look(session: Session, request: shell.SetPointer) -> None:
     """A source that can look, looks at the pointer."""
     looks = getattr(session.source, "look", None)
     if looks is not None:
         looks(request.point)
 
 
-@handles(shell.Ping)
+@handles_request(shell.Ping)
 async def ping(session: Session, request: shell.Ping) -> shell.Pong:
     """Here."""
-    return shell.Pong(time.monotonic() - BEGAN)
+    return shell.Pong(time.monotonic() - START_SECONDS)
 
 
-@drives("rest")
-async def resting(session: Session, stage: StageState) -> ClipSource:
+@creates_source("rest")
+async def rest_source(session: Session, stage: StageState) -> ClipSource:
     """The rest pose."""
     return ClipSource(session.assets.get(stage.character).rig, None)
 
 
-@drives("clip")
-async def clip(session: Session, stage: StageState) -> ClipSource:
+@creates_source("clip")
+async def clip_source(session: Session, stage: StageState) -> ClipSource:
     """A clip of the character."""
     entry, found = _character(session, stage.character), _clip(session, stage.character, stage.drives)
 
@@ -197,10 +199,10 @@ async def clip(session: Session, stage: StageState) -> ClipSource:
     return await asyncio.to_thread(made)
 
 
-@serves("/stage/{character}")
-async def described(session: Session, character: str) -> Content:
+@serves_content("/stage/{character}")
+async def character_description(session: Session, character: str) -> Content:
     """What the page draws of a character."""
-    from understudy.studio.stage.description import describe
+    from understudy.studio.viewport.description import describe
 
     entry = _character(session, character)
 
@@ -211,31 +213,31 @@ async def described(session: Session, character: str) -> Content:
     return Content(await asyncio.to_thread(made))
 
 
-@serves("/stage/{character}/sketch")
-async def sketched(session: Session, character: str) -> Content:
+@serves_content("/stage/{character}/sketch")
+async def character_sketch(session: Session, character: str) -> Content:
     """The same on fewer vertices, for a page that draws too slowly."""
-    from understudy.studio.stage.sketching import sketch
+    from understudy.studio.viewport.decimate import describe_sketch
 
     _character(session, character)
-    return Content(await asyncio.to_thread(lambda: sketch(session.assets.get(character).rig)))
+    return Content(await asyncio.to_thread(lambda: describe_sketch(session.assets.get(character).rig)))
 
 
-@serves("/stage/{character}/texture/{number:int}")
+@serves_content("/stage/{character}/texture/{number:int}")
 async def texture(session: Session, character: str, number: int) -> Content:
     """A picture of a character's materials."""
-    from understudy.studio.stage.description import images
+    from understudy.studio.viewport.description import images
 
     _character(session, character)
     found = await asyncio.to_thread(lambda: images(session.assets.get(character).rig))
-    if number >= len(found) or found[number].mime not in PICTURES:
+    if number >= len(found) or found[number].mime not in IMAGE_MEDIA_TYPES:
         raise InvalidInput("there is no such picture")
     return Content(found[number].data, found[number].mime, kept=True)
 
 
-@serves("/export/{name}")
-async def exported(session: Session, name: str) -> Content:
+@serves_content("/export/{name}")
+async def download_export(session: Session, name: str) -> Content:
     """A file that `export` has written."""
-    return exporting.fetched(session, name)
+    return export.export_content(session, name)
 
 
 def _character(session: Session, id: str) -> CharacterEntry:

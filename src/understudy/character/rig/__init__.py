@@ -1,0 +1,11 @@
+"""Controls -> joints, shape weights, lattice -> vertices. Any continuous function will do."""
+
+from __future__ import annotations
+
+from understudy.character.rig.baking import bake, pose_all, rig_of
+from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.flatten import flatten_asset
+from understudy.character.rig.layered import LayeredRig
+from understudy.character.rig.rig import PosedRig, Rig
+
+__all__ = ["DirectRig", "LayeredRig", "PosedRig", "Rig", "bake", "flatten_asset", "pose_all", "rig_of"]

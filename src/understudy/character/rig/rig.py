@@ -1,0 +1,158 @@
+"""PosedRig: what the rigs of characters share, which is laying an animation over the rest pose.
+
+Laying values of an animation onto rows of a rig, prepared once for a set of channels.
+
+`PosedRig.lay` goes from channel to channel, which for hundreds of controls takes longer than evaluating them.
+Here columns that are copied are found out once, by laying numbers that are nowhere else, and Euler angles of one order
+are turned into quaternions all at once.
+
+Rig: the contract between controls and vertices.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from understudy.character import Channel, Channels, Character, Clip, Curves
+from understudy.checks import Array
+from understudy.errors import InvalidInput, join_names
+from understudy.maths import euler
+
+
+class PosedRig(ABC):
+    """A rig of a character that animations are laid over by channel.
+
+    `pose` makes rows of an animation, `joints` and `vertices` evaluate rows.
+    """
+
+    character: Character
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.character.name!r}, {self.channels.width} columns)"
+
+    @property
+    @abstractmethod
+    def channels(self) -> Channels:
+        """The meaning of the columns."""
+
+    @property
+    @abstractmethod
+    def rest(self) -> Array:
+        """(C,) the row of the rest pose."""
+
+    @abstractmethod
+    def joints(self, values: Array) -> Array:
+        """world_from_joint (F, J, 4, 4) for (F, C) rows."""
+
+    @abstractmethod
+    def vertices(self, values: Array) -> Array:
+        """(F, V, 3) float32 vertices of all parts in the world for (F, C) rows."""
+
+    def points(self, values: Array, vertices: Sequence[int]) -> Array:
+        """(F, N, 3) float32 some vertices in the world for (F, C) rows."""
+        return self.vertices(values)[:, list(vertices)]
+
+    @abstractmethod
+    def _apply_channel(self, channel: Channel, source: Array, values: Array) -> int:
+        """Write one channel's columns into the rows; returns how many of the rig's channels it drove."""
+
+    @abstractmethod
+    def _targets(self) -> Iterable[str]:
+        """What an animation can move here, for a sentence."""
+
+    def pose(self, animation: Clip | Curves, times: Any = None) -> Array:
+        """(M, C) rows of the rig for an animation, at given times or at its own frames; what it does not move rests.
+
+        Channels that this character does not have are left out (see `unmatched`); an animation that has none of its
+        channels is refused.
+        """
+        if times is None:
+            times = animation.frame_times()
+        sampled = animation.sample(np.atleast_1d(np.asarray(times, np.float64)))
+        if not self.is_moved_by(animation):
+            raise InvalidInput(
+                f"animation {animation.name!r} moves nothing of character {self.character.name!r}: "
+                f"it drives {join_names(c.target for c in animation.channels)}, "
+                f"the character has {join_names(self._targets())}"
+            )
+        return self.apply_channels(animation.channels, sampled)
+
+    def apply_channels(self, channels: Channels, sampled: Array) -> Array:
+        """(M, C) rows of the rig for columns (M, n) of any channels; what they do not move rests."""
+        values = np.tile(self.rest, (len(sampled), 1))
+        for i, channel in enumerate(channels):
+            self._apply_channel(channel, sampled[:, int(channels.offsets[i]) : int(channels.offsets[i + 1])], values)
+        return values
+
+    def unmatched_channels(self, channels: Channels) -> list[Channel]:
+        """The channels that this rig has no place for."""
+        scratch = self.rest[None].copy()
+        return [c for c in channels if not self._apply_channel(c, np.zeros((1, len(c))), scratch)]
+
+    def is_moved_by(self, animation: Clip | Curves) -> bool:
+        """Whether an animation has any channel of this rig, so that `pose` will not refuse it."""
+        return len(self.unmatched_channels(animation.channels)) < len(animation.channels)
+
+    def _rows(self, values: Array) -> Array:
+        values = np.asarray(values, np.float64)
+        if values.ndim != 2 or values.shape[1] != self.channels.width:
+            raise InvalidInput(
+                f"rows of this rig should have shape (F, {self.channels.width}), but have {values.shape}"
+            )
+        return values
+
+
+COLUMN_MARKER_BASE = 1e15  # beyond all values of a rest pose; whole numbers up to 9e15 are exact
+
+
+class ChannelLayout:
+    """Rows of one rig for columns of one set of channels."""
+
+    def __init__(self, rig: PosedRig, channels: Channels) -> None:
+        self.rig = rig
+        angles = [channel for channel in channels if channel.kind == "euler"]
+        marked = COLUMN_MARKER_BASE + np.arange(channels.width, dtype=float)
+        scratch = rig.rest[None].copy()
+        for i, channel in enumerate(channels):
+            if channel.kind != "euler":
+                rig._apply_channel(channel, marked[None, channels.offsets[i] : channels.offsets[i + 1]], scratch)
+        self._to = np.flatnonzero(scratch[0] >= COLUMN_MARKER_BASE)
+        self._from = (scratch[0, self._to] - COLUMN_MARKER_BASE).astype(np.int64)
+        self._turns: list[tuple[str, Array, Array]] = []  # order, columns (J, 3), places (J, 4)
+        for order in dict.fromkeys("".join(channel.columns) for channel in angles):
+            pairs = [
+                (channels.slice(channel.target, "euler"), rig.channels.slice(channel.target, "rotation"))
+                for channel in angles
+                if "".join(channel.columns) == order
+            ]
+            known = [(np.r_[a], np.r_[b]) for a, b in pairs if a is not None and b is not None]
+            if known:
+                self._turns.append((order, np.stack([a for a, _ in known]), np.stack([b for _, b in known])))
+
+    def rows(self, values: Array) -> Array:
+        """(M, C) rows of the rig for values (M, n)."""
+        rows = np.tile(self.rig.rest, (len(values), 1))
+        rows[:, self._to] = values[:, self._from]
+        for order, columns, places in self._turns:
+            rows[:, places] = euler.from_euler(values[:, columns], order)
+        return rows
+
+
+@runtime_checkable
+class Rig(Protocol):
+    """Anything with channels and vertices. A pose is a row (C,); a rig maps rows to vertices, continuously."""
+
+    @property
+    def channels(self) -> Channels:
+        """The meaning of the columns."""
+
+    @property
+    def rest(self) -> Array:
+        """(C,) the row of the rest pose."""
+
+    def vertices(self, values: Array) -> Array:
+        """(F, V, 3) float32 vertices in the world for (F, C) rows."""

@@ -1,0 +1,192 @@
+"""What every skinning function takes, checked once, and the order in which the kernels want it.
+
+A skinning function takes matrices and cannot know about animation: vertices (V, 3), or (F, V, 3) where they already
+move; joints (V, K) and weights (V, K); matrices (F, B, 4, 4) or (F, B, 3, 4), each world_from_joint @ inverse_bind. One
+frame may leave out the F.
+
+Linear blend skinning.
+
+    v' = sum_k w_k M_k v,        M_k = world_from_joint_k @ inverse_bind_k
+
+(Magnenat-Thalmann, Laperriere and Thalmann 1988, "Joint-dependent local deformations"). The weights are used as given:
+a vertex whose weights sum to s is scaled by s towards the origin, and one without influences lands on it. An influence
+of weight zero is not read at all, so that a NaN in a joint reaches only the vertices that hang on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.maths import jit
+
+
+@dataclass(frozen=True)
+class Skinning:
+    """Checked inputs: everything float32 or int32, C-contiguous, with a frame axis (of one where nothing moves)."""
+
+    vertices: Array  # (F or 1, V, 3) float32
+    joints: Array  # (V, K) int32, all of them below B
+    weights: Array  # (V, K) float32
+    matrices: Array  # (F, B, 3 or 4, 4), as given
+    out: Array  # (F, V, 3) float32
+    single: bool  # one frame was given without its axis
+
+    @property
+    def result(self) -> Array:
+        """What the caller gets: `out` without the frame axis where none was given."""
+        return self.out[0] if self.single else self.out
+
+
+def check(
+    vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike, out: Array | None
+) -> Skinning:
+    """The inputs of a skinning function, or a sentence that says what is wrong with them."""
+    v = np.ascontiguousarray(vertices, dtype=np.float32)
+    j = np.ascontiguousarray(joints, dtype=np.int32)
+    w = np.ascontiguousarray(weights, dtype=np.float32)
+    m = np.asarray(matrices)
+    single = m.ndim == 3 and v.ndim <= 2
+    m = m[None] if m.ndim == 3 else m
+    v = v[None] if v.ndim == 2 else v
+    if m.ndim != 4 or m.shape[-2:] not in ((4, 4), (3, 4)):
+        raise InvalidInput(f"matrices should have shape (F, B, 4, 4) or (F, B, 3, 4), but have shape {m.shape}")
+    if v.ndim != 3 or v.shape[2] != 3:
+        raise InvalidInput(f"vertices should have shape (V, 3) or (F, V, 3), but have shape {v.shape}")
+    count = v.shape[1]
+    if j.ndim != 2 or j.shape != w.shape or len(j) != count:
+        raise InvalidInput(
+            f"joints and weights should have shape ({count}, K), but have shapes {j.shape} and {w.shape}"
+        )
+    if len(v) > 1 and len(m) == 1:
+        m = np.broadcast_to(m, (len(v), *m.shape[1:]))
+    if len(v) not in (1, len(m)):
+        raise InvalidInput(f"vertices have {len(v)} frames, but matrices have {len(m)}")
+    checks.indices(j, "joints", m.shape[1])
+    return Skinning(v, j, w, m, output(out, (len(m), count, 3), single), single)
+
+
+def output(out: Array | None, shape: tuple[int, int, int], single: bool = False) -> Array:
+    """A float32 array of that shape: a new one, or `out` (without the first axis where `single`) if it fits."""
+    return checks.output(out, shape[1:] if single else shape, np.float32).reshape(shape)
+
+
+def frames_innermost(values: Array, width: int) -> Array:
+    """(F, B, C) -> (blocks, B, C * width) float32: in blocks of `width` frames, the frames of each number in one run.
+
+    The last block is filled up with zeros.
+    """
+    frames, bones, numbers = values.shape
+    blocks = -(-frames // width)
+    result = np.zeros((blocks, bones, numbers, width), np.float32)
+    for block in range(blocks):
+        part = values[block * width : (block + 1) * width]
+        result[block, :, :, : len(part)] = np.moveaxis(part, 0, -1)
+    return result.reshape(blocks, bones, numbers * width)
+
+
+KERNELS = "understudy.character.skinning.blend_kernels"
+MIN_BLOCK_FRAMES = 6  # frames; a block of NARROW frames costs as much as this many one by one
+MIN_PARALLEL_VERTICES = (
+    40_000  # vertices x frames, of few frames; below, waking a second thread (about 20 us) does not pay
+)
+
+
+def linear_blend(
+    vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike, out: Array | None = None
+) -> Array:
+    """Skinned vertices (F, V, 3) float32 of `vertices` (V, 3) or (F, V, 3), `joints` (V, K), `weights` (V, K) and
+    `matrices` (F, B, 4, 4) or (F, B, 3, 4). One frame (B, ...) gives (V, 3).
+
+    Reusing `out` (float32, C-contiguous, of the result's shape) halves the time of a long clip. The result does not
+    depend on the number of threads; a frame alone and the same frame in a clip agree to rounding.
+    """
+    given = check(vertices, joints, weights, matrices, out)
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
+        _blend_numpy(given)
+    elif given.out.size:
+        _blend_compiled(kernels, given)
+    return given.result
+
+
+def linear_blend_numpy(vertices: ArrayLike, joints: ArrayLike, weights: ArrayLike, matrices: ArrayLike) -> Array:
+    """`linear_blend` in NumPy alone: the oracle of the kernels, and what runs where numba is absent."""
+    given = check(vertices, joints, weights, matrices, None)
+    _blend_numpy(given)
+    return given.result
+
+
+def _blend_compiled(kernels: ModuleType, given: Skinning) -> None:
+    v, j, w, out = given.vertices, given.joints, given.weights, given.out
+    frames, bones = given.matrices.shape[:2]
+    m = given.matrices[:, :, :3, :].reshape(frames, bones, 12)
+    if len(v) > 1:
+        blend = {
+            kernels.FRAMES_PER_WIDE_BLOCK: kernels.blend_moving_wide,
+            kernels.FRAMES_PER_NARROW_BLOCK: kernels.blend_moving_narrow,
+        }
+    else:
+        blend = {
+            kernels.FRAMES_PER_WIDE_BLOCK: kernels.blend_static_wide,
+            kernels.FRAMES_PER_NARROW_BLOCK: kernels.blend_static_narrow,
+        }
+    for first, last, width in split_frames(
+        frames, kernels.FRAMES_PER_WIDE_BLOCK, kernels.FRAMES_PER_NARROW_BLOCK, MIN_BLOCK_FRAMES
+    ):
+        if width:
+            with jit.LOCK:
+                blend[width](v, j, w, frames_innermost(m[first:last], width), first, out)
+            continue
+        part = np.ascontiguousarray(m[first:last], dtype=np.float32)
+        if len(part) * v.shape[1] < MIN_PARALLEL_VERTICES:
+            kernels.blend_linear_few(v, j, w, part, first, out)
+        else:
+            with jit.LOCK:
+                kernels.blend_linear_few_parallel(v, j, w, part, first, out)
+
+
+def split_frames(frames: int, wide: int, narrow: int, few: int) -> list[tuple[int, int, int]]:
+    """(first, last, width) of the parts of a clip: blocks of `wide`, then of `narrow`, then single frames (width 0).
+
+    A last block that would be nearly full is cheaper padded than split further.
+    """
+    parts = []
+    first = 0
+    for width, least in ((wide, wide - narrow), (narrow, few)):
+        blocks, rest = divmod(frames - first, width)
+        last = frames if rest >= least else first + blocks * width
+        if last > first:
+            parts.append((first, last, width))
+        first = last
+    if frames > first:
+        parts.append((first, frames, 0))
+    return parts
+
+
+def _blend_numpy(given: Skinning) -> None:
+    for f in range(len(given.out)):
+        given.out[f] = transform(
+            blend_matrices(given.joints, given.weights, given.matrices[f]), given.vertices[f % len(given.vertices)]
+        )
+
+
+def blend_matrices(joints: Array, weights: Array, matrices: Array) -> Array:
+    """sum_k w_k M_k (V, 3, 4) float32, of one frame's matrices (B, 3 or 4, 4)."""
+    m = matrices[:, :3, :].astype(np.float32)
+    total = np.zeros((len(joints), 3, 4), np.float32)
+    for k in range(joints.shape[1]):
+        used = np.flatnonzero(weights[:, k])
+        total[used] += weights[used, k, None, None] * m[joints[used, k]]
+    return total
+
+
+def transform(matrices: Array, vertices: Array) -> Array:
+    """Each vertex (V, 3) by its own matrix (V, 3, 4)."""
+    return np.einsum("vab,vb->va", matrices[..., :3], vertices) + matrices[..., 3]

@@ -1,0 +1,354 @@
+"""`understudy skin`: deformers fitted, compared and exported; meshes bound by themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from understudy.cli import options
+
+if TYPE_CHECKING:
+    from understudy.character import Asset, Character
+    from understudy.deform.automatic_skin import AutomaticSkin
+    from understudy.deform.comparison import Comparison
+    from understudy.deform.examples import Examples
+
+HEAT_MAP_PIXELS = (420, 320)  # pixels of a heat map
+
+frames = click.option(
+    "--frames", type=click.IntRange(2, 400), metavar="N", help="Use at most N poses, evenly spread; 400 by default."
+)
+seed = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For methods that use chance.")
+
+
+@click.group(name="skin", short_help="Fit and compare deformers, or bind a mesh by itself.")
+def command() -> None:
+    """Fit deformers to examples, compare them, or bind a mesh automatically.
+
+    EXAMPLES is an .npz, a character with animations (.glb, .usda, or a built-in one by its name), a folder of OBJ
+    files, one a frame, or built-in ground truth: arm or cylinder.
+    """
+
+
+@command.command(name="compare")
+@click.argument("examples")
+@options.output(help="The folder for the report: index.html, report.json, table.csv.")
+@click.option("--method", "methods", multiple=True, metavar="NAME", help="Only this one; may be given several times.")
+@click.option(
+    "--hold-out",
+    type=options.Finite(0.01, 0.9),
+    default=0.25,
+    show_default=True,
+    metavar="SHARE",
+    help="The share of the poses that is kept for measuring.",
+)
+@frames
+@seed
+@click.option(
+    "--azimuth",
+    type=options.Finite(),
+    default=30.0,
+    show_default=True,
+    metavar="DEGREES",
+    help="From where the heat maps are seen.",
+)
+@click.option("--pictures/--no-pictures", default=True, help="Draw heat maps.")
+@options.as_json
+@options.quiet
+def compare_command(
+    examples: str,
+    output: str,
+    methods: tuple[str, ...],
+    hold_out: float,
+    frames: int | None,
+    seed: int,
+    azimuth: float,
+    pictures: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Fit every method to some poses of EXAMPLES, measure it on the others, and write a report."""
+    from understudy.deform import report
+    from understudy.deform.comparison import compare, result_row
+
+    report.check_place(Path(output))
+    silent = quiet or as_json
+    found, notes = read_examples(examples, frames, silent)
+    if not as_json:
+        options.echo_notes(notes, quiet)
+    with options.progress("comparing", silent) as progress:
+        result = compare(found, methods, hold_out, seed, report=lambda name, done, total: progress(done, total))
+    drawn = heat_maps(result, math.radians(azimuth), silent) if pictures else {}
+    report.write_report(result, output, Path(examples).stem, drawn, notes)
+    rows = [result_row(entry) for entry in result.entries]
+    if as_json:
+        options.echo_json({"output": output, "examples": examples, "methods": rows, "notes": notes})
+    else:
+        for line in result_table(rows):
+            click.echo(line)
+        if not quiet:
+            click.echo(f"{Path(output) / 'index.html'}", err=True)
+
+
+@command.command(name="fit")
+@click.argument("examples")
+@options.output(help="x.npz for the fitted deformer, x.glb for linear blend with corrective shapes.")
+@click.option("--method", required=True, metavar="NAME", help="Which deformer; `skin methods` lists them.")
+@click.option(
+    "--set", "changes", multiple=True, metavar="KEY=VALUE", help="A setting of the method; may be given several times."
+)
+@click.option("--shapes", type=click.IntRange(0, 256), default=32, show_default=True, help="At most so many in x.glb.")
+@frames
+@seed
+@options.as_json
+@options.quiet
+def fit_command(
+    examples: str,
+    output: str,
+    method: str,
+    changes: tuple[str, ...],
+    shapes: int,
+    frames: int | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Fit one method to all poses of EXAMPLES."""
+    from understudy import formats
+    from understudy.deform import deformer as registry
+    from understudy.deform import deformer as stored
+    from understudy.deform.playable import make_playable
+    from understudy.errors import Unsupported
+
+    kind = registry.method_class(method)
+    ending = Path(output).suffix.lower()
+    if ending not in (".npz", ".glb", ".gltf"):
+        raise Unsupported(output, f"a deformer is not written as {ending or 'this'}; written are: .npz, .glb, .gltf")
+    silent = quiet or as_json
+    found, notes = read_examples(examples, frames, silent)
+    settings = settings_from(kind.Settings, changes)
+    with options.progress(f"fitting {method}", silent, counted=False) as progress:
+        deformer = kind.fit(found, settings, seed, progress)
+    told: dict[str, Any] = {"output": output, "method": method, "poses": len(found), **fit_errors(deformer, found)}
+    if ending == ".npz":
+        stored.save(deformer, output)
+    else:
+        played = make_playable(deformer, found, Path(output).stem, shapes)
+        notes = [*notes, *played.notes, *formats.write(played.asset, output)]
+        told |= {"shapes": played.shapes, "gltf_rms_mm": 1000 * played.rms, "gltf_worst_mm": 1000 * played.worst}
+    if as_json:
+        options.echo_json({**told, "notes": notes})
+        return
+    options.echo_notes(notes, quiet)
+    click.echo(f"{method}: rms {told['rms_mm']:.4g} mm, worst {told['worst_mm']:.4g} mm over {len(found)} poses")
+    if "shapes" in told:
+        click.echo(
+            f"as glTF: {told['shapes']} corrective shapes, rms {told['gltf_rms_mm']:.4g} mm, "
+            f"worst {told['gltf_worst_mm']:.4g} mm from the deformer"
+        )
+
+
+@command.command(name="auto")
+@click.argument("mesh")
+@options.output(help="The rigged character, as in rigged.glb.")
+@click.option(
+    "--template",
+    metavar="NAME",
+    help="Make a new skeleton: biped, quadruped, bird, fish or lamp; the best of them for a mesh without one.",
+)
+@click.option("--facing", metavar="AXIS", help="Where the mesh looks: +z, -z, +x or -x; found by default.")
+@click.option("--influences", type=click.IntRange(1, 16), default=4, show_default=True, help="Joints a vertex.")
+@click.option("--all-parts", is_flag=True, help="Bind parts that hang rigidly on a joint as well.")
+@options.character
+@options.as_json
+@options.quiet
+def auto_command(
+    mesh: str,
+    output: str,
+    template: str | None,
+    facing: str | None,
+    influences: int,
+    all_parts: bool,
+    character: str | None,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Give MESH weights for the skeleton that it has, or a skeleton and weights where it has none."""
+    from understudy import formats
+    from understudy.deform.automatic_skin import automatic_asset, skin_automatically
+
+    asset = options.open_input(mesh)
+    source = _with_mesh(asset, character)
+    with options.progress("binding", quiet or as_json, counted=False) as progress:
+        found = skin_automatically(source, template, facing, influences, all_parts, progress)
+    notes = [*asset.notes, *found.notes, *formats.write(automatic_asset(asset, found, source), output)]
+    told = {"output": output, **binding_facts(found), "notes": notes}
+    if as_json:
+        options.echo_json(told)
+        return
+    options.echo_notes(notes, quiet)
+    click.echo(binding_sentence(told))
+
+
+@command.command(name="methods")
+@options.as_json
+def methods_command(as_json: bool) -> None:
+    """List the deformers."""
+    from understudy.deform import deformer
+
+    known = {name: deformer.method_class(name) for name in deformer.METHODS}
+    if as_json:
+        options.echo_json([{"method": name, "paper": kind.paper} for name, kind in known.items()])
+        return
+    for name, kind in known.items():
+        click.echo(f"{name:<22} {kind.paper}")
+
+
+def read_examples(source: str, frames: int | None, quiet: bool) -> tuple[Examples, list[str]]:
+    """Examples and notes, with a bar while they are read or solved."""
+    from understudy import cast
+    from understudy.deform import example_files
+
+    with options.progress(f"reading {source}", quiet, counted=False) as progress:
+        if source in cast.names() and not Path(source).exists():
+            return example_files.examples_from_asset(cast.load(source), source, frames, progress)
+        return example_files.read(source, frames, progress)
+
+
+def heat_maps(result: Comparison, azimuth: float, quiet: bool) -> dict[str, bytes]:
+    """A picture of each method at its worst pose, as PNG; "" is the truth at the worst pose of the first of them."""
+    import io
+
+    import numpy as np
+    from PIL import Image
+
+    from understudy.deform.report import heat_scale
+    from understudy.render import open_renderer
+    from understudy.render.overlay import comparison_view, heat_picture
+
+    measured = [(entry, entry.measures, entry.deformer) for entry in result.valid_results]
+    if not measured:
+        return {}
+    most = heat_scale(result)
+    pictures: dict[str, bytes] = {}
+    with (
+        open_renderer(*HEAT_MAP_PIXELS, "warm", supersample=2) as renderer,
+        options.progress("drawing", quiet) as progress,
+    ):
+
+        def draw(name: str, vertices: Any, errors: Any, camera: Any, stage: Any) -> None:
+            picture = heat_picture(renderer, camera, stage, vertices, result.held.triangles, errors, most)
+            stream = io.BytesIO()
+            Image.fromarray(picture).save(stream, format="PNG", optimize=True)
+            pictures[name] = stream.getvalue()
+
+        for done, (entry, measures, deformer) in enumerate(measured):
+            assert measures is not None and deformer is not None  # `measured` has only these
+            truth = result.held.vertices[measures.worst_pose]
+            found = deformer.deform(result.held.transforms[measures.worst_pose])
+            camera, stage = comparison_view(
+                [truth, found], HEAT_MAP_PIXELS[0] / HEAT_MAP_PIXELS[1], azimuth, math.radians(14.0)
+            )
+            if not done:
+                draw("", truth, np.zeros(len(truth)), camera, stage)
+            draw(entry.method, found, np.linalg.norm(found - truth, axis=1), camera, stage)
+            progress(done + 1, len(measured))
+    return pictures
+
+
+def result_table(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Lines for a terminal."""
+    head = ("rms mm", "worst mm", "volume %", "stretch %", "bytes", "fit s", "us/frame")
+    keys = ("rms_mm", "worst_mm", "volume_loss_percent", "edge_stretch_percent", "bytes_a_vertex", "fit_seconds")
+    yield f"{'method':<22}" + "".join(f"{name:>11}" for name in head)
+    for each in rows:
+        if "problem" in each:
+            yield f"{each['method']:<22} {each['problem']}"
+            continue
+        yield f"{each['method']:<22}" + "".join(f"{each[key]:>11.4g}" for key in (*keys, "frame_microseconds"))
+
+
+def settings_from(kind: type, changes: tuple[str, ...]) -> dict[str, Any] | None:
+    """KEY=VALUE words as settings: numbers, yes and no, or words, checked against what the method knows."""
+    import dataclasses
+
+    from understudy import checks
+
+    known = {field.name: field for field in dataclasses.fields(kind)}
+    result: dict[str, Any] = {}
+    for change in changes:
+        key, sign, value = change.partition("=")
+        if not sign:
+            raise click.UsageError(f"--set takes KEY=VALUE, but was given {change!r}")
+        checks.one_of(key, "setting", known)
+        result[key] = _value(key, value, known[key].default)
+    return result or None
+
+
+def _value(key: str, text: str, like: Any) -> Any:
+    words = {"yes": True, "true": True, "no": False, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        number = float(text)
+    except ValueError:
+        if isinstance(like, str) or like is None:
+            return text
+        raise click.UsageError(f"setting {key} should be like {like}, but is {text!r}") from None
+    if not math.isfinite(number):
+        raise click.UsageError(f"setting {key} should be finite, but is {text}")
+    return int(number) if number == int(number) and not isinstance(like, float) else number
+
+
+def fit_errors(deformer: Any, examples: Examples) -> dict[str, float]:
+    """How far a deformer is from the examples that it was fitted to, mm."""
+    import numpy as np
+
+    distance = np.linalg.norm(deformer.deform(examples.transforms) - examples.vertices, axis=-1)
+    return {"rms_mm": 1000 * float(np.sqrt((distance**2).mean())), "worst_mm": 1000 * float(distance.max())}
+
+
+def _with_mesh(asset: Asset, name: str | None) -> Character:
+    if name is not None:
+        return asset.character(name)
+    return next((each for each in asset.characters if each.vertex_count), asset.character())
+
+
+def binding_facts(found: AutomaticSkin) -> dict[str, Any]:
+    """What was done, in figures."""
+    import numpy as np
+
+    from understudy.deform.rigging.heat_weights import WEIGHT_SOURCES
+
+    ways = {way: int((found.weights.way == i).sum()) for i, way in enumerate(WEIGHT_SOURCES)}
+    fallback = {
+        way: np.flatnonzero(found.weights.way == i).tolist() for i, way in enumerate(WEIGHT_SOURCES) if i and ways[way]
+    }
+    told: dict[str, Any] = {"vertices": ways, "fallback_vertices": fallback, "idle_joints": found.weights.idle}
+    if found.rig is not None:
+        trust = found.rig.confidence
+        told["rig"] = {
+            "template": found.rig.template,
+            "facing": found.rig.facing,
+            "confidence": round(trust.overall, 3),
+            "inside": round(trust.inside, 3),
+            "covered": round(trust.covered, 3),
+            "likeness": round(trust.likeness, 3),
+            "distinct": round(trust.distinct, 3),
+            "standing": round(trust.standing, 3),
+            "joints": {name: round(float(value), 3) for name, value in zip(found.rig.names, trust.joints)},
+        }
+    return told
+
+
+def binding_sentence(told: dict[str, Any]) -> str:
+    """What was done, for people."""
+    ways = told["vertices"]
+    rig = told.get("rig")
+    lead = f"{rig['template']} facing {rig['facing']}, confidence {rig['confidence']:.2f}; " if rig else ""
+    others = ", ".join(f"{count} {way}" for way, count in ways.items() if count and way != "heat")
+    return f"{lead}{sum(ways.values())} vertices weighted{f' ({others})' if others else ''} -> {told['output']}"

@@ -1,0 +1,383 @@
+"""A character's parts in one space: where all its joints and all its vertices were when they were bound.
+
+Each skin of a file has inverse binds of its own, from its own mesh's space. Two meshes bound to one skeleton in one
+pose differ by a fixed transform, bind_j @ inverse_bind_j of any joint j that both know; so all can be brought into the
+space of the first. A part that hangs rigidly on a joint goes where that joint was.
+
+Examples from files: poses of a skeleton and the mesh in each of them.
+
+    arm, cylinder     built-in ground truth, solved when asked for
+    x.npz             our own examples; a bake (`understudy bake`); a mesh sequence with hand-painted weights
+    x.glb, x.usda     a character with its animations: skin, shapes and all as its file has them
+    folder            OBJ files, one a frame in the order of their names; the first is the rest
+
+A sequence without a skeleton is given one: bones, weights and motion are found (`deform.mesh_animation`). One with
+weights and no motion is given the motion that comes closest to it with these weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Asset, Character, Mesh, Part, Skin, kinematics
+from understudy.character.skeleton import depth_first
+from understudy.checks import Array
+from understudy.deform.examples import Examples, sound_triangles
+from understudy.errors import BadFile, InvalidInput, Unsupported
+from understudy.maths import transform
+
+
+@dataclass(frozen=True, eq=False)
+class BindSpace:
+    """Parts of a character with the B joints that carry it, all in one space."""
+
+    parts: tuple[Part, ...]
+    joints: Array  # (B,) numbers in the skeleton
+    names: tuple[str, ...]  # B
+    parents: Array  # (B,) into joints, -1 for a root
+    binds: Array  # (B, 4, 4) bound_from_joint
+    spaces: tuple[Array, ...]  # bound_from_mesh (4, 4) of each part
+    vertices: Array  # (V, 3) of all parts
+    triangles: Array  # (T, 3)
+
+    @property
+    def starts(self) -> Array:
+        """(parts + 1,) where each part's vertices begin."""
+        return np.concatenate([[0], np.cumsum([len(part.mesh.vertices) for part in self.parts])]).astype(int)
+
+    def skins(self, influences: Array, weights: Array, method: str = "linear") -> list[Skin]:
+        """A skin for each part, of joints (V, K) and weights (V, K) of all of them."""
+        starts = self.starts
+        back = transform.invert(self.binds)
+        return [
+            Skin(self.joints, back @ space, influences[first:last], weights[first:last], method)
+            for space, first, last in zip(self.spaces, starts[:-1], starts[1:])
+        ]
+
+    def artist_weights(self) -> tuple[Array, Array]:
+        """(V, K) joints and weights as the file has them."""
+        number = {int(joint): i for i, joint in enumerate(self.joints)}
+        most = max(part.skin.weights.shape[1] for part in self.parts)
+        joints = np.zeros((len(self.vertices), most), np.int64)
+        weights = np.zeros((len(self.vertices), most))
+        for part, first in zip(self.parts, self.starts):
+            skin = part.skin
+            into = np.array([number[int(joint)] for joint in skin.joints])
+            rows = slice(first, first + len(skin.weights))
+            joints[rows, : skin.weights.shape[1]] = into[skin.influences]
+            weights[rows, : skin.weights.shape[1]] = skin.weights
+        return joints, weights / weights.sum(axis=1, keepdims=True)
+
+
+def bind_space(character: Character, rigid: bool = False) -> BindSpace:
+    """The skinned parts of a character; with `rigid`, or where there are no others, those that hang on a joint too."""
+    skeleton = character.skeleton
+    skinned = [part for part in character.parts if not part.skin.is_rigid]
+    parts = list(character.parts) if rigid or not skinned else skinned
+    joints = np.unique(np.concatenate([character.joints, *(part.skin.joints for part in parts)]).astype(np.int64))
+    rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    known: dict[int, Array] = {}
+    spaces = []
+    for part in sorted(parts, key=lambda each: each.skin.is_rigid):  # skins first: they say where joints were
+        skin = part.skin
+        if skin.is_rigid:
+            spaces.append((part, _bind(int(skin.joints[0]), known, rest, skeleton.parents)))
+            continue
+        shared = [b for b, joint in enumerate(skin.joints) if int(joint) in known]
+        space = known[int(skin.joints[shared[0]])] @ skin.inverse_binds[shared[0]] if shared else np.eye(4)
+        for b, joint in enumerate(skin.joints):
+            known.setdefault(int(joint), space @ transform.invert(skin.inverse_binds[b]))
+        spaces.append((part, space))
+    by_part = {id(part): space for part, space in spaces}
+    ordered = tuple(by_part[id(part)] for part in parts)
+    vertices = [transform.apply(space, part.mesh.vertices.astype(float)) for part, space in zip(parts, ordered)]
+    offset = np.cumsum([0, *(len(v) for v in vertices)])
+    triangles = [part.mesh.triangles.astype(np.int64) + first for part, first in zip(parts, offset)]
+    number = {int(joint): i for i, joint in enumerate(joints)}
+    return BindSpace(
+        tuple(parts),
+        joints,
+        tuple(skeleton.names[j] for j in joints),
+        np.array([_parent_in_bind_space(int(j), skeleton.parents, number) for j in joints], np.int64),
+        np.stack([_bind(int(j), known, rest, skeleton.parents) for j in joints]),
+        ordered,
+        np.concatenate([np.zeros((0, 3)), *vertices]),
+        np.concatenate([np.zeros((0, 3), np.int64), *triangles]),
+    )
+
+
+def _bind(joint: int, known: dict[int, Array], rest: Array, parents: Array) -> Array:
+    """bound_from_joint (4, 4): as some skin says, else as it was beside its nearest ancestor of which one does."""
+    above = joint
+    while above >= 0 and above not in known:
+        above = int(parents[above])
+    if above < 0:
+        return np.asarray(rest[joint])
+    return np.asarray(known[above] @ transform.invert(rest[above]) @ rest[joint])
+
+
+def _parent_in_bind_space(joint: int, parents: Array, number: dict[int, int]) -> int:
+    above = int(parents[joint])
+    while above >= 0 and above not in number:
+        above = int(parents[above])
+    return number.get(above, -1)
+
+
+BUILT_IN = ("arm", "cylinder")
+EXAMPLE_ARRAYS = ("rest", "triangles", "inverse_binds", "transforms", "vertices", "parents")
+SEQUENCE_ARRAYS = ("rest", "frames")
+MAX_POSES = 400
+MAX_VERTICES_TIMES_POSES = 60_000_000  # vertices x poses: 1.4 GB in the mathematics
+MAX_FILES = 5_000
+
+Progress = Callable[[int, int], None]
+
+
+def read(source: str, frames: int | None = None, progress: Progress | None = None) -> tuple[Examples, list[str]]:
+    """The examples of a built-in name, a file or a folder, at most `frames` of them evenly spread; and notes."""
+    path = Path(source)
+    notes: list[str] = []
+    if source in BUILT_IN and not path.exists():
+        found = _solve_ground_truth(source)
+    elif path.is_dir():
+        found, notes = _objs(path, frames, progress)
+    elif path.suffix.lower() == ".npz":
+        found, notes = _npz(path, frames, progress)
+    else:
+        found, notes = _character(path, frames, progress)
+    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(len(found.rest), 1), 2))
+    if len(found) > most:
+        notes.append(f"{most} of {len(found)} poses are used, evenly spread")
+        found = found.subset(pick_evenly(len(found), most))
+    return found, notes
+
+
+def write(examples: Examples, path: str | Path) -> None:
+    """Examples as one npz that `read` takes back, whole or not at all."""
+    from understudy import files
+
+    arrays = {name: getattr(examples, name) for name in (*EXAMPLE_ARRAYS, "weights", "joints")}
+    arrays = {name: value for name, value in arrays.items() if value is not None}
+    with files.write_atomically(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays, names=np.array(examples.names, dtype=np.str_))
+
+
+def pick_evenly(count: int, most: int) -> Array:
+    """At most `most` numbers below `count`, evenly spread, first and last among them."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(int))
+
+
+def _solve_ground_truth(name: str) -> Examples:
+    from understudy.deform.ground_truth import arm, cylinder
+
+    return arm.solve_arm() if name == "arm" else cylinder.solve_cylinder()
+
+
+def _npz(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
+    from understudy.storage import Archive
+
+    with Archive(path) as archive:
+        names = set(archive.names)
+        if set(EXAMPLE_ARRAYS) <= names:
+            kept = {
+                name: archive.read(name) for name in (*EXAMPLE_ARRAYS, "weights", "joints", "names") if name in names
+            }
+        elif set(SEQUENCE_ARRAYS) <= names:
+            kept = {name: archive.read(name) for name in archive.names if archive.names.index(name) < 100}
+        elif {"joints", "vertices", "joint_names"} <= names:
+            return _examples_from_bake(path)
+        else:
+            found = ", ".join(archive.names[:12]) or "none"
+            raise Unsupported(
+                path,
+                f"holds the arrays {found}; examples have {', '.join(EXAMPLE_ARRAYS)}, a sequence {', '.join(SEQUENCE_ARRAYS)}",
+            )
+    try:
+        if "frames" not in kept:
+            words = [str(name) for name in kept.pop("names", ())]
+            return Examples(**kept, names=words), []
+        return _sequence(path, kept, frames, progress)
+    except InvalidInput as error:
+        raise BadFile(path, str(error)) from error
+
+
+def _sequence(
+    path: Path, kept: dict[str, Array], frames: int | None, progress: Progress | None
+) -> tuple[Examples, list[str]]:
+    """`rest`, `frames`, `triangles` or `quads`; perhaps `hand_weights`, `bind_world`, `joint_parent`, `joint_names`."""
+    triangles = kept.get("triangles")
+    if triangles is None and "quads" in kept and kept["quads"].ndim == 2 and kept["quads"].shape[1:] == (4,):
+        quads = kept["quads"]
+        triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    if triangles is None:
+        raise BadFile(path, "a mesh sequence should have triangles (T, 3) or quads (T, 4), but has neither")
+    meshes = kept["frames"]
+    if meshes.ndim != 3 or not len(meshes):
+        raise BadFile(path, f"frames should have shape (F, V, 3), but have shape {meshes.shape}")
+    meshes = meshes[pick_evenly(len(meshes), frames or MAX_POSES)]
+    notes = [] if len(meshes) == len(kept["frames"]) else [f"{len(meshes)} of {len(kept['frames'])} frames are used"]
+    if "hand_weights" not in kept:
+        found, more = examples_from_meshes(kept["rest"], triangles, meshes, progress)
+        return found, [*notes, *more]
+    return _fit_sequence(path, kept, triangles, meshes, notes)
+
+
+def _fit_sequence(
+    path: Path, kept: dict[str, Array], triangles: Array, meshes: Array, notes: list[str]
+) -> tuple[Examples, list[str]]:
+    """A sequence with weights: the motion of its joints is the one that comes closest to it with these weights."""
+    from understudy.deform.methods.mesh_animation import follow
+
+    weights, rest = kept["hand_weights"].astype(float), kept["rest"].astype(float)
+    if weights.ndim != 2 or len(weights) != len(rest) or meshes.shape[1:] != rest.shape:
+        raise BadFile(path, f"weights {weights.shape}, rest {rest.shape} and frames {meshes.shape} do not fit together")
+    total = weights.sum(axis=1, keepdims=True)
+    if (total <= 0).any():
+        raise BadFile(path, f"vertex {int((total[:, 0] <= 0).argmax())} has no weight")
+    uneven = int((np.abs(total - 1) > 1e-4).sum())
+    if uneven:
+        notes.append(f"the weights of {uneven} vertices did not sum to 1 and were normalised")
+    weights = weights / total
+    bones = weights.shape[1]
+    binds = kept.get("bind_world")
+    binds = np.tile(np.eye(4), (bones, 1, 1)) if binds is None else binds.astype(float)
+    if binds.shape != (bones, 4, 4):
+        raise BadFile(path, f"bind_world should have shape ({bones}, 4, 4), but has shape {binds.shape}")
+    moves = follow(rest, weights, meshes.astype(float))
+    notes.append("the motion of the joints is the one that comes closest to the sequence with the painted weights")
+    parents = np.asarray(kept.get("joint_parent", np.full(bones, -1)), np.int64)
+    names = [str(name) for name in kept.get("joint_names", range(bones))]
+    if parents.shape != (bones,) or len(names) != bones:
+        raise BadFile(
+            path, f"weights are of {bones} joints, but there are {parents.size} parents and {len(names)} names"
+        )
+    order = depth_first(parents)  # files may have a child before its parent
+    rank = np.argsort(order)
+    parents = np.where(parents[order] < 0, -1, rank[parents[order]])
+    weights, binds, moves, names = weights[:, order], binds[order], moves[:, order], [names[j] for j in order]
+    most = int((weights > 0).sum(axis=1).max())
+    joints = np.argsort(-weights, axis=1, kind="stable")[:, :most]
+    return (
+        Examples(
+            rest,
+            sound_triangles(triangles)[0],
+            np.linalg.inv(binds),
+            moves @ binds,
+            meshes,
+            parents,
+            np.take_along_axis(weights, joints, axis=1),
+            joints,
+            names,
+        ),
+        notes,
+    )
+
+
+def examples_from_meshes(
+    rest: Any, triangles: Any, meshes: Any, progress: Progress | None = None
+) -> tuple[Examples, list[str]]:
+    """Examples of a sequence of meshes alone: its bones are found."""
+    from understudy.deform.methods.mesh_animation import skin_animation
+
+    sound, folded = sound_triangles(triangles)
+    found = skin_animation(rest, sound, meshes, progress=progress)
+    middle = (found.dense[..., None] * found.rest[:, None]).sum(axis=0) / np.maximum(found.dense.sum(axis=0), 1e-9)[
+        :, None
+    ]
+    binds = np.tile(np.eye(4), (found.bones, 1, 1))
+    binds[:, :3, 3] = middle
+    notes = [f"the sequence has no skeleton: {found.bones} bones were found, rms {1000 * found.rms:.3g} mm"]
+    if folded:
+        notes.append(f"{folded} triangles without area were left out")
+    moves = found.matrices @ binds
+    parents = np.full(found.bones, -1)
+    return Examples(found.rest, sound, np.linalg.inv(binds), moves, meshes, parents, found.weights, found.joints), notes
+
+
+def _examples_from_bake(path: Path) -> tuple[Examples, list[str]]:
+    """A bake: its first frame is the rest."""
+    from understudy.formats.npz import read_bake
+
+    bake = read_bake(path)
+    parents = np.full(len(bake.joint_names), -1) if bake.parents is None else bake.parents
+    try:
+        binds = np.linalg.inv(bake.joints[0])
+    except np.linalg.LinAlgError:
+        raise BadFile(path, "a joint of the first frame is scaled to nothing, which leaves no rest pose") from None
+    sound = sound_triangles(bake.triangles)[0]
+    found = Examples(bake.vertices[0], sound, binds, bake.joints, bake.vertices, parents, names=bake.joint_names)
+    return found, ["the first frame of the bake is taken as the rest"]
+
+
+def _objs(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
+    """A folder of OBJ files."""
+    from understudy import formats
+
+    names = sorted(each for each in path.iterdir() if each.suffix.lower() == ".obj")
+    if len(names) < 3:
+        raise BadFile(path, f"a folder of examples should hold 3 OBJ files or more, but holds {len(names)}")
+    if len(names) > MAX_FILES:
+        raise BadFile(path, f"holds {len(names):,} OBJ files, but at most {MAX_FILES:,} are read")
+    chosen = [names[0], *(names[1:][i] for i in pick_evenly(len(names) - 1, frames or MAX_POSES))]
+    meshes: list[Mesh] = []
+    for done, each in enumerate(chosen):
+        mesh = formats.read(each).character().parts[0].mesh
+        if meshes and len(mesh.vertices) != len(meshes[0].vertices):
+            raise BadFile(
+                each, f"has {len(mesh.vertices)} vertices, but {chosen[0].name} has {len(meshes[0].vertices)}"
+            )
+        meshes.append(mesh)
+        if progress:
+            progress(done, 2 * len(chosen))
+    return examples_from_meshes(
+        meshes[0].vertices, meshes[0].triangles, np.stack([mesh.vertices for mesh in meshes[1:]]), progress
+    )
+
+
+def _character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
+    """A character from a file."""
+    from understudy import formats
+
+    return examples_from_asset(formats.read(path), path, frames, progress)
+
+
+def examples_from_asset(
+    asset: Asset, path: str | Path, frames: int | None = None, progress: Progress | None = None
+) -> tuple[Examples, list[str]]:
+    """A character with animations, all of them, as its own rig plays them; `path` is where it is from."""
+    from understudy.character.rig import rig_of
+
+    notes = list(asset.notes)
+    moved = [(c, [a for a in asset.animations if rig_of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
+    moved = [(character, animations) for character, animations in moved if animations]
+    if not moved:
+        raise BadFile(path, "examples need a character with a mesh and an animation, but there is none here")
+    character, animations = moved[0]
+    if len(moved) > 1:
+        notes.append(f"{len(moved)} characters move here; {character.name!r} is used")
+    rig = rig_of(character)
+    clips = [asset.clip(animation.name) for animation in animations]
+    rows = np.concatenate([rig.pose(clip) for clip in clips])
+    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(character.vertex_count, 1), 2))
+    if len(rows) > most:
+        notes.append(f"{most} of {len(rows)} frames of {len(clips)} animations are used, evenly spread")
+        rows = rows[pick_evenly(len(rows), most)]
+    vertices = rig.vertices(rows)
+    if len(character.joints) < 2:
+        rest = rig.vertices(rig.rest[None])[0]
+        found, more = examples_from_meshes(rest, character.triangles, vertices, progress)
+        return found, [*notes, *more]
+    whole = bind_space(character, rigid=True)
+    joints, weights = whole.artist_weights()
+    sound = sound_triangles(whole.triangles)[0]
+    binds = np.linalg.inv(whole.binds)
+    moves = rig.joints(rows)[:, whole.joints]
+    found = Examples(whole.vertices, sound, binds, moves, vertices, whole.parents, weights, joints, whole.names)
+    if not character.shapes and all(part.skin.method == "linear" for part in character.parts):
+        notes.append("the mesh of this file is linear blend skinning itself: the linear method can only win")
+    return found, notes

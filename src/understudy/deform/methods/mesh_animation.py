@@ -1,0 +1,172 @@
+"""Skinning of a mesh animation: bones, weights and motion found from a sequence of meshes, without a skeleton.
+
+(James and Twigg 2005, "Skinning mesh animations", for where it begins; Le and Deng 2012, "Smooth skinning decomposition
+with rigid bones", for the alternation.) The result is linear blend skinning with rigid bones, playable anywhere:
+
+    x_i(f) = sum_b w_ib M_b(f) p_i,     w >= 0,  sum_b w_ib = 1,  at most K bones a vertex
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy import checks
+from understudy.character.skinning.linear import linear_blend
+from understudy.checks import Array
+from understudy.deform.deformer import Progress, settings_of
+from understudy.deform.methods import mesh_animation_bones as start
+from understudy.deform.methods.mesh_animation_bones import blend_dense, dense_weights, solve_transforms, solve_weights
+from understudy.errors import InvalidInput
+from understudy.maths.threads import one_thread
+
+START_FRAMES = 48  # frames, spread evenly, in the search for a beginning
+MAX_RMS_SIZE_RATIO = (
+    0.01  # of the size: with a larger error, bones that were found by themselves are doubled (parts that slide
+)
+# turn alike, and the mean shift takes them for one)
+MAX_ERROR_RATIO_TO_ADD_BONES = 0.9  # of the error, below which more bones are worth it
+MAX_BONES = 64
+IDLE_WEIGHT_RATIO = 1e-3  # of the vertices' weight: a bone with less is moved to where the error is
+
+
+@dataclass(frozen=True)
+class MeshAnimationSettings:
+    """`bones` None: as many as the mean shift finds, or more until the error is small. `bandwidth` in radians; None is
+    a fifth of the spread."""
+
+    bones: int | None = None
+    influences: int = 4
+    iterations: int = 24
+    sweeps: int = 4
+    bandwidth: float | None = None
+    tolerance: float = 2e-4  # stop once the error falls by less than this part in an iteration
+
+
+@dataclass(frozen=True, eq=False)
+class MeshAnimation:
+    """A sequence as a skin: rest mesh, weights, and the motion of B bones that no artist made."""
+
+    rest: Array  # (V, 3)
+    joints: Array  # (V, K) int
+    weights: Array  # (V, K)
+    matrices: Array  # (F, B, 4, 4) world from rest
+    rms: float  # of the distance to the sequence, over all vertices and frames
+
+    @property
+    def bones(self) -> int:
+        """B."""
+        return int(self.matrices.shape[1])
+
+    @property
+    def dense(self) -> Array:
+        """(V, B) the weights as a table."""
+        return dense_weights(self.joints, self.weights, self.bones)
+
+    def play(self, matrices: ArrayLike | None = None) -> Array:
+        """Vertices (F, V, 3) float32 of the sequence itself, or of other `matrices` (F, B, 4, 4)."""
+        return linear_blend(self.rest, self.joints, self.weights, self.matrices if matrices is None else matrices)
+
+    def follow(self, frames: ArrayLike, sweeps: int = 60) -> Array:
+        """(F, B, 4, 4) the motion of the bones that comes closest to other frames (F, V, 3) of the same mesh."""
+        x = checks.array(frames, "frames", ("F", len(self.rest), 3))
+        return follow(self.rest, self.dense, x, sweeps)
+
+
+def follow(rest: Array, weights: Array, frames: Array, sweeps: int = 60) -> Array:
+    """(F, B, 4, 4) the rigid motion of bones with known weights (V, B) that comes closest to frames (F, V, 3)."""
+    with one_thread():
+        owner = weights.argmax(axis=1)
+        begin = start.group_transforms(rest, frames, owner, weights.shape[1])
+        return solve_transforms(rest, weights, frames, begin, sweeps)
+
+
+def skin_animation(
+    rest: ArrayLike,
+    triangles: ArrayLike,
+    frames: ArrayLike,
+    settings: MeshAnimationSettings | dict[str, object] | None = None,
+    progress: Progress | None = None,
+) -> MeshAnimation:
+    """The skin of a sequence: rest (V, 3), triangles (T, 3), frames (F, V, 3)."""
+    chosen: MeshAnimationSettings = settings_of(MeshAnimationSettings, settings)
+    p = checks.array(rest, "the rest mesh", ("V", 3))
+    x = checks.array(frames, "the frames of the sequence", ("F", None, 3))
+    if x.shape[1] != len(p):
+        raise InvalidInput(f"the rest mesh has {len(p)} vertices, but the frames have {x.shape[1]}")
+    t = checks.array(triangles, "triangles", ("T", 3), np.int64)
+    checks.indices(t, "triangles", len(p))
+    if len(x) < 2 or len(p) < 4:
+        raise InvalidInput(f"a sequence should have 2 frames and 4 vertices or more, but has {len(x)} and {len(p)}")
+    with one_thread():
+        best = _alternate(p, x, _beginning(p, t, x, chosen), chosen, progress)
+        if chosen.bones is not None:
+            return best
+        enough = MAX_RMS_SIZE_RATIO * float(np.linalg.norm(np.ptp(p, axis=0)))
+        while best.rms > enough and best.bones < min(MAX_BONES, len(p) // 4):
+            more = replace(chosen, bones=min(max(2 * best.bones, 4), MAX_BONES, len(p) // 4))
+            better = _alternate(p, x, _beginning(p, t, x, more), more, progress)
+            if better.rms > MAX_ERROR_RATIO_TO_ADD_BONES * best.rms:
+                break
+            best = better
+        return best
+
+
+def _beginning(rest: Array, triangles: Array, frames: Array, settings: MeshAnimationSettings) -> Array:
+    """(F, B, 4, 4): the better of two beginnings, groups that turn alike and groups that move rigidly."""
+    few = frames[np.unique(np.linspace(0, len(frames) - 1, min(len(frames), START_FRAMES)).astype(int))]
+    groups = []
+    if len(triangles):
+        alike = start.group_by_rotation(rest, few, triangles, settings.bandwidth)
+        bones = settings.bones or int(alike.max()) + 1
+        groups.append(start.split_groups(rest, few, bones, np.where(alike < bones, alike, 0))[0])
+    else:
+        bones = settings.bones or 8
+    groups.append(start.split_groups(rest, few, bones)[0])
+    tried = []
+    for group in groups:
+        short = MeshAnimationSettings(bones, settings.influences, 4, 2)
+        tried.append(_alternate(rest, few, start.group_transforms(rest, few, group, bones), short, None).rms)
+    return start.group_transforms(rest, frames, groups[int(np.argmin(tried))], bones)
+
+
+def _alternate(
+    rest: Array, frames: Array, matrices: Array, settings: MeshAnimationSettings, progress: Progress | None
+) -> MeshAnimation:
+    bones = matrices.shape[1]
+    best, last = None, np.inf
+    for i in range(settings.iterations):
+        joints, weights = solve_weights(rest, matrices, frames, settings.influences)
+        full = dense_weights(joints, weights, bones)
+        matrices = solve_transforms(rest, full, frames, matrices, settings.sweeps)
+        distance = np.sum((blend_dense(rest, full, matrices) - frames) ** 2, axis=-1)
+        rms = float(np.sqrt(distance.mean()))
+        if best is None or rms < best.rms:
+            freeze = checks.freeze
+            best = MeshAnimation(rest, freeze(joints), freeze(weights), freeze(matrices.copy()), rms)
+        if progress:
+            progress(i + 1, settings.iterations)
+        woken = _wake_idle(rest, frames, full, matrices, distance.sum(axis=0)) if i < settings.iterations // 2 else 0
+        if not woken and rms > (1 - settings.tolerance) * last:
+            break
+        last = rms
+    assert best is not None
+    return best
+
+
+def _wake_idle(rest: Array, frames: Array, weights: Array, matrices: Array, error: Array) -> int:
+    """Move bones that carry nothing to where the error is largest, in place; how many were moved."""
+    idle = np.flatnonzero(weights.sum(axis=0) < IDLE_WEIGHT_RATIO * len(rest))
+    left = error.copy()
+    for b in idle:
+        seed = int(left.argmax())
+        near = np.argsort(np.sum((rest - rest[seed]) ** 2, axis=1), kind="stable")[
+            : max(len(rest) // (4 * weights.shape[1]), 4)
+        ]
+        group = np.full(len(rest), -1)
+        group[near] = 0
+        matrices[:, b] = start.group_transforms(rest, frames, group, 1)[:, 0]
+        left[near] = 0.0
+    return len(idle)

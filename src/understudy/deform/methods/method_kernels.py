@@ -1,0 +1,267 @@
+"""Compiled twin of `animation_space`: one vertex at a time, its sums in registers.
+
+Compiled twins of `centres_of_rotation`.
+
+Compiled twin of `corrections.carry`.
+
+Compiled twin of `DeformationStyles.deform_reference`.
+
+`mesh_animation_weights`, compiled: the same functions, each calling the compiled form of those before it.
+
+Compiled twin of `multi_weight`: one vertex at a time, its sums in registers.
+
+Compiled twin of the last line of `NeuroEnveloping.deform_reference`.
+
+Compiled twin of `weighted_pose_space`: for each vertex a row of kernels over the examples, then three sums.
+
+Sums may be reordered here, or they would not be vectorised; NaN and infinity still reach the result.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numba
+import numpy as np
+
+from understudy.checks import Array
+from understudy.deform.methods import mesh_animation_bones as plain
+from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
+def blend_animation_space(points: Array, joints: Array, matrices: Array, out: Array) -> None:
+    """out (F, V, 3) from points (V, K, 4), joints (V, K), matrices (F, B, 12), all float32."""
+    for f in range(len(out)):
+        for i in range(len(points)):
+            x, y, z = np.float32(0), np.float32(0), np.float32(0)
+            for k in range(joints.shape[1]):
+                m, p = matrices[f, joints[i, k]], points[i, k]
+                x += m[0] * p[0] + m[1] * p[1] + m[2] * p[2] + m[3] * p[3]
+                y += m[4] * p[0] + m[5] * p[1] + m[6] * p[2] + m[7] * p[3]
+                z += m[8] * p[0] + m[9] * p[1] + m[10] * p[2] + m[11] * p[3]
+            out[f, i, 0], out[f, i, 1], out[f, i, 2] = x, y, z
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
+def find_centres(full: Array, places: Array, areas: Array, middles: Array, width: float, rest: Array, c: Array) -> None:
+    """c (V, 3) of the vertices' weights (V, B) and the places' (T, B)."""
+    bones = full.shape[1]
+    used = np.empty(bones, np.int64)
+    whole = areas.sum()
+    for i in range(full.shape[0]):
+        n = 0
+        for b in range(bones):
+            if full[i, b] > 0:
+                used[n] = b
+                n += 1
+        amount, x, y, z = 0.0, 0.0, 0.0, 0.0
+        if n > 1:
+            for t in range(places.shape[0]):
+                s = 0.0
+                for u in range(n):
+                    j = used[u]
+                    for v in range(u):
+                        k = used[v]
+                        both = places[t, j] * places[t, k]
+                        if both > 0:
+                            apart = (full[i, j] * places[t, k] - full[i, k] * places[t, j]) / width
+                            s += 2 * full[i, j] * full[i, k] * both * np.exp(-apart * apart)
+                s *= areas[t]
+                amount += s
+                x += s * middles[t, 0]
+                y += s * middles[t, 1]
+                z += s * middles[t, 2]
+        if amount > 1e-12 * whole:
+            c[i, 0], c[i, 1], c[i, 2] = x / amount, y / amount, z / amount
+        else:
+            c[i, 0], c[i, 1], c[i, 2] = rest[i, 0], rest[i, 1], rest[i, 2]
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
+def turn_about_centres(
+    rest: Array, centre: Array, joints: Array, weights: Array, q: Array, rows: Array, out: Array
+) -> None:
+    """out (F, V, 3) of the bones' quaternions (F, B, 4) and matrices (F, B, 12)."""
+    zero, two = np.float32(0.0), np.float32(2.0)
+    for i in numba.prange(rest.shape[0]):
+        c0, c1, c2 = centre[i, 0], centre[i, 1], centre[i, 2]
+        p0, p1, p2 = rest[i, 0] - c0, rest[i, 1] - c1, rest[i, 2] - c2
+        for f in range(out.shape[0]):
+            first = q[f, joints[i, 0]]
+            x, y, z, w, a, b, c = zero, zero, zero, zero, zero, zero, zero
+            for k in range(joints.shape[1]):
+                weight = weights[i, k]
+                if weight == 0:
+                    continue
+                turned, m = q[f, joints[i, k]], rows[f, joints[i, k]]
+                a += weight * (m[0] * c0 + m[1] * c1 + m[2] * c2 + m[3])
+                b += weight * (m[4] * c0 + m[5] * c1 + m[6] * c2 + m[7])
+                c += weight * (m[8] * c0 + m[9] * c1 + m[10] * c2 + m[11])
+                along = turned[0] * first[0] + turned[1] * first[1] + turned[2] * first[2] + turned[3] * first[3]
+                if along < 0:
+                    weight = -weight
+                x += weight * turned[0]
+                y += weight * turned[1]
+                z += weight * turned[2]
+                w += weight * turned[3]
+            size = np.sqrt(x * x + y * y + z * z + w * w)
+            if size > np.float32(1e-6):
+                x, y, z, w = x / size, y / size, z / size, w / size
+            else:
+                x, y, z, w = first[0], first[1], first[2], first[3]
+            u, v, t = y * p2 - z * p1 + w * p0, z * p0 - x * p2 + w * p1, x * p1 - y * p0 + w * p2
+            out[f, i, 0] = p0 + two * (y * t - z * v) + a
+            out[f, i, 1] = p1 + two * (z * u - x * t) + b
+            out[f, i, 2] = p2 + two * (x * v - y * u) + c
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
+def carry_corrections(d: Array, home: Array, matrices: Array, out: Array) -> None:
+    """out (F, V, 3) += M_h d, of d (F, V, 3), home (V,) and matrices (F, B, 9)."""
+    for f in range(len(out)):
+        for i in range(len(home)):
+            m, x, y, z = matrices[f, home[i]], d[f, i, 0], d[f, i, 1], d[f, i, 2]
+            out[f, i, 0] += m[0] * x + m[1] * y + m[2] * z
+            out[f, i, 1] += m[3] * x + m[4] * y + m[5] * z
+            out[f, i, 2] += m[6] * x + m[7] * y + m[8] * z
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
+def bend_styles(
+    curve: Array,
+    u: Array,
+    share: Array,
+    along: Array,
+    across: Array,
+    styles: Array,
+    corners: Array,
+    turns: Array,
+    g: Array,
+    out: Array,
+) -> None:
+    """out (F, V, 3) of the curves' corners (F, C, 3, 3), turns (F, C, 2, 4) and styles' amounts g (F, C, G)."""
+    frames, curves = corners.shape[0], corners.shape[1]
+    opening = np.empty((frames, curves, 3), np.float32)  # sign, angle and its sine, once a curve
+    for f in range(frames):
+        for c in range(curves):
+            a, b = turns[f, c, 0], turns[f, c, 1]
+            cosine = (
+                np.float64(a[0]) * b[0] + np.float64(a[1]) * b[1] + np.float64(a[2]) * b[2] + np.float64(a[3]) * b[3]
+            )
+            opening[f, c, 0] = np.float32(-1.0) if cosine < 0 else np.float32(1.0)
+            angle = np.arccos(min(abs(cosine), 1.0))
+            opening[f, c, 1], opening[f, c, 2] = angle, np.sin(angle)
+    one, two = np.float32(1.0), np.float32(2.0)
+    for v in numba.prange(len(curve)):
+        c, t, r = curve[v], u[v], share[v]
+        for f in range(frames):
+            a, b, open_, k = turns[f, c, 0], turns[f, c, 1], opening[f, c], corners[f, c]
+            first, second = one - r, r
+            if open_[2] >= np.float32(1e-4) and r > 0 and r < one:
+                first = np.sin((one - r) * open_[1]) / open_[2]
+                second = np.sin(r * open_[1]) / open_[2]
+            second *= open_[0]
+            x, y, z = first * a[0] + second * b[0], first * a[1] + second * b[1], first * a[2] + second * b[2]
+            w = first * a[3] + second * b[3]
+            scale = one / np.sqrt(x * x + y * y + z * z + w * w)
+            x, y, z, w = x * scale, y * scale, z * scale, w * scale
+            s = one
+            for n in range(g.shape[2]):
+                s += styles[v, n] * g[f, c, n]
+            p0 = along[v, 0] + s * across[v, 0]
+            p1 = along[v, 1] + s * across[v, 1]
+            p2 = along[v, 2] + s * across[v, 2]
+            e0, e1, e2 = y * p2 - z * p1 + w * p0, z * p0 - x * p2 + w * p1, x * p1 - y * p0 + w * p2
+            i, j, h = (one - t) * (one - t), two * t * (one - t), t * t
+            out[f, v, 0] = p0 + two * (y * e2 - z * e1) + i * k[0, 0] + j * k[1, 0] + h * k[2, 0]
+            out[f, v, 1] = p1 + two * (z * e0 - x * e2) + i * k[0, 1] + j * k[1, 1] + h * k[2, 1]
+            out[f, v, 2] = p2 + two * (x * e1 - y * e0) + i * k[0, 2] + j * k[1, 2] + h * k[2, 2]
+
+
+_NAMES = dict(vars(plain))  # the globals of the compiled copies, so that the plain functions stay plain
+
+
+def _compile_copy(name: str) -> Any:
+    source: types.FunctionType = getattr(plain, name)
+    copy = types.FunctionType(source.__code__, _NAMES, name)
+    copy.__module__, copy.__qualname__ = __name__, name
+    _NAMES[name] = compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")(copy)
+    return _NAMES[name]
+
+
+equality = _compile_copy("equality")
+convex = _compile_copy("convex")
+sparse_convex = _compile_copy("sparse_convex")
+vertex_weights = _compile_copy("vertex_weights")
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
+def blend_multi_weight(
+    entries: Array, pair_of: Array, home: Array, relative: Array, matrices: Array, out: Array
+) -> None:
+    """out (F, V, 3) from entries (V, K, 12), pair_of (V, K), home (V,), relative (F, P, 12), matrices (F, B, 12)."""
+    for f in range(len(out)):
+        for i in range(len(home)):
+            x, y, z = np.float32(0), np.float32(0), np.float32(0)
+            for k in range(pair_of.shape[1]):
+                n, c = relative[f, pair_of[i, k]], entries[i, k]
+                x += n[0] * c[0] + n[1] * c[1] + n[2] * c[2] + n[3] * c[3]
+                y += n[4] * c[4] + n[5] * c[5] + n[6] * c[6] + n[7] * c[7]
+                z += n[8] * c[8] + n[9] * c[9] + n[10] * c[10] + n[11] * c[11]
+            m = matrices[f, home[i]]
+            out[f, i, 0] = m[0] * x + m[1] * y + m[2] * z + m[3]
+            out[f, i, 1] = m[4] * x + m[5] * y + m[6] * z + m[7]
+            out[f, i, 2] = m[8] * x + m[9] * y + m[10] * z + m[11]
+
+
+@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", parallel=True)
+def add_corrections(bone: Array, directions: Array, o: Array, Q: Array, out: Array) -> None:
+    """out (F, V, 3) += Q_b sum_d o_d U_d; directions (D, V, 3), o (F, D), Q (F, B, 3, 3)."""
+    block = 512
+    count = len(bone)
+    for piece in numba.prange((count + block - 1) // block):
+        start, stop = piece * block, min(count, (piece + 1) * block)
+        own = np.empty((block, 3), np.float32)
+        for f in range(out.shape[0]):
+            own[:] = 0
+            for d in range(directions.shape[0]):
+                amount, u = o[f, d], directions[d]
+                for v in range(start, stop):
+                    own[v - start, 0] += amount * u[v, 0]
+                    own[v - start, 1] += amount * u[v, 1]
+                    own[v - start, 2] += amount * u[v, 2]
+            for v in range(start, stop):
+                q, p = Q[f, bone[v]], own[v - start]
+                out[f, v, 0] += q[0, 0] * p[0] + q[0, 1] * p[1] + q[0, 2] * p[2]
+                out[f, v, 1] += q[1, 0] * p[0] + q[1, 1] * p[1] + q[1, 2] * p[2]
+                out[f, v, 2] += q[2, 0] * p[0] + q[2, 1] * p[1] + q[2, 2] * p[2]
+
+
+ONE = np.float32(1)
+
+
+@compile_kernel(fastmath={"contract", "reassoc", "arcp"}, error_model="numpy")
+def correct_vertices(heard: Array, shares: Array, coefficients: Array, table: Array, out: Array) -> None:
+    """out (F, V, 3) = sum_e a_e k_e, from table (F, M, E), heard and shares (V, L), coefficients (V, 3, E)."""
+    examples = coefficients.shape[2]
+    k = np.empty(examples, np.float32)
+    for f in range(len(out)):
+        for i in range(len(heard)):
+            for e in range(examples):
+                k[e] = ONE
+            for place in range(heard.shape[1]):
+                u, row = shares[i, place], table[f, heard[i, place]]
+                if u != 0:
+                    for e in range(examples):
+                        k[e] += u * row[e]
+            for e in range(examples):
+                b = ONE / k[e]
+                b *= b
+                k[e] = b * b
+            for c in range(3):
+                a, total = coefficients[i, c], np.float32(0)
+                for e in range(examples):
+                    total += a[e] * k[e]
+                out[f, i, c] = total

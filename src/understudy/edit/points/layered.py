@@ -1,0 +1,341 @@
+"""The lattice of a layered rig about a point of its skin, with derivatives.
+
+    y = L (u + d(u, o)),        u = L^-1 x,        L = world_from_joint joint_from_rest of the lattice's joint
+
+x is the point as shapes and joints have it, d the free-form deformation of `deform.lattice`, o = gain (c - rest) what
+the controls do to the lattice's points. With A the linear part of L and z(w) a point fixed to the joint at w,
+
+    dy = A (1 + dd/du) A^-1 (dx - dz(u)) + dz(u + d) + A (dd/do) do.
+
+`bent` is the NumPy form, and what `layered_kernels.bend` is tested against.
+
+Points of a layered rig, on its joints or its skin, with exact derivatives: columns c, components q, states s.
+
+    ds/dc = (ds/dq) (dq/dc)
+
+dq/dc are the rules (`layered_rules`). ds/dq is that of a skeleton whose joints have two bones each, one that is moved
+and holds the rest rotation, and one that turns by the Euler angles and scales. A vertex is the weighted sum of points
+on its joints, which shapes move there, and the lattice bends what comes of it (`cage`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.character import Channels
+from understudy.character.rig import LayeredRig
+from understudy.character.rig.layered import JointCarriers
+from understudy.character.skinning import lattice
+from understudy.checks import Array
+from understudy.edit.goals import Point
+from understudy.edit.points import layered_rules, skeletal
+from understudy.edit.points.layered_rules import Rules
+from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, Anchors, JointChain, JointFrames
+from understudy.maths import jit, quaternion
+
+REACH_MARGIN_CELLS = 1.0  # cells beyond what a control reaches at rest: less than that do other layers move a point
+
+
+class LatticeControls(NamedTuple):
+    """The N animated controls of a lattice; none where it does nothing."""
+
+    bone: int  # that of its joint, among the bones
+    joint_from_rest: Array  # (3, 4)
+    low: Array  # (3,) of the box, in the world at rest
+    cell: Array  # (3,) its cells' size
+    counts: Array  # (3,) int, its points
+    point: Array  # (N, 3) int, the point that each moves
+    axis: Array  # (N,) int
+    column: Array  # (N,) int
+    gain: Array  # (N,)
+    inside: Array  # (P,) bool, of the character's points those that it bends: vertices
+
+
+def animated_controls(rig: LayeredRig, columns: Mapping[int, int]) -> list[int]:
+    """The controls of a rig's lattice that an animation moves."""
+    known = rig.layers.lattice
+    return [] if known is None else [int(c) for c in np.unique(known.control) if int(c) in columns]
+
+
+def lattice_controls(rig: LayeredRig, number: Mapping[int, int], bone: int, inside: Array) -> LatticeControls:
+    """The lattice with its controls by column: `number` has those that are animated."""
+    known = rig.layers.lattice
+    if known is None or not inside.any():
+        none = np.zeros(0, np.int64)
+        empty = np.zeros((0, 3), np.int64), none, none, np.zeros(0)
+        return LatticeControls(-1, np.eye(4)[:3], np.zeros(3), np.ones(3), np.ones(3, np.int64), *empty, inside)
+    used = np.array([int(c) in number for c in known.control], bool)
+    origin, joint_from_rest = rig.at_rest(known.joint)
+    return LatticeControls(
+        bone,
+        joint_from_rest[:3].copy(),
+        origin + known.low,
+        lattice.cell_size(known.low, known.high, known.counts),
+        np.array(known.counts, np.int64),
+        np.stack(np.unravel_index(known.point[used], known.counts), axis=1).astype(np.int64),
+        known.axis[used].copy(),
+        np.array([number[int(c)] for c in known.control[used]], np.int64),
+        known.gain[used].copy(),
+        inside,
+    )
+
+
+def columns_reaching(cage: LatticeControls, rest: Array, columns: int) -> Array:
+    """(n,) bool: the columns whose lattice points can reach a vertex that is at `rest` (3,)."""
+    result = np.zeros(columns, bool)
+    t = (rest - cage.low) / cage.cell - cage.point
+    result[cage.column[((t > -REACH_MARGIN_CELLS) & (t < 3 + REACH_MARGIN_CELLS)).all(axis=1)]] = True
+    return result
+
+
+def bend_points(
+    cage: LatticeControls, rules: Rules, bones: JointChain, at: JointFrames, values: Array, x: Array, by_q: Array
+) -> tuple[Array, Array, Array]:
+    """Of points x (M, 3) with derivatives (M, 3, Q): y, its derivatives, and those by the lattice's columns (M, 3, n).
+
+    `at` and the columns' values (M, n) are of the M points.
+    """
+    linear, origin = at.linear[:, cage.bone], at.origin[:, cage.bone]
+    j = cage.joint_from_rest
+    a = linear @ j[:, :3]
+    inverse = np.linalg.inv(a)
+    u = np.einsum("mab,mb->ma", inverse, x - origin - linear @ j[:, 3])
+    weight, slope = _weights((u - cage.low) / cage.cell, cage)
+    offset = (np.clip(values, rules.low, rules.high) - rules.rest)[:, cage.column] * cage.gain  # (M, N)
+    unit = np.eye(3)[cage.axis]  # (N, 3)
+    d = np.einsum("mk,mk,ka->ma", offset, weight, unit)
+    grown = np.eye(3) + np.einsum("mk,ka,mkb->mab", offset, unit, slope)
+    still, moved = (
+        skeletal.accumulate_ancestors(bones, at, cage.bone, w @ j[:, :3].T + j[:, 3], by_q.shape[2]) for w in (u, u + d)
+    )
+    by_columns = np.zeros((len(x), 3, values.shape[1]))
+    free = (values >= rules.low) & (values <= rules.high)
+    for k, column in enumerate(cage.column):
+        by_columns[:, :, column] += (weight[:, k] * cage.gain[k] * free[:, column])[:, None] * a[:, :, cage.axis[k]]
+    position = x + np.einsum("mab,mb->ma", a, d)
+    return position, a @ grown @ inverse @ (by_q - still) + moved, by_columns
+
+
+def _weights(cells: Array, cage: LatticeControls) -> tuple[Array, Array]:
+    """(M, N) how much each control's point moves what is at `cells` (M, 3), and the derivatives (M, N, 3) by metres."""
+    t = cells[:, None] - cage.point
+    value = np.select([(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)], _spline(t), 0.0)
+    slope = np.select([(t >= 0) & (t < 1), (t >= 1) & (t < 2), (t >= 2) & (t < 3)], [t, 3 - 2 * t, t - 3], 0.0)
+    others = [value[..., 1] * value[..., 2], value[..., 0] * value[..., 2], value[..., 0] * value[..., 1]]
+    return value.prod(axis=2), slope * np.stack(others, axis=-1) / cage.cell
+
+
+def _spline(t: Array) -> list[Array]:
+    return [t * t / 2, (-2 * t * t + 6 * t - 3) / 2, (3 - t) ** 2 / 2]
+
+
+COMPONENT_ORDER = (
+    "tx",
+    "ty",
+    "tz",
+    "ry",
+    "rx",
+    "rz",
+    "sx",
+    "sy",
+    "sz",
+)  # of q: angles as the factors Ry Rx Rz have them
+COMPONENT_INDEX = {name: i for i, name in enumerate(COMPONENT_ORDER)}
+KERNELS = "understudy.edit.points.layered_kernels"
+
+
+class LayeredPoints:
+    """P points of a layered rig: states and ds/dc for values of the columns that move any of them.
+
+    q has nine numbers for each of U joints, then the weights of the shapes that move any of the points.
+    """
+
+    def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
+        skeleton, layers = rig.character.skeleton, rig.layers
+        skins = [None if point.vertex is None else rig.carriers(point.vertex) for point in points]
+        owners = [_owner(rig, point, skin) for point, skin in zip(points, skins)]
+        of_control = layered_rules.columns_of_controls(rig, channels)
+        bending = animated_controls(rig, of_control) if any(skin is not None for skin in skins) else []
+        ends = {*owners, *(int(joint) for skin in skins if skin is not None for joint in skin.joints)}
+        if bending and layers.lattice is not None:
+            ends.add(skeleton.index(layers.lattice.joint))
+        used = sorted({int(a) for joint in ends for a in skeleton.ancestors(joint)})
+        place = {joint: i for i, joint in enumerate(used)}
+        shapes = sorted({int(shape) for skin in skins if skin is not None for shape in skin.shapes})
+        parameters, where, gain = _needed_parameters(rig, place, shapes)
+        said = {int(c) for c in layered_rules.controls_of(rig, parameters)} | set(bending)
+        controls = sorted(c for c in said if c in of_control)
+        self.columns = np.array([of_control[c] for c in controls], np.int64)  # (n,)
+        start = np.concatenate([_rest_components(rig, used).reshape(-1), np.zeros(len(shapes))])
+        self.rules = layered_rules.rules_of(rig, controls, parameters, where, gain, start)
+        self.bones = _joint_chain(rig, used, place)
+        self.anchors = _anchors(rig, points, skins, owners, place, {s: 9 * len(used) + i for i, s in enumerate(shapes)})
+        self.rests = [None if skin is None else skin.rest for skin in skins]
+        number = {c: i for i, c in enumerate(controls) if c in bending}
+        bone = 2 * place[skeleton.index(layers.lattice.joint)] + 1 if number and layers.lattice is not None else -1
+        inside = np.array([skin is not None and bool(number) for skin in skins], bool)
+        self.cage: LatticeControls = lattice_controls(rig, number, bone, inside)
+
+    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool) -> tuple[Array, Array, Array]:
+        """As `States.evaluate`."""
+        kernels = jit.kernels(KERNELS)
+        if kernels is None:
+            position, orientation, jacobian = self.evaluate_slowly(values, sample, point)
+            return position, orientation, jacobian if slopes else jacobian[:0]
+        count = len(sample)
+        position, orientation = np.empty((count, 3)), np.empty((count, 3, 3))
+        jacobian = np.zeros((count if slopes else 0, 6, len(self.columns)))
+        own = np.ascontiguousarray(values, np.float64)
+        kernels.evaluate(
+            self.rules,
+            self.cage,
+            self.bones,
+            self.anchors,
+            own,
+            *skeletal.group_by_sample(sample, len(values)),
+            point,
+            position,
+            orientation,
+            jacobian,
+        )
+        return position, orientation, jacobian
+
+    def evaluate_slowly(self, values: Array, sample: Array, point: Array) -> tuple[Array, Array, Array]:
+        """`layered_kernels.evaluate` in NumPy, with slopes always."""
+        q, dq = layered_rules.evaluate_rules(self.rules, values)
+        position, orientation, by_q = skeletal.skeletal_states(self.bones, self.anchors, q, sample, point)
+        jacobian = np.zeros((len(sample), 6, len(self.columns)))
+        own = np.flatnonzero(self.cage.inside[point])
+        if len(own):
+            at = JointFrames(*(array[sample[own]] for array in skeletal.joint_frames(self.bones, q)))
+            position[own], by_q[own, :3], jacobian[own, :3] = bend_points(
+                self.cage, self.rules, self.bones, at, values[sample[own]], position[own], by_q[own, :3]
+            )
+        jacobian += by_q[:, :, self.rules.place] @ dq[sample]
+        return position, orientation, jacobian
+
+    @cached_property
+    def influence_mask(self) -> Array:
+        """(P, 2, n) bool: which column moves which point, its position and its orientation."""
+        said, q_of, anchors = layered_rules.rule_dependencies(self.rules), self.rules.place, self.anchors
+        joints = 9 * len(self.bones.parents) // 2
+        bone, kind = np.where(q_of < joints, q_of // 9, -1), q_of % 9 // 3  # 0 moves, 1 turns, 2 scales
+        result = np.zeros((len(anchors.main), 2, len(self.columns)), bool)
+        for p, rest in enumerate(self.rests):
+            for carrier in range(anchors.first[p], anchors.first[p + 1]):
+                j = joint = int(anchors.joint[carrier])
+                span = slice(anchors.first_shape[carrier], anchors.first_shape[carrier + 1])
+                result[p, 0] |= said[np.isin(q_of, anchors.shape_column[span])].any(axis=0)
+                at_origin = rest is None and not anchors.local[carrier].any()
+                while j >= 0:
+                    moving = (bone == j // 2) & ((kind == 0) | (not at_origin) | (j != joint))
+                    result[p, 0] |= said[moving].any(axis=0)
+                    j = int(self.bones.parents[j - 1])
+            reached = columns_reaching(self.cage, rest, len(self.columns)) if rest is not None else np.zeros(0, bool)
+            if reached.any():
+                result[p, 0] |= reached | said[np.isin(bone, self._movers_of(self.cage.bone))].any(axis=0)
+            turning = np.isin(bone, self._movers_of(int(anchors.main[p]))) & (kind == 1)
+            result[p, 1] |= said[turning].any(axis=0)
+        return result
+
+    def _movers_of(self, j: int) -> list[int]:
+        """The numbers of the joints of bone j and of all above it."""
+        found = []
+        while j >= 0:
+            found.append(j // 2)
+            j = int(self.bones.parents[j - 1])
+        return found
+
+
+def _owner(rig: LayeredRig, point: Point, skin: JointCarriers | None) -> int:
+    """The joint whose orientation a point has."""
+    if skin is None:
+        return int(rig.character.skeleton.index(point.joint))
+    return int(skin.joints[np.argmax(skin.weights)])
+
+
+def _needed_parameters(rig: LayeredRig, place: dict[int, int], shapes: Sequence[int]) -> tuple[Array, Array, Array]:
+    """The parameters (P,) that joints and shapes depend on, where each goes in q, and with which gain."""
+    layers, skeleton = rig.layers, rig.character.skeleton
+    found = []
+    for p, (name, component) in enumerate(layers.components):
+        joint = skeleton.index(name)
+        if joint in place:
+            scale = skeleton.scales[joint, "xyz".index(component[1])] if component[0] == "s" else 1.0
+            found.append((p, 9 * place[joint] + COMPONENT_INDEX[component], scale))
+    first = len(layers.components)
+    found += [(first + shape, 9 * len(place) + i, 1.0) for i, shape in enumerate(shapes)]
+    parameters, where = (np.array([each[i] for each in found], np.int64) for i in (0, 1))
+    return parameters, where, np.array([each[2] for each in found], float)
+
+
+def _rest_components(rig: LayeredRig, used: list[int]) -> Array:
+    """(U, 9) q of the joints where no parameter says otherwise."""
+    skeleton = rig.character.skeleton
+    return np.concatenate([skeleton.translations[used], np.zeros((len(used), 3)), skeleton.scales[used]], axis=1)
+
+
+def _joint_chain(rig: LayeredRig, used: list[int], place: dict[int, int]) -> JointChain:
+    skeleton, count = rig.character.skeleton, len(used)
+    parents = [2 * place[int(skeleton.parents[j])] + 1 if skeleton.parents[j] >= 0 else -1 for j in used]
+    turning, first = np.tile([False, True], count), 9 * np.arange(count).repeat(2)
+    still = quaternion.identity((2 * count,))
+    still[~turning] = quaternion.normalise(skeleton.rotations[used])
+    return JointChain(
+        np.stack([parents, 2 * np.arange(count)], axis=1).reshape(-1).astype(np.int64),
+        np.zeros((2 * count, 3)),
+        still,
+        np.ones((2 * count, 3)),
+        np.where(turning, -1, first).astype(np.int64),
+        np.where(turning, first + 3, -1).astype(np.int64),
+        np.where(turning, EULER_ROTATION, NO_ROTATION).astype(np.int64),
+        np.tile([1, 0, 2], (2 * count, 1)).astype(np.int64),
+        np.where(turning, first + 6, -1).astype(np.int64),
+    )
+
+
+def _anchors(
+    rig: LayeredRig,
+    points: Sequence[Point],
+    skins: Sequence[JointCarriers | None],
+    owners: Sequence[int],
+    place: dict[int, int],
+    column: dict[int, int],
+) -> Anchors:
+    """Points on joints and vertices; `column` says where in q the weight of each shape is."""
+    names = rig.character.skeleton.names
+    joint: list[int] = []
+    weight: list[float] = []
+    local: list[Array] = []
+    deltas: list[list[tuple[int, Array]]] = []  # of each carrier, its shapes
+    first = [0]
+    for point, skin, owner in zip(points, skins, owners):
+        if skin is None:
+            joint.append(owner)
+            weight.append(1.0)
+            local.append(np.array(point.offset, float))
+            deltas.append([])
+        else:
+            for j, share in zip(skin.joints.tolist(), skin.weights.tolist()):
+                _, joint_from_rest = rig.at_rest(names[j])
+                joint.append(j)
+                weight.append(share)
+                local.append(joint_from_rest[:3, :3] @ skin.rest + joint_from_rest[:3, 3])
+                moved = skin.deltas.astype(float) @ joint_from_rest[:3, :3].T
+                deltas.append([(column[int(s)], delta) for s, delta in zip(skin.shapes, moved)])
+        first.append(len(joint))
+    flat = [entry for each in deltas for entry in each]
+    return Anchors(
+        np.array([2 * place[owner] + 1 for owner in owners], np.int64),
+        np.array(first, np.int64),
+        np.array([2 * place[j] + 1 for j in joint], np.int64),
+        np.array(weight),
+        np.array(local).reshape(-1, 3),
+        np.concatenate([[0], np.cumsum([len(each) for each in deltas])]).astype(np.int64),
+        np.array([at for at, _ in flat], np.int64),
+        np.array([delta for _, delta in flat]).reshape(-1, 3),
+    )

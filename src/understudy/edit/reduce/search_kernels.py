@@ -1,0 +1,403 @@
+"""What errors of columns do in the world, to first order: joints move and turn with the columns above them.
+
+A column c that turns joint j by the axis A_c (radians for one of its units, in the world) or moves it along D_c, and
+that is off by e, puts every joint i below j off by
+
+    position  e (D_c + A_c x (x_i - x_j))        turn  e A_c
+
+Errors of all columns add up; the sums for all joints are kept, and a change of a few columns in a stretch of time is
+judged by what it makes of them. Columns that move no joint (shape weights) have a band of their own instead.
+
+Keys of one group of columns that share their times: put in where a fit fails, taken out where it does without.
+
+A group has n columns and K keys: `keys` (K,) samples, `state` (n, K, 5) and `broken` (n, K) as in `fit_kernels`. The
+arrays have room for more keys than there are; functions return the new count.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.edit.reduce import fit_kernels as fit
+from understudy.maths.jit import compile_kernel
+
+
+class WorldState(NamedTuple):
+    """C columns and J joints at M samples."""
+
+    joint: Array  # (C,) int, the joint a column moves, or -1
+    axis: Array  # (C, M, 3) radians in the world for one unit of the column
+    along: Array  # (C, M, 3) metres in the world for one unit
+    place: Array  # (M, J, 3) metres, joints of the source
+    first: Array  # (J + 1,) int, where the joints below each begin in `below`
+    below: Array  # (B,) int, each joint itself first
+    offset: Array  # (M, J, 3) metres, the error of each joint now
+    turn: Array  # (M, J, 3) radians
+    reach: Array  # (M, J) 1 / tolerance on positions
+    reach_turn: Array  # (J,) 1 / tolerance on orientations
+    error: Array  # (C, M) of the columns now
+    band: Array  # (C, M) 1 / tolerance on columns that move no joint, 0 for the others
+
+
+@compile_kernel()
+def _change(world: WorldState, columns: Array, m: int, delta: Array, w: int, moved: Array, d: Array) -> None:
+    """Into d (J, 6) the change of offsets and turns at sample m by delta (n, W)[:, w]; tells the joints moved (J,)."""
+    n = len(columns)
+    i = 0
+    while i < n:
+        joint = world.joint[columns[i]]
+        if joint < 0:
+            i += 1
+            continue
+        ax, ay, az, tx, ty, tz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        while i < n and world.joint[columns[i]] == joint:
+            c, e = columns[i], delta[i, w]
+            ax += e * world.axis[c, m, 0]
+            ay += e * world.axis[c, m, 1]
+            az += e * world.axis[c, m, 2]
+            tx += e * world.along[c, m, 0]
+            ty += e * world.along[c, m, 1]
+            tz += e * world.along[c, m, 2]
+            i += 1
+        x0, y0, z0 = world.place[m, joint, 0], world.place[m, joint, 1], world.place[m, joint, 2]
+        for b in range(world.first[joint], world.first[joint + 1]):
+            j = world.below[b]
+            x, y, z = world.place[m, j, 0] - x0, world.place[m, j, 1] - y0, world.place[m, j, 2] - z0
+            if not moved[j]:
+                moved[j] = True
+                d[j, :] = 0.0
+            d[j, 0] += tx + ay * z - az * y
+            d[j, 1] += ty + az * x - ax * z
+            d[j, 2] += tz + ax * y - ay * x
+            d[j, 3] += ax
+            d[j, 4] += ay
+            d[j, 5] += az
+
+
+@compile_kernel()
+def worst_error(world: WorldState, columns: Array, start: int, delta: Array, limit: float) -> float:
+    """The largest error, in tolerances, of anything that delta (n, W) from sample `start` on would move.
+
+    Errors that shrink do not count. Stops early with what it has once that is above `limit`.
+    """
+    n, width = delta.shape
+    d, moved = np.empty((world.place.shape[1], 6)), np.zeros(world.place.shape[1], np.bool_)
+    most = 0.0
+    for w in range(width):
+        m = start + w
+        for i in range(n):
+            c = columns[i]
+            if world.band[c, m] > 0:
+                old, new = abs(world.error[c, m]), abs(world.error[c, m] + delta[i, w])
+                if new > old:
+                    most = max(most, new * world.band[c, m])
+        moved[:] = False
+        _change(world, columns, m, delta, w, moved, d)
+        for j in range(len(moved)):
+            if not moved[j]:
+                continue
+            old = new = old_turn = new_turn = 0.0
+            for a in range(3):
+                old += world.offset[m, j, a] ** 2
+                new += (world.offset[m, j, a] + d[j, a]) ** 2
+                old_turn += world.turn[m, j, a] ** 2
+                new_turn += (world.turn[m, j, a] + d[j, 3 + a]) ** 2
+            if new > old:
+                most = max(most, np.sqrt(new) * world.reach[m, j])
+            if new_turn > old_turn:
+                most = max(most, np.sqrt(new_turn) * world.reach_turn[j])
+        if most > limit:
+            return most
+    return most
+
+
+@compile_kernel()
+def apply_change(world: WorldState, columns: Array, start: int, delta: Array) -> None:
+    """Add the change to the errors kept."""
+    n, width = delta.shape
+    d, moved = np.empty((world.place.shape[1], 6)), np.zeros(world.place.shape[1], np.bool_)
+    for w in range(width):
+        m = start + w
+        moved[:] = False
+        _change(world, columns, m, delta, w, moved, d)
+        for j in range(len(moved)):
+            if moved[j]:
+                for a in range(3):
+                    world.offset[m, j, a] += d[j, a]
+                    world.turn[m, j, a] += d[j, 3 + a]
+        for i in range(n):
+            world.error[columns[i], m] += delta[i, w]
+
+
+@compile_kernel(inline="always")
+def _shift(world: WorldState, c: int, joint: int, m: int, j: int) -> tuple[float, float, float]:
+    """How one unit of column c, which turns and shifts `joint`, moves joint j below it: along + axis x arm."""
+    ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
+    x = world.place[m, j, 0] - world.place[m, joint, 0]
+    y = world.place[m, j, 1] - world.place[m, joint, 1]
+    z = world.place[m, j, 2] - world.place[m, joint, 2]
+    return (
+        world.along[c, m, 0] + ay * z - az * y,
+        world.along[c, m, 1] + az * x - ax * z,
+        world.along[c, m, 2] + ax * y - ay * x,
+    )
+
+
+@compile_kernel()
+def write_levers(world: WorldState, out: Array) -> None:
+    """out (C, M): the error in tolerances that one unit of each column makes at the joint that suffers most."""
+    for c in range(len(world.joint)):
+        joint = world.joint[c]
+        for m in range(world.place.shape[0]):
+            if joint < 0:
+                out[c, m] = world.band[c, m]
+                continue
+            ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
+            turn = np.sqrt(ax * ax + ay * ay + az * az)
+            most = 0.0
+            for b in range(world.first[joint], world.first[joint + 1]):
+                j = world.below[b]
+                px, py, pz = _shift(world, c, joint, m, j)
+                most = max(most, np.sqrt(px * px + py * py + pz * pz) * world.reach[m, j], turn * world.reach_turn[j])
+            out[c, m] = most
+
+
+@compile_kernel()
+def aim_column(world: WorldState, c: int, bound: Array, target: Array, weight: Array) -> None:
+    """What column c should be off by, target (M,), to make up for the errors of the others, and how much it matters.
+
+    At each sample the sum over the joints below of w |E + (t - e) g|^2 in tolerances, with E their errors, g what one
+    unit of the column does to them and e its error now, is least at t = e - (sum w g.E) / (sum w g.g). Joints that are
+    far off weigh more, so that the largest errors shrink first. bound (M,), in tolerances for one unit, pulls back to
+    no error: a column of a quaternion that turns next to nothing just now would else go any way for it.
+    """
+    joint = world.joint[c]
+    for m in range(world.place.shape[0]):
+        if joint < 0:
+            target[m], weight[m] = 0.0, world.band[c, m]
+            continue
+        ax, ay, az = world.axis[c, m, 0], world.axis[c, m, 1], world.axis[c, m, 2]
+        whole = 1e-12 + world.band[c, m] ** 2  # a column that is kept for itself, as at its peaks, stays there
+        part = world.band[c, m] ** 2 * world.error[c, m]
+        heaviest = 0.0
+        for b in range(world.first[joint], world.first[joint + 1]):
+            j = world.below[b]
+            px, py, pz = _shift(world, c, joint, m, j)
+            ex, ey, ez = world.offset[m, j, 0], world.offset[m, j, 1], world.offset[m, j, 2]
+            tx, ty, tz = world.turn[m, j, 0], world.turn[m, j, 1], world.turn[m, j, 2]
+            near, turning = world.reach[m, j] ** 2, world.reach_turn[j] ** 2
+            off = max((ex * ex + ey * ey + ez * ez) * near, (tx * tx + ty * ty + tz * tz) * turning)
+            w = (0.05 + off) ** 2
+            heaviest = max(heaviest, w)
+            whole += w * ((px * px + py * py + pz * pz) * near + (ax * ax + ay * ay + az * az) * turning)
+            part += w * ((px * ex + py * ey + pz * ez) * near + (ax * tx + ay * ty + az * tz) * turning)
+        pull = heaviest * bound[m] ** 2
+        target[m] = world.error[c, m] - (part + pull * world.error[c, m]) / (whole + pull)
+        weight[m] = np.sqrt(whole + pull)
+
+
+REFIT_KEYS_EACH_SIDE = 2  # keys on either side of a change that are fitted again
+
+_fit_chain, _sample_chain = fit.fit_chain, fit.sample_chain
+_worst = worst_error
+
+
+@compile_kernel()
+def _mark_free_slots(
+    count: int, state_free: bool, lengths: bool, broken: Array, first_end: bool, last_end: bool, free: Array
+) -> None:
+    """Which slots of a chain may move: all inside; at its two ends the lengths, and what does not show outside.
+
+    Without `lengths` no length does.
+    """
+    free[:] = True
+    free[:, fit.LENGTH_IN_SLOT] = free[:, fit.LENGTH_OUT_SLOT] = lengths
+    for i, is_end in ((0, first_end), (count - 1, last_end)):
+        slope = 3 if i == 0 else 1
+        free[i, 0] = free[i, 1] = free[i, 3] = is_end and state_free
+        free[i, slope] = (is_end and state_free) or broken[i]
+
+
+@compile_kernel()
+def insert_key_on_curve(keys: Array, state: Array, broken: Array, count: int, sample: int) -> int:
+    """A key at a sample that has none, on the curve as it is; returns its number."""
+    k = 0
+    while k < count and keys[k] < sample:
+        k += 1
+    for i in range(count, k, -1):
+        keys[i] = keys[i - 1]
+        state[:, i] = state[:, i - 1]
+        broken[:, i] = broken[:, i - 1]
+    left, right = sample - keys[k - 1], keys[k + 1] - sample
+    keys[k] = sample
+    for c in range(state.shape[0]):
+        span = float(left + right)
+        before, after = state[c, k - 1], state[c, k + 1]
+        value = fit.sample_segment(span, before, after, float(left))
+        step = min(0.5, 0.25 * min(left, right))
+        rise = fit.sample_segment(span, before, after, left + step) - fit.sample_segment(
+            span, before, after, left - step
+        )
+        state[c, k, 0] = value
+        state[c, k, 1] = state[c, k, 3] = rise / (2 * step)
+        state[c, k, 2], state[c, k, 4] = left / 3.0, right / 3.0
+        broken[c, k] = False
+        state[c, k - 1, 4] = min(state[c, k - 1, 4], left * 0.5)
+        state[c, k + 1, 2] = min(state[c, k + 1, 2], right * 0.5)
+    return k
+
+
+@compile_kernel()
+def fill_keys(
+    keys: Array,
+    state: Array,
+    broken: Array,
+    count: int,
+    target: Array,
+    weight: Array,
+    limit: float,
+    state_free: bool,
+    lengths: bool,
+) -> int:
+    """Add keys until every column of target (n, M) is met within limit / weight (n, M) at every sample.
+
+    Each round fits all keys and puts one in at the worst sample of each segment that fails. A segment of one frame that
+    fails has a corner at its ends: they are broken.
+    """
+    n, samples = target.shape
+    values = np.empty(samples)
+    worst_at, worst_of = np.empty(samples, np.int64), np.empty(samples)
+    for _ in range(64):
+        worst_of[: count - 1] = 0.0
+        free = np.empty((count, 5), np.bool_)
+        for c in range(n):
+            _mark_free_slots(count, state_free, lengths, broken[c], True, True, free)
+            _fit_chain(
+                keys, state[c], broken[c], 0, count - 1, target[c], weight[c], free, 60 if count < 6 else 12, np.inf
+            )
+            _sample_chain(keys, state[c], 0, count - 1, values)
+            for k in range(count - 1):
+                for m in range(keys[k], keys[k + 1] + 1):
+                    off = abs(values[m] - target[c, m]) * weight[c, m]
+                    if off > worst_of[k]:
+                        worst_of[k], worst_at[k] = off, m
+        failed = False
+        old = count
+        for k in range(old - 2, -1, -1):
+            if worst_of[k] <= limit:
+                continue
+            span = keys[k + 1] - keys[k]
+            if span <= 2:
+                for c in range(n):
+                    failed |= not (broken[c, k] and broken[c, k + 1])
+                    broken[c, k] = broken[c, k + 1] = True
+                continue
+            sample = (worst_at[k] + 1) // 2 * 2
+            margin = max(2, span // 8 // 2 * 2)
+            sample = min(max(sample, keys[k] + margin), keys[k + 1] - margin)
+            insert_key_on_curve(keys, state, broken, count, sample)
+            count += 1
+            failed = True
+        if not failed:
+            break
+    return count
+
+
+@compile_kernel()
+def attempt_change(
+    keys: Array,
+    state: Array,
+    broken: Array,
+    count: int,
+    k: int,
+    sample: int,
+    merged: int,
+    columns: Array,
+    target: Array,
+    weight: Array,
+    world: WorldState,
+    limit: float,
+    state_free: bool,
+    lengths: bool,
+    local_keys: Array,
+    local: Array,
+    local_broken: Array,
+    delta: Array,
+) -> tuple[float, int, int, int]:
+    """Take key k out (sample < 0) or move it, and move the next to `merged` (unless < 0); fit the neighbourhood again.
+
+    Returns the worst error that this makes, in tolerances, the first key of the neighbourhood, its width in samples and
+    the keys that it has then; `local_keys`, `local` (n, ., 5) and `delta` (n, W) hold the fit.
+    """
+    a, b = max(k - REFIT_KEYS_EACH_SIDE, 0), min(k + REFIT_KEYS_EACH_SIDE + (1 if merged >= 0 else 0), count - 1)
+    i = 0
+    for key in range(a, b + 1):
+        if key == k and sample < 0:
+            continue
+        local_keys[i] = sample if key == k else merged if key == k + 1 and merged >= 0 else keys[key]
+        local[:, i] = state[:, key]
+        local_broken[:, i] = broken[:, key]
+        i += 1
+    inside = i
+    start, width = keys[a], keys[b] - keys[a] + 1
+    free = np.empty((inside, 5), np.bool_)
+    values, before = np.empty(width), np.empty(width)
+    heavier = np.empty(weight.shape[1])
+    most_of = np.empty(len(columns))
+    hopeless = 1.7 * limit
+    for c in range(len(columns)):
+        for i in range(1, inside - 1):
+            if not local_broken[c, i]:
+                local[c, i, 1] = local[c, i, 3] = 0.5 * (local[c, i, 1] + local[c, i, 3])
+        for i in range(inside - 1):
+            span = float(local_keys[i + 1] - local_keys[i])
+            if i == k - 1 - a or (i == k - a and (sample >= 0 or merged >= 0)):
+                local[c, i, 4] = local[c, i + 1, 2] = span / 3.0
+            local[c, i, 4] = min(
+                max(local[c, i, 4], fit.MIN_TIME_HANDLE_RATIO * span), fit.max_handle_ratio(span) * span
+            )
+            local[c, i + 1, 2] = min(
+                max(local[c, i + 1, 2], fit.MIN_TIME_HANDLE_RATIO * span), fit.max_handle_ratio(span) * span
+            )
+        _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
+        enough = 4.0 * hopeless * hopeless * width
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], weight[c], free, 6, enough)
+        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        most_of[c] = _residual(values, start, target[c], weight[c])
+        if most_of[c] > hopeless:
+            return most_of[c], a, width, inside
+        _sample_chain(keys, state[c], a, b, before)
+        delta[c, :width] = values - before
+    most = _worst(world, columns, start, delta[:, :width], limit)
+    if most <= limit or most > hopeless:
+        return most, a, width, inside
+    for c in range(len(columns)):
+        if most_of[c] < 0.3 * limit:
+            continue
+        _mark_free_slots(inside, state_free, lengths, local_broken[c], a == 0, b == count - 1, free)
+        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        _reweight(values, start, target[c], weight[c], most_of[c], heavier)
+        _fit_chain(local_keys, local[c], local_broken[c], 0, inside - 1, target[c], heavier, free, 3, np.inf)
+        _sample_chain(local_keys, local[c], 0, inside - 1, values)
+        _sample_chain(keys, state[c], a, b, before)
+        delta[c, :width] = values - before
+    return _worst(world, columns, start, delta[:, :width], limit), a, width, inside
+
+
+@compile_kernel()
+def _residual(values: Array, start: int, target: Array, weight: Array) -> float:
+    most = 0.0
+    for w in range(len(values)):
+        most = max(most, abs(values[w] - target[start + w]) * weight[start + w])
+    return most
+
+
+@compile_kernel()
+def _reweight(values: Array, start: int, target: Array, weight: Array, most: float, out: Array) -> None:
+    """Lawson's step from least squares towards the least maximum: weigh samples by how far they are off."""
+    for w in range(len(values)):
+        m = start + w
+        out[m] = weight[m] * np.sqrt(0.25 + abs(values[w] - target[m]) * weight[m] / most)

@@ -1,0 +1,176 @@
+"""Bones: which joints the columns of an animation move, and where those joints are.
+
+With a rig the joints are its skeleton's and errors are measured in the world. Without one, every target of the
+animation is a joint of its own that hangs on nothing: errors are then those of its own place and orientation.
+
+Measure: how far an animation is from its source, in the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Channels, Skeleton, kinematics
+from understudy.character.rig.direct import DirectRig
+from understudy.character.rig.layered import LayeredRig
+from understudy.character.rig.rig import PosedRig
+from understudy.checks import Array
+from understudy.edit.reduce.search_kernels import WorldState
+from understudy.edit.reduce.source import SampledAnimation
+from understudy.errors import InvalidInput
+from understudy.maths import euler, quaternion
+
+TRANSLATION_KINDS = ("translation", "marker")
+ROTATION_KINDS = ("rotation", "euler")
+
+
+@dataclass(frozen=True, eq=False)
+class JointColumns:
+    """J joints and the animation channels that move them."""
+
+    channels: Channels
+    parents: Array  # (J,)
+    rest: tuple[Array, Array, Array]  # translations (J, 3), rotations (J, 4), scales (J, 3)
+    joints: dict[tuple[str, str], int]  # (target, kind) of a channel -> joint
+
+    @classmethod
+    def from_channels(cls, channels: Channels, skeleton: Skeleton | None) -> JointColumns:
+        """The bones of a skeleton, or of the animation alone."""
+        kinds = (*TRANSLATION_KINDS, *ROTATION_KINDS, "scale")
+        if skeleton is not None:
+            place = {name: j for j, name in enumerate(skeleton.names)}
+            joints = {
+                (c.target, c.kind): place[c.target]
+                for c in channels
+                if c.kind in kinds and c.kind != "marker" and c.target in place
+            }
+            rest = (skeleton.translations, skeleton.rotations, skeleton.scales)
+            return cls(channels, np.asarray(skeleton.parents, np.int64), rest, joints)
+        names = list(dict.fromkeys((c.target, c.kind == "marker") for c in channels if c.kind in kinds))
+        joints = {(c.target, c.kind): names.index((c.target, c.kind == "marker")) for c in channels if c.kind in kinds}
+        count = len(names)
+        rest = (np.zeros((count, 3)), np.tile([0.0, 0, 0, 1], (count, 1)), np.ones((count, 3)))
+        return cls(channels, np.full(count, -1), rest, joints)
+
+    def local_components(self, values: Array) -> tuple[Array, Array, Array]:
+        """Local translations (M, J, 3), unit rotations (M, J, 4) and scales (M, J, 3) of values (M, C)."""
+        t, q, s = (np.tile(part, (len(values), 1, 1)) for part in self.rest)
+        for i, channel in enumerate(self.channels):
+            joint = self.joints.get((channel.target, channel.kind))
+            if joint is None:
+                continue
+            own = values[:, int(self.channels.offsets[i]) : int(self.channels.offsets[i + 1])]
+            if channel.kind == "euler":
+                q[:, joint] = euler.from_euler(own, "".join(channel.columns))
+            elif channel.kind == "rotation":
+                q[:, joint] = quaternion.normalise(own)
+            elif channel.kind == "scale":
+                s[:, joint] = own
+            else:
+                t[:, joint] = own
+        return t, q, s
+
+    def world_frames(self, values: Array) -> tuple[Array, Array]:
+        """Positions (M, J, 3) in the world and orientations (M, J, 3, 3), which leave scale out."""
+        t, q, s = self.local_components(values)
+        world = kinematics.world_transforms(self.parents, t, q, s)[..., :3, 3]
+        turns = kinematics.world_transforms(self.parents, np.zeros((len(self.parents), 3)), q)[..., :3, :3]
+        return world, turns
+
+    def world(self, values: Array, reach: Array, reach_turn: Array, band: Array) -> WorldState:
+        """The first-order model about values (M, C), without errors; `band` (C, M) of columns that move no joint."""
+        t, q, s = self.local_components(values)
+        transforms = kinematics.world_transforms(self.parents, t, q, s)
+        turns = kinematics.world_transforms(self.parents, np.zeros((len(self.parents), 3)), q)[..., :3, :3]
+        samples, width = values.shape
+        joint = np.full(width, -1)
+        axis, along = np.zeros((2, width, samples, 3))
+        for i, channel in enumerate(self.channels):
+            j = self.joints.get((channel.target, channel.kind))
+            if j is None or channel.kind == "scale":
+                continue
+            a, b = int(self.channels.offsets[i]), int(self.channels.offsets[i + 1])
+            joint[a:b] = j
+            p = int(self.parents[j])
+            if channel.kind in TRANSLATION_KINDS:
+                linear = transforms[:, p, :3, :3] if p >= 0 else np.broadcast_to(np.eye(3), (samples, 3, 3))
+                along[a:b] = linear.transpose(2, 0, 1)
+            else:
+                turn = turns[:, p] if p >= 0 else np.broadcast_to(np.eye(3), (samples, 3, 3))
+                local = _axes(channel.kind, values[:, a:b], "".join(channel.columns))
+                axis[a:b] = (turn @ local).transpose(2, 0, 1)
+        above = kinematics.ancestors(self.parents) if len(self.parents) else np.zeros((0, 0), bool)
+        below = [
+            np.concatenate([[j], np.setdiff1d(np.flatnonzero(above[:, j]), [j])]) for j in range(len(self.parents))
+        ]
+        return WorldState(
+            joint,
+            axis,
+            along,
+            np.ascontiguousarray(transforms[..., :3, 3]),
+            np.concatenate([[0], np.cumsum([len(b) for b in below])]).astype(np.int64),
+            np.concatenate([np.zeros(0, np.int64), *below]).astype(np.int64),
+            np.zeros((*transforms.shape[:2], 3)),
+            np.zeros((*transforms.shape[:2], 3)),
+            reach,
+            reach_turn,
+            np.zeros((width, samples)),
+            band,
+        )
+
+
+def _axes(kind: str, own: Array, order: str) -> Array:
+    """(M, 3, n) the small turn in the parent's frame for one unit of each column."""
+    if kind == "euler":
+        return kinematics.euler_axes(own, order)
+    length = np.linalg.norm(own, axis=1)[:, None, None]
+    inverse = quaternion.conjugate(quaternion.normalise(own))
+    small = quaternion.multiply(np.eye(4), inverse[:, None])  # (M, 4, 4): unit column k times the inverse
+    return 2 * np.swapaxes(small[..., :3], 1, 2) / length
+
+
+def turn_between(turns: Array, others: Array) -> Array:
+    """(..., 3) the rotation vector of others turns^T, both (..., 3, 3)."""
+    return quaternion.to_rotation_vector(quaternion.from_matrix(others @ np.swapaxes(turns, -1, -2)))
+
+
+class WorldError:
+    """Places and orientations of the source's joints, and the errors of other values of the same columns."""
+
+    def __init__(self, given: SampledAnimation, rig: PosedRig | None) -> None:
+        self.given, self.rig = given, rig
+        direct = isinstance(rig, DirectRig)
+        if rig is not None and not rig.is_moved_by(given.animation):
+            raise InvalidInput(
+                f"animation {given.animation.name!r} moves nothing of character {rig.character.name!r}: reduce it "
+                "without a rig, or with the character that it belongs to"
+            )
+        self.bones = JointColumns.from_channels(
+            given.channels, rig.character.skeleton if rig is not None and direct else None
+        )
+        self.places, self.turns = self.bones.world_frames(given.values)
+
+    def errors(self, values: Array) -> tuple[Array, Array]:
+        """Offsets (M, J, 3) in metres and turns (M, J, 3) in radians of values (M, C)."""
+        places, turns = self.bones.world_frames(values)
+        return places - self.places, turn_between(self.turns, turns)
+
+    def bands(self, tolerance: float, weight: float) -> Array:
+        """(C,) 1 / tolerance of the columns that move no joint of `bones`, 0 for the others.
+
+        Scales count by the size of what they scale (a metre); controls of a layered rig by their range.
+        """
+        channels: Channels = self.given.channels
+        band = np.zeros(channels.width)
+        for i, channel in enumerate(channels):
+            own = slice(int(channels.offsets[i]), int(channels.offsets[i + 1]))
+            if channel.kind == "scale":
+                band[own] = 1 / tolerance
+            elif (channel.target, channel.kind) not in self.bones.joints:
+                band[own] = 1 / weight
+                if isinstance(self.rig, LayeredRig) and channel.target in self.rig.controls:
+                    c = self.rig.controls.index(channel.target)
+                    band[own] /= max(float(self.rig.controls.high[c] - self.rig.controls.low[c]), 1e-9)
+        return band

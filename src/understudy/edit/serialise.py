@@ -1,0 +1,245 @@
+"""Curves and edits as plain data: dictionaries, lists, numbers and words, which go through JSON and come back the same.
+
+Floats keep every bit (JSON's shortest text of a double reads back as that double). Goals are told by name, and say only
+what differs from their defaults, so that endless limits need no word.
+
+    {"is": "Move", "point": {"is": "Point", "joint": "hand.R"}, "time": 1.5, "by": [0.1, 0.0, 0.0]}
+
+Other versions of an animation as plain data: each says only which curves differ from its neighbour.
+
+Versions are those before and after in a history, and the outcome of a gesture that goes on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Channel, Curve, Curves
+from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
+from understudy.edit.outcome import EditResult, Obstacle
+from understudy.edit.selection import with_curves
+from understudy.errors import InvalidInput, join_names
+
+
+def curve_data(curve: Curve) -> dict[str, Any]:
+    """One curve."""
+    return {
+        "target": curve.channel.target,
+        "kind": curve.channel.kind,
+        "columns": list(curve.channel.columns),
+        "times": curve.times.tolist(),
+        "values": curve.values.tolist(),
+        "segments": curve.segments.tolist(),
+        "before": curve.before.tolist(),
+        "after": curve.after.tolist(),
+        "extrapolation": list(curve.extrapolation),
+    }
+
+
+def curve_from_data(data: Any) -> Curve:
+    """The curve of `curve_data`, checked."""
+    channel = Channel(_text(data, "target"), _text(data, "kind"), tuple(_entry(data, "columns")))
+    arrays = [_entry(data, name) for name in ("times", "values", "segments", "before", "after")]
+    beyond = tuple(_entry(data, "extrapolation"))
+    if len(beyond) != 2:
+        raise InvalidInput(f"extrapolation of {channel.target!r} should be two words, but is {beyond}")
+    times, values = (np.array(a, np.float64) for a in arrays[:2])
+    segments = np.array(arrays[2], np.uint8)
+    before, after = (np.array(a, np.float64).reshape(*values.shape, 2) for a in arrays[3:])
+    return Curve(channel, times, values, segments, before, after, (str(beyond[0]), str(beyond[1])))
+
+
+def curves_data(curves: Curves) -> dict[str, Any]:
+    """A whole animation."""
+    return {**clip_metadata(curves), "curves": [curve_data(curve) for curve in curves.curves]}
+
+
+def clip_metadata(curves: Curves) -> dict[str, Any]:
+    """What an animation says besides its curves."""
+    return {
+        "name": curves.name,
+        "labels": list(curves.labels),
+        "rate": float(curves.rate),
+        "about": curves.about,
+        "moments": {name: float(time) for name, time in curves.moments.items()},
+    }
+
+
+def curves_from_data(data: Any) -> Curves:
+    """The animation of `curves_data`, checked."""
+    made = [_convert(curve_from_data, each, "a curve") for each in _entry(data, "curves")]
+    name, labels, words = _text(data, "name"), _entry(data, "labels"), _text(data, "about")
+    return Curves(name, made, labels, _entry(data, "rate"), words, _entry(data, "moments"))
+
+
+def edit_data(edit: Edit) -> dict[str, Any]:
+    """An edit and all its goals."""
+    return _to_plain(edit)
+
+
+def edit_from_data(data: Any) -> Edit:
+    """The edit of `edit_data`, checked as one that was made here."""
+    made = _convert(_from_plain, data, "an edit")
+    if not isinstance(made, Edit):
+        raise InvalidInput(f"an edit is expected, but {type(made).__name__} is given")
+    return made
+
+
+def move_data(move: MovePoint) -> dict[str, Any]:
+    """One move."""
+    return _to_plain(move)
+
+
+def move_from_data(data: Any) -> MovePoint:
+    """The move of `move_data`, checked."""
+    made = _convert(_from_plain, data, "a move")
+    if not isinstance(made, MovePoint):
+        raise InvalidInput(f"a move is expected, but {type(made).__name__} is given")
+    return made
+
+
+def _to_plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        result: dict[str, Any] = {"is": type(value).__name__}
+        for field in dataclasses.fields(value):
+            own = getattr(value, field.name)
+            default = field.default_factory() if callable(field.default_factory) else field.default
+            if not _same(own, default):
+                result[field.name] = _to_plain(own)
+        return result
+    if isinstance(value, Mapping):
+        return {str(name): _to_plain(own) for name, own in value.items()}
+    if isinstance(value, tuple | list):
+        return [_to_plain(own) for own in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _from_plain(data: Any) -> Any:
+    if isinstance(data, dict) and "is" in data:
+        kinds = _kinds()
+        name = str(data["is"])
+        if name not in kinds:
+            raise InvalidInput(f"there is no goal {name!r}; there are {join_names(kinds, 20)}")
+        known = {field.name for field in dataclasses.fields(kinds[name]) if field.init}
+        unknown = [key for key in data if key != "is" and key not in known]
+        if unknown:
+            raise InvalidInput(f"{name} has no {join_names(map(str, unknown))}")
+        return kinds[name](**{key: _from_plain(own) for key, own in data.items() if key != "is"})
+    if isinstance(data, dict):
+        return {str(key): _from_plain(own) for key, own in data.items()}
+    if isinstance(data, list):
+        return tuple(_from_plain(own) for own in data)
+    return data
+
+
+@cache
+def _kinds() -> dict[str, type]:
+    """All that an edit is made of, by name."""
+    from understudy.edit.sketches import Stroke
+    from understudy.edit.solver.objective_terms import Arc, Flight
+    from understudy.edit.timing import Speed
+
+    found = (Edit, MovePoint, Pin, Contact, Hold, Limit, Point, Arc, Flight, Stroke, Speed)
+    return {kind.__name__: kind for kind in found}
+
+
+def _convert(make: Any, data: Any, what: str) -> Any:
+    """What `make` makes of data from outside; whatever it stumbles over is told in one sentence."""
+    try:
+        return make(data)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInput(f"{what} should be plain data as this library writes it: {reason}") from None
+
+
+def _entry(data: Any, name: str) -> Any:
+    if not isinstance(data, dict) or name not in data:
+        raise InvalidInput(f"plain data of curves should have {name!r}, but has not")
+    return data[name]
+
+
+def _text(data: Any, name: str) -> str:
+    return str(_entry(data, name))
+
+
+CURVE_ARRAYS = ("times", "values", "segments", "before", "after")
+
+
+def same_curves(one: Curves, other: Curves) -> bool:
+    """Whether two animations are equal to the last bit."""
+    if one is other:
+        return True
+    alike = len(one) == len(other) and clip_metadata(one) == clip_metadata(other)
+    return alike and all(_equal(a, b) for a, b in zip(one.curves, other.curves))
+
+
+def diff_versions(now: Curves, versions: Sequence[Curves]) -> list[dict[str, Any]]:
+    """Versions, the nearest first, each by what differs from the one before it in that order."""
+    result: list[dict[str, Any]] = []
+    for version in versions:
+        if len(version) == len(now) and clip_metadata(version) == clip_metadata(now):
+            pairs = enumerate(zip(version.curves, now.curves))
+            result.append({"changed": [[i, curve_data(a)] for i, (a, b) in pairs if not _equal(a, b)]})
+        else:
+            result.append({"whole": curves_data(version)})
+        now = version
+    return result
+
+
+def apply_diff(now: Curves, data: Any) -> list[Curves]:
+    """The versions of `told`."""
+    if not isinstance(data, list):
+        raise InvalidInput(f"a history should be a list, but is {type(data).__name__}")
+    result = []
+    for entry in data:
+        if isinstance(entry, dict) and "whole" in entry:
+            now = curves_from_data(entry["whole"])
+        elif isinstance(entry, dict) and isinstance(entry.get("changed"), list):
+            curves = list(now.curves)
+            for pair in entry["changed"]:
+                if not (isinstance(pair, list) and len(pair) == 2 and pair[0] in range(len(curves))):
+                    raise InvalidInput("a step of a history should name curves that there are, but does not")
+                curves[pair[0]] = curve_from_data(pair[1])
+            now = with_curves(now, curves)
+        else:
+            raise InvalidInput("a step of a history should say what changed, but does not")
+        result.append(now)
+    return result
+
+
+def outcome_data(now: Curves, outcome: EditResult) -> dict[str, Any]:
+    """An outcome of an edit of `now`."""
+    names = [field.name for field in dataclasses.fields(EditResult)]
+    result = {name: getattr(outcome, name) for name in names if name not in ("curves", "blocks", "notes")}
+    blocks = [dataclasses.asdict(block) for block in outcome.blocks]
+    return {**result, "curves": diff_versions(now, [outcome.curves])[0], "blocks": blocks, "notes": list(outcome.notes)}
+
+
+def outcome_from_data(now: Curves, data: Any) -> EditResult:
+    """The outcome of `outcome_data`."""
+    try:
+        rest = {name: own for name, own in data.items() if name not in ("curves", "blocks", "notes")}
+        blocks = tuple(Obstacle(**block) for block in data["blocks"])
+        return EditResult(
+            curves=apply_diff(now, [data["curves"]])[0], blocks=blocks, notes=tuple(data["notes"]), **rest
+        )
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InvalidInput(f"an outcome should be plain data as this library writes it: {error}") from None
+
+
+def _equal(a: Curve, b: Curve) -> bool:
+    if a is b:
+        return True
+    alike = a.channel == b.channel and a.extrapolation == b.extrapolation
+    return alike and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in CURVE_ARRAYS)

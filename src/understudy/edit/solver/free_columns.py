@@ -1,0 +1,205 @@
+"""Freedom: which columns of an animation a gesture may change, and what counts as one unit of each.
+
+Files often hold translations and scales of every bone, all of them constant. An animator who drags a hand wants the
+elbow to bend and not the forearm to stretch, so these stay: translations are free where the animation uses them, and at
+joints that no skinned joint carries (a root, hips, the loose feet of some game rigs); scales where the animation uses
+them. A stiffness given for just such a channel frees it too.
+
+One unit is a radian, the size of the character, a whole weight, or half of a control's range. Some files scale a whole
+skeleton by a hundred at its root: a translation below it is counted in sizes of the world all the same.
+
+What stays the same from one edit of a character to the next: its size, units of the columns, states of points.
+
+A gesture begins with a click, and waits for all that it needs: what was worked out for the last one is kept here. It is
+of one rig, which never changes, and of the channels that were asked for last.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from understudy.character import Channels, Curves
+from understudy.character.body.mass import area_masses
+from understudy.character.kinematics import ancestors
+from understudy.character.rig import LayeredRig, PosedRig
+from understudy.checks import Array
+from understudy.edit.goals import Point
+from understudy.edit.points.states import PointStates, states_of
+
+TRANSLATION_STIFFNESS = 3.0
+"""How much stiffer translations are than turns. At 1 a dragged hand takes the whole body along before the arm bends,
+at 10 the arm is straight before the body follows."""
+
+LIGHT_INERTIA = 0.003  # masses and sizes squared: about an arm's moment of inertia
+
+STILL_RANGE_RATIO = (
+    1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
+)
+
+
+def movable_columns(
+    rig: PosedRig,
+    channels: Channels,
+    unit: Array,
+    curves: Curves | None,
+    named: Collection[str],
+    loose: frozenset[str] | None = None,
+) -> Array:
+    """(C,) bool, for `units` (C,). `curves` are those of the channels where there are any; `named` are keys of a
+    stiffness; `loose` are the `loose_joints`, where they are known."""
+    result = np.ones(channels.width, bool)
+    loose = detached_joints(rig) if loose is None else loose
+    for i, channel in enumerate(channels):
+        span = slice(int(channels.offsets[i]), int(channels.offsets[i + 1]))
+        if channel.kind == "marker":
+            result[span] = False
+        if channel.kind in ("translation", "scale"):
+            used = False
+            if curves is not None:
+                curve = curves.curves[i]
+                bent = np.maximum(np.abs(curve.before[..., 1]), np.abs(curve.after[..., 1])).max(axis=0)
+                used = bool((np.maximum(np.ptp(curve.values, axis=0), bent) > STILL_RANGE_RATIO * unit[span]).any())
+            result[span] = used or (channel.kind == "translation" and channel.target in loose)
+    for n, name in enumerate(channels.names if named else ()):
+        result[n] |= any(key in (name, name.rpartition(".")[0]) for key in named)
+    return result
+
+
+def character_size(rig: PosedRig) -> float:
+    """Metres: the longest side of the box around the joints at rest."""
+    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
+    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
+    return longest if longest > 0 else 1.0
+
+
+def detached_joints(rig: PosedRig) -> frozenset[str]:
+    """The joints that no skinned joint carries; without a skin, the roots."""
+    skeleton = rig.character.skeleton
+    skinned = np.zeros(len(skeleton), bool)
+    for part in rig.character.parts:
+        carrying = np.zeros(len(part.skin.joints), bool)
+        carrying[part.skin.influences[part.skin.weights > 0]] = True
+        skinned[part.skin.joints[carrying]] = True
+    if not skinned.any():
+        skinned[:] = True
+    carried = np.zeros(len(skeleton), bool)
+    for j, parent in enumerate(skeleton.parents):  # parents come first
+        if parent >= 0:
+            carried[j] = carried[parent] or skinned[parent]
+    return frozenset(name for name, yes in zip(skeleton.names, carried) if not yes)
+
+
+def column_units(rig: PosedRig, channels: Channels, size: float) -> Array:
+    """(C,) what one unit of each column is."""
+    result = np.ones(channels.width)
+    result[channels.columns_of("rotation")] = 0.5  # a quaternion's column changes by half a radian for each
+    skeleton = rig.character.skeleton
+    world = rig.joints(rig.rest[None])[0, :, :3, :3]
+    scale = np.cbrt(np.abs(np.linalg.det(world)))  # of each joint in the world
+    for i, channel in enumerate(channels):
+        if channel.kind == "translation" and channel.target in skeleton.names:
+            parent = int(skeleton.parents[skeleton.index(channel.target)])
+            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = size / (
+                scale[parent] if parent >= 0 else 1
+            )
+    for column, (low, high) in control_ranges(rig, channels).items():
+        result[column] = max((high - low) / 2, 1e-9)
+    return result
+
+
+def tangent_cost(channels: Channels) -> Array:
+    """(C,) how much stiffer a column is than others, before anybody says so."""
+    result = np.ones(channels.width)
+    result[channels.columns_of("translation")] = TRANSLATION_STIFFNESS
+    return result
+
+
+def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
+    """(C,) how much dearer it is to turn a joint that carries more: a hand is raised by the arm before the trunk bends.
+
+    The square of the cost is (I + LIGHT) / LIGHT, with I = sum m d^2 the moment of inertia of what hangs on the joint,
+    in masses and sizes of the whole character: the change of pose is then that of least kinetic energy, and what is
+    light is not free either.
+    """
+    skeleton = rig.character.skeleton
+    world = rig.joints(rig.rest[None])[0]
+    at, offsets, mass = area_masses(rig)
+    places = (np.einsum("pab,pb->pa", world[at][:, :3, :3], offsets) + world[at][:, :3, 3]) / size
+    result = np.ones(channels.width)
+    carried = ancestors(skeleton.parents)[at]  # (P, J)
+    for i, channel in enumerate(channels):
+        if channel.kind in ("rotation", "euler") and channel.target in skeleton.names:
+            j = skeleton.index(channel.target)
+            arms = ((places - world[j, :3, 3] / size) ** 2).sum(axis=1)
+            inertia = float(mass @ (carried[:, j] * arms))
+            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = np.sqrt(
+                (inertia + LIGHT_INERTIA) / LIGHT_INERTIA
+            )
+    return result
+
+
+def control_ranges(rig: PosedRig, channels: Channels) -> dict[int, tuple[float, float]]:
+    """The range of every column that is a control of a layered rig, by its number."""
+    if not isinstance(rig, LayeredRig):
+        return {}
+    ranges, offsets = {}, channels.offsets
+    for i, channel in enumerate(channels):
+        if channel.kind != "controls":
+            continue
+        for c, column in enumerate(channel.columns):
+            name = channel.target if channel.target in rig.controls else column
+            if name in rig.controls:
+                number = rig.controls.index(name)
+                ranges[int(offsets[i]) + c] = (float(rig.controls.low[number]), float(rig.controls.high[number]))
+    return ranges
+
+
+MAX_CACHED_POINT_SETS = 16  # sets of points; a megabyte of what moves the skin of one at most
+
+
+class RigCache:
+    """One rig. For one thread at a time."""
+
+    def __init__(self, rig: PosedRig) -> None:
+        self.rig = rig
+        self._channels: Channels | None = None
+        self._unit: Array | None = None
+        self._states: OrderedDict[tuple[Point, ...], PointStates] = OrderedDict()
+
+    @cached_property
+    def size(self) -> float:
+        """Metres, of the character."""
+        return character_size(self.rig)
+
+    @cached_property
+    def loose(self) -> frozenset[str]:
+        """The joints that no skinned joint carries."""
+        return detached_joints(self.rig)
+
+    def units(self, channels: Channels) -> Array:
+        """(C,) what one unit of each column is."""
+        self._select_channels(channels)
+        if self._unit is None:
+            self._unit = column_units(self.rig, channels, self.size)
+        return self._unit
+
+    def states(self, channels: Channels, points: Sequence[Point]) -> PointStates:
+        """The states of points, moved by the columns of `channels`."""
+        self._select_channels(channels)
+        key = tuple(points)
+        if key not in self._states:
+            self._states[key] = states_of(self.rig, channels, key)
+        self._states.move_to_end(key)
+        while len(self._states) > MAX_CACHED_POINT_SETS:
+            self._states.popitem(last=False)
+        return self._states[key]
+
+    def _select_channels(self, channels: Channels) -> None:
+        if channels is not self._channels and channels != self._channels:
+            self._unit = None
+            self._states.clear()
+        self._channels = channels

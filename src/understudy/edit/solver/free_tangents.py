@@ -1,0 +1,370 @@
+"""Tangents: the handles that an edit may change, as dimensionless variables v, and what bounds them.
+
+Each handle is start + factor * v. A time handle is counted in lengths of its segment, a value handle in units of its
+kind (a radian, the character's size, a whole weight), so that one stiffness suits all. At an unbroken key both sides
+share their variables, before = r after with the r that they have, so that the curve stays smooth there exactly; a
+broken key's sides have their own, and [Ciccone 2019, eq. 5] pulls them together.
+
+Freeing tangents for an edit: which handles of which segments may change, how they hang together, and their bounds.
+
+Bounds [Ciccone 2019, eqs. 7 to 9] hold for the handles as they will be:
+
+    0 <= after dt, before dt <= LONGEST of the segment
+    4/3 (u - min(y0, y3)) <= after dv <= 4/3 (v - max(y0, y3)), and the same negated for before dv
+
+for a column with limits u and v. The appendix proves that these keep the whole segment within them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Curve, Curves
+from understudy.character.curve import BEZIER, LINEAR, bezier_segments
+from understudy.checks import Array
+from understudy.edit.handles import is_broken, key_slopes
+from understudy.edit.solver.segments import FreeSegments, PackedCurves, SampleGrid
+from understudy.errors import InvalidInput
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class TangentVariables:
+    """N variables that move the handles of G pieces, of n columns of an animation."""
+
+    curves: Curves  # with the segments concerned made Bezier
+    columns: Array  # (n,) of the animation
+    pieces: FreeSegments
+    column: Array  # (G,) int, into `columns`
+    segment: Array  # (G,) int, of the column's curve
+    start: Array  # (G, 4) the handles where v = 0
+    variable: Array  # (G, 4) int, -1 where a handle stays
+    factor: Array  # (G, 4)
+    low: Array  # (N,)
+    high: Array  # (N,)
+    cost: Array  # (N,) stiffness [eq. 4]
+    # How far the sides of broken keys are apart [eq. 5]: |pull v + pull_start|^2 where both sides may move, and
+    # pull_cost v^2 + pull_slope v, summed over the variables, where one does.
+    pull: Array  # (B, N)
+    pull_start: Array  # (B,)
+    pull_cost: Array  # (N,)
+    pull_slope: Array  # (N,)
+
+    @property
+    def count(self) -> int:
+        """N."""
+        return len(self.low)
+
+    def handles(self, v: Array) -> Array:
+        """(G, 4) for variables (N,)."""
+        return self.start + self.factor * np.append(v, 0.0)[self.variable]
+
+    def grid(self, times: Array) -> SampleGrid:
+        """Where the values of the columns at times (S,) come from."""
+        times = np.ascontiguousarray(times, dtype=float)
+        piece = np.full((len(times), len(self.columns)), -1, np.int64)
+        t0, d = self.pieces.t0[:, None], self.pieces.d[:, None]
+        g, s = np.nonzero((times >= t0) & (times <= t0 + d))
+        np.maximum.at(piece, (s, self.column[g]), g)  # at a key, the piece that leaves it
+        flat, columns = self._flat
+        return SampleGrid(times, piece, flat.sample(times, flat.where(times))[:, columns])
+
+    @cached_property
+    def _flat(self) -> tuple[PackedCurves, Array]:
+        """The curves of the columns, and the column of each there."""
+        owner, within = owners(self.curves, self.columns)
+        used, number = np.unique(owner, return_inverse=True)
+        flat = PackedCurves([self.curves.curves[i] for i in used])
+        return flat, flat.offsets[number.reshape(-1)] + within
+
+    def changeable_spans(self, of: Array) -> list[Range]:
+        """The stretches of time in which any of the columns `of` (n,) bool can change, joined where they touch."""
+        moves = (self.variable >= 0).any(axis=1) & of[self.column]
+        spans = sorted(zip(self.pieces.t0[moves].tolist(), (self.pieces.t0 + self.pieces.d)[moves].tolist()))
+        joined: list[Range] = []
+        for a, b in spans:
+            if joined and a <= joined[-1][1]:
+                joined[-1] = (joined[-1][0], max(b, joined[-1][1]))
+            else:
+                joined.append((a, b))
+        return joined
+
+    def apply_to_curves(self, v: Array) -> Curves:
+        """The animation with its handles moved."""
+        handles, curves, new = self.handles(v), self.curves.curves, {}
+        for number, own, k, i in self._movers:
+            before, after = curves[number].before.copy(), curves[number].after.copy()
+            after[k, i], before[k + 1, i] = handles[own, :2], handles[own, 2:]
+            new[number] = curves[number].with_handles(checks.freeze(before), checks.freeze(after))
+        return self.curves.with_curves(new)
+
+    @cached_property
+    def _movers(self) -> list[tuple[int, Array, Array, Array]]:
+        """Of each curve that changes its number, its pieces, and the segment and the column of each there."""
+        owner, within = owners(self.curves, self.columns)
+        owner, within = owner[self.column], within[self.column]
+        found = []
+        for number in np.unique(owner[(self.variable >= 0).any(axis=1)]):
+            own = np.flatnonzero(owner == number)
+            found.append((int(number), own, self.segment[own], within[own]))
+        return found
+
+
+def owners(curves: Curves, columns: Array) -> tuple[Array, Array]:
+    """(n,) the curve of each column, and its number there."""
+    offsets = curves.channels.offsets
+    owner = np.searchsorted(offsets, columns, side="right") - 1
+    return owner, columns - offsets[owner]
+
+
+MIN_TIME_HANDLE_RATIO = 0.02  # of the segment: a time handle of no length makes a kink that no value handle can shape
+MAX_TIME_HANDLE_RATIO = 0.95  # at 1 on both sides time halts in the middle, and the derivatives grow without bound
+TIME_HANDLE_COST = (
+    10.0  # how much dearer a time handle is: states answer to it less evenly, and timing is best left alone
+)
+
+
+class HandleTable(NamedTuple):
+    """G pieces as they were found."""
+
+    column: Array  # (G,) int
+    key: Array  # (G,) int, the one that it leaves
+    pieces: FreeSegments
+    start: Array  # (G, 4)
+    unit: Array  # (G,) of the values
+    inner: Array  # (G,) bool: whether it may change by itself, or only follows a neighbour
+
+
+class HandleJunction(NamedTuple):
+    """A key of one column: the piece that arrives there and the one that leaves, -1 where there is none."""
+
+    arriving: int
+    leaving: int
+    broken: bool
+    outside: Array | None  # (2,) the fixed handle of the other side, where only one side is a piece
+    outside_length: float  # of that side's segment
+
+
+def tangent_variables(
+    curves: Curves,
+    columns: Array,
+    free: Array,
+    ranges: Sequence[Range],
+    *,
+    unit: Array,
+    limits: Mapping[int, Range],
+    stiffness: Array,
+    smooth_edges: bool,
+) -> TangentVariables:
+    """The tangents of columns (n,), of which those `free` (n,) may change, in the segments that `ranges` touch.
+
+    `limits` are by column of the animation, `stiffness` and `unit` (n,) by column. With `smooth_edges` an unbroken
+    tangent at the end of a range takes its other side along.
+    """
+    owner, _ = owners(curves, columns)
+    curves = _to_bezier_segments(curves, np.unique(owner[free]), ranges)
+    table = _handle_table(curves, columns, free, ranges, unit, smooth_edges)
+    joints = _find_junctions(curves, columns, table)
+    variable, factor, count = _variables(table, joints)
+    low, high = _bounds(curves, columns, table, variable, factor, count, limits)
+    used = variable >= 0
+    cost = np.zeros(count)
+    np.maximum.at(
+        cost, variable[used], (stiffness[table.column][:, None] * (TIME_HANDLE_COST, 1.0, TIME_HANDLE_COST, 1.0))[used]
+    )
+    pulls = _pulls(table, joints, variable, factor, count)
+    return TangentVariables(
+        curves, columns, table.pieces, table.column, table.key, table.start, variable, factor, low, high, cost, *pulls
+    )
+
+
+def _overlapped_segments(curve: Curve, ranges: Sequence[Range]) -> Array:
+    """(K - 1,) the segments that any of the ranges overlaps."""
+    result = np.zeros(len(curve) - 1, bool)
+    for a, b in ranges:
+        result |= (curve.times[:-1] < b) & (curve.times[1:] > a)
+    return result
+
+
+def _to_bezier_segments(curves: Curves, numbers: Array, ranges: Sequence[Range]) -> Curves:
+    """The animation with linear segments in the ranges made Bezier, of the same shape or, for rotations, nearly."""
+    result = list(curves.curves)
+    for number in numbers:
+        curve = result[number]
+        result[number] = bezier_segments(curve, _overlapped_segments(curve, ranges) & (curve.segments == LINEAR))
+    return curves if all(a is b for a, b in zip(result, curves.curves)) else replace(curves, curves=tuple(result))
+
+
+def _handle_table(
+    curves: Curves, columns: Array, free: Array, ranges: Sequence[Range], unit: Array, smooth_edges: bool
+) -> HandleTable:
+    owner, within = owners(curves, columns)
+    found = []
+    for number in np.unique(owner[free]):
+        curve = curves.curves[number]
+        inner = _overlapped_segments(curve, ranges)
+        used = inner.copy()
+        if smooth_edges:
+            used[1:] |= inner[:-1]
+            used[:-1] |= inner[1:]
+            if is_seamless(curve):
+                used[0] |= inner[-1]
+                used[-1] |= inner[0]
+        k = np.flatnonzero(used & (curve.segments == BEZIER))
+        for i in np.flatnonzero(free & (owner == number)):
+            c = within[i]
+            found.append(
+                (
+                    np.full(len(k), i),
+                    k,
+                    curve.times[k],
+                    curve.times[k + 1] - curve.times[k],
+                    curve.values[k, c],
+                    curve.values[k + 1, c],
+                    np.concatenate([curve.after[k, c], curve.before[k + 1, c]], axis=1),
+                    np.full(len(k), unit[i]),
+                    inner[k],
+                )
+            )
+    empty = [np.zeros(0, np.int64)] * 2 + [np.zeros(0)] * 4 + [np.zeros((0, 4)), np.zeros(0), np.zeros(0, bool)]
+    column, key, t0, d, y0, y3, start, units, inner = (np.concatenate(each) for each in zip(empty, *found))
+    return HandleTable(column, key, FreeSegments(t0, d, y0, y3), start, units, inner)
+
+
+def is_seamless(curve: Curve) -> bool:
+    """Whether the curve repeats, so that its last key and its first are one."""
+    repeats = all(mode.startswith("cycle") for mode in curve.extrapolation)
+    return repeats and bool(curve.extrapolation[1] == "cycle_offset" or np.allclose(curve.values[0], curve.values[-1]))
+
+
+def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[HandleJunction]:
+    owner, within = owners(curves, columns)
+    sides: dict[tuple[int, int], list[int]] = {}
+    for g, (i, k) in enumerate(zip(table.column.tolist(), table.key.tolist())):
+        curve = curves.curves[owner[i]]
+        after = 0 if k + 1 == len(curve) - 1 and is_seamless(curve) else k + 1
+        sides.setdefault((i, k), [-1, -1])[1] = g
+        sides.setdefault((i, after), [-1, -1])[0] = g
+    broken = {int(number): _find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
+    joints = []
+    for (i, k), (arriving, leaving) in sides.items():
+        curve, c = curves.curves[owner[i]], within[i]
+        outside, length = None, 0.0
+        if arriving < 0 < k:
+            outside, length = curve.before[k, c], curve.times[k] - curve.times[k - 1]
+        elif leaving < 0 and k < len(curve) - 1:
+            outside, length = curve.after[k, c], curve.times[k + 1] - curve.times[k]
+        joints.append(HandleJunction(arriving, leaving, bool(broken[int(owner[i])][k, c]), outside, float(length)))
+    return joints
+
+
+def _find_broken_keys(curve: Curve) -> Array:
+    """(K, n) `is_broken`, with the first key of a curve that repeats judged against the last."""
+    result = is_broken(curve)
+    if is_seamless(curve):
+        arriving, leaving = key_slopes(curve)
+        size = np.maximum(np.maximum(np.abs(arriving[-1]), np.abs(leaving[0])), 1.0)
+        result[0] = ~(np.abs(arriving[-1] - leaving[0]) <= 1e-6 * size)
+    return result
+
+
+def _variables(table: HandleTable, joints: list[HandleJunction]) -> tuple[Array, Array, int]:
+    """What moves each handle: `variable` (G, 4) and `factor` (G, 4) of `Tangents`, and N."""
+    start, d, unit = table.start, table.pieces.d, table.unit
+    variable, factor, count = np.full(start.shape, -1, np.int64), np.zeros(start.shape), 0
+    for joint in joints:
+        a, b = joint.arriving, joint.leaving
+        if a >= 0 and b >= 0 and not joint.broken and (table.inner[a] or table.inner[b]):
+            ratio = start[a, 2] / start[b, 0]
+            variable[b, :2] = variable[a, 2:] = count, count + 1
+            factor[b, :2], factor[a, 2:] = (d[b], unit[b]), (ratio * d[b], ratio * unit[b])
+            count += 2
+            continue
+        for g, span in ((a, slice(2, 4)), (b, slice(0, 2))):
+            if g >= 0 and table.inner[g]:
+                variable[g, span], factor[g, span] = (count, count + 1), (d[g], unit[g])
+                count += 2
+    return variable, factor, count
+
+
+def _bounds(
+    curves: Curves,
+    columns: Array,
+    table: HandleTable,
+    variable: Array,
+    factor: Array,
+    count: int,
+    limits: Mapping[int, Range],
+) -> tuple[Array, Array]:
+    """(N,) the least and the greatest value of each variable [eqs. 7 to 9]."""
+    start, pieces = table.start, table.pieces
+    floor, ceiling = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
+    for c in (0, 2):
+        floor[:, c] = np.minimum(MIN_TIME_HANDLE_RATIO * pieces.d, start[:, c])
+        ceiling[:, c] = np.maximum(MAX_TIME_HANDLE_RATIO * pieces.d, start[:, c])
+    least, most = np.minimum(pieces.y0, pieces.y3), np.maximum(pieces.y0, pieces.y3)
+    for number, (u, v) in limits.items():
+        own = columns[table.column] == number
+        wrong = np.flatnonzero(own & ((least < u) | (most > v)))
+        if wrong.size:
+            g = int(wrong[0])
+            first = not u <= pieces.y0[g] <= v
+            name = curves.channels.names[number]
+            scale, unit = (np.degrees(1.0), " degrees") if ".euler." in name else (1.0, "")
+            least_said, most_said, there = (scale * each for each in (u, v, (pieces.y0 if first else pieces.y3)[g]))
+            raise InvalidInput(
+                f"{name} should stay between {least_said:.4g} and {most_said:.4g}{unit}, but its key at "
+                f"{pieces.t0[g] + (0 if first else pieces.d[g]):.4g} s is {there:.4g}"
+            )
+        floor[own, 1], ceiling[own, 1] = 4 / 3 * (u - least[own]), 4 / 3 * (v - most[own])
+        floor[own, 3], ceiling[own, 3] = -ceiling[own, 1], -floor[own, 1]
+    low, high = np.full(count, -np.inf), np.full(count, np.inf)
+    used = variable >= 0
+    np.maximum.at(low, variable[used], (floor - start)[used] / factor[used])
+    np.minimum.at(high, variable[used], (ceiling - start)[used] / factor[used])
+    return low, np.maximum(high, low)
+
+
+def _pulls(
+    table: HandleTable, joints: list[HandleJunction], variable: Array, factor: Array, count: int
+) -> tuple[Array, Array, Array, Array]:
+    """How far both sides of each broken key are apart: the last four fields of `Tangents` [eq. 5].
+
+    Sides are compared as slopes are, each in lengths of its own segment, so that a smooth key counts as whole whatever
+    the spacing of keys.
+    """
+    rows, values = [], []
+    cost, slope = np.zeros(count), np.zeros(count)
+    for joint in joints:
+        sides = [(joint.arriving, 2, 1.0), (joint.leaving, 0, -1.0)]
+        ends = [(g, c, sign) for g, c, sign in sides if g >= 0]
+        if (len(ends) == 1 and joint.outside is None) or (len(ends) == 2 and not joint.broken):
+            continue
+        for part in range(2):  # time, value
+            row, constant = np.zeros(count), 0.0
+            for g, c, sign in ends:
+                d = table.pieces.d[g]
+                scale = sign / (d if part == 0 else table.unit[g])
+                scale *= 1.0 if len(ends) == 1 or c == 2 else table.pieces.d[joint.arriving] / d
+                constant += scale * table.start[g, c + part]
+                if variable[g, c + part] >= 0:
+                    row[variable[g, c + part]] += scale * factor[g, c + part]
+            if joint.outside is not None and len(ends) == 1:
+                g, _, sign = ends[0]
+                d = table.pieces.d[g]
+                constant -= sign * joint.outside[part] * d / joint.outside_length / (d if part == 0 else table.unit[g])
+            moved = np.flatnonzero(row)
+            if len(moved) == 1:
+                cost[moved] += row[moved] ** 2
+                slope[moved] += 2 * row[moved] * constant
+            elif len(moved) == 2:
+                rows.append(row)
+                values.append(constant)
+    return np.array(rows).reshape(len(rows), count), np.array(values), cost, slope

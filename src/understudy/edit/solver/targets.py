@@ -1,0 +1,254 @@
+"""Requests: points at times, where they should be, and how their states answer to the tangents [Ciccone 2019, eq. 1].
+
+Distances are counted in sizes of the character and turns in radians, so that one tolerance and one weight serve both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.edit.points import skeletal
+from understudy.edit.points.states import LayeredPointStates, PointStates, SkeletalPoints
+from understudy.edit.solver import segments
+from understudy.edit.solver.free_tangents import TangentVariables
+from understudy.edit.solver.segments import SampleGrid
+from understudy.maths import jit, quaternion
+
+MAX_NEW_SAMPLES_PER_GOAL = 3  # times that are added at once for each goal
+
+
+@dataclass(frozen=True)
+class PointTargets:
+    """R points at times; `goal` says which goal of the edit asks."""
+
+    point: Array  # (R,) int
+    time: Array  # (R,)
+    goal: Array  # (R,) int
+    parts: Array  # (R, 2) bool: position, orientation
+    place: Array  # (R, 3) metres
+    turn: Array  # (R, 3, 3)
+    grid: SampleGrid
+    sample: Array  # (R,) int, into the grid
+    first_row: Array  # (R, 2) int, -1 where a part is not asked for
+
+    @cached_property
+    def rows(self) -> int:
+        """M, three for each part asked for."""
+        return 3 * int(self.parts.sum())
+
+    def __len__(self) -> int:
+        return len(self.point)
+
+    @cached_property
+    def sample_order(self) -> tuple[Array, Array]:
+        """The requests (R,) in the order of their samples, and where those of each sample begin (S + 1,)."""
+        return skeletal.group_by_sample(self.sample, len(self.grid.times))
+
+    @property
+    def row_goal(self) -> Array:
+        """(M,) the goal of each row."""
+        return np.repeat(np.repeat(self.goal[:, None], 2, axis=1)[self.parts], 3)
+
+    def merge_targets(self, other: PointTargets, which: Array) -> PointTargets:
+        """These and `which` (W,) of another's, in the order of time within each goal."""
+
+        def both(name: str) -> Array:
+            return np.concatenate([getattr(self, name), getattr(other, name)[which]])
+
+        order = np.lexsort((both("time"), both("goal")))
+        samples = np.concatenate([self.sample, len(self.grid.times) + np.arange(len(which))])
+        grid = SampleGrid(*(np.concatenate([a, b[other.sample[which]]]) for a, b in zip(self.grid, other.grid)))
+        point, time, goal, parts, place, turn = (
+            both(name)[order] for name in ("point", "time", "goal", "parts", "place", "turn")
+        )
+        return PointTargets(point, time, goal, parts, place, turn, grid, samples[order], _first_rows(parts))
+
+
+@dataclass(frozen=True, eq=False)
+class TargetResiduals:
+    """The way from states to goals, and the derivatives of the states by variables."""
+
+    gap: Array  # (R, 6) sizes and radians, zero where not asked for
+    residual: Array  # (M,) the same, only what is asked for
+    matrix: Array  # (M, N), or (0, N)
+
+    @cached_property
+    def distance(self) -> float:
+        """The largest way to go, sizes."""
+        return float(np.sqrt((self.gap[:, :3] ** 2).sum(axis=1)).max(initial=0.0))
+
+    @cached_property
+    def angle(self) -> float:
+        """The largest turn to go, radians."""
+        return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
+
+    @property
+    def far(self) -> float:
+        """Both."""
+        return self.distance + self.angle
+
+
+def point_targets(tangents: TangentVariables, point: Array, time: Array, goal: Array, parts: Array) -> PointTargets:
+    """Requests that ask for nothing yet: see `with_goals`."""
+    times, sample = np.unique(time, return_inverse=True)
+    count = len(point)
+    return PointTargets(
+        point,
+        time,
+        goal,
+        parts,
+        np.zeros((count, 3)),
+        np.tile(np.eye(3), (count, 1, 1)),
+        tangents.grid(times),
+        np.ascontiguousarray(sample.reshape(-1)),
+        _first_rows(parts),
+    )
+
+
+def _first_rows(parts: Array) -> Array:
+    """(R, 2) where the rows of each part begin, -1 where it is not asked for."""
+    return np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
+
+
+def point_states(states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array) -> tuple[Array, Array]:
+    """Position (R, 3) and orientation (R, 3, 3) for variables v (N,)."""
+    values, _ = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
+    position, orientation, _ = states.evaluate(values, asked.sample, asked.point, slopes=False)
+    return position, orientation
+
+
+def measure_targets(
+    states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
+) -> TargetResiduals:
+    """How far the states for v (N,) are from their goals, and how they answer to v."""
+    kernels = jit.kernels("understudy.edit.solver.target_kernels")
+    if kernels is None or not isinstance(states, SkeletalPoints | LayeredPointStates):
+        return measure_targets_slowly(states, tangents, asked, v, size, slopes)
+    t, (order, first) = tangents, asked.sample_order
+    gap, residual = np.empty((len(asked), 6)), np.empty(asked.rows)
+    matrix = np.zeros((asked.rows if slopes else 0, t.count))
+    fill = kernels.measure_skeletal if isinstance(states, SkeletalPoints) else kernels.measure_layered
+    fill(
+        *states.parts,
+        t.pieces,
+        asked.grid,
+        t.start,
+        t.variable,
+        t.factor,
+        v,
+        order,
+        first,
+        asked.point,
+        asked.parts,
+        asked.place,
+        asked.turn,
+        asked.first_row,
+        size,
+        gap,
+        residual,
+        matrix,
+    )
+    return TargetResiduals(gap, residual, matrix)
+
+
+def measure_targets_slowly(
+    states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
+) -> TargetResiduals:
+    """`measure` step by step, for states of any kind."""
+    values, handle_slopes = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
+    position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
+    gap = gaps(asked, position, orientation, size)
+    residual = gap.reshape(-1, 2, 3)[asked.parts].reshape(-1)
+    matrix = np.zeros((asked.rows if slopes else 0, tangents.count))
+    if slopes and len(asked):
+        scale = np.array([1.0 / size, 1.0])
+        kernels = jit.kernels("understudy.edit.solver.target_kernels")
+        fill = chain_rule if kernels is None else kernels.chain_rows
+        fill(
+            jacobian,
+            handle_slopes,
+            asked.sample,
+            asked.grid.piece,
+            tangents.variable,
+            tangents.factor,
+            asked.first_row,
+            scale,
+            matrix,
+        )
+    return TargetResiduals(gap, residual, matrix)
+
+
+def compare_states(
+    asked: PointTargets, position: Array, orientation: Array, size: float, variables: int
+) -> TargetResiduals:
+    """What `measure` gives without slopes, of states (R, 3) and (R, 3, 3) that are known."""
+    gap = gaps(asked, position, orientation, size)
+    return TargetResiduals(gap, gap.reshape(-1, 2, 3)[asked.parts].reshape(-1), np.zeros((0, variables)))
+
+
+def with_worst(held: PointTargets, dense: PointTargets, drift: TargetResiduals) -> PointTargets | None:
+    """The held samples and, of each goal, the times of `dense` at which it drifts most; None where all are in.
+
+    Only times at which it drifts more than just before and just after: neighbours of one that is held say the same.
+    """
+    off = np.sqrt((drift.gap**2).sum(axis=1))
+    known = set(zip(held.goal.tolist(), held.time.tolist()))
+    new = []
+    for goal in np.unique(dense.goal):
+        own = np.flatnonzero(dense.goal == goal)
+        own = own[np.argsort(dense.time[own], kind="stable")]
+        around = np.pad(off[own], 1, constant_values=-1.0)
+        peaks = own[(off[own] >= around[:-2]) & (off[own] >= around[2:])]
+        peaks = peaks[np.argsort(-off[peaks], kind="stable")][:MAX_NEW_SAMPLES_PER_GOAL]
+        new += [int(r) for r in peaks if (int(goal), float(dense.time[r])) not in known]
+    return held.merge_targets(dense, np.array(new)) if new else None
+
+
+def gaps(asked: PointTargets, position: Array, orientation: Array, size: float) -> Array:
+    """(R, 6) the way from positions (R, 3) and orientations (R, 3, 3) to the goals, zero where not asked for."""
+    kernels = jit.kernels("understudy.edit.solver.target_kernels")
+    if kernels is None:
+        return gaps_slowly(asked, position, orientation, size)
+    out = np.empty((len(asked), 6))
+    kernels.write_gaps(asked.parts, asked.place, asked.turn, position, orientation, size, out)
+    return out
+
+
+def gaps_slowly(asked: PointTargets, position: Array, orientation: Array, size: float) -> Array:
+    """`gaps` in NumPy."""
+    gap = np.zeros((len(asked), 6))
+    gap[:, :3] = (asked.place - position) / size
+    turning = asked.parts[:, 1]
+    if turning.any():
+        change = asked.turn[turning] @ np.swapaxes(orientation[turning], 1, 2)
+        gap[turning, 3:] = quaternion.to_rotation_vector(quaternion.from_matrix(change))
+    gap[~asked.parts[:, 0], :3] = 0.0
+    return gap
+
+
+def chain_rule(
+    jacobian: Array,
+    slopes: Array,
+    sample: Array,
+    piece: Array,
+    variable: Array,
+    factor: Array,
+    first_row: Array,
+    scale: Array,
+    out: Array,
+) -> None:
+    """`pieces_kernels.rows` in NumPy: eq. 2, d state / d column times d column / d handle times d handle / d v."""
+    padded = np.append(factor, np.zeros((1, 4)), axis=0)
+    columns = np.append(variable, np.full((1, 4), -1), axis=0)[piece[sample]]  # (R, n, 4)
+    amount = slopes[sample] * padded[piece[sample]]
+    r, i, c = np.nonzero(columns >= 0)
+    for part in range(2):
+        asked = first_row[r, part] >= 0
+        rr, ii, cc = r[asked], i[asked], c[asked]
+        for a in range(3):
+            terms = scale[part] * amount[rr, ii, cc] * jacobian[rr, 3 * part + a, ii]
+            np.add.at(out, (first_row[rr, part] + a, columns[rr, ii, cc]), terms)

@@ -1,0 +1,273 @@
+"""Timing between keys [Ciccone 2019, section 3.4]: faster or slower around a time, keys untouched.
+
+`scale_timing` is the paper's direct scaling [eq. 12]: of the segment t_k ... t_k+1 that holds t, d long,
+
+    after dt  += sigma d (t - t_k) / d,      before dt += sigma d (t_k+1 - t) / d,      both kept within 0 ... 0.95 d
+
+with sigma in lengths of the segment, so that channels with keys of their own keep step (the paper counts it in frames).
+Longer time handles make the middle of a segment faster and its ends slower.
+
+`retime` asks for a speed instead: the velocity of one point at a time, multiplied, is a goal of the same optimisation
+as all other edits, while the point stays where it is at that time and everything that is held stays held. Time handles
+are cheap there and value handles dear, and the path that the point takes through space is kept softly, so that what
+changes is when it is where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Curve, Curves
+from understudy.character.curve import BEZIER, LINEAR, bezier_segments
+from understudy.character.rig import PosedRig
+from understudy.checks import Array
+from understudy.edit.goals import (
+    EDGES,
+    Contact,
+    Edit,
+    Hold,
+    Limit,
+    ObjectiveTerm,
+    Pin,
+    Point,
+    TermFunction,
+    TermResponse,
+)
+from understudy.edit.handles import is_broken
+from understudy.edit.outcome import EditResult, Obstacle
+from understudy.edit.selection import Targets, finite_time, replace_curves, select_curves
+from understudy.edit.sketches import Stroke
+from understudy.edit.solver.free_tangents import MAX_TIME_HANDLE_RATIO, TIME_HANDLE_COST, TangentVariables
+from understudy.edit.solver.objective_terms import path_of
+from understudy.edit.solver.problem import EditProblem, prepare_problem, with_constraint_penalty
+from understudy.edit.solver.sqp import SearchResult, SolverSettings, edit_result, search
+from understudy.errors import InvalidInput
+
+SPEED_ERROR_DISTANCE_RATIO = (
+    0.03  # of the character's size: how far ahead a wrong speed is measured; the goals' tolerance is 1 % of that
+)
+VELOCITY_STEP_FRAMES = (
+    0.02  # of a frame: the step of the difference that gives a velocity; its error is below 1e-5 of the speed
+)
+VALUE_HANDLE_COST = 3.0  # how much dearer value handles are than time handles while timing is changed
+MIN_RETIMED_HANDLE_RATIO = (
+    0.12  # of a segment: the shortest time handle; shorter ones make a jerk of what is left of the way
+)
+PATH_WEIGHT = 3  # weight of the path that is kept
+PATH_SAMPLES = 129  # of that path
+RETIME_SETTINGS = SolverSettings(iterations=30, programs=120)
+FACTOR_STEP, ITERATIONS_PER_FACTOR_STEP = 0.25, 3  # how much a factor changes at once, and how many steps that takes
+
+
+def scale_timing(curves: Curves, time: float, sigma: float, targets: Targets = None, edges: str = "broken") -> Curves:
+    """Faster around a time for sigma above 0, slower below [eq. 12], of all curves or of some.
+
+    Only time handles of the segments that hold the time change. That turns the tangents at their keys: where a key was
+    smooth, `edges` "smooth" turns its other side along, "broken" leaves it. Steps stay steps.
+    """
+    time = finite_time(time)
+    if not np.isfinite(sigma):
+        raise InvalidInput(f"sigma should be a number, but is {sigma}")
+    checks.one_of(edges, "edges", EDGES)
+    if not curves.start <= time <= curves.end:
+        raise InvalidInput(
+            f"the time should lie within animation {curves.name!r}, {curves.start:g} to {curves.end:g} s, "
+            f"but is {time:g} s"
+        )
+    return replace_curves(
+        curves, select_curves(curves, targets), lambda curve: _scale_handles(curve, time, sigma, edges == "smooth")
+    )
+
+
+def sigma_of(factor: float) -> float:
+    """The sigma that makes the middle of a segment with even handles (a third each) `factor` times as fast.
+
+    There x' falls from 1 to 1 - 3/4 sigma, so that sigma = 4/3 (1 - 1 / factor). Handles end between 0 and 0.95 of the
+    segment, which is between 0.67 and 13 times as fast.
+    """
+    if not (np.isfinite(factor) and factor > 0):
+        raise InvalidInput(f"the factor of the speed should be above zero, but is {factor}")
+    return 4 / 3 * (1 - 1 / factor)
+
+
+def _scale_handles(curve: Curve, time: float, sigma: float, smooth: bool) -> Curve:
+    if len(curve) < 2 or not curve.times[0] <= time <= curve.times[-1]:
+        return curve
+    k = min(int(np.searchsorted(curve.times, time, side="right")) - 1, len(curve) - 2)
+    curve = bezier_segments(curve, (np.arange(len(curve) - 1) == k) & (curve.segments == LINEAR))
+    if curve.segments[k] != BEZIER:
+        return curve
+    d = curve.times[k + 1] - curve.times[k]
+    u = (time - curve.times[k]) / d
+    broken = is_broken(curve)
+    before, after = np.array(curve.before), np.array(curve.after)
+    for handles, key, share in ((after, k, u), (before, k + 1, 1 - u)):
+        most = np.maximum(MAX_TIME_HANDLE_RATIO * d, handles[key, :, 0])  # one that is longer already stays
+        handles[key, :, 0] = np.clip(handles[key, :, 0] + sigma * d * share, 0.0, most)
+    if smooth:
+        for own, other, key in ((after, before, k), (before, after, k + 1)):
+            if 0 < key < len(curve) - 1:
+                turns = ~broken[key] & (own[key, :, 0] > 0)
+                slope = own[key, :, 1] / np.where(turns, own[key, :, 0], 1.0)
+                other[key, :, 1] = np.where(turns, slope * other[key, :, 0], other[key, :, 1])
+    return replace(curve, before=before, after=after)
+
+
+@dataclass(frozen=True)
+class Speed(ObjectiveTerm):
+    """At `time` the point has `factor` times the velocity that it had, in its old direction."""
+
+    point: Point
+    time: float
+    factor: float
+    soft = False
+    weight = 1.0
+
+    def __post_init__(self) -> None:
+        finite_time(self.time, f"time of the speed of {self.point.name}")
+        if not (np.isfinite(self.factor) and self.factor >= 0):
+            raise InvalidInput(f"the factor of the speed should be zero or more, but is {self.factor}")
+
+    @property
+    def start(self) -> float:  # type: ignore[override]
+        """The segments that hold the time may change."""
+        return self.time - 1e-9
+
+    @property
+    def stop(self) -> float:  # type: ignore[override]
+        return self.time + 1e-9
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return (self.point,)
+
+    def times(self, rate: float) -> Array:
+        """(2,) just before and just after."""
+        return np.array([self.time - VELOCITY_STEP_FRAMES / rate, self.time + VELOCITY_STEP_FRAMES / rate])
+
+    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
+        """The difference of the two places, over their time, is the velocity.
+
+        Its error is measured as the way that it makes after AHEAD at the wanted speed: 1 % of speed is 1 % of AHEAD.
+        """
+        h = times[1] - times[0]
+        was = (path[1, 0] - path[0, 0]) / h
+        speed = float(np.linalg.norm(was))
+        if speed < 1e-4:
+            raise InvalidInput(f"{self.point.name} stands still at {self.time:g} s, so its speed cannot be multiplied")
+        wanted = self.factor * was
+        scale = SPEED_ERROR_DISTANCE_RATIO / max(float(np.linalg.norm(wanted)), 0.1 * speed)
+        slopes = np.zeros((3, 2, 1, 3))
+        slopes[:, 1, 0], slopes[:, 0, 0] = np.eye(3) * scale / h, -np.eye(3) * scale / h
+
+        def answer(now: Array) -> TermResponse:
+            residual = scale * (wanted - (now[1, 0] - now[0, 0]) / h)
+            return TermResponse(residual, slopes, residual[None])
+
+        return answer
+
+
+def retime(
+    rig: PosedRig,
+    curves: Curves,
+    point: Point,
+    time: float,
+    factor: float,
+    *,
+    pins: Sequence[Pin] = (),
+    contacts: Sequence[Contact] = (),
+    holds: Sequence[Hold] = (),
+    limits: Sequence[Limit] = (),
+    stiffness: Mapping[str, float] | None = None,
+    edges: str = "smooth",
+    settings: SolverSettings | None = None,
+) -> EditResult:
+    """The animation in which `point` passes the place where it is at `time` with `factor` times its speed.
+
+    Keys stay. The outcome's distance is what the point lags behind after it has gone AHEAD of the character's size, and
+    a note says what the speed has become.
+    """
+    finite_time(time)
+    if not curves.start < time < curves.end:
+        raise InvalidInput(
+            f"the time should lie within animation {curves.name!r}, {curves.start:g} to {curves.end:g} s, "
+            f"but is {time:g} s"
+        )
+    spans = [(time - 1e-9, time + 1e-9), *((contact.start, contact.stop) for contact in contacts)]
+    edit = Edit(
+        (),
+        tuple(pins),
+        tuple(contacts),
+        (*holds, Hold(point, time)),
+        tuple(limits),
+        stiffness or {},
+        min(start for start, _ in spans),
+        max(stop for _, stop in spans),
+        edges,
+        (Speed(point, time, factor),),
+    )
+    problem = prepare_problem(rig, curves, edit)
+    kept = _kept_paths(rig, curves, point, problem)
+    problem = prepare_problem(rig, curves, replace(edit, terms=(*edit.terms, *kept)))
+    problem = with_constraint_penalty(replace(problem, tangents=_prefer_time_handles(problem.tangents)), point)
+    result = edit_result(problem, _search_gradually(rig, problem, factor, settings or RETIME_SETTINGS))
+    now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
+    said = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
+    blocks = tuple(
+        Obstacle(b.kind, b.what, b.share, f"{b.sentence.rpartition(': ')[0] or b.sentence}: {said}")
+        for b in result.blocks
+    )
+    return replace(result, blocks=blocks, notes=(*result.notes, said))
+
+
+def _search_gradually(rig: PosedRig, problem: EditProblem, factor: float, settings: SolverSettings) -> SearchResult:
+    """The search for a speed in small changes of it: time handles bend a curve too much for large ones."""
+    wish, *others = problem.terms
+    assert isinstance(wish.objective, Speed)
+    count = max(1, int(np.ceil(abs(factor - 1) / FACTOR_STEP)))
+    v, held = np.zeros(problem.tangents.count), problem.held
+    for step in range(1, count + 1):
+        part = replace(wish.objective, factor=1 + (factor - 1) * step / count)
+        now = replace(problem, terms=(wish.with_objective(part, rig, problem.size), *others))
+        last = step == count
+        found = search(
+            now, problem.moves, v, settings if last else replace(settings, iterations=ITERATIONS_PER_FACTOR_STEP), held
+        )
+        v, held = found.v, found.held
+    return found
+
+
+def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:
+    """Metres a second of a point at a time."""
+    h = VELOCITY_STEP_FRAMES / curves.rate
+    places = path_of(rig, curves, [point], np.array([time - h, time + h]))
+    return float(np.linalg.norm(places[1] - places[0]) / (2 * h))
+
+
+def _kept_paths(rig: PosedRig, curves: Curves, point: Point, problem: EditProblem) -> list[Stroke]:
+    """The point's own path as strokes to be kept, wherever it can change."""
+    kept = []
+    for start, stop in problem.tangents.changeable_spans(np.ones(len(problem.tangents.columns), bool)):
+        start, stop = max(start, curves.start), min(stop, curves.end)
+        places = path_of(rig, curves, [point], np.linspace(start, stop, PATH_SAMPLES))[:, 0]
+        if np.ptp(places, axis=0).max() > 1e-6 * problem.size:
+            path = tuple(map(tuple, places.tolist()))
+            kept.append(Stroke(point, path, start, stop, along=0.0, ends=False, soft=True, weight=PATH_WEIGHT))
+    return kept
+
+
+def _prefer_time_handles(t: TangentVariables) -> TangentVariables:
+    """The tangents with time handles cheap and value handles dear; the first no shorter than does not pop."""
+    values = np.zeros(t.count, bool)
+    moved = t.variable[:, 1::2]
+    values[moved[moved >= 0]] = True
+    low = t.low.copy()
+    used = t.variable[:, ::2] >= 0
+    floor = np.minimum(MIN_RETIMED_HANDLE_RATIO * t.pieces.d[:, None], t.start[:, ::2])
+    least = (floor - t.start[:, ::2])[used] / t.factor[:, ::2][used]
+    np.maximum.at(low, t.variable[:, ::2][used], least)
+    cost = t.cost * np.where(values, VALUE_HANDLE_COST, 1 / TIME_HANDLE_COST)
+    return replace(t, cost=cost, low=low, high=np.maximum(t.high, low))

@@ -1,0 +1,10 @@
+"""Acting: from labels to motion that a face graph makes, never twice the same [Serra 2018, section 5]."""
+
+from __future__ import annotations
+
+from understudy.express.acting.crowds import crowd, crowd_frames
+from understudy.express.acting.cues import ExpressionTake
+from understudy.express.acting.synthesis import ActSettings, act, recover_take
+from understudy.express.acting.to_character import clip_of
+
+__all__ = ["ActSettings", "ExpressionTake", "act", "clip_of", "crowd", "crowd_frames", "recover_take"]

@@ -1,0 +1,254 @@
+"""Merging a sample graph with the final graph: which node takes which [Serra 2018, section 4.1].
+
+The nodes of the sample come in their order. Each is compared with all nodes of the final graph and with those that the
+sample has added so far; below the threshold it is merged, else it is added. With `align` it is first aligned with the
+node that takes it, rigidly and without scale, and so is the rest of the sample, as in the paper. Takes that were
+prepared (`preparing`) are aligned region by region already; to align them again and again as they are merged moves
+their peaks, and the face's landmarks are then off by 1.5 pixels instead of 1.1. It is off by default.
+
+The final graph stands still while a sample is compared with it: what the sample changes in the means is taken up
+afterwards, once its threshold is settled. So a threshold can be tried without copying the graph.
+
+A peak is never merged with a peak of another label, nor with the base pose: in the paper it can be, and then the face
+shows the same pose for two words. And it has to be four times as alike as other poses to be merged at all: apexes and
+their durations are what a take is remembered by, and in-betweens are what can be shared. At the same bytes that keeps
+the durations of takes to 0.3 frames, where they would be off by 1.9.
+
+A region's graph while it grows: means that take in one take after another [Serra 2018, section 4.4].
+
+A node keeps the mean of what was merged in it and how many that were, so a finished graph can grow on: `Growing.of`
+picks up where `finished` left off. Nothing else of the takes is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from understudy.checks import Array
+from understudy.express.graph import sample_graph
+from understudy.express.graph.face_graph import RegionGraph
+from understudy.express.graph.sample_graph import SampleGraph, distinct, edges_of
+from understudy.maths import jit, rigid_fit
+
+PEAK_THRESHOLD_RATIO = 0.25  # of the threshold, for peaks
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSnapshot:
+    """The final graph of one region as a sample sees it."""
+
+    base: Array  # (L, D) base pose of the region
+    displacements: Array  # (N, L, D)
+    starts: Array  # (N + 1,) and
+    units: Array  # (E, L, D) unit velocities of the edges into each node, sorted by target
+    peaks: Array  # (N,) number of the label whose peak it holds, -1 for none
+
+    @cached_property
+    def centres(self) -> Array:
+        """(N, D) sums of the displacements of each node, by which most nodes are passed over."""
+        return np.asarray(self.displacements.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class NodeMatch:
+    """Where the n nodes of a sample go; numbers from N on are new nodes, in their order."""
+
+    nodes: Array  # (n,) int64
+    displacements: Array  # (n, L, D) aligned
+    velocities: Array  # (n, L, D) turned with it
+
+    def new_node_count(self, standing: GraphSnapshot) -> int:
+        """Nodes by which the final graph grows."""
+        return max(int(self.nodes.max()) + 1 - len(standing.displacements), 0)
+
+
+def merge_nodes(
+    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool = False
+) -> NodeMatch:
+    """Where each node of the sample, a take of label number `label`, goes at this threshold."""
+    kernels = jit.kernels("understudy.express.graph.graph_kernels")
+    if kernels is not None:
+        found = kernels.merge_nodes(
+            *(sample.displacements, sample.velocities, sample.starts, sample.units, sample.peak, label),
+            *(standing.base, standing.displacements, standing.centres, standing.starts, standing.units, standing.peaks),
+            *(sample_graph.VELOCITY_INFLUENCE, threshold, PEAK_THRESHOLD_RATIO, align),
+        )
+        return NodeMatch(*found)
+    return _merge_nodes_numpy(sample, label, standing, threshold, align)
+
+
+def _merge_nodes_numpy(
+    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool
+) -> NodeMatch:
+    count, dimensions = len(sample.displacements), standing.base.shape[1]
+    chosen = np.zeros(count, np.int64)
+    placed, turned = np.zeros_like(sample.displacements), np.array(sample.velocities)
+    nodes, starts, units = standing.displacements, standing.starts, standing.units
+    peaks = list(standing.peaks)
+    r, t = np.eye(dimensions), np.zeros(dimensions)
+    for k in range(1, count):
+        pose = (standing.base + sample.displacements[k]) @ r.T + t - standing.base
+        incoming = sample.units[sample.starts[k] : sample.starts[k + 1]] @ r.T
+        values = sample_graph.node_similarities(pose, incoming, nodes, starts, units)
+        if k == sample.peak:
+            taken = np.array(peaks)
+            values[(taken >= 0) & (taken != label)] = np.inf
+            values[0] = np.inf
+        best = int(np.argmin(values))
+        if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
+            if align:
+                turn, shift = rigid_fit.fit_rigid(standing.base + pose, standing.base + nodes[best])
+                r, t = turn @ r, turn @ t + shift
+                pose = (standing.base + pose) @ turn.T + shift - standing.base
+            peaks[best] = label if k == sample.peak else peaks[best]
+        else:
+            best = len(nodes)
+            nodes = np.concatenate([nodes, pose[None]])
+            starts = np.append(starts, starts[-1] + len(incoming))
+            units = np.concatenate([units, incoming])
+            peaks.append(label if k == sample.peak else -1)
+        chosen[k], placed[k], turned[k] = best, pose, sample.velocities[k] @ r.T
+    return NodeMatch(chosen, placed, turned)
+
+
+# Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
+COUNT_ARRAYS = ("merged", "visits", "arrivals")
+
+
+class RegionBuilder:
+    """One region of L landmarks with Q labels. Node 0 is there from the start."""
+
+    def __init__(self, name: str, members: Array, base: Array, labels: int, spread: float) -> None:
+        self.name, self.members, self.base = name, members, base  # base (L, D) of the region
+        self.spread = spread
+        self.displacements = np.zeros((1, *base.shape))
+        self.velocities = np.zeros((1, *base.shape))
+        self.merged, self.visits, self.arrivals = (np.zeros(1) for _ in COUNT_ARRAYS)
+        self.labels, self.peaks = np.zeros((1, labels), bool), np.zeros((1, labels), bool)
+        self.spans = np.zeros((1, 2, 2))  # onset and offset: mean, and sum of squares about it
+        self.edges = np.zeros((0, 2), np.int64)  # sorted
+
+    @classmethod
+    def from_graph(cls, region: RegionGraph, base: Array, columns: Array, labels: int) -> RegionBuilder:
+        """A finished graph that is to grow on. Its labels become those numbered `columns` among `labels`."""
+        self = cls(region.name, region.members, base, labels, region.spread)
+        self.displacements, self.velocities = np.array(region.displacements), region.velocities.astype(float)
+        self.merged, self.arrivals = region.merged.astype(float), region.arrivals.astype(float)
+        self.visits = np.round(self.merged / region.runs.astype(float))
+        self.labels, self.peaks = np.zeros((region.nodes, labels), bool), np.zeros((region.nodes, labels), bool)
+        self.labels[:, columns], self.peaks[:, columns] = region.labels, region.peaks
+        means = np.stack([region.onset, region.offset], axis=1).astype(float)
+        deviations = np.stack([region.onset_deviation, region.offset_deviation], axis=1).astype(float)
+        self.spans = np.nan_to_num(np.stack([means, deviations**2 * self.arrivals[:, None]], axis=2))
+        self.edges = np.stack([region.sources, region.targets], axis=1).astype(np.int64)
+        return self
+
+    @property
+    def still(self) -> float:
+        """Below this length a step has no direction."""
+        return sample_graph.STILL_DISPLACEMENT_RATIO * self.spread / len(self.members)
+
+    def snapshot(self) -> GraphSnapshot:
+        """What the next sample is compared with."""
+        edges = self.edges[np.lexsort((self.edges[:, 0], self.edges[:, 1]))]
+        units = sample_graph.units_of(self.displacements[edges[:, 1]] - self.displacements[edges[:, 0]], self.still)
+        starts = np.searchsorted(edges[:, 1], np.arange(len(self.displacements) + 1))
+        peaks = np.where(self.peaks.any(axis=1), self.peaks.argmax(axis=1), -1)
+        return GraphSnapshot(self.base, self.displacements, starts, units, peaks)
+
+    def take(self, sample: SampleGraph, label: int, merging: NodeMatch, spans: tuple[int, int], home: bool) -> Array:
+        """Take a sample in: (F,) the node of each of its frames. `spans` are its frames to the peak and back."""
+        self._make_room(int(merging.nodes.max()) + 1)
+        self._take_means(sample, merging)
+        visits = np.asarray(merging.nodes[sample.visits])
+        entered = np.append(True, visits[1:] != visits[:-1])
+        # a stay at the apex ends one way and begins the other, and counts as two
+        entered[min(spans[0] + 1, len(visits) - 1)] = True
+        np.add.at(self.visits, visits[entered], 1)
+        self.labels[visits, label] = True
+        peak = int(merging.nodes[sample.peak])
+        self.peaks[peak, label] = True
+        off = np.array(spans) - self.spans[peak, :, 0]
+        self.spans[peak, :, 0] += off / self.arrivals[peak]
+        self.spans[peak, :, 1] += off * (np.array(spans) - self.spans[peak, :, 0])
+        # a take that ends away from neutral is led back, or its last node would be a dead end
+        steps = visits if home else np.append(visits, 0)
+        self.edges = distinct(np.concatenate([self.edges, edges_of(steps)]))
+        return visits
+
+    def _make_room(self, nodes: int) -> None:
+        more = nodes - len(self.displacements)
+        if more > 0:
+            for name in ("displacements", "velocities", "labels", "peaks", "spans", *COUNT_ARRAYS):
+                value = getattr(self, name)
+                setattr(self, name, np.concatenate([value, np.zeros((more, *value.shape[1:]), value.dtype)]))
+
+    def _take_means(self, sample: SampleGraph, merging: NodeMatch) -> None:
+        for k, (node, count) in enumerate(zip(merging.nodes, sample.counts)):
+            is_peak, weight = k == sample.peak, float(count)
+            self.merged[node] += weight
+            # the sign of a velocity is that of the node's first: opposite ways are the same line, and must not cancel
+            way = -1.0 if np.vdot(self.velocities[node], merging.velocities[k]) < 0.0 else 1.0
+            self.velocities[node] += (way * merging.velocities[k] - self.velocities[node]) * (
+                weight / self.merged[node]
+            )
+            if node == 0:
+                continue
+            if is_peak:  # a peak node is the mean of its peaks
+                self.arrivals[node] += 1
+                share = 1.0 / self.arrivals[node]
+            elif self.arrivals[node]:
+                continue
+            else:
+                share = weight / self.merged[node]
+            self.displacements[node] += (merging.displacements[k] - self.displacements[node]) * share
+
+    def to_graph(self) -> RegionGraph:
+        """The graph, with the costs of its edges, which need all velocities and so come last."""
+        standing = self.snapshot()
+        holds = self.arrivals > 0
+        means, squares = self.spans[:, :, 0], self.spans[:, :, 1]
+        deviations = np.sqrt(squares / np.maximum(self.arrivals, 1)[:, None])
+        means, deviations = (np.where(holds[:, None], each, np.nan) for each in (means, deviations))
+        return RegionGraph(
+            name=self.name,
+            members=np.asarray(self.members, np.int32),
+            displacements=self.displacements.copy(),
+            merged=self.merged.astype(np.int32),
+            runs=(self.merged / np.maximum(self.visits, 1.0)).astype(np.float32),
+            velocities=self.velocities.astype(np.float32),
+            labels=self.labels.copy(),
+            peaks=self.peaks.copy(),
+            onset=means[:, 0].astype(np.float32),
+            onset_deviation=deviations[:, 0].astype(np.float32),
+            sources=self.edges[:, 0].astype(np.int32),
+            targets=self.edges[:, 1].astype(np.int32),
+            costs=edge_costs(self.edges, standing).astype(np.float32),
+            offset=means[:, 1].astype(np.float32),
+            offset_deviation=deviations[:, 1].astype(np.float32),
+            arrivals=self.arrivals.astype(np.int32),
+            spread=self.spread,
+        )
+
+
+def edge_costs(edges: Array, standing: GraphSnapshot) -> Array:
+    """(E,) eq. 3 between the ends of each edge, the lowest over the edges into both."""
+    kernels = jit.kernels("understudy.express.graph.graph_kernels")
+    if kernels is not None:
+        return np.asarray(
+            kernels.edge_costs(
+                edges, standing.displacements, standing.starts, standing.units, sample_graph.VELOCITY_INFLUENCE
+            )
+        )
+    costs = np.empty(len(edges))
+    for number, (source, target) in enumerate(edges):
+        incoming = standing.units[standing.starts[source] : standing.starts[source + 1]]
+        others = standing.units[standing.starts[target] : standing.starts[target + 1]]
+        one = standing.displacements[target][None]
+        starts = np.array([0, len(others)])
+        found = sample_graph.node_similarities(standing.displacements[source], incoming, one, starts, others)
+        costs[number] = found[0]
+    return costs

@@ -1,0 +1,146 @@
+"""Sequence: one labelled take of a face, from neutral to its most intense pose and, where it was recorded, back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from understudy import checks
+from understudy.checks import Array
+from understudy.errors import InvalidInput, join_names
+
+
+@dataclass(frozen=True, eq=False)
+class ExpressionSequence:
+    """F frames of L landmarks in D dimensions, or of L weights (D = 1). Frame 0 is neutral, frame `peak` the apex.
+
+    Where no peak is given it is the frame that lies farthest from the first, and `notes` says so.
+    """
+
+    name: str
+    label: str
+    points: Array  # (F, L, D) float64
+    rate: float  # frames a second
+    peak: int  # frame of the most intense pose
+    names: tuple[str, ...]  # (L,) of landmarks ("lm00" to "lm67") or of weights
+    guessed: bool  # whether nobody named the peak
+    notes: tuple[str, ...]  # one line for each thing that reading or preparing had to change
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        points: Any,
+        rate: float,
+        peak: int | None,
+        names: Iterable[str],
+        notes: Iterable[str] = (),
+        guessed: bool = False,
+    ) -> None:
+        what = f"sequence {name!r}"
+        names = checks.unique_names(names, f"names of {what}")
+        points = _check_points(points, names, what)
+        notes = tuple(notes)
+        if not isinstance(label, str) or not label:
+            raise InvalidInput(f"{what} should have a label such as 'happiness', but has {label!r}")
+        if peak is None:
+            peak = farthest_frame(points, what)
+            notes = (*notes, f"{what} names no peak: the frame farthest from the first is taken")
+            guessed = True
+        if not isinstance(peak, (int, np.integer)) or not 1 <= peak < len(points):
+            raise InvalidInput(f"the peak of {what} should be a frame from 1 to {len(points) - 1}, but is {peak}")
+        fields = {
+            "name": str(name),
+            "label": label,
+            "points": points,
+            "rate": checks.positive(rate, f"rate of {what}"),
+            "peak": int(peak),
+            "names": names,
+            "guessed": bool(guessed),
+            "notes": notes,
+        }
+        for key, value in fields.items():
+            object.__setattr__(self, key, value)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        return f"Sequence({self.name!r}, {self.label!r}, {len(self)} frames, peak {self.peak}, {len(self.names)} names)"
+
+    @property
+    def displacements(self) -> Array:
+        """(F, L, D) how far every point is from where it was in the first frame."""
+        return self.points - self.points[0]
+
+    @property
+    def dimensions(self) -> int:
+        """D: 2 or 3 of landmarks, 1 of weights."""
+        return int(self.points.shape[2])
+
+    def with_fields(self, **fields: Any) -> ExpressionSequence:
+        """The same sequence with some of its fields replaced, checked again."""
+        return ExpressionSequence(**({key: getattr(self, key) for key in self.__dataclass_fields__} | fields))
+
+
+def _check_points(points: Any, names: tuple[str, ...], what: str) -> Array:
+    points = checks.array(points, f"points of {what}", ("F", "L", "D"), finite=False)
+    frames, count, dimensions = points.shape
+    if frames < 2:
+        found = "one" if frames else "none"
+        raise InvalidInput(f"{what} should have at least two frames, neutral and peak, but has {found}")
+    if dimensions not in (1, 2, 3):
+        raise InvalidInput(f"points of {what} should have 1, 2 or 3 dimensions, but have {dimensions}")
+    if count != len(names):
+        raise InvalidInput(f"{what} should have as many points as names, but has {count} points and {len(names)} names")
+    if not count:
+        raise InvalidInput(f"{what} should have at least one landmark or weight, but has none")
+    holes = ~np.isfinite(points)
+    if holes.any():
+        frame, point, axis = (int(i) for i in np.argwhere(holes)[0])
+        value = points[frame, point, axis]
+        raise InvalidInput(f"points of {what} should be finite, but {names[point]!r} is {value} at frame {frame}")
+    return points
+
+
+def farthest_frame(points: Array, what: str = "the sequence") -> int:
+    """The first frame of (F, L, D) at the greatest distance from frame 0; refused where nothing moves.
+
+    The distance is the sum over landmarks of their displacement, as eq. 3 of [Serra 2018] sums it.
+    """
+    moved = np.linalg.norm(points - points[0], axis=2).sum(axis=1)
+    farthest = int(np.argmax(moved))
+    # float32 files leave 1e-7 of the size of the coordinates; less than ten times that is no movement
+    if moved[farthest] <= 1e-6 * points.shape[1] * max(float(np.abs(points[0]).max()), 1e-6):
+        raise InvalidInput(f"{what} has no peak: none is given, and nothing in it moves")
+    return farthest
+
+
+def check_alike(sequences: Iterable[ExpressionSequence]) -> list[ExpressionSequence]:
+    """The sequences, refused where they differ in names, dimensions or rate: only alike ones share a graph."""
+    found = list(sequences)
+    if not found:
+        raise InvalidInput("there should be at least one sequence, but there is none")
+    first = found[0]
+    for other in found[1:]:
+        one, two = f"sequence {first.name!r}", f"sequence {other.name!r}"
+        if other.dimensions != first.dimensions:
+            raise InvalidInput(f"{one} has {first.dimensions} dimensions, but {two} has {other.dimensions}")
+        missing = [name for name in first.names if name not in set(other.names)]
+        if missing:
+            raise InvalidInput(f"{two} lacks {join_names(missing)}, which {one} has")
+        if len(other.names) != len(first.names):
+            more = [name for name in other.names if name not in set(first.names)]
+            raise InvalidInput(f"{one} lacks {join_names(more)}, which {two} has")
+        if other.names != first.names:
+            raise InvalidInput(f"{one} and {two} should have their names in the same order, but do not")
+        if abs(other.rate - first.rate) > 1e-6 * first.rate:
+            raise InvalidInput(f"{one} has {first.rate:g} frames a second, but {two} has {other.rate:g}")
+    twice = [name for name, count in Counter(sequence.name for sequence in found).items() if count > 1]
+    if twice:
+        raise InvalidInput(f"sequences should have distinct names, but {twice[0]!r} appears twice")
+    return found

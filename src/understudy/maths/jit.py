@@ -1,0 +1,59 @@
+"""Compiled kernels, where numba is installed.
+
+Every kernel has a NumPy twin that gives the same numbers: it is the oracle in the tests, and what runs where numba is
+absent (inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own,
+named `*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
+
+    kernels = accelerate.kernels("understudy.deform.linear_kernels")
+    if kernels is None: ...NumPy... else: with accelerate.LOCK: kernels.blend(...)
+
+numba's default threading layer does not stand two Python threads in a parallel kernel at once, hence `LOCK`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+LOCK = threading.Lock()
+
+FASTMATH_FLAGS = {"contract"}
+"""What kernels may do to arithmetic: fuse a product and a sum, and nothing else, so that NaN and infinity reach the
+result as they do in the NumPy twins."""
+
+
+def kernels(module: str) -> ModuleType | None:
+    """The kernel module of that name, or None where compiled code is unavailable or switched off."""
+    if os.environ.get("UNDERSTUDY_NUMBA", "1") == "0":
+        return None
+    try:
+        found = sys.modules.get(module)  # at a tenth of the time, but it has what another thread is still importing too
+        half = found is None or getattr(found.__spec__, "_initializing", False)
+        return importlib.import_module(module) if half else found
+    except ImportError as error:
+        if (error.name or "").split(".")[0] in ("numba", "llvmlite"):
+            return None
+        raise
+
+
+def compile_kernel(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """`numba.njit` with the compiled code cached on disk, also where neither package nor home folder can be written."""
+    import numba
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        try:
+            return numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # "no locator available": numba found no writable folder
+            user = getattr(os, "getuid", int)()  # Windows has no numbers for users, and a temporary folder for each
+            folder = str(Path(tempfile.gettempdir(), f"understudy-kernels-{user}"))
+            numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"] = folder  # type: ignore[attr-defined]
+            return numba.njit(cache=True, **options)(function)
+
+    return decorate

@@ -1,0 +1,171 @@
+"""Inertial blending: switch to a new motion at once and let the difference die away [Bollo 2018, "Inertialization"].
+
+At the switch the difference between old and new motion has an offset x0 and a velocity v0. It is added to the new
+motion and decays along a quintic that starts with both and ends after `duration` at rest, with neither velocity nor
+acceleration. In Bernstein form, u = t / T:
+
+    x(t) = (1-u)^3 (b0 (1-u)^2 + 5 b1 u (1-u) + 10 b2 u^2),   b0 = x0,   b1 = x0 + v0 T / 5,   b2 = x0 + 2 v0 T / 5
+    + a0 T^2 / 20
+
+The offset cannot change sign while no b does. So a velocity towards zero shortens T to at most -5 x0 / v0 (b1 >= 0)
+and the initial acceleration a0 is the least one that keeps b2 >= 0: these are Bollo's rules. A velocity away from
+zero is kept, so that value and velocity are always continuous; common implementations set it to zero.
+
+States are plain tuples of arrays: `init... -> state`, `evaluate...(state, t) -> offset`.
+
+Critically damped springs: a value that follows a moving goal, as fast as is possible without overshoot from rest.
+
+x'' = -2 y x' - y^2 (x - g). The step is the exact solution over dt for a goal that stands still meanwhile, so it is
+stable for any dt, and two steps of dt/2 are one of dt. The speed is given by the half life: the time in which a
+goal at rest is half reached.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from understudy.checks import Array, positive
+from understudy.maths import quaternion, vector
+from understudy.maths.rotation_spline import left_jacobian, left_jacobian_inverse
+
+
+class Decay(NamedTuple):
+    """Coefficients b0, b1, b2 and the duration T in seconds, all of one shape (...)."""
+
+    b0: Array
+    b1: Array
+    b2: Array
+    duration: Array
+
+
+class VectorDecay(NamedTuple):
+    """A decay along the offset's direction, and one across it, where the velocity points sideways."""
+
+    along: Decay  # (...)
+    across: Decay  # (...)
+    along_axis: Array  # (..., 3)
+    across_axis: Array  # (..., 3)
+
+
+def init_decay(offset: ArrayLike, velocity: ArrayLike, duration: float, shortest: float = 0.0) -> Decay:
+    """The decay of numbers, each for itself: old minus new value and velocity (...) at the switch.
+
+    No decay takes less than `shortest` seconds: what would be stopped at zero in less passes zero instead, and comes
+    back. A number near zero that runs towards it fast would else be stopped dead.
+    """
+    x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
+    full = np.full(x0.shape, positive(duration, "duration"))
+    sign = np.where(x0 != 0, np.sign(x0), np.sign(v0))
+    size, speed = np.abs(x0), sign * v0
+    homewards = speed * full < -5.0 * size  # would pass zero within the duration
+    time = np.where(homewards, -5.0 * size / np.where(homewards, speed, 1.0), full)
+    short = time < min(shortest, duration)
+    time = np.where(short, min(shortest, duration), time)
+    floor = np.where(short, -np.inf, 0.0)
+    b1 = np.maximum(size + 0.2 * speed * time, floor)
+    b2 = np.maximum(size + 0.4 * speed * time, floor)
+    return Decay(x0.copy(), sign * b1, sign * b2, time)
+
+
+def evaluate(state: Decay, t: ArrayLike) -> Array:
+    """The offset t seconds after the switch, to be added to the new motion: shape of state and t together."""
+    u = _progress(state, t)
+    m = 1.0 - u
+    return m**3 * (state.b0 * m * m + 5.0 * state.b1 * u * m + 10.0 * state.b2 * u * u)
+
+
+def velocity(state: Decay, t: ArrayLike) -> Array:
+    """The rate of `evaluate`, per second."""
+    u = _progress(state, t)
+    m = 1.0 - u
+    rate = (state.b1 - state.b0) * m**4 + 4.0 * (state.b2 - state.b1) * u * m**3 - 6.0 * state.b2 * u * u * m * m
+    return 5.0 * rate / np.maximum(state.duration, np.finfo(float).tiny)
+
+
+def _progress(state: Decay, t: ArrayLike) -> Array:
+    """t / T within [0, 1]; a decay of no duration is over at once."""
+    t = np.asarray(t, dtype=float)
+    over = t >= state.duration
+    return np.where(over, 1.0, np.maximum(t, 0.0) / np.where(over, 1.0, state.duration))
+
+
+def init_vector(offset: ArrayLike, velocity: ArrayLike, duration: float) -> VectorDecay:
+    """The decay of vectors (..., 3), the same in every frame of axes.
+
+    Bollo keeps only the velocity along the offset. Here the rest decays as well, from an offset of zero, so that
+    the velocity is continuous as a vector.
+    """
+    x0, v0 = np.broadcast_arrays(np.asarray(offset, dtype=float), np.asarray(velocity, dtype=float))
+    along_axis = vector.normalise(x0)
+    speed = vector.dot(v0, along_axis)
+    sideways = v0 - speed[..., None] * along_axis
+    along = init_decay(vector.length(x0), speed, duration)
+    across_speed = vector.length(sideways)
+    across = init_decay(np.zeros_like(across_speed), across_speed, duration)
+    return VectorDecay(along, across, along_axis, vector.normalise(sideways))
+
+
+def evaluate_vector(state: VectorDecay, t: ArrayLike) -> Array:
+    """The offset (..., 3) t seconds after the switch."""
+    along, across = evaluate(state.along, t)[..., None], evaluate(state.across, t)[..., None]
+    return along * state.along_axis + across * state.across_axis
+
+
+def init_rotation(
+    old: ArrayLike,
+    old_velocity: ArrayLike,
+    new: ArrayLike,
+    new_velocity: ArrayLike,
+    duration: float,
+) -> VectorDecay:
+    """The decay of rotations: unit quaternions (..., 4) and world-frame angular velocities (..., 3) of both at the
+    switch.
+
+    The offset is p = log(old new^-1), of rate J(p)^-1 (w_old - exp(p) w_new).
+    """
+    offset = quaternion.multiply(old, quaternion.conjugate(new))
+    p = quaternion.to_rotation_vector(offset)
+    spin = np.asarray(old_velocity, dtype=float) - quaternion.rotate(offset, new_velocity)
+    return init_vector(p, np.einsum("...ij,...j->...i", left_jacobian_inverse(p), spin), duration)
+
+
+def apply_rotation(state: VectorDecay, t: ArrayLike, new: ArrayLike) -> Array:
+    """The blended rotation t seconds after the switch: exp(offset) new, `new` (..., 4) being the new motion there."""
+    return quaternion.multiply(quaternion.from_rotation_vector(evaluate_vector(state, t)), new)
+
+
+HALF_REACHED = 1.6783469900166605
+"""The root of (1 + z) exp(-z) = 1/2: from rest, half of the way is done when y t is this."""
+
+
+def step(value: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: float, dt: float) -> tuple[Array, Array]:
+    """(value, velocity) after dt seconds; any shapes that broadcast.
+
+    With j = x - g and k = v + y j:  x = g + e^(-y dt) (j + k dt),  v = e^(-y dt) (v - y k dt).
+    """
+    g, v = np.asarray(goal, dtype=float), np.asarray(velocity, dtype=float)
+    offset, v = _relax(np.asarray(value, dtype=float) - g, v, half_life, dt)
+    return g + offset, v
+
+
+def step_rotation(
+    rotation: ArrayLike, velocity: ArrayLike, goal: ArrayLike, half_life: float, dt: float
+) -> tuple[Array, Array]:
+    """(rotation (..., 4), world-frame angular velocity (..., 3)) after dt seconds, towards goal (..., 4).
+
+    The spring acts on the rotation vector p of the way from the goal, q = exp(p) g, whose rate is p' = J(p)^-1 w.
+    """
+    g, w = np.asarray(goal, dtype=float), np.asarray(velocity, dtype=float)
+    p = quaternion.to_rotation_vector(quaternion.multiply(rotation, quaternion.conjugate(g)))
+    p, rate = _relax(p, np.einsum("...ij,...j->...i", left_jacobian_inverse(p), w), half_life, dt)
+    turned = quaternion.multiply(quaternion.from_rotation_vector(p), g)
+    return turned, np.einsum("...ij,...j->...i", left_jacobian(p), rate)
+
+
+def _relax(offset: Array, velocity: Array, half_life: float, dt: float) -> tuple[Array, Array]:
+    y = HALF_REACHED / positive(half_life, "half_life")
+    k, decay = velocity + y * offset, np.exp(-y * dt)
+    return decay * (offset + k * dt), decay * (velocity - y * k * dt)

@@ -1,0 +1,8 @@
+"""Features: from clips to the numbers that learners see, and back."""
+
+from __future__ import annotations
+
+from understudy.perform.features.reduction import components_for, explained_variance
+from understudy.perform.features.weights import influence
+
+__all__ = ["components_for", "explained_variance", "influence"]

@@ -1,0 +1,284 @@
+"""Takes: animations laid over one rig and brought to one rate, ready to be learned from.
+
+Library: what there is to learn from, clips of one character under labels, at one rate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Asset, Character, Clip, Curves
+from understudy.character.rig import PosedRig, rig_of
+from understudy.checks import Array
+from understudy.errors import InvalidInput, join_names
+from understudy.maths import quaternion, resample
+from understudy.perform.features.encoder import check_excluded
+from understudy.perform.features.root_motion import RootJoint, find_root
+
+MAX_DEFAULT_RATE = 30.0  # frames a second where nothing else is asked for: more frames cost time and add no poses
+# The first frame is no part of the motion where its joints turn, on average and at most a radian each, this much more
+# than in any other step. Inserted T-poses of 24 CMU files were 4 to 30 times as far away; one joint that flips is not.
+INSERTED_STEP_RATIO = 3.0
+MIN_CLIP_FRAMES = 10  # of a clip, to say what its usual step is
+
+Animation = Clip | Curves
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingClip:
+    """One clip under one label: rows (F, C) of the rig at `rate`, the first at `begin` seconds of the clip's clock."""
+
+    clip: str
+    label: str
+    rows: Array
+    rate: float
+    begin: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"Take({self.clip!r}, {self.label!r}, {len(self)} frames at {self.rate:g} fps)"
+
+    @property
+    def duration(self) -> float:
+        """Seconds from the first frame to the last."""
+        return (len(self) - 1) / self.rate
+
+
+def common_rate(animations: Iterable[Animation]) -> float:
+    """The rate that most animations have, of equals the highest; 30 where that is higher."""
+    counts = Counter(animation.rate for animation in animations)
+    most = max(counts.values(), default=0)
+    return min(
+        max((rate for rate, count in counts.items() if count == most), default=MAX_DEFAULT_RATE), MAX_DEFAULT_RATE
+    )
+
+
+def has_inserted_frame(animation: Animation) -> bool:
+    """Whether a dense clip begins with a pose that is no part of the motion, as the T-pose of CMU files."""
+    if isinstance(animation, Curves) or len(animation) < MIN_CLIP_FRAMES:
+        return False
+    columns = animation.channels.columns_of("rotation").reshape(-1, 4)
+    if not len(columns):
+        return False
+    rotations = animation.values[:, columns]
+    steps = np.minimum(quaternion.angle_between(rotations[1:], rotations[:-1]), 1.0).mean(axis=1)
+    return bool(steps[0] > INSERTED_STEP_RATIO * steps[1:].max())
+
+
+def times_of(animation: Animation, rate: float) -> Array:
+    """(F,) when the frames of a take are, on the animation's own clock; without an inserted first frame."""
+    start = animation.start + (1 / animation.rate if has_inserted_frame(animation) else 0.0)
+    if rate == animation.rate and isinstance(animation, Clip):
+        return animation.times[1:] if start > animation.start else animation.times
+    end = animation.start + animation.duration
+    return resample.frame_times(start, end, rate)
+
+
+def rows_of(rig: PosedRig, animation: Animation, times: Array, name: str) -> Array:
+    """(F, C) frozen rows of an animation; an animation of another character, or NaN in it, is refused."""
+    rows = rig.pose(animation, times)
+    if not np.isfinite(rows).all():
+        frame, column = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
+        found = f"{rig.channels.names[column]} is {rows[frame, column]} at frame {frame}"
+        raise InvalidInput(f"clip {name!r} should be finite, but {found}")
+    columns = rig.channels.columns_of("rotation").reshape(-1, 4)
+    if len(columns):  # of unit length, so that their logarithms hold all of them, and continuous in time
+        rows[:, columns] = quaternion.unroll(quaternion.normalise(rows[:, columns]))
+    return checks.freeze(rows)
+
+
+MAX_ROW_BYTES = 1 << 30  # bytes of rows: 180,000 frames of 742 controls, two hours
+
+
+@dataclass(frozen=True)
+class LabelledClip:
+    """An animation under a label, and the name by which the library knows it."""
+
+    label: str
+    name: str
+    animation: Animation
+
+
+@dataclass(frozen=True, eq=False)
+class ClipLibrary:
+    """One character, its rig, and takes of it at one rate.
+
+    `poses` are rows (C,) by name; `apart` are patterns of channels that are not learned (`eyes.*`); `source` says where
+    it came from and `origin` where the character did; `notes` have a line for each thing that was changed or left out.
+    """
+
+    character: Character
+    rig: PosedRig
+    takes: tuple[TrainingClip, ...]
+    rate: float
+    poses: Mapping[str, Array] = field(default_factory=dict)
+    excluded_columns: tuple[str, ...] = ()
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    origin: str = ""
+
+    @classmethod
+    def from_asset(
+        cls,
+        asset: Asset,
+        rate: float | None = None,
+        labels: Mapping[str, Sequence[str]] | None = None,
+        apart: Collection[str] = (),
+        poses: Mapping[str, Array] | None = None,
+        source: str = "",
+        character: str | None = None,
+    ) -> ClipLibrary:
+        """The library of what one file holds.
+
+        `labels` gives clip names, or patterns such as `happy_*`, for each label; without it the clips' own labels hold,
+        and a clip that has none is a label of its own. `rate` is frames a second; without it that of most clips, at
+        most 30. Without `labels`, clips of one frame become poses and clips of other characters are left out.
+        """
+        if not asset.characters:
+            raise InvalidInput(f"{source or 'this'} has no character; a library file can give one to its clips")
+        rig = rig_of(asset.character(character))
+        notes: list[str] = []
+        if not asset.animations:
+            raise InvalidInput(f"{source or 'this'} has no clips, but learning needs at least one")
+        if labels is None:
+            entries = _entries_by_own_label(asset, rig, notes)
+        else:
+            entries = [
+                LabelledClip(label, animation.name, animation)
+                for label, names in labels.items()
+                for animation in _select_animations(asset, label, names)
+            ]
+        return build_library(rig, entries, rate, apart, poses, source, notes, strict=labels is not None)
+
+    def __repr__(self) -> str:
+        frames = sum(map(len, self.takes))
+        return f"Library({self.character.name!r}, {len(self.labels)} labels, {frames} frames at {self.rate:g} fps)"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """In the order of their first takes."""
+        return tuple(dict.fromkeys(take.label for take in self.takes))
+
+    def of_label(self, label: str) -> tuple[TrainingClip, ...]:
+        """The takes of a label; an unknown one is refused with the list of those known."""
+        checks.one_of(label, "label", self.labels)
+        return tuple(take for take in self.takes if take.label == label)
+
+    @cached_property
+    def root(self) -> RootJoint | None:
+        """The joint that carries the character over the ground, None where no take leaves its place."""
+        rows = [take.rows for take in self.takes]
+        return find_root(self.character.skeleton, self.rig.channels, rows, self.rig.rest)
+
+
+def build_library(
+    rig: PosedRig,
+    entries: Sequence[LabelledClip],
+    rate: float | None,
+    apart: Collection[str],
+    poses: Mapping[str, Array] | None,
+    source: str,
+    notes: list[str],
+    strict: bool,
+) -> ClipLibrary:
+    """The library of chosen animations; where `strict`, a label that is left without a take is refused."""
+    width = rig.channels.width
+    check_excluded(rig.channels, apart)
+    known = {str(name): checks.array(row, f"pose {name!r}", (width,)) for name, row in (poses or {}).items()}
+    animations = {entry.name: entry.animation for entry in entries}
+    rate = common_rate(animations.values()) if rate is None else checks.positive(rate, "rate")
+    times = {name: times_of(animation, rate) for name, animation in animations.items()}
+    _check_size(sum(map(len, times.values())), width)
+    rows = {name: rows_of(rig, animation, times[name], name) for name, animation in animations.items()}
+    short = [name for name in rows if len(rows[name]) < 2]
+    found = tuple(
+        TrainingClip(entry.name, entry.label, rows[entry.name], rate, float(times[entry.name][0]))
+        for entry in entries
+        if entry.name not in short
+    )
+    labels = dict.fromkeys(entry.label for entry in entries)
+    for label in labels if strict else ():
+        if all(take.label != label for take in found):
+            names = join_names(entry.name for entry in entries if entry.label == label)
+            raise InvalidInput(f"label {label!r} should have a clip of two frames or more, but {names} has only one")
+    if not found:
+        of_one_frame = f", but {join_names(short)} has only one" if short else ""
+        raise InvalidInput(f"{source or 'a library'} should have a clip of two frames or more{of_one_frame}")
+    for name in short:
+        known.setdefault(name, rows[name][0])
+    notes = [*notes, *_notes(rig, animations, rate, short)]
+    return ClipLibrary(rig.character, rig, found, rate, known, tuple(apart), source, tuple(notes), source)
+
+
+def _entries_by_own_label(asset: Asset, rig: PosedRig, notes: list[str]) -> list[LabelledClip]:
+    """Entries of every animation that moves the character, under its own labels or its own name."""
+    mine = [animation for animation in asset.animations if rig.is_moved_by(animation)]
+    others = [animation.name for animation in asset.animations if animation not in mine]
+    if not mine:
+        rig.pose(asset.animations[0])  # says why it cannot
+    if others:
+        notes.append(f"clips that move nothing of {rig.character.name!r} were left out: {join_names(others)}")
+    short = [animation.name.rpartition("|")[2] for animation in mine]
+    names = short if len(set(short)) == len(short) and all(short) else [animation.name for animation in mine]
+    return [
+        LabelledClip(label, animation.name, animation)
+        for animation, name in zip(mine, names)
+        for label in (dict.fromkeys(animation.labels) or (name,))
+    ]
+
+
+def _select_animations(asset: Asset, label: str, names: Sequence[str]) -> list[Animation]:
+    """The animations that names or patterns choose, each once."""
+    found: dict[str, Animation] = {}
+    for name in names:
+        chosen = match_animations(asset, name)
+        found |= {animation.name: animation for animation in chosen}
+    if not found:
+        raise InvalidInput(f"label {label!r} should have at least one clip, but has none")
+    return list(found.values())
+
+
+def match_animations(asset: Asset, name: str) -> list[Animation]:
+    """The animations of a name, or of a pattern such as `happy_*`; where there is none, those that exist are told."""
+    exact = [animation for animation in asset.animations if animation.name == name]
+    if exact:
+        return exact
+    found = [animation for animation in asset.animations if fnmatchcase(animation.name, name)]
+    return found or [asset.animation(name)]
+
+
+def _check_size(frames: int, width: int) -> None:
+    size = frames * width * 8
+    if size > MAX_ROW_BYTES:
+        raise InvalidInput(
+            f"{frames:,} frames of {width} columns would take {size / 1e9:.1f} GB, "
+            f"more than the {MAX_ROW_BYTES / 1e9:.1f} GB allowed; choose a lower rate or fewer clips"
+        )
+
+
+def _notes(rig: PosedRig, animations: Mapping[str, Clip | Curves], rate: float, short: Sequence[str]) -> list[str]:
+    notes = []
+    other = {name: a.rate for name, a in animations.items() if abs(a.rate - rate) > 1e-9 and name not in short}
+    if other:
+        rates = ", ".join(f"{found:g}" for found in sorted(set(other.values())))
+        notes.append(f"clips of {rates} frames a second were sampled at {rate:g}: {join_names(other)}")
+    inserted = [name for name, animation in animations.items() if has_inserted_frame(animation)]
+    if inserted:
+        notes.append(f"the first frame, an inserted pose far from the rest, was left out of {join_names(inserted)}")
+    if short:
+        notes.append(f"clips of one frame are poses, not motion: {join_names(short)}")
+    for name, animation in animations.items():
+        lost = rig.unmatched_channels(animation.channels)
+        if lost:
+            targets = join_names(channel.target for channel in lost)
+            notes.append(f"clip {name!r} also moves what {rig.character.name!r} has not: {targets}")
+    return notes

@@ -1,0 +1,205 @@
+"""Library files: one character, clips of one or many files under labels, written in TOML.
+
+    character = "hero.glb"              # a file beside this one, or a member of the built-in cast
+    rate = 24                           # frames a second; without it that of most clips, at most 30
+    exclude = ["eyes.*"]                # channels that are not learned
+
+    [labels]
+    happy = ["Cheer", "other.glb:Walk"] # clips of the character's own file, of another file
+    sad = ["sad_*", "moves/*.bvh"]      # patterns: of clip names, of files with all that is in them
+
+    [poses]
+    smirk = "Cheer@1.2"                 # clip and seconds after its first frame
+
+Paths are relative to the file.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import checks, files
+from understudy.character import Asset
+from understudy.character.rig import PosedRig, rig_of
+from understudy.checks import Array
+from understudy.errors import BadFile, FileError, InvalidInput
+from understudy.formats import registry
+from understudy.perform.library import (
+    Animation,
+    ClipLibrary,
+    LabelledClip,
+    build_library,
+    match_animations,
+    rows_of,
+    times_of,
+)
+
+MAX_FILE_BYTES = 1 << 20  # bytes
+MAX_FILES = 1000
+MAX_ENTRIES = 10_000
+KEYS = ("character", "rate", "exclude", "labels", "poses")
+
+Opener = Callable[[str], Asset]
+
+
+def read(path: str | Path, open: Opener = registry.read, rate: float | None = None) -> ClipLibrary:
+    """The library that a TOML file describes. `open` reads the files it names, and built-in characters by name.
+
+    `rate` goes before the one in the file.
+    """
+    path = Path(path)
+    text = _parse_toml(path)
+    try:
+        return _LibraryReader(path, open).library(text, rate)
+    except FileError:
+        raise
+    except InvalidInput as error:
+        raise BadFile(path, str(error)) from error
+
+
+@dataclass
+class _LibraryReader:
+    """A library file while it is read: the files it has named so far are kept open."""
+
+    path: Path
+    open: Opener
+    assets: dict[str, Asset] = field(default_factory=dict)
+    names: dict[str, Animation] = field(default_factory=dict)  # by the name in the library
+
+    def library(self, text: dict[str, Any], rate: float | None) -> ClipLibrary:
+        for key in text:
+            checks.one_of(key, "key", KEYS)
+        name = _text(text.get("character"), "character")
+        here = self.path.parent / name
+        origin = str(here) if here.is_file() else name
+        own = self.open(origin)
+        rig = rig_of(own.character())
+        labels = _table(text, "labels")
+        if not labels:
+            raise InvalidInput("[labels] should give at least one label with its clips, but gives none")
+        entries = [entry for label, names in labels.items() for entry in self._entries(own, label, names)]
+        if len(entries) > MAX_ENTRIES:
+            raise InvalidInput(f"the labels should have at most {MAX_ENTRIES:,} clips, but have {len(entries):,}")
+        rate = text.get("rate") if rate is None else rate
+        exclude = [_text(item, "an entry of exclude") for item in _list(text.get("exclude", []), "exclude")]
+        poses = {name: self._pose(own, rig, name, place) for name, place in _table(text, "poses").items()}
+        library = build_library(rig, entries, rate, exclude, poses, str(self.path), [], strict=True)
+        return replace(library, origin=origin)
+
+    def _entries(self, own: Asset, label: str, names: Any) -> Iterator[LabelledClip]:
+        names = [names] if isinstance(names, str) else _list(names, f"label {label!r}")
+        if not names:
+            raise InvalidInput(f"label {label!r} should have at least one clip, but has none")
+        found: dict[str, Animation] = {}
+        for name in names:
+            found |= self._names_in_library(own, _text(name, f"an entry of label {label!r}"))
+        for name, animation in found.items():
+            yield LabelledClip(label, name, animation)
+
+    def _names_in_library(self, own: Asset, text: str) -> dict[str, Animation]:
+        """The animations that an entry names, by their names in the library."""
+        file, clip = self._split(own, text)
+        if file is None:
+            return {self._unique_name(animation, ""): animation for animation in match_animations(own, text)}
+        found: dict[str, Animation] = {}
+        for path in self._files(file):
+            asset = self._asset(path)
+            try:
+                chosen = match_animations(asset, clip) if clip else list(asset.animations)
+            except InvalidInput as error:
+                raise BadFile(path, str(error)) from None
+            if not chosen:
+                raise BadFile(path, "should have a clip, but has none")
+            found |= {self._unique_name(animation, path.stem): animation for animation in chosen}
+        return found
+
+    def _split(self, own: Asset, text: str) -> tuple[str | None, str]:
+        """A file and a clip of it ("" for all); no file where the text is a clip of the character's own."""
+        if any(animation.name == text for animation in own.animations):
+            return None, text
+        if registry.readable(text):
+            return text, ""
+        file, colon, clip = text.partition(":")
+        while colon and not registry.readable(file):  # C:/moves/walk.glb:Walk has two
+            more, colon, clip = clip.partition(":")
+            file = f"{file}:{more}"
+        return (file, clip) if colon else (None, text)
+
+    def _files(self, pattern: str) -> list[Path]:
+        if not re.search(r"[*?\[]", pattern):
+            return [self.path.parent / pattern]
+        folder, pattern = (Path(Path(pattern).anchor), str(Path(pattern).relative_to(Path(pattern).anchor)))
+        found = sorted((self.path.parent / folder).glob(pattern))
+        if not found:
+            raise InvalidInput(f"no file matches {pattern!r} in {self.path.parent / folder}")
+        return found
+
+    def _asset(self, path: Path) -> Asset:
+        key = str(path)
+        if key not in self.assets:
+            if len(self.assets) >= MAX_FILES:
+                raise InvalidInput(f"a library should name at most {MAX_FILES:,} files, but names more")
+            self.assets[key] = self.open(key)
+        return self.assets[key]
+
+    def _unique_name(self, animation: Animation, stem: str) -> str:
+        """The animation's name in the library: its own; where another has that already, with its file's before it."""
+        for name in (animation.name, f"{stem}:{animation.name}"):
+            if self.names.setdefault(name, animation) is animation:
+                return name
+        raise InvalidInput(f"two clips are named {stem}:{animation.name}; give one of their files another name")
+
+    def _pose(self, own: Asset, rig: PosedRig, name: str, place: Any) -> Array:
+        """(C,) the row at a place such as `Cheer@1.2`."""
+        what = f"pose {name!r}"
+        clip, at, seconds = _text(place, what).rpartition("@")
+        clip, seconds = (clip, seconds) if at else (seconds, "0")
+        try:
+            time = float(seconds)
+        except ValueError:
+            raise InvalidInput(f"{what} should be clip@seconds, but is {place!r}") from None
+        found = list(self._names_in_library(own, clip).values())
+        if len(found) != 1:
+            raise InvalidInput(f"{what} should name one clip, but {clip!r} are {len(found)}")
+        times = times_of(found[0], found[0].rate)
+        length = times[-1] - times[0]
+        if not 0 <= time <= length + 0.5 / found[0].rate:
+            raise InvalidInput(f"{what} should lie within its clip, 0 to {length:g} s, but is at {time:g} s")
+        return rows_of(rig, found[0], np.array([times[0] + time]), clip)[0]
+
+
+def _parse_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(files.read_text(path, MAX_FILE_BYTES))
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"\(at (line \d+), column (\d+)\)", str(error))
+        reason = re.sub(r" \(at [^)]*\)", "", str(error))
+        raise BadFile(path, f"is not sound TOML: {reason}", line[1] if line else "at its end") from None
+    except RecursionError:
+        raise BadFile(path, "is not sound TOML: it is nested too deeply") from None
+
+
+def _text(value: Any, what: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise InvalidInput(f"{what} should be a text, but is {'missing' if value is None else repr(value)}")
+    return value
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InvalidInput(f"{what} should be a list of texts, but is {value!r}")
+    return value
+
+
+def _table(text: dict[str, Any], key: str) -> dict[str, Any]:
+    value = text.get(key, {})
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{key} should be a table [{key}], but is {value!r}")
+    return value

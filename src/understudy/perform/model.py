@@ -1,0 +1,184 @@
+"""Model: a character's pose spaces, one a label, and the bridges between them; saved as one `.understudy` file.
+
+The file knows its character in one of two ways: a member of the built-in cast by its name, any other as a GLB within
+the file, so that a model can be performed where the character's own file is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping as Dictionary
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import checks, storage
+from understudy.character import Channels
+from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput, UnderstudyError, join_names
+from understudy.perform import bridges
+from understudy.perform.bridges import Bridges
+from understudy.perform.features.encoder import PoseEncoder
+from understudy.perform.pose_space import PoseSpace, Segment
+
+BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
+
+
+@dataclass(frozen=True, eq=False)
+class PoseModel:
+    """What was learned of one character.
+
+    `weights` say how much each feature counts, `metric` turns differences of features into metres of the surface.
+    """
+
+    encoder: PoseEncoder
+    spaces: Dictionary[str, PoseSpace]  # by label
+    bridges: tuple[Bridges, ...]  # one for each pair of labels
+    weights: Array  # (E,) as `features.balance`
+    metric: Array  # (E,) metres of root mean square over the vertices, for each unit of a feature
+    poses: Dictionary[str, Array] = field(default_factory=dict)  # name -> features (E,)
+    cast: str = ""  # the built-in character, or "" where the character is embedded
+    embedded: bytes = b""  # its GLB
+    notes: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """In the order of the library."""
+        return tuple(self.spaces)
+
+    @property
+    def rate(self) -> float:
+        """Frames a second of the training clips."""
+        return next(iter(self.spaces.values())).rate
+
+    def __repr__(self) -> str:
+        return f"Model({join_names(self.labels)}, {sum(map(len, self.spaces.values()))} frames)"
+
+    def space(self, label: str) -> PoseSpace:
+        """The pose space of a label; an unknown one is refused with the list of those known."""
+        return self.spaces[checks.one_of(label, "label", self.spaces)]
+
+    def clip(self, name: str) -> tuple[str, Segment]:
+        """The label and the segment of a clip. `Walk` finds Blender's `Armature|Walk` if that is unique."""
+        found = [(label, s) for label, space in self.spaces.items() for s in space.segments if s.clip == name]
+        if not found:
+            every = [(label, s) for label, space in self.spaces.items() for s in space.segments]
+            found = [(label, s) for label, s in every if s.clip.rpartition("|")[2] == name]
+            if len(found) != 1:
+                checks.one_of(name, "clip", (s.clip for _, s in every))
+        return found[0]
+
+    def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
+        """The bridges to cross from one label to another."""
+        if start not in self._routes:
+            self._routes[start] = bridges.routes_from(self._bridges_by_label, start, self._label_costs)
+        return bridges.pick_route(self._routes[start], start, goal)
+
+    @cached_property
+    def _bridges_by_label(self) -> dict[str, list[tuple[Bridges, float]]]:
+        return bridges.bridges_by_label(self.bridges)
+
+    @cached_property
+    def _label_costs(self) -> dict[str, float]:
+        return bridges.label_costs({label: space.features * self.weights for label, space in self.spaces.items()})
+
+    @cached_property
+    def _routes(self) -> dict[str, dict[str, tuple[Bridges, ...]]]:
+        """Those from the labels that were asked for: 70 labels have 5,000, of which a performance needs a few."""
+        return {}
+
+    def difference(self, features: Array, others: Array) -> Array:
+        """How different poses (..., E) look, by the weights: 1 is what one pose differs from the mean, on average."""
+        return np.asarray(np.linalg.norm((features - others) * self.weights, axis=-1))
+
+    def distance(self, features: Array, others: Array) -> Array:
+        """Metres between poses (..., E): the root mean square over the vertices, to first order."""
+        return np.asarray(np.linalg.norm((features - others) * self.metric, axis=-1))
+
+    def save(self, path: str | Path) -> None:
+        """Write the model, whole or not at all."""
+        header: dict[str, Any] = {"cast": self.cast, "notes": list(self.notes), "poses": list(self.poses), "spaces": []}
+        header["encoder"] = self.encoder.header()
+        arrays: dict[str, Array] = {f"encoder.{name}": array for name, array in self.encoder.arrays().items()}
+        arrays |= {"weights": self.weights, "metric": self.metric}
+        arrays["poses"] = np.array(list(self.poses.values())).reshape(len(self.poses), len(self.metric))
+        arrays["character"] = np.frombuffer(self.embedded, np.uint8)
+        for number, space in enumerate(self.spaces.values()):
+            part, own = space.parts()
+            header["spaces"].append(part)
+            arrays |= {f"space{number}.{name}": array for name, array in own.items()}
+        header["bridges"] = [[b.first, b.second, b.threshold, b.wide] for b in self.bridges]
+        for number, pair in enumerate(self.bridges):
+            arrays |= {f"bridges{number}.{name}": getattr(pair, name) for name in BRIDGE_ARRAYS}
+        storage.write(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> PoseModel:
+        """Read a model; a file that is damaged or of another kind is refused in one sentence."""
+        header, arrays = storage.read(path)
+        if "kind" in header:
+            raise BadFile(path, f"holds a {header['kind']}, but a model that `understudy learn` has made was expected")
+        parts: dict[str, dict[str, Array]] = {}
+        for name, array in arrays.items():
+            part, _, rest = name.partition(".")
+            parts.setdefault(part, {})[rest] = array
+
+        def below(part: str) -> dict[str, Array]:
+            return parts.get(part, {})
+
+        try:
+            spaces = [
+                PoseSpace.from_parts(part, below(f"space{number}")) for number, part in enumerate(header["spaces"])
+            ]
+            bridges = tuple(
+                Bridges(str(first), str(second), threshold=float(limit), wide=bool(wide), **below(f"bridges{number}"))
+                for number, (first, second, limit, wide) in enumerate(header["bridges"])
+            )
+            model = cls(
+                PoseEncoder.from_parts(header["encoder"], below("encoder")),
+                {space.label: space for space in spaces},
+                bridges,
+                arrays["weights"],
+                arrays["metric"],
+                dict(zip(map(str, header["poses"]), arrays["poses"], strict=True)),
+                str(header["cast"]),
+                arrays["character"].tobytes(),
+                tuple(map(str, header["notes"])),
+            )
+            model._check()
+        except UnderstudyError as error:
+            raise BadFile(path, f"is a damaged model: {error}") from None
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise BadFile(path, f"is a damaged model: {type(error).__name__} {error}") from None
+        return model
+
+    def _check(self) -> None:
+        """Raise where the parts do not fit each other."""
+        width = len(self.encoder.names)
+        if not self.spaces:
+            raise InvalidInput("a model should have at least one label, but has none")
+        rows = {"weights": self.weights, "metric": self.metric, **{f"pose {n!r}": row for n, row in self.poses.items()}}
+        for what, array in rows.items():
+            checks.array(array, what, (width,))
+        dimensions = {space.latents.shape[1] for space in self.spaces.values()}
+        for space in self.spaces.values():
+            checks.array(space.latents, f"latents of {space.label!r}", ("N", "Q"))
+            checks.array(space.features, f"features of {space.label!r}", (len(space), width), np.float32)
+        for pair in self.bridges:
+            for label in (pair.first, pair.second):
+                checks.one_of(label, "label", self.spaces)
+            for name in BRIDGE_ARRAYS:
+                value = getattr(pair, name)
+                checks.array(value, name, (len(pair), max(dimensions)) if value.ndim == 2 else (len(pair),))
+
+
+def check_character(model: PoseModel, channels: Channels, name: str) -> None:
+    """Raise unless a character's rig has the columns that the model was learned from."""
+    own = model.encoder.channels
+    if own == channels:
+        return
+    missing = [column for column in own.names if column not in set(channels.names)]
+    found = f"lacks {join_names(missing, 3)}" if missing else "has other columns besides, or in another order"
+    raise InvalidInput(f"the model was learned from another character: {name!r} {found}")

@@ -1,0 +1,105 @@
+"""Tables of TOML files that people write: every mistake is one sentence that names the file, the place and why."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
+
+from understudy.errors import BadFile, spelling_hint
+
+
+def parse_toml(text: str, path: str, largest: int) -> dict[str, Any]:
+    """The table of a text; `path` is named in errors."""
+    if len(text) > largest:
+        raise BadFile(path, f"should have at most {largest:,} characters, but has {len(text):,}")
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        reason, _, where = str(error).partition(" (at ")
+        raise BadFile(path, f"is not TOML: {reason[:1].lower()}{reason[1:]}", where.rstrip(")")) from None
+
+
+class TableReader:
+    """One file being read: values are taken out of its tables by what they should be."""
+
+    def __init__(self, path: str) -> None:
+        self.path = str(path)
+
+    def fail(self, reason: str, place: str = "") -> NoReturn:
+        """Refuse the file, with the place in it."""
+        raise BadFile(self.path, reason, place)
+
+    def keys(
+        self, table: Mapping[str, Any], known: Collection[str], place: str, what: str, also: Collection[str] = ()
+    ) -> None:
+        """Refuse the first key that is not known, with the nearest that is; `also` are keys that were taken before."""
+        for key in table:
+            if key not in known:
+                every = (*also, *known)
+                self.fail(f"{what} has no key {key!r}{spelling_hint(key, every)}; keys are {join_words(every)}", place)
+
+    def table(self, value: Any, name: str, place: str) -> dict[str, Any]:
+        """A table."""
+        if not isinstance(value, dict):
+            self.fail(f"{name} should be a table, but is {format_value(value)}", place)
+        return value
+
+    def entries(self, value: Any, name: str, place: str) -> list[Any]:
+        """A list of anything; a single thing is a list of one."""
+        if isinstance(value, (dict, str)):
+            return [value]
+        if not isinstance(value, list):
+            self.fail(f"{name} should be a list, but is {format_value(value)}", place)
+        return value
+
+    def number(self, value: Any, name: str, place: str, least: float = -math.inf, most: float = math.inf) -> float:
+        """A finite number between two bounds."""
+        if not is_number(value) or not least <= value <= most:
+            low = f"{least:g}" if least >= 1e-3 or least <= 0 else "above 0"
+            bounds = f" from {low} to {most:g}" if math.isfinite(least) and math.isfinite(most) else ""
+            bounds = bounds or (f" of {low} or more" if math.isfinite(least) else "")
+            self.fail(f"{name} should be a number{bounds}, but is {format_value(value)}", place)
+        return float(value)
+
+    def numbers(self, value: Any, name: str, place: str, count: int, what: str) -> tuple[float, ...]:
+        """`count` finite numbers; `what` says what they are, as in "a place [x, y, z] in metres"."""
+        if not isinstance(value, list) or len(value) != count or not all(is_number(number) for number in value):
+            self.fail(f"{name} should be {what}, but is {format_value(value)}", place)
+        return tuple(map(float, value))
+
+    def flag(self, value: Any, name: str, place: str) -> bool:
+        """true or false."""
+        if not isinstance(value, bool):
+            self.fail(f"{name} should be true or false, but is {format_value(value)}", place)
+        return value
+
+    def word(self, value: Any, name: str, place: str, known: Collection[str] = ()) -> str:
+        """A name, one of `known` where there are any."""
+        if not isinstance(value, str) or not value.strip():
+            self.fail(f"{name} should be a name, but is {format_value(value)}", place)
+        if known and value not in known:
+            self.fail(
+                f"{name} should be one of {join_words(known)}, but is {value!r}{spelling_hint(value, known)}", place
+            )
+        return value
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of TOML is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def format_value(value: Any) -> str:
+    """A value for a sentence."""
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def join_words(words: Collection[str]) -> str:
+    """Words for a sentence."""
+    listed = [f"'{word}'" for word in words]
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"

@@ -1,0 +1,175 @@
+"""What is held while a clip is edited: entries of the document as goals of the solver, and back.
+
+Times of the document count from the beginning of the clip, times of curves are those of the file's own clock, which is
+`origin` at the beginning.
+
+Limits as people set them: a range has to hold the keys that there are, else no drag could begin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+
+from understudy.character import Curves
+from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point
+from understudy.edit.solver.problem import limits_of
+from understudy.errors import InvalidInput
+from understudy.studio.document import ContactEntry, EditEntry, HoldEntry, LimitEntry, PinEntry, PointRef
+
+E = TypeVar("E", bound=PinEntry | ContactEntry | HoldEntry)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """All that is held, as goals; pins, contacts and holds with the ids of their entries."""
+
+    pins: tuple[Pin, ...]
+    contacts: tuple[Contact, ...]
+    holds: tuple[Hold, ...]
+    limits: tuple[Limit, ...]
+    stiffness: dict[str, float]
+
+    def edit(self, moves: Sequence[MovePoint], curves: Curves, edges: str = "smooth") -> Edit:
+        """An edit with these moves. Contacts and holds that none of the moved segments touches are left out.
+
+        A contact frees the segments of its own time, so one elsewhere would only make the problem larger.
+        """
+        if not self.contacts and not self.holds:
+            return Edit(tuple(moves), self.pins, (), (), self.limits, self.stiffness, edges=edges)
+        low, high = affected_span(curves, [move.time for move in moves])
+        contacts = tuple(each for each in self.contacts if each.stop > low and each.start < high)
+        holds = tuple(each for each in self.holds if low < each.time < high)
+        return Edit(tuple(moves), self.pins, contacts, holds, self.limits, self.stiffness, edges=edges)
+
+
+def affected_span(curves: Curves, times: Sequence[float]) -> tuple[float, float]:
+    """How far a change at some times reaches: the segments around them, and the neighbours that stay smooth."""
+    low, high = np.inf, -np.inf
+    for curve in curves.curves:
+        for time in times:
+            k = int(np.searchsorted(curve.times, time, side="right")) - 1
+            low = min(low, float(curve.times[max(k - 1, 0)]))
+            high = max(high, float(curve.times[min(k + 2, len(curve) - 1)]))
+    return low, high
+
+
+def constraints_from_document(entry: EditEntry, origin: float) -> Constraints:
+    """The goals of a document's entry."""
+    return Constraints(
+        tuple(pin_of(each, origin) for each in entry.pins),
+        tuple(
+            Contact(point_of(each.point), each.start + origin, each.stop + origin, True, each.orientation)
+            for each in entry.contacts
+        ),
+        tuple(Hold(point_of(each.point), each.time + origin, True, each.orientation) for each in entry.holds),
+        tuple(limit_of(each) for each in entry.limits),
+        dict(entry.stiffness),
+    )
+
+
+def pin_of(entry: PinEntry, origin: float) -> Pin:
+    """A pin of the document as a goal."""
+    start, stop = (None if each is None else each + origin for each in (entry.start, entry.stop))
+    return Pin(point_of(entry.point), start, stop, entry.position, entry.orientation)
+
+
+def limit_of(entry: LimitEntry) -> Limit:
+    """A limit of the document as a goal; None is without a bound."""
+    low = -np.inf if entry.low is None else entry.low
+    return Limit(entry.target, entry.column, low, np.inf if entry.high is None else entry.high)
+
+
+def point_of(ref: PointRef) -> Point:
+    """A point as the solver names it."""
+    return Point(ref.joint, ref.offset, ref.vertex)
+
+
+def accept_suggestion(entry: EditEntry, before: Edit, after: Edit, origin: float) -> EditEntry:
+    """The entry after an offer was accepted: without what it releases, with limits as wide as it makes them."""
+    pins = {pin_of(each, origin): each for each in entry.pins}
+    gone_pins = {pins[goal] for goal in before.pins if goal not in after.pins and goal in pins}
+    own = constraints_from_document(entry, origin)
+    gone_contacts = {goal for goal in before.contacts if goal not in after.contacts}
+    gone_holds = {goal for goal in before.holds if goal not in after.holds}
+    limits = tuple(
+        LimitEntry(each.target, each.column, _finite_or_none(each.low), _finite_or_none(each.high))
+        for each in after.limits
+    )
+    return replace(
+        entry,
+        pins=tuple(each for each in entry.pins if each not in gone_pins),
+        contacts=tuple(each for each, goal in zip(entry.contacts, own.contacts) if goal not in gone_contacts),
+        holds=tuple(each for each, goal in zip(entry.holds, own.holds) if goal not in gone_holds),
+        limits=limits,
+    )
+
+
+def without_constraint(entry: EditEntry, id: str) -> EditEntry:
+    """The entry without something that is held."""
+    kinds = ("pins", "contacts", "holds")
+    if not any(each.id == id for kind in kinds for each in getattr(entry, kind)):
+        raise InvalidInput("nothing is held under this id any more")
+    return replace(
+        entry,
+        pins=tuple(each for each in entry.pins if each.id != id),
+        contacts=tuple(each for each in entry.contacts if each.id != id),
+        holds=tuple(each for each in entry.holds if each.id != id),
+    )
+
+
+def with_constraint(entry: EditEntry, new: PinEntry | ContactEntry | HoldEntry) -> EditEntry:
+    """The entry with something that is held, in place of what has its id."""
+    if isinstance(new, PinEntry):
+        return replace(entry, pins=_with_entry(entry.pins, new))
+    if isinstance(new, ContactEntry):
+        return replace(entry, contacts=_with_entry(entry.contacts, new))
+    return replace(entry, holds=_with_entry(entry.holds, new))
+
+
+def _with_entry(entries: tuple[E, ...], new: E) -> tuple[E, ...]:
+    if any(each.id == new.id for each in entries):
+        return tuple(new if each.id == new.id else each for each in entries)
+    return (*entries, new)
+
+
+def with_limit(entry: EditEntry, limit: LimitEntry) -> EditEntry:
+    """The entry with a limit, in place of the one that its column had; one without bounds is none."""
+    others = tuple(each for each in entry.limits if (each.target, each.column) != (limit.target, limit.column))
+    bounded = limit.low is not None or limit.high is not None
+    return replace(entry, limits=(*others, limit) if bounded else others)
+
+
+def _finite_or_none(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+LIMIT_TOLERANCE = 1e-6  # of radians or metres: what a key may be off by rounding
+
+
+def check_limit(curves: Curves, limit: LimitEntry, fit: bool) -> LimitEntry:
+    """The limit, if all keys of its column lie inside; with `fit` as wide as they need it, else they refuse it."""
+    column, (low, high) = next(iter(limits_of(curves.channels, [limit_of(limit)]).items()))
+    owner = int(np.searchsorted(curves.channels.offsets, column, side="right") - 1)
+    keys = curves.curves[owner].values[:, column - int(curves.channels.offsets[owner])]
+    least, most = float(keys.min(initial=np.inf)), float(keys.max(initial=-np.inf))
+    if fit:
+        return replace(
+            limit,
+            low=None if limit.low is None else min(limit.low, least),
+            high=None if limit.high is None else max(limit.high, most),
+        )
+    if least < low - LIMIT_TOLERANCE or most > high + LIMIT_TOLERANCE:
+        name = curves.channels.names[column]
+        raise InvalidInput(
+            f"keys of {name} go from {_format_limit(name, least)} to {_format_limit(name, most)}: a limit has to leave them in; "
+            "move those keys first, or widen it"
+        )
+    return limit
+
+
+def _format_limit(name: str, value: float) -> str:
+    return f"{np.degrees(value):.4g}°" if ".euler." in name else f"{value:.4g}"

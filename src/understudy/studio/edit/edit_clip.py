@@ -1,0 +1,282 @@
+"""Edited curves as content files of the project: named by what they hold, never changed, kept to the last bit.
+
+One file has all arrays of an animation end to end, and a header that says which are whose. The name is a digest of the
+bytes, so that undo, which goes back to an earlier name, goes back to the very same bytes.
+
+A clip that is being edited: the curves as they are kept, the gesture that goes on, and what is seen of both.
+
+No sockets and no documents here: everything belongs to the one thread that solves (`desk` sees to that).
+
+What the page is told of a clip that is being edited.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import time
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import files
+from understudy.character import Channel, Clip, Curve, Curves
+from understudy.character.rig import PosedRig
+from understudy.checks import Array
+from understudy.edit.goals import Point
+from understudy.edit.serialise import clip_metadata, same_curves
+from understudy.edit.solver.free_columns import RigCache
+from understudy.errors import BadFile, InvalidInput
+from understudy.studio.document import EditEntry
+from understudy.studio.edit import poses, reduction
+from understudy.studio.edit.constraints import Constraints
+from understudy.studio.edit.drags import DragProtocol, DragResult, DragTarget, PointDrag, PoseDrag, RetimeDrag
+from understudy.studio.edit.view import CharacterView, EditView
+from understudy.studio.messages.edit import EditChannel, EditState, MotionCurveEntry
+from understudy.studio.viewport.packing import FramePacker
+
+CONTENT_VERSION = 1
+CONTENT_ENDING = ".npz"
+MAX_CONTENT_BYTES = 1 << 30  # bytes
+CONTENT_ARRAYS = ("times", "values", "segments", "before", "after")
+
+
+def pack_curves(curves: Curves) -> bytes:
+    """The bytes of an animation; the same for the same animation."""
+    told = [
+        {
+            "target": curve.channel.target,
+            "kind": curve.channel.kind,
+            "columns": list(curve.channel.columns),
+            "keys": len(curve),
+            "extrapolation": list(curve.extrapolation),
+        }
+        for curve in curves.curves
+    ]
+    header = json.dumps({"version": CONTENT_VERSION, **clip_metadata(curves), "curves": told})
+    arrays = {name: np.concatenate([getattr(c, name).reshape(-1) for c in curves.curves]) for name in CONTENT_ARRAYS}
+    stream = io.BytesIO()
+    np.savez(stream, **{"header": np.array(header), **arrays})  # type: ignore[arg-type]
+    return stream.getvalue()
+
+
+def unpack_curves(data: bytes, name: str) -> Curves:
+    """The animation of `packed`, checked; `name` is what errors call it."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as found:
+            header = json.loads(str(found["header"]))
+            flat = {each: found[each] for each in CONTENT_ARRAYS}
+        return _curves_from_arrays(header, flat)
+    except (ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, InvalidInput) as error:
+        raise BadFile(name, f"the edited curves are damaged: {str(error).splitlines()[0]}") from None
+
+
+def _curves_from_arrays(header: Any, flat: dict[str, Any]) -> Curves:
+    if header["version"] != CONTENT_VERSION:
+        raise InvalidInput(f"they are of version {header['version']}, and {CONTENT_VERSION} is expected")
+    at = dict.fromkeys(CONTENT_ARRAYS, 0)
+
+    def take(name: str, *shape: int) -> Any:
+        count = int(np.prod(shape))
+        part = flat[name][at[name] : at[name] + count]
+        at[name] += count
+        return part.reshape(shape)
+
+    made = []
+    for told in header["curves"]:
+        channel = Channel(str(told["target"]), str(told["kind"]), tuple(told["columns"]))
+        keys, n = int(told["keys"]), len(channel)
+        arrays = take("times", keys), take("values", keys, n), take("segments", keys - 1)
+        first, last = told["extrapolation"]
+        made.append(Curve(channel, *arrays, take("before", keys, n, 2), take("after", keys, n, 2), (first, last)))
+    return Curves(header["name"], made, header["labels"], header["rate"], header["about"], header["moments"])
+
+
+def write_curves(curves: Curves, folder: Path) -> str:
+    """Keep an animation in a folder, whole or not at all; returns the name of its file."""
+    data = pack_curves(curves)
+    name = hashlib.sha256(data).hexdigest()[:24] + CONTENT_ENDING
+    if not (folder / name).exists():
+        with files.write_atomically(folder / name) as temporary:
+            temporary.write_bytes(data)
+    return name
+
+
+def read_curves(place: Path, name: str) -> Curves:
+    """The animation of a file that `write` made; `name` is what errors call it."""
+    try:
+        if place.stat().st_size > MAX_CONTENT_BYTES:
+            raise BadFile(name, "is larger than curves can be")
+        data = place.read_bytes()
+    except OSError:
+        raise BadFile(name, "the edited curves are gone") from None
+    return unpack_curves(data, name)
+
+
+@dataclass(frozen=True)
+class DragUpdate:
+    """What one goal of a gesture came to, and what is seen of it."""
+
+    step: DragResult
+    picture: CharacterView
+    place: tuple[float, float, float]
+    turn: tuple[float, float, float, float]
+    ms: float
+
+
+class EditedClip:
+    """Times given are seconds from the beginning of the clip, those of curves the file's own clock."""
+
+    def __init__(self, rig: PosedRig, packer: FramePacker, animation: Clip | Curves, curves: Curves | None) -> None:
+        self.rig, self.animation = rig, animation
+        self.origin = float(animation.start)
+        self.source_keys = reduction.count_keys(animation)
+        self.ground = RigCache(rig)
+        self.size = self.ground.size
+        self.pairs = poses.has_pairs(rig)
+        self.committed = reduction.original_keys(animation) if curves is None else curves
+        self.baked = self._is_baked(self.committed)
+        self.view = EditView(self.ground, packer, self.committed, self.origin, self._seconds())
+        self.gesture: DragProtocol | None = None
+        self.step: DragResult | None = None  # of the gesture, or of the last that was kept
+
+    def _is_baked(self, curves: Curves) -> bool:
+        """Whether it has to be reduced first: what has fewer keys than its clip was reduced, however close they lie."""
+        return curves.key_count >= self.source_keys and reduction.is_baked(curves)
+
+    def _seconds(self) -> float:
+        """How long it lasts: as long as the clip, and longer where keys were moved beyond its end."""
+        return max(float(self.animation.duration), self.committed.end - self.origin)
+
+    def adopt(self, curves: Curves) -> CharacterView:
+        """Other curves, to be kept; a gesture that goes on is over."""
+        self.gesture = None
+        other = curves.channels != self.committed.channels
+        self.committed = curves
+        self.baked = self._is_baked(curves)
+        if other or self._seconds() != self.view.seconds:
+            self.view.reset(curves, self._seconds())
+            return self.view.picture()
+        return self.view.show(curves, whole=True)
+
+    def preview(self, curves: Curves, also: tuple[int, int] | None = None) -> CharacterView:
+        """Curves that are only shown."""
+        return self.view.show(curves, also=also)
+
+    def begin(self, point: Point, moment: float, operation: str, held: Constraints, edges: str) -> tuple[Array, Array]:
+        """Take hold of a point between keys; returns where it is, (3,) and (4,)."""
+        self._open_to_gestures()
+        at, curves = self._inside(moment), self.committed
+        if operation == "time":
+            self.gesture = RetimeDrag(self.rig, curves, point, at, held, edges)
+        else:
+            self.gesture = PointDrag(self.ground, curves, point, at, operation == "turn", held, edges)
+        return self._start_drag(moment, point)
+
+    def begin_pose(
+        self, point: Point, moment: float, turning: bool, pins: Sequence[Point], held: Constraints, insert: bool
+    ) -> tuple[Array, Array]:
+        """Take hold of a point of the pose; returns where it is."""
+        self._open_to_gestures()
+        at = self._inside(moment)
+        self.gesture = PoseDrag(self.rig, self.committed, point, at, turning, pins, held, insert)
+        return self._start_drag(moment, point)
+
+    def _open_to_gestures(self) -> None:
+        if self.gesture is not None:
+            self.cancel()
+        if self.baked:
+            raise InvalidInput("this clip has a key on every frame; reduce it to editable keys first")
+
+    def _inside(self, moment: float) -> float:
+        at = moment + self.origin
+        if not self.committed.start - 1e-6 <= at <= self.committed.end + 1e-6:
+            last = self.committed.end - self.origin
+            raise InvalidInput(f"the time should lie within the clip's keys, up to {last:.4g} s, but is {moment:.4g} s")
+        return min(max(at, self.committed.start), self.committed.end)
+
+    def _start_drag(self, moment: float, point: Point) -> tuple[Array, Array]:
+        self.step = None
+        self.view.seek(moment)
+        return self.view.where(point, self.origin + moment)
+
+    def drag(self, goal: DragTarget, also: tuple[int, int] | None = None) -> DragUpdate:
+        """Another goal of the gesture."""
+        gesture = self.gesture
+        if gesture is None:
+            raise InvalidInput("there is no gesture that could go on")
+        began = time.perf_counter()
+        step = gesture.drag(goal)
+        picture = self.preview(step.curves, also)
+        place, turn = self.view.where(gesture.point, gesture.time)
+        self.step = step
+        x, y, z = place.tolist()
+        i, j, k, w = turn.tolist()
+        return DragUpdate(step, picture, (x, y, z), (i, j, k, w), 1e3 * (time.perf_counter() - began))
+
+    def end_drag(self) -> Curves | None:
+        """End the gesture; returns the curves to keep, None where nothing has changed."""
+        gesture = self.gesture
+        if gesture is None or self.step is None:
+            return None
+        curves = gesture.final_curves()
+        return None if same_curves(curves, self.committed) else curves
+
+    def cancel(self) -> CharacterView:
+        """Back to the curves that are kept."""
+        self.gesture = None
+        return self.view.show(self.committed, whole=True)
+
+    def sample(self, times: list[float]) -> Array:
+        """(M, C) rows of the rig for the stage; from any thread."""
+        return self.view.rows(times)
+
+
+TIME_DIGITS = 6  # of a second: keys that lie closer are one
+
+
+def edit_state(
+    entry: EditEntry, editing: EditedClip, curves: Sequence[MotionCurveEntry], copied: bool, revision: int
+) -> EditState:
+    """The state of an edit, as the page has it."""
+    view, committed = editing.view, editing.committed
+    channels = tuple(
+        EditChannel(
+            curve.channel.target,
+            curve.channel.kind,
+            curve.channel.columns,
+            () if editing.baked else tuple((curve.times - editing.origin).round(TIME_DIGITS).tolist()),
+            len(curve),
+            curve.extrapolation,
+        )
+        for curve in committed.curves
+    )
+    return EditState(
+        entry.id,
+        entry.character,
+        entry.clip,
+        entry.name,
+        view.seconds,
+        view.rate,
+        view.frame_count,
+        editing.size,
+        editing.baked,
+        reduction.estimate_seconds(editing.animation) if editing.baked else 0.0,
+        committed.key_count,
+        editing.source_keys,
+        channels,
+        entry.pins,
+        entry.contacts,
+        entry.holds,
+        entry.limits,
+        entry.stiffness,
+        tuple(curves),
+        copied,
+        editing.pairs,
+        revision,
+    )

@@ -1,0 +1,118 @@
+"""A script that is performed live: it begins from whatever the character does just then.
+
+Where a script says in which label or pose it begins, the character goes there first, and the script's clock starts when
+it has arrived. A rate in the script is for files; live it is performed at the rate of the stage.
+
+Scripts in an editor: what is wrong, in one sentence, and at which line it stands.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from understudy.errors import BadFile, InvalidInput
+from understudy.perform.commands import Command, LookAt, Transition
+from understudy.perform.script import Script, parse_script
+from understudy.perform.script_run import Schedule, ScheduledStep, schedule_steps
+from understudy.studio.messages.perform import ScriptCheck
+
+if TYPE_CHECKING:
+    from understudy.perform import PoseModel
+
+
+class ScriptRunner:
+    """The clock of one script. `place` is the step that fell last, as the script's errors write it (`do 3`)."""
+
+    def __init__(self, script: Script, seed: int, rate: float) -> None:
+        self.script, self.rate = script, rate
+        self.place = ""
+        self.began: int | None = None
+        self._schedule = Schedule(schedule_steps(script, seed))
+        self._until = 0  # frame before which a timed look is not over
+
+    @property
+    def unplayed_steps(self) -> tuple[str, ...]:
+        """Places of steps that had no turn."""
+        return self._schedule.skipped
+
+    def beginning(self, label: str) -> Command | None:
+        """What takes the character to where the script begins; None where it may begin at once."""
+        script = self.script
+        if script.pose is None and script.label in (None, label):
+            return None
+        return Transition(script.label or label, script.pose)
+
+    def seconds(self, frame: int) -> float:
+        """The script's own time; 0 before it has begun."""
+        return 0.0 if self.began is None else (frame - self.began) / self.rate
+
+    def due(self, frame: int, done: bool, label: str) -> tuple[ScheduledStep | Command, ...]:
+        """What falls into a frame, in order: a way to the beginning, or cues of the script."""
+        if self.began is None:
+            way = None if self.place else self.beginning(label)
+            if way is not None:
+                self.place = "beginning"
+                return (way,)
+            if self.place and not done:
+                return ()
+            self.began, done = frame, True  # the first step interrupts whatever runs
+        self._schedule, fallen = self._schedule.due(self.seconds(frame), not done)
+        for cue in fallen:
+            self.place = cue.step.place
+            if isinstance(cue.step.action, LookAt):
+                self._until = max(self._until, frame + round((cue.step.action.seconds or 0.0) * self.rate))
+        return fallen
+
+    def is_finished(self, frame: int, done: bool) -> bool:
+        """Whether all of it has been performed."""
+        if self.began is None:
+            return False
+        if self.script.seconds is not None:
+            return self.seconds(frame) >= self.script.seconds
+        return self._schedule.is_finished and done and frame > self.began and frame >= self._until
+
+
+STEP_PATTERN = re.compile(r"^\s*\[\[\s*do\s*\]\]", re.MULTILINE)
+SET_PATTERN = re.compile(r"^\s*\[\[\s*set\s*\.\s*[\"']?(?P<name>[^\]\"']+?)[\"']?\s*\]\]", re.MULTILINE)
+SCRIPT_NAME = "script"
+
+
+def check_script_text(text: str, model: PoseModel) -> ScriptCheck:
+    """A script read and held against a model."""
+    lines = tuple(_line(text, match.end()) for match in STEP_PATTERN.finditer(text))
+    try:
+        script = parse_script(text, SCRIPT_NAME).check(model)
+    except BadFile as error:
+        return ScriptCheck(sentence_of(error), line_of(text, error.place, error.reason), 0, lines)
+    except InvalidInput as error:
+        return ScriptCheck(str(error), 0, 0, lines)
+    return ScriptCheck("", 0, len(script.steps), lines)
+
+
+def sentence_of(error: BadFile) -> str:
+    """The complaint without the name of a file that there is not."""
+    return f"{error.place}: {error.reason}" if error.place else error.reason
+
+
+def line_of(text: str, place: str, reason: str = "") -> int:
+    """The line, from 1, of a place such as `do 3` or `set answer 2, do 1`, or that a TOML error names; 0 if unknown."""
+    named = re.search(r"line (\d+)", f"{place} {reason}")
+    if named:
+        return int(named[1])
+    step = re.match(r"do (\d+)", place)
+    if step:
+        return _nth(text, list(STEP_PATTERN.finditer(text)), int(step[1]))
+    variant = re.match(r"set (?P<name>.+?) (?P<number>\d+)(?:,|$)", place)
+    if variant:
+        own = [match for match in SET_PATTERN.finditer(text) if match["name"].strip() == variant["name"]]
+        return _nth(text, own, int(variant["number"]))
+    return 0
+
+
+def _nth(text: str, matches: list[re.Match[str]], number: int) -> int:
+    return _line(text, matches[number - 1].end()) if 1 <= number <= len(matches) else 0
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1

@@ -1,0 +1,231 @@
+"""Opening a file: what is in it becomes entries of the document.
+
+Names, and taking things out: the document with one entry changed or gone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from understudy.character import Asset, Character, Curves
+from understudy.errors import InvalidInput
+from understudy.perform.model_character import is_model
+from understudy.studio.assets import Animation, read_origin
+from understudy.studio.document import CharacterEntry, ClipEntry, Document
+from understudy.studio.history import valid_stage
+from understudy.studio.messages.shell import FileOpened
+from understudy.studio.project import Origin
+
+if TYPE_CHECKING:
+    from understudy.character.rig import PosedRig
+    from understudy.studio.session import Session
+
+MAX_CHARACTERS = 200  # in a project
+
+
+def new_id(letter: str) -> str:
+    """An id that nothing has or had."""
+    return f"{letter}{secrets.token_hex(4)}"
+
+
+async def open_origin(session: Session, origin: Origin, name: str, show: bool = True) -> FileOpened:
+    """Read a file beside the stage, add what it holds to the document, and show it."""
+    if is_model(name) and not origin.cast:
+        from understudy.studio.perform.handlers import open_model
+
+        path = Path(origin.path) if origin.path else session.project.folder / origin.file
+        return await open_model(session, path, name, show)
+    job = session.jobs.run(f"open {name}", lambda progress, cancelled: _read_asset_and_rigs(session, origin))
+    asset, rigs = await job.result()
+    if asset.characters:
+        return await _add_characters(session, origin, name, asset, rigs, show)
+    return await _add_motion(session, origin, name, asset)
+
+
+def _read_asset_and_rigs(session: Session, origin: Origin) -> tuple[Asset, list[PosedRig]]:
+    from understudy.character import rig
+
+    asset = read_origin(origin, session.project)
+    return asset, [rig.rig_of(character) for character in asset.characters]
+
+
+async def _add_characters(
+    session: Session, origin: Origin, name: str, asset: Asset, rigs: list[PosedRig], show: bool
+) -> FileOpened:
+    if len(session.document.characters) + len(asset.characters) > MAX_CHARACTERS:
+        raise InvalidInput(f"a project should have at most {MAX_CHARACTERS} characters; close some first")
+    entries = []
+    for number, (character, rig) in enumerate(zip(asset.characters, rigs)):
+        id = new_id("c")
+        session.assets.keep(id, replace(origin, number=number), asset)
+        moved = [each for each in asset.animations if rig.is_moved_by(each)]
+        entries.append(_character_entry(id, character, rig, origin, name, asset, moved))
+    before = session.document
+    session.change(replace(before, characters=(*before.characters, *entries)), f"open {name}")
+    first = max(entries, key=lambda entry: (bool(entry.clips), entry.vertices))
+    if show:
+        clip = first.clips[0].name if first.clips else ""
+        await session.show(first.id, "clip" if clip else "rest", clip)
+    return FileOpened(tuple(entry.id for entry in entries), asset.notes)
+
+
+async def _add_motion(session: Session, origin: Origin, name: str, asset: Asset) -> FileOpened:
+    """Clips without a character go to every open character that they move."""
+    if not asset.animations:
+        raise InvalidInput(f"{name} holds neither a character nor a clip")
+    id = new_id("f")
+    known = [entry.id for entry in session.document.characters]
+    rigs = await asyncio.to_thread(lambda: {each: session.assets.get(each).rig for each in known})
+    session.assets.keep(id, origin, asset)
+    characters, moved = [], []
+    for entry in session.document.characters:
+        clips = [each for each in asset.animations if entry.id in rigs and rigs[entry.id].is_moved_by(each)]
+        if clips:
+            moved.append(entry.id)
+            entry = replace(entry, clips=(*entry.clips, *clip_entries(clips, entry.clips, id)))
+        characters.append(entry)
+    if not moved:
+        drives = ", ".join(repr(channel.target or "any face") for channel in asset.animations[0].channels[:3])
+        raise InvalidInput(f"{name} moves none of the open characters: it drives {drives}. Open its character first")
+    session.change(replace(session.document, characters=tuple(characters)), f"open {name}")
+    return FileOpened(tuple(moved), asset.notes)
+
+
+def _character_entry(
+    id: str, character: Character, rig: PosedRig, origin: Origin, name: str, asset: Asset, moved: Iterable[Animation]
+) -> CharacterEntry:
+    return CharacterEntry(
+        id=id,
+        name=character.name or name,
+        file=name,
+        format=asset.format or ("cast" if origin.cast else ""),
+        joints=len(character.joints),
+        vertices=character.vertex_count,
+        shapes=sum(map(len, character.shapes.values())),
+        controls=rig.channels.width if character.layers is not None else 0,
+        clips=clip_entries(moved, (), ""),
+        notes=asset.notes[:200],
+        cast=origin.cast,
+    )
+
+
+def clip_entries(animations: Iterable[Animation], known: Iterable[ClipEntry], source: str) -> tuple[ClipEntry, ...]:
+    """Entries of animations under names that the character's others do not have."""
+    taken = {entry.name for entry in known}
+    result = []
+    for animation in animations:
+        name = _free_name(animation.name, taken)
+        taken.add(name)
+        result.append(
+            ClipEntry(
+                name=name,
+                title=name,
+                seconds=float(animation.duration),
+                frames=animation.frame_count,
+                rate=float(animation.rate),
+                start=float(animation.start),
+                labels=animation.labels,
+                about=animation.about,
+                moments=dict(animation.moments),
+                keyed=isinstance(animation, Curves),
+                inside=animation.name,
+                source=source,
+            )
+        )
+    return tuple(result)
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    if name not in taken:
+        return name
+    return next(free for number in range(2, len(taken) + 3) if (free := f"{name} ({number})") not in taken)
+
+
+def without_character(document: Document, id: str) -> Document:
+    """The document without a character, and without what was made of it."""
+    models = {each.id for each in document.models if each.character == id}
+    return replace(
+        document,
+        characters=tuple(each for each in document.characters if each.id != id),
+        models=tuple(each for each in document.models if each.character != id),
+        takes=tuple(each for each in document.takes if each.character != id),
+        scripts=tuple(each for each in document.scripts if not each.model or each.model not in models),
+        edits=tuple(each for each in document.edits if each.character != id),
+    )
+
+
+DOCUMENT_LISTS = {"character": "characters", "model": "models", "take": "takes", "script": "scripts", "edit": "edits"}
+
+
+def rename_entry(document: Document, what: str, target: str, name: str) -> Document:
+    """The document with something called otherwise. A clip keeps its `name`, by which models know it."""
+    if what == "clip":
+        character, clip = split_clip_target(document, target)
+        return with_clip(document, character, clip.name, lambda found: replace(found, title=name))
+    entries = getattr(document, DOCUMENT_LISTS[what])
+    _entry_name(entries, what, target)
+    changed = tuple(replace(each, name=name) if each.id == target else each for each in entries)
+    return _with_list(document, what, changed)
+
+
+def without_entry(document: Document, what: str, target: str) -> tuple[Document, str]:
+    """The document without something, and the name of that."""
+    if what == "clip":
+        character, clip = split_clip_target(document, target)
+        entry = document.character(character)
+        assert entry is not None  # or there would be no such clip
+        less = replace(entry, clips=tuple(each for each in entry.clips if each.name != clip.name))
+        characters = tuple(less if each.id == character else each for each in document.characters)
+        return replace(document, characters=characters), clip.title
+    entries = getattr(document, DOCUMENT_LISTS[what])
+    found = _entry_name(entries, what, target)
+    if what == "character":
+        return without_character(document, target), found
+    return _with_list(document, what, tuple(each for each in entries if each.id != target)), found
+
+
+def with_clip(document: Document, character: str, name: str, change: Callable[[ClipEntry], ClipEntry]) -> Document:
+    """The document with one clip changed."""
+    characters = tuple(
+        replace(entry, clips=tuple(change(clip) if clip.name == name else clip for clip in entry.clips))
+        if entry.id == character
+        else entry
+        for entry in document.characters
+    )
+    return replace(document, characters=characters)
+
+
+def split_clip_target(document: Document, target: str) -> tuple[str, ClipEntry]:
+    """The id of a character and its clip, of `character/clip`."""
+    character, _, name = target.partition("/")
+    clip = document.clip(character, name)
+    if clip is None:
+        raise InvalidInput(f"there is no clip {name or target!r}")
+    return character, clip
+
+
+async def restage_after_removal(session: Session) -> None:
+    """After something was taken out: the stage shows what is left, and memory holds it."""
+    entries = session.document.characters
+    session.assets.forget({entry.id for entry in entries} | {clip.source for entry in entries for clip in entry.clips})
+    stage = valid_stage(session.document.stage, session.document)
+    if stage != session.document.stage:
+        session.adjust(replace(session.document, stage=stage))
+        await session.restage()
+
+
+def _with_list(document: Document, what: str, entries: tuple[Any, ...]) -> Document:
+    changes: dict[str, Any] = {DOCUMENT_LISTS[what]: entries}
+    return replace(document, **changes)
+
+
+def _entry_name(entries: tuple[object, ...], what: str, target: str) -> str:
+    found = next((each for each in entries if getattr(each, "id", None) == target), None)
+    if found is None:
+        raise InvalidInput(f"there is no {what} {target[:64]!r}")
+    return str(getattr(found, "name", ""))

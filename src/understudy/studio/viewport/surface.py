@@ -1,0 +1,198 @@
+"""Bones: the matrices that a page needs to skin a character, each of them once.
+
+A skin asks for world_from_joint @ joint_from_mesh of each of its joints. Parts often share joints and binds (a body cut
+up by materials), so what goes over the wire is the list of different pairs of a joint and its inverse bind.
+
+A stick figure for a character without a mesh, as parts that hang on its joints like any other.
+
+The tip of a bone hangs on the child's joint, all else on the parent's, so that a joint that slides stretches its bone.
+
+Surface: the vertices of all parts of a character as a graphics card wants them.
+
+Seams are split (`Mesh.per_vertex`), normals are there for every vertex, and influences and shapes are lists with as
+many entries as a vertex needs: entries `first[v]:first[v + 1]` are those of vertex v.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character import Character, Material, Mesh, Part, Shapes, Skin
+from understudy.character.skinning.normals import smooth_normals, vertex_normals
+from understudy.checks import Array
+from understudy.maths import transform
+from understudy.render.stick_figure import bone_mesh
+
+
+class SkinMatrices:
+    """B pairs of a joint and an inverse bind, and for each part the bones (b,) that its skin's joints became."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        known: dict[tuple[int, bytes], int] = {}
+        binds: list[Array] = []
+        self.of_part: list[Array] = []
+        for part in parts:
+            numbers = []
+            for joint, bind in zip(part.skin.joints.tolist(), part.skin.inverse_binds):
+                key = joint, bind.tobytes()
+                if key not in known:
+                    known[key] = len(known)
+                    binds.append(bind)
+                numbers.append(known[key])
+            self.of_part.append(np.array(numbers, np.int64))
+        self.joints = np.array([joint for joint, _ in known], np.int64)  # (B,)
+        self.inverse_binds = np.array(binds).reshape(-1, 4, 4)  # (B, 4, 4) joint_from_mesh
+
+    def __len__(self) -> int:
+        return len(self.joints)
+
+    def matrices(self, world_from_joint: Array) -> Array:
+        """world_from_mesh (F, B, 3, 4) float32 for joints (F, J, 4, 4)."""
+        world_from_mesh = world_from_joint[:, self.joints, :3] @ self.inverse_binds
+        return np.asarray(world_from_mesh, np.float32)
+
+
+CORNERS_PER_BONE = 24  # of one bone: eight triangles that share no corners
+TIP_CORNERS = np.array(
+    [face % 2 == 1 and corner == 0 for face in range(8) for corner in range(3)]
+)  # see figure._octahedra
+
+
+def drawable_character(character: Character, world_from_joint: Array) -> Character:
+    """The character itself, or where it has no mesh one that shows its joints (J, 4, 4) as bones and balls."""
+    if character.parts or not len(character.skeleton):
+        return character
+    shown = character.joints
+    parents = _nearest_shown(character.skeleton.parents, shown)
+    vertices, triangles, colours = bone_mesh(world_from_joint[shown, :3, 3], parents)
+    child = np.flatnonzero(parents >= 0)
+    balls = np.repeat(np.arange(len(shown)), (len(vertices) - CORNERS_PER_BONE * len(child)) // max(1, len(shown)))
+    limbs = np.where(TIP_CORNERS, child[:, None], parents[child][:, None]).reshape(-1)
+    influences = np.concatenate([limbs, balls])[:, None]
+    skin = Skin(shown, transform.invert(world_from_joint[shown]), influences, np.ones_like(influences))
+    painted = np.concatenate([colours, np.ones((len(colours), 1))], axis=1)
+    mesh = Mesh("bones", vertices, triangles, colours=painted, materials=[Material("bones", roughness=0.45)])
+    return Character(character.name, character.skeleton, [Part("bones", mesh, skin)])
+
+
+def _nearest_shown(parents: Array, shown: Array) -> Array:
+    """(B,) for each shown joint the nearest one above it that is shown, numbered among these; -1 for none."""
+    rank = np.full(len(parents), -1)
+    rank[shown] = np.arange(len(shown))
+    nearest = np.full(len(parents), -1)
+    for joint, parent in enumerate(parents):
+        nearest[joint] = rank[joint] if rank[joint] >= 0 else (nearest[parent] if parent >= 0 else -1)
+    above = parents[shown]
+    return np.where(above >= 0, nearest[np.maximum(above, 0)], -1)
+
+
+MIN_MOVE_RATIO = 2e-7  # of a mesh's size: single precision has no more digits than that
+MIN_NORMAL_CHANGE = 0.02  # of a unit normal, about a degree: what a shape turns by less is left out
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceLists:
+    """Lists of entries, one list a vertex."""
+
+    first: Array  # (V + 1,) int64
+    number: Array  # (N,) int64, a bone or a target
+    value: Array  # (N, n) float32
+
+
+@dataclass(frozen=True, eq=False)
+class SurfacePart:
+    """One part after its seams were split: vertices `start` to `start + count` of the drawn ones."""
+
+    part: Part
+    mesh: Mesh  # every attribute per vertex
+    origin: Array  # (V',) the vertex of the part that each came from
+    start: int
+    first: int  # of the part's own vertices among those of the character
+
+    @property
+    def count(self) -> int:
+        """V'."""
+        return len(self.mesh.vertices)
+
+
+def split_parts(parts: Sequence[Part]) -> list[SurfacePart]:
+    """The parts, split."""
+    result: list[SurfacePart] = []
+    start = first = 0
+    for part in parts:
+        mesh, origin = part.mesh.per_vertex()
+        result.append(SurfacePart(part, mesh, origin, start, first))
+        start, first = start + len(mesh.vertices), first + len(part.mesh.vertices)
+    return result
+
+
+def normals_of(mesh: Mesh) -> Array:
+    """(V, 3) float32 unit normals: the file's own, or smooth ones where it has none or an empty one."""
+    if mesh.normals is None:
+        return smooth_normals(mesh.vertices, mesh.triangles)
+    length = np.linalg.norm(mesh.normals, axis=1, keepdims=True)
+    result = mesh.normals / np.where(length > 0, length, 1)
+    empty = length[:, 0] == 0
+    if empty.any():
+        result[empty] = smooth_normals(mesh.vertices, mesh.triangles)[empty]
+    return np.asarray(result, np.float32)
+
+
+def influences_of(pieces: Sequence[SurfacePart], bones: SkinMatrices) -> InfluenceLists:
+    """Bones and weights of each drawn vertex, the largest weight first; without weight there is no entry."""
+    counts, numbers, weights = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    for number, piece in enumerate(pieces):
+        skin = piece.part.skin
+        if skin.weights.shape[1] == 0 or not len(skin.joints):
+            counts.append(np.zeros(piece.count, np.int64))
+            continue
+        own = bones.of_part[number][skin.influences][piece.origin]
+        weight = skin.weights[piece.origin]
+        order = np.argsort(-weight, axis=1, kind="stable")
+        own, weight = np.take_along_axis(own, order, axis=1), np.take_along_axis(weight, order, axis=1)
+        counts.append((weight != 0).sum(axis=1))
+        numbers.append(own[weight != 0])
+        weights.append(weight[weight != 0])
+    value = np.concatenate(weights)[:, None].astype(np.float32)
+    return InfluenceLists(_starts(np.concatenate(counts)), np.concatenate(numbers), value)
+
+
+def targets_of(pieces: Sequence[SurfacePart], offsets: Sequence[int]) -> InfluenceLists:
+    """Shape targets of each drawn vertex, with six numbers: what they add to its place and to its normal.
+
+    `offsets` says where among all weights those of a part begin; -1 for a part without shapes.
+    """
+    counts, numbers, values = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros((0, 6), np.float32)]
+    for piece, offset in zip(pieces, offsets):
+        shapes = piece.mesh.shapes
+        if shapes is None or offset < 0:
+            counts.append(np.zeros(piece.count, np.int64))
+            continue
+        least = MIN_MOVE_RATIO * float(np.ptp(piece.mesh.vertices, axis=0).max(initial=0))
+        seen = np.abs(shapes.deltas).max(axis=2, keepdims=True) > least
+        moves = np.concatenate([np.where(seen, shapes.deltas, 0), _normal_deltas(piece, shapes)], axis=2)  # (P, V', 6)
+        vertex, target = np.nonzero(moves.any(axis=2).T)
+        counts.append(np.bincount(vertex, minlength=piece.count))
+        numbers.append(target + offset)
+        values.append(moves[target, vertex])
+    return InfluenceLists(_starts(np.concatenate(counts)), np.concatenate(numbers), np.concatenate(values))
+
+
+def _normal_deltas(piece: SurfacePart, shapes: Shapes) -> Array:
+    """(P, V', 3) what the targets do to the normals: as the file says, or as the moved surface says."""
+    if shapes.normals is not None:
+        return shapes.normals
+    own = piece.part.mesh
+    whole = own.shapes
+    assert whole is not None  # it is where those of the split mesh came from
+    rest = vertex_normals(own.vertices, own.triangles)
+    turns = vertex_normals(own.vertices + whole.deltas, own.triangles) - rest
+    turns[np.abs(turns).max(axis=2) < MIN_NORMAL_CHANGE] = 0
+    return turns[:, piece.origin]
+
+
+def _starts(counts: Array) -> Array:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,273 @@
+"""Where contact points should be: still and on the floor while they are down, smoothly between [Yamane 2010, 5.2].
+
+While a point is down it stays at the mean of where it was, projected to the floor. In flight its correction goes from
+that at the end of the last contact, d0, to that at the beginning of the next, d1:
+
+    c^(t) = c(t) + (1 - w) d0 + w d1,    w = h^2 (3 - 2 h),    h = (t - t0) / (t1 - t0)      (eq. 9)
+
+Before the first contact and after the last the correction stays as it is there. Heel and toe of one foot that are down
+together keep their distance, and two feet are no further apart than legs can be spread: their places are moved until
+that is so, the longer a phase the less.
+
+A way over the floor that legs can span, and where feet stand on it.
+
+The actor's steps, scaled by size, are longer than a penguin's legs. While a point k stands at s, the figure has gone as
+far as d(t) beside its way, and the leg reaches from the hips' own place for that foot, n_k(t), to s:
+
+    minimise  sum_t |T d'|^2 + |tau^2 d''|^2 + sum_down a |d + p_k - s|^2 + b [|d + n_k - s| - R]_+^2
+
+The first term keeps the momentum that the actor's motion asks for, the second is smoothness, the third keeps feet where
+the pose p_k has them, and the last is the reach R of a leg; lengths are over R. All of d and s are found together, so
+that a figure whose legs are short takes shorter steps in the actor's timing, and one whose legs are long enough keeps
+its way. The last term is replaced, sweep by sweep, by the distance from the nearest point within reach.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from understudy.character.body.contacts import ContactPhases, runs
+from understudy.character.body.mass import Body
+from understudy.character.body.poses import PoseSequence
+from understudy.checks import Array
+from understudy.transfer.standing_base import Stance
+
+LEG_SPREAD_LENGTH_RATIO = (
+    0.3  # of the lengths of two legs: by how much feet may be nearer or further apart than at rest
+)
+RELEASE_SECONDS = 0.12  # seconds in which a point that leaves the floor comes to follow its foot
+FLIGHT_POINT_WEIGHT = 0.02  # beside the 1 of points that are down: how much points in flight have to say
+DISTANCE_SWEEPS = 30  # over the pairs that are down together; chains of heel, toe, heel need a few
+
+
+def find_contact_goals(
+    positions: Array, phases: ContactPhases, apart: tuple[Array, Array] | None = None, places: Array | None = None
+) -> Array:
+    """(F, K, 3) where contact points at positions (F, K, 3) should be; those that are never down stay.
+
+    `apart`: metres (K, K) between points that are down together, and how much they may differ. `places` (S, 3) of all
+    phases, contact by contact, where they are not the means.
+    """
+    goals = np.array(positions, np.float64)
+    spans = [(k, a, b) for k in range(goals.shape[1]) for a, b in phases.runs(k)]
+    if not spans:
+        return goals
+    if places is None:
+        places = np.array([positions[a:b, k].mean(axis=0) for k, a, b in spans])
+    places = places.copy()
+    places[:, 1] = 0.0
+    if apart is not None:
+        _keep_apart(places, spans, apart)
+    for (k, a, b), place in zip(spans, places):
+        goals[a:b, k] = place
+    return blend_through_flight(positions, goals, phases)
+
+
+def blend_through_flight(positions: Array, goals: Array, phases: ContactPhases) -> Array:
+    """Goals (F, K, 3) where points are down, and positions (F, K, 3) corrected by eq. 9 between, above the floor."""
+    result = np.array(positions, np.float64)
+    for k in np.flatnonzero(phases.down.any(axis=0)):
+        result[:, k] = _blend_contact(positions[:, k], goals[:, k], phases.down[:, k])
+        result[:, k, 1] = np.where(phases.down[:, k], result[:, k, 1], np.maximum(result[:, k, 1], 0.0))
+    return result
+
+
+def contact_distances(body: Body, stance: Stance) -> tuple[Array, Array]:
+    """(K, K) metres at rest between contact points, and how much they may differ: legs can be spread, feet cannot."""
+    points = body.contact_positions(stance.limbs.world[None])[0]
+    hips, legs = stance.hips, stance.lengths
+    spread = np.where(hips[:, None] == hips[None], 0.0, LEG_SPREAD_LENGTH_RATIO * (legs[:, None] + legs[None]))
+    return np.linalg.norm(points[:, None] - points[None], axis=2), spread
+
+
+def _blend_contact(path: Array, goals: Array, down: Array) -> Array:
+    """(F, 3) the goals of one point that is down somewhere."""
+    frames = len(path)
+    change = np.where(down[:, None], goals - path, 0.0)
+    for a, b in runs(~down):
+        start = change[a - 1] if a > 0 else change[b]
+        end = change[b] if b < frames else change[a - 1]
+        h = np.arange(1, b - a + 1)[:, None] / (b - a + 1)
+        w = h * h * (3 - 2 * h)
+        change[a:b] = (1 - w) * start + w * end
+    return path + change
+
+
+def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: tuple[Array, Array]) -> None:
+    """Move places (S, 3) on the floor until those that are down together are as far apart as they may be."""
+    usual, spread = apart
+    pairs = [
+        (i, j, max(usual[k, other] - spread[k, other], 0.0), usual[k, other] + spread[k, other])
+        for i, (k, a, b) in enumerate(spans)
+        for j, (other, c, d) in enumerate(spans[i + 1 :], i + 1)
+        if max(a, c) < min(b, d)
+    ]
+    for _ in range(DISTANCE_SWEEPS if pairs else 0):
+        worst = 0.0
+        for i, j, least, most in pairs:
+            away = places[j] - places[i]
+            now = float(np.hypot(away[0], away[2]))
+            wanted = min(max(now, least), most)
+            if now < 1e-9 or wanted == now:
+                continue
+            short = (wanted - now) / now * away
+            worst = max(worst, abs(wanted - now))
+            long_i, long_j = spans[i][2] - spans[i][1], spans[j][2] - spans[j][1]
+            places[i] -= short * long_j / (long_i + long_j)
+            places[j] += short * long_i / (long_i + long_j)
+        if worst < 1e-6:
+            break
+
+
+def contact_weights(phases: ContactPhases, rate: float) -> Array:
+    """(F, K) 1 while a point is down, falling to `LOOSE` in `RELEASE` seconds before and after."""
+    reach = max(int(np.ceil(RELEASE_SECONDS * rate)), 1)
+    frames = np.arange(len(phases))
+    result = np.full(phases.down.shape, FLIGHT_POINT_WEIGHT)
+    for k in range(len(phases.names)):
+        for a, b in phases.runs(k):
+            h = np.clip(np.maximum(a - frames, frames - b + 1) / reach, 0.0, 1.0)
+            np.maximum(result[:, k], 1 - (1 - FLIGHT_POINT_WEIGHT) * h * h * (3 - 2 * h), out=result[:, k])
+    return result
+
+
+def make_feet_rigid(positions: Array, goals: Array, phases: ContactPhases, holds: Array, limbs: Array) -> Array:
+    """Goals (F, K, 3) that a foot can reach: of points on one limb (K,), those in flight go with those that are down.
+
+    Else a heel that is lifted would be drawn to where eq. 9 wants it alone, and pull the toe along. It keeps the
+    distance that it has from what is down, and comes no lower than the floor.
+    """
+    result = goals.copy()
+    for limb in np.unique(limbs):
+        mine = np.flatnonzero(limbs == limb)
+        if len(mine) < 2:
+            continue
+        here, there, down = positions[:, mine], goals[:, mine], phases.down[:, mine]
+        moves = rigid_fit(here, there, holds[:, mine])
+        fitted = np.einsum("fij,fkj->fki", moves[:, :3, :3], here) + moves[:, None, :3, 3]
+        share = ((holds[:, mine] - FLIGHT_POINT_WEIGHT) / (1 - FLIGHT_POINT_WEIGHT))[..., None]
+        wanted = share * there + (1 - share) * fitted
+        wanted[..., 1] = np.maximum(wanted[..., 1], 0.0)
+        stands = down / np.maximum(down.sum(axis=1, keepdims=True), 1)
+        held, before = (stands[..., None] * there).sum(axis=1), (stands[..., None] * here).sum(axis=1)
+        away = wanted - held[:, None]
+        far = np.linalg.norm(here - before[:, None], axis=2) / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
+        kept = held[:, None] + far[..., None] * away
+        partly = down.any(axis=1, keepdims=True) & ~down
+        result[:, mine] = np.where(partly[..., None], kept, wanted)
+    return result
+
+
+def rigid_fit(points: Array, goals: Array, weights: Array) -> Array:
+    """(F, 4, 4) the rigid motions that bring points (F, K, 3) nearest to goals, by weights (F, K) [Kabsch 1976].
+
+    What the points leave open (a turn about the line through two of them) is not turned.
+    """
+    share = (weights / weights.sum(axis=1, keepdims=True))[..., None]
+    here, there = (share * points).sum(axis=1), (share * goals).sum(axis=1)
+    a, b = points - here[:, None], goals - there[:, None]
+    size = np.maximum(np.einsum("fki,fki->f", share * a, a), 1e-30)
+    # a little of the identity decides what is open; it bends the fit by a millionth
+    covariance = np.einsum("fki,fkj->fij", share * b, a) + 1e-6 * size[:, None, None] * np.eye(3)
+    u, _, vt = np.linalg.svd(covariance)
+    flip = np.ones((len(points), 3))
+    flip[:, 2] = np.sign(np.linalg.det(u @ vt))
+    result = np.zeros((len(points), 4, 4))
+    result[:, :3, :3] = (u * flip[:, None, :]) @ vt
+    result[:, :3, 3] = there - (result[:, :3, :3] @ here[..., None])[..., 0]
+    result[:, 3, 3] = 1.0
+    return result
+
+
+MOMENTUM_SECONDS = (
+    1.0  # seconds, T: a way that falls behind by R a second costs as much as a foot that is R off its pose
+)
+PATH_SMOOTHING_SECONDS = 0.15  # seconds, tau
+POSE_WEIGHT = 0.1  # a
+REACH_WEIGHT = 30.0  # b
+LEG_REACH_HIP_HEIGHT_RATIO = 0.45  # of the height of the hip at rest: 24 degrees of a straight leg to every side
+BASE_LEAN_HEIGHT_RATIO = 0.2  # of the height of what stands on no legs: how far it leans over its base
+REACH_SWEEPS = 8  # of the last term; then none changes its side any more
+FLOOR_AXES = [0, 2]
+
+
+@dataclass(frozen=True, eq=False)
+class RootPath:
+    """Where the figure goes beside its way, and where its contact points stand."""
+
+    shifts: Array  # (F, 3) level
+    spans: list[tuple[int, int, int]]  # contact, its first frame, the one after its last
+    places: Array  # (S, 3) on the floor
+
+
+def fit_root_path(poses: PoseSequence, body: Body, phases: ContactPhases, stance: Stance) -> RootPath:
+    """The way nearest to that of the poses on which their legs reach where they stand."""
+    points = body.contact_positions(poses.world)
+    spans = [(k, a, b) for k in range(points.shape[1]) for a, b in phases.runs(k)]
+    frames, count = len(poses), len(spans)
+    if stance.base is None:
+        near, reach = neutral_places(poses, body, stance)
+    else:
+        near, reach = points, BASE_LEAN_HEIGHT_RATIO * stance.lengths
+    rows = np.concatenate([np.arange(a, b) for _, a, b in spans])
+    contact = np.concatenate([np.full(b - a, k) for k, a, b in spans])
+    span = np.repeat(np.arange(count), [b - a for _, a, b in spans])
+    p, n = points[rows, contact][:, FLOOR_AXES], near[rows, contact][:, FLOOR_AXES]
+    unit = reach[contact][:, None]
+    d, s = _solve_path(frames, (rows, span), POSE_WEIGHT / unit**2, -p, poses.rate, float(reach.mean()))
+    for _ in range(REACH_SWEEPS):
+        away = d[rows] + n - s[span]
+        far = np.linalg.norm(away, axis=1, keepdims=True)
+        pulled = REACH_WEIGHT * (far > unit)
+        weight = POSE_WEIGHT + pulled
+        wanted = (POSE_WEIGHT * -p + pulled * (unit / np.maximum(far, 1e-12) * away - n)) / weight
+        d, s = _solve_path(frames, (rows, span), weight / unit**2, wanted, poses.rate, float(reach.mean()))
+    shifts, places = np.zeros((frames, 3)), np.zeros((count, 3))
+    shifts[:, FLOOR_AXES], places[:, FLOOR_AXES] = d, s
+    return RootPath(shifts, spans, places)
+
+
+def neutral_places(poses: PoseSequence, body: Body, stance: Stance) -> tuple[Array, Array]:
+    """(F, K, 3) where contact points would be under hips as at rest, and (K,) how far legs reach from there."""
+    limbs, tops = stance.limbs, stance.hips
+    hips = limbs.world[tops, :3, 3]
+    away = body.contact_positions(limbs.world[None])[0] - hips
+    root = poses.skeleton.ancestors(int(tops[0]))[-1]
+    turn = poses.world[:, root, :3, :3] @ np.linalg.inv(limbs.world[root, :3, :3])
+    front = turn @ limbs.front
+    yaw = np.arctan2(front[:, 0], front[:, 2]) - np.arctan2(limbs.front[0], limbs.front[2])
+    sine, cosine = np.sin(yaw)[:, None], np.cos(yaw)[:, None]
+    x, z = cosine * away[:, 0] + sine * away[:, 2], cosine * away[:, 2] - sine * away[:, 0]
+    places = poses.world[:, tops][..., :3, 3] + np.stack([x, np.broadcast_to(away[:, 1], x.shape), z], axis=2)
+    return places, LEG_REACH_HIP_HEIGHT_RATIO * np.maximum(-away[:, 1], 1e-6)
+
+
+def _solve_path(
+    frames: int, tied: tuple[Array, Array], weights: Array, wanted: Array, rate: float, unit: float
+) -> tuple[Array, Array]:
+    """d (F, 2) and s (S, 2) of least squares: rows and spans (n,) `tied` by weights (n, 1) to d - s = wanted (n, 2)."""
+    from scipy import sparse
+    from scipy.sparse.linalg import splu
+
+    rows, span = tied
+    count, number = int(span.max()) + 1, len(rows)
+    first = sparse.diags([-1.0, 1.0], [0, 1], shape=(max(frames - 1, 0), frames))
+    second = sparse.diags([1.0, -2.0, 1.0], [0, 1, 2], shape=(max(frames - 2, 0), frames))
+    smooth = (MOMENTUM_SECONDS * rate / unit) ** 2 * first.T @ first + (
+        (PATH_SMOOTHING_SECONDS * rate) ** 2 / unit
+    ) ** 2 * second.T @ second
+    # nothing else says where the whole of it is
+    smooth = smooth + sparse.identity(frames) * (1e-6 / unit**2)
+    ties = sparse.csr_matrix(
+        (
+            np.tile([1.0, -1.0], number),
+            (np.repeat(np.arange(number), 2), np.stack([rows, frames + span], 1).reshape(-1)),
+        ),
+        shape=(number, frames + count),
+    )
+    still = sparse.block_diag([smooth, sparse.csr_matrix((count, count))])
+    weighted = ties.T @ sparse.diags(weights[:, 0])
+    found = splu((still + weighted @ ties).tocsc()).solve(weighted @ wanted)
+    return found[:frames], found[frames:]

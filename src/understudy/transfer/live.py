@@ -1,0 +1,280 @@
+"""Live: the actor's points come in, the character's pose goes out, a frame at a time and causal.
+
+Nothing that looks ahead is possible here, so the steps are those of a transfer without physics: the one euro filter on
+the points [Casiez 2012], the mapping, the joints from the pose before, and the way over the floor, which is the actor's
+times the ratio of sizes. The filter's cutoff rises with speed,
+
+    f_c = f_min + beta |x'|
+
+so that held poses do not tremble and quick ones do not lag. What changes from frame to frame is the state, passed in
+and handed back: a take replays exactly.
+
+Live input as text, a line a frame: a BVH file as it is being written, or markers as JSON.
+
+    HIERARCHY ... MOTION, Frames: 0, Frame Time: 0.00833    then a line of numbers for every frame
+    {"markers": ["LASI", "RASI", ...], "units": "mm"}       then {"time": 0.1, "points": [[x, y, z], ...]} for every one
+
+Any program that can print can drive a character, through a pipe or a socket. A marker that is not seen is null, and
+stays where it was. Times may be left out: frames then come at the BVH's rate, or 120 a second.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy import checks
+from understudy.character import Asset
+from understudy.character.body.ik import solve_ik
+from understudy.character.body.joint_limits import DegreesOfFreedom, degrees_of_freedom
+from understudy.character.body.markers import Markers, markers_of
+from understudy.character.body.poses import PoseSequence, poses_of
+from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput
+from understudy.formats import bvh
+from understudy.formats.bvh import BvhText, parse
+from understudy.maths import quaternion
+from understudy.transfer import marker_cloud
+from understudy.transfer.mapping import SharedMapping
+from understudy.transfer.physics.spring_limbs import start_poses
+from understudy.transfer.pipeline import TransferTarget
+from understudy.transfer.source import UNIT_METRES
+
+MIN_CUTOFF_HZ = 6.0  # hertz, f_min: a lag of 27 ms where nothing moves, which nobody sees
+CUTOFF_HZ_PER_M_S = 4.0  # hertz to a metre a second, beta: at 2 m/s a lag of 11 ms
+SPEED_CUTOFF_HZ = 3.0  # hertz, cutoff of the speed itself
+LIVE_CONTINUITY_COST = (
+    30.0  # what a squared step of the latent point costs: a tenth of a transfer's, for it delays here
+)
+MAX_PAUSE_SECONDS = 0.25  # seconds: after a longer pause the filter begins anew
+
+
+@dataclass(frozen=True, eq=False)
+class LiveState:
+    """Where a live take is."""
+
+    time: float = -np.inf  # seconds, of the last frame
+    points: Array | None = None  # (P, 3) filtered, local
+    speeds: Array | None = None  # (P, 3) metres a second
+    origin: Array | None = None  # (3,) where the actor began, on the floor
+    poses: PoseSequence | None = None  # the last pose, over the origin
+    latent: Array | None = None  # (d,) of the last pose, where the mapping has such
+    frame: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class LiveRetargeter:
+    """A character that is ready to follow. `size` is how far it goes for a metre of the actor."""
+
+    stage: TransferTarget
+    size: float
+    degrees: DegreesOfFreedom
+    slowest: float = MIN_CUTOFF_HZ
+    eagerness: float = CUTOFF_HZ_PER_M_S
+
+    @classmethod
+    def from_target(
+        cls, stage: TransferTarget, slowest: float = MIN_CUTOFF_HZ, eagerness: float = CUTOFF_HZ_PER_M_S
+    ) -> LiveRetargeter:
+        """The ratio of sizes is that of the heights in the pairs."""
+        source = float(np.ptp(stage.pairs.source[..., 1]))
+        degrees = degrees_of_freedom(stage.target.skeleton, stage.freedom, stage.limits)
+        return cls(stage, stage.height / source if source > 0 else 1.0, degrees, slowest, eagerness)
+
+    def init(self) -> LiveState:
+        """Before the first frame."""
+        return LiveState()
+
+    def step(self, state: LiveState, time: float, points: Array, frame: Array) -> tuple[LiveState, PoseSequence]:
+        """The pose for points (P, 3) at a time; `frame` (4, 4) is the actor's world_from_local. Both as in `Source`."""
+        given = checks.array(points, "points", (self.stage.pairs.source.shape[1], 3))
+        frame = np.asarray(frame, np.float64)
+        local = (given - frame[:3, 3]) @ frame[:3, :3]
+        state = self._filter_points(state, float(time), local)
+        assert state.points is not None  # filtered just now
+        wanted, latent = self._map_points(state)
+        start = start_poses(self.stage.pairs, state.points[None], self.stage.limbs, 30.0)
+        if state.poses is not None:
+            start = _hold_spring_limbs(state.poses, start, self.stage)
+        skeleton = self.stage.target.skeleton
+        pose = solve_ik(self.stage.pairs.markers, skeleton, wanted, start=start, degrees=self.degrees)
+        origin = frame[:3, 3] if state.origin is None else state.origin
+        placed = np.array(frame)
+        placed[:3, 3] = origin + self.size * (frame[:3, 3] - origin)
+        state = replace(state, poses=pose, latent=latent, origin=origin, frame=state.frame + 1)
+        return state, pose.apply_transform(placed[None])
+
+    def _map_points(self, state: LiveState) -> tuple[Array, Array | None]:
+        """The target's markers (1, Q, 3) and the latent point (d,): of the shared model, near that of the frame before.
+
+        Beginning there saves most of the search, and keeps the pose from jumping between two that explain the actor.
+        """
+        assert state.points is not None  # filtered before
+        mapping = self.stage.mapping
+        if not isinstance(mapping, SharedMapping):
+            return mapping.map(state.points[None]).points, None
+        flat = state.points.reshape(1, -1)
+        if state.latent is None:
+            latent = mapping.model.map(flat)
+        else:
+            latent = mapping.model.map(flat, LIVE_CONTINUITY_COST, start=state.latent[None], before=state.latent)
+        return mapping.predict_markers(state.points[None], latent).points, latent[0]
+
+    def _filter_points(self, state: LiveState, time: float, local: Array) -> LiveState:
+        """One step of the one euro filter."""
+        passed = time - state.time
+        if state.points is None or state.speeds is None or not 0 < passed < MAX_PAUSE_SECONDS:
+            return replace(state, time=time, points=local, speeds=np.zeros_like(local))
+        speeds = _low_pass(state.speeds, (local - state.points) / passed, SPEED_CUTOFF_HZ, passed)
+        cutoff = self.slowest + self.eagerness * np.linalg.norm(speeds, axis=1, keepdims=True)
+        return replace(state, time=time, points=_low_pass(state.points, local, cutoff, passed), speeds=speeds)
+
+
+def _low_pass(value: Array, goal: Array, cutoff: Array | float, passed: float) -> Array:
+    """A first-order low pass of a cutoff in hertz, after `passed` seconds."""
+    share = 1 - np.exp(-2 * np.pi * np.asarray(cutoff) * passed)
+    return np.asarray(value + share * (goal - value))
+
+
+def _hold_spring_limbs(pose: PoseSequence, held: PoseSequence, stage: TransferTarget) -> PoseSequence:
+    """The pose with the limbs that have no markers as they should be held now."""
+    joints = [pose.skeleton.index(joint) for limb in stage.limbs for joint in limb.joints]
+    if not joints:
+        return pose
+    rotations = np.array(pose.rotations)
+    rotations[:, joints] = quaternion.normalise(held.rotations[:, joints])
+    return PoseSequence(pose.skeleton, pose.translations, rotations, pose.rate)
+
+
+INPUT_NAME = "live input"
+MAX_HEADER_LINES = 10_000  # lines
+DEFAULT_RATE_FPS = 120.0  # frames a second, where neither header nor frames say
+
+
+@dataclass(frozen=True, eq=False)
+class LiveFrame:
+    """One frame of the actor."""
+
+    time: float  # seconds
+    points: Array  # (P, 3) world, metres
+    frame: Array  # (4, 4) world_from_local
+
+
+def read_live_frames(lines: Iterable[str]) -> Iterator[LiveFrame]:
+    """The frames of a stream as their lines arrive; which of the two it is, the first line tells."""
+    source = (line for line in lines if line.strip())
+    first = next(source, None)
+    if first is None:
+        raise BadFile(
+            INPUT_NAME, "is empty: it should begin with HIERARCHY (BVH) or with a JSON line that names markers"
+        )
+    return _read_marker_frames(first, source) if first.lstrip().startswith("{") else _read_bvh_frames(first, source)
+
+
+def _read_bvh_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
+    header = [first.rstrip("\n")]
+    for line in lines:
+        header.append(line.rstrip("\n"))
+        if line.strip().lower().startswith("frame time"):
+            break
+        if len(header) > MAX_HEADER_LINES:
+            raise BadFile(INPUT_NAME, "should be BVH, but has no 'Frame Time:'")
+    # a file that was finished before says how many frames will come, which nobody knows of one that is being written
+    header = ["Frames: 0" if line.strip().lower().startswith("frames:") else line for line in header]
+    text = parse("\n".join(header) + "\n", INPUT_NAME)
+    step = float(text.frame_time or 0) or 1 / DEFAULT_RATE_FPS
+    reading: _Bvh | None = None
+    for number, line in enumerate(lines):
+        values = _numbers(line, text.values.shape[1], len(header) + number + 1)
+        reading = _Bvh.begin(text, values) if reading is None else reading
+        points, frame = reading.read(values)
+        yield LiveFrame(number * step, points, frame)
+
+
+@dataclass(frozen=True, eq=False)
+class _Bvh:
+    """A BVH stream whose unit and up axis are known from its first frame."""
+
+    text: BvhText
+    scale: float
+    markers: Markers
+
+    @classmethod
+    def begin(cls, text: BvhText, values: Array) -> _Bvh:
+        once = replace(text, values=values[None])
+        asset = bvh.to_asset(once, "live")
+        offsets = np.array([joint.offset for joint in text.joints])
+        lengths = np.linalg.norm(offsets[1:], axis=1)
+        metres = np.linalg.norm(asset.character().skeleton.translations[1:], axis=1)
+        longest = int(lengths.argmax()) if len(lengths) else 0
+        scale = float(metres[longest] / lengths[longest]) if len(lengths) and lengths[longest] > 0 else 1.0
+        return cls(text, scale, markers_of(asset.character()))
+
+    def read(self, values: Array) -> tuple[Array, Array]:
+        asset: Asset = bvh.to_asset(replace(self.text, values=values[None]), "live", self.scale)
+        world = poses_of(asset).world
+        return self.markers.positions(world)[0], self.markers.frames(world)[0]
+
+
+def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
+    head = _json(first, 1)
+    names = head.get("markers")
+    if not isinstance(names, list) or len(names) < 3 or not all(isinstance(name, str) for name in names):
+        raise BadFile(INPUT_NAME, 'should begin with {"markers": [three names or more]}', "line 1")
+    unit = head.get("units", "m")
+    if unit not in UNIT_METRES:
+        raise BadFile(INPUT_NAME, f"units should be one of {', '.join(UNIT_METRES)}, but are {unit!r}", "line 1")
+    seen: Array | None = None
+    for number, line in enumerate(lines):
+        place = f"line {number + 2}"
+        row = _json(line, number + 2)
+        points = _points(row.get("points"), len(names), place) * UNIT_METRES[unit]
+        if seen is not None:
+            points = np.where(np.isnan(points), seen, points)
+        if np.isnan(points).any():
+            continue  # some marker was never seen: there is no pose yet
+        seen = points
+        time = row.get("time", number / DEFAULT_RATE_FPS)
+        if not isinstance(time, int | float):
+            raise BadFile(INPUT_NAME, f"time should be a number of seconds, but is {time!r}", place)
+        frame = marker_cloud.frames_of(tuple(names), points[None], [])[0]
+        yield LiveFrame(float(time), points, frame)
+
+
+def _points(value: object, count: int, place: str) -> Array:
+    if not isinstance(value, list) or len(value) != count:
+        found = len(value) if isinstance(value, list) else 0
+        raise BadFile(INPUT_NAME, f"points should be {count} lists of x, y, z, but are {found}", place)
+    rows = [[np.nan] * 3 if row is None else row for row in value]
+    try:
+        points = np.array(rows, np.float64)
+    except (TypeError, ValueError):
+        points = np.zeros(0)
+    if points.shape != (count, 3):
+        raise BadFile(INPUT_NAME, "each point should be x, y, z, or null where the marker is not seen", place)
+    return points
+
+
+def _json(line: str, number: int) -> dict[str, object]:
+    try:
+        row = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise BadFile(INPUT_NAME, f"is not JSON: {error.msg}", f"line {number}") from None
+    if not isinstance(row, dict):
+        raise BadFile(INPUT_NAME, "should be a JSON object", f"line {number}")
+    return row
+
+
+def _numbers(line: str, width: int, number: int) -> Array:
+    try:
+        values = np.array(line.split(), np.float64)
+    except ValueError:
+        raise BadFile(INPUT_NAME, "should be numbers", f"line {number}") from None
+    if len(values) != width:
+        raise BadFile(INPUT_NAME, f"should have {width} numbers, but has {len(values)}", f"line {number}")
+    if not np.isfinite(values).all():
+        raise InvalidInput(f"{INPUT_NAME}, line {number}: should be finite")
+    return values

@@ -1,0 +1,192 @@
+"""How well a motion stands: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9].
+
+Lengths are over the height of the figure, so that a slide of 1 cm/s is that of a character of one metre.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from understudy.character.body.contacts import ContactPhases, runs
+from understudy.character.body.mass import Body, body_height
+from understudy.character.body.poses import PoseSequence
+from understudy.checks import Array
+from understudy.maths import transform
+from understudy.transfer.physics.contact_model import forces, problem_of, relax_to_floor
+from understudy.transfer.physics.momentum import (
+    GRAVITY_M_S2,
+    MassMotion,
+    actor_motion,
+    cloud_speeds,
+    mass_motion,
+    unit_speeds,
+)
+from understudy.transfer.source import SourceMotion
+from understudy.transfer.standing import SlidingBase, slide_velocities
+
+MIN_JUMP_SECONDS = 0.1  # seconds in the air
+
+
+def measure_motion(
+    poses: PoseSequence,
+    body: Body,
+    phases: ContactPhases,
+    source: SourceMotion | None = None,
+    source_body: Body | None = None,
+    *,
+    gravity: float | None = None,
+) -> dict[str, Any]:
+    """What can be said of a motion in numbers; more where the source is given. `gravity` as in `realistic`, and
+    without it that under which the source's jumps, scaled to the size of this figure, are jumps.
+    """
+    world, rate = poses.world, poses.rate
+    height = body_height(body, poses)
+    motion = mass_motion(world, body, rate)
+    positions = body.contact_positions(world)
+    size = None if source is None else size_ratio(poses, body, source, source_body)
+    if gravity is None:
+        gravity = GRAVITY_M_S2 * (1.0 if size is None else size)
+    sliding = 100 * slide_speeds(positions, phases, rate) / height
+    result: dict[str, Any] = {
+        "height_m": height,
+        "gravity_m_s2": gravity,
+        "slide_cm_s": _mean(sliding),
+        "slide_p95_cm_s": float(np.percentile(sliding, 95)) if sliding.size else 0.0,
+        "slide_max_cm_s": float(sliding.max(initial=0.0)),
+        "penetration_percent": 100 * penetration(positions) / height,
+        "floating_percent": 100 * float(np.abs(positions[..., 1][phases.down]).max(initial=0.0)) / height,
+        "jerk_per_s3": jerk(world, body, rate) / height,
+        **force_mismatch(poses, body, phases, gravity),
+        "jumps": jumps(motion, phases, None if source is None else actor_motion(source, source_body), size),
+    }
+    if phases.gliding is not None:
+        goes, slips = glide_speeds(positions, phases, rate)
+        result |= {"glide_cm_s": 100 * _mean(goes) / height, "slip_cm_s": 100 * _mean(slips) / height}
+    if source is not None and size is not None:
+        result["size_ratio"] = size
+        result |= momentum_tracking(motion, actor_motion(source, source_body), size)
+    return result
+
+
+def slide_speeds(positions: Array, phases: ContactPhases, rate: float) -> Array:
+    """(n,) metres a second along the floor, of every step that a contact point (F, K, 3) is down at both ends of.
+
+    What glides counts only where it stands.
+    """
+    speed = np.linalg.norm(np.diff(positions[..., [0, 2]], axis=0), axis=2) * rate
+    glides = SlidingBase.from_phases(phases)
+    down = phases.down if glides is None else phases.down & glides.stands[:, None]
+    return np.asarray(speed[down[1:] & down[:-1]])
+
+
+def glide_speeds(positions: Array, phases: ContactPhases, rate: float) -> tuple[Array, Array]:
+    """(n,) metres a second of every such step while it glides: as it goes, and as it slips beside the glide meant."""
+    steps = np.diff(positions, axis=0)[..., [0, 2]] * rate
+    slips = steps - slide_velocities(positions, phases, rate)[..., [0, 2]]
+    glides = SlidingBase.from_phases(phases)
+    stood = np.zeros(len(phases), bool) if glides is None else glides.stands
+    down = phases.down[1:] & phases.down[:-1] & ~(stood[1:] & stood[:-1])[:, None]
+    return np.linalg.norm(steps, axis=2)[down], np.linalg.norm(slips, axis=2)[down]
+
+
+def penetration(positions: Array) -> float:
+    """Metres that the deepest contact point (F, K, 3) is below the floor."""
+    return float(max(0.0, -positions[..., 1].min(initial=0.0)))
+
+
+def jerk(world: Array, body: Body, rate: float) -> float:
+    """Root mean square of the third derivative of the links' centres, by mass, m/s^3."""
+    heavy = np.flatnonzero(body.masses > 0)
+    centres = transform.apply(world[:, heavy], body.centres[heavy])
+    if len(centres) < 4:
+        return 0.0
+    third = np.square(np.diff(centres, 3, axis=0) * rate**3).sum(axis=2).mean(axis=0)
+    return float(np.sqrt((third * body.masses[heavy]).sum() / body.mass))
+
+
+def force_mismatch(
+    poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
+) -> dict[str, float]:
+    """What the floor cannot give of the forces that a motion needs, in units of weight (figure 9).
+
+    Root mean squares over the frames: of the force, of its vertical part, of the moment over weight and height, and of
+    the force that is needed in the air, where there is nothing to give any.
+    """
+    if len(poses) < 3:
+        return {"force_mismatch": 0.0, "vertical_force_mismatch": 0.0, "moment_mismatch": 0.0, "force_in_air": 0.0}
+    needed, given, turning, tipping, weight = required_and_floor_forces(poses, body, phases, gravity)
+    missing, height = (needed - given)[1:-1] / weight, body_height(body, poses)
+    moment = (turning - tipping)[1:-1] / (weight * height)
+    air = ~np.asarray(phases.down.any(axis=1))[1:-1]
+    return {
+        "force_mismatch": _root_mean_square(missing),
+        "vertical_force_mismatch": _root_mean_square(missing[:, 1:2]),
+        "moment_mismatch": _root_mean_square(moment),
+        "force_in_air": _root_mean_square(needed[1:-1][air] / weight),
+    }
+
+
+def required_and_floor_forces(
+    poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
+) -> tuple[Array, Array, Array, Array, float]:
+    """(F, 3) needed and given force, needed and given moment, for plots as figure 9, and the weight; newtons."""
+    problem = problem_of(poses.world, body, phases, poses.rate, body_height(body, poses), gravity)
+    still = np.zeros((len(poses), 4))
+    return (*forces(problem, still, relax_to_floor(problem, still)), problem.weight)
+
+
+def size_ratio(poses: PoseSequence, body: Body, source: SourceMotion, source_body: Body | None) -> float:
+    """How large the figure is beside the source: the vertical size ratio of `scaling`, in whatever axes they are."""
+    own = unit_speeds(poses.world, poses.skeleton, body)
+    if source_body is None or source.poses is None:
+        other = cloud_speeds(source.points)
+    else:
+        other = unit_speeds(source.poses.world, source.poses.skeleton, source_body)
+    return float(own.sum() / max(other.sum(), 1e-12))
+
+
+def momentum_tracking(motion: MassMotion, actor: MassMotion, size: float) -> dict[str, float]:
+    """How the horizontal momentum follows the actor's, scaled (figure 8): correlation, and error over its size."""
+    wanted, found = size * actor.velocities[:, [0, 2]], motion.velocities[:, [0, 2]]
+    error = _root_mean_square(found - wanted) / max(_root_mean_square(wanted), 1e-12)
+    a, b = wanted - wanted.mean(axis=0), found - found.mean(axis=0)
+    together = float((a * b).sum() / max(np.sqrt((a * a).sum() * (b * b).sum()), 1e-12))
+    return {"momentum_correlation": together, "momentum_error": error}
+
+
+def jumps(
+    motion: MassMotion, phases: ContactPhases, actor: MassMotion | None, size: float | None
+) -> list[dict[str, float]]:
+    """Each flight: its seconds, and how far the centre of mass rises above the line from take-off to landing.
+
+    With the actor's motion also how far the actor's rises, scaled by the ratio of sizes.
+    """
+    result = []
+    for a, b in runs(~np.asarray(phases.down.any(axis=1))):
+        if a == 0 or b == len(phases) or b - a < MIN_JUMP_SECONDS * motion.rate:
+            continue
+        jump = {
+            "start_s": a / motion.rate,
+            "end_s": b / motion.rate,
+            "height_m": _rise(motion.centres[a - 1 : b + 1, 1]),
+        }
+        if actor is not None and size is not None:
+            jump["wanted_m"] = size * _rise(actor.centres[a - 1 : b + 1, 1])
+        result.append(jump)
+    return result
+
+
+def _rise(heights: Array) -> float:
+    """The most by which heights (n,) are above the line from the first to the last."""
+    return float((heights - np.linspace(heights[0], heights[-1], len(heights))).max())
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if values.size else 0.0
+
+
+def _root_mean_square(rows: Array) -> float:
+    """Of the lengths of rows (n, d)."""
+    return float(np.sqrt(np.square(rows).sum(axis=1).mean())) if len(rows) else 0.0

@@ -1,0 +1,350 @@
+"""PAIRS.toml: pose pairs as people write them.
+
+[[pair]]
+motion = "happiness"                 # the file's stem or the clip's name; left out where there is one motion only
+frame = 41                           # or time = 1.7, seconds
+pose = {file = "poses.glb", clip = "keys", time = 2.0}     # file beside this one; without it the target's own clips
+
+[[pair]]
+motion = "anger"
+time = 3.25
+[pair.pose]                          # or channel values; what is not named rests
+"Head.rotation" = [0.0, 0.1, 0.0, 0.995]     # quaternion x, y, z, w, in place of the rest rotation
+"Neck.rotate" = [20, 0, 0]           # degrees about x, y, z (Rz Ry Rx) added to the rest rotation
+"Root.translation" = [0, 0.1, 0]     # metres, in place of the rest translation
+"Lift.translate" = [0, 0.05, 0]      # metres added to the rest translation
+
+Motions by name: what a user gives (a file, several clips of one) as the sources that pairs speak of.
+
+Pairs: what the animator gives, source frames and the target poses that belong to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from understudy import checks, files, formats, schema
+from understudy.character import Asset, Character, Clip, Curves
+from understudy.character.body.markers import Markers, markers_of
+from understudy.character.body.poses import PoseSequence, concatenate_poses, sample_poses
+from understudy.checks import Array
+from understudy.errors import BadFile, InvalidInput, join_names
+from understudy.maths import euler, quaternion, transform
+from understudy.transfer.source import SourceMotion, metres_per_unit, source_of
+
+MAX_PAIR_FILE_CHARACTERS = 4 << 20  # characters; a pair of two hundred channels has ten thousand
+CHANNEL_WIDTHS = {"rotation": 4, "rotate": 3, "translation": 3, "translate": 3}
+
+
+@dataclass(frozen=True, eq=False)
+class PairEntry:
+    """One pair as given: a motion, a frame of it, and a pose of the target (one row, anywhere in the world)."""
+
+    motion: str
+    frame: int
+    pose: PoseSequence
+    name: str = ""
+
+
+def read_entries(
+    path: Path, sources: Mapping[str, SourceMotion], target: Character, own: Asset | None = None
+) -> list[PairEntry]:
+    """The entries of a file; `own` holds the clips that poses without a file are taken from."""
+    table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
+    reading = _PairFileReader(path, sources, target, own)
+    reading.reader.keys(table, ("pair",), "", "a file of pairs")
+    found = reading.reader.entries(table.get("pair", []), "pair", "")
+    return [reading.entry(value, f"pair {number}") for number, value in enumerate(found, 1)]
+
+
+class _PairFileReader:
+    """One file being read."""
+
+    def __init__(self, path: Path, sources: Mapping[str, SourceMotion], target: Character, own: Asset | None) -> None:
+        self.reader = schema.TableReader(str(path))
+        self.path, self.sources, self.target, self.own = path, sources, target, own
+        self.assets: dict[str, Asset] = {}
+
+    def entry(self, value: Any, place: str) -> PairEntry:
+        reader = self.reader
+        table = reader.table(value, "a pair", place)
+        reader.keys(table, ("motion", "frame", "time", "pose", "name"), place, "a pair")
+        motion = self._motion(table, place)
+        if "pose" not in table:
+            reader.fail("should have a pose", place)
+        name = reader.word(table["name"], "name", place) if "name" in table else ""
+        frame = self._frame(table, self.sources[motion], place)
+        return PairEntry(motion, frame, self._pose(reader.table(table["pose"], "pose", place), place), name)
+
+    def _motion(self, table: dict[str, Any], place: str) -> str:
+        known = tuple(self.sources)
+        if not known:
+            reader, named = self.reader, table.get("motion")
+            missing = f"there is no file {named!r} beside this one" if named else "should name the file of its motion"
+            reader.fail(f"{missing}: the frame that it counts is one of a recorded motion", place)
+        if "motion" not in table and len(known) != 1:
+            self.reader.fail(f"should name its motion, one of {schema.join_words(known)}", place)
+        return self.reader.word(table.get("motion", known[0]), "motion", place, known)
+
+    def _frame(self, table: dict[str, Any], source: SourceMotion, place: str) -> int:
+        reader = self.reader
+        if ("frame" in table) == ("time" in table):
+            reader.fail("should have either a frame or a time (seconds)", place)
+        if "frame" in table:
+            frame = reader.number(table["frame"], "frame", place)
+            if frame != int(frame):
+                reader.fail(f"frame should be a whole number, but is {frame:g}", place)
+            return int(frame)
+        try:
+            return source.frame_at(reader.number(table["time"], "time", place))
+        except InvalidInput as error:
+            reader.fail(str(error), place)
+
+    def _pose(self, table: dict[str, Any], place: str) -> PoseSequence:
+        if "clip" in table or "file" in table:
+            return self._pose_of_clip(table, place)
+        return self._pose_of_values(table, place)
+
+    def _pose_of_clip(self, table: dict[str, Any], place: str) -> PoseSequence:
+        reader = self.reader
+        reader.keys(table, ("file", "clip", "time"), place, "a pose from a clip")
+        clip = reader.word(table["clip"], "clip", place) if "clip" in table else None
+        time = reader.number(table.get("time", 0.0), "time", place)
+        asset = self._asset(reader.word(table["file"], "file", place), place) if "file" in table else self.own
+        if asset is None:
+            reader.fail("a pose from a clip should name its file", place)
+        try:
+            animation = asset.animation(clip)
+            start, end = animation.start, animation.start + animation.duration
+            if not start - 1e-6 <= time <= end + 1e-6:
+                reader.fail(
+                    f"the time of a pose should lie in clip {animation.name!r}, {start:g} to {end:g} s, "
+                    f"but is {time:g} s",
+                    place,
+                )
+            self._check_channels(animation, place)
+            return sample_poses(self.target, animation, np.array([time]))
+        except InvalidInput as error:
+            reader.fail(str(error), place)
+
+    def _check_channels(self, animation: Clip | Curves, place: str) -> None:
+        """A clip that moves joints which the target has not is of another character."""
+        joints = [c.target for c in animation.channels if c.kind in ("translation", "rotation", "euler")]
+        strange = [joint for joint in joints if joint not in self.target.skeleton]
+        if strange and len(strange) >= 0.5 * len(joints):
+            self.reader.fail(
+                f"clip {animation.name!r} is of another character than {self.target.name!r}, who has no joints "
+                f"{join_names(strange, 3)}",
+                place,
+            )
+
+    def _asset(self, name: str, place: str) -> Asset:
+        if name not in self.assets:
+            found = self.path.parent / name
+            if not found.exists():
+                self.reader.fail(f"there is no file {name!r} beside this one", place)
+            self.assets[name] = formats.read(found)
+        return self.assets[name]
+
+    def _pose_of_values(self, table: dict[str, Any], place: str) -> PoseSequence:
+        reader, skeleton = self.reader, self.target.skeleton
+        translations, rotations = np.array(skeleton.translations), np.array(skeleton.rotations)
+        if not table:
+            reader.fail("a pose should name a clip, or values of channels", place)
+        for key, value in table.items():
+            joint, _, kind = key.rpartition(".")
+            if kind not in CHANNEL_WIDTHS:
+                reader.fail(
+                    f"a value of a pose should be named joint.kind, kind one of {schema.join_words(CHANNEL_WIDTHS)}, "
+                    f"but is {key!r}",
+                    place,
+                )
+            if joint not in skeleton:
+                hint = schema.spelling_hint(joint, skeleton.names)
+                reader.fail(f"{self.target.name!r} has no joint {joint!r}{hint}", place)
+            numbers = np.array(
+                reader.numbers(value, key, place, CHANNEL_WIDTHS[kind], f"{CHANNEL_WIDTHS[kind]} numbers")
+            )
+            j = skeleton.index(joint)
+            if kind == "rotation":
+                if np.linalg.norm(numbers) < 1e-6:
+                    reader.fail(f"{key} should be a quaternion x, y, z, w, but is zero", place)
+                rotations[j] = quaternion.normalise(numbers)
+            elif kind == "rotate":
+                turn = euler.from_euler(np.radians(numbers[::-1]), "zyx")
+                rotations[j] = quaternion.multiply(skeleton.rotations[j], turn)
+            elif kind == "translation":
+                translations[j] = numbers
+            else:
+                translations[j] = skeleton.translations[j] + numbers
+        return PoseSequence(skeleton, translations[None], rotations[None], 30.0)
+
+
+def sources_of(
+    asset: Asset,
+    stem: str,
+    clips: Iterable[str] = (),
+    *,
+    rate: float | None = None,
+    units: str | float | None = None,
+) -> dict[str, SourceMotion]:
+    """The motions of an asset by name: a single animation by the stem of its file, several by their own names."""
+    chosen = [asset.animation(clip) for clip in clips] or list(asset.animations)
+    if not chosen:
+        raise InvalidInput(f"{stem} should hold a motion, but nothing moves in it")
+    alone = len(asset.animations) == 1
+    found = {}
+    for animation in chosen:
+        short = animation.name.rpartition("|")[2]
+        found[stem if alone else short] = source_of(asset, animation, rate=rate, units=units)
+    return found
+
+
+def list_motion_names(path: str | Path) -> list[str]:
+    """The motions that a PAIRS.toml names, each once; mistakes in it are told when its pairs are read."""
+    table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
+    entries = table.get("pair", [])
+    names = [entry.get("motion") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+def reader_options(path: str | Path, units: str | float | None) -> tuple[dict[str, Any], str | float | None]:
+    """How a file with lengths in `units` is read: options of its reader, and the units of what it hands over.
+
+    Readers that guess units by themselves, as that of BVH, are told, and hand over metres.
+    """
+    factor = metres_per_unit(units)
+    if factor is None or not formats.readable(path) or "scale" not in formats.format_of(path).options:
+        return {}, units
+    return {"scale": factor}, 1.0
+
+
+def find_sources(
+    names: Iterable[str], folders: Iterable[Path], *, rate: float | None = None, units: str | float | None = None
+) -> dict[str, SourceMotion]:
+    """The motions of those names, from files of that stem in the first of the folders that has one."""
+    found: dict[str, SourceMotion] = {}
+    places = list(dict.fromkeys(folders))
+    for name in names:
+        files_there = [p for folder in places for p in sorted(folder.glob(f"{_plain(name)}.*")) if formats.readable(p)]
+        if files_there:
+            try:
+                options, left = reader_options(files_there[0], units)
+                found |= sources_of(formats.read(files_there[0], **options), name, rate=rate, units=left)
+            except InvalidInput as error:
+                raise BadFile(files_there[0], str(error)) from None
+    return found
+
+
+def _plain(name: str) -> str:
+    """A name without what would match other files."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name if c not in "/\\")
+
+
+MIN_PAIRS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class PosePairs:
+    """N pose pairs of one source body and one target body."""
+
+    source: Array  # (N, P, 3) the source's points in its local frame
+    target: Array  # (N, Q, 3) the target's markers in its local frame
+    poses: PoseSequence  # N rows of the target, its local frame that of the world: over the origin, facing +Z
+    names: tuple[str, ...]  # (N,)
+    motions: tuple[str, ...]  # (N,) where each came from
+    times: Array  # (N,) seconds
+    markers: Markers  # of the target
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __repr__(self) -> str:
+        return f"Pairs({len(self)} pairs, {self.source.shape[1]} to {self.target.shape[1]} points)"
+
+    def leave_out(self, number: int) -> PosePairs:
+        """All but one, for leaving one out."""
+        return self.subset([i for i in range(len(self)) if i != number])
+
+    def subset(self, numbers: Sequence[int]) -> PosePairs:
+        """Only those."""
+        numbers = list(numbers)
+        names = tuple(self.names[i] for i in numbers)
+        motions = tuple(self.motions[i] for i in numbers)
+        rows = self.poses.rows(numbers)
+        return PosePairs(
+            self.source[numbers], self.target[numbers], rows, names, motions, self.times[numbers], self.markers
+        )
+
+
+def read_pairs(
+    path: str | Path,
+    sources: Mapping[str, SourceMotion],
+    target: Character,
+    *,
+    markers: Markers | None = None,
+    own: Asset | None = None,
+) -> PosePairs:
+    """The pairs of a PAIRS.toml (see `pair_file`); `own` holds the clips that poses without a file are taken from."""
+    path = Path(path)
+    entries = read_entries(path, sources, target, own)
+    try:
+        return pairs_of(sources, entries, target, markers)
+    except InvalidInput as error:
+        raise BadFile(path, str(error)) from None
+
+
+def pairs_of(
+    sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry], target: Character, markers: Markers | None = None
+) -> PosePairs:
+    """Pairs from Python; too few, of other characters or outside the motion are refused with the reason."""
+    markers = markers_of(target) if markers is None else markers
+    if len(entries) < MIN_PAIRS:
+        found = "there is one" if entries else "there are none"
+        raise InvalidInput(f"transfer learns from pose pairs and needs at least {MIN_PAIRS}, but {found}")
+    points = []
+    for number, entry in enumerate(entries, 1):
+        place = f"pair {number}" + (f" ({entry.name})" if entry.name else "")
+        checks.one_of(entry.motion, f"motion for {place}:", sources)
+        source = sources[entry.motion]
+        if not 0 <= entry.frame < len(source):
+            raise InvalidInput(
+                f"{place} should name a frame of motion {entry.motion!r} from 0 to {len(source) - 1}, "
+                f"but names {entry.frame}"
+            )
+        if entry.pose.skeleton.names != target.skeleton.names:
+            raise InvalidInput(
+                f"{place} should have a pose of {target.name!r}, but its pose is of another character: it has "
+                f"{len(entry.pose.skeleton)} joints (first {entry.pose.skeleton.names[0]!r}), "
+                f"{target.name!r} has {len(target.skeleton)} (first {target.skeleton.names[0]!r})"
+            )
+        points.append(source.local[entry.frame])
+    _refuse_other_bodies(sources, entries)
+    poses = concatenate_poses([entry.pose for entry in entries])
+    poses = poses.apply_transform(transform.invert_rigid(markers.frames(poses.world)))
+    return PosePairs(
+        checks.freeze(np.array(points)),
+        checks.freeze(markers.local(poses.world)),
+        poses,
+        tuple(entry.name or f"{entry.motion} {entry.frame}" for entry in entries),
+        tuple(entry.motion for entry in entries),
+        checks.freeze(np.array([sources[e.motion].start + e.frame / sources[e.motion].rate for e in entries])),
+        markers,
+    )
+
+
+def _refuse_other_bodies(sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry]) -> None:
+    """All sources of the pairs should have the same points."""
+    first = entries[0].motion
+    for entry in entries[1:]:
+        if sources[entry.motion].names != sources[first].names:
+            raise InvalidInput(
+                f"all motions of the pairs should be of one character, but {first!r} has "
+                f"{len(sources[first].names)} points ({sources[first].names[0]!r}, ...) and {entry.motion!r} has "
+                f"{len(sources[entry.motion].names)} ({sources[entry.motion].names[0]!r}, ...)"
+            )

@@ -1,0 +1,227 @@
+"""A body that does not pass through itself or the floor, mended where the mapping is least certain.
+
+Every link is a capsule: its bone, as thick as the skin around it. Two links may come as close as they do at rest or in
+any pose of the pairs: what an animator posed is meant. Whatever is deeper is pushed apart along the shortest way, the
+floor likewise, and the pushed markers are solved for joints again.
+
+The push is shared by uncertainty: each of two links takes the part u_a / (u_a + u_b), u the variance of its markers
+over the pairs (a trunk that never moves is known, a hand that is everywhere is not); and frames near a key pose keep
+its pose,
+
+    push = depth * v / (v + v_0)
+
+with v the mapping's variance at the frame and v_0 that at the key poses [cf. Yamane 2010, section 7: "modifying less
+confident poses for collision avoidance"]. Pushes are smoothed over time, so that nothing pops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from understudy.character import Character
+from understudy.character.body.ik import solve_ik
+from understudy.character.body.limbs import Links, links_of
+from understudy.character.body.markers import Markers
+from understudy.character.body.poses import PoseSequence
+from understudy.character.body.volume import rest_surface, vertex_owners
+from understudy.checks import Array
+from understudy.maths import jit, vector
+from understudy.transfer.pairs import PosePairs
+
+KERNELS = "understudy.transfer.physics.physics_kernels"
+PUSH_ROUNDS = 6  # of pushing and solving; each halves what is left, or so
+MIN_PUSH_RADIUS_RATIO = 0.02  # of a link's thickness: less is not seen
+PUSH_SMOOTHING_SECONDS = 0.06  # seconds, how far a push spreads in time
+DEFAULT_RADIUS_BONE_RATIO = 0.08  # of the bone's length, where a skeleton has no skin
+
+Solver = Callable[[Array, PoseSequence], PoseSequence]  # markers (F, Q, 3) in the world, and where to begin
+
+
+@dataclass(frozen=True, eq=False)
+class Capsules:
+    """L links as capsules, and the C pairs of them that may collide."""
+
+    joints: Array  # (L,)
+    tips: Array  # (L, 3) in the joint's frame; the other end is the joint
+    radii: Array  # (L,) metres
+    first: Array  # (C,) into the links
+    second: Array  # (C,)
+    allowed: Array  # (C,) metres, how deep two of them may be in each other
+    floor: Array  # (L,) metres, how deep a link may be below the floor
+    certainty: Array  # (L,) square metres, the variance of the link's markers over the pairs
+
+
+def capsules_of(character: Character, pairs: PosePairs) -> Capsules:
+    """The capsules of a character's links that have markers; what the pairs' poses do is allowed."""
+    links = links_of(character)
+    marked = np.isin(links.joints, pairs.markers.joints)
+    links = replace(links, joints=links.joints[marked], bones=links.bones[marked])
+    radii = _radii(character, links)
+    joint_from_world = np.linalg.inv(links.world[links.joints, :3, :3])
+    tips = np.einsum("lij,lj->li", joint_from_world, links.bones)
+    first, second = _collidable_pairs(links)
+    spread = np.zeros(len(character.skeleton))
+    variance = pairs.target.var(axis=0).sum(axis=-1)  # (Q,)
+    np.maximum.at(spread, pairs.markers.joints, variance)
+    bare = Capsules(links.joints, tips, radii, first, second, np.zeros(len(first)), np.zeros(len(radii)), np.ones(1))
+    poses = [PoseSequence.rest(character.skeleton).world, pairs.poses.world]
+    met = [find_capsule_contacts(bare, world) for world in poses]
+    return Capsules(
+        links.joints,
+        tips,
+        radii,
+        first,
+        second,
+        np.maximum(0.0, np.concatenate([m.depth for m in met]).max(axis=0)),
+        np.maximum(0.0, np.concatenate([m.below for m in met]).max(axis=0)),
+        np.maximum(spread[links.joints], 1e-9),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CapsuleContacts:
+    """How deep the capsules are in each other and in the floor, below zero where they are apart."""
+
+    depth: Array  # (F, C) metres
+    normal: Array  # (F, C, 3) from the second to the first
+    below: Array  # (F, L) metres
+
+
+def find_capsule_contacts(capsules: Capsules, world: Array) -> CapsuleContacts:
+    """Of poses with world_from_joint (F, J, 4, 4)."""
+    frames = world[:, capsules.joints]
+    start = np.ascontiguousarray(frames[..., :3, 3])
+    end = np.ascontiguousarray(np.einsum("flij,lj->fli", frames[..., :3, :3], capsules.tips) + start)
+    distance = np.empty((len(world), len(capsules.first)))
+    normal = np.empty((*distance.shape, 3))
+    kernels = jit.kernels(KERNELS)
+    (distances_numpy if kernels is None else kernels.distances)(
+        start, end, capsules.first, capsules.second, distance, normal
+    )
+    depth = capsules.radii[capsules.first] + capsules.radii[capsules.second] - distance
+    below = capsules.radii - np.minimum(start[..., 1], end[..., 1])
+    return CapsuleContacts(depth, normal, below)
+
+
+def excess_depths(capsules: Capsules, world: Array) -> tuple[Array, Array]:
+    """(F, C) and (F, L) metres beyond what is allowed, zero where all is well: in each other, and in the floor."""
+    met = find_capsule_contacts(capsules, world)
+    return np.maximum(0.0, met.depth - capsules.allowed), np.maximum(0.0, met.below - capsules.floor)
+
+
+def resolve_collisions(
+    poses: PoseSequence,
+    capsules: Capsules,
+    markers: Markers,
+    variance: Array,
+    sure: float,
+    solver: Solver | None = None,
+) -> PoseSequence:
+    """The poses with collisions mended. `variance` (F,) of the mapping, `sure` that at the key poses, square metres."""
+
+    def solve(points: Array, start: PoseSequence) -> PoseSequence:
+        return solve_ik(markers, poses.skeleton, points, start=start)
+
+    solver = solve if solver is None else solver
+    unsure = variance / np.maximum(variance + sure, 1e-18)
+    for _ in range(PUSH_ROUNDS):
+        push = _pushes(capsules, poses.world, unsure)
+        push = _smooth_pushes(push, PUSH_SMOOTHING_SECONDS * poses.rate)
+        frames = np.flatnonzero(np.abs(push).max(axis=(1, 2)) > MIN_PUSH_RADIUS_RATIO * float(capsules.radii.min()))
+        if not frames.size:
+            break
+        some = poses.rows(frames)
+        points = markers.positions(some.world) + push[frames][:, _link_of(capsules, markers)]
+        mended = solver(points, some)
+        translations, rotations = np.array(poses.translations), np.array(poses.rotations)
+        translations[frames], rotations[frames] = mended.translations, mended.rotations
+        poses = PoseSequence(poses.skeleton, translations, rotations, poses.rate)
+    return poses
+
+
+def _pushes(capsules: Capsules, world: Array, unsure: Array) -> Array:
+    """(F, L, 3) metres by which each link should move; links that push from several sides take the mean."""
+    met = find_capsule_contacts(capsules, world)
+    least = MIN_PUSH_RADIUS_RATIO * capsules.radii
+    deep = np.maximum(0.0, met.depth - capsules.allowed - np.minimum(least[capsules.first], least[capsules.second]))
+    u = capsules.certainty
+    share = u[capsules.first] / (u[capsules.first] + u[capsules.second])
+    push = np.zeros((len(world), len(capsules.joints), 3))
+    for c in np.flatnonzero(deep.max(axis=0, initial=0.0) > 0):
+        away = deep[:, c, None] * met.normal[:, c]
+        push[:, capsules.first[c]] += share[c] * away
+        push[:, capsules.second[c]] -= (1 - share[c]) * away
+    push[..., 1] += np.maximum(0.0, met.below - capsules.floor - least)
+    return push * unsure[:, None, None]
+
+
+def _smooth_pushes(push: Array, spread: float) -> Array:
+    """Pushes (F, L, 3) spread over neighbouring frames; the middle of a push keeps its size."""
+    reach = int(np.ceil(2 * spread))
+    if reach < 1 or len(push) < 2:
+        return push
+    offsets = np.arange(-reach, reach + 1)
+    weights = np.exp(-0.5 * (offsets / spread) ** 2)
+    padded = np.concatenate([np.repeat(push[:1], reach, 0), push, np.repeat(push[-1:], reach, 0)])
+    total = np.zeros_like(push)
+    for weight, offset in zip(weights, offsets):
+        total += weight * padded[reach + offset : reach + offset + len(push)]
+    return total / weights.sum()
+
+
+def _link_of(capsules: Capsules, markers: Markers) -> Array:
+    """(Q,) the link that each marker rides on, or the nearest link before it."""
+    number = {int(joint): i for i, joint in enumerate(capsules.joints)}
+    return np.array([number.get(int(joint), 0) for joint in markers.joints])
+
+
+def _radii(character: Character, links: Links) -> Array:
+    """(L,) metres: a little less than the median distance of its own skin from the bone, for limbs are not round."""
+    length = np.linalg.norm(links.bones, axis=1)
+    radii = DEFAULT_RADIUS_BONE_RATIO * length
+    if not character.parts:
+        return radii
+    vertices, owners = rest_surface(character)[0], vertex_owners(character)
+    for i, joint in enumerate(links.joints):
+        own = vertices[owners == joint]
+        if len(own) < 4:
+            continue
+        start, bone = links.world[joint, :3, 3], links.bones[i]
+        along = np.clip((own - start) @ bone / max(length[i] ** 2, 1e-18), 0.0, 1.0)
+        radii[i] = 0.8 * np.percentile(vector.length(own - start - along[:, None] * bone), 50)
+    return np.asarray(np.maximum(radii, 1e-6))
+
+
+def _collidable_pairs(links: Links) -> tuple[Array, Array]:
+    """Links that are not neighbours: neither is within two joints of the other."""
+    parents = links.skeleton.parents
+    near = [set(links.skeleton.ancestors(int(j))[:3]) for j in links.joints]
+    first, second = [], []
+    for a in range(len(links.joints)):
+        for b in range(a + 1, len(links.joints)):
+            ja, jb = int(links.joints[a]), int(links.joints[b])
+            if ja not in near[b] and jb not in near[a] and parents[ja] != parents[jb]:
+                first.append(a)
+                second.append(b)
+    return np.array(first, np.int64), np.array(second, np.int64)
+
+
+def distances_numpy(start: Array, end: Array, first: Array, second: Array, distance: Array, normal: Array) -> None:
+    """Of segments (F, L, 3) to (F, L, 3), pairs of them (C,) [Ericson 2005, 5.1.9]; the kernel's twin."""
+    p, q = start[:, first], start[:, second]
+    d1, d2, r = end[:, first] - p, end[:, second] - q, p - q
+    a, e, f = vector.dot(d1, d1), vector.dot(d2, d2), vector.dot(d2, r)
+    c, b = vector.dot(d1, r), vector.dot(d1, d2)
+    denominator = a * e - b * b
+    tiny = 1e-18
+    s = np.where(denominator > tiny, np.clip((b * f - c * e) / np.maximum(denominator, tiny), 0, 1), 0.0)
+    t = (b * s + f) / np.maximum(e, tiny)
+    s = np.where(t < 0, np.clip(-c / np.maximum(a, tiny), 0, 1), s)
+    s = np.where(t > 1, np.clip((b - c) / np.maximum(a, tiny), 0, 1), s)
+    t = np.clip(t, 0, 1)
+    between = r + s[..., None] * d1 - t[..., None] * d2
+    distance[...] = vector.length(between)
+    normal[...] = vector.normalise(between, otherwise=(0.0, 1.0, 0.0))

@@ -1,0 +1,257 @@
+"""From a motion to an animation of another body, all steps in their order [Yamane 2010, section 3].
+
+    mapped       the static mapping and its joints: poses over the origin (section 4)
+    apart        out of itself and the floor, where the mapping was least certain (`collisions`)
+    placed       on its way over the floor, by the actor's momenta (5.1)
+    standing     with what stands on the floor kept where it stands (5.2)
+    realistic    with weight: the forces that the motion needs are those that the floor can give (5.3)
+    final        with the limbs that the actor lacks (`spring_limbs`)
+
+Each step's poses are kept, so that people can see what each did, and stop where they like.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from understudy.character import Character, Clip, Curves, Skeleton
+from understudy.character.body.contacts import ContactPhases, find_contact_phases, hysteresis
+from understudy.character.body.ik import solve_ik
+from understudy.character.body.joint_limits import FreeJoints, Limits, find_free_joints
+from understudy.character.body.mass import Body, body_height, body_of
+from understudy.character.body.poses import PoseSequence, clip_of
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.transfer.baselines import GaussianProcess
+from understudy.transfer.contact_correspondence import follow_phases, match_contacts
+from understudy.transfer.mapping import MappingResult, PoseMapping
+from understudy.transfer.measures import size_ratio
+from understudy.transfer.pairs import PosePairs
+from understudy.transfer.physics.collisions import Capsules, capsules_of, resolve_collisions
+from understudy.transfer.physics.dynamics import correct_dynamics
+from understudy.transfer.physics.momentum import GRAVITY_M_S2, integrate_root_motion
+from understudy.transfer.physics.spring_limbs import SpringLimb, apply_limb_keys, looseness, start_poses, swing
+from understudy.transfer.source import SourceMotion
+from understudy.transfer.standing import never_airborne, plant_contacts
+
+# What the squared steps of the latent point cost, at 30 frames a second: sudden changes are a third to a seventh of
+# what they are without, and key poses are missed by 0.2 % of the height more.
+CONTINUITY_COST = 300.0
+# Of the character's height: a contact of a mapped pose that is lower is meant to stand, one that is higher is not.
+# Mapped feet float or sink by some hundredths, which is what the correction is for; steps lift them by a tenth or more.
+FLOOR_HEIGHT_RATIO_ON, FLOOR_HEIGHT_RATIO_OFF = 0.06, 0.1
+SPRING_LIMB_DENSITY_RATIO = (
+    0.1  # of what their volume would weigh: limbs that swing on springs, most of which are fur or feathers
+)
+MAX_GROUND_CLEARANCE_RATIO = (
+    0.2  # of the height: whose contact points are all further from the floor at rest swims or flies
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TransferTarget:
+    """A character made ready for transfers: what all motions have in common."""
+
+    target: Character
+    pairs: PosePairs
+    mapping: PoseMapping
+    body: Body
+    limits: Limits | None
+    limbs: tuple[SpringLimb, ...]
+    freedom: FreeJoints
+    capsules: Capsules | None
+    variance_model: GaussianProcess  # how far poses are from what was posed: see `Transferred.doubt`
+    variance_at_pairs: float  # square metres, the doubt at the key poses
+
+    @property
+    def height(self) -> float:
+        """Metres, of the character as it was posed."""
+        return float(np.ptp(self.pairs.target[..., 1]))
+
+
+@dataclass(frozen=True, eq=False)
+class TransferResult:
+    """The animation, and how it came about."""
+
+    poses: PoseSequence
+    clip: Clip
+    intermediate: dict[str, PoseSequence]  # in the order of the steps
+    mapped: MappingResult
+    predictive_variance: Array  # (F,) square metres: the variance of a regression from the actor's pose alone
+    phases: ContactPhases | None  # None: without physics
+    seconds: dict[str, float] = field(default_factory=dict)  # each step took, of the processor
+    report: dict[str, Any] = field(default_factory=dict)
+
+
+def prepare_target(
+    target: Character,
+    pairs: PosePairs,
+    mapping: PoseMapping,
+    *,
+    body: Body | None = None,
+    limits: Limits | None = None,
+    springs: Sequence[SpringLimb] = (),
+    collisions: bool = True,
+) -> TransferTarget:
+    """A character made ready. `springs` are limbs that have no markers (`markers_of(..., skip=...)`).
+
+    The shared model's own variance (eq. 4) is that at a latent point, as if the point were certain; far from all pairs
+    it stays small. What is far is told by a regression from the actor's pose, which has no such point between.
+    """
+    doubt = GaussianProcess.learn(pairs)
+    return TransferTarget(
+        target,
+        pairs,
+        mapping,
+        lighten_spring_limbs(body_of(target), target.skeleton, springs) if body is None else body,
+        limits,
+        tuple(springs),
+        find_free_joints(pairs.poses),
+        capsules_of(target, pairs) if collisions else None,
+        doubt,
+        float(np.mean(doubt.map(pairs.source).variance)),
+    )
+
+
+def lighten_spring_limbs(body: Body, skeleton: Skeleton, springs: Sequence[SpringLimb]) -> Body:
+    """The body with limbs that weigh little: the momentum that an actor gives is not in a tail that he has not got."""
+    share = np.ones(len(body))
+    share[[skeleton.index(joint) for limb in springs for joint in limb.joints]] = SPRING_LIMB_DENSITY_RATIO
+    return Body(share * body.masses, body.centres, share[:, None, None] * body.inertias, body.contacts)
+
+
+def transfer(
+    source: SourceMotion,
+    stage: TransferTarget,
+    *,
+    source_body: Body | None = None,
+    phases: ContactPhases | None = None,
+    physics: bool = True,
+    keys: Clip | Curves | None = None,
+    continuity: float = CONTINUITY_COST,
+) -> TransferResult:
+    """The motion on the character. `phases` of its contacts, found without them; `keys` turn its spring limbs."""
+    check_transfer(source, stage, physics)
+    clock = _Clock()
+    mapped = stage.mapping.map(source.local, continuity * source.rate / 30)
+    doubt = stage.variance_model.map(source.local).variance
+    clock.lap("mapping")
+    stages = {"mapped": _solve_joints(stage, mapped, source)}
+    clock.lap("joints")
+    if stage.capsules is not None:
+        stages["apart"] = _separate_limbs(stage, stages["mapped"], doubt)
+        clock.lap("collisions")
+    local = list(stages.values())[-1]
+    way = integrate_root_motion(source, source_body, local, stage.body, stage.pairs.markers)
+    stages["placed"] = local.apply_transform(way.frames)
+    clock.lap("way")
+    if physics:
+        phases = find_target_phases(source, source_body, stage, local) if phases is None else phases
+        # who keeps the actor's timing at half his size falls half as far in a second
+        gravity = GRAVITY_M_S2 * size_ratio(stages["placed"], stage.body, source, source_body)
+        stages["standing"] = plant_contacts(stages["placed"], stage.body, phases, limits=stage.limits)
+        stages["realistic"] = correct_dynamics(
+            stages["standing"], stage.body, phases, mapped.variance, gravity=gravity, limits=stage.limits
+        )
+        clock.lap("physics")
+    poses = list(stages.values())[-1]
+    if stage.limbs:
+        poses = poses if keys is None else apply_limb_keys(poses, stage.limbs, stage.target, keys)
+        loose = [looseness(limb, keys, len(poses), poses.rate) for limb in stage.limbs]
+        poses = stages["final"] = swing(poses, stage.limbs, loose)
+        clock.lap("springs")
+    clip = clip_of(poses, source.name, source.start)
+    return TransferResult(poses, clip, stages, mapped, doubt, phases if physics else None, clock.seconds)
+
+
+def check_transfer(source: SourceMotion, stage: TransferTarget, physics: bool) -> None:
+    """Refuse what cannot be transferred, with the reason."""
+    if len(source) < 2:
+        raise InvalidInput(f"a motion should have at least two frames, but {source.name!r} has {len(source)}")
+    wanted = stage.pairs.source.shape[1]
+    if source.points.shape[1] != wanted:
+        raise InvalidInput(
+            f"the motion {source.name!r} should be of the actor of the pairs, who has {wanted} points, "
+            f"but it has {source.points.shape[1]}"
+        )
+    if physics:
+        check_ground(stage)
+
+
+def check_ground(stage: TransferTarget) -> None:
+    """Refuse a character that does not stand on the floor at rest: nobody knows what its feet are."""
+    rest = PoseSequence.rest(stage.target.skeleton).world
+    heights = stage.body.contact_positions(rest)[..., 1]
+    lowest = float(np.abs(heights).min(initial=np.inf))
+    if lowest > MAX_GROUND_CLEARANCE_RATIO * stage.height:
+        where = f"its lowest part is {heights.min():.2g} m high" if heights.size else "no part of it is low"
+        raise InvalidInput(
+            f"{stage.target.name!r} has nothing to stand on: at rest {where}, and the floor is at 0; "
+            "name contact points that are there, or transfer without physics (--no-physics)"
+        )
+
+
+def find_target_phases(
+    source: SourceMotion, source_body: Body | None, stage: TransferTarget, local: PoseSequence
+) -> ContactPhases:
+    """When the character's contacts are down: while the actor's are, and its `local` poses have them near the floor.
+
+    A horse that rears has its forefeet in the air though the actor who plays it stands. What stands on one base and is
+    on the floor in all pairs glides where the actor steps; else it hops. Without a skeleton of the actor
+    the character's own heights and speeds decide.
+    """
+    places = stage.body.contact_positions(local.world)
+    if source_body is None or source.poses is None or not source_body.contacts:
+        return find_contact_phases(places, source.rate, stage.height, stage.body.names)
+    # who raises arms or jumps is no taller for it
+    height = body_height(source_body, source.poses)
+    actor = find_contact_phases(
+        source_body.contact_positions(source.poses.world), source.rate, height, source_body.names
+    )
+    groups = match_contacts(stage.body, stage.target.skeleton, source_body, source.poses.skeleton, phases=actor)
+    posed = stage.body.contact_positions(stage.pairs.poses.world)[..., 1] / stage.height
+    followed = follow_phases(
+        actor, groups, stage.body.names, source.rate, hops=not never_airborne(posed, FLOOR_HEIGHT_RATIO_ON)
+    )
+    above = places[..., 1] / stage.height
+    return ContactPhases(
+        followed.names,
+        followed.down & hysteresis(above < FLOOR_HEIGHT_RATIO_ON, above > FLOOR_HEIGHT_RATIO_OFF),
+        followed.gliding,
+    )
+
+
+def _solve_joints(stage: TransferTarget, mapped: MappingResult, source: SourceMotion) -> PoseSequence:
+    start = start_poses(stage.pairs, source.local, stage.limbs, source.rate)
+    skeleton = stage.target.skeleton
+    return solve_ik(
+        stage.pairs.markers, skeleton, mapped.points, start=start, limits=stage.limits, freedom=stage.freedom
+    )
+
+
+def _separate_limbs(stage: TransferTarget, poses: PoseSequence, doubt: Array) -> PoseSequence:
+    assert stage.capsules is not None  # asked before
+
+    def solver(points: Array, start: PoseSequence) -> PoseSequence:
+        markers, skeleton = stage.pairs.markers, stage.target.skeleton
+        return solve_ik(markers, skeleton, points, start=start, limits=stage.limits, freedom=stage.freedom)
+
+    return resolve_collisions(poses, stage.capsules, stage.pairs.markers, doubt, stage.variance_at_pairs, solver)
+
+
+class _Clock:
+    """Seconds of the processor that each step took."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def lap(self, name: str) -> None:
+        now = time.process_time()
+        self.seconds[name] = now - self._last
+        self._last = now

@@ -1,0 +1,136 @@
+"""The report of a transfer: what was given, how sure the mapping was, what each step changed, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from understudy.character.body.mass import Body
+from understudy.checks import Array
+from understudy.errors import InvalidInput
+from understudy.transfer.baselines import LEARNERS, Learner, leave_one_out, pair_errors
+from understudy.transfer.pairs import PosePairs
+from understudy.transfer.physics.collisions import excess_depths
+from understudy.transfer.pipeline import TransferResult, TransferTarget
+from understudy.transfer.pose_suggestions import PoseSuggestion, suggest_poses
+from understudy.transfer.source import SourceMotion
+from understudy.transfer.starting_pose import BoneNames
+
+REPORTED_FRAMES = 5  # frames that are named
+
+
+def report_of(
+    source: SourceMotion,
+    stage: TransferTarget,
+    done: TransferResult,
+    source_body: Body | None = None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The report of one motion, as plain values for JSON. Lengths in millimetres, times in seconds."""
+    sure = np.sqrt(np.maximum(done.predictive_variance, 0.0))
+    return {
+        "motion": source.name,
+        "character": stage.target.name,
+        "frames": len(source),
+        "rate": round(source.rate, 6),
+        "duration": round(source.duration, 4),
+        "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
+        "mapping": stage.mapping.name,
+        "pairs": len(stage.pairs),
+        "uncertainty_mm": {
+            "at_key_poses": _mm(np.sqrt(max(stage.variance_at_pairs, 0.0))),
+            "mean": _mm(float(sure.mean())),
+            "most": _mm(float(sure.max())),
+        },
+        "least_certain": [_frame_report(source, int(f), float(sure[f])) for f in _peaks(sure, source.rate)],
+        "suggested": [
+            suggestion_to_json(each) for each in suggest_poses({source.name: source}, stage.pairs, REPORTED_FRAMES)
+        ],
+        "collisions_mm": collision_report(stage, done),
+        "contacts": _contacts(source, done),
+        "physics": physics_report(source, stage, done, source_body),
+        "notes": [*source.notes, *notes],
+    }
+
+
+def comparison(pairs: PosePairs, learner: Learner, name: str, source: SourceMotion | None = None) -> dict[str, float]:
+    """Millimetres of each method when every pair is left out in turn; bone names need no pairs, but a skeleton."""
+    if len(pairs) < 3:
+        return {}
+    found = {other: _mm(float(leave_one_out(pairs, each).mean())) for other, each in LEARNERS.items()}
+    found[name] = _mm(float(leave_one_out(pairs, learner).mean()))
+    if source is not None:
+        try:
+            plain = BoneNames.from_source(source, pairs.poses.skeleton, pairs.markers)
+            mapped = plain.map(pairs.source).points
+            found[plain.name] = _mm(float(pair_errors(mapped, pairs, range(len(pairs))).mean()))
+        except InvalidInput:
+            return found  # bare markers have no bones to name
+    return found
+
+
+def collision_report(stage: TransferTarget, done: TransferResult) -> dict[str, dict[str, float]]:
+    """How deep the body is in itself and in the floor beyond what the pairs show, before and after it was mended."""
+    if stage.capsules is None:
+        return {}
+    result = {}
+    for step in ("mapped", "apart"):
+        itself, floor = excess_depths(stage.capsules, done.intermediate[step].world)
+        result[step] = {"itself": _mm(float(itself.max(initial=0.0))), "floor": _mm(float(floor.max(initial=0.0)))}
+    return result
+
+
+def physics_report(
+    source: SourceMotion, stage: TransferTarget, done: TransferResult, source_body: Body | None
+) -> dict[str, Any]:
+    """The measures of each step from the way over the floor on; empty without physics."""
+    if done.phases is None:
+        return {}
+    from understudy.transfer.measures import measure_motion
+
+    steps = [step for step in done.intermediate if step in ("placed", "standing", "realistic", "final")]
+    return {
+        step: measure_motion(done.intermediate[step], stage.body, done.phases, source, source_body) for step in steps
+    }
+
+
+def suggestion_to_json(suggestion: PoseSuggestion) -> dict[str, Any]:
+    """A suggestion for JSON; lengths are left out where there were no pairs to measure them by."""
+    row: dict[str, Any] = {
+        "motion": suggestion.motion,
+        "frame": suggestion.frame,
+        "time": round(suggestion.time, 4),
+        "gain": round(suggestion.gain, 4),
+    }
+    if np.isfinite(suggestion.uncertainty):
+        row |= {"uncertainty_mm": _mm(suggestion.uncertainty), "error_after_mm": _mm(suggestion.error_after)}
+    return row
+
+
+def _contacts(source: SourceMotion, done: TransferResult) -> dict[str, list[list[float]]]:
+    if done.phases is None:
+        return {}
+    spans = done.phases.spans(source.rate, source.start)
+    return {name: [[round(a, 4), round(b, 4)] for a, b in each] for name, each in spans.items()}
+
+
+def _peaks(sure: Array, rate: float) -> list[int]:
+    """The least certain frames, none within half a second of another."""
+    left = np.array(sure)
+    found: list[int] = []
+    reach = max(1, round(0.5 * rate))
+    while len(found) < REPORTED_FRAMES and np.isfinite(left).any():
+        frame = int(np.nanargmax(np.where(np.isfinite(left), left, np.nan)))
+        found.append(frame)
+        left[max(0, frame - reach) : frame + reach + 1] = -np.inf
+    return found
+
+
+def _frame_report(source: SourceMotion, frame: int, sure: float) -> dict[str, Any]:
+    return {"frame": frame, "time": round(source.start + frame / source.rate, 4), "uncertainty_mm": _mm(sure)}
+
+
+def _mm(metres: float) -> float:
+    return round(1000 * float(metres), 3)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from understudy.errors import InvalidInput
+from understudy.express.acting import cues
+from understudy.express.graph.face_graph import FaceGraph
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("fear", "fear"),
+        ("head shake", "head shake"),
+        ("fear:0.5", {"fear": 0.5}),
+        ("fear+anger", {"fear": 0.5, "anger": 0.5}),
+        ("fear:0.7+anger:0.2", {"fear": 0.7, "anger": 0.2}),
+    ],
+)
+def test_words_of_the_command_line(text: str, read: object) -> None:
+    assert cues.parse(text) == read
+
+
+def test_a_bad_share_is_told() -> None:
+    with pytest.raises(InvalidInput, match=r"should be a number, as in fear:0\.5, but is 'much'"):
+        cues.parse("fear:much")
+
+
+def test_shares_are_scaled_to_one(graph: FaceGraph) -> None:
+    assert cues.read(graph, {"fear": 3.0, "anger": 1.0}) == [cues.Cue(("fear", "anger"), (0.75, 0.25))]
+    assert cues.read(graph, {"fear": 0.3}) == [cues.Cue(("fear",), (0.3,))]
+    assert cues.read(graph, ["neutral", {"fear": 0.0}]) == [cues.Cue((), ()), cues.Cue((), ())]
+
+
+def test_a_cue_says_itself_again(graph: FaceGraph) -> None:
+    for text in ("fear", "fear:0.5", "fear:0.7+anger:0.2", "neutral"):
+        cue = cues.read(graph, cues.parse(text))[0]
+        assert cue.text == text

@@ -1,0 +1,61 @@
+"""The tiles that are shaded hold everything that is drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.render.shapes import ball, figure
+
+from understudy.maths import jit
+from understudy.render import Surface, frame_camera
+from understudy.render.frame import prepare_frame
+from understudy.render.opengl.figure import KERNELS, TILE_PIXELS, find_touched_tiles, mark_tiles_numpy
+
+SIZE = (213, 147)
+
+
+def parts(*shapes):
+    surfaces = [Surface(triangles) for _, triangles in shapes]
+    camera = frame_camera(np.concatenate([v for v, _ in shapes]), aspect=SIZE[0] / SIZE[1])
+    frame = prepare_frame(camera, SIZE[1], surfaces, [v for v, _ in shapes], None, (), (), None)
+    return frame.parts, camera
+
+
+@pytest.mark.parametrize("shape", [ball, figure])
+def test_every_vertex_lies_in_a_touched_tile_and_the_corners_are_empty(shape):
+    found, camera = parts(shape())
+    tiles = {tuple(tile) for tile in find_touched_tiles(found, camera, SIZE)}
+    places = (camera.project(found[0].vertices)[:, :2] * 0.5 + 0.5) * SIZE
+    assert {tuple(tile) for tile in (places // TILE_PIXELS).astype(int)} <= tiles
+    assert (0, 0) not in tiles
+    assert (
+        max(x for x, _ in tiles) <= (SIZE[0] - 1) // TILE_PIXELS
+        and max(y for _, y in tiles) <= (SIZE[1] - 1) // TILE_PIXELS
+    )
+
+
+def test_a_figure_around_the_eye_touches_all():
+    found, _ = parts(ball())
+    inside = frame_camera(found[0].vertices * 0.01)
+    assert len(find_touched_tiles(found, inside, SIZE)) == -(-SIZE[0] // TILE_PIXELS) * -(-SIZE[1] // TILE_PIXELS)
+
+
+def test_nothing_touches_nothing():
+    assert find_touched_tiles([], frame_camera(np.eye(3)), SIZE).shape == (0, 2)
+
+
+def test_the_compiled_kernel_marks_the_same():
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
+        pytest.skip("numba is not installed")
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        low = rng.integers(-6, 20, size=(30, 2)).astype(np.int32)
+        high = low + rng.integers(0, 2, size=(30, 2)).astype(np.int32)
+        triangles = rng.integers(0, 30, size=(8, 3)).astype(np.int32)
+        results = []
+        for mark in (mark_tiles_numpy, kernels.mark):
+            touched = np.zeros((9, 14), bool)
+            mark(low, high, triangles, touched)
+            results.append(touched)
+        np.testing.assert_array_equal(results[0], results[1])

@@ -1,0 +1,17 @@
+"""A character made ready for transfers, once for all tests."""
+
+from __future__ import annotations
+
+import pytest
+from tests.transfer import small
+
+from understudy.transfer.baselines import GaussianProcess
+from understudy.transfer.physics.spring_limbs import limbs_by_name
+from understudy.transfer.pipeline import TransferTarget, prepare_target
+
+
+@pytest.fixture(scope="session")
+def stage() -> TransferTarget:
+    """The hopper, with a mapping that needs no time to learn."""
+    target, pairs = small.hopper().character(), small.pairs()
+    return prepare_target(target, pairs, GaussianProcess.learn(pairs), springs=limbs_by_name(target))
