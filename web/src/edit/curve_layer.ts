@@ -2,7 +2,7 @@
 import { DoubleSide, Group, Mesh, MeshBasicMaterial, RingGeometry } from "three";
 import type { Context } from "../context";
 import { frameHeader } from "../protocol/frame";
-import { type EditState, FRAME, type PointRef, type ShownCurve } from "../protocol/messages";
+import { type EditState, FRAME, type MotionCurveEntry, type PointRef } from "../protocol/messages";
 import { nearestOnSegment, type Triple } from "./geometry";
 import { type Glyph, Glyphs } from "./glyphs";
 import {
@@ -33,8 +33,8 @@ export interface CurveHit {
 export interface CurveLayer {
   readonly paths: Paths | null;
   /** The shown curve of a point. */
-  curveOf(point: PointRef): ShownCurve | undefined;
-  curveEntry(curve: number): ShownCurve | undefined;
+  curveOf(point: PointRef): MotionCurveEntry | undefined;
+  curveEntry(curve: number): MotionCurveEntry | undefined;
   place(curve: number, time: number): Triple | null;
   rotation(curve: number, time: number): [number, number, number, number] | null;
   /** The curve on the canvas: x and y in CSS px and a depth for each frame. */
@@ -75,8 +75,9 @@ export function createCurveLayer(
   group.add(keyGlyphs.group, overlayGlyphs.group, rings);
 
   const state = (): EditState | null => session.state;
-  const curveEntry = (curve: number): ShownCurve | undefined => state()?.curves.find((entry) => entry.curve === curve);
-  const curveOf = (point: PointRef): ShownCurve | undefined =>
+  const curveEntry = (curve: number): MotionCurveEntry | undefined =>
+    state()?.curves.find((entry) => entry.curve === curve);
+  const curveOf = (point: PointRef): MotionCurveEntry | undefined =>
     state()?.curves.find((entry) => samePoint(entry.point, point));
   const isHeld = (point: PointRef): boolean => {
     const now = state();

@@ -1,7 +1,7 @@
 /** The panel's lists: the shown curves, and the constraints. */
 import type { Context } from "../context";
 import { h, icon, replace } from "../dom";
-import type { ContactEntry, HoldEntry, PinEntry, PointRef, ShownCurve } from "../protocol/messages";
+import type { ContactEntry, HoldEntry, MotionCurveEntry, PinEntry, PointRef } from "../protocol/messages";
 import type { EditActions } from "./actions";
 import type { EditSession } from "./session";
 import { type EditView, jointPoint, pointName, samePoint } from "./view";
@@ -56,7 +56,7 @@ export function pathsSection(
   });
   const names = (): readonly string[] => stage.joints;
 
-  function row({ curve, name, point }: ShownCurve): HTMLElement {
+  function row({ curve, name, point }: MotionCurveEntry): HTMLElement {
     const pinned = session.state?.pins.some((pin) => samePoint(pin.point, point)) ?? false;
     return h(
       "div",

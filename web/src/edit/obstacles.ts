@@ -1,7 +1,7 @@
 /** A blocked drag: shows the nearest reachable position as a ghost, why it stops there, and suggestions. */
 import type { Context } from "../context";
 import { h, replace } from "../dom";
-import type { EditOutcomeEvent, OfferEntry } from "../protocol/messages";
+import type { EditOutcomeEvent, SuggestionEntry } from "../protocol/messages";
 import { asSentence } from "../shell/notices";
 import type { CurveLayer } from "./curve_layer";
 import { type DragController, TEXT_INTERVAL_MS } from "./drag";
@@ -10,7 +10,7 @@ import type { Glyph } from "./glyphs";
 import { AMBER, PAST } from "./screen_shapes";
 import type { EditSession } from "./session";
 
-type Way = OfferEntry["way"];
+type Way = SuggestionEntry["way"];
 const SUGGESTION_TEXTS: Record<Way, { title: string; about: string }> = {
   release: { title: "Release", about: "Release the constraint in the way" },
   widen: { title: "Widen", about: "Give the tangents more room" },
@@ -28,7 +28,7 @@ export function suggestionResult({
   reached,
   sentence,
   keys,
-}: Pick<OfferEntry, "reached" | "sentence" | "keys">): string {
+}: Pick<SuggestionEntry, "reached" | "sentence" | "keys">): string {
   const remains = /[\d.]\S* of \S+ \S+( and \S+ of \S+ \S+)? remain$/.exec(sentence)?.[0] ?? "gets nearer";
   const more = keys ? `, ${keys} ${keys === 1 ? "key" : "keys"} more` : "";
   return (reached ? "gets there" : remains) + more;

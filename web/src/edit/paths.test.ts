@@ -21,7 +21,7 @@ interface Part {
   keyPlaces: number[];
 }
 
-/** A frame of form 4, as studio/edit/paths.py writes it. */
+/** A frame of form 4, as studio/edit/curve_frames.py writes it. */
 function message(first: number, total: number, times: number[], curves: Part[]): ArrayBuffer {
   const words: [number, boolean][] = [first, total, 0, 0].map((value) => [value, true]);
   const floats = (values: number[]) => words.push(...values.map((value): [number, boolean] => [value, false]));

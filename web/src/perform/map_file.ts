@@ -1,4 +1,4 @@
-/** The latent map from the server: a JSON header, then float32 (see studio/perform/map_data.py). */
+/** The latent map from the server: a JSON header, then float32 (see studio/perform/latent_map.py). */
 
 export interface MapLabel {
   label: string;

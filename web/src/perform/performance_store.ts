@@ -1,27 +1,27 @@
 /** The newest state of the performance from the server, and requests that change it; all panels listen to it. */
 import type { Context } from "../context";
-import type { ModelEntry, PerformingEvent, TellRequest } from "../protocol/messages";
+import type { GiveCommandRequest, ModelEntry, PerformanceStatusEvent } from "../protocol/messages";
 import { hueOf } from "./hues";
 import { trainingLabels } from "./training_labels";
 
-export type TellCommand = Omit<TellRequest, "kind">;
+export type TellCommand = Omit<GiveCommandRequest, "kind">;
 
 export interface PerformanceStore {
   /** The model on stage, or null without a performance. */
   model(): ModelEntry | null;
   /** The models of the character on stage. */
   models(): ModelEntry[];
-  readonly now: PerformingEvent | null;
-  on(listener: (event: PerformingEvent) => void): () => void;
+  readonly now: PerformanceStatusEvent | null;
+  on(listener: (event: PerformanceStatusEvent) => void): () => void;
   /** Called when another model is on stage, or none. */
   onModel(listener: (model: ModelEntry | null) => void): void;
   tell(command: TellCommand): void;
 }
 
 export function createPerformanceStore({ connection, store, notices }: Context): PerformanceStore {
-  const listeners = new Set<(event: PerformingEvent) => void>();
+  const listeners = new Set<(event: PerformanceStatusEvent) => void>();
   const modelListeners = new Set<(model: ModelEntry | null) => void>();
-  let now: PerformingEvent | null = null;
+  let now: PerformanceStatusEvent | null = null;
   let stagedModel: string | null = null;
 
   const model = (): ModelEntry | null => {

@@ -3,6 +3,6 @@ export type {
   CharacterEntry,
   JobChangedEvent as JobEvent,
   ModelEntry,
-  PerformingEvent,
+  PerformanceStatusEvent,
   TakeEntry,
 } from "../protocol/messages";

@@ -25,7 +25,7 @@ export interface Connection {
   send(message: StudioRequest): void;
   /** Listens to an event; returns the function that stops listening. */
   on<K extends StudioEvent["kind"]>(kind: K, listener: (event: EventOf<K>) => void): () => void;
-  /** Listens to binary frames: a 32-byte header and float32 (see studio/frames.py). */
+  /** Listens to binary frames: a 32-byte header and float32 (see studio/source.py). */
   onFrame(listener: (data: ArrayBuffer) => void): () => void;
   onState(listener: (state: ConnectionState) => void): () => void;
   /** Called with true when a first request is pending, and with false when all are answered. */

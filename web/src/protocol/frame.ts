@@ -1,4 +1,4 @@
-/** The header of a binary frame: 32 bytes, little-endian (contract in studio/frames.py). */
+/** The header of a binary frame: 32 bytes, little-endian (contract in studio/source.py). */
 import { FRAME } from "./messages";
 
 export interface FrameHeader {

@@ -25,14 +25,6 @@ export interface CharacterEntry {
   visible: boolean;
 }
 
-/** What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is. */
-export interface Checked {
-  sentence: string;
-  line: number;
-  steps: number;
-  lines: number[];
-}
-
 /** One animation of a character. `name` is unique within the character, `title` is what a user has called it. */
 export interface ClipEntry {
   name: string;
@@ -59,7 +51,7 @@ export interface ContactEntry {
 }
 
 /** Where the page fetches what it draws (`address`, then `/texture/N` below it), and how many it will be. */
-export interface Crowded {
+export interface CrowdStarted {
   address: string;
   count: number;
   vertices: number;
@@ -88,14 +80,6 @@ export interface EditBegun {
   turn: [number, number, number, number];
 }
 
-/** One thing that keeps an edit from its goal, with its share of the resistance. */
-export interface EditBlock {
-  cause: string;
-  what: string;
-  share: number;
-  sentence: string;
-}
-
 /** One keyed channel. `times` are its keys, none where the clip is baked. */
 export interface EditChannel {
   target: string;
@@ -104,6 +88,11 @@ export interface EditChannel {
   times: number[];
   keys: number;
   beyond: [string, string];
+}
+
+/** The id under which something is held. */
+export interface EditConstraintId {
+  held: string;
 }
 
 /** The number of a motion curve. */
@@ -132,9 +121,12 @@ export interface EditEntry {
   stiffness: Record<string, number>;
 }
 
-/** The id under which something is held. */
-export interface EditHeld {
-  held: string;
+/** One thing that keeps an edit from its goal, with its share of the resistance. */
+export interface EditObstacle {
+  cause: string;
+  what: string;
+  share: number;
+  sentence: string;
 }
 
 /** What was opened. */
@@ -180,7 +172,7 @@ export interface EditState {
   holds: HoldEntry[];
   limits: LimitEntry[];
   stiffness: Record<string, number>;
-  curves: ShownCurve[];
+  curves: MotionCurveEntry[];
   copied: boolean;
   pairs: boolean;
   revision: number;
@@ -191,6 +183,12 @@ export interface Exported {
   url: string;
   name: string;
   size: number;
+  notes: string[];
+}
+
+/** The characters that a file brought, by id, and what reading had to drop or change. */
+export interface FileOpened {
+  characters: string[];
   notes: string[];
 }
 
@@ -254,14 +252,6 @@ export interface GameTable {
   tall: number;
 }
 
-/** Something that happened: a command, a bridge that was crossed, a clip that began. */
-export interface Happening {
-  seconds: number;
-  what: string;
-  about: string;
-  label: string;
-}
-
 /** A point that passes, at one moment, where it passed. */
 export interface HoldEntry {
   id: string;
@@ -320,8 +310,15 @@ export interface KeyTransform {
   value: [number, number];
 }
 
+/** Where a voice is in the latent space of its label, and how much it counts. */
+export interface LatentPlace {
+  label: string;
+  x: number[];
+  weight: number;
+}
+
 /** The job that learns; the model's id comes with the document when it is done. */
-export interface Learned {
+export interface LearningStarted {
   job: string;
 }
 
@@ -346,19 +343,12 @@ export interface ModelEntry {
   notes: string[];
 }
 
-/** A way on for a blocked edit, already tried out. */
-export interface OfferEntry {
-  which: number;
-  way: "release" | "widen" | "insert";
-  sentence: string;
-  reached: boolean;
-  keys: number;
-}
-
-/** The characters that a file brought, by id, and what reading had to drop or change. */
-export interface Opened {
-  characters: string[];
-  notes: string[];
+/** A motion curve on stage: `curve` is its number in the frames of stream 2. */
+export interface MotionCurveEntry {
+  curve: number;
+  point: PointRef;
+  name: string;
+  camera: boolean;
 }
 
 /** A motion curve that is shown of a clip while it is edited: `curve` is its number. */
@@ -369,6 +359,14 @@ export interface PathEntry {
   point: PointRef;
   name: string;
   camera: boolean;
+}
+
+/** Something that happened: a command, a bridge that was crossed, a clip that began. */
+export interface PerformanceLogEntry {
+  seconds: number;
+  what: string;
+  about: string;
+  label: string;
 }
 
 /** A point that keeps its path; without `start` and `stop` wherever an edit reaches. */
@@ -393,20 +391,20 @@ export interface Pong {
   seconds: number;
 }
 
+/** What is wrong with a script, in one sentence, and at which line; empty and 0 where nothing is. */
+export interface ScriptCheck {
+  sentence: string;
+  line: number;
+  steps: number;
+  lines: number[];
+}
+
 /** A script of a performance. */
 export interface ScriptEntry {
   id: string;
   name: string;
   text: string;
   model: string;
-}
-
-/** A motion curve on stage: `curve` is its number in the frames of stream 2. */
-export interface ShownCurve {
-  curve: number;
-  point: PointRef;
-  name: string;
-  camera: boolean;
 }
 
 /** What is on stage: who, driven by what (a clip's name; a take's, a model's or an edit's id), and the transport. `time` is where it stood at the last gesture; while it plays, frames carry the time. */
@@ -422,6 +420,15 @@ export interface StageState {
   stop: number | null;
 }
 
+/** A way on for a blocked edit, already tried out. */
+export interface SuggestionEntry {
+  which: number;
+  way: "release" | "widen" | "insert";
+  sentence: string;
+  reached: boolean;
+  keys: number;
+}
+
 /** A recorded performance: `file` is its name below the project's folder `takes`. */
 export interface TakeEntry {
   id: string;
@@ -435,15 +442,8 @@ export interface TakeEntry {
 }
 
 /** The take that was recorded; empty where the recording has only begun, or was thrown away. */
-export interface Taken {
+export interface TakeRecorded {
   take: string;
-}
-
-/** Where a voice is in the latent space of its label, and how much it counts. */
-export interface VoicePlace {
-  label: string;
-  x: number[];
-  weight: number;
 }
 
 /** Stop a job. */
@@ -466,7 +466,7 @@ export interface CloseRequest {
 }
 
 /** Put many characters of a model on stage; asked again, the same crowd grows or shrinks. Another seed makes other characters of them. `vertices` is how fine each should be, where a page cannot draw all. */
-export interface CrowdRequest {
+export interface StartCrowdRequest {
   kind: "crowd";
   model: string;
   count?: number;
@@ -488,7 +488,7 @@ export interface DeleteRequest {
 }
 
 /** How lively, how still, and how far the eyes follow; what is None stays. */
-export interface DialRequest {
+export interface SetLiveSettingsRequest {
   kind: "dial";
   liveliness?: number | null;
   stillness?: number | null;
@@ -609,7 +609,7 @@ export interface EditLimitRequest {
 }
 
 /** Accept one of the offers of the last outcome, by its number, as one undo step. */
-export interface EditOfferRequest {
+export interface EditAcceptSuggestionRequest {
   kind: "editOffer";
   which: number;
 }
@@ -766,7 +766,7 @@ export interface LeaveGameRequest {
 }
 
 /** Where the pointer is on stage, in the world, metres; None where it has left. */
-export interface LookRequest {
+export interface SetPointerRequest {
   kind: "look";
   point: [number, number, number] | null;
 }
@@ -807,7 +807,7 @@ export interface PlaceMarkRequest {
 }
 
 /** Play or pause. */
-export interface PlayRequest {
+export interface SetPlayingRequest {
   kind: "play";
   playing: boolean;
 }
@@ -853,7 +853,7 @@ export interface SeekRequest {
 }
 
 /** A frame has been drawn; sent without an id. */
-export interface SeenRequest {
+export interface FrameDrawnRequest {
   kind: "seen";
   sequence: number;
   stream?: number;
@@ -879,7 +879,7 @@ export interface StopScriptRequest {
 }
 
 /** A command for the character on stage, which takes over at once; what it has no use for stays None. */
-export interface TellRequest {
+export interface GiveCommandRequest {
   kind: "tell";
   command: "move" | "idle" | "transition" | "play" | "mix" | "look";
   label?: string | null;
@@ -932,7 +932,7 @@ export interface DocumentChangedEvent {
 }
 
 /** The answer to a request that was met. */
-export interface DoneEvent {
+export interface RequestDoneEvent {
   kind: "done";
   id: number;
   result: unknown;
@@ -958,15 +958,15 @@ export interface EditOutcomeEvent {
   turn: [number, number, number, number] | null;
   ghost: [number, number, number] | null;
   sentence: string;
-  blocks: EditBlock[];
-  offers: OfferEntry[];
+  blocks: EditObstacle[];
+  offers: SuggestionEntry[];
   pending: boolean;
   frame: number;
   paths: number;
 }
 
 /** The answer to one that was not: what happened, and what to do next. */
-export interface FailedEvent {
+export interface RequestFailedEvent {
   kind: "failed";
   id: number;
   sentence: string;
@@ -1024,14 +1024,14 @@ export interface NoticeEvent {
 }
 
 /** How the performance goes, 20 times a second. */
-export interface PerformingEvent {
+export interface PerformanceStatusEvent {
   kind: "performing";
   model: string;
   time: number;
   label: string;
   doing: string;
   done: boolean;
-  voices: VoicePlace[];
+  voices: LatentPlace[];
   ms: number;
   recorded: number | null;
   step: string;
@@ -1039,7 +1039,7 @@ export interface PerformingEvent {
   liveliness: number;
   stillness: number;
   gaze: number | null;
-  events: Happening[];
+  events: PerformanceLogEntry[];
 }
 
 /** Once a second while frames are sent: what a frame costs the server, and what goes over the wire. */
@@ -1055,10 +1055,10 @@ export type StudioRequest =
   | CancelRequest
   | CheckScriptRequest
   | CloseRequest
-  | CrowdRequest
+  | StartCrowdRequest
   | CrowdLookRequest
   | DeleteRequest
-  | DialRequest
+  | SetLiveSettingsRequest
   | EditAbandonRequest
   | EditBeginRequest
   | EditContactRequest
@@ -1072,7 +1072,7 @@ export type StudioRequest =
   | EditKeyRequest
   | EditKeysRequest
   | EditLimitRequest
-  | EditOfferRequest
+  | EditAcceptSuggestionRequest
   | EditOpenRequest
   | EditPastePoseRequest
   | EditPinRequest
@@ -1092,68 +1092,68 @@ export type StudioRequest =
   | LabelRequest
   | LearnRequest
   | LeaveGameRequest
-  | LookRequest
+  | SetPointerRequest
   | NewGameRequest
   | OpenRequest
   | PaceGameRequest
   | PerformRequest
   | PingRequest
   | PlaceMarkRequest
-  | PlayRequest
+  | SetPlayingRequest
   | PointAtRequest
   | RecordRequest
   | RedoRequest
   | RenameRequest
   | RunScriptRequest
   | SeekRequest
-  | SeenRequest
+  | FrameDrawnRequest
   | SelectRequest
   | ShowRequest
   | StopScriptRequest
-  | TellRequest
+  | GiveCommandRequest
   | TransportRequest
   | UndoRequest;
 
 export type StudioEvent =
   | CrowdStatsEvent
   | DocumentChangedEvent
-  | DoneEvent
+  | RequestDoneEvent
   | EditChangedEvent
   | EditOutcomeEvent
-  | FailedEvent
+  | RequestFailedEvent
   | GameEvent
   | HelloEvent
   | JobChangedEvent
   | NoticeEvent
-  | PerformingEvent
+  | PerformanceStatusEvent
   | StatsEvent;
 
 /** What each kind of request is answered with. */
 export interface Results {
   "cancel": null;
-  "checkScript": Checked;
+  "checkScript": ScriptCheck;
   "close": null;
-  "crowd": Crowded;
+  "crowd": CrowdStarted;
   "crowdLook": null;
   "delete": null;
   "dial": null;
   "editAbandon": null;
   "editBegin": EditBegun;
-  "editContact": EditHeld;
+  "editContact": EditConstraintId;
   "editCopyPose": null;
   "editCurve": EditCurveShown;
   "editDrag": null;
   "editEnd": EditEnded;
   "editGhosts": null;
   "editGraph": null;
-  "editHold": EditHeld;
+  "editHold": EditConstraintId;
   "editKey": EditEnded;
   "editKeys": EditEnded;
   "editLimit": null;
   "editOffer": EditEnded;
   "editOpen": EditOpened;
   "editPastePose": EditEnded;
-  "editPin": EditHeld;
+  "editPin": EditConstraintId;
   "editPoseBegin": EditBegun;
   "editPoseDrag": null;
   "editPoseEnd": EditEnded;
@@ -1168,18 +1168,18 @@ export interface Results {
   "export": Exported;
   "keepScript": KeptScript;
   "label": null;
-  "learn": Learned;
+  "learn": LearningStarted;
   "leaveGame": null;
   "look": null;
   "newGame": null;
-  "open": Opened;
+  "open": FileOpened;
   "paceGame": null;
   "perform": null;
   "ping": Pong;
   "placeMark": null;
   "play": null;
   "pointAt": null;
-  "record": Taken;
+  "record": TakeRecorded;
   "redo": null;
   "rename": null;
   "runScript": null;

@@ -1,7 +1,7 @@
 /** Uploads: files are grouped with those that they refer to, so that one broken file does not affect the others. */
 import type { Context } from "../context";
 import { RequestError } from "../protocol/connection";
-import type { FormatEntry, Opened } from "../protocol/messages";
+import type { FileOpened, FormatEntry } from "../protocol/messages";
 import { errorText } from "./stage_sync";
 
 export type FileState = "waiting" | "sending" | "opened" | "kept" | "failed";
@@ -45,12 +45,12 @@ export function groupFiles<T extends { name: string }>(
   return { groups, unknown: files.filter((file) => !used.has(file)) };
 }
 
-async function post(group: Group<File>): Promise<Opened> {
+async function post(group: Group<File>): Promise<FileOpened> {
   const form = new FormData();
   for (const file of [group.main, ...group.companions]) form.append("files", file, file.name);
   const answer = await fetch("upload", { method: "POST", body: form });
   if (!answer.ok) throw new RequestError(await errorText(answer));
-  return (await answer.json()) as Opened;
+  return (await answer.json()) as FileOpened;
 }
 
 /** Uploads files and reports their states after each step. */

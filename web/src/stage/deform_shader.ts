@@ -1,13 +1,13 @@
 /**
- * The deformation, one texel a vertex:
+ * The deformation, one texel for each vertex:
  *
- *     p = rest + sum_s w_s d_s                                       any number of shape targets
- *     linear:  x = (sum_k w_k M_k) p                                 any number of influences
- *     dual:    x = q (sum_k w_k S_k p / sum_k w_k) q*,  q = sum_k +-w_k q_k / |...|      as `deform/dual.py`
+ *     p = rest + sum_s w_s d_s                                                            any number of shape targets
+ *     linear:  x = (sum_k w_k M_k) p                                                      any number of influences
+ *     dual:    x = q (sum_k w_k S_k p / sum_k w_k) q*,  q = sum_k +-w_k q_k / |...|       dual quaternions
  *
- * Normals go by the cofactors of the vertex's own matrix, as `deform/normals.py` has it. Many characters at once are
- * many blocks of V texels; each has its own block of the pose table: three rows of each bone's matrix, then weights,
- * four a row.
+ * as in `character/skinning/linear.py` and `dual_quaternion.py`. Normals are transformed by the cofactors of the
+ * vertex's own matrix, as in `character/skinning/normals.py`. Several instances are several blocks of V texels; each
+ * has its own block of the pose table: three rows of each bone's matrix, then weights, four a row.
  */
 import { READ_ROW } from "./data_textures";
 

@@ -1,8 +1,8 @@
 /**
  * Matrices as dual quaternions, for dual quaternion skinning: M = (R S | t), R a rotation, S symmetric.
  *
- * As `deform/rigid.py`: the polar decomposition by Newton's iteration X <- (g X + X^-T / g) / 2 (Higham 1986). If the
- * matrix mirrors, S takes the sign.
+ * As in `character/skinning/dual_quaternion.py`: the polar decomposition by Newton's iteration
+ * X <- (g X + X^-T / g) / 2 (Higham 1986). If the matrix mirrors, S takes the sign.
  */
 
 export const DUAL_FLOATS = 20; // real x y z w, dual x y z w, then three rows of S, each padded to four

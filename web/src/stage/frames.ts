@@ -1,4 +1,4 @@
-/** Binary frames: a header of 32 bytes, then float32 (see studio/frames.py). */
+/** Binary frames: a header of 32 bytes, then float32 (see studio/source.py). */
 
 export const MAGIC = 0x31465355;
 export const HEADER = 32;

@@ -25,7 +25,7 @@ const LIGHTS = {
 } as const;
 type Name = keyof typeof LIGHTS;
 
-/** The azimuth of the lights for a camera at this azimuth; as `render/look.py`, and continuous at the back. */
+/** The azimuth of the lights for a camera at this azimuth; as `render/scene.py`, and continuous at the back. */
 export function lightAzimuth(azimuth: number): number {
   return azimuth - 0.4 * Math.sin(azimuth);
 }
