@@ -1,4 +1,4 @@
-"""A session: gestures are warm, do not depend on the way, are one step of undo, and travel as plain data."""
+"""Drags start warm, do not depend on the path of the pointer, are one step of undo, and travel as plain data."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.data_folder import data_file
-from tests.keyframes import creature, figure
+from tests.edit import creature, figure
 
 from understudy.character import Curves
 from understudy.character.rig import DirectRig
@@ -46,16 +46,16 @@ def tangents(curves: Curves) -> Array:
 def test_a_drag_follows_the_pointer_and_is_one_step() -> None:
     live = session()
     before = live.curves
-    gesture = live.begin(DRAG)
-    np.testing.assert_allclose(gesture.places[0], place(before), atol=1e-12)
+    drag = live.begin(DRAG)
+    np.testing.assert_allclose(drag.places[0], place(before), atol=1e-12)
     for share in np.linspace(0, 1, 7):
-        goal = np.array(gesture.places[0]) + share * np.array((0.05, 0.03, -0.02))
+        goal = np.array(drag.places[0]) + share * np.array((0.05, 0.03, -0.02))
         outcome = live.update(to=tuple(goal))
         assert outcome.reached
         np.testing.assert_allclose(place(live.curves), goal, atol=1e-3)
         assert live.committed_curves is before
     after = live.commit()
-    assert live.gesture is None
+    assert live.drag is None
     assert live.steps == (1, 0)
     assert live.undo() is before
     assert live.redo() is after
@@ -89,10 +89,10 @@ def test_a_warm_update_is_what_a_fresh_solution_is(pins: tuple[Pin, ...]) -> Non
     start = np.array(live.begin(Edit(DRAG.moves, pins)).places[0])
     for share in np.linspace(0.1, 1, 10):
         live.update(to=start + share * np.array((0.05, 0.03, 0)))
-    assert live.gesture is not None
-    fresh = solve(figure.rig(), live.committed_curves, live.gesture.edit)
-    assert live.gesture.outcome is not None
-    assert fresh.reached <= live.gesture.outcome.reached
+    assert live.drag is not None
+    fresh = solve(figure.rig(), live.committed_curves, live.drag.edit)
+    assert live.drag.outcome is not None
+    assert fresh.reached <= live.drag.outcome.reached
     rig, times = figure.rig(), np.linspace(0, 2, 101)
     a, b = (rig.joints(rig.pose(c, times))[..., :3, 3] for c in (fresh.curves, live.curves))
     assert np.linalg.norm(a - b, axis=-1).max() < (0.03 if pins else 0.005)
@@ -135,8 +135,8 @@ def test_a_goal_out_of_reach_is_followed_without_jumps() -> None:
     assert not outcome.reached and outcome.blocks
     steps = np.linalg.norm(np.diff(places, axis=0), axis=1)
     assert np.sort(steps)[-2] < 0.03 and np.median(steps) < 0.01, "one jump at most, where it begins anew"
-    assert live.gesture is not None
-    fresh = solve(figure.rig(), live.committed_curves, live.gesture.edit)
+    assert live.drag is not None
+    fresh = solve(figure.rig(), live.committed_curves, live.drag.edit)
     assert outcome.distance < 1.15 * fresh.distance
 
 
@@ -145,17 +145,17 @@ def test_cancel_restores_and_bad_updates_change_nothing() -> None:
     before = live.curves
     live.begin(DRAG)
     live.update(by=(0.05, 0, 0))
-    seen, gesture, state = live.curves, live.gesture, json.dumps(live.state())
+    seen, drag, state = live.curves, live.drag, json.dumps(live.state())
     bad: list[tuple[Any, str]] = [
         ({"to": (0, np.nan, 0)}, "finite"),
         ({"to": (0, 0)}, "shape"),
         ({"to": "there"}, "array"),
         ({"to": (0, 0, 0), "by": (0, 0, 0)}, "both"),
         ({}, "says nothing"),
-        ({"turn_to": (0, 0, 0, 1)}, "has to do the same"),
+        ({"turn_to": (0, 0, 0, 1)}, "should do the same"),
         ({"moves": []}, "1 moves, but 0"),
-        ({"moves": [MovePoint(RIGHT, 0.5, by=(0, 0, 0))]}, "has to do the same"),
-        ({"moves": [MovePoint(LEFT, 0.6, by=(0, 0, 0))]}, "has to do the same"),
+        ({"moves": [MovePoint(RIGHT, 0.5, by=(0, 0, 0))]}, "should do the same"),
+        ({"moves": [MovePoint(LEFT, 0.6, by=(0, 0, 0))]}, "should do the same"),
         ({"moves": [MovePoint(LEFT, 0.5, by=(0, 0, 0))], "to": (0, 0, 0)}, "gives both"),
     ]
     for arguments, words in bad:
@@ -163,7 +163,7 @@ def test_cancel_restores_and_bad_updates_change_nothing() -> None:
             live.update(**arguments)
         assert "\n" not in str(caught.value)
         assert live.curves is seen
-        assert live.gesture is gesture
+        assert live.drag is drag
         assert json.dumps(live.state()) == state
     assert live.cancel() is before
     assert live.steps == (0, 0)
@@ -172,14 +172,14 @@ def test_cancel_restores_and_bad_updates_change_nothing() -> None:
 def test_what_is_out_of_turn_is_refused() -> None:
     live = session()
     for act in (live.update, live.commit, live.cancel):
-        with pytest.raises(InvalidInput, match="no gesture"):
+        with pytest.raises(InvalidInput, match="no drag is in progress"):
             act()
     for act in (live.undo, live.redo):
         with pytest.raises(InvalidInput, match="nothing to"):
             act()
     with pytest.raises(InvalidInput, match="tail"):
         live.begin(Edit([MovePoint(Point("tail"), 0.5, by=(0, 0, 0))]))
-    assert live.gesture is None
+    assert live.drag is None
     live.begin(DRAG)
     for other in (lambda: live.begin(DRAG), live.undo, live.redo, lambda: live.put(live.curves)):
         with pytest.raises(InvalidInput, match="commit or cancel"):
@@ -222,9 +222,9 @@ def test_the_state_travels_and_goes_on_where_it_was(during: bool) -> None:
     assert serialise.same_curves(other.committed_curves, live.committed_curves)
     assert other.steps == live.steps
     if during:
-        assert live.gesture is not None
-        assert other.gesture is not None
-        assert other.gesture.edit == live.gesture.edit
+        assert live.drag is not None
+        assert other.drag is not None
+        assert other.drag.edit == live.drag.edit
         assert serialise.same_curves(other.update(by=(0.04, 0.03, 0)).curves, live.update(by=(0.04, 0.03, 0)).curves)
         live.cancel()
         other.cancel()

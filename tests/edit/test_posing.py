@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cast.dragon import shipped
 from tests.data_folder import data_file
-from tests.keyframes import creature, puppets
+from tests.edit import creature, puppets
 
 from understudy import cast
 from understudy.character import Curves

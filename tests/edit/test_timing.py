@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.edit.random_curves import random_curves
-from tests.keyframes import creature, puppets
+from tests.edit import creature, puppets
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER

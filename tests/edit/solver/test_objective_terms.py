@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.keyframes import creature, puppets
+from tests.edit import creature, puppets
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.body.mass import area_masses

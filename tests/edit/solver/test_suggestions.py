@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.edit.solver.test_diagnosis import limits_around
-from tests.keyframes import creature, figure
+from tests.edit import creature, figure
 
 from understudy.character import Curves
 from understudy.character.rig import DirectRig
