@@ -21,7 +21,7 @@ def test_one_motion_has_the_files_name_several_their_own() -> None:
 
 
 def test_nothing_that_moves_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="nothing moves"):
+    with pytest.raises(InvalidInput, match="it has no animation"):
         sources_of(Asset(hopper().characters), "statue")
 
 

@@ -1,21 +1,21 @@
-"""Live: the actor's points come in, the character's pose goes out, a frame at a time and causal.
+"""Live transfer: the actor's points in, the character's pose out, causal and a frame at a time.
 
-Nothing that looks ahead is possible here, so the steps are those of a transfer without physics: the one euro filter on
-the points [Casiez 2012], the mapping, the joints from the pose before, and the way over the floor, which is the actor's
+Nothing here can look ahead, so the steps are those of a transfer without physics: the one euro filter on the points
+[Casiez 2012], the mapping, the joints solved from the pose before, and the path over the floor, which is the actor's
 times the ratio of sizes. The filter's cutoff rises with speed,
 
     f_c = f_min + beta |x'|
 
-so that held poses do not tremble and quick ones do not lag. What changes from frame to frame is the state, passed in
-and handed back: a take replays exactly.
+so that still poses do not tremble and quick ones do not lag. The state that changes from frame to frame is passed in
+and returned: a recorded take replays exactly.
 
-Live input as text, a line a frame: a BVH file as it is being written, or markers as JSON.
+Input is text, a line a frame: a BVH file while it is being written, or markers as JSON.
 
     HIERARCHY ... MOTION, Frames: 0, Frame Time: 0.00833    then a line of numbers for every frame
     {"markers": ["LASI", "RASI", ...], "units": "mm"}       then {"time": 0.1, "points": [[x, y, z], ...]} for every one
 
-Any program that can print can drive a character, through a pipe or a socket. A marker that is not seen is null, and
-stays where it was. Times may be left out: frames then come at the BVH's rate, or 120 a second.
+Any program that prints lines can drive a character, through a pipe or a socket. A marker that is not seen is null, and
+keeps its last position. Times may be left out: frames then come at the BVH's rate, or 120 a second.
 """
 
 from __future__ import annotations
@@ -43,31 +43,41 @@ from understudy.transfer.physics.spring_limbs import start_poses
 from understudy.transfer.pipeline import TransferTarget
 from understudy.transfer.source import UNIT_METRES
 
-MIN_CUTOFF_HZ = 6.0  # hertz, f_min: a lag of 27 ms where nothing moves, which nobody sees
-CUTOFF_HZ_PER_M_S = 4.0  # hertz to a metre a second, beta: at 2 m/s a lag of 11 ms
-SPEED_CUTOFF_HZ = 3.0  # hertz, cutoff of the speed itself
-LIVE_CONTINUITY_COST = (
-    30.0  # what a squared step of the latent point costs: a tenth of a transfer's, for it delays here
-)
-MAX_PAUSE_SECONDS = 0.25  # seconds: after a longer pause the filter begins anew
+MIN_CUTOFF_HZ = 6.0  # f_min: a lag of 27 ms where nothing moves, which is not visible
+CUTOFF_HZ_PER_M_S = 4.0  # beta: at 2 m/s a lag of 11 ms
+SPEED_CUTOFF_HZ = 3.0  # cutoff of the filter of the speed
+LIVE_CONTINUITY_COST = 30.0  # of a squared step of the latent point: a tenth of a transfer's, because it adds lag
+MAX_PAUSE_SECONDS = 0.25  # after a longer pause the filter restarts
+INPUT_NAME = "live input"  # in messages, in place of a file
+MAX_HEADER_LINES = 10_000
+DEFAULT_RATE_FPS = 120.0  # where neither the header nor the frames give times
 
 
 @dataclass(frozen=True, eq=False)
 class LiveState:
-    """Where a live take is."""
+    """The state of a live transfer after a frame."""
 
     time: float = -np.inf  # seconds, of the last frame
     points: Array | None = None  # (P, 3) filtered, local
     speeds: Array | None = None  # (P, 3) metres a second
     origin: Array | None = None  # (3,) where the actor began, on the floor
     poses: PoseSequence | None = None  # the last pose, over the origin
-    latent: Array | None = None  # (d,) of the last pose, where the mapping has such
+    latent: Array | None = None  # (d,) latent point of the last pose, where the mapping has one
     frame: int = 0
 
 
 @dataclass(frozen=True, eq=False)
+class LiveFrame:
+    """One frame of the actor."""
+
+    time: float  # seconds
+    points: Array  # (P, 3) world, metres
+    frame: Array  # (4, 4) world_from_local
+
+
+@dataclass(frozen=True, eq=False)
 class LiveRetargeter:
-    """A character that is ready to follow. `size` is how far it goes for a metre of the actor."""
+    """A character that follows an actor live. `size` is how far it moves for a metre of the actor."""
 
     stage: TransferTarget
     size: float
@@ -79,28 +89,28 @@ class LiveRetargeter:
     def from_target(
         cls, stage: TransferTarget, slowest: float = MIN_CUTOFF_HZ, eagerness: float = CUTOFF_HZ_PER_M_S
     ) -> LiveRetargeter:
-        """The ratio of sizes is that of the heights in the pairs."""
+        """For a prepared character; `size` is the ratio of the heights in the pairs."""
         source = float(np.ptp(stage.pairs.source[..., 1]))
         degrees = degrees_of_freedom(stage.target.skeleton, stage.freedom, stage.limits)
         return cls(stage, stage.height / source if source > 0 else 1.0, degrees, slowest, eagerness)
 
     def init(self) -> LiveState:
-        """Before the first frame."""
+        """The state before the first frame."""
         return LiveState()
 
     def step(self, state: LiveState, time: float, points: Array, frame: Array) -> tuple[LiveState, PoseSequence]:
-        """The pose for points (P, 3) at a time; `frame` (4, 4) is the actor's world_from_local. Both as in `Source`."""
+        """The pose for points (P, 3) at a time; `frame` (4, 4) is the actor's world_from_local (see `SourceMotion`)."""
         given = checks.array(points, "points", (self.stage.pairs.source.shape[1], 3))
         frame = np.asarray(frame, np.float64)
         local = (given - frame[:3, 3]) @ frame[:3, :3]
         state = self._filter_points(state, float(time), local)
         assert state.points is not None  # filtered just now
-        wanted, latent = self._map_points(state)
+        goals, latent = self._map_points(state)
         start = start_poses(self.stage.pairs, state.points[None], self.stage.limbs, 30.0)
         if state.poses is not None:
             start = _hold_spring_limbs(state.poses, start, self.stage)
         skeleton = self.stage.target.skeleton
-        pose = solve_ik(self.stage.pairs.markers, skeleton, wanted, start=start, degrees=self.degrees)
+        pose = solve_ik(self.stage.pairs.markers, skeleton, goals, start=start, degrees=self.degrees)
         origin = frame[:3, 3] if state.origin is None else state.origin
         placed = np.array(frame)
         placed[:3, 3] = origin + self.size * (frame[:3, 3] - origin)
@@ -108,9 +118,10 @@ class LiveRetargeter:
         return state, pose.apply_transform(placed[None])
 
     def _map_points(self, state: LiveState) -> tuple[Array, Array | None]:
-        """The target's markers (1, Q, 3) and the latent point (d,): of the shared model, near that of the frame before.
+        """The target's markers (1, Q, 3), and the latent point (d,) of a shared model.
 
-        Beginning there saves most of the search, and keeps the pose from jumping between two that explain the actor.
+        The search starts from the latent point of the frame before. That saves most of the iterations, and keeps the
+        pose from jumping between two that explain the actor equally well.
         """
         assert state.points is not None  # filtered before
         mapping = self.stage.mapping
@@ -140,7 +151,7 @@ def _low_pass(value: Array, goal: Array, cutoff: Array | float, passed: float) -
 
 
 def _hold_spring_limbs(pose: PoseSequence, held: PoseSequence, stage: TransferTarget) -> PoseSequence:
-    """The pose with the limbs that have no markers as they should be held now."""
+    """The pose with the spring limbs, which have no markers, as in `held`."""
     joints = [pose.skeleton.index(joint) for limb in stage.limbs for joint in limb.joints]
     if not joints:
         return pose
@@ -149,22 +160,8 @@ def _hold_spring_limbs(pose: PoseSequence, held: PoseSequence, stage: TransferTa
     return PoseSequence(pose.skeleton, pose.translations, rotations, pose.rate)
 
 
-INPUT_NAME = "live input"
-MAX_HEADER_LINES = 10_000  # lines
-DEFAULT_RATE_FPS = 120.0  # frames a second, where neither header nor frames say
-
-
-@dataclass(frozen=True, eq=False)
-class LiveFrame:
-    """One frame of the actor."""
-
-    time: float  # seconds
-    points: Array  # (P, 3) world, metres
-    frame: Array  # (4, 4) world_from_local
-
-
 def read_live_frames(lines: Iterable[str]) -> Iterator[LiveFrame]:
-    """The frames of a stream as their lines arrive; which of the two it is, the first line tells."""
+    """The frames of a stream as its lines arrive; the first line tells BVH from JSON."""
     source = (line for line in lines if line.strip())
     first = next(source, None)
     if first is None:
@@ -182,20 +179,20 @@ def _read_bvh_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
             break
         if len(header) > MAX_HEADER_LINES:
             raise BadFile(INPUT_NAME, "should be BVH, but has no 'Frame Time:'")
-    # a file that was finished before says how many frames will come, which nobody knows of one that is being written
+    # A finished file gives its number of frames; in one that is still being written the number is meaningless.
     header = ["Frames: 0" if line.strip().lower().startswith("frames:") else line for line in header]
     text = parse("\n".join(header) + "\n", INPUT_NAME)
     step = float(text.frame_time or 0) or 1 / DEFAULT_RATE_FPS
-    reading: _Bvh | None = None
+    stream: _BvhStream | None = None
     for number, line in enumerate(lines):
-        values = _numbers(line, text.values.shape[1], len(header) + number + 1)
-        reading = _Bvh.begin(text, values) if reading is None else reading
-        points, frame = reading.read(values)
+        values = _parse_numbers(line, text.values.shape[1], len(header) + number + 1)
+        stream = _BvhStream.begin(text, values) if stream is None else stream
+        points, frame = stream.read(values)
         yield LiveFrame(number * step, points, frame)
 
 
 @dataclass(frozen=True, eq=False)
-class _Bvh:
+class _BvhStream:
     """A BVH stream whose unit and up axis are known from its first frame."""
 
     text: BvhText
@@ -203,7 +200,7 @@ class _Bvh:
     markers: Markers
 
     @classmethod
-    def begin(cls, text: BvhText, values: Array) -> _Bvh:
+    def begin(cls, text: BvhText, values: Array) -> _BvhStream:
         once = replace(text, values=values[None])
         asset = bvh.to_asset(once, "live")
         offsets = np.array([joint.offset for joint in text.joints])
@@ -220,7 +217,7 @@ class _Bvh:
 
 
 def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]:
-    head = _json(first, 1)
+    head = _parse_json(first, 1)
     names = head.get("markers")
     if not isinstance(names, list) or len(names) < 3 or not all(isinstance(name, str) for name in names):
         raise BadFile(INPUT_NAME, 'should begin with {"markers": [three names or more]}', "line 1")
@@ -230,12 +227,12 @@ def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]
     seen: Array | None = None
     for number, line in enumerate(lines):
         place = f"line {number + 2}"
-        row = _json(line, number + 2)
-        points = _points(row.get("points"), len(names), place) * UNIT_METRES[unit]
+        row = _parse_json(line, number + 2)
+        points = _parse_points(row.get("points"), len(names), place) * UNIT_METRES[unit]
         if seen is not None:
             points = np.where(np.isnan(points), seen, points)
         if np.isnan(points).any():
-            continue  # some marker was never seen: there is no pose yet
+            continue  # a marker has not been seen yet: there is no pose
         seen = points
         time = row.get("time", number / DEFAULT_RATE_FPS)
         if not isinstance(time, int | float):
@@ -244,10 +241,10 @@ def _read_marker_frames(first: str, lines: Iterator[str]) -> Iterator[LiveFrame]
         yield LiveFrame(float(time), points, frame)
 
 
-def _points(value: object, count: int, place: str) -> Array:
+def _parse_points(value: object, count: int, place: str) -> Array:
     if not isinstance(value, list) or len(value) != count:
-        found = len(value) if isinstance(value, list) else 0
-        raise BadFile(INPUT_NAME, f"points should be {count} lists of x, y, z, but are {found}", place)
+        given = len(value) if isinstance(value, list) else 0
+        raise BadFile(INPUT_NAME, f"points should be {count} lists of x, y, z, but are {given}", place)
     rows = [[np.nan] * 3 if row is None else row for row in value]
     try:
         points = np.array(rows, np.float64)
@@ -258,7 +255,7 @@ def _points(value: object, count: int, place: str) -> Array:
     return points
 
 
-def _json(line: str, number: int) -> dict[str, object]:
+def _parse_json(line: str, number: int) -> dict[str, object]:
     try:
         row = json.loads(line)
     except json.JSONDecodeError as error:
@@ -268,13 +265,13 @@ def _json(line: str, number: int) -> dict[str, object]:
     return row
 
 
-def _numbers(line: str, width: int, number: int) -> Array:
+def _parse_numbers(line: str, width: int, number: int) -> Array:
     try:
         values = np.array(line.split(), np.float64)
     except ValueError:
-        raise BadFile(INPUT_NAME, "should be numbers", f"line {number}") from None
+        raise BadFile(INPUT_NAME, "a frame should be a line of numbers", f"line {number}") from None
     if len(values) != width:
         raise BadFile(INPUT_NAME, f"should have {width} numbers, but has {len(values)}", f"line {number}")
     if not np.isfinite(values).all():
-        raise InvalidInput(f"{INPUT_NAME}, line {number}: should be finite")
+        raise InvalidInput(f"{INPUT_NAME}, line {number}: numbers should be finite")
     return values

@@ -1,16 +1,14 @@
-"""Key poses met exactly: what a mapping misses at its pairs, put back near them.
+"""The static mapping: source poses to target poses, fitted to the pairs [Yamane 2010, section 4].
 
-The shared model has noise: pairs that contradict each other a little are averaged, and that foretells other poses
-better. An animator's key pose should still come out as it was posed. So what is missing at pair i, r_i, is added where
-the actor is near that pair's pose,
+Key poses are met almost exactly. The shared model has noise: pairs that contradict each other a little are averaged,
+which predicts other poses better. An animator's key pose should still come out as it was posed. So the residual at
+pair i, r_i, is added where the actor is near that pair's pose,
 
-    z(y) += sum_i k(y, y_i) w_i,     k(y, y') = exp(-|y - y'|^2 / 2 s^2),     (K + LEAST) w = r
+    z(y) += sum_i k(y, y_i) w_i,     k(y, y') = exp(-|y - y'|^2 / 2 s^2),     (K + RESIDUAL_RIDGE 1) w = r
 
-with s about the half of the usual distance from a pair to the nearest other: further away nothing changes. This is a
-Gaussian process whose noise is correlated over s instead of white. It has a price: passing by a key pose is a small
-jolt (a lamp's jerk grows by four fifths).
-
-The static mapping: source poses to target poses, learned from the pairs [Yamane 2010, section 4].
+with s about half of the usual distance from a pair to the nearest other: further away nothing changes. This is a
+Gaussian process whose noise is correlated over s instead of white. Its price: passing by a key pose is a small jolt (a
+lamp's jerk grows by four fifths).
 """
 
 from __future__ import annotations
@@ -26,49 +24,17 @@ from understudy.errors import InvalidInput
 from understudy.gp.shared_gplvm import SharedGPLVM
 from understudy.transfer.pairs import PosePairs
 
-WIDTH_DISTANCE_RATIO = 0.6  # of that distance: narrower jolts more, wider mixes pairs that contradict each other
-RESIDUAL_RIDGE = 0.02  # a pair comes back to within a fiftieth of what is missing
-
-
-@dataclass(frozen=True, eq=False)
-class PairResidual:
-    """N bumps, and how far around the pairs they reach."""
-
-    source: Array  # (N, Dy)
-    weights: Array  # (N, Q, 3) metres, w
-    width: float  # square metres, s^2
-
-    @classmethod
-    def from_pairs(cls, source: Array, missing: Array) -> PairResidual:
-        """Of pairs' source points (N, P, 3) and what is missing there (N, Q, 3)."""
-        flat = source.reshape(len(source), -1)
-        width = residual_width(flat)
-        near = np.exp(-0.5 * squared_pose_distances(flat, flat) / width) + RESIDUAL_RIDGE * np.eye(len(flat))
-        return cls(flat, np.linalg.solve(near, missing.reshape(len(flat), -1)).reshape(missing.shape), width)
-
-    def evaluate(self, local: Array) -> Array:
-        """(F, Q, 3) what to add for source points (F, P, 3)."""
-        squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), self.source)
-        near = np.exp(-0.5 * squares / self.width)
-        return (near @ self.weights.reshape(len(self.weights), -1)).reshape(len(near), *self.weights.shape[1:])
-
-
-def residual_width(flat: Array) -> float:
-    """s^2 for poses (N, Dy), in their units squared."""
-    squares = squared_pose_distances(flat, flat)
-    apart = np.where(np.eye(len(flat), dtype=bool), np.inf, squares).min(axis=1)
-    return max(WIDTH_DISTANCE_RATIO**2 * float(np.median(apart)), 1e-12)
-
-
-# Least white noise, of the variance of poses. Pairs of nine characters, left out in turn, are foretold within 5.45 % of
-# the height with 0.001, 4.88 with 0.01, 4.83 with 0.02 and 5.02 with 0.05 (a plain Gaussian process: 5.25 to 5.27 over
-# the same range): people do not pose without contradictions. What key poses lose by it, `key_bumps` puts back.
+WIDTH_DISTANCE_RATIO = 0.6  # s over that distance: narrower jolts more, wider mixes pairs that contradict each other
+RESIDUAL_RIDGE = 0.02  # a pair is met to within a fiftieth of its residual
+# Least white noise, over the variance of poses. Pairs of nine characters, left out in turn, are predicted within 5.45 %
+# of the height with 0.001, 4.88 with 0.01, 4.83 with 0.02 and 5.02 with 0.05 (a plain Gaussian process: 5.25 to 5.27
+# over the same range): animators contradict themselves a little. `PairResidual` restores what key poses lose by it.
 MIN_NOISE_VARIANCE_RATIO = 2e-2
 
 
 @dataclass(frozen=True, eq=False)
 class MappingResult:
-    """The target's markers for F source poses, and how sure the mapping is of each."""
+    """The target's markers for F source poses, with the variance of each."""
 
     latent: Array  # (F, d)
     points: Array  # (F, Q, 3) target markers in the local frame, metres
@@ -76,11 +42,11 @@ class MappingResult:
 
 
 class PoseMapping(Protocol):
-    """What the shared GPLVM and every baseline are: learned from pairs, they map poses."""
+    """The interface of the shared GPLVM and of every baseline: fitted to pairs, they map poses."""
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
 
     def map(self, local: Array, continuity: float = 0.0) -> MappingResult:
         """The target's markers for source points (F, P, 3) in the local frame."""
@@ -92,7 +58,7 @@ class SharedMapping:
 
     model: SharedGPLVM
     pairs: PosePairs
-    pair_residual: PairResidual | None = None  # what the model misses at the pairs
+    pair_residual: PairResidual | None = None  # added to the model's prediction
     name: str = "shared GPLVM"
 
     def map(self, local: Array, continuity: float = 0.0) -> MappingResult:
@@ -106,7 +72,7 @@ class SharedMapping:
         return self.predict_markers(local, self.model.map(local.reshape(len(local), -1), continuity))
 
     def predict_markers(self, local: Array, latent: Array) -> MappingResult:
-        """The target's markers at latent points (F, d) that were found for source points (F, P, 3)."""
+        """The target's markers at latent points (F, d) of source points (F, P, 3)."""
         mean, variance = self.model.predict(latent)
         points = mean.reshape(len(local), -1, 3)
         return MappingResult(
@@ -114,8 +80,38 @@ class SharedMapping:
         )
 
 
+@dataclass(frozen=True, eq=False)
+class PairResidual:
+    """The residual of a mapping at N pairs, interpolated near them."""
+
+    source: Array  # (N, Dy)
+    weights: Array  # (N, Q, 3) metres, w
+    width: float  # square metres, s^2
+
+    @classmethod
+    def from_pairs(cls, source: Array, missing: Array) -> PairResidual:
+        """From the source points (N, P, 3) of pairs and the residuals `missing` (N, Q, 3) there, metres."""
+        flat = source.reshape(len(source), -1)
+        width = residual_width(flat)
+        near = np.exp(-0.5 * squared_pose_distances(flat, flat) / width) + RESIDUAL_RIDGE * np.eye(len(flat))
+        return cls(flat, np.linalg.solve(near, missing.reshape(len(flat), -1)).reshape(missing.shape), width)
+
+    def evaluate(self, local: Array) -> Array:
+        """(F, Q, 3) metres to add for source points (F, P, 3)."""
+        squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), self.source)
+        near = np.exp(-0.5 * squares / self.width)
+        return (near @ self.weights.reshape(len(self.weights), -1)).reshape(len(near), *self.weights.shape[1:])
+
+
+def residual_width(flat: Array) -> float:
+    """s^2 for poses (N, Dy), in their units squared."""
+    squares = squared_pose_distances(flat, flat)
+    apart = np.where(np.eye(len(flat), dtype=bool), np.inf, squares).min(axis=1)
+    return max(WIDTH_DISTANCE_RATIO**2 * float(np.median(apart)), 1e-12)
+
+
 def fit_mapping(pairs: PosePairs, *, dimension: int | str = 30, iterations: int = 70, seed: int = 0) -> SharedMapping:
-    """The shared GPLVM of the pairs; `dimension` of its latent space, or "auto"."""
+    """Fit the shared GPLVM to the pairs; `dimension` of its latent space, or "auto"."""
     Y, Z = pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1)
     model = SharedGPLVM(dimension=dimension, iterations=iterations, seed=seed, noise=MIN_NOISE_VARIANCE_RATIO).fit(Y, Z)
     bare = SharedMapping(model, pairs)

@@ -1,22 +1,22 @@
-"""PAIRS.toml: pose pairs as people write them.
+"""Pose pairs: source frames and the target poses that belong to them, from Python or from a PAIRS.toml.
 
-[[pair]]
-motion = "happiness"                 # the file's stem or the clip's name; left out where there is one motion only
-frame = 41                           # or time = 1.7, seconds
-pose = {file = "poses.glb", clip = "keys", time = 2.0}     # file beside this one; without it the target's own clips
+The file, as a user writes it:
 
-[[pair]]
-motion = "anger"
-time = 3.25
-[pair.pose]                          # or channel values; what is not named rests
-"Head.rotation" = [0.0, 0.1, 0.0, 0.995]     # quaternion x, y, z, w, in place of the rest rotation
-"Neck.rotate" = [20, 0, 0]           # degrees about x, y, z (Rz Ry Rx) added to the rest rotation
-"Root.translation" = [0, 0.1, 0]     # metres, in place of the rest translation
-"Lift.translate" = [0, 0.05, 0]      # metres added to the rest translation
+    [[pair]]
+    motion = "happiness"                 # the file's stem or the clip's name; left out where there is one motion only
+    frame = 41                           # or time = 1.7, seconds
+    pose = {file = "poses.glb", clip = "keys", time = 2.0}   # file beside this one; without it the target's own clips
 
-Motions by name: what a user gives (a file, several clips of one) as the sources that pairs speak of.
+    [[pair]]
+    motion = "anger"
+    time = 3.25
+    [pair.pose]                          # or channel values; channels that are not named rest
+    "Head.rotation" = [0.0, 0.1, 0.0, 0.995]     # quaternion x, y, z, w, in place of the rest rotation
+    "Neck.rotate" = [20, 0, 0]           # degrees about x, y, z (Rz Ry Rx) added to the rest rotation
+    "Root.translation" = [0, 0.1, 0]     # metres, in place of the rest translation
+    "Lift.translate" = [0, 0.05, 0]      # metres added to the rest translation
 
-Pairs: what the animator gives, source frames and the target poses that belong to them.
+Pairs name their motions. `sources_of` and `find_sources` give the motions of an asset, or of files in folders, by name.
 """
 
 from __future__ import annotations
@@ -37,8 +37,43 @@ from understudy.errors import BadFile, InvalidInput, join_names
 from understudy.maths import euler, quaternion, transform
 from understudy.transfer.source import SourceMotion, metres_per_unit, source_of
 
-MAX_PAIR_FILE_CHARACTERS = 4 << 20  # characters; a pair of two hundred channels has ten thousand
+MAX_PAIR_FILE_CHARACTERS = 4 << 20  # a pair of two hundred channels has ten thousand characters
+# Numbers of a value, by its kind.
 CHANNEL_WIDTHS = {"rotation": 4, "rotate": 3, "translation": 3, "translate": 3}
+MIN_PAIRS = 2  # pose pairs
+
+
+@dataclass(frozen=True, eq=False)
+class PosePairs:
+    """N pose pairs of one source body and one target body."""
+
+    source: Array  # (N, P, 3) the source's points in its local frame
+    target: Array  # (N, Q, 3) the target's markers in its local frame
+    poses: PoseSequence  # N rows of the target, its local frame that of the world: over the origin, facing +Z
+    names: tuple[str, ...]  # (N,)
+    motions: tuple[str, ...]  # (N,) where each came from
+    times: Array  # (N,) seconds
+    markers: Markers  # of the target
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __repr__(self) -> str:
+        return f"PosePairs({len(self)} pairs, {self.source.shape[1]} to {self.target.shape[1]} points)"
+
+    def leave_out(self, number: int) -> PosePairs:
+        """All pairs but one."""
+        return self.subset([i for i in range(len(self)) if i != number])
+
+    def subset(self, numbers: Sequence[int]) -> PosePairs:
+        """The pairs of these numbers."""
+        numbers = list(numbers)
+        names = tuple(self.names[i] for i in numbers)
+        motions = tuple(self.motions[i] for i in numbers)
+        rows = self.poses.rows(numbers)
+        return PosePairs(
+            self.source[numbers], self.target[numbers], rows, names, motions, self.times[numbers], self.markers
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +86,87 @@ class PairEntry:
     name: str = ""
 
 
+def read_pairs(
+    path: str | Path,
+    sources: Mapping[str, SourceMotion],
+    target: Character,
+    *,
+    markers: Markers | None = None,
+    own: Asset | None = None,
+) -> PosePairs:
+    """The pairs of a PAIRS.toml ; poses without a file are taken from the clips of `own`."""
+    path = Path(path)
+    entries = read_entries(path, sources, target, own)
+    try:
+        return pairs_of(sources, entries, target, markers)
+    except InvalidInput as error:
+        raise BadFile(path, str(error)) from None
+
+
+def pairs_of(
+    sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry], target: Character, markers: Markers | None = None
+) -> PosePairs:
+    """Pairs from entries. Too few entries, poses of other characters and frames outside a motion are refused."""
+    markers = markers_of(target) if markers is None else markers
+    if len(entries) < MIN_PAIRS:
+        given = "there is one" if entries else "there are none"
+        raise InvalidInput(f"transfer learns from pose pairs and needs at least {MIN_PAIRS}, but {given}")
+    points = []
+    for number, entry in enumerate(entries, 1):
+        place = f"pair {number}" + (f" ({entry.name})" if entry.name else "")
+        checks.one_of(entry.motion, f"motion for {place}:", sources)
+        source = sources[entry.motion]
+        if not 0 <= entry.frame < len(source):
+            raise InvalidInput(
+                f"{place} should name a frame of motion {entry.motion!r} from 0 to {len(source) - 1}, "
+                f"but names {entry.frame}"
+            )
+        if entry.pose.skeleton.names != target.skeleton.names:
+            raise InvalidInput(
+                f"{place} should have a pose of {target.name!r}, but its pose is of another character: it has "
+                f"{len(entry.pose.skeleton)} joints (first {entry.pose.skeleton.names[0]!r}), "
+                f"{target.name!r} has {len(target.skeleton)} (first {target.skeleton.names[0]!r})"
+            )
+        points.append(source.local[entry.frame])
+    _refuse_other_bodies(sources, entries)
+    poses = concatenate_poses([entry.pose for entry in entries])
+    poses = poses.apply_transform(transform.invert_rigid(markers.frames(poses.world)))
+    return PosePairs(
+        checks.freeze(np.array(points)),
+        checks.freeze(markers.local(poses.world)),
+        poses,
+        tuple(entry.name or f"{entry.motion} {entry.frame}" for entry in entries),
+        tuple(entry.motion for entry in entries),
+        checks.freeze(np.array([sources[e.motion].start + e.frame / sources[e.motion].rate for e in entries])),
+        markers,
+    )
+
+
+def _refuse_other_bodies(sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry]) -> None:
+    """Refuse entries whose motions do not have the same points."""
+    first = entries[0].motion
+    for entry in entries[1:]:
+        if sources[entry.motion].names != sources[first].names:
+            raise InvalidInput(
+                f"all motions of the pairs should be of one character, but {first!r} has "
+                f"{len(sources[first].names)} points ({sources[first].names[0]!r}, ...) and {entry.motion!r} has "
+                f"{len(sources[entry.motion].names)} ({sources[entry.motion].names[0]!r}, ...)"
+            )
+
+
 def read_entries(
     path: Path, sources: Mapping[str, SourceMotion], target: Character, own: Asset | None = None
 ) -> list[PairEntry]:
-    """The entries of a file; `own` holds the clips that poses without a file are taken from."""
+    """The entries of a PAIRS.toml; poses without a file are taken from the clips of `own`."""
     table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
-    reading = _PairFileReader(path, sources, target, own)
-    reading.reader.keys(table, ("pair",), "", "a file of pairs")
-    found = reading.reader.entries(table.get("pair", []), "pair", "")
-    return [reading.entry(value, f"pair {number}") for number, value in enumerate(found, 1)]
+    parser = _PairFileReader(path, sources, target, own)
+    parser.reader.keys(table, ("pair",), "", "a file of pairs")
+    entries = parser.reader.entries(table.get("pair", []), "pair", "")
+    return [parser.entry(value, f"pair {number}") for number, value in enumerate(entries, 1)]
 
 
 class _PairFileReader:
-    """One file being read."""
+    """Reads the entries of one PAIRS.toml."""
 
     def __init__(self, path: Path, sources: Mapping[str, SourceMotion], target: Character, own: Asset | None) -> None:
         self.reader = schema.TableReader(str(path))
@@ -86,7 +189,7 @@ class _PairFileReader:
         if not known:
             reader, named = self.reader, table.get("motion")
             missing = f"there is no file {named!r} beside this one" if named else "should name the file of its motion"
-            reader.fail(f"{missing}: the frame that it counts is one of a recorded motion", place)
+            reader.fail(f"{missing}: a frame needs a recorded motion", place)
         if "motion" not in table and len(known) != 1:
             self.reader.fail(f"should name its motion, one of {schema.join_words(known)}", place)
         return self.reader.word(table.get("motion", known[0]), "motion", place, known)
@@ -133,22 +236,22 @@ class _PairFileReader:
             reader.fail(str(error), place)
 
     def _check_channels(self, animation: Clip | Curves, place: str) -> None:
-        """A clip that moves joints which the target has not is of another character."""
+        """Refuse a clip of another character: at least half of its joints are not joints of the target."""
         joints = [c.target for c in animation.channels if c.kind in ("translation", "rotation", "euler")]
-        strange = [joint for joint in joints if joint not in self.target.skeleton]
-        if strange and len(strange) >= 0.5 * len(joints):
+        unknown = [joint for joint in joints if joint not in self.target.skeleton]
+        if unknown and len(unknown) >= 0.5 * len(joints):
             self.reader.fail(
-                f"clip {animation.name!r} is of another character than {self.target.name!r}, who has no joints "
-                f"{join_names(strange, 3)}",
+                f"clip {animation.name!r} is of another character than {self.target.name!r}, which has no joints "
+                f"{join_names(unknown, 3)}",
                 place,
             )
 
     def _asset(self, name: str, place: str) -> Asset:
         if name not in self.assets:
-            found = self.path.parent / name
-            if not found.exists():
+            path = self.path.parent / name
+            if not path.exists():
                 self.reader.fail(f"there is no file {name!r} beside this one", place)
-            self.assets[name] = formats.read(found)
+            self.assets[name] = formats.read(path)
         return self.assets[name]
 
     def _pose_of_values(self, table: dict[str, Any], place: str) -> PoseSequence:
@@ -196,17 +299,39 @@ def sources_of(
     """The motions of an asset by name: a single animation by the stem of its file, several by their own names."""
     chosen = [asset.animation(clip) for clip in clips] or list(asset.animations)
     if not chosen:
-        raise InvalidInput(f"{stem} should hold a motion, but nothing moves in it")
+        raise InvalidInput(f"{stem} should hold a motion, but it has no animation")
     alone = len(asset.animations) == 1
-    found = {}
+    motions = {}
     for animation in chosen:
         short = animation.name.rpartition("|")[2]
-        found[stem if alone else short] = source_of(asset, animation, rate=rate, units=units)
-    return found
+        motions[stem if alone else short] = source_of(asset, animation, rate=rate, units=units)
+    return motions
+
+
+def find_sources(
+    names: Iterable[str], folders: Iterable[Path], *, rate: float | None = None, units: str | float | None = None
+) -> dict[str, SourceMotion]:
+    """The motions of these names, each from a file of that stem in the first folder that has one."""
+    motions: dict[str, SourceMotion] = {}
+    unique = list(dict.fromkeys(folders))
+    for name in names:
+        paths = [p for folder in unique for p in sorted(folder.glob(f"{_escape_glob(name)}.*")) if formats.readable(p)]
+        if paths:
+            try:
+                options, left = reader_options(paths[0], units)
+                motions |= sources_of(formats.read(paths[0], **options), name, rate=rate, units=left)
+            except InvalidInput as error:
+                raise BadFile(paths[0], str(error)) from None
+    return motions
+
+
+def _escape_glob(name: str) -> str:
+    """A name as a glob pattern that matches only itself."""
+    return "".join(f"[{c}]" if c in "*?[" else c for c in name if c not in "/\\")
 
 
 def list_motion_names(path: str | Path) -> list[str]:
-    """The motions that a PAIRS.toml names, each once; mistakes in it are told when its pairs are read."""
+    """The motions that a PAIRS.toml names, each once; mistakes in the file are reported by `read_pairs`."""
     table = schema.parse_toml(files.read_text(path), str(path), MAX_PAIR_FILE_CHARACTERS)
     entries = table.get("pair", [])
     names = [entry.get("motion") for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
@@ -214,137 +339,11 @@ def list_motion_names(path: str | Path) -> list[str]:
 
 
 def reader_options(path: str | Path, units: str | float | None) -> tuple[dict[str, Any], str | float | None]:
-    """How a file with lengths in `units` is read: options of its reader, and the units of what it hands over.
+    """Options of the reader of a file with lengths in `units`, and the units of the asset that it returns.
 
-    Readers that guess units by themselves, as that of BVH, are told, and hand over metres.
+    Readers that guess units by themselves, as that of BVH, take the unit as an option and return metres.
     """
     factor = metres_per_unit(units)
     if factor is None or not formats.readable(path) or "scale" not in formats.format_of(path).options:
         return {}, units
     return {"scale": factor}, 1.0
-
-
-def find_sources(
-    names: Iterable[str], folders: Iterable[Path], *, rate: float | None = None, units: str | float | None = None
-) -> dict[str, SourceMotion]:
-    """The motions of those names, from files of that stem in the first of the folders that has one."""
-    found: dict[str, SourceMotion] = {}
-    places = list(dict.fromkeys(folders))
-    for name in names:
-        files_there = [p for folder in places for p in sorted(folder.glob(f"{_plain(name)}.*")) if formats.readable(p)]
-        if files_there:
-            try:
-                options, left = reader_options(files_there[0], units)
-                found |= sources_of(formats.read(files_there[0], **options), name, rate=rate, units=left)
-            except InvalidInput as error:
-                raise BadFile(files_there[0], str(error)) from None
-    return found
-
-
-def _plain(name: str) -> str:
-    """A name without what would match other files."""
-    return "".join(f"[{c}]" if c in "*?[" else c for c in name if c not in "/\\")
-
-
-MIN_PAIRS = 2
-
-
-@dataclass(frozen=True, eq=False)
-class PosePairs:
-    """N pose pairs of one source body and one target body."""
-
-    source: Array  # (N, P, 3) the source's points in its local frame
-    target: Array  # (N, Q, 3) the target's markers in its local frame
-    poses: PoseSequence  # N rows of the target, its local frame that of the world: over the origin, facing +Z
-    names: tuple[str, ...]  # (N,)
-    motions: tuple[str, ...]  # (N,) where each came from
-    times: Array  # (N,) seconds
-    markers: Markers  # of the target
-
-    def __len__(self) -> int:
-        return len(self.source)
-
-    def __repr__(self) -> str:
-        return f"Pairs({len(self)} pairs, {self.source.shape[1]} to {self.target.shape[1]} points)"
-
-    def leave_out(self, number: int) -> PosePairs:
-        """All but one, for leaving one out."""
-        return self.subset([i for i in range(len(self)) if i != number])
-
-    def subset(self, numbers: Sequence[int]) -> PosePairs:
-        """Only those."""
-        numbers = list(numbers)
-        names = tuple(self.names[i] for i in numbers)
-        motions = tuple(self.motions[i] for i in numbers)
-        rows = self.poses.rows(numbers)
-        return PosePairs(
-            self.source[numbers], self.target[numbers], rows, names, motions, self.times[numbers], self.markers
-        )
-
-
-def read_pairs(
-    path: str | Path,
-    sources: Mapping[str, SourceMotion],
-    target: Character,
-    *,
-    markers: Markers | None = None,
-    own: Asset | None = None,
-) -> PosePairs:
-    """The pairs of a PAIRS.toml (see `pair_file`); `own` holds the clips that poses without a file are taken from."""
-    path = Path(path)
-    entries = read_entries(path, sources, target, own)
-    try:
-        return pairs_of(sources, entries, target, markers)
-    except InvalidInput as error:
-        raise BadFile(path, str(error)) from None
-
-
-def pairs_of(
-    sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry], target: Character, markers: Markers | None = None
-) -> PosePairs:
-    """Pairs from Python; too few, of other characters or outside the motion are refused with the reason."""
-    markers = markers_of(target) if markers is None else markers
-    if len(entries) < MIN_PAIRS:
-        found = "there is one" if entries else "there are none"
-        raise InvalidInput(f"transfer learns from pose pairs and needs at least {MIN_PAIRS}, but {found}")
-    points = []
-    for number, entry in enumerate(entries, 1):
-        place = f"pair {number}" + (f" ({entry.name})" if entry.name else "")
-        checks.one_of(entry.motion, f"motion for {place}:", sources)
-        source = sources[entry.motion]
-        if not 0 <= entry.frame < len(source):
-            raise InvalidInput(
-                f"{place} should name a frame of motion {entry.motion!r} from 0 to {len(source) - 1}, "
-                f"but names {entry.frame}"
-            )
-        if entry.pose.skeleton.names != target.skeleton.names:
-            raise InvalidInput(
-                f"{place} should have a pose of {target.name!r}, but its pose is of another character: it has "
-                f"{len(entry.pose.skeleton)} joints (first {entry.pose.skeleton.names[0]!r}), "
-                f"{target.name!r} has {len(target.skeleton)} (first {target.skeleton.names[0]!r})"
-            )
-        points.append(source.local[entry.frame])
-    _refuse_other_bodies(sources, entries)
-    poses = concatenate_poses([entry.pose for entry in entries])
-    poses = poses.apply_transform(transform.invert_rigid(markers.frames(poses.world)))
-    return PosePairs(
-        checks.freeze(np.array(points)),
-        checks.freeze(markers.local(poses.world)),
-        poses,
-        tuple(entry.name or f"{entry.motion} {entry.frame}" for entry in entries),
-        tuple(entry.motion for entry in entries),
-        checks.freeze(np.array([sources[e.motion].start + e.frame / sources[e.motion].rate for e in entries])),
-        markers,
-    )
-
-
-def _refuse_other_bodies(sources: Mapping[str, SourceMotion], entries: Sequence[PairEntry]) -> None:
-    """All sources of the pairs should have the same points."""
-    first = entries[0].motion
-    for entry in entries[1:]:
-        if sources[entry.motion].names != sources[first].names:
-            raise InvalidInput(
-                f"all motions of the pairs should be of one character, but {first!r} has "
-                f"{len(sources[first].names)} points ({sources[first].names[0]!r}, ...) and {entry.motion!r} has "
-                f"{len(sources[entry.motion].names)} ({sources[entry.motion].names[0]!r}, ...)"
-            )

@@ -1,13 +1,13 @@
 """From a motion to an animation of another body, all steps in their order [Yamane 2010, section 3].
 
     mapped       the static mapping and its joints: poses over the origin (section 4)
-    apart        out of itself and the floor, where the mapping was least certain (`collisions`)
-    placed       on its way over the floor, by the actor's momenta (5.1)
-    standing     with what stands on the floor kept where it stands (5.2)
-    realistic    with weight: the forces that the motion needs are those that the floor can give (5.3)
+    apart        collisions with itself and the floor resolved, most where the mapping is least certain (`collisions`)
+    placed       moved over the floor by the actor's momenta (5.1, `momentum`)
+    standing     contacts kept where they are planted (5.2, `standing`)
+    realistic    displaced until the floor can give the forces that the motion needs (5.3, `dynamics`)
     final        with the limbs that the actor lacks (`spring_limbs`)
 
-Each step's poses are kept, so that people can see what each did, and stop where they like.
+The poses of every step are kept, so that a user can see what each step did and stop at any of them.
 """
 
 from __future__ import annotations
@@ -39,23 +39,22 @@ from understudy.transfer.physics.spring_limbs import SpringLimb, apply_limb_keys
 from understudy.transfer.source import SourceMotion
 from understudy.transfer.standing import never_airborne, plant_contacts
 
-# What the squared steps of the latent point cost, at 30 frames a second: sudden changes are a third to a seventh of
-# what they are without, and key poses are missed by 0.2 % of the height more.
+# Cost of the squared steps of the latent point, at 30 frames a second. With it, sudden changes are a third to a seventh
+# of those without, and key poses are missed by 0.2 % of the height more.
 CONTINUITY_COST = 300.0
-# Of the character's height: a contact of a mapped pose that is lower is meant to stand, one that is higher is not.
-# Mapped feet float or sink by some hundredths, which is what the correction is for; steps lift them by a tenth or more.
+# Height of a contact of a mapped pose, over the character's height: below the first it is meant to be in contact, above
+# the second it is not. Mapped feet float or sink by some hundredths, which the contact correction removes; steps lift
+# feet by a tenth or more.
 FLOOR_HEIGHT_RATIO_ON, FLOOR_HEIGHT_RATIO_OFF = 0.06, 0.1
-SPRING_LIMB_DENSITY_RATIO = (
-    0.1  # of what their volume would weigh: limbs that swing on springs, most of which are fur or feathers
-)
-MAX_GROUND_CLEARANCE_RATIO = (
-    0.2  # of the height: whose contact points are all further from the floor at rest swims or flies
-)
+# Density of limbs on springs over that of the body: most of their volume is fur or feathers.
+SPRING_LIMB_DENSITY_RATIO = 0.1
+# Distance of the nearest contact point from the floor at rest, over the height: characters above it swim or fly.
+MAX_GROUND_CLEARANCE_RATIO = 0.2
 
 
 @dataclass(frozen=True, eq=False)
 class TransferTarget:
-    """A character made ready for transfers: what all motions have in common."""
+    """A character prepared for transfers: everything that does not depend on the motion."""
 
     target: Character
     pairs: PosePairs
@@ -65,18 +64,18 @@ class TransferTarget:
     limbs: tuple[SpringLimb, ...]
     freedom: FreeJoints
     capsules: Capsules | None
-    variance_model: GaussianProcess  # how far poses are from what was posed: see `Transferred.doubt`
-    variance_at_pairs: float  # square metres, the doubt at the key poses
+    variance_model: GaussianProcess  # predicts `TransferResult.predictive_variance`
+    variance_at_pairs: float  # square metres, the mean predictive variance at the key poses
 
     @property
     def height(self) -> float:
-        """Metres, of the character as it was posed."""
+        """Height of the character in the pairs, metres."""
         return float(np.ptp(self.pairs.target[..., 1]))
 
 
 @dataclass(frozen=True, eq=False)
 class TransferResult:
-    """The animation, and how it came about."""
+    """The animation, with the poses of every step."""
 
     poses: PoseSequence
     clip: Clip
@@ -84,7 +83,7 @@ class TransferResult:
     mapped: MappingResult
     predictive_variance: Array  # (F,) square metres: the variance of a regression from the actor's pose alone
     phases: ContactPhases | None  # None: without physics
-    seconds: dict[str, float] = field(default_factory=dict)  # each step took, of the processor
+    seconds: dict[str, float] = field(default_factory=dict)  # processor time of each step
     report: dict[str, Any] = field(default_factory=dict)
 
 
@@ -98,12 +97,12 @@ def prepare_target(
     springs: Sequence[SpringLimb] = (),
     collisions: bool = True,
 ) -> TransferTarget:
-    """A character made ready. `springs` are limbs that have no markers (`markers_of(..., skip=...)`).
+    """Prepare a character. `springs` are limbs that have no markers (`markers_of(..., skip=...)`).
 
-    The shared model's own variance (eq. 4) is that at a latent point, as if the point were certain; far from all pairs
-    it stays small. What is far is told by a regression from the actor's pose, which has no such point between.
+    The variance of the shared model (eq. 4) is that at a latent point, as if the point were certain; far from all pairs
+    it stays small. The predictive variance comes from a regression on the actor's pose, without a latent point.
     """
-    doubt = GaussianProcess.learn(pairs)
+    variance_model = GaussianProcess.learn(pairs)
     return TransferTarget(
         target,
         pairs,
@@ -113,13 +112,13 @@ def prepare_target(
         tuple(springs),
         find_free_joints(pairs.poses),
         capsules_of(target, pairs) if collisions else None,
-        doubt,
-        float(np.mean(doubt.map(pairs.source).variance)),
+        variance_model,
+        float(np.mean(variance_model.map(pairs.source).variance)),
     )
 
 
 def lighten_spring_limbs(body: Body, skeleton: Skeleton, springs: Sequence[SpringLimb]) -> Body:
-    """The body with limbs that weigh little: the momentum that an actor gives is not in a tail that he has not got."""
+    """The body with light spring limbs: tails carry no momentum of the actor."""
     share = np.ones(len(body))
     share[[skeleton.index(joint) for limb in springs for joint in limb.joints]] = SPRING_LIMB_DENSITY_RATIO
     return Body(share * body.masses, body.centres, share[:, None, None] * body.inertias, body.contacts)
@@ -135,24 +134,27 @@ def transfer(
     keys: Clip | Curves | None = None,
     continuity: float = CONTINUITY_COST,
 ) -> TransferResult:
-    """The motion on the character. `phases` of its contacts, found without them; `keys` turn its spring limbs."""
+    """The motion on the character.
+
+    `phases` are those of its contacts; None finds them. `keys` animate its spring limbs.
+    """
     check_transfer(source, stage, physics)
     clock = _Clock()
     mapped = stage.mapping.map(source.local, continuity * source.rate / 30)
-    doubt = stage.variance_model.map(source.local).variance
+    variance = stage.variance_model.map(source.local).variance
     clock.lap("mapping")
     stages = {"mapped": _solve_joints(stage, mapped, source)}
     clock.lap("joints")
     if stage.capsules is not None:
-        stages["apart"] = _separate_limbs(stage, stages["mapped"], doubt)
+        stages["apart"] = _separate_limbs(stage, stages["mapped"], variance)
         clock.lap("collisions")
     local = list(stages.values())[-1]
-    way = integrate_root_motion(source, source_body, local, stage.body, stage.pairs.markers)
-    stages["placed"] = local.apply_transform(way.frames)
+    root_motion = integrate_root_motion(source, source_body, local, stage.body, stage.pairs.markers)
+    stages["placed"] = local.apply_transform(root_motion.frames)
     clock.lap("way")
     if physics:
         phases = find_target_phases(source, source_body, stage, local) if phases is None else phases
-        # who keeps the actor's timing at half his size falls half as far in a second
+        # Gravity scales with size, so that the actor's timing is preserved.
         gravity = GRAVITY_M_S2 * size_ratio(stages["placed"], stage.body, source, source_body)
         stages["standing"] = plant_contacts(stages["placed"], stage.body, phases, limits=stage.limits)
         stages["realistic"] = correct_dynamics(
@@ -166,17 +168,17 @@ def transfer(
         poses = stages["final"] = swing(poses, stage.limbs, loose)
         clock.lap("springs")
     clip = clip_of(poses, source.name, source.start)
-    return TransferResult(poses, clip, stages, mapped, doubt, phases if physics else None, clock.seconds)
+    return TransferResult(poses, clip, stages, mapped, variance, phases if physics else None, clock.seconds)
 
 
 def check_transfer(source: SourceMotion, stage: TransferTarget, physics: bool) -> None:
-    """Refuse what cannot be transferred, with the reason."""
+    """Raise InvalidInput where the motion cannot be transferred, with the reason."""
     if len(source) < 2:
         raise InvalidInput(f"a motion should have at least two frames, but {source.name!r} has {len(source)}")
-    wanted = stage.pairs.source.shape[1]
-    if source.points.shape[1] != wanted:
+    points = stage.pairs.source.shape[1]
+    if source.points.shape[1] != points:
         raise InvalidInput(
-            f"the motion {source.name!r} should be of the actor of the pairs, who has {wanted} points, "
+            f"the motion {source.name!r} should be of the actor of the pairs, who has {points} points, "
             f"but it has {source.points.shape[1]}"
         )
     if physics:
@@ -184,7 +186,7 @@ def check_transfer(source: SourceMotion, stage: TransferTarget, physics: bool) -
 
 
 def check_ground(stage: TransferTarget) -> None:
-    """Refuse a character that does not stand on the floor at rest: nobody knows what its feet are."""
+    """Raise InvalidInput for a character with no contact point near the floor at rest."""
     rest = PoseSequence.rest(stage.target.skeleton).world
     heights = stage.body.contact_positions(rest)[..., 1]
     lowest = float(np.abs(heights).min(initial=np.inf))
@@ -201,14 +203,14 @@ def find_target_phases(
 ) -> ContactPhases:
     """When the character's contacts are down: while the actor's are, and its `local` poses have them near the floor.
 
-    A horse that rears has its forefeet in the air though the actor who plays it stands. What stands on one base and is
-    on the floor in all pairs glides where the actor steps; else it hops. Without a skeleton of the actor
-    the character's own heights and speeds decide.
+    A rearing horse has its forefeet in the air though both feet of the actor are planted. A character on one base hops
+    where the actor steps; if the base is on the floor in all pairs, it glides instead. Without a skeleton of the actor,
+    the heights and speeds of the character's contacts decide.
     """
-    places = stage.body.contact_positions(local.world)
+    positions = stage.body.contact_positions(local.world)
     if source_body is None or source.poses is None or not source_body.contacts:
-        return find_contact_phases(places, source.rate, stage.height, stage.body.names)
-    # who raises arms or jumps is no taller for it
+        return find_contact_phases(positions, source.rate, stage.height, stage.body.names)
+    # The height of the body: raised arms or a jump do not add to it.
     height = body_height(source_body, source.poses)
     actor = find_contact_phases(
         source_body.contact_positions(source.poses.world), source.rate, height, source_body.names
@@ -218,10 +220,10 @@ def find_target_phases(
     followed = follow_phases(
         actor, groups, stage.body.names, source.rate, hops=not never_airborne(posed, FLOOR_HEIGHT_RATIO_ON)
     )
-    above = places[..., 1] / stage.height
+    heights = positions[..., 1] / stage.height
     return ContactPhases(
         followed.names,
-        followed.down & hysteresis(above < FLOOR_HEIGHT_RATIO_ON, above > FLOOR_HEIGHT_RATIO_OFF),
+        followed.down & hysteresis(heights < FLOOR_HEIGHT_RATIO_ON, heights > FLOOR_HEIGHT_RATIO_OFF),
         followed.gliding,
     )
 
@@ -234,18 +236,18 @@ def _solve_joints(stage: TransferTarget, mapped: MappingResult, source: SourceMo
     )
 
 
-def _separate_limbs(stage: TransferTarget, poses: PoseSequence, doubt: Array) -> PoseSequence:
-    assert stage.capsules is not None  # asked before
+def _separate_limbs(stage: TransferTarget, poses: PoseSequence, variance: Array) -> PoseSequence:
+    assert stage.capsules is not None  # checked by the caller
 
     def solver(points: Array, start: PoseSequence) -> PoseSequence:
         markers, skeleton = stage.pairs.markers, stage.target.skeleton
         return solve_ik(markers, skeleton, points, start=start, limits=stage.limits, freedom=stage.freedom)
 
-    return resolve_collisions(poses, stage.capsules, stage.pairs.markers, doubt, stage.variance_at_pairs, solver)
+    return resolve_collisions(poses, stage.capsules, stage.pairs.markers, variance, stage.variance_at_pairs, solver)
 
 
 class _Clock:
-    """Seconds of the processor that each step took."""
+    """Processor time of each step, seconds."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

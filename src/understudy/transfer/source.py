@@ -1,4 +1,4 @@
-"""Source: a motion to transfer, as feature points over time."""
+"""Source motions: a motion to transfer, as feature points over time."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from understudy.formats import conventions
 from understudy.maths import quaternion
 from understudy.transfer import marker_cloud
 
-MIN_INSERTED_TURN_RAD = np.radians(15)  # a joint turns less than that in a frame, even in the fastest motion at 60 fps
-# metres, from a mouse to a dinosaur: bodies of such a size are believed, others are counted in another unit
+MIN_INSERTED_TURN_RAD = np.radians(15)  # in a frame; joints turn less even in the fastest motion at 60 fps
+# From a mouse to a dinosaur: lengths of bodies outside this range are taken to be in another unit.
 USUAL_SIZE_RANGE_M = (0.05, 20.0)
 UNIT_METRES = {
     "m": 1.0,
@@ -34,7 +34,7 @@ UNIT_METRES = {
 
 @dataclass(frozen=True, eq=False)
 class SourceMotion:
-    """A motion of P feature points. `frames` say where the figure stands and faces in each frame."""
+    """A motion of P feature points. `frames` are the position and heading of the figure in each frame."""
 
     name: str
     points: Array  # (F, P, 3) world, metres
@@ -42,7 +42,7 @@ class SourceMotion:
     rate: float  # frames a second
     poses: PoseSequence | None  # None: bare markers (C3D)
     names: tuple[str, ...]  # (P,)
-    notes: tuple[str, ...] = ()  # what was guessed or changed
+    notes: tuple[str, ...] = ()  # guesses and changes made while reading
     start: float = 0.0  # seconds of the file's own clock at the first frame
     markers: Markers | None = None  # where the points ride on the skeleton
 
@@ -50,7 +50,7 @@ class SourceMotion:
         return len(self.points)
 
     def __repr__(self) -> str:
-        return f"Source({self.name!r}, {len(self)} frames at {self.rate:g} fps, {len(self.names)} points)"
+        return f"SourceMotion({self.name!r}, {len(self)} frames at {self.rate:g} fps, {len(self.names)} points)"
 
     @cached_property
     def local(self) -> Array:
@@ -63,7 +63,7 @@ class SourceMotion:
         return (len(self) - 1) / self.rate
 
     def frame_at(self, time: float) -> int:
-        """The frame nearest to a time of the file's own clock; a time outside the motion is refused."""
+        """The frame nearest to a time of the file's clock, seconds; a time outside the motion is refused."""
         frame = round((time - self.start) * self.rate)
         if not 0 <= frame < len(self):
             end = self.start + self.duration
@@ -91,27 +91,34 @@ def source_of(
         assert isinstance(animation, Clip)  # keyed curves have no markers
         return _source_of_markers(animation, rate, metres_per_unit(units), notes)
     character = asset.character()
-    given = poses_of(character, animation)
-    poses = _drop_inserted_pose(given, notes)
+    original = poses_of(character, animation)
+    poses = _drop_inserted_pose(original, notes)
     if rate is not None and rate != poses.rate:
-        poses = poses_of(character, animation if poses is given else clip_of(poses, animation.name), rate)
+        poses = poses_of(character, animation if poses is original else clip_of(poses, animation.name), rate)
     scale = metres_per_unit(units) or _guess_skeleton_unit(character.skeleton, notes)
     if scale != 1.0:
         character, poses = _scale_motion(character, poses, scale)
         markers = None
-    found = markers_of(character) if markers is None else markers
-    points, frames = found.positions(poses.world), found.frames(poses.world)
+    markers = markers_of(character) if markers is None else markers
+    points, frames = markers.positions(poses.world), markers.frames(poses.world)
     return SourceMotion(
         animation.name,
         checks.freeze(points),
         checks.freeze(frames),
         poses.rate,
         poses,
-        found.names,
+        markers.names,
         tuple(notes),
         animation.start,
-        found,
+        markers,
     )
+
+
+def metres_per_unit(units: str | float | None) -> float | None:
+    """Metres to a unit given by name or by number; None for None."""
+    if isinstance(units, str):
+        return UNIT_METRES[checks.one_of(units, "unit", UNIT_METRES)]
+    return None if units is None else checks.positive(units, "units (metres to a unit)")
 
 
 def _source_of_markers(clip: Clip, rate: float | None, scale: float | None, notes: list[str]) -> SourceMotion:
@@ -126,44 +133,18 @@ def _source_of_markers(clip: Clip, rate: float | None, scale: float | None, note
     values = values[seen]
     values = values * (marker_cloud.guess_unit(values, notes) if scale is None else scale)
     names, points = marker_cloud.fill_gaps(names, values, notes)
-    own = clip.rate
-    if rate is not None and rate != own:
+    fps = clip.rate
+    if rate is not None and rate != fps:
         channels = [Channel(name, "marker") for name in names]
-        dense = Clip(clip.name, channels, points.reshape(len(points), -1), own).resample(rate)
-        points, own = dense.values.reshape(len(dense), -1, 3), rate
+        dense = Clip(clip.name, channels, points.reshape(len(points), -1), fps).resample(rate)
+        points, fps = dense.values.reshape(len(dense), -1, 3), rate
     frames = marker_cloud.frames_of(names, points, notes)
     start = clip.start + seen.start / clip.rate
-    return SourceMotion(clip.name, checks.freeze(points), checks.freeze(frames), own, None, names, tuple(notes), start)
-
-
-def metres_per_unit(units: str | float | None) -> float | None:
-    """Metres to a unit that was given by name or by number; None where none was."""
-    if isinstance(units, str):
-        return UNIT_METRES[checks.one_of(units, "unit", UNIT_METRES)]
-    return None if units is None else checks.positive(units, "units (metres to a unit)")
-
-
-def _guess_skeleton_unit(skeleton: Skeleton, notes: list[str]) -> float:
-    """Metres to a unit of a skeleton whose reader did not guess: 1 where the size of the body can be believed."""
-    height = conventions.body_height(skeleton.parents, skeleton.translations, {})
-    if USUAL_SIZE_RANGE_M[0] <= height <= USUAL_SIZE_RANGE_M[1] or not height > 0:
-        return 1.0
-    unit = conventions.unit_of_length(height)
-    size = f"about {height:.3g} units, {height * unit.metres:.2f} m tall"
-    notes.append(f"lengths were taken to be {unit.name}, from the size of the skeleton ({size})")
-    return unit.metres
-
-
-def _scale_motion(character: Character, poses: PoseSequence, scale: float) -> tuple[Character, PoseSequence]:
-    """The same motion with all lengths times `scale`; the mesh, which it would no longer fit, is left out."""
-    old = character.skeleton
-    skeleton = Skeleton(old.names, old.parents, old.translations * scale, old.rotations, old.scales)
-    bare = Character(character.name, skeleton, bones=character.joints)
-    return bare, PoseSequence(skeleton, poses.translations * scale, poses.rotations, poses.rate)
+    return SourceMotion(clip.name, checks.freeze(points), checks.freeze(frames), fps, None, names, tuple(notes), start)
 
 
 def _drop_inserted_pose(poses: PoseSequence, notes: list[str]) -> PoseSequence:
-    """The second frame in place of the first, where the first is a T-pose that is no part of the motion (CMU)."""
+    """Replace the first frame by the second, where the first is a T-pose that is no part of the motion (CMU)."""
     if len(poses) < 3:
         return poses
     jump = quaternion.angle_between(poses.rotations[0], poses.rotations[1]).max()
@@ -175,3 +156,22 @@ def _drop_inserted_pose(poses: PoseSequence, notes: list[str]) -> PoseSequence:
         f"frame 0 is {np.degrees(jump):.0f} degrees away from frame 1, an inserted T-pose: frame 1 replaces it"
     )
     return poses.rows([1, *range(1, len(poses))])
+
+
+def _guess_skeleton_unit(skeleton: Skeleton, notes: list[str]) -> float:
+    """Metres to a unit of a skeleton whose reader did not guess: 1 where the size of the body is usual."""
+    height = conventions.body_height(skeleton.parents, skeleton.translations, {})
+    if USUAL_SIZE_RANGE_M[0] <= height <= USUAL_SIZE_RANGE_M[1] or not height > 0:
+        return 1.0
+    unit = conventions.unit_of_length(height)
+    size = f"about {height:.3g} units, {height * unit.metres:.2f} m tall"
+    notes.append(f"lengths were taken to be {unit.name}, from the size of the skeleton ({size})")
+    return unit.metres
+
+
+def _scale_motion(character: Character, poses: PoseSequence, scale: float) -> tuple[Character, PoseSequence]:
+    """The motion with all lengths times `scale`, without the mesh, which would no longer fit."""
+    old = character.skeleton
+    skeleton = Skeleton(old.names, old.parents, old.translations * scale, old.rotations, old.scales)
+    bare = Character(character.name, skeleton, bones=character.joints)
+    return bare, PoseSequence(skeleton, poses.translations * scale, poses.rotations, poses.rate)

@@ -1,1 +1,1 @@
-"""."""
+"""Physics of a transfer: momenta, forces of the floor, collisions, and limbs on springs."""
