@@ -9,7 +9,7 @@ from understudy.perform.layers.footstep import (
     FOOT_DOWN,
     FOOT_FREE,
     FOOT_UP,
-    MAX_LIFT_RATIO,
+    SETTINGS,
     FootObservation,
     FootState,
     step,
@@ -52,7 +52,7 @@ def test_what_is_drawn_along_makes_a_step() -> None:
     low = shown[1:, 1] < 0.02
     # what moves is off the floor, but for the moments of lifting and of coming down
     assert speed[low].max() < 0.25 and (np.abs(np.diff(places[:, 0])) * RATE).max() > 0.5
-    assert abs(shown[-1, 0] - 0.3) < 0.021 and shown[:, 1].max() <= MAX_LIFT_RATIO + 1e-9
+    assert abs(shown[-1, 0] - 0.3) < 0.021 and shown[:, 1].max() <= SETTINGS.max_lift_ratio + 1e-9
 
 
 def test_while_the_other_is_up_it_waits() -> None:

@@ -30,7 +30,7 @@ from understudy.checks import Array
 from understudy.maths import quaternion
 from understudy.perform import PoseModel
 from understudy.perform.layers import footstep
-from understudy.perform.layers.footstep import FOOT_DOWN, FootObservation, FootState, LabelContacts
+from understudy.perform.layers.footstep import FOOT_DOWN, SETTINGS, FootObservation, FootState, LabelContacts
 from understudy.perform.layers.layer import LayerContext
 from understudy.perform.runtime.sequencer import CUT_CANDIDATES, MAX_CUT_RATIO, VelocityLimit
 
@@ -354,7 +354,7 @@ def _sole(foot: Foot, worlds: list[Array], size: float, rate: float) -> SolePoin
     places = [sole.places(world) for world in worlds]
     floor = float(np.median([np.quantile(p[..., 1].min(axis=1), 0.1) for p in places]))
     speeds = np.concatenate([_speeds(p) for p in places]) * rate / size
-    low = np.concatenate([p[..., 1] for p in places]) < floor + footstep.CLIP_CONTACT_HEIGHT_RATIO * size
+    low = np.concatenate([p[..., 1] for p in places]) < floor + SETTINGS.clip_contact_height_ratio * size
     often = low.mean(axis=0)
     usual = np.where(low, np.minimum(speeds, 1.0), 0.0).sum(axis=0) / np.maximum(low.sum(axis=0), 1)
     usual = np.where(often > 0.5 * often.max(), usual, np.inf)  # a point that is seldom down says little
@@ -375,9 +375,9 @@ def _clip_contacts(soles: tuple[SolePoints, ...], world: Array, size: float, rat
     for sole in soles:
         places = sole.places(world)
         heights.append(places[..., 1].min(axis=1))
-        uneven = footstep.GROUND_TOLERANCE_RATIO * size
+        uneven = SETTINGS.ground_tolerance_ratio * size
         floor = np.clip(np.quantile(heights[-1], 0.1), sole.floor - uneven, sole.floor + uneven)
-        low = floor + footstep.CLIP_CONTACT_HEIGHT_RATIO * size
+        low = floor + SETTINGS.clip_contact_height_ratio * size
         stands.append(footstep.stance_frames(places[:, sole.stands_on], low, size, rate))
         slides.append((heights[-1] < low) & ~stands[-1])
     return np.stack([*stands, *slides, *heights, *(s * h for s, h in zip(stands, heights))], axis=1)

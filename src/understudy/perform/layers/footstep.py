@@ -1,23 +1,24 @@
-"""Contacts: where in a label's space each foot stands on the ground, as its clips have it.
+"""Footsteps: a foot is planted, steps, or moves freely, and every switch between the three is continuous.
 
-In a frame of a clip a foot stands if it is low and still for a while. A walk on the spot, as games have it, slides its
-feet by design: there no foot stands, and nothing should hold it. Each training frame keeps whether each foot stands,
-whether it slides, and how high it is; between frames the nearest ones of the latent space are averaged. How high the
-ground is, only those frames tell in which the foot stands: a jump that is left in the air lands on it, not above.
+**Contacts.** In a frame of a clip a foot is in contact if it is low and still for a while. A walk on the spot, as games
+have it, slides its feet by design: no foot is in contact there, and none is held. Each training frame keeps whether
+each foot is in contact, whether it slides, and how high it is; between frames the nearest frames of the latent space
+are averaged. Only frames in contact say how high the ground is: a jump that is left in the air lands on the ground, not
+above it.
 
-Footsteps: a foot stands, steps, or goes as the performance has it; whichever, without a jump.
+**Modes.** Where the clips have the foot in contact it is held over the point where it came down (`FOOT_DOWN`), whatever
+the blended pose above it does. Once it is too far from where the pose wants it, it is lifted and put there (`FOOT_UP`),
+one foot of a pair at a time. Where the clips have no contact the foot is left alone (`FOOT_FREE`), and only kept out of
+the floor.
 
-Where the clips have the foot standing it is held over the point where it came down (`DOWN`), however the pose above it
-is blended. Once it is too far from where the pose wants it, it is lifted and put there (`UP`), one foot of a pair at a
-time. Where the clips do not have it standing, it is left alone (`FREE`), and only kept out of the floor.
-
-What is shown is a goal, the pose's own place or the held one, plus what is left of the difference at the last switch:
+**Blend.** The foot is shown at a goal, the pose's own position or the held one, plus what remains of the difference at
+the last switch:
 
     s(t) = g(t) + x0 h0(u) + v0 T h1(u),      u = t / T,
     h0 = 1 - 10 u^3 + 15 u^4 - 6 u^5,      h1 = u - 6 u^3 + 8 u^4 - 3 u^5
 
-so that place and velocity go on through any switch. A foot that comes down while it moves is held half a braking way
-ahead, where x0 = -v T / 2 makes it slow down evenly.
+so that position and velocity are continuous through any switch. A foot that comes down while it moves is held half a
+braking distance ahead, where x0 = -v T / 2 makes it slow down evenly.
 """
 
 from __future__ import annotations
@@ -31,42 +32,94 @@ import numpy as np
 
 from understudy.checks import Array
 
-CLIP_CONTACT_HEIGHT_RATIO = 0.03  # of the height, above where it usually stands
-GROUND_TOLERANCE_RATIO = 0.06  # of the height that a foot may stand higher or lower in a clip than in the others
-STILL_SPEED_HEIGHTS_PER_S = 0.2  # heights a second over the ground
-MIN_CONTACT_SECONDS = 0.12  # seconds that a foot stands at least
-MIN_CONTACT_WEIGHT = 0.05  # of a frame in which the foot stands: where fewer speak, the ground is where it usually is
-KERNEL_WIDTH_FRAMES = (
-    1.5  # steps from frame to frame of a clip: how far in the latent space a frame speaks for its surroundings
-)
+FOOT_FREE, FOOT_DOWN, FOOT_UP = 0, 1, 2  # modes of a foot
+SPRING_EPSILON = 1e-9  # metres or a weight, and the same a second: a spring this near its goal has arrived
+
+GroundPoint = tuple[float, float]
+"""x and z, metres."""
+
+
+@dataclass(frozen=True, slots=True)
+class FootstepSettings:
+    """Numbers of contacts and steps. Ratios are of the character's height, speeds are heights a second."""
+
+    # contacts in the clips
+    clip_contact_height_ratio: float = 0.03  # height of a foot in contact above its usual ground
+    ground_tolerance_ratio: float = (
+        0.06  # how much higher or lower than its usual ground a foot may be planted in a clip
+    )
+    still_speed_heights_per_s: float = 0.2  # speed over the ground below which a foot is still
+    min_contact_seconds: float = 0.12  # shortest contact
+    min_contact_weight: float = 0.05  # frames in contact; with less weight than this the usual ground counts more
+    kernel_width_frames: float = 1.5  # width of the latent average, in steps from frame to frame of a clip
+
+    # probability of contact, averaged from the training frames
+    stand_probability_on: float = 0.6  # to plant a foot
+    stand_probability_off: float = 0.35  # to keep it planted
+    slide_probability: float = 0.2  # of sliding; a foot that neither slides nor is in contact is in the air
+
+    # distances
+    landing_height_ratio: float = 0.03  # height above its ground below which a foot can be planted
+    max_error_ratio: float = 0.06  # distance from the pose at which a planted foot steps
+    forced_step_error_ratio: float = 0.15  # the same while the other foot is in the air
+    resting_error_ratio: float = 0.02  # the same once the pose has come to rest
+    max_strain_ratio: float = 0.01  # distance by which the leg may fall short
+    min_lift_ratio: float = 0.03  # lift of a step, plus
+    lift_per_distance: float = 0.2  # this share of its length,
+    max_lift_ratio: float = 0.06  # at most this
+    touchdown_lift_ratio: float = 0.05  # of the peak of its lift, at which a foot is down again
+    floor_softness_ratio: float = 0.006  # distance over which the floor stops a foot
+
+    # speeds of the pose's foot over the ground
+    moving_speed_heights_per_s: float = 0.4  # a foot this fast is not put down
+    landing_speed_heights_per_s: float = 0.15  # a foot slower than this may land
+    resting_speed_heights_per_s: float = 0.05  # a pose slower than this is at rest
+
+    # durations
+    brake_seconds: float = 0.12  # from touchdown to standstill
+    release_seconds: float = 0.25  # from the held position to the pose's, plus
+    release_seconds_per_speed: float = 0.1  # this for each height a second of difference,
+    max_release_seconds: float = 0.8  # at most this
+    landing_seconds: float = 0.12  # before the end of a step, at which the foot begins to land
+    min_mode_seconds: float = 0.1  # shortest time free or up
+    resting_error_seconds: float = 0.25  # at rest before a small error is stepped away
+    min_step_seconds: float = 0.28
+    max_step_seconds: float = 0.45
+    max_hover_seconds: float = 0.8  # longest time up, for a foot that still moves
+
+    # time constants of the springs
+    lift_time_constant_seconds: float = 0.03  # of the lift
+    weight_time_constant_seconds: float = 0.04  # of planting on the floor
+    level_time_constant_seconds: float = 0.05  # of following the clips' height
+
+
+SETTINGS = FootstepSettings()
 
 
 @dataclass(frozen=True, eq=False)
 class LabelContacts:
-    """The training frames of a label."""
+    """The training frames of a label, with the contacts of n feet."""
 
     latents: Array  # (N, Q)
-    sharpness: float
-    contact_features: (
-        Array  # (N, 4 n) whether each of n feet stands, whether it slides, how high it is, and that if it stands
-    )
+    sharpness: float  # 1 / (2 width^2) of the Gaussian average over latents
+    contact_features: Array  # (N, 4 n) contact (0 or 1), sliding (0 or 1), height, and contact times height
 
     @classmethod
     def from_clips(cls, latents: Array, known: Array, bounds: Iterable[tuple[int, int]]) -> LabelContacts:
-        """Latents (N, Q), what is known of them (N, 4 n), and the frames from and to of each clip."""
+        """From latents (N, Q), their contact features (N, 4 n), and the frames `start:stop` of each clip."""
         steps = [np.linalg.norm(np.diff(latents[start:stop], axis=0), axis=1) for start, stop in bounds]
-        usual = KERNEL_WIDTH_FRAMES * max(float(np.median(np.concatenate(steps))), 1e-9)
+        usual = SETTINGS.kernel_width_frames * max(float(np.median(np.concatenate(steps))), 1e-9)
         return cls(np.array(latents, float), 0.5 / usual**2, np.array(known, float))
 
     def contacts_at_latent(self, x: Array) -> Array:
-        """(4 n,) at a latent (Q,)."""
+        """(4 n,) the contact features at a latent (Q,)."""
         away = np.square(self.latents - x).sum(axis=1)
         weights = np.exp(self.sharpness * (away.min() - away))
         return np.asarray(weights @ self.contact_features / weights.sum())
 
 
 def blend_contacts(labels: Mapping[str, LabelContacts], places: Iterable[tuple[str, Array, float]]) -> Array:
-    """(4 n,) of all voices: label, latent and weight of each."""
+    """(4 n,) the contact features of all blend sources: label, latent and weight of each."""
     total, sum_of_weights = np.zeros(0), 0.0
     for label, x, weight in places:
         known = weight * labels[label].contacts_at_latent(x)
@@ -76,74 +129,34 @@ def blend_contacts(labels: Mapping[str, LabelContacts], places: Iterable[tuple[s
 
 
 def stance_frames(places: Array, low: float, size: float, rate: float) -> Array:
-    """(F,) bool: the frames in which a point (F, 3) of a clip stands, `low` being how high it may be."""
+    """(F,) bool: the frames in which a point (F, 3) of a clip is in contact, `low` metres being its greatest height."""
     if len(places) < 2:
         return np.asarray(places[:, 1] < low)
     speeds = np.linalg.norm(np.gradient(places[:, [0, 2]], axis=0), axis=1) * rate / size
-    stands = (places[:, 1] < low) & (speeds < STILL_SPEED_HEIGHTS_PER_S)
+    stands = (places[:, 1] < low) & (speeds < SETTINGS.still_speed_heights_per_s)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], stands.astype(int), [0]])))
     for start, stop in zip(edges[::2], edges[1::2]):
         cut = start == 0 or stop == len(stands)  # a loop may go on where the clip ends
-        if not cut and stop - start < MIN_CONTACT_SECONDS * rate:
+        if not cut and stop - start < SETTINGS.min_contact_seconds * rate:
             stands[start:stop] = False
     return np.asarray(stands)
 
 
 def ground_height(stands: float, height: float, floor: float) -> float:
-    """How high a foot stands where frames say so by `stands`, and by how much `height` in all; else at its floor."""
-    return (height + MIN_CONTACT_WEIGHT * floor) / (stands + MIN_CONTACT_WEIGHT)
-
-
-FOOT_FREE, FOOT_DOWN, FOOT_UP = 0, 1, 2
-
-STAND_PROBABILITY_ON, STAND_PROBABILITY_OFF = (
-    0.6,
-    0.35,
-)  # how sure the clips must be that a foot stands, and still stands
-SLIDE_PROBABILITY = 0.2  # the same for a foot that slides: a foot that does neither is in the air
-# Of the height, over the ground:
-LANDING_HEIGHT_RATIO = 0.03  # what is lower than this above its floor can come to stand
-MAX_ERROR_RATIO = 0.06  # from where the pose has it
-FORCED_STEP_ERROR_RATIO = 0.15  # the same, even while the other foot is in the air
-RESTING_ERROR_RATIO = 0.02  # the same, once the pose has come to rest
-MAX_STRAIN_RATIO = 0.01  # that the leg does not reach
-# Heights a second:
-MOVING_SPEED_HEIGHTS_PER_S, LANDING_SPEED_HEIGHTS_PER_S, RESTING_SPEED_HEIGHTS_PER_S = 0.4, 0.15, 0.05
-# Seconds:
-BRAKE_SECONDS, RELEASE_SECONDS, LANDING_SECONDS = 0.12, 0.25, 0.12
-MIN_MODE_SECONDS = 0.1  # for so long it stays free, or up, whatever the clips say
-RELEASE_SECONDS_PER_SPEED, MAX_RELEASE_SECONDS = (
-    0.1,
-    0.8,
-)  # a foot is let go over so much longer for each height a second, and at most
-RESTING_ERROR_SECONDS = 0.25  # for so long before a small error is stepped away
-MIN_STEP_SECONDS, MAX_STEP_SECONDS, MAX_HOVER_SECONDS = (
-    0.28,
-    0.45,
-    0.8,
-)  # a step; a foot that is kept up because it still moves
-# Time constants with which a foot is lifted, comes to stand on the floor, and follows the height of the clips:
-LIFT_TIME_CONSTANT_SECONDS, WEIGHT_TIME_CONSTANT_SECONDS, LEVEL_TIME_CONSTANT_SECONDS = 0.03, 0.04, 0.05
-TOUCHDOWN_LIFT_RATIO = 0.05  # of its lift at which a foot is down again
-SPRING_EPSILON = 1e-9
-# Of the height: a step is lifted by the first, and by the second of its way, at most the third
-MIN_LIFT_RATIO, LIFT_PER_DISTANCE, MAX_LIFT_RATIO = 0.03, 0.2, 0.06
-FLOOR_SOFTNESS_RATIO = 0.006  # of the height, in which the floor stops a foot
-
-GroundPoint = tuple[float, float]
-"""x and z."""
+    """Metres, the ground under a foot: `height` / `stands`, the mean over the frames in contact; else its `floor`."""
+    return (height + SETTINGS.min_contact_weight * floor) / (stands + SETTINGS.min_contact_weight)
 
 
 class FootObservation(NamedTuple):
-    """What a foot is told of a frame, metres."""
+    """What a foot knows of a frame, metres."""
 
     place: GroundPoint  # where the pose has it
     lowest: float  # how high its lowest point is there
-    stands: float  # 0 to 1, whether it stands in the clips
-    slides: float  # 0 to 1, whether it slides there, as in a walk on the spot
+    stands: float  # 0 to 1, probability of contact in the clips
+    slides: float  # 0 to 1, probability of sliding there, as in a walk on the spot
     height: float  # how high its lowest point is in the clips
-    ground: float  # the same where it stands
-    may_stand: bool  # whether it may come to stand: a clip that is played has its own feet
+    ground: float  # the same where it is in contact
+    may_stand: bool  # whether it may be planted: a clip that is played keeps its own feet
 
 
 class FootState(NamedTuple):
@@ -151,30 +164,30 @@ class FootState(NamedTuple):
 
     started: bool = False
     mode: int = FOOT_FREE
-    since: float = 0.0  # when it was switched
-    lasts: float = RELEASE_SECONDS  # seconds until it is where it should be
+    since: float = 0.0  # seconds, time of the last switch
+    lasts: float = SETTINGS.release_seconds  # seconds until it is where it should be
     offset: GroundPoint = (0.0, 0.0)  # x0
     drift: GroundPoint = (0.0, 0.0)  # v0
     anchor: GroundPoint = (0.0, 0.0)  # where it is held
     lift: float = 0.0  # metres by which it is lifted
     lift_rate: float = 0.0
-    peak: float = 0.0  # metres to which
+    peak: float = 0.0  # metres, goal of the lift
     landing: bool = False
-    weight: float = 0.0  # 0 to 1, how much it stands on the floor
+    weight: float = 0.0  # 0 to 1, how much it is planted
     weight_rate: float = 0.0
     swing: float = 0.0  # 0 to 1, how much it is raised because it moves and the clips have it off the floor
     swing_rate: float = 0.0
     level: float = 0.0  # metres, how high the clips have it, smoothed
     level_rate: float = 0.0
-    ground: float = 0.0  # metres, how high it stands in the clips, smoothed
+    ground: float = 0.0  # metres, its ground in the clips, smoothed
     ground_rate: float = 0.0
-    stood: float = 0.0  # the ground while it stood last
+    stood: float = 0.0  # metres, the ground at its last contact
     place: GroundPoint = (0.0, 0.0)  # in the pose, a frame ago
     shown: GroundPoint = (0.0, 0.0)
-    lowest: float = 0.0  # of its lowest point in the pose
+    lowest: float = 0.0  # metres, height of its lowest point in the pose
     height: float = 0.0  # the same as shown
     rest: float = 0.0  # seconds that the pose has been at rest
-    strain: float = 0.0  # metres that its leg does not reach
+    strain: float = 0.0  # metres by which its leg falls short
 
     @property
     def error(self) -> float:
@@ -182,21 +195,27 @@ class FootState(NamedTuple):
         return hypot(self.shown[0] - self.place[0], self.shown[1] - self.place[1])
 
     def in_the_air(self, floor: float, size: float) -> bool:
-        """Whether it carries nothing."""
+        """Whether it carries no weight."""
         return self.mode == FOOT_UP or (
             self.mode == FOOT_FREE
-            and self.height > _clamp_ground(self.ground, floor, size) + LANDING_HEIGHT_RATIO * size
+            and self.height > _clamp_ground(self.ground, floor, size) + SETTINGS.landing_height_ratio * size
         )
 
 
 def step(
     foot: FootState, seen: FootObservation, floor: float, size: float, may_lift: bool, time: float, dt: float
 ) -> tuple[FootState, tuple[float, float, float]]:
-    """The state a frame on, and by how much the foot is moved (x, y, z); `floor` is where it stands, metres."""
+    """The next state, and the shift of the foot (x, y, z) in metres.
+
+    `floor` is its usual ground and `size` the character's height, both in metres; `may_lift` allows a step; `time` and
+    `dt` are seconds.
+    """
     if not foot.started:
         foot = _init_foot(seen, floor, size, time)
         return foot, (0.0, foot.weight * _rise_to_level(foot.stood, seen, size), 0.0)
-    foot = foot._replace(rest=foot.rest + dt if _speed(foot, seen, dt) < RESTING_SPEED_HEIGHTS_PER_S * size else 0.0)
+    foot = foot._replace(
+        rest=foot.rest + dt if _speed(foot, seen, dt) < SETTINGS.resting_speed_heights_per_s * size else 0.0
+    )
     age = time - foot.since
     goal = foot.anchor if foot.mode == FOOT_DOWN else seen.place
     left = _residual_offset(foot, age)
@@ -211,13 +230,13 @@ def step(
 def _init_foot(seen: FootObservation, floor: float, size: float, time: float) -> FootState:
     stands = (
         seen.may_stand
-        and seen.stands > STAND_PROBABILITY_ON
-        and seen.lowest < _clamp_ground(seen.ground, floor, size) + LANDING_HEIGHT_RATIO * size
+        and seen.stands > SETTINGS.stand_probability_on
+        and seen.lowest < _clamp_ground(seen.ground, floor, size) + SETTINGS.landing_height_ratio * size
     )
     return FootState(
         started=True,
         mode=FOOT_DOWN if stands else FOOT_FREE,
-        since=time - RELEASE_SECONDS,
+        since=time - SETTINGS.release_seconds,
         anchor=seen.place,
         level=seen.height,
         ground=seen.ground,
@@ -231,17 +250,19 @@ def _init_foot(seen: FootObservation, floor: float, size: float, time: float) ->
 
 
 def _clamp_ground(ground: float, floor: float, size: float) -> float:
-    """How high the ground is where the clips have a foot standing at `ground`."""
-    return min(max(ground, floor - GROUND_TOLERANCE_RATIO * size), floor + GROUND_TOLERANCE_RATIO * size)
+    """Metres, the ground of the clips, near the usual one."""
+    return min(
+        max(ground, floor - SETTINGS.ground_tolerance_ratio * size), floor + SETTINGS.ground_tolerance_ratio * size
+    )
 
 
 def _rise_to_level(level: float, seen: FootObservation, size: float) -> float:
-    """Metres by which a foot is raised, or lowered a little, to stand at a level."""
-    return max(level - seen.lowest, -LANDING_HEIGHT_RATIO * size)
+    """Metres by which a foot is raised, or lowered a little, to touch a level."""
+    return max(level - seen.lowest, -SETTINGS.landing_height_ratio * size)
 
 
 def _residual_offset(foot: FootState, age: float) -> GroundPoint:
-    """What is left of the difference at the switch."""
+    """What remains of the difference at the switch."""
     u = age / foot.lasts
     if u >= 1.0:
         return (0.0, 0.0)
@@ -251,40 +272,47 @@ def _residual_offset(foot: FootState, age: float) -> GroundPoint:
 
 
 def _speed(foot: FootState, seen: FootObservation, dt: float) -> float:
-    """Of the pose's foot over the ground."""
+    """Metres a second, of the pose's foot over the ground."""
     return hypot(seen.place[0] - foot.place[0], seen.place[1] - foot.place[1]) / dt
 
 
 def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float, dt: float) -> tuple[FootState, float]:
-    """The state with its heights a frame on, and metres by which the foot is raised."""
-    level, level_rate = _spring_step(foot.level, foot.level_rate, seen.height, LEVEL_TIME_CONSTANT_SECONDS, dt)
-    ground, ground_rate = _spring_step(foot.ground, foot.ground_rate, seen.ground, LEVEL_TIME_CONSTANT_SECONDS, dt)
+    """The state with the next frame's heights, and metres by which the foot is raised."""
+    level, level_rate = _spring_step(foot.level, foot.level_rate, seen.height, SETTINGS.level_time_constant_seconds, dt)
+    ground, ground_rate = _spring_step(
+        foot.ground, foot.ground_rate, seen.ground, SETTINGS.level_time_constant_seconds, dt
+    )
     lifts, stands = foot.mode == FOOT_UP and not foot.landing, foot.mode == FOOT_DOWN
     lift, lift_rate = _spring_step(
-        foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, LIFT_TIME_CONSTANT_SECONDS, dt
+        foot.lift, foot.lift_rate, foot.peak if lifts else 0.0, SETTINGS.lift_time_constant_seconds, dt
     )
     weight, weight_rate = _spring_step(
-        foot.weight, foot.weight_rate, 1.0 if stands and seen.may_stand else 0.0, WEIGHT_TIME_CONSTANT_SECONDS, dt
+        foot.weight,
+        foot.weight_rate,
+        1.0 if stands and seen.may_stand else 0.0,
+        SETTINGS.weight_time_constant_seconds,
+        dt,
     )
     swings = (
         foot.mode == FOOT_FREE
         and seen.may_stand
-        and seen.slides < SLIDE_PROBABILITY
-        and _speed(foot, seen, dt) > LANDING_SPEED_HEIGHTS_PER_S * size
+        and seen.slides < SETTINGS.slide_probability
+        and _speed(foot, seen, dt) > SETTINGS.landing_speed_heights_per_s * size
     )
     swing, swing_rate = _spring_step(
-        foot.swing, foot.swing_rate, 1.0 if swings else 0.0, WEIGHT_TIME_CONSTANT_SECONDS, dt
+        foot.swing, foot.swing_rate, 1.0 if swings else 0.0, SETTINGS.weight_time_constant_seconds, dt
     )
-    falls = abs(seen.lowest - foot.lowest)  # within a frame: what comes fast is stopped over a longer way
+    falls = abs(seen.lowest - foot.lowest)  # within a frame: a fast foot is stopped over a longer distance
     out = 0.0
     if seen.may_stand or foot.mode != FOOT_FREE:
         out = _soft_positive(
-            min(floor, level) - seen.lowest, FLOOR_SOFTNESS_RATIO * size + min(2.0 * falls, LANDING_HEIGHT_RATIO * size)
+            min(floor, level) - seen.lowest,
+            SETTINGS.floor_softness_ratio * size + min(2.0 * falls, SETTINGS.landing_height_ratio * size),
         )
     stood = _clamp_ground(ground, floor, size) if stands else foot.stood
     base = out + weight * (_rise_to_level(stood, seen, size) - out)
-    clear = min(level, floor + MAX_LIFT_RATIO * size) - seen.lowest - base - lift
-    rise = base + lift + swing * _soft_positive(clear, FLOOR_SOFTNESS_RATIO * size)
+    clear = min(level, floor + SETTINGS.max_lift_ratio * size) - seen.lowest - base - lift
+    rise = base + lift + swing * _soft_positive(clear, SETTINGS.floor_softness_ratio * size)
     return foot._replace(
         level=level,
         level_rate=level_rate,
@@ -301,7 +329,7 @@ def _vertical(foot: FootState, seen: FootObservation, floor: float, size: float,
 
 
 def _spring_step(value: float, rate: float, goal: float, tau: float, dt: float) -> tuple[float, float]:
-    """A value and its rate a frame on, on their way to a goal: critically damped, exact over the frame."""
+    """The next value and rate of a critically damped spring with time constant `tau`, exact over the frame."""
     if value == goal and rate == 0.0:
         return value, rate
     away, keep = value - goal, exp(-dt / tau)
@@ -327,12 +355,12 @@ def _switch_mode(
     time: float,
     dt: float,
 ) -> FootState:
-    """The state as it goes on from this frame."""
+    """The state, in another mode where this frame calls for one."""
     speed = _speed(foot, seen, dt)
     velocity = ((shown[0] - foot.shown[0]) / dt, (shown[1] - foot.shown[1]) / dt)
     error = hypot(shown[0] - seen.place[0], shown[1] - seen.place[1])
     if foot.mode == FOOT_DOWN:
-        if seen.stands < STAND_PROBABILITY_OFF:
+        if seen.stands < SETTINGS.stand_probability_off:
             return _release_foot(
                 foot,
                 seen,
@@ -343,16 +371,20 @@ def _switch_mode(
                 time,
                 dt,
             )
-        far = error > MAX_ERROR_RATIO * size or (
-            error > RESTING_ERROR_RATIO * size and foot.rest > RESTING_ERROR_SECONDS
+        far = error > SETTINGS.max_error_ratio * size or (
+            error > SETTINGS.resting_error_ratio * size and foot.rest > SETTINGS.resting_error_seconds
         )
-        if foot.strain > MAX_STRAIN_RATIO * size or error > FORCED_STEP_ERROR_RATIO * size or (far and may_lift):
-            lasts = min(MIN_STEP_SECONDS + 0.5 * error / size, MAX_STEP_SECONDS)
+        if (
+            foot.strain > SETTINGS.max_strain_ratio * size
+            or error > SETTINGS.forced_step_error_ratio * size
+            or (far and may_lift)
+        ):
+            lasts = min(SETTINGS.min_step_seconds + 0.5 * error / size, SETTINGS.max_step_seconds)
             return _lift_foot(foot, seen, shown, velocity, error, lasts, size, time, dt)
         return foot
     if foot.mode == FOOT_UP:
         age = time - foot.since
-        if seen.stands < STAND_PROBABILITY_OFF and age > MIN_MODE_SECONDS:
+        if seen.stands < SETTINGS.stand_probability_off and age > SETTINGS.min_mode_seconds:
             return _release_foot(
                 foot,
                 seen,
@@ -364,21 +396,23 @@ def _switch_mode(
                 dt,
             )
         if not foot.landing:
-            near = age >= foot.lasts - LANDING_SECONDS and speed < LANDING_SPEED_HEIGHTS_PER_S * size
-            return foot._replace(landing=near or age >= MAX_HOVER_SECONDS)
-        if foot.lift > TOUCHDOWN_LIFT_RATIO * foot.peak:  # on its way down, unless the pose moves on
-            return foot._replace(landing=speed < MOVING_SPEED_HEIGHTS_PER_S * size or age >= MAX_HOVER_SECONDS)
+            near = age >= foot.lasts - SETTINGS.landing_seconds and speed < SETTINGS.landing_speed_heights_per_s * size
+            return foot._replace(landing=near or age >= SETTINGS.max_hover_seconds)
+        if foot.lift > SETTINGS.touchdown_lift_ratio * foot.peak:  # on its way down, unless the pose moves on
+            return foot._replace(
+                landing=speed < SETTINGS.moving_speed_heights_per_s * size or age >= SETTINGS.max_hover_seconds
+            )
         if not seen.may_stand:
-            return _release_foot(foot, seen, shown, velocity, FOOT_FREE, RELEASE_SECONDS, time, dt)
+            return _release_foot(foot, seen, shown, velocity, FOOT_FREE, SETTINGS.release_seconds, time, dt)
         return _plant_foot(foot, shown, velocity, time)
     if (
-        time - foot.since > MIN_MODE_SECONDS
+        time - foot.since > SETTINGS.min_mode_seconds
         and seen.may_stand
-        and seen.stands > STAND_PROBABILITY_ON
-        and foot.height < _clamp_ground(foot.ground, floor, size) + LANDING_HEIGHT_RATIO * size
+        and seen.stands > SETTINGS.stand_probability_on
+        and foot.height < _clamp_ground(foot.ground, floor, size) + SETTINGS.landing_height_ratio * size
     ):
-        if speed > MOVING_SPEED_HEIGHTS_PER_S * size and may_lift:
-            return _lift_foot(foot, seen, shown, velocity, 0.3 * speed, MIN_STEP_SECONDS, size, time, dt)
+        if speed > SETTINGS.moving_speed_heights_per_s * size and may_lift:
+            return _lift_foot(foot, seen, shown, velocity, 0.3 * speed, SETTINGS.min_step_seconds, size, time, dt)
         return _plant_foot(foot, shown, velocity, time)
     return foot
 
@@ -386,9 +420,12 @@ def _switch_mode(
 def _release_seconds(
     foot: FootState, seen: FootObservation, error: float, velocity: GroundPoint, size: float, dt: float
 ) -> float:
-    """Seconds in which a foot is let go: the longer the further it has to go, and the faster the pose's own goes."""
+    """Seconds of a release: longer with the distance to the pose's foot, and with the difference of velocity."""
     away = hypot(velocity[0] - (seen.place[0] - foot.place[0]) / dt, velocity[1] - (seen.place[1] - foot.place[1]) / dt)
-    return min(RELEASE_SECONDS + (error + RELEASE_SECONDS_PER_SPEED * away) / size, MAX_RELEASE_SECONDS)
+    return min(
+        SETTINGS.release_seconds + (error + SETTINGS.release_seconds_per_speed * away) / size,
+        SETTINGS.max_release_seconds,
+    )
 
 
 def _release_foot(
@@ -401,7 +438,7 @@ def _release_foot(
     time: float,
     dt: float,
 ) -> FootState:
-    """From here on to where the pose has it."""
+    """The state on its way to where the pose has the foot."""
     own = ((seen.place[0] - foot.place[0]) / dt, (seen.place[1] - foot.place[1]) / dt)
     return foot._replace(
         mode=mode,
@@ -424,17 +461,23 @@ def _lift_foot(
     time: float,
     dt: float,
 ) -> FootState:
-    """The same, off the ground."""
-    peak = min(MIN_LIFT_RATIO * size + LIFT_PER_DISTANCE * way, MAX_LIFT_RATIO * size)
+    """The same as a step off the ground; `way` is its length in metres."""
+    peak = min(SETTINGS.min_lift_ratio * size + SETTINGS.lift_per_distance * way, SETTINGS.max_lift_ratio * size)
     lifted = _release_foot(foot, seen, shown, velocity, FOOT_UP, lasts, time, dt)
     return lifted._replace(peak=peak)
 
 
 def _plant_foot(foot: FootState, shown: GroundPoint, velocity: GroundPoint, time: float) -> FootState:
-    """From here on to a stop."""
-    way = (0.5 * BRAKE_SECONDS * velocity[0], 0.5 * BRAKE_SECONDS * velocity[1])
+    """The state of a foot that brakes to a stop."""
+    way = (0.5 * SETTINGS.brake_seconds * velocity[0], 0.5 * SETTINGS.brake_seconds * velocity[1])
     anchor = (shown[0] + way[0], shown[1] + way[1])
     back = (-way[0], -way[1])
     return foot._replace(
-        mode=FOOT_DOWN, since=time, lasts=BRAKE_SECONDS, offset=back, drift=velocity, anchor=anchor, landing=False
+        mode=FOOT_DOWN,
+        since=time,
+        lasts=SETTINGS.brake_seconds,
+        offset=back,
+        drift=velocity,
+        anchor=anchor,
+        landing=False,
     )
