@@ -31,6 +31,9 @@ MIN_TIMING_SECONDS = 0.05  # of processor time, for the speed of a frame
 MIN_VOLUME_RATIO = 1e-5  # of the cube of the size: less is a sheet; a needle a hundred times as long as wide has 1e-4
 MIN_RUNS, MAX_RUNS = 3, 20
 FRAMES_PER_BATCH = 64  # frames: a block of the kernels of linear blending
+HELD_OUT_RATIO = 0.25
+PAINTED_METHOD_NAME = "linear, painted"  # the weights that came with the examples, for comparison
+Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +140,6 @@ def one_kernel_thread() -> Iterator[None]:
         numba.set_num_threads(before)
 
 
-HELD_OUT_RATIO = 0.25
-PAINTED_METHOD_NAME = "linear, painted"  # the weights that came with the examples, for comparison
-Report = Callable[[str, int, int], None]
 """Called with the method at work, what is done and how much there is."""
 
 

@@ -31,6 +31,14 @@ from understudy.deform.examples import Examples, sound_triangles
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.maths import transform
 
+BUILT_IN = ("arm", "cylinder")
+EXAMPLE_ARRAYS = ("rest", "triangles", "inverse_binds", "transforms", "vertices", "parents")
+SEQUENCE_ARRAYS = ("rest", "frames")
+MAX_POSES = 400
+MAX_VERTICES_TIMES_POSES = 60_000_000  # vertices x poses: 1.4 GB in the mathematics
+MAX_FILES = 5_000
+Progress = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, eq=False)
 class BindSpace:
@@ -126,16 +134,6 @@ def _parent_in_bind_space(joint: int, parents: Array, number: dict[int, int]) ->
     while above >= 0 and above not in number:
         above = int(parents[above])
     return number.get(above, -1)
-
-
-BUILT_IN = ("arm", "cylinder")
-EXAMPLE_ARRAYS = ("rest", "triangles", "inverse_binds", "transforms", "vertices", "parents")
-SEQUENCE_ARRAYS = ("rest", "frames")
-MAX_POSES = 400
-MAX_VERTICES_TIMES_POSES = 60_000_000  # vertices x poses: 1.4 GB in the mathematics
-MAX_FILES = 5_000
-
-Progress = Callable[[int, int], None]
 
 
 def read(source: str, frames: int | None = None, progress: Progress | None = None) -> tuple[Examples, list[str]]:

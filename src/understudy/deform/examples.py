@@ -17,9 +17,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import transform
 
-WEIGHT_SUM_TOLERANCE = (
-    1e-3  # as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten influence does not
-)
+# as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten influence does not
+WEIGHT_SUM_TOLERANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

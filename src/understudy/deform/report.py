@@ -56,9 +56,21 @@ border-radius:8px;padding:8px}svg text{fill:var(--ink)}.bar{fill:var(--bar)}.bar
 .c5{stroke:var(--c5)}.c6{stroke:var(--c6)}.c7{stroke:var(--c7)}.d1{stroke-dasharray:6 3}.d2{stroke-dasharray:2 3}
 @media print{body{background:#fff}}
 """
-
-
 PLOT_WIDTH_PIXELS, FONT_PIXELS = 760, 13
+COLUMNS = (
+    ("rms_mm", "RMS, mm", "How far vertices are from the truth: root mean square over all held-out poses"),
+    ("rms_percent", "RMS, % of size", "The same, of the diagonal of the rest mesh"),
+    ("worst_mm", "worst, mm", "The one vertex in the one pose that is furthest off"),
+    ("worst_percent", "worst, %", "The same, of the diagonal of the rest mesh"),
+    ("volume_loss_percent", "volume lost, %", "Mean over the poses; negative is too much"),
+    ("worst_volume_loss_percent", "volume, worst %", "In the pose where it differs most"),
+    ("edge_stretch_percent", "edge stretch, %", "Root mean square change of the lengths of edges"),
+    ("bytes_a_vertex", "bytes a vertex", "Data that is needed to play it"),
+    ("fit_seconds", "fit, s", "Processor time"),
+    ("frame_microseconds", "µs a frame", "Processor time on one core, in a batch of 64 poses"),
+)
+VISIBLE_ERROR_SIZE_RATIO = 1e-3  # of the size: less is less than a pixel of a heat map
+SIGNED_COLUMNS = ("volume_loss_percent", "worst_volume_loss_percent")
 
 
 def bar_plot(title: str, names: Sequence[str], values: Sequence[float], unit: str, digits: int = 3) -> str:
@@ -159,22 +171,6 @@ def _svg(title: str, words: str, height: int, parts: Sequence[str]) -> str:
         f'aria-label="{escape(title)}: {escape(words)}">'
         f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )
-
-
-COLUMNS = (
-    ("rms_mm", "RMS, mm", "How far vertices are from the truth: root mean square over all held-out poses"),
-    ("rms_percent", "RMS, % of size", "The same, of the diagonal of the rest mesh"),
-    ("worst_mm", "worst, mm", "The one vertex in the one pose that is furthest off"),
-    ("worst_percent", "worst, %", "The same, of the diagonal of the rest mesh"),
-    ("volume_loss_percent", "volume lost, %", "Mean over the poses; negative is too much"),
-    ("worst_volume_loss_percent", "volume, worst %", "In the pose where it differs most"),
-    ("edge_stretch_percent", "edge stretch, %", "Root mean square change of the lengths of edges"),
-    ("bytes_a_vertex", "bytes a vertex", "Data that is needed to play it"),
-    ("fit_seconds", "fit, s", "Processor time"),
-    ("frame_microseconds", "µs a frame", "Processor time on one core, in a batch of 64 poses"),
-)
-VISIBLE_ERROR_SIZE_RATIO = 1e-3  # of the size: less is less than a pixel of a heat map
-SIGNED_COLUMNS = ("volume_loss_percent", "worst_volume_loss_percent")
 
 
 def write_report(

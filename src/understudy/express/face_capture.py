@@ -37,10 +37,20 @@ from understudy.express.landmark_solver import basis_of
 from understudy.express.recording import Recording, fill_gaps
 from understudy.express.regions import landmark_names
 
-FACE_BOX_PIXELS = (
-    400  # pixels across the box of a face before its landmarks are read: a rounded pixel is then 0.1 % of the face
-)
+__all__ = ["DlibDetector", "FaceSolution", "PinholeCamera", "available", "capture", "solve_film", "track_landmarks"]
+# pixels across the box of a face before its landmarks are read: a rounded pixel is then 0.1 % of the face
+FACE_BOX_PIXELS = 400
 MODEL_FILE = "models/shape_predictor_68_face_landmarks.dat"
+CAMERA_PATTERN = re.compile(r"camera(?::(\d{1,2}))?")
+DEFAULT_FRAME_RATE = 30.0  # frames a second of a camera that does not tell
+MAX_SIDE_PIXELS = 16_384  # pixels
+CAMERA_SYSTEMS = {
+    "linux": ("v4l2", "/dev/video{0}"),
+    "darwin": ("avfoundation", "{0}"),
+    "win32": ("dshow", "video={0}"),
+}
+MAX_CAPTURE_SECONDS = 600.0  # of one capture: ten minutes at 30 frames a second
+Progress = Callable[[int], None]
 
 
 def _model() -> Path | None:
@@ -104,16 +114,6 @@ class DlibDetector:
         return (points + 0.5) / scale + [left, top] - 0.5
 
 
-CAMERA_PATTERN = re.compile(r"camera(?::(\d{1,2}))?")
-DEFAULT_FRAME_RATE = 30.0  # frames a second of a camera that does not tell
-MAX_SIDE_PIXELS = 16_384  # pixels
-CAMERA_SYSTEMS = {
-    "linux": ("v4l2", "/dev/video{0}"),
-    "darwin": ("avfoundation", "{0}"),
-    "win32": ("dshow", "video={0}"),
-}
-
-
 class FrameReader:
     """An opened source of pictures: `rate` in frames a second, `size` (width, height) in pixels."""
 
@@ -171,10 +171,6 @@ def _device_name(source: str | Path) -> tuple[str, str | None]:
 
 def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
-
-
-MAX_CAPTURE_SECONDS = 600.0  # of one capture: ten minutes at 30 frames a second
-Progress = Callable[[int], None]
 
 
 class LandmarkDetector(Protocol):
@@ -246,6 +242,3 @@ def capture(
     camera = PinholeCamera.of_picture(*size, field)
     solution = solve_film(basis, points, camera, film.rate, names=film.names, neutral=frame, window=window, alpha=alpha)
     return solution, notes
-
-
-__all__ = ["DlibDetector", "FaceSolution", "PinholeCamera", "available", "capture", "solve_film", "track_landmarks"]

@@ -34,9 +34,17 @@ from understudy.express.regions import landmark_number
 from understudy.formats.arkit_names import ANGLE_NAMES
 from understudy.maths import box_qp, quaternion
 
-FIELD_OF_VIEW_DEGREES = (
-    50.0  # degrees across the longer side: between a webcam's 60 and a telephone's 45 at arm's length
-)
+# degrees across the longer side: between a webcam's 60 and a telephone's 45 at arm's length
+FIELD_OF_VIEW_DEGREES = 50.0
+WEIGHT_REGULARISATION = 3e-3
+MAX_GAUSS_NEWTON_STEPS = 30  # Gauss-Newton steps of a first frame; one that follows another needs 3 to 5
+CONVERGENCE_PIXELS = 1e-3  # pixels, mean movement of the landmarks in a step
+MAX_STEP_TURN_RAD = 0.3  # radians in one step
+
+# Trackers let the outline of the cheeks slide along the silhouette as the head turns; only the chin is a place.
+OUTLINE_LANDMARK_WEIGHT = 0.2
+SMOOTHING_SECONDS = 0.17  # seconds of the moving average: five frames at 30 a second
+MAX_FIT_ERROR_RATIO = 0.08  # of the face's height: a fit that misses by more has run away, and the frame begins afresh
 
 
 @dataclass(frozen=True)
@@ -82,14 +90,6 @@ class PinholeCamera:
         x = (pixels[..., 0] - self.centre[0]) * depth / self.focal
         y = (self.centre[1] - pixels[..., 1]) * depth / self.focal
         return np.stack([x, y, -depth], axis=-1)
-
-
-WEIGHT_REGULARISATION = 3e-3
-MAX_GAUSS_NEWTON_STEPS = 30  # Gauss-Newton steps of a first frame; one that follows another needs 3 to 5
-CONVERGENCE_PIXELS = 1e-3  # pixels, mean movement of the landmarks in a step
-MAX_STEP_TURN_RAD = 0.3  # radians in one step
-# Trackers let the outline of the cheeks slide along the silhouette as the head turns; only the chin is a place.
-OUTLINE_LANDMARK_WEIGHT = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,10 +208,6 @@ def fit_neutral(subject: FaceModel, pixels: Array, names: tuple[str, ...] = ()) 
     neutral = (own - pose.shift) @ pose.rotation
     deltas = subject.deltas * proportions(neutral, subject.neutral, names) if names else subject.deltas
     return replace(subject, neutral=neutral, deltas=deltas), pose
-
-
-SMOOTHING_SECONDS = 0.17  # seconds of the moving average: five frames at 30 a second
-MAX_FIT_ERROR_RATIO = 0.08  # of the face's height: a fit that misses by more has run away, and the frame begins afresh
 
 
 @dataclass(frozen=True, eq=False)

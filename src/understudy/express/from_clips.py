@@ -33,6 +33,15 @@ LID_SHAPES = ("eyeBlinkLeft", "eyeBlinkRight")
 LID_CONTROLS = ("lids.blink.L", "lids.blink.R")
 MIN_BLINK_DEPTH = 0.25  # of shut: less than that is the round top of an expression, which the opening cuts off as well
 BLINK_SMOOTHING_SECONDS = 0.1  # seconds: what is left where a blink was has corners
+PEAK_MARKER = "peak"  # the moment of a clip that marks it
+PEAK_LEAD_SECONDS, PEAK_TAIL_SECONDS = (
+    1.1,
+    1.4,
+)  # seconds of a clip without a peak that are kept on both sides of the one found
+FADE_IN_SECONDS, FADE_OUT_SECONDS = 0.7, 0.9  # seconds in which that piece is faded from rest and to rest
+HEAD_ANGLE_NAMES = ("HeadYaw", "HeadPitch", "HeadRoll")  # as Live Link calls them
+HEAD_JOINTS = ("Head", "head")
+MIN_COLUMN_MOVEMENT_RATIO = 1e-4  # of a weight or of a control's range: less is a column that rests
 
 
 def lid_columns(channels: Channels) -> Array:
@@ -72,17 +81,6 @@ def remove_blinks(values: Array, rate: float) -> Array:
             if above[first:last].max() > MIN_BLINK_DEPTH:
                 result[first:last, column] = np.minimum(rounded[first:last, column], values[first:last, column])
     return result
-
-
-PEAK_MARKER = "peak"  # the moment of a clip that marks it
-PEAK_LEAD_SECONDS, PEAK_TAIL_SECONDS = (
-    1.1,
-    1.4,
-)  # seconds of a clip without a peak that are kept on both sides of the one found
-FADE_IN_SECONDS, FADE_OUT_SECONDS = 0.7, 0.9  # seconds in which that piece is faded from rest and to rest
-HEAD_ANGLE_NAMES = ("HeadYaw", "HeadPitch", "HeadRoll")  # as Live Link calls them
-HEAD_JOINTS = ("Head", "head")
-MIN_COLUMN_MOVEMENT_RATIO = 1e-4  # of a weight or of a control's range: less is a column that rests
 
 
 def sequences_of(

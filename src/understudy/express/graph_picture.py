@@ -33,6 +33,13 @@ MIN_NODE_RADIUS = 0.06  # the least distance from the middle: nodes about neutra
 MAX_NODE_RADIUS = 1.1  # one pose that is twice as strong as all others would press them into the middle
 RADIUS_EXPONENT = 0.7  # a power that gives weak poses, which are many, more room than strong ones
 SEPARATION_ITERATIONS = 40  # of pushing apart
+PANEL_PIXELS = 380  # pixels from edge to edge of a region's panel
+CIRCLE_RADIUS_PIXELS = 132  # of the unit circle in it
+PNG_SUPERSAMPLING = 3  # times the size at which a PNG is drawn before it is made smaller
+PAPER_COLOUR, INK_COLOUR, GREY_COLOUR, EDGE_COLOUR, PATH_COLOUR = "#fcfbf8", "#26282b", "#9aa0a6", "#c4c1b9", "#111111"
+
+# Okabe and Ito's, told apart also by colour-blind readers; the eighth and later labels go round again
+LABEL_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7b6fd0")
 
 
 def layout_nodes(region: RegionGraph) -> Array:
@@ -88,14 +95,6 @@ def _separate_nodes(position: Array) -> Array:
         position = position + 0.25 * (push[:, :, None] * between).sum(axis=1)
         position[0] = 0.0
     return position
-
-
-PANEL_PIXELS = 380  # pixels from edge to edge of a region's panel
-CIRCLE_RADIUS_PIXELS = 132  # of the unit circle in it
-PNG_SUPERSAMPLING = 3  # times the size at which a PNG is drawn before it is made smaller
-PAPER_COLOUR, INK_COLOUR, GREY_COLOUR, EDGE_COLOUR, PATH_COLOUR = "#fcfbf8", "#26282b", "#9aa0a6", "#c4c1b9", "#111111"
-# Okabe and Ito's, told apart also by colour-blind readers; the eighth and later labels go round again
-LABEL_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7b6fd0")
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,16 @@ from understudy.storage import Archive
 
 MAX_TABLE_BYTES = 256 << 20  # bytes: OpenFace writes 5 kB a frame, so half an hour
 EMPTY_CELLS = ("", "nan", "na", "none", "null")
+NUMBERED_TITLE = re.compile(r"([xyzXYZ])_(\d{1,4})")
+NAMED_TITLE = re.compile(r"(.+)[._ ]([xyz])")
+CLOCK_TITLES = ("timestamp", "time", "seconds")
+DEFAULT_FRAME_RATE = 30.0  # frames a second of a video that does not tell
+MAX_FRAME_RATE = 240.0  # frames a second: beyond, a clock counts in something other than seconds
+MAX_FRAMES = 1_000_000
+POINT_KEYS, TIME_KEYS = ("points", "landmarks"), ("time", "times")
+LANDMARK_SUFFIXES = (".txt", ".pts")
+MAX_FILE_BYTES = 1 << 20  # bytes; 68 landmarks take 2,300
+MAX_FILES = 100_000
 
 
 @dataclass(frozen=True)
@@ -89,14 +99,6 @@ def read_table(path: str | Path) -> NumberTable:
     if not rows:
         raise BadFile(path, "should have a line of titles and at least one of numbers, but has none")
     return NumberTable(path, titles, rows, lines)
-
-
-NUMBERED_TITLE = re.compile(r"([xyzXYZ])_(\d{1,4})")
-NAMED_TITLE = re.compile(r"(.+)[._ ]([xyz])")
-CLOCK_TITLES = ("timestamp", "time", "seconds")
-DEFAULT_FRAME_RATE = 30.0  # frames a second of a video that does not tell
-MAX_FRAME_RATE = 240.0  # frames a second: beyond, a clock counts in something other than seconds
-MAX_FRAMES = 1_000_000
 
 
 def has_landmarks(table: NumberTable) -> bool:
@@ -207,9 +209,6 @@ def _place_rows(points: Array, places: Array, table: NumberTable, notes: list[st
     return result
 
 
-POINT_KEYS, TIME_KEYS = ("points", "landmarks"), ("time", "times")
-
-
 def read_landmark_archive(path: str | Path, rate: float | None = None) -> Recording:
     """The landmarks (D 2 or 3) or weights (D = 1, or (F, L) with names) of an archive, in its own units."""
     path = Path(path)
@@ -251,11 +250,6 @@ def _rate(path: Path, rate: Array | None, times: Array | None, frames: int, note
     if not (steps > 0).all():
         raise BadFile(path, "its times should rise from frame to frame, but do not")
     return nearest_common_rate(float(1 / np.median(steps))) if len(steps) else DEFAULT_FRAME_RATE
-
-
-LANDMARK_SUFFIXES = (".txt", ".pts")
-MAX_FILE_BYTES = 1 << 20  # bytes; 68 landmarks take 2,300
-MAX_FILES = 100_000
 
 
 def read_landmark_folder(folder: str | Path, rate: float | None = None) -> Recording:

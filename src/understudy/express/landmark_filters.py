@@ -36,6 +36,30 @@ SPIKE_DEVIATIONS = 6.0  # standard deviations of that difference; 3 would take q
 SPIKE_STEP_RATIO = 2.0  # times the steps beside it: how much larger those of a jump are
 MIN_SPIKE_RATIO = 0.02  # of the curve's own range: less is no jump, however still the rest is
 
+# Bridge and tip of the nose, and the corners of the eyes: what an expression moves least.
+ANCHORS = ("lm27", "lm28", "lm29", "lm30", "lm33", "lm36", "lm39", "lm42", "lm45")
+
+# A region of one or two landmarks, or on a line, leaves a rotation open: so much of the sum pulls towards none.
+# Anchors are seldom so; they need no more than what decides between turns that are equally good.
+ROTATION_REGULARISATION = 1e-3
+ANCHOR_REGULARISATION = 1e-9
+# of aligning with the mean and averaging again; the mean moves by less than 1e-6 of its size after three
+MEAN_SHAPE_ITERATIONS = 5
+
+# Of the 68, in mirrored pairs: ends and middles of brows, corners and lids of eyes, tip and wings of the nose, the
+# outline of the lips with the middles of their inner edges, and jaw and chin.
+REDUCED_LANDMARKS = tuple(
+    f"lm{number:02d}"
+    for number in (
+        *(2, 5, 8, 11, 14),
+        *(17, 19, 21, 22, 24, 26),
+        *(30, 31, 33, 35),
+        *(36, 37, 39, 41, 42, 44, 45, 46),
+        *(48, 50, 51, 52, 54, 56, 57, 58, 62, 66),
+    )
+)
+SCALE_RATIO_LIMITS = (0.4, 2.5)  # beyond, landmarks lie wrong rather than faces differ
+
 
 def filter_jitter(sequence: ExpressionSequence, window: float = SMOOTHING_SECONDS) -> ExpressionSequence:
     """The sequence without jumps of single frames and, with `window` seconds above 0, smoothed by Savitzky-Golay.
@@ -98,19 +122,6 @@ def savitzky_golay(curves: Array, window: int, order: int = POLYNOMIAL_ORDER) ->
     from scipy.signal import savgol_filter
 
     return np.asarray(savgol_filter(curves, window, order, axis=0, mode="interp"))
-
-
-# Bridge and tip of the nose, and the corners of the eyes: what an expression moves least.
-ANCHORS = ("lm27", "lm28", "lm29", "lm30", "lm33", "lm36", "lm39", "lm42", "lm45")
-
-# A region of one or two landmarks, or on a line, leaves a rotation open: so much of the sum pulls towards none.
-# Anchors are seldom so; they need no more than what decides between turns that are equally good.
-ROTATION_REGULARISATION = 1e-3
-ANCHOR_REGULARISATION = 1e-9
-
-MEAN_SHAPE_ITERATIONS = (
-    5  # of aligning with the mean and averaging again; the mean moves by less than 1e-6 of its size after three
-)
 
 
 def procrustes_transforms(
@@ -235,20 +246,6 @@ def alignment_groups(names: Sequence[str], wanted: Mapping[str, Sequence[str]] |
     return groups
 
 
-# Of the 68, in mirrored pairs: ends and middles of brows, corners and lids of eyes, tip and wings of the nose, the
-# outline of the lips with the middles of their inner edges, and jaw and chin.
-REDUCED_LANDMARKS = tuple(
-    f"lm{number:02d}"
-    for number in (
-        *(2, 5, 8, 11, 14),
-        *(17, 19, 21, 22, 24, 26),
-        *(30, 31, 33, 35),
-        *(36, 37, 39, 41, 42, 44, 45, 46),
-        *(48, 50, 51, 52, 54, 56, 57, 58, 62, 66),
-    )
-)
-
-
 def reduce_landmarks(sequences: Sequence[Take], kept: int | Sequence[str] | None = None) -> list[Take]:
     """The sequences with the named landmarks only, with a number of them that `most_telling` chooses, or without
     either with those of `REDUCED` that there are.
@@ -300,9 +297,6 @@ def choose_landmarks(sequences: Sequence[Take], count: int) -> list[str]:
         if own[best] > floor:
             left = left - np.outer(left[best], left[best]) / own[best]
     return [names[row] for row in sorted(chosen)]
-
-
-SCALE_RATIO_LIMITS = (0.4, 2.5)  # beyond, landmarks lie wrong rather than faces differ
 
 
 def proportions(of: Array, beside: Array, names: Sequence[str]) -> Array:

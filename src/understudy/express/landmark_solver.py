@@ -26,9 +26,8 @@ from understudy.formats import arkit_names
 from understudy.maths import box_qp
 
 RIDGE_WEIGHT = 1e-3
-MIN_SHAPE_MOVEMENT_RATIO = (
-    1e-3  # of the widest landmark movement of any shape: a shape that moves them less is not told by them
-)
+# of the widest landmark movement of any shape: a shape that moves them less is not told by them
+MIN_SHAPE_MOVEMENT_RATIO = 1e-3
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,12 @@ from understudy.express.regions import regions_of
 from understudy.express.sequence import ExpressionSequence as Take
 from understudy.formats import registry
 
+__all__ = ["Manifest", "Recording", "read_manifest", "read_recording"]
 KINDS = ("landmarks", "weights")
+MAX_MANIFEST_CHARACTERS = 4 << 20  # characters: some 20,000 sequences
+MAX_FILES = 20_000
+KEYS = ("labels", "rate", "regions", "sequence")
+SEQUENCE_KEYS = ("file", "label", "peak", "peak_frame", "start", "end", "name", "kind", "dimensions", "clip", "rate")
 
 
 def read_recording(
@@ -85,12 +90,6 @@ def _read_any(path: Path, kind: str | None, dimensions: int | None, rate: float 
     if rate is None:
         return recording
     return Recording(recording.name, recording.points, rate, recording.names, recording.notes)
-
-
-MAX_MANIFEST_CHARACTERS = 4 << 20  # characters: some 20,000 sequences
-MAX_FILES = 20_000
-KEYS = ("labels", "rate", "regions", "sequence")
-SEQUENCE_KEYS = ("file", "label", "peak", "peak_frame", "start", "end", "name", "kind", "dimensions", "clip", "rate")
 
 
 @dataclass(frozen=True)
@@ -217,6 +216,3 @@ def _distinct(takes: list[Take]) -> list[Take]:
             take = take.with_fields(name=f"{take.name} {counts[take.name]}")
         result.append(take)
     return result
-
-
-__all__ = ["Manifest", "Recording", "read_manifest", "read_recording"]

@@ -35,8 +35,12 @@ from understudy.express.sequence import ExpressionSequence as Take
 from understudy.express.sigmoid import fit_sigmoids
 from understudy.maths import resample
 
+__all__ = ["preprocess"]
 NO_BLEND_R2, FULL_BLEND_R2 = 0.9, 0.99  # of a curve's variation that its sigmoid explains: from none of it taken to all
 MIN_ONSET_FRAMES = 4  # frames: a sigmoid has three parameters, and fewer would be met exactly
+# of the highest speed, at which a difference fades at most; a smooth fade is 1.5 times its mean speed
+MAX_FADE_SPEED_RATIO = 0.5
+NEUTRAL_DISTANCE_RATIO = 0.05  # of the peak's distance: an end nearer to the first pose than this has come back
 
 
 def smooth_onsets(sequence: ExpressionSequence, share: float | None = None) -> ExpressionSequence:
@@ -76,12 +80,6 @@ def _blend_towards_sigmoids(curves: Array, share: float | None) -> Array:
     else:
         part = share
     return curves + part * (values - way)
-
-
-MAX_FADE_SPEED_RATIO = (
-    0.5  # of the highest speed, at which a difference fades at most; a smooth fade is 1.5 times its mean speed
-)
-NEUTRAL_DISTANCE_RATIO = 0.05  # of the peak's distance: an end nearer to the first pose than this has come back
 
 
 def append_return(sequence: ExpressionSequence, neutral: float = NEUTRAL_DISTANCE_RATIO) -> ExpressionSequence:
@@ -175,6 +173,3 @@ def _resample_take(take: Take, rate: float) -> Take:
     note = f"sequence {take.name!r} was brought from {take.rate:g} to {rate:g} frames a second"
     points = values.reshape(len(values), *take.points.shape[1:])
     return take.with_fields(points=points, rate=rate, peak=peak, notes=(*take.notes, note))
-
-
-__all__ = ["preprocess"]

@@ -28,9 +28,7 @@ CONTROL_REGIONS = {
     **{"cheeks": "cheeks_jaw", "jaw": "cheeks_jaw", "ears": "ears", "head": "head", "neck": "head"},
     **{"lattice": "lattice"},
 }
-
 REGION_ORDER = ("eyes", "brows", "nose", "mouth", "cheeks_jaw", "ears", "head", "lattice")
-
 LANDMARK_PATTERN = re.compile(r"lm(\d\d)")
 
 

@@ -23,12 +23,10 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit
 
 KERNELS = "understudy.express.sigmoid_kernels"
-
 MAX_STEEPNESS_PER_FRAME = 4.0  # of |b_2|: 96 % of the way within two frames, and no sampled curve can tell more from it
 TABLE_MIDDLES, TABLE_STEEPNESSES = 8, 5  # size of the table: neighbours in it are near enough to share a minimum
-MAX_MIDDLE_OVERSHOOT_RATIO = (
-    0.5  # of the length: how far outside of it the middle may lie; farther, b_1 and b_3 cannot be told apart
-)
+# of the length: how far outside of it the middle may lie; farther, b_1 and b_3 cannot be told apart
+MAX_MIDDLE_OVERSHOOT_RATIO = 0.5
 MAX_LEVENBERG_STEPS = 40  # most curves need 3 to 6
 CONVERGENCE_COST_RATIO = 1e-5  # of the cost: a step that saves less is the last
 EXACT_COST_RATIO = 1e-14  # of |y|^2: a curve met as nearly as that is met

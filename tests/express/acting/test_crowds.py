@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from understudy.errors import InvalidInput
-from understudy.express.acting import act, crowd_frames, crowds
+from understudy.express.acting import act, crowd, crowd_frames
 from understudy.express.acting.crowds import pad_performances
 from understudy.express.graph.face_graph import FaceGraph
 
@@ -14,13 +14,13 @@ LABELS = ["fear", "happiness"]
 
 
 def test_a_face_of_a_crowd_can_be_had_alone(graph: FaceGraph) -> None:
-    faces = list(crowds(graph, LABELS, 5, seed=7, coupling=0.3))
+    faces = list(crowd(graph, LABELS, 5, seed=7, coupling=0.3))
     assert np.array_equal(faces[3].points, act(graph, LABELS, seed=(7, 3), coupling=0.3).points)
     assert len({face.points.tobytes() for face in faces}) == 5
 
 
 def test_frames_are_those_of_the_faces(graph: FaceGraph) -> None:
-    faces = list(crowds(graph, LABELS, 4, seed=1))
+    faces = list(crowd(graph, LABELS, 4, seed=1))
     streamed = np.stack(list(crowd_frames(graph, LABELS, 4, seed=1)))
     points, lengths = pad_performances(faces)
     assert streamed.shape == (lengths.max(), 4, *graph.base.shape)
@@ -42,6 +42,6 @@ def test_a_spread_crowd_does_not_start_together(graph: FaceGraph) -> None:
 
 def test_an_empty_crowd_is_refused(graph: FaceGraph) -> None:
     with pytest.raises(InvalidInput, match="1 to 1,000,000 faces"):
-        crowds(graph, LABELS, 0)
+        crowd(graph, LABELS, 0)
     with pytest.raises(InvalidInput, match="no label 'joy'"):
-        crowds(graph, ["joy"], 3)
+        crowd(graph, ["joy"], 3)

@@ -34,7 +34,7 @@ def test_from_every_node_every_label_in_every_region(whole):
 
 
 def test_takes_that_end_at_their_peak_are_led_back(made):
-    cut = [take.changed(points=take.points[: take.peak + 1]) for take in made[:8]]
+    cut = [take.with_fields(points=take.points[: take.peak + 1]) for take in made[:8]]
     for region in build(cut, **PAPER).regions:
         assert dead_ends(region).tolist() == []
 
@@ -163,7 +163,7 @@ def test_adding_takes_one_by_one_is_building(made):
 def _with(growing, take, graph):
     """A region's graph of one take."""
     _take(growing, take, 0, _Goals(CompressionTarget(*graph.asked[:2]), CompressionTarget(*graph.asked[2:]), False))
-    return growing.finished()
+    return growing.to_graph()
 
 
 def test_a_new_label_comes_in_its_place(made):
@@ -196,7 +196,7 @@ def test_a_region_that_never_moves_has_the_base_pose_and_the_peaks(made):
     for take in made[:7]:
         points = np.array(take.points)
         points[:, members] = points[:1, members]
-        still.append(take.changed(points=points))
+        still.append(take.with_fields(points=points))
     eyes = build(still, **PAPER).region("eyes")
     assert eyes.nodes == 1 + 7
     assert (eyes.displacements == 0).all()
@@ -221,7 +221,7 @@ def test_what_does_not_fit_is_refused(made, whole, tmp_path):
     with pytest.raises(InvalidInput, match="should have the 68 points of the graph"):
         add_take(whole.graph, takes(1, dimensions=3)[0])
     with pytest.raises(InvalidInput, match="30 frames a second, but has 24"):
-        add_take(whole.graph, made[0].changed(rate=24.0))
+        add_take(whole.graph, made[0].with_fields(rate=24.0))
     with pytest.raises(InvalidInput, match="there is no label 'joy'; available: 'anger'"):
         whole.graph.label_index("joy")
     with pytest.raises(InvalidInput, match="there is no region 'ears'; available: 'eyes'"):

@@ -36,7 +36,7 @@ def grown(dimensions, number=5, align=False, threshold=40.0):
 @pytest.mark.parametrize("compiled", [True, False])
 def test_every_node_goes_where_the_obvious_way_puts_it(threshold, compiled, monkeypatch):
     growing, sample, label = grown(2)
-    standing = growing.standing()
+    standing = growing.snapshot()
     if not compiled:
         monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     found = merge_nodes(sample, label, standing, threshold)
@@ -53,7 +53,7 @@ def test_every_node_goes_where_the_obvious_way_puts_it(threshold, compiled, monk
 @pytest.mark.parametrize("dimensions", [2, 3])
 def test_aligned_as_the_twin_aligns(dimensions, monkeypatch):
     growing, sample, label = grown(dimensions, align=True)
-    standing = growing.standing()
+    standing = growing.snapshot()
     fast = [merge_nodes(sample, label, standing, threshold, align=True) for threshold in (30.0, 120.0)]
     monkeypatch.setenv("UNDERSTUDY_NUMBA", "0")
     for threshold, found in zip((30.0, 120.0), fast):
@@ -65,7 +65,7 @@ def test_aligned_as_the_twin_aligns(dimensions, monkeypatch):
 
 def test_alignment_brings_merged_nodes_nearer_in_the_least_squares_sense():
     growing, sample, label = grown(2)
-    standing = growing.standing()
+    standing = growing.snapshot()
     found = merge_nodes(sample, label, standing, 120.0, align=True)
     first = int(np.flatnonzero(found.nodes[1:] < len(standing.displacements))[0]) + 1
     taker = standing.displacements[found.nodes[first]]
@@ -79,7 +79,7 @@ def test_alignment_brings_merged_nodes_nearer_in_the_least_squares_sense():
 
 def test_peaks_of_other_labels_and_the_base_pose_never_take_a_peak():
     growing, sample, label = grown(2)
-    standing = growing.standing()
+    standing = growing.snapshot()
     for threshold in (50.0, 500.0, 1e9):
         node = merge_nodes(sample, label, standing, threshold).nodes[sample.peak]
         assert node != 0

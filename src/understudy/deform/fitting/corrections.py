@@ -47,6 +47,11 @@ SCALE_DAMPING_RATIO = 1e-3  # of the usual scale: short by 1e-6, and a joint sca
 FRAMES_PER_CHUNK = 256  # frames at a time: 10,000 corrections of 256 frames are 30 MB
 KERNEL_WIDTH_RATIOS = (0.5, 1.0, 2.0, 4.0)  # of the median distance between examples
 KERNEL_RIDGES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
+LEAST_SQUARES_RIDGES = 10.0 ** np.arange(
+    -9, 2
+)  # lengths are in sizes of the mesh: from rounding to "keep the linear blend"
+# the largest ridge whose error is within this of the least: what the examples do not ask for is not done
+MAX_ERROR_RATIO = 1.01
 
 
 def gaussian(squared: Array, width: float) -> Array:
@@ -134,14 +139,6 @@ def choose_width_and_ridge(
     errors = np.array([error(*trial) for trial in trials])
     good = [trial for trial, e in zip(trials, errors) if e <= 1.01 * errors.min() + 1e-24]
     return min(good, key=lambda trial: (trial[1], -trial[0]))
-
-
-LEAST_SQUARES_RIDGES = 10.0 ** np.arange(
-    -9, 2
-)  # lengths are in sizes of the mesh: from rounding to "keep the linear blend"
-MAX_ERROR_RATIO = (
-    1.01  # the largest ridge whose error is within this of the least: what the examples do not ask for is not done
-)
 
 
 @dataclass(frozen=True)

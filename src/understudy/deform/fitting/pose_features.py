@@ -30,6 +30,8 @@ from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform, vector
 
 STILL_POSE_TOLERANCE = 1e-5  # radians or sizes: less is rounding in files
+MIN_AXIS_RATIO = 0.02  # of the squared angles of a joint: an axis with less is not one
+MIN_TURN_RAD = 0.01  # radians, root mean square: a joint that turns less has no axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +73,6 @@ def squared_distances(a: Array, b: Array) -> Array:
     a, b = np.swapaxes(a, 0, 1), np.swapaxes(b, 0, 1)
     squares = np.square(a).sum(axis=-1)[:, :, None] + np.square(b).sum(axis=-1)[:, None]
     return np.maximum(squares - 2 * a @ np.swapaxes(b, 1, 2), 0)
-
-
-MIN_AXIS_RATIO = 0.02  # of the squared angles of a joint: an axis with less is not one
-MIN_TURN_RAD = 0.01  # radians, root mean square: a joint that turns less has no axis
 
 
 @dataclass(frozen=True)

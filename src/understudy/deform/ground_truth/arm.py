@@ -34,9 +34,8 @@ MUSCLE_STIFFNESS_RATIO, TENDON_STIFFNESS_RATIO = (
     6.0,
 )  # how many times stiffer muscle is, and the forearm where it becomes tendons at the wrist
 SKIN_STIFFNESS_RATIO = 2.5  # times stiffer than flesh: without it the crease is unstable, as that of bare jelly
-BULK_TO_SHEAR_RATIO = (
-    10.0  # times the shear modulus: Poisson's ratio 0.455, as near to incompressible as keeps the solve quick
-)
+# times the shear modulus: Poisson's ratio 0.455, as near to incompressible as keeps the solve quick
+BULK_TO_SHEAR_RATIO = 10.0
 CONTACT_STIFFNESS_PA_PER_M = 3e7  # pascals a metre: upper arm and forearm press into each other by about a millimetre
 
 # x, and the distance of the skin from the axis in front (biceps), behind and at the sides, metres

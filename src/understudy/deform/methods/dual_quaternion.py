@@ -30,9 +30,8 @@ from understudy.maths import quaternion, vector
 ELEMENTS_PER_CHUNK = 200_000  # vertices x examples x influences at a time: some 100 MB
 LEVENBERG_STEPS = 12
 MIN_ERROR_DROP_RATIO = 1e-5  # a vertex whose error falls by less of itself in a step is done
-INITIAL_DAMPING_RATIO = (
-    1e-4  # of the trace of J'J at first; divided by 4 after a step that helps, times 8 after one that does not
-)
+# of the trace of J'J at first; divided by 4 after a step that helps, times 8 after one that does not
+INITIAL_DAMPING_RATIO = 1e-4
 
 
 @dataclass(frozen=True)

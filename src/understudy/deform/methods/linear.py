@@ -28,6 +28,8 @@ from understudy.deform.examples import Examples
 from understudy.deform.fitting import simplex
 from understudy.errors import InvalidInput
 
+NEARNESS_WEIGHT = 1e-3  # a joint that is used by a thousandth or more comes before any that is merely near
+
 
 @dataclass(frozen=True)
 class LinearSettings:
@@ -115,9 +117,6 @@ class LinearSkin(FrozenArrays):
         """A float32 position, and for each influence a float32 weight and a byte (two beyond 256 joints)."""
         number = 1 if len(self.inverse_binds) <= 256 else 2
         return 12.0 + self.joints.shape[1] * (4 + number)
-
-
-NEARNESS_WEIGHT = 1e-3  # a joint that is used by a thousandth or more comes before any that is merely near
 
 
 def base_skin(examples: Examples, settings: Any) -> LinearSkin:

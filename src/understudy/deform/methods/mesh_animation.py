@@ -23,9 +23,9 @@ from understudy.errors import InvalidInput
 from understudy.maths.threads import one_thread
 
 START_FRAMES = 48  # frames, spread evenly, in the search for a beginning
-MAX_RMS_SIZE_RATIO = (
-    0.01  # of the size: with a larger error, bones that were found by themselves are doubled (parts that slide
-)
+# of the size: with a larger error, bones that were found by themselves are doubled (parts that slide
+MAX_RMS_SIZE_RATIO = 0.01
+
 # turn alike, and the mean shift takes them for one)
 MAX_ERROR_RATIO_TO_ADD_BONES = 0.9  # of the error, below which more bones are worth it
 MAX_BONES = 64

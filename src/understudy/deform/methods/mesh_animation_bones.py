@@ -27,6 +27,13 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths import jit, transform
 
+KERNELS = "understudy.deform.methods.method_kernels"
+CANDIDATE_BONES_PER_VERTEX = 12  # bones tried for a vertex
+# of the mean square, so that two bones that move alike share a vertex instead of quarrelling over it
+RIDGE_RATIO = 1e-7
+MAX_MEAN_SHIFT_TRIANGLES = 600  # triangles in the mean shift, spread evenly; its cost grows with their square
+MIN_GROUP_TRIANGLE_RATIO = 0.01  # of the triangles: smaller groups are folds and noise, not bones
+
 
 def equality(G: Array, c: Array, used: Array, n: int, w: Array) -> None:
     """w[:n] = the least of w.G w - 2 c.w with sum 1 over the bones used[:n], signs free.
@@ -169,13 +176,6 @@ def vertex_weights(
             joints[v, k], weights[v, k] = used[k] if k < n else 0, max(w[k], 0.0) / total if k < n else 0.0
 
 
-KERNELS = "understudy.deform.methods.method_kernels"
-CANDIDATE_BONES_PER_VERTEX = 12  # bones tried for a vertex
-RIDGE_RATIO = (
-    1e-7  # of the mean square, so that two bones that move alike share a vertex instead of quarrelling over it
-)
-
-
 def homogeneous(rest: Array) -> Array:
     """(V, 4): each point with a one."""
     return np.concatenate([rest, np.ones((len(rest), 1))], axis=1)
@@ -253,10 +253,6 @@ def blend_dense(rest: Array, weights: Array, matrices: Array) -> Array:
     factors = (weights[:, :, None] * p[:, None, :]).reshape(len(p), -1)  # (V, 4 B)
     M = matrices[:, :, :3].transpose(0, 2, 1, 3).reshape(len(matrices) * 3, -1)  # (3 F, 4 B)
     return (M @ factors.T).reshape(len(matrices), 3, len(p)).transpose(0, 2, 1)
-
-
-MAX_MEAN_SHIFT_TRIANGLES = 600  # triangles in the mean shift, spread evenly; its cost grows with their square
-MIN_GROUP_TRIANGLE_RATIO = 0.01  # of the triangles: smaller groups are folds and noise, not bones
 
 
 def triangle_rotations(rest: Array, frames: Array, triangles: Array) -> Array:

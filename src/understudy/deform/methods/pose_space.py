@@ -41,6 +41,19 @@ from understudy.deform.fitting.pose_features import PoseFeatures, squared_distan
 from understudy.deform.methods.linear import LinearSkin, base_skin
 from understudy.maths import jit
 
+KERNELS = "understudy.deform.methods.method_kernels"
+WEIGHTED_KERNEL_RIDGES = (
+    1e-3,
+    1e-2,
+    1e-1,
+)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
+MAX_SAMPLE_VERTICES = 400  # vertices that vote on width and ridge, of up to MANY examples; fewer of more
+FULL_SAMPLE_EXAMPLES = 80
+MIN_SAMPLE_VERTICES = 16
+KERNEL_ENTRIES_PER_CHUNK = 4_000_000  # kernel entries solved at a time: 32 MB
+FLOATS_PER_VECTOR = 8  # numbers in a vector: what is left over takes as long as four times as many
+MAX_JOINTS_PER_VERTEX = 4  # joints that a vertex listens to
+
 
 @dataclass(frozen=True)
 class PoseSpaceSettings:
@@ -130,20 +143,6 @@ def rest_kernel(a: Array, b: Array, width: float) -> Array:
     from_a = corrections.gaussian(squared_distances(a, rest).sum(axis=0)[:, 0], width)
     from_b = corrections.gaussian(squared_distances(rest, b).sum(axis=0)[0], width)
     return corrections.without_rest(k, from_a, from_b)
-
-
-KERNELS = "understudy.deform.methods.method_kernels"
-WEIGHTED_KERNEL_RIDGES = (
-    1e-3,
-    1e-2,
-    1e-1,
-)  # less would let float32 show: coefficients are up to 1 / ridge times the corrections
-MAX_SAMPLE_VERTICES = 400  # vertices that vote on width and ridge, of up to MANY examples; fewer of more
-FULL_SAMPLE_EXAMPLES = 80
-MIN_SAMPLE_VERTICES = 16
-KERNEL_ENTRIES_PER_CHUNK = 4_000_000  # kernel entries solved at a time: 32 MB
-FLOATS_PER_VECTOR = 8  # numbers in a vector: what is left over takes as long as four times as many
-MAX_JOINTS_PER_VERTEX = 4  # joints that a vertex listens to
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,8 @@ FEATURES_PER_JOINT = 7  # numbers a joint: t, |t| t, |t|^2
 REGRESSION_RIDGES = (1e-4, 1e-3, 1e-2, 1e-1)
 WELD_SIZE_RATIO = 1e-5  # of the size: vertices that stay nearer than this in all examples are one
 ROTATION_TOLERANCE = 1e-9  # matrices this near to rotations are taken as such
-TRUSTED_ERROR_SIZE_RATIO = (
-    0.003  # of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
-)
+# of the size: where linear blending is nearer than this to all examples, it holds the mesh in place
+TRUSTED_ERROR_SIZE_RATIO = 0.003
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from understudy.maths import vector
 CONTROL_NAME_PATTERN = re.compile(r"pole|ctrl|control|target", re.IGNORECASE)
 IK_NAME_PATTERN = re.compile(r"IK|(?:^|[^a-zA-Z])ik(?:[^a-zA-Z]|$)")
 ROOT_NAME_PATTERN = re.compile(r"(?:^|[^a-z])root|root(?:[^a-z]|joint|$)", re.IGNORECASE)
-
 MIN_AXIS_COSINE = 0.97  # cosine (14 degrees) that counts as "towards the child" when looking for the rig's axis
 MIN_AXIS_JOINT_RATIO = 0.6  # share of the joints that must agree on it: a rig with many bent fingers still has 8 of 10
 MIN_CHILD_COSINE = 0.85  # cosine (32 degrees) within which a child ends the bone of its parent

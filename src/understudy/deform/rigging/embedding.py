@@ -36,6 +36,18 @@ MIN_RADIUS_VOXELS = 0.6  # cubes: half the width of a limb that is still seen
 LINK_RADIUS_RATIO = 1.15  # times the sum of the radii: neighbours of a packing just touch
 GAP_COST = 3.0  # a way outside counts so many times
 SPHERE_SPACING_RATIO = 0.75  # of its radius, how much a sphere takes up: overlapping ones make a finer graph
+POSITION_COST = 3.0  # for a joint as far off as the box is large
+WRONG_SIDE_COST = 4.0  # for a joint a quarter of the width over the middle
+OFF_CENTRE_COST = 6.0  # for a middle joint as far off the middle as the box is wide
+UNFINISHED_END_COST = 1.0  # for an end from which one could go on by a tenth of the size
+FOOT_HEIGHT_COST = 8.0  # for a foot as high as the head
+FOOT_HEIGHT_RATIO = 0.05  # of the height: ends below it are feet
+# for a fork in a limb of no width at all; nothing from half the deepest on: that may be the head
+SHALLOW_FORK_COST = 0.3
+DIRECTION_COST = 1.0  # for opposite directions (1 - cos) / 2
+LENGTH_COST = 0.35  # for a way that is e times as long or short
+DETOUR_COST = 0.6  # for a way twice as long as the straight line
+MIN_PATH_SIZE_RATIO = 0.03  # of the size: ways below count as this long
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,21 +139,6 @@ def _links(solid: VoxelSolid, centres: Array, radii: Array) -> tuple[Array, int]
         piece = np.where(piece == piece[j], piece[i], piece)
         count -= 1
     return links, int(first)
-
-
-POSITION_COST = 3.0  # for a joint as far off as the box is large
-WRONG_SIDE_COST = 4.0  # for a joint a quarter of the width over the middle
-OFF_CENTRE_COST = 6.0  # for a middle joint as far off the middle as the box is wide
-UNFINISHED_END_COST = 1.0  # for an end from which one could go on by a tenth of the size
-FOOT_HEIGHT_COST = 8.0  # for a foot as high as the head
-FOOT_HEIGHT_RATIO = 0.05  # of the height: ends below it are feet
-SHALLOW_FORK_COST = (
-    0.3  # for a fork in a limb of no width at all; nothing from half the deepest on: that may be the head
-)
-DIRECTION_COST = 1.0  # for opposite directions (1 - cos) / 2
-LENGTH_COST = 0.35  # for a way that is e times as long or short
-DETOUR_COST = 0.6  # for a way twice as long as the straight line
-MIN_PATH_SIZE_RATIO = 0.03  # of the size: ways below count as this long
 
 
 @dataclass(frozen=True, eq=False)

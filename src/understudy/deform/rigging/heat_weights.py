@@ -41,12 +41,20 @@ from understudy.deform.rigging.surface import VoxelSolid, WeldedSurface, extent
 from understudy.errors import InvalidInput
 from understudy.maths import vector
 
-OUTSIDE_PATH_COST = (
-    3.0  # A: a way outside counts four times; 2 to 8 give the same weights to three digits on real characters
-)
+# A: a way outside counts four times; 2 to 8 give the same weights to three digits on real characters
+OUTSIDE_PATH_COST = 3.0
 SAMPLES_PER_PATH = 12  # of the way, for o
 FACING_COSINE_OFFSET = 1.001  # cos = -1 must not divide by zero
 POINTS_PER_BLOCK = 8192  # points at a time: the samples of a block are some megabytes
+HEAT_STRENGTH = 4.0
+# distances that differ by less than this share are the same: both bones of a joint, on its plane
+EQUAL_DISTANCE_RATIO = 1e-4
+MIN_DISTANCE_SIZE_RATIO = 1e-4  # of the size: a vertex on a bone would be infinitely warm
+WEIGHT_SOURCES = ("heat", "borrowed", "distance")
+SMALL_PIECE_SIZE_RATIO = 0.1  # of the size: a larger piece bends with the bones that are nearest to it
+MAX_VERTICES = 500_000  # the largest system that is solved in about a minute and 4 GB
+DISTANCE_FALLOFF_POWER = 4.0  # power of the distance in the fallback
+MIN_WEIGHT = 1e-4  # weights below this move nothing by a pixel, and are dropped
 
 
 def distances(surface: WeldedSurface, bones: BoneSegments, solid: VoxelSolid, joints: int) -> Array:
@@ -68,13 +76,8 @@ def distances(surface: WeldedSurface, bones: BoneSegments, solid: VoxelSolid, jo
     return result
 
 
-HEAT_STRENGTH = 4.0
 """c: the paper has 1, which is soft over twice the radius of a limb; artists of real characters paint half as soft:
 over 19 of them c = 1, 2, 4, 8 leave a median error of 0.50, 0.45, 0.41, 0.45 % of the size."""
-EQUAL_DISTANCE_RATIO = (
-    1e-4  # distances that differ by less than this share are the same: both bones of a joint, on its plane
-)
-MIN_DISTANCE_SIZE_RATIO = 1e-4  # of the size: a vertex on a bone would be infinitely warm
 
 
 def solve_heat(surface: WeldedSurface, distance: Array, strength: float = HEAT_STRENGTH) -> Array:
@@ -103,13 +106,6 @@ def solve_heat(surface: WeldedSurface, distance: Array, strength: float = HEAT_S
     with np.errstate(invalid="ignore", divide="ignore"):
         result[rows] = weights / weights.sum(axis=1, keepdims=True)
     return result
-
-
-WEIGHT_SOURCES = ("heat", "borrowed", "distance")
-SMALL_PIECE_SIZE_RATIO = 0.1  # of the size: a larger piece bends with the bones that are nearest to it
-MAX_VERTICES = 500_000  # the largest system that is solved in about a minute and 4 GB
-DISTANCE_FALLOFF_POWER = 4.0  # power of the distance in the fallback
-MIN_WEIGHT = 1e-4  # weights below this move nothing by a pixel, and are dropped
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,6 +26,19 @@ SAMPLES_PER_BONE = 12  # along a bone
 MIN_CONFIDENCE = 0.5  # below this a joint is named
 GROUNDED_HEIGHT_RATIO = 0.1  # of the height: the middle of a foot that stands is below
 COVERED_RADIUS_RATIO = 1.6  # radii of the limb within which a bone moves it
+QUARTER_TURNS = {"+z": 0, "+x": 1, "-z": 2, "-x": 3}
+MIN_SYMMETRY_RATIO = 0.85  # of the cubes have their mirror image inside as well
+CLOSING_VOXEL_TRIALS = (1, 2, 4)  # cubes, tried until the mesh has an inside
+MIN_INSIDE_PER_SHELL_VOXEL = 1.3  # inside cubes for each of the shell, below which a mesh counts as open
+FACING_TRIALS = ("+z", "-z", "+x", "-x")
+RIG_VOXELS_PER_SIDE = 48  # cubes along the longest side: the limbs of a person are three cubes wide
+FORWARD_FACING_PRIOR = 1.4  # front and back of a person differ little in shape: the convention decides
+PROPORTION_PENALTIES = np.array(
+    [0.25, 0.5]
+)  # what a score loses for a width or depth e times the typical one; some sprawl
+EMBEDDING_COST_PENALTY = 3.0  # what a cost of embedding takes from a score: 0.1 takes a quarter
+MAX_REFINED_CANDIDATES = 4
+MIN_SPHERES = 4  # spheres, below which a mesh has no limbs to speak of
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,20 +139,7 @@ def coverage(medial: MedialSpheres, samples: Array) -> float:
     return float((weight * (far < COVERED_RADIUS_RATIO * medial.radii + 2 * medial.solid.step)).sum() / weight.sum())
 
 
-QUARTER_TURNS = {"+z": 0, "+x": 1, "-z": 2, "-x": 3}
 """Which way the mesh faces, and by how many quarters it is turned (from +z towards +x)."""
-MIN_SYMMETRY_RATIO = 0.85  # of the cubes have their mirror image inside as well
-CLOSING_VOXEL_TRIALS = (1, 2, 4)  # cubes, tried until the mesh has an inside
-MIN_INSIDE_PER_SHELL_VOXEL = 1.3  # inside cubes for each of the shell, below which a mesh counts as open
-FACING_TRIALS = ("+z", "-z", "+x", "-x")
-RIG_VOXELS_PER_SIDE = 48  # cubes along the longest side: the limbs of a person are three cubes wide
-FORWARD_FACING_PRIOR = 1.4  # front and back of a person differ little in shape: the convention decides
-PROPORTION_PENALTIES = np.array(
-    [0.25, 0.5]
-)  # what a score loses for a width or depth e times the typical one; some sprawl
-EMBEDDING_COST_PENALTY = 3.0  # what a cost of embedding takes from a score: 0.1 takes a quarter
-MAX_REFINED_CANDIDATES = 4
-MIN_SPHERES = 4  # spheres, below which a mesh has no limbs to speak of
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,11 @@ VOXELS_PER_SIDE = 64  # cubes along the longest side; 96 changes the weights of 
 CLOSING_VOXELS = 1  # a gap of 2 of 64 is what unwelded parts leave
 MARGIN_VOXELS = 2  # cubes of outside around everything, beyond those that closing takes
 SAMPLE_SPACING_VOXELS = 0.6  # of a cube, between samples of the surface: less than 1 leaves no pinhole along an axis
-MAX_SURFACE_SAMPLES = (
-    4_000_000  # of the surface; beyond it, spacing grows: a scan's triangles are smaller than cubes anyway
-)
+# of the surface; beyond it, spacing grows: a scan's triangles are smaller than cubes anyway
+MAX_SURFACE_SAMPLES = 4_000_000
+WELD_SIZE_RATIO = 1e-5  # of the size: float32 leaves 1e-7, modellers' snapping 1e-6; real details start at 1e-3
+MIN_COTANGENT = 1e-3
+MAX_COTANGENT = 1e3  # a needle of a thousandth of a degree; beyond it rounding would decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +96,9 @@ def surface_samples(points: Array, triangles: Array, spacing: float) -> list[Arr
     return blocks
 
 
-WELD_SIZE_RATIO = 1e-5  # of the size: float32 leaves 1e-7, modellers' snapping 1e-6; real details start at 1e-3
-MIN_COTANGENT = 1e-3
 """Cotangents of obtuse angles are negative, and of needles infinite. With every edge at least this strong the system is
 an M-matrix, so that weights lie in [0, 1] and sum to 1 on any mesh, non-manifold ones too; with cotangents of a sound
 mesh near 1, it is too weak to be seen."""
-MAX_COTANGENT = 1e3  # a needle of a thousandth of a degree; beyond it rounding would decide
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,8 +28,80 @@ ARMS_DOWN_POSITIONS: Mapping[str, tuple[float, float]] = {
     "Foot": (0.27, 0.05),
     "ToeTip": (0.28, 0.01),
 }
+
 """x and y of a biped's limbs whose arms hang: its box is narrow."""
+
 ARMS_DOWN_PRIOR = 0.87  # such meshes than those with arms stretched out, which are made to be rigged
+BIPED_ROWS: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.53, 0),
+    ("Spine", "Hips", 0, 0.6, 0),
+    ("Chest", "Spine", 0, 0.72, 0),
+    ("Neck", "Chest", 0, 0.82, 0),
+    ("Head", "Neck", 0, 0.87, 0),
+    ("HeadTip", "Head", 0, 1.0, 0),
+    ("LeftArm", "Chest", 0.2, 0.79, 0),
+    ("LeftForeArm", "LeftArm", 0.55, 0.78, 0),
+    ("LeftHand", "LeftForeArm", 0.82, 0.78, 0),
+    ("LeftHandTip", "LeftHand", 1.0, 0.78, 0),
+    ("LeftUpLeg", "Hips", 0.12, 0.5, 0),
+    ("LeftLeg", "LeftUpLeg", 0.13, 0.28, 0.05),
+    ("LeftFoot", "LeftLeg", 0.13, 0.05, -0.1),
+    ("LeftToeTip", "LeftFoot", 0.14, 0.01, 0.8),
+)
+QUADRUPED_ROWS: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.65, -0.5),
+    ("Spine", "Hips", 0, 0.66, -0.2),
+    ("Chest", "Spine", 0, 0.65, 0.2),
+    ("Neck", "Chest", 0, 0.75, 0.4),
+    ("Head", "Neck", 0, 0.88, 0.65),
+    ("HeadTip", "Head", 0, 0.85, 1.0),
+    ("LeftArm", "Chest", 0.5, 0.55, 0.25),
+    ("LeftForeArm", "LeftArm", 0.5, 0.3, 0.22),
+    ("LeftHand", "LeftForeArm", 0.5, 0.08, 0.24),
+    ("LeftHandTip", "LeftHand", 0.5, 0.0, 0.3),
+    ("LeftUpLeg", "Hips", 0.5, 0.55, -0.5),
+    ("LeftLeg", "LeftUpLeg", 0.5, 0.32, -0.5),
+    ("LeftFoot", "LeftLeg", 0.5, 0.1, -0.58),
+    ("LeftToeTip", "LeftFoot", 0.5, 0.0, -0.5),
+    ("Tail1", "Hips", 0, 0.65, -0.65),
+    ("Tail2", "Tail1", 0, 0.6, -0.8),
+    ("TailTip", "Tail2", 0, 0.5, -1.0),
+)
+BIRD_ROWS: tuple[Row, ...] = (
+    ("Hips", "", 0, 0.5, -0.2),
+    ("Chest", "Hips", 0, 0.6, 0.1),
+    ("Neck", "Chest", 0, 0.7, 0.3),
+    ("Head", "Neck", 0, 0.85, 0.5),
+    ("HeadTip", "Head", 0, 0.85, 1.0),
+    ("LeftArm", "Chest", 0.2, 0.65, 0.1),
+    ("LeftForeArm", "LeftArm", 0.5, 0.66, 0.1),
+    ("LeftHand", "LeftForeArm", 0.75, 0.66, 0.0),
+    ("LeftHandTip", "LeftHand", 1.0, 0.66, -0.1),
+    ("LeftUpLeg", "Hips", 0.12, 0.4, -0.1),
+    ("LeftLeg", "LeftUpLeg", 0.12, 0.22, 0.0),
+    ("LeftFoot", "LeftLeg", 0.12, 0.05, -0.05),
+    ("LeftToeTip", "LeftFoot", 0.12, 0.0, 0.3),
+    ("Tail1", "Hips", 0, 0.5, -0.5),
+    ("TailTip", "Tail1", 0, 0.48, -1.0),
+)
+FISH_ROWS: tuple[Row, ...] = (
+    ("Body", "", 0, 0.5, 0.2),
+    ("Head", "Body", 0, 0.5, 0.5),
+    ("HeadTip", "Head", 0, 0.5, 1.0),
+    ("Tail1", "Body", 0, 0.5, -0.1),
+    ("Tail2", "Tail1", 0, 0.5, -0.4),
+    ("Tail3", "Tail2", 0, 0.5, -0.7),
+    ("TailTip", "Tail3", 0, 0.5, -1.0),
+    ("LeftFin", "Body", 0.4, 0.4, 0.3),
+    ("LeftFinTip", "LeftFin", 1.0, 0.3, 0.1),
+)
+LAMP_ROWS: tuple[Row, ...] = (
+    ("Base", "", 0, 0.04, -0.4),
+    ("LowerArm", "Base", 0, 0.12, -0.4),
+    ("UpperArm", "LowerArm", 0, 0.5, -0.8),
+    ("Shade", "UpperArm", 0, 0.9, 0.2),
+    ("ShadeTip", "Shade", 0, 0.72, 0.8),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,77 +198,6 @@ def _mirror_name(name: str) -> str:
         return "Right" + name[4:]
     return "Left" + name[5:] if name.startswith("Right") else name
 
-
-BIPED_ROWS: tuple[Row, ...] = (
-    ("Hips", "", 0, 0.53, 0),
-    ("Spine", "Hips", 0, 0.6, 0),
-    ("Chest", "Spine", 0, 0.72, 0),
-    ("Neck", "Chest", 0, 0.82, 0),
-    ("Head", "Neck", 0, 0.87, 0),
-    ("HeadTip", "Head", 0, 1.0, 0),
-    ("LeftArm", "Chest", 0.2, 0.79, 0),
-    ("LeftForeArm", "LeftArm", 0.55, 0.78, 0),
-    ("LeftHand", "LeftForeArm", 0.82, 0.78, 0),
-    ("LeftHandTip", "LeftHand", 1.0, 0.78, 0),
-    ("LeftUpLeg", "Hips", 0.12, 0.5, 0),
-    ("LeftLeg", "LeftUpLeg", 0.13, 0.28, 0.05),
-    ("LeftFoot", "LeftLeg", 0.13, 0.05, -0.1),
-    ("LeftToeTip", "LeftFoot", 0.14, 0.01, 0.8),
-)
-QUADRUPED_ROWS: tuple[Row, ...] = (
-    ("Hips", "", 0, 0.65, -0.5),
-    ("Spine", "Hips", 0, 0.66, -0.2),
-    ("Chest", "Spine", 0, 0.65, 0.2),
-    ("Neck", "Chest", 0, 0.75, 0.4),
-    ("Head", "Neck", 0, 0.88, 0.65),
-    ("HeadTip", "Head", 0, 0.85, 1.0),
-    ("LeftArm", "Chest", 0.5, 0.55, 0.25),
-    ("LeftForeArm", "LeftArm", 0.5, 0.3, 0.22),
-    ("LeftHand", "LeftForeArm", 0.5, 0.08, 0.24),
-    ("LeftHandTip", "LeftHand", 0.5, 0.0, 0.3),
-    ("LeftUpLeg", "Hips", 0.5, 0.55, -0.5),
-    ("LeftLeg", "LeftUpLeg", 0.5, 0.32, -0.5),
-    ("LeftFoot", "LeftLeg", 0.5, 0.1, -0.58),
-    ("LeftToeTip", "LeftFoot", 0.5, 0.0, -0.5),
-    ("Tail1", "Hips", 0, 0.65, -0.65),
-    ("Tail2", "Tail1", 0, 0.6, -0.8),
-    ("TailTip", "Tail2", 0, 0.5, -1.0),
-)
-BIRD_ROWS: tuple[Row, ...] = (
-    ("Hips", "", 0, 0.5, -0.2),
-    ("Chest", "Hips", 0, 0.6, 0.1),
-    ("Neck", "Chest", 0, 0.7, 0.3),
-    ("Head", "Neck", 0, 0.85, 0.5),
-    ("HeadTip", "Head", 0, 0.85, 1.0),
-    ("LeftArm", "Chest", 0.2, 0.65, 0.1),
-    ("LeftForeArm", "LeftArm", 0.5, 0.66, 0.1),
-    ("LeftHand", "LeftForeArm", 0.75, 0.66, 0.0),
-    ("LeftHandTip", "LeftHand", 1.0, 0.66, -0.1),
-    ("LeftUpLeg", "Hips", 0.12, 0.4, -0.1),
-    ("LeftLeg", "LeftUpLeg", 0.12, 0.22, 0.0),
-    ("LeftFoot", "LeftLeg", 0.12, 0.05, -0.05),
-    ("LeftToeTip", "LeftFoot", 0.12, 0.0, 0.3),
-    ("Tail1", "Hips", 0, 0.5, -0.5),
-    ("TailTip", "Tail1", 0, 0.48, -1.0),
-)
-FISH_ROWS: tuple[Row, ...] = (
-    ("Body", "", 0, 0.5, 0.2),
-    ("Head", "Body", 0, 0.5, 0.5),
-    ("HeadTip", "Head", 0, 0.5, 1.0),
-    ("Tail1", "Body", 0, 0.5, -0.1),
-    ("Tail2", "Tail1", 0, 0.5, -0.4),
-    ("Tail3", "Tail2", 0, 0.5, -0.7),
-    ("TailTip", "Tail3", 0, 0.5, -1.0),
-    ("LeftFin", "Body", 0.4, 0.4, 0.3),
-    ("LeftFinTip", "LeftFin", 1.0, 0.3, 0.1),
-)
-LAMP_ROWS: tuple[Row, ...] = (
-    ("Base", "", 0, 0.04, -0.4),
-    ("LowerArm", "Base", 0, 0.12, -0.4),
-    ("UpperArm", "LowerArm", 0, 0.5, -0.8),
-    ("Shade", "UpperArm", 0, 0.9, 0.2),
-    ("ShadeTip", "Shade", 0, 0.72, 0.8),
-)
 
 TEMPLATES: Mapping[str, Template] = {
     "biped": Template.from_rows("biped", BIPED_ROWS, 0.7, 0.4, 1.0),

@@ -20,6 +20,8 @@ from understudy.errors import InvalidInput
 from understudy.express.graph.face_graph import FaceGraph, RegionGraph
 
 NO_PREDECESSOR = -9999  # SciPy's mark for a node without a way
+COUPLING_WIDTH_SPREADS = 1.0 / 3.0  # spreads of peaks that count as alike at coupling 0.5
+_ACTORS: WeakKeyDictionary[FaceGraph, GraphActor] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +108,6 @@ class RegionRoutes:
     @cached_property
     def _substitutes(self) -> dict[int, tuple[Array, Array]]:
         return {}
-
-
-COUPLING_WIDTH_SPREADS = 1.0 / 3.0  # spreads of peaks that count as alike at coupling 0.5
-_ACTORS: WeakKeyDictionary[FaceGraph, GraphActor] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)

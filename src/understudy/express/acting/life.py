@@ -27,6 +27,41 @@ from understudy.errors import InvalidInput
 from understudy.express.acting.cues import Cue
 from understudy.formats.arkit_names import canonical_name
 
+HEAD_DELAY_SECONDS = (0.04, 0.16)  # seconds that the head arrives after the face
+EYE_LEAD_SECONDS = 0.1  # seconds that the eyes jump before the face sets off
+FIXATION_SECONDS = (0.9, 0.5)  # seconds between two jumps: median, and deviation of the logarithm
+GAZE_SHIFT_DEGREES = (2.6, 1.3)  # degrees, mean size of the jumps between, across and up
+SACCADE_SECONDS = (0.021, 0.0022)  # seconds, seconds a degree: the main sequence [Carpenter 1988]
+BLINK_INTERVAL_SECONDS = (3.4, 0.45)  # seconds: median, and deviation of the logarithm
+LID_CLOSING_SECONDS, LID_SHUT_SECONDS, LID_OPENING_SECONDS = 0.08, 0.04, 0.17  # seconds of a blink
+BLINK_WITH_SACCADE_PROBABILITY, LARGE_SACCADE_DEGREES = 0.5, 6.0  # probability, degrees
+APEX_NO_BLINK_SECONDS, WIDE_EYES_NO_BLINK_SECONDS = (
+    (0.1, 0.15),
+    (0.25, 0.35),
+)  # seconds before and after an apex without a blink; where eyes are wide
+HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # degrees, seconds: a head that is held still is not nailed down
+
+# The fifteen visemes that lip-sync tools name, as ARKit weights.
+VISEMES: dict[str, dict[str, float]] = {
+    "sil": {},
+    "PP": {"mouthClose": 0.05, "mouthPressLeft": 0.6, "mouthPressRight": 0.6, "mouthRollLower": 0.3},
+    "FF": {"mouthRollLower": 0.55, "mouthUpperUpLeft": 0.25, "mouthUpperUpRight": 0.25, "jawOpen": 0.06},
+    "TH": {"jawOpen": 0.16, "tongueOut": 0.25, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
+    "DD": {"jawOpen": 0.16, "mouthLowerDownLeft": 0.2, "mouthLowerDownRight": 0.2},
+    "kk": {"jawOpen": 0.2, "mouthUpperUpLeft": 0.1, "mouthUpperUpRight": 0.1},
+    "CH": {"mouthFunnel": 0.55, "jawOpen": 0.1, "mouthPucker": 0.2},
+    "SS": {"mouthStretchLeft": 0.3, "mouthStretchRight": 0.3, "jawOpen": 0.05},
+    "nn": {"jawOpen": 0.12, "mouthLowerDownLeft": 0.1, "mouthLowerDownRight": 0.1},
+    "RR": {"mouthFunnel": 0.35, "jawOpen": 0.12},
+    "aa": {"jawOpen": 0.55, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
+    "E": {"jawOpen": 0.3, "mouthStretchLeft": 0.25, "mouthStretchRight": 0.25},
+    "ih": {"jawOpen": 0.2, "mouthStretchLeft": 0.2, "mouthStretchRight": 0.2},
+    "oh": {"jawOpen": 0.4, "mouthFunnel": 0.45},
+    "ou": {"mouthPucker": 0.7, "jawOpen": 0.12},
+}
+VISEME_FADE_SECONDS = 0.07  # seconds in which one sound becomes the next
+MOUTH_SHAPE_PREFIXES = ("mouth", "jaw", "tongue")
+
 
 class HeadAndGaze(NamedTuple):
     """Where head and eyes go with an expression, in degrees: turn to the left, nod down, roll to the left; left, up."""
@@ -47,19 +82,6 @@ HEAD_AND_GAZE_BY_LABEL = {
     "contempt": HeadAndGaze((5.0, -5.0, 4.0), (-7.0, -3.0)),
 }
 DEFAULT_HEAD_AND_GAZE = HeadAndGaze((2.0, 0.0, 1.5), (2.0, 0.0))
-HEAD_DELAY_SECONDS = (0.04, 0.16)  # seconds that the head arrives after the face
-EYE_LEAD_SECONDS = 0.1  # seconds that the eyes jump before the face sets off
-FIXATION_SECONDS = (0.9, 0.5)  # seconds between two jumps: median, and deviation of the logarithm
-GAZE_SHIFT_DEGREES = (2.6, 1.3)  # degrees, mean size of the jumps between, across and up
-SACCADE_SECONDS = (0.021, 0.0022)  # seconds, seconds a degree: the main sequence [Carpenter 1988]
-BLINK_INTERVAL_SECONDS = (3.4, 0.45)  # seconds: median, and deviation of the logarithm
-LID_CLOSING_SECONDS, LID_SHUT_SECONDS, LID_OPENING_SECONDS = 0.08, 0.04, 0.17  # seconds of a blink
-BLINK_WITH_SACCADE_PROBABILITY, LARGE_SACCADE_DEGREES = 0.5, 6.0  # probability, degrees
-APEX_NO_BLINK_SECONDS, WIDE_EYES_NO_BLINK_SECONDS = (
-    (0.1, 0.15),
-    (0.25, 0.35),
-)  # seconds before and after an apex without a blink; where eyes are wide
-HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # degrees, seconds: a head that is held still is not nailed down
 
 
 def head_and_gaze(
@@ -186,28 +208,6 @@ def _ease(x: Array) -> Array:
     """From 0 to 1 with the least jerk."""
     x = np.clip(x, 0.0, 1.0)
     return x * x * x * (10.0 - x * (15.0 - 6.0 * x))
-
-
-# The fifteen visemes that lip-sync tools name, as ARKit weights.
-VISEMES: dict[str, dict[str, float]] = {
-    "sil": {},
-    "PP": {"mouthClose": 0.05, "mouthPressLeft": 0.6, "mouthPressRight": 0.6, "mouthRollLower": 0.3},
-    "FF": {"mouthRollLower": 0.55, "mouthUpperUpLeft": 0.25, "mouthUpperUpRight": 0.25, "jawOpen": 0.06},
-    "TH": {"jawOpen": 0.16, "tongueOut": 0.25, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
-    "DD": {"jawOpen": 0.16, "mouthLowerDownLeft": 0.2, "mouthLowerDownRight": 0.2},
-    "kk": {"jawOpen": 0.2, "mouthUpperUpLeft": 0.1, "mouthUpperUpRight": 0.1},
-    "CH": {"mouthFunnel": 0.55, "jawOpen": 0.1, "mouthPucker": 0.2},
-    "SS": {"mouthStretchLeft": 0.3, "mouthStretchRight": 0.3, "jawOpen": 0.05},
-    "nn": {"jawOpen": 0.12, "mouthLowerDownLeft": 0.1, "mouthLowerDownRight": 0.1},
-    "RR": {"mouthFunnel": 0.35, "jawOpen": 0.12},
-    "aa": {"jawOpen": 0.55, "mouthLowerDownLeft": 0.15, "mouthLowerDownRight": 0.15},
-    "E": {"jawOpen": 0.3, "mouthStretchLeft": 0.25, "mouthStretchRight": 0.25},
-    "ih": {"jawOpen": 0.2, "mouthStretchLeft": 0.2, "mouthStretchRight": 0.2},
-    "oh": {"jawOpen": 0.4, "mouthFunnel": 0.45},
-    "ou": {"mouthPucker": 0.7, "jawOpen": 0.12},
-}
-VISEME_FADE_SECONDS = 0.07  # seconds in which one sound becomes the next
-MOUTH_SHAPE_PREFIXES = ("mouth", "jaw", "tongue")
 
 
 class Viseme(NamedTuple):

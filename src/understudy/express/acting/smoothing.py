@@ -25,6 +25,10 @@ from understudy.checks import Array
 from understudy.express.acting.timing import sample_poses
 from understudy.maths import jit
 
+MAX_WINDOW_SECONDS = 0.36  # seconds of the filter's window at dial 1; an eye blink takes as long
+MAX_STEEPNESS, MIN_STEEPNESS = 40.0, 1e-2  # of b_2: a leg in one fortieth of its time; a straight line
+GAUSS_NEWTON_STEPS = 8  # Gauss-Newton steps; from the crossings of 1/4 and 3/4 it is within 1e-3 after four
+
 
 def clamp_to_range(displacements: Array, lowest: Array, highest: Array) -> Array:
     """(F, L, D) displacements, none outside the range (L, D) of the data."""
@@ -50,11 +54,6 @@ def limit_speed(displacements: Array, members: Sequence[Array], fastest: Array) 
     frames = np.arange(int(np.ceil(places[-1] - 1e-9)) + 1)
     at = np.interp(frames, places, np.arange(len(places)))
     return sample_poses(displacements, at), places
-
-
-MAX_WINDOW_SECONDS = 0.36  # seconds of the filter's window at dial 1; an eye blink takes as long
-MAX_STEEPNESS, MIN_STEEPNESS = 40.0, 1e-2  # of b_2: a leg in one fortieth of its time; a straight line
-GAUSS_NEWTON_STEPS = 8  # Gauss-Newton steps; from the crossings of 1/4 and 3/4 it is within 1e-3 after four
 
 
 def smooth_curves(points: Array, bounds: Array, rate: float, dial: float) -> Array:

@@ -38,6 +38,9 @@ from understudy.express.acting.transition import MAX_LATE_HOLD_SHARE, LabelTrans
 from understudy.express.graph.face_graph import FaceGraph
 from understudy.maths import jit
 
+HOLD_RELAXATION_RATIO = 0.06  # of the displacement, over a hold; more reads as the end of the expression
+MAX_RANGE_EXCESS_RATIO = 0.05  # outside of the data's range that an intensity above 1 may lead
+
 
 def recover_take(
     graph: FaceGraph, sinks: Array, sources: Array | None = None, *, smoothing: float = 0.5, frames: int | None = None
@@ -61,10 +64,6 @@ def recover_take(
     bounds = np.array([0, len(points) - 1])
     flat = smooth_curves(points.reshape(len(points), -1), bounds, graph.rate, smoothing)  # step 4
     return flat.reshape(points.shape)
-
-
-HOLD_RELAXATION_RATIO = 0.06  # of the displacement, over a hold; more reads as the end of the expression
-MAX_RANGE_EXCESS_RATIO = 0.05  # outside of the data's range that an intensity above 1 may lead
 
 
 class ActSettings(NamedTuple):

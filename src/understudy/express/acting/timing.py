@@ -21,6 +21,11 @@ from understudy.errors import InvalidInput
 from understudy.express.acting.graph_paths import RegionRoutes
 from understudy.express.graph.face_graph import RegionGraph
 
+MAX_DRAW_DEVIATIONS = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
+DRAWS_PER_PATH = 49  # uniform numbers for one path: whether one more node changes, and two for each of the 24 that may
+MAX_DETOUR_RATIO = 1.25  # of the way over the node that was there
+MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
+
 
 def expand_path(displacements: Array, velocities: Array, runs: Array) -> Array:
     """(m, L_r, D) the poses of a path (step 1): node i gives n_i of them about its mean d_i, a velocity v_i apart,
@@ -87,12 +92,6 @@ def normalise_time(regions: Sequence[Array]) -> list[Array]:
     """Motions (m_r, ...) of all regions, each stretched to the longest of them (step 3)."""
     longest = max(map(len, regions))
     return [stretch_time(poses, longest) for poses in regions]
-
-
-MAX_DRAW_DEVIATIONS = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
-DRAWS_PER_PATH = 49  # uniform numbers for one path: whether one more node changes, and two for each of the 24 that may
-MAX_DETOUR_RATIO = 1.25  # of the way over the node that was there
-MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
 
 
 class PathNoise(NamedTuple):

@@ -29,6 +29,9 @@ from understudy.express.acting.timing import (
 from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIVATION_RATIO, Coupling, crossing
 from understudy.maths import jit
 
+MIN_REGION_SHARE = 0.3  # of the leg: a region that moves in less than this looks like a twitch
+MAX_LATE_HOLD_SHARE = 0.8  # of the hold, in which a late region may still arrive
+
 
 class RegionPath(NamedTuple):
     """A region's path and its poses."""
@@ -62,7 +65,7 @@ def region_path(
         nearest, crossings = nearest_to_neutral(moved), _crossings(poses)
     else:
         displacements, velocities, runs, _ = actor.flat[r]
-        path = kernels.way(routes.row(sink), source, sink)
+        path = kernels.trace_path(routes.row(sink), source, sink)
         if not len(path):
             raise InvalidInput(f"region {region.name!r} has no way from node {source} to node {sink}")
         starts, others = routes.substitutes(noise.hops)
@@ -99,10 +102,6 @@ def _crossings(poses: Array) -> tuple[float, float]:
         crossing(far, APEX_ACTIVATION_RATIO * far[-1]) / last,
     )
     return (first, second) if second > first else (START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO)
-
-
-MIN_REGION_SHARE = 0.3  # of the leg: a region that moves in less than this looks like a twitch
-MAX_LATE_HOLD_SHARE = 0.8  # of the hold, in which a late region may still arrive
 
 
 class TransitionStyle(NamedTuple):

@@ -24,6 +24,15 @@ from understudy.errors import InvalidInput
 if TYPE_CHECKING:
     from understudy.express import sequence
 
+MODE_COUNT = 4  # K; four directions hold nine tenths of the variance of the apexes of a region of a face
+START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO = (
+    0.1,
+    0.9,
+)  # of its greatest activation: a region has begun to move, and has come to its apex
+# of a region's greatest activation in any take: less is no movement whose times mean anything
+MIN_ACTIVATION_RATIO = 0.1
+MAX_ARRIVAL_ONSETS = 1.3  # of the onset: an apex of a region that comes later belongs to something else
+
 
 def crossing(values: Array, level: float) -> float:
     """The frame, between frames too, at which `values` (F,) first reach `level`; the last frame where they never do."""
@@ -35,17 +44,6 @@ def crossing(values: Array, level: float) -> float:
         return 0.0
     before, after = float(values[first - 1]), float(values[first])
     return first - 1 + (level - before) / (after - before)
-
-
-MODE_COUNT = 4  # K; four directions hold nine tenths of the variance of the apexes of a region of a face
-START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO = (
-    0.1,
-    0.9,
-)  # of its greatest activation: a region has begun to move, and has come to its apex
-MIN_ACTIVATION_RATIO = (
-    0.1  # of a region's greatest activation in any take: less is no movement whose times mean anything
-)
-MAX_ARRIVAL_ONSETS = 1.3  # of the onset: an apex of a region that comes later belongs to something else
 
 
 @dataclass(frozen=True, eq=False)

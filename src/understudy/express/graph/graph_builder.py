@@ -33,6 +33,14 @@ START_THRESHOLD_SPREADS = 0.125  # of the spread, threshold and step alike: thre
 THRESHOLD_STEP_SPREADS = 1 / 512  # of the spread: a fortieth of what neighbouring frames are apart
 MAX_THRESHOLD_TRIES = 48
 MAX_THRESHOLD_SPREADS = 16.0  # of the spread: beyond it everything that may be merged has been
+MAX_SLOPE_TRIES = 4  # tries that may follow the slope; then the share is halved, which always ends
+TAKE_TOLERANCE_SHARE = 0.3  # the part of the tolerance that is left to each take: what takes are off by adds up
+
+# A take comes home where its last pose is within this part of its peak. Hand-made and prepared takes end within 0.02;
+# recorded ones, cut where the face is calm, within 0.2; a take that stops at its peak is at 1.
+MAX_RETURN_RATIO = 0.3
+# how near to the wanted compression a graph is brought, of the bytes and of what its stages are asked
+COMPRESSION_TOLERANCE = 0.008
 
 
 @dataclass(frozen=True)
@@ -75,17 +83,6 @@ def search_threshold(reached_at: Callable[[float], float], goal: CompressionTarg
             break
         threshold += way * step
     return best
-
-
-MAX_SLOPE_TRIES = 4  # tries that may follow the slope; then the share is halved, which always ends
-TAKE_TOLERANCE_SHARE = 0.3  # the part of the tolerance that is left to each take: what takes are off by adds up
-# A take comes home where its last pose is within this part of its peak. Hand-made and prepared takes end within 0.02;
-# recorded ones, cut where the face is calm, within 0.2; a take that stops at its peak is at 1.
-MAX_RETURN_RATIO = 0.3
-
-COMPRESSION_TOLERANCE = (
-    0.008  # how near to the wanted compression a graph is brought, of the bytes and of what its stages are asked
-)
 
 
 @dataclass(frozen=True, eq=False)

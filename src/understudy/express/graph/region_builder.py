@@ -35,6 +35,9 @@ from understudy.maths import jit, rigid_fit
 
 PEAK_THRESHOLD_RATIO = 0.25  # of the threshold, for peaks
 
+# Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
+COUNT_ARRAYS = ("merged", "visits", "arrivals")
+
 
 @dataclass(frozen=True, eq=False)
 class GraphSnapshot:
@@ -112,10 +115,6 @@ def _merge_nodes_numpy(
             peaks.append(label if k == sample.peak else -1)
         chosen[k], placed[k], turned[k] = best, pose, sample.velocities[k] @ r.T
     return NodeMatch(chosen, placed, turned)
-
-
-# Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
-COUNT_ARRAYS = ("merged", "visits", "arrivals")
 
 
 class RegionBuilder:

@@ -28,6 +28,7 @@ from understudy.checks import Array
 from understudy.maths import jit
 
 VELOCITY_INFLUENCE = 1.0  # lambda, as in the paper
+
 # A landmark stands still below this part of the mean displacement of its region's landmarks a frame. A peak is some
 # two means away and takes ten frames, so a landmark in motion makes 0.2 a frame: a twentieth of that has no direction.
 STILL_DISPLACEMENT_RATIO = 0.01
