@@ -28,7 +28,7 @@ def test_a_single_straight_take_comes_back(made):
     """A take along a line at an even pace loses nothing that the four steps do not bring back."""
     take = made[0]
     up = np.concatenate([np.linspace(0, 1, 11), np.linspace(1, 0, 9)[1:]])
-    even = take.changed(points=take.points[0] + up[:, None, None] * take.displacements[take.peak], peak=10)
+    even = take.with_fields(points=take.points[0] + up[:, None, None] * take.displacements[take.peak], peak=10)
     found = build_with_trace([even], compression=0.0, tolerance=0.05, merge_compression=0.0)
     error = fidelity(found, [even], smoothing=0.0)
     size = np.linalg.norm(even.displacements[10], axis=1).mean()

@@ -47,16 +47,16 @@ def test_the_path_is_the_shortest(graph):
 
 
 def test_acting(graph):
-    points, peaks = graph.acted(["fear", "joy"], seed=1)
+    points, peaks = graph.act_labels(["fear", "joy"], seed=1)
     assert len(points) == peaks[-1] + 1
     for frame, label in zip(peaks, ("fear", "joy")):
         at = [np.abs(points[frame] - graph.base - graph.poses[pose]).max() for pose in graph.peaks_of(label)]
         assert min(at) < 1e-9
-    np.testing.assert_array_equal(points, graph.acted(["fear", "joy"], seed=1)[0])
+    np.testing.assert_array_equal(points, graph.act_labels(["fear", "joy"], seed=1)[0])
 
 
 def test_refusals(graph):
     with pytest.raises(InvalidInput, match="there is no label 'awe'; available: 'anger'"):
-        graph.acted(["awe"])
+        graph.act_labels(["awe"])
     with pytest.raises(InvalidInput, match="sink should lie between"):
         graph.path(0, 10**6)

@@ -22,7 +22,7 @@ def test_every_format_has_its_module_and_verbs() -> None:
     assert len(endings) == len(set(endings))
     for entry in FORMATS:
         module = importlib.import_module(f"understudy.formats.{entry.module}")
-        assert callable(module.read)
+        assert callable(getattr(module, entry.reader))
         assert not entry.writes or callable(module.write)
 
 

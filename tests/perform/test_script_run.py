@@ -56,7 +56,7 @@ class StandIn:
 
     def step(self, state: StandInState) -> tuple[StandInState, np.ndarray]:
         events = tuple(event for event in state.event if event.frame == state.frame)
-        label = state.voice.legs[-1].label if state.voice.legs else state.label
+        label = state.main_source.plan[-1].label if state.main_source.plan else state.label
         after = replace(state, frame=state.frame + 1, left=max(0, state.left - 1), event=events, label=label)
         return after, np.array([float(state.frame), state.seed])
 

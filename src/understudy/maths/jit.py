@@ -4,8 +4,8 @@ Every kernel has a NumPy twin that gives the same numbers: it is the oracle in t
 absent (inside Blender, for example) or switched off with `UNDERSTUDY_NUMBA=0`. Kernels live in modules of their own,
 named `*_kernels.py`, so that numba (a third of a second to import) is loaded only by the call that needs it:
 
-    kernels = accelerate.kernels("understudy.deform.linear_kernels")
-    if kernels is None: ...NumPy... else: with accelerate.LOCK: kernels.blend(...)
+    kernels = jit.kernels("understudy.character.skinning.blend_kernels")
+    if kernels is None: ...NumPy... else: with jit.LOCK: kernels.blend(...)
 
 numba's default threading layer does not stand two Python threads in a parallel kernel at once, hence `LOCK`.
 """

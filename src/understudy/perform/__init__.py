@@ -1,12 +1,5 @@
-"""Frame-by-frame performance: commands in, one pose of the rig a frame out, with explicit state (init / step).
+"""Perform: fit pose spaces to a character's clips, then act live by commands [Bailey 2016].
 
-Pose spaces: what a character can do under each label, and the bridges between the labels.
+`PoseModel` holds a latent pose space for each label and the bridges between them; `Performer` moves through them frame by
+frame with explicit state. Modules are imported where they are used, so that the command line starts without NumPy.
 """
-
-from __future__ import annotations
-
-from understudy.perform.bridges import Bridges
-from understudy.perform.model import PoseModel
-from understudy.perform.pose_space import PoseSpace, Segment
-
-__all__ = ["Bridges", "PoseModel", "PoseSpace", "Segment"]

@@ -17,7 +17,7 @@ def test_a_solid_weighs_what_its_volume_does_wherever_its_joint_is() -> None:
     turn = quaternion.from_axis_angle(np.array([[0.3, 0.9, 0.1]]) / np.linalg.norm([0.3, 0.9, 0.1]), np.array([0.7]))
     skeleton = Skeleton(["Box"], [-1], [[0.5, -1.0, 2.0]], turn)
     vertices, triangles = bodies.box([1.0, 0.0, 0.0], [1.2, 0.6, 0.4])
-    joint_from_world = np.linalg.inv(bodies.Poses.rest(skeleton).world[0, 0])
+    joint_from_world = np.linalg.inv(bodies.PoseSequence.rest(skeleton).world[0, 0])
     local = vertices @ joint_from_world[:3, :3].T + joint_from_world[:3, 3]
     character = bodies.of_mesh(skeleton, vertices, triangles, np.zeros(8, np.int64))
     body = body_of(character, density=500.0)
@@ -34,7 +34,7 @@ def test_a_joint_with_a_scale_carries_the_same_weight() -> None:
     for scale in (1.0, 100.0):
         skeleton = Skeleton(["Box"], [-1], [[0.5, -1.0, 2.0]], scales=[[scale] * 3])
         body = body_of(bodies.of_mesh(skeleton, vertices, triangles, np.zeros(8, np.int64)))
-        world = np.repeat(bodies.Poses.rest(skeleton).world, 2, axis=0)
+        world = np.repeat(bodies.PoseSequence.rest(skeleton).world, 2, axis=0)
         found.append(mass_motion(world, body, 30.0))
     np.testing.assert_allclose(found[1].centres, found[0].centres, atol=1e-9)
     np.testing.assert_allclose(found[1].inertias, found[0].inertias, atol=1e-9)

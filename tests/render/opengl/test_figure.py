@@ -54,7 +54,7 @@ def test_the_compiled_kernel_marks_the_same():
         high = low + rng.integers(0, 2, size=(30, 2)).astype(np.int32)
         triangles = rng.integers(0, 30, size=(8, 3)).astype(np.int32)
         results = []
-        for mark in (mark_tiles_numpy, kernels.mark):
+        for mark in (mark_tiles_numpy, kernels.mark_tiles):
             touched = np.zeros((9, 14), bool)
             mark(low, high, triangles, touched)
             results.append(touched)

@@ -34,57 +34,12 @@ import numpy as np
 from understudy import checks
 from understudy.checks import Array
 from understudy.maths import jit
-from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
-
-
-@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def volume(
-    elements: Array, gradients: Array, volumes: Array, shear: Array, bulk: Array, x: Array, force: Array, energy: Array
-) -> None:
-    poses = x.shape[2]
-    F, C = np.empty((9, poses)), np.empty((9, poses))
-    for e in range(elements.shape[0]):
-        F[:] = 0.0
-        for i in range(8):
-            node = x[elements[e, i]]
-            for c in range(3):
-                for d in range(3):
-                    g = gradients[e, i, d]
-                    f, v = F[3 * c + d], node[c]
-                    for p in range(poses):
-                        f[p] += g * v[p]
-        for c in range(3):
-            a, b = 3 * ((c + 1) % 3), 3 * ((c + 2) % 3)
-            for d in range(3):
-                k, m = (d + 1) % 3, (d + 2) % 3
-                out, ak, am, bk, bm = C[3 * c + d], F[a + k], F[a + m], F[b + k], F[b + m]
-                for p in range(poses):
-                    out[p] = ak[p] * bm[p] - am[p] * bk[p]
-        stiffness, alpha = volumes[e] * bulk[e], 1.0 + shear[e] / bulk[e]
-        for p in range(poses):
-            excess = F[0, p] * C[0, p] + F[1, p] * C[1, p] + F[2, p] * C[2, p] - alpha
-            energy[p] += 0.5 * stiffness * excess * excess
-            F[0, p] = stiffness * excess
-        for i in range(8):
-            node = force[elements[e, i]]
-            g0, g1, g2 = gradients[e, i, 0], gradients[e, i, 1], gradients[e, i, 2]
-            for c in range(3):
-                f, a, b, d = node[c], C[3 * c], C[3 * c + 1], C[3 * c + 2]
-                for p in range(poses):
-                    f[p] += F[0, p] * (a[p] * g0 + b[p] * g1 + d[p] * g2)
-
-
-@compile_kernel(fastmath=FASTMATH_FLAGS)
-def add_scaled(total: Array, factor: Array, v: Array) -> None:
-    """total += factor * v, of (N, 3, P) and a factor (P,), without a copy in between."""
-    for n in range(total.shape[0]):
-        for c in range(3):
-            t, u = total[n, c], v[n, c]
-            for p in range(total.shape[2]):
-                t[p] += factor[p] * u[p]
-
 
 CAP_ROW_COUNT = 4  # rows of a cap, its pole not counted
+BRICK_CORNERS = np.array(
+    [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], float
+)
+KERNELS = "understudy.deform.ground_truth.elastic_kernels"
 
 
 def refine_ring(grid: Array) -> Array:
@@ -179,9 +134,6 @@ class Tube:
         return np.stack(bricks, axis=-1).reshape(-1, 8)
 
 
-BRICK_CORNERS = np.array(
-    [[-1, -1, -1], [1, -1, -1], [1, 1, -1], [-1, 1, -1], [-1, -1, 1], [1, -1, 1], [1, 1, 1], [-1, 1, 1]], float
-)
 """(8, 3) corners of the reference brick in the order of `Tube.elements`; its axes go outwards, around and along."""
 
 
@@ -196,9 +148,6 @@ def tube(along: Array, radii: Array, fractions: Array) -> Tube:
     nodes[:, 1:] = rings.reshape(stations, -1, 3)
     nodes[..., 0] = along[:, None]
     return Tube(checks.freeze(nodes.reshape(-1, 3)), stations, len(fractions), around)
-
-
-KERNELS = "understudy.deform.ground_truth.elastic"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
-from understudy.maths.rigid_fit import fit_rigid_single as aligned
+from understudy.maths.rigid_fit_kernels import fit_rigid_single as aligned
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")

@@ -16,13 +16,12 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths import jit
-from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 from understudy.render.camera import Camera
 from understudy.render.frame import Overlays, RenderFrame, RenderPart
 from understudy.render.opengl.device import LIT_PROGRAMS, TEXTURE_SLOTS, GpuMesh, Programs
 from understudy.render.scene import Lights, SurfaceFinish
 
-KERNELS = "understudy.render.opengl.figure"
+KERNELS = "understudy.render.opengl.tile_kernels"
 TILE_PIXELS = 8  # pixels a side; half of 16 leaves a twentieth fewer to shade
 
 
@@ -304,18 +303,3 @@ def rectangle_of(box: Array, camera: Camera, size: tuple[int, int]) -> tuple[int
             np.clip(np.ceil(inside.max(axis=0)) + 2, low, high).astype(int),
         )
     return int(low[0]), int(low[1]), int(high[0] - low[0]), int(high[1] - low[1])
-
-
-@compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
-def mark_tiles(low: Array, high: Array, triangles: Array, touched: Array) -> None:
-    """Set touched (rows, columns) where a triangle's box, from its corners' lowest to highest tile (V, 2), lies."""
-    rows, columns = touched.shape
-    for t in range(triangles.shape[0]):
-        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-        left = max(min(low[a, 0], low[b, 0], low[c, 0]), 0)
-        right = min(max(high[a, 0], high[b, 0], high[c, 0]), columns - 1)
-        bottom = max(min(low[a, 1], low[b, 1], low[c, 1]), 0)
-        top = min(max(high[a, 1], high[b, 1], high[c, 1]), rows - 1)
-        for y in range(bottom, top + 1):
-            for x in range(left, right + 1):
-                touched[y, x] = True
