@@ -7,7 +7,7 @@ import pytest
 from tests.edit import puppets
 
 from understudy.edit import edit_list
-from understudy.edit.edit_list import apply_edit_list, check_edit_list, parse
+from understudy.edit.edit_list import apply_edit_list, check_edit_list, parse_edit_list
 from understudy.edit.goals import Point
 from understudy.edit.solver.objective_terms import Arc, arc_error
 from understudy.errors import BadFile
@@ -19,7 +19,7 @@ MOVE = '[[edit]]\npoint = "hand"\ntime = 0.25\n'
 
 def run(text: str, euler: bool = False, **how):
     rig, curves = puppets.rig(), puppets.wave(euler)
-    checked = check_edit_list(parse(text, "x.toml"), rig, curves)
+    checked = check_edit_list(parse_edit_list(text, "x.toml"), rig, curves)
     return (rig, curves, *apply_edit_list(rig, curves, checked.steps, path="x.toml", **how))
 
 
@@ -226,7 +226,7 @@ def test_progress_is_told() -> None:
 def test_what_makes_no_sense_is_refused_before_anything_is_done(text: str, place: str, words: str) -> None:
     rig, curves = puppets.rig(), puppets.wave()
     with pytest.raises(BadFile) as caught:
-        check_edit_list(parse(text, "x.toml"), rig, curves)
+        check_edit_list(parse_edit_list(text, "x.toml"), rig, curves)
     assert str(caught.value).startswith(f"x.toml, {place}: ") and words in str(caught.value)
 
 
@@ -240,7 +240,7 @@ def test_the_solvers_refusals_name_the_place() -> None:
 
 def test_moving_the_start_of_a_contact_is_no_contradiction() -> None:
     text = MOVE + "by = [0, 0.02, 0]\ncontacts = [{point = 'hand', start = 0.25, stop = 0.4}]"
-    check_edit_list(parse(text), puppets.rig(), puppets.wave())
+    check_edit_list(parse_edit_list(text), puppets.rig(), puppets.wave())
 
 
 def test_read_names_the_file(tmp_path) -> None:

@@ -1,16 +1,16 @@
-"""Edits held against a character and an animation, before anything is done: names, times, contradictions.
+"""EDITS.toml, a list of edits that can be written, kept, repeated and tested: read it, check it, apply it, report.
 
-Whatever is refused here is one sentence with the file and the place in it.
-
-EDITS.toml: a list of edits that can be written, kept, repeated and tested.
-
-    edits = read("reach.toml")
+    edits = read_edit_list("reach.toml")
     rig, animation = ...
-    curves, notes = prepared(rig, animation, edits.preparation)
-    curves, reports = apply(rig, curves, check(edits, rig, curves).steps, path=edits.path)
+    curves, notes = key_dense_clip(rig, animation, edits.preparation)
+    steps = check_edit_list(edits, rig, curves).steps
+    curves, reports = apply_edit_list(rig, curves, steps, path=edits.path)
 
-Each step begins with the curves that the one before it left. A step that cannot reach its goal goes as far as it can,
-and its report says what held it back.
+Each step starts from the curves of the step before it. A step that cannot reach its goal goes as far as it can, and its
+report names the obstacle.
+
+The check compares the list with a character and an animation before anything is solved: names, times and goals that
+contradict each other. Every refusal is one sentence with the file and the place in it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from understudy import checks, files
 from understudy.character import Channels, Curves
 from understudy.character.key_insertion import KEY_TIME_TOLERANCE_SECONDS
 from understudy.character.rig import PosedRig
-from understudy.edit import edit_list_parser
 from understudy.edit.edit_list_actions import ActionResult, Result, apply_action, key_dense_clip
+from understudy.edit.edit_list_parser import MAX_EDIT_LIST_CHARS, parse_edit_list
 from understudy.edit.edit_list_steps import (
     Action,
     EditList,
@@ -43,14 +43,131 @@ from understudy.edit.outcome import Suggestion
 from understudy.edit.solver.sqp import SolverSettings
 from understudy.errors import BadFile, InvalidInput
 
+__all__ = [
+    "EditList",
+    "StepReport",
+    "apply_edit_list",
+    "check_edit_list",
+    "key_dense_clip",
+    "parse",
+    "parse_edit_list",
+    "read_edit_list",
+]
+
+parse = parse_edit_list  # as the command line calls it
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """The result of one step.
+
+    `outcome` is set where a solver ran, `offers` where it was blocked and suggestions were asked for.
+    """
+
+    place: str  # "edit 3"
+    kind: str
+    name: str
+    reached: bool
+    sentence: str
+    outcome: Result | None = None
+    offers: tuple[Suggestion, ...] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """The report for JSON, in millimetres and degrees."""
+        facts: dict[str, Any] = {
+            "edit": self.place,
+            "kind": self.kind,
+            "name": self.name,
+            "reached": self.reached,
+            "sentence": self.sentence,
+        }
+        if self.outcome is None:
+            return facts
+        o = self.outcome
+        return facts | {
+            "distance_mm": round(1000 * o.distance, 6),
+            "angle_degrees": round(float(np.degrees(o.angle)), 6),
+            "start_distance_mm": round(1000 * o.start_distance, 6),
+            "start_angle_degrees": round(float(np.degrees(o.start_angle)), 6),
+            "drift_mm": round(1000 * o.drift, 6),
+            "drift_degrees": round(float(np.degrees(o.drift_angle)), 6),
+            "iterations": o.iterations,
+            "notes": list(getattr(o, "notes", ())),
+            "blocks": [asdict(block) for block in o.blocks],
+            "offers": [
+                {"kind": offer.kind, "what": offer.what, "sentence": offer.sentence, "reached": offer.outcome.reached}
+                for offer in self.offers
+            ],
+        }
+
+
+def read_edit_list(path: str) -> EditList:
+    """The edits of a file; `BadFile` names the place of the first mistake."""
+    return parse_edit_list(files.read_text(path, 4 * MAX_EDIT_LIST_CHARS), str(path))
+
+
+def check_edit_list(edits: EditList, rig: PosedRig, curves: Curves) -> EditList:
+    """The same edits with joints by their full names.
+
+    Raises `BadFile` with the place in the file for unknown names, times outside of the curves and contradictions.
+    """
+    return check_steps(edits, rig, curves.channels, curves.start, curves.end)
+
+
+def apply_edit_list(
+    rig: PosedRig,
+    curves: Curves,
+    steps: Sequence[EditListStep],
+    progress: Progress | None = None,
+    settings: SolverSettings | None = None,
+    path: str = "edits",
+    ask: bool = False,
+) -> tuple[Curves, list[StepReport]]:
+    """The curves after all steps, and a report for each; `progress(done, total)` is called after each step.
+
+    `path` is named in errors. With `ask`, suggestions are computed for blocked steps.
+    """
+    reports = []
+    for number, step in enumerate(steps, 1):
+        try:
+            result = apply_action(rig, curves, step.action, settings, ask)
+        except InvalidInput as error:
+            raise BadFile(path, str(error), step.place) from error
+        curves = result.curves
+        reports.append(_report(step, result))
+        if progress is not None:
+            progress(number, len(steps))
+    return curves, reports
+
+
+def _report(step: EditListStep, done: ActionResult) -> StepReport:
+    head, result = (step.place, step.action.kind, step.name), done.result
+    if result is None:
+        return StepReport(*head, True, done.what)
+    if result.reached:
+        off = f"{1000 * result.distance:.2g} mm off"
+        if result.start_angle > 0:
+            off += f", {np.degrees(result.angle):.2g} degrees"
+        if result.drift > 0:
+            off += f", constraints drift {1000 * result.drift:.2g} mm"
+        how = "" if done.accepted is None else f" as accepted: {done.accepted.sentence}"
+        return StepReport(*head, True, f"{done.what}: reached ({off}){how}", result)
+    why = result.blocks[0].sentence if result.blocks else "it cannot get nearer"
+    also = ", ".join(f"the {block.kind} of {block.what}" for block in result.blocks[1:])
+    sentence = f"{done.what}: blocked, {why}" + (f"; also {also}" if also else "")
+    return StepReport(*head, False, sentence, result, done.offers)
+
 
 def check_steps(edits: EditList, rig: PosedRig, channels: Channels, start: float, stop: float) -> EditList:
-    """The same edits with every joint by its full name, for curves of `channels` that last from start to stop."""
+    """`check_edit_list` for curves of `channels` that last from `start` to `stop` (seconds)."""
     checker = _Checker(edits.path, rig, channels, start, stop)
     return replace(edits, steps=tuple(checker.step(step) for step in edits.steps))
 
 
 class _Checker:
+    """One pass over a list; every method returns its argument with full joint names, or fails with the place."""
+
     def __init__(self, path: str, rig: PosedRig, channels: Channels, start: float, stop: float) -> None:
         self.path, self.rig, self.channels, self.start, self.stop = path, rig, channels, start, stop
         self.place = ""
@@ -98,7 +215,7 @@ class _Checker:
         for move in moves:
             self.time(move.time, f"the time of the move of {move.point.name}")
         self.constraints(pins, contacts, holds)
-        wishes = tuple(self.objective(wish) for wish in edit.terms)
+        terms = tuple(self.objective(term) for term in edit.terms)
         self.span(edit.start, edit.stop)
         self.contradictions(moves, pins, contacts, holds)
         self.stiffness(edit.stiffness)
@@ -108,31 +225,31 @@ class _Checker:
             )
             if outside:
                 self.fail(f"the move of {move.point.name} at {move.time:g} s lies outside of the edit's start and stop")
-        return replace(edit, moves=moves, pins=pins, contacts=contacts, holds=holds, terms=wishes)
+        return replace(edit, moves=moves, pins=pins, contacts=contacts, holds=holds, terms=terms)
 
-    def objective(self, wish: Any) -> Any:
-        """An arc, or a flight, which may be that of the whole body."""
-        self.span(wish.start, wish.stop, f" of the {type(wish).__name__.lower()}")
-        return wish if wish.point is None else replace(wish, point=check_point(self.rig.character, wish.point))
+    def objective(self, term: Any) -> Any:
+        """An arc or a flight; a flight without a point is that of the centre of mass."""
+        self.span(term.start, term.stop, f" of the {type(term).__name__.lower()}")
+        return term if term.point is None else replace(term, point=check_point(self.rig.character, term.point))
 
     def sketch(self, sketch: SketchStep) -> SketchStep:
-        pins, contacts, holds = (self.points(kept) for kept in (sketch.pins, sketch.contacts, sketch.holds))
+        pins, contacts, holds = (self.points(goals) for goals in (sketch.pins, sketch.contacts, sketch.holds))
         for time in sketch.times:
             self.time(time, "a time of the stroke")
         self.span(sketch.start, sketch.stop)
         self.constraints(pins, contacts, holds)
         point = check_point(self.rig.character, sketch.point)
         times = sketch.times or tuple(np.linspace(sketch.start or 0.0, sketch.stop or 0.0, len(sketch.path)))
-        drawn = [MovePoint(point, time, to) for time, to in zip(times, sketch.path)]
-        self.contradictions(drawn, pins, contacts, holds)
+        moves = [MovePoint(point, time, to) for time, to in zip(times, sketch.path)]
+        self.contradictions(moves, pins, contacts, holds)
         self.stiffness(sketch.stiffness)
         return replace(sketch, point=point, pins=pins, contacts=contacts, holds=holds)
 
     def timing(self, timing: TimingStep, point: Point) -> TimingStep:
-        pins, contacts, holds = (self.points(kept) for kept in (timing.pins, timing.contacts, timing.holds))
+        pins, contacts, holds = (self.points(goals) for goals in (timing.pins, timing.contacts, timing.holds))
         self.constraints(pins, contacts, holds)
-        held = [pin for pin in pins if pin.point == point and pin.position]
-        if held and _or(held[0].start, -np.inf) <= timing.time <= _or(held[0].stop, np.inf):
+        same = [pin for pin in pins if pin.point == point and pin.position]
+        if same and _or(same[0].start, -np.inf) <= timing.time <= _or(same[0].stop, np.inf):
             self.fail(f"{point.name} should have another speed at {timing.time:g} s, but a pin keeps its path there")
         self.stiffness(timing.stiffness)
         return replace(timing, point=point, pins=pins, contacts=contacts, holds=holds)
@@ -146,7 +263,7 @@ class _Checker:
             self.time(hold.time, f"the time of the hold of {hold.point.name}")
 
     def points(self, goals: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Goals of one kind, each with its point as the character knows it."""
+        """Goals of one kind, each with the full name of its joint."""
         return tuple(replace(goal, point=check_point(self.rig.character, goal.point)) for goal in goals)
 
     def time(self, time: float, what: str) -> None:
@@ -163,7 +280,7 @@ class _Checker:
             checks.one_of(name, "curve of", dict.fromkeys(channel.target for channel in self.channels))
 
     def stiffness(self, names: Iterable[str]) -> None:
-        """Refuse stiffness of what is not moved: names are joints or parts, or single columns."""
+        """Refuse the stiffness of joints, parts or columns that the animation does not have."""
         for name in names:
             if not any(column == name or column.startswith(f"{name}.") for column in self.channels.names):
                 checks.one_of(name, "curve with stiffness", dict.fromkeys(channel.target for channel in self.channels))
@@ -175,10 +292,10 @@ class _Checker:
         contacts: Iterable[Contact],
         holds: Iterable[Hold],
     ) -> None:
-        """Refuse to move what is to stay, or one point to two places at once."""
+        """Refuse to move a constrained point, or one point to two goals at the same time."""
         spans: list[tuple[Pin | Contact | Hold, str, float, float]] = []
         spans += [(pin, "pin", _or(pin.start, -np.inf), _or(pin.stop, np.inf)) for pin in pins]
-        # a contact stays where it is at its start, so that its start itself may be moved
+        # a contact keeps the position that it has at its start, so its start itself may be moved
         spans += [
             (contact, "contact", contact.start + 2 * KEY_TIME_TOLERANCE_SECONDS, contact.stop) for contact in contacts
         ]
@@ -186,13 +303,13 @@ class _Checker:
         goals: dict[tuple[Point, float], MovePoint] = {}
         for move in moves:
             moved = move.to is not None or move.by is not None
-            for kept, what, start, stop in spans:
+            for goal, what, start, stop in spans:
                 same = (
-                    kept.point == move.point
+                    goal.point == move.point
                     and start - KEY_TIME_TOLERANCE_SECONDS <= move.time <= stop + KEY_TIME_TOLERANCE_SECONDS
                 )
-                if same and ((moved and kept.position) or (move.turn_to is not None and kept.orientation)):
-                    part = "position" if moved and kept.position else "orientation"
+                if same and ((moved and goal.position) or (move.turn_to is not None and goal.orientation)):
+                    part = "position" if moved and goal.position else "orientation"
                     self.fail(
                         f"{move.point.name} should be moved at {move.time:g} s, but a {what} keeps its {part} there"
                     )
@@ -203,104 +320,3 @@ class _Checker:
 
 def _or(time: float | None, other: float) -> float:
     return other if time is None else time
-
-
-__all__ = ["EditList", "StepReport", "apply_edit_list", "check_edit_list", "key_dense_clip", "parse", "read_edit_list"]
-
-parse = edit_list_parser.parse_edit_list
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class StepReport:
-    """What became of one step; `outcome` where a solver was asked, `offers` where it was blocked and they were."""
-
-    place: str
-    kind: str
-    name: str
-    reached: bool
-    sentence: str
-    outcome: Result | None = None
-    offers: tuple[Suggestion, ...] = ()
-
-    def facts(self) -> dict[str, Any]:
-        """For JSON: millimetres and degrees."""
-        told: dict[str, Any] = {
-            "edit": self.place,
-            "kind": self.kind,
-            "name": self.name,
-            "reached": self.reached,
-            "sentence": self.sentence,
-        }
-        if self.outcome is None:
-            return told
-        o = self.outcome
-        return told | {
-            "distance_mm": round(1000 * o.distance, 6),
-            "angle_degrees": round(float(np.degrees(o.angle)), 6),
-            "start_distance_mm": round(1000 * o.start_distance, 6),
-            "start_angle_degrees": round(float(np.degrees(o.start_angle)), 6),
-            "drift_mm": round(1000 * o.drift, 6),
-            "drift_degrees": round(float(np.degrees(o.drift_angle)), 6),
-            "iterations": o.iterations,
-            "notes": list(getattr(o, "notes", ())),
-            "blocks": [asdict(block) for block in o.blocks],
-            "offers": [
-                {"kind": offer.kind, "what": offer.what, "sentence": offer.sentence, "reached": offer.outcome.reached}
-                for offer in self.offers
-            ],
-        }
-
-
-def read_edit_list(path: str) -> EditList:
-    """The edits of a file."""
-    return parse(files.read_text(path, 4 * edit_list_parser.MAX_EDIT_LIST_CHARS), str(path))
-
-
-def check_edit_list(edits: EditList, rig: PosedRig, curves: Curves) -> EditList:
-    """The same edits with joints by their full names; refused, with the place in the file, where they make no sense."""
-    return check_steps(edits, rig, curves.channels, curves.start, curves.end)
-
-
-def apply_edit_list(
-    rig: PosedRig,
-    curves: Curves,
-    steps: Sequence[EditListStep],
-    progress: Progress | None = None,
-    settings: SolverSettings | None = None,
-    path: str = "edits",
-    ask: bool = False,
-) -> tuple[Curves, list[StepReport]]:
-    """The curves after all steps, and what became of each; `progress(done, total)` is called after each.
-
-    `path` is named in errors. `ask` computes offers for steps that are blocked.
-    """
-    reports = []
-    for number, step in enumerate(steps, 1):
-        try:
-            done = apply_action(rig, curves, step.action, settings, ask)
-        except InvalidInput as error:
-            raise BadFile(path, str(error), step.place) from error
-        curves = done.curves
-        reports.append(_report(step, done))
-        if progress is not None:
-            progress(number, len(steps))
-    return curves, reports
-
-
-def _report(step: EditListStep, done: ActionResult) -> StepReport:
-    told, result = (step.place, step.action.kind, step.name), done.result
-    if result is None:
-        return StepReport(*told, True, done.what)
-    if result.reached:
-        off = f"{1000 * result.distance:.2g} mm off"
-        if result.start_angle > 0:
-            off += f", {np.degrees(result.angle):.2g} degrees"
-        if result.drift > 0:
-            off += f", what is held drifts {1000 * result.drift:.2g} mm"
-        how = "" if done.accepted is None else f" as accepted: {done.accepted.sentence}"
-        return StepReport(*told, True, f"{done.what}: reached ({off}){how}", result)
-    why = result.blocks[0].sentence if result.blocks else "it cannot get nearer"
-    also = ", ".join(f"the {block.kind} of {block.what}" for block in result.blocks[1:])
-    sentence = f"{done.what}: blocked, {why}" + (f"; also {also}" if also else "")
-    return StepReport(*told, False, sentence, result, done.offers)

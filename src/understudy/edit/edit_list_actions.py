@@ -1,6 +1,7 @@
-"""From a dense animation to keys with room between them, before it is edited.
+"""Apply the steps of an edit list to curves, one kind of step after the other; reports are built in `edit_list`.
 
-What each kind of edit does to curves. Whoever solves is asked here; sentences and reports are made elsewhere.
+`key_dense_clip` prepares the curves: a dense animation becomes keys with room between them. `apply_action` applies one
+step and says in words what was done.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from understudy.edit.timing import retime, scale_timing, sigma_of
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
-STILL_CHANNEL_RANGE = 1e-6  # metres, or of a quaternion: a channel that moves less does not move
-DENSE_KEYS_PER_FRAME = 0.6  # keys at more than this part of the frames leave nothing between them
+STILL_CHANNEL_RANGE = 1e-6  # metres, radians or quaternion units: a channel with a smaller range does not move
+DENSE_KEYS_PER_FRAME = 0.6  # a curve with more keys than this leaves nothing between them to edit
 TANGENT_FUNCTIONS: dict[str, Callable[..., Curves]] = {
     "smooth": handles.smooth_tangents,
     "clamped": handles.clamp_tangents,
@@ -50,10 +51,26 @@ TANGENT_FUNCTIONS: dict[str, Callable[..., Curves]] = {
 }
 
 
+Result = EditResult | PoseResult
+
+
+class ActionResult(NamedTuple):
+    """The curves after one step, what was done in words, and the solver's result where one ran.
+
+    A blocked step also has the suggestions that were asked for (`offers`), or the one that was `accepted`.
+    """
+
+    curves: Curves
+    what: str
+    result: Result | None = None
+    offers: tuple[Suggestion, ...] = ()
+    accepted: Suggestion | None = None
+
+
 def key_dense_clip(
     rig: PosedRig, animation: Clip | Curves, how: Preparation, progress: Callable[[int, int], None] | None = None
 ) -> tuple[Curves, tuple[str, ...]]:
-    """Curves to edit, and what there is to say about them, a line each."""
+    """The curves to edit, prepared as `how` asks, and notes about them, a line each."""
     notes: list[str] = []
     if how.keys:
         curves = key_at_times(animation, how.keys, how.tangents)
@@ -62,13 +79,13 @@ def key_dense_clip(
     elif how.reduce is not None:
         from understudy.edit.reduce import reduce_keys
 
-        wish = how.reduce
-        angle: dict[str, Any] = {} if wish.angle is None else {"angle": wish.angle}
-        found = reduce_keys(
-            animation, rig, wish.tolerance, keys=wish.keys, rotations="euler", progress=progress, **angle
+        step = how.reduce
+        angle: dict[str, Any] = {} if step.angle is None else {"angle": step.angle}
+        reduced = reduce_keys(
+            animation, rig, step.tolerance, keys=step.keys, rotations="euler", progress=progress, **angle
         )
-        curves = found.curves
-        notes += [f"{animation.name!r}: {found.keys:,} keys, within {1000 * found.error_m:.3g} mm", *found.notes]
+        curves = reduced.curves
+        notes += [f"{animation.name!r}: {reduced.keys:,} keys, within {1000 * reduced.error_m:.3g} mm", *reduced.notes]
     elif isinstance(animation, Curves):
         curves = animation
         if is_dense(animation):
@@ -89,7 +106,7 @@ def key_dense_clip(
 def key_at_times(animation: Clip | Curves, times: Sequence[float], method: str = "smooth") -> Curves:
     """The poses of an animation at `times` as keys of all its channels, with automatic tangents between them.
 
-    A channel that stays as it is becomes a single key: it has no tangents, so that no edit will use it.
+    A channel that does not move becomes a single key, without tangents, so no edit will use it.
     """
     start, stop = animation.start, animation.start + animation.duration
     for time in times:
@@ -114,7 +131,7 @@ def key_at_times(animation: Clip | Curves, times: Sequence[float], method: str =
 
 
 def is_dense(curves: Curves) -> bool:
-    """Whether most curves that move have a key at so many frames that they were baked."""
+    """Whether most curves that move have so many keys that they look baked."""
     moving = [
         curve for curve in curves.curves if len(curve) > 1 and np.ptp(curve.values, axis=0).max() > STILL_CHANNEL_RANGE
     ]
@@ -123,32 +140,16 @@ def is_dense(curves: Curves) -> bool:
 
 
 def describe_distance(rig: PosedRig, one: Clip | Curves, other: Curves) -> str:
-    """How far joints of two animations are from each other at most, over the frames of the second, in words."""
+    """The largest distance between the joints of two animations over the frames of the second, as text."""
     times = other.frame_times(one.rate)
-    places: list[Array] = [rig.joints(rig.pose(each, times))[..., :3, 3] for each in (one, other)]
+    places: list[Array] = [rig.joints(rig.pose(animation, times))[..., :3, 3] for animation in (one, other)]
     return f"{1000 * float(np.linalg.norm(places[0] - places[1], axis=-1).max(initial=0.0)):.3g} mm"
-
-
-Result = EditResult | PoseResult
-
-
-class ActionResult(NamedTuple):
-    """The curves after one edit, what was done in words, and how it went where something had to be reached.
-
-    Of a blocked edit also the `offers` that were asked for, or the one that was `accepted`.
-    """
-
-    curves: Curves
-    what: str
-    result: Result | None = None
-    offers: tuple[Suggestion, ...] = ()
-    accepted: Suggestion | None = None
 
 
 def apply_action(
     rig: PosedRig, curves: Curves, action: Action, settings: SolverSettings | None = None, ask: bool = False
 ) -> ActionResult:
-    """One edit; `ask` for offers where it is blocked."""
+    """Apply one step; with `ask`, compute suggestions where it is blocked."""
     match action:
         case EditStep():
             return _apply_moves(rig, curves, action, settings, ask)
@@ -177,11 +178,11 @@ def _apply_moves(
     if outcome.reached:
         return ActionResult(outcome.curves, what, outcome)
     for kind in action.accept:
-        for offer in suggest(rig, curves, edit, outcome, (kind,), settings):
-            if offer.outcome.reached:
-                return ActionResult(offer.outcome.curves, what, offer.outcome, accepted=offer)
-    made = suggest(rig, curves, edit, outcome, settings=settings) if ask else ()
-    return ActionResult(outcome.curves, what, outcome, made)
+        for suggestion in suggest(rig, curves, edit, outcome, (kind,), settings):
+            if suggestion.outcome.reached:
+                return ActionResult(suggestion.outcome.curves, what, suggestion.outcome, accepted=suggestion)
+    suggestions = suggest(rig, curves, edit, outcome, settings=settings) if ask else ()
+    return ActionResult(outcome.curves, what, outcome, suggestions)
 
 
 def _apply_pose(rig: PosedRig, curves: Curves, action: PoseStep) -> ActionResult:
@@ -247,8 +248,20 @@ def _apply_sketch(rig: PosedRig, curves: Curves, action: SketchStep, settings: S
     )
 
 
+def _apply_key(curves: Curves, action: KeyStep) -> ActionResult:
+    time, targets = action.time, action.targets
+    if action.remove:
+        return ActionResult(
+            remove_key(curves, time, targets), f"removed the key {_describe_targets(action)} at {time:g} s"
+        )
+    if action.to_time is not None:
+        moved = move_key(curves, time, action.to_time, targets)
+        return ActionResult(moved, f"moved the key {_describe_targets(action)} from {time:g} to {action.to_time:g} s")
+    return ActionResult(insert_key(curves, time, targets), f"inserted a key {_describe_targets(action)} at {time:g} s")
+
+
 def _with_values(curves: Curves, action: PoseStep) -> Curves:
-    """Columns of keys set by name."""
+    """The curves with columns of the keys at a time set by name."""
     for curve in curves.curves:
         prefix = f"{curve.channel.target}.{curve.channel.kind}."
         given = {
@@ -269,22 +282,10 @@ def _with_values(curves: Curves, action: PoseStep) -> Curves:
     return curves
 
 
-def _apply_key(curves: Curves, action: KeyStep) -> ActionResult:
-    time, targets = action.time, action.targets
-    if action.remove:
-        return ActionResult(
-            remove_key(curves, time, targets), f"removed the key {_describe_targets(action)} at {time:g} s"
-        )
-    if action.to_time is not None:
-        moved = move_key(curves, time, action.to_time, targets)
-        return ActionResult(moved, f"moved the key {_describe_targets(action)} from {time:g} to {action.to_time:g} s")
-    return ActionResult(insert_key(curves, time, targets), f"inserted a key {_describe_targets(action)} at {time:g} s")
-
-
 def _resolve_turns(
     rig: PosedRig, curves: Curves, moves: Sequence[MovePoint], turns: Mapping[int, Triple]
 ) -> tuple[MovePoint, ...]:
-    """The moves, with turns by an angle made turns to an orientation."""
+    """The moves, with rotations by an angle replaced by target orientations."""
     turned = (
         replace(move, turn_to=_orientation_after(rig, curves, move, turns[i])) if i in turns else move
         for i, move in enumerate(moves)
@@ -297,18 +298,19 @@ def _orientation_after(rig: PosedRig, curves: Curves, move: MovePoint, turn: Tri
     values = curves.sample([move.time])[:, states.columns]
     first = np.zeros(1, np.int64)
     _, orientation, _ = states.evaluate(values, first, first, slopes=False)
-    was = quaternion.from_matrix(orientation[0])
-    x, y, z, w = quaternion.multiply(quaternion.from_rotation_vector(np.array(turn)), was).tolist()
+    before = quaternion.from_matrix(orientation[0])
+    x, y, z, w = quaternion.multiply(quaternion.from_rotation_vector(np.array(turn)), before).tolist()
     return x, y, z, w
 
 
 def _describe_moves(action: EditStep) -> str:
-    """An edit's goals, in words."""
+    """The goals of an edit in words."""
     moves = action.edit.moves
     if not moves and action.edit.contacts:
         return f"contact of {', '.join(dict.fromkeys(contact.point.name for contact in action.edit.contacts))}"
     if not moves:
-        return " and ".join(f"{type(w).__name__.lower()} from {w.start:g} to {w.stop:g} s" for w in action.edit.terms)
+        terms = action.edit.terms
+        return " and ".join(f"{type(term).__name__.lower()} from {term.start:g} to {term.stop:g} s" for term in terms)
     verb = "turn" if all(m.to is None and m.by is None for m in moves) else "move"
     listed = [f"{move.point.name} at {move.time:g} s" for move in moves]
     return f"{verb} {', '.join(listed[:3])}" + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

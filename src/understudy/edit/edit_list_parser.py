@@ -1,13 +1,14 @@
-"""The goals within an edit of EDITS.toml: points, moves, pins, contacts, holds and limits.
+"""From the text of EDITS.toml to an `EditList`: its steps, and the goals within them.
 
-From TOML to a list of edits.
+    clip = "Walk"
+    [[edit]]
+    point = "LeftHand"
+    time = 0.4
+    by = [0, 0.1, 0]
+    pins = ["Hips", {point = "LeftFoot", orientation = false}]
 
-clip = "Walk"
-[[edit]]
-point = "LeftHand"
-time = 0.4
-by = [0, 0.1, 0]
-pins = ["Hips", {point = "LeftFoot", orientation = false}]
+`GoalReader` reads points, moves, pins, contacts, holds, limits, arcs and flights out of tables, `_Parser` the file as a
+whole and each kind of step. Every mistake is a `BadFile` with its place in the file.
 """
 
 from __future__ import annotations
@@ -37,36 +38,56 @@ from understudy.edit.edit_list_steps import (
 )
 from understudy.edit.goals import EDGES, Contact, Edit, Hold, Limit, MovePoint, Pin, Point, Triple
 from understudy.edit.solver.objective_terms import Arc, Flight
-from understudy.edit.solver.suggestions import SUGGESTION_KINDS as OFFERS
+from understudy.edit.solver.suggestions import SUGGESTION_KINDS
 from understudy.errors import InvalidInput
 from understudy.schema import TableReader, format_value, join_words, parse_toml
+
+MAX_EDIT_LIST_CHARS = 1 << 22  # sketches contain strokes of hundreds of points
+MAX_EDIT_STEPS = 10_000
 
 GOAL_KEYS = ("point", "time", "to", "by", "turn_to", "turn_by_degrees")
 CONSTRAINT_KEYS = ("pins", "contacts", "holds", "limits", "stiffness")
 SHARED_KEYS = (*CONSTRAINT_KEYS, "start", "stop", "edges")
 POINT_KEYS = ("joint", "offset", "vertex")
-PLACE_TEXT = "a place [x, y, z] in metres"
+TOP_LEVEL_KEYS = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit")
+# The keys of each kind of edit, besides `kind` and `name`.
+STEP_KEYS = {
+    "move": (*GOAL_KEYS, "moves", *SHARED_KEYS, "arcs", "flights", "accept"),
+    "pose": (*GOAL_KEYS, "moves", "pins", "limits", "stiffness", "set", "insert"),
+    "timing": ("time", "factor", "targets", "point", *CONSTRAINT_KEYS, "edges"),
+    "key": ("time", "targets", "remove", "to_time"),
+    "tangents": ("method", "targets", "start", "stop"),
+    "sketch": ("point", "stroke", *SHARED_KEYS),
+}
+PLACE_TEXT = "a place [x, y, z] in metres"  # for messages
+STROKE_POINTS_TEXT = "places [x, y, z], or all of them [time, x, y, z]"
+
 T = TypeVar("T")
 
 
+def parse_edit_list(text: str, path: str = "edits") -> EditList:
+    """The edits that a text describes; `path` is named in errors."""
+    return _Parser(path).edits(parse_toml(text, path, MAX_EDIT_LIST_CHARS))
+
+
 class GoalReader(TableReader):
-    """Takes goals out of tables; what plain data refuses is told with its place in the file."""
+    """Reads goals out of tables; what the data classes refuse is reported with its place in the file."""
 
     def time(self, entry: Mapping[str, Any], place: str) -> float:
-        """`time`, which has to be there."""
+        """`time`, which is required."""
         if "time" not in entry:
             self.fail("has no `time` (seconds)", place)
         return self.number(entry["time"], "time", place)
 
     def span(self, entry: Mapping[str, Any], place: str) -> tuple[float | None, float | None]:
-        """`start` and `stop`, where they are said."""
+        """`start` and `stop`, None where they are not given."""
         start, stop = (self.number(entry[key], key, place) if key in entry else None for key in ("start", "stop"))
         if start is not None and stop is not None and not start < stop:
             self.fail(f"stop should come after start, but {stop:g} s does not come after {start:g} s", place)
         return start, stop
 
     def targets(self, entry: Mapping[str, Any], place: str) -> tuple[str, ...] | None:
-        """`targets`, one or several joints or parts; None for all."""
+        """`targets`, one or several names of joints or parts; None for all."""
         if "targets" not in entry:
             return None
         names = self.entries(entry["targets"], "targets", place)
@@ -96,17 +117,20 @@ class GoalReader(TableReader):
     def moves(
         self, entry: dict[str, Any], place: str, time: float | None
     ) -> tuple[tuple[MovePoint, ...], dict[int, Triple]]:
-        """The moves of an edit: of its own keys, or of a list `moves`. `time` is that of all of them where given."""
-        own = {key: entry[key] for key in GOAL_KEYS if key in entry and not (key == "time" and time is not None)}
+        """The moves of an edit, from its own keys or from a list `moves`; `time` is that of all of them if given.
+
+        Also returns the rotation vectors of those that turn by an angle, by number of the move.
+        """
+        single = {key: entry[key] for key in GOAL_KEYS if key in entry and not (key == "time" and time is not None)}
         given = entry.get("moves", [])
         if not isinstance(given, list):
             self.fail(f"moves should be a list of tables, but is {format_value(given)}", place)
-        listed = [(found, f"{place}, moves {i}") for i, found in enumerate(given, 1)]
-        if own and listed:
-            self.fail(f"say one move by {join_words(own)}, or several in `moves`, but not both", place)
+        listed = [(table, f"{place}, moves {i}") for i, table in enumerate(given, 1)]
+        if single and listed:
+            self.fail(f"say one move by {join_words(single)}, or several in `moves`, but not both", place)
         known = GOAL_KEYS if time is None else tuple(key for key in GOAL_KEYS if key != "time")
         moves, turns = [], {}
-        for table, where in [(own, place)] if own else listed:
+        for table, where in [(single, place)] if single else listed:
             self.keys(self.table(table, "a move", where), known, where, "a move")
             move, turn = self._goal(table, where, time)
             moves.append(move)
@@ -133,7 +157,7 @@ class GoalReader(TableReader):
         return self.construct(lambda: MovePoint(point, when, to, by, turn_to), place), turn
 
     def constraints(self, entry: dict[str, Any], place: str) -> dict[str, Any]:
-        """What must not move, and how: the arguments that edits and sketches share."""
+        """The constraints, and the other arguments that edits and sketches share."""
         start, stop = self.span(entry, place)
         stiffness = self.table(entry.get("stiffness", {}), "stiffness", place)
         edges = {"edges": self.word(entry["edges"], "edges", place, EDGES)} if "edges" in entry else {}
@@ -153,11 +177,11 @@ class GoalReader(TableReader):
     def _read_entries(
         self, entry: dict[str, Any], key: str, place: str, make: Callable[[Any, str], T]
     ) -> tuple[T, ...]:
-        found = []
+        goals = []
         for number, value in enumerate(self.entries(entry.get(key, []), key, place), 1):
             where = f"{place}, {key} {number}"
-            found.append(self.construct(partial(make, value, where), where))
-        return tuple(found)
+            goals.append(self.construct(partial(make, value, where), where))
+        return tuple(goals)
 
     def _pin(self, value: Any, place: str) -> Pin:
         table = self._constraint_table(value, place, ("start", "stop"), "a pin")
@@ -175,11 +199,11 @@ class GoalReader(TableReader):
         return Hold(self.point(table["point"], place), self.time(table, place), **self._read_parts(table, place))
 
     def _constraint_table(self, value: Any, place: str, more: tuple[str, ...], what: str) -> dict[str, Any]:
-        """The table of a point that is kept; the point alone may stand for it, and its own keys beside the others."""
+        """The table of a constraint; a point alone may stand for it, or the keys of the point beside the others."""
         table = {"point": value} if isinstance(value, str) else self.table(value, what, place)
-        own = {key: table[key] for key in POINT_KEYS if key in table}
-        if own and "point" not in table:
-            table = {"point": own, **{key: found for key, found in table.items() if key not in POINT_KEYS}}
+        point = {key: table[key] for key in POINT_KEYS if key in table}
+        if point and "point" not in table:
+            table = {"point": point, **{key: value for key, value in table.items() if key not in POINT_KEYS}}
         self.keys(table, ("point", *more, "position", "orientation"), place, what)
         if "point" not in table:
             self.fail(f"{what} needs a `point`, such as a joint's name", place)
@@ -216,53 +240,34 @@ class GoalReader(TableReader):
         self.keys(table, ("point", "start", "stop", "weight"), place, "an arc")
         if "point" not in table:
             self.fail("an arc needs a `point`, such as a joint's name", place)
-        return Arc(self.point(table["point"], place), *self._stretch(table, place, "an arc"))
+        return Arc(self.point(table["point"], place), *self._span_and_weight(table, place, "an arc"))
 
     def _flight(self, value: Any, place: str) -> Flight:
         table = self.table(value, "a flight", place)
         self.keys(table, ("point", "start", "stop", "weight", "gravity"), place, "a flight")
         point = self.point(table["point"], place) if "point" in table else None
-        how = self._stretch(table, place, "a flight")
+        how = self._span_and_weight(table, place, "a flight")
         if "gravity" not in table:
             return Flight(point, *how)
         return Flight(point, *how, self._place(table["gravity"], "gravity", place))
 
-    def _stretch(self, table: dict[str, Any], place: str, what: str) -> tuple[float, float, float]:
+    def _span_and_weight(self, table: dict[str, Any], place: str, what: str) -> tuple[float, float, float]:
         start, stop = self.span(table, place)
         if start is None or stop is None:
             self.fail(f"{what} needs `start` and `stop` (seconds)", place)
         return start, stop, self.number(table.get("weight", 1.0), "weight", place, 0.0)
 
     def construct(self, make: Callable[[], T], place: str) -> T:
-        """Plain data refuses what makes no sense; here it also says where in the file."""
+        """The data class that `make` builds; what it refuses is reported with the place in the file."""
         try:
             return make()
         except InvalidInput as error:
             self.fail(str(error), place)
 
 
-MAX_EDIT_LIST_CHARS = 1 << 22  # characters: sketches hold strokes of hundreds of points
-MAX_EDIT_STEPS = 10_000
-
-TOP_LEVEL_KEYS = ("clip", "character", "name", "keys", "tangents", "reduce", "euler", "edit")
-# The keys that each kind of edit knows, besides `kind` and `name`.
-STEP_KEYS = {
-    "move": (*GOAL_KEYS, "moves", *SHARED_KEYS, "arcs", "flights", "accept"),
-    "pose": (*GOAL_KEYS, "moves", "pins", "limits", "stiffness", "set", "insert"),
-    "timing": ("time", "factor", "targets", "point", *CONSTRAINT_KEYS, "edges"),
-    "key": ("time", "targets", "remove", "to_time"),
-    "tangents": ("method", "targets", "start", "stop"),
-    "sketch": ("point", "stroke", *SHARED_KEYS),
-}
-STROKE_POINTS_TEXT = "places [x, y, z], or all of them [time, x, y, z]"
-
-
-def parse_edit_list(text: str, path: str = "edits") -> EditList:
-    """The edits that a text describes; `path` is named in errors."""
-    return _Parser(path).edits(parse_toml(text, path, MAX_EDIT_LIST_CHARS))
-
-
 class _Parser(GoalReader):
+    """Reads a whole file."""
+
     def edits(self, table: dict[str, Any]) -> EditList:
         self.keys(table, TOP_LEVEL_KEYS, "", "a list of edits")
         clip, character, name = (
@@ -273,11 +278,11 @@ class _Parser(GoalReader):
             self.fail(f"edits should be tables [[edit]], but `edit` is {format_value(entries)}", "edit")
         if len(entries) > MAX_EDIT_STEPS:
             self.fail(f"should have at most {MAX_EDIT_STEPS:,} edits, but has {len(entries):,}", "edit")
-        prepared = self._preparation(table)
-        if not entries and prepared == Preparation():
+        preparation = self._preparation(table)
+        if not entries and preparation == Preparation():
             self.fail("should say what to edit, in tables [[edit]] with a `point`, a `time` and where it goes")
         steps = tuple(self._step(entry, f"edit {number}") for number, entry in enumerate(entries, 1))
-        return EditList(self.path, steps, clip, character, name, prepared)
+        return EditList(self.path, steps, clip, character, name, preparation)
 
     def _preparation(self, table: dict[str, Any]) -> Preparation:
         keys: tuple[float, ...] = ()
@@ -299,15 +304,16 @@ class _Parser(GoalReader):
     def _reduction(self, table: dict[str, Any]) -> ReduceStep | None:
         if "reduce" not in table:
             return None
-        found = self.table(table["reduce"], "reduce", "reduce")
-        self.keys(found, ("tolerance_mm", "angle_degrees", "keys"), "reduce", "reduce")
-        if "tolerance_mm" not in found:
+        settings = self.table(table["reduce"], "reduce", "reduce")
+        self.keys(settings, ("tolerance_mm", "angle_degrees", "keys"), "reduce", "reduce")
+        if "tolerance_mm" not in settings:
             self.fail("reduce needs `tolerance_mm`, as in {tolerance_mm = 2}", "reduce")
-        tolerance = 1e-3 * self.number(found["tolerance_mm"], "tolerance_mm", "reduce", 1e-6, 1e6)
-        angle = found.get("angle_degrees")
+        tolerance = 1e-3 * self.number(settings["tolerance_mm"], "tolerance_mm", "reduce", 1e-6, 1e6)
+        angle = settings.get("angle_degrees")
         if angle is not None:
             angle = math.radians(self.number(angle, "angle_degrees", "reduce", 1e-6, 180.0))
-        return ReduceStep(tolerance, angle, self.word(found.get("keys", "free"), "keys", "reduce", ("free", "shared")))
+        keys = self.word(settings.get("keys", "free"), "keys", "reduce", ("free", "shared"))
+        return ReduceStep(tolerance, angle, keys)
 
     def _orders(self, value: Any) -> dict[str, str]:
         table = {"": value} if isinstance(value, str) else self.table(value, "euler", "euler")
@@ -333,9 +339,9 @@ class _Parser(GoalReader):
 
     def _move(self, entry: dict[str, Any], place: str) -> EditStep:
         moves, turns = self.moves(entry, place, None)
-        around = self.constraints(entry, place) | {"wishes": self.terms(entry, place)}
+        around = self.constraints(entry, place) | {"terms": self.terms(entry, place)}
         given = self.entries(entry.get("accept", []), "accept", place)
-        accept = tuple(self.word(kind, f"accept[{i}]", place, OFFERS) for i, kind in enumerate(given))
+        accept = tuple(self.word(kind, f"accept[{i}]", place, SUGGESTION_KINDS) for i, kind in enumerate(given))
         return EditStep(self.construct(lambda: Edit(moves, **around), place), turns, accept)
 
     def _pose(self, entry: dict[str, Any], place: str) -> PoseStep:
@@ -362,8 +368,8 @@ class _Parser(GoalReader):
             return TimingStep(time, factor, targets, edges=edges)
         if targets is not None:
             self.fail("timing is that of a `point` or that of `targets`, but not both", place)
-        held = {key: value for key, value in self.constraints(entry, place).items() if key in CONSTRAINT_KEYS}
-        return TimingStep(time, factor, None, self.point(entry["point"], place), edges=edges, **held)
+        around = {key: value for key, value in self.constraints(entry, place).items() if key in CONSTRAINT_KEYS}
+        return TimingStep(time, factor, None, self.point(entry["point"], place), edges=edges, **around)
 
     def _key(self, entry: dict[str, Any], place: str) -> KeyStep:
         remove = self.flag(entry.get("remove", False), "remove", place)

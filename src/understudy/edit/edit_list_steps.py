@@ -1,7 +1,7 @@
-"""A list of edits as plain data: what EDITS.toml says, before anybody looks at a character.
+"""EDITS.toml as plain data, before it is compared with a character.
 
-One step, one gesture: each begins with what the one before left behind. `place` is where the file says it, for errors
-and reports.
+Each step starts from the curves that the step before it left. `place` is the position of a step in the file ("edit 3"),
+for errors and reports.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from understudy.edit.goals import Contact, Edit, Hold, Limit, MovePoint, Pin, Point, Triple
 
 TANGENT_METHODS = ("smooth", "clamped", "flat", "linear")
+STEP_KINDS = ("move", "pose", "timing", "key", "tangents", "sketch")
 
 
 @dataclass(frozen=True)
 class EditStep:
-    """kind = "move": points are moved or turned between keys, and the tangents give way.
+    """kind = "move": move or turn points between keys by changing tangents.
 
-    `turns` are rotation vectors (radians, about the world's axes) by the number of the move: its `turn_to` is then
-    found when it is applied, from where the point is turned to at that moment. Where it is blocked, the first of the
-    kinds of offers that it would `accept` and that reaches the goal is taken.
+    `turns` are rotation vectors (radians, about the world's axes) by the number of the move; the `turn_to` of that move
+    is computed when the step is applied, from the orientation of the point at that time. Where the step is blocked, the
+    first suggestion of the kinds in `accept` that reaches the goal is taken.
     """
 
     edit: Edit
@@ -31,9 +32,9 @@ class EditStep:
 
 @dataclass(frozen=True)
 class PoseStep:
-    """kind = "pose": points are dragged at a key; the key's values give way. `values` sets columns first, by name.
+    """kind = "pose": move points at a key by changing the values of the key. `values` sets columns first, by name.
 
-    Where a channel has no key at that time, `insert` asks for one.
+    With `insert`, channels without a key at `time` (seconds) get one.
     """
 
     time: float
@@ -49,10 +50,10 @@ class PoseStep:
 
 @dataclass(frozen=True)
 class TimingStep:
-    """kind = "timing": faster (factor above 1) or slower around a time, between the keys around it.
+    """kind = "timing": faster (`factor` above 1) or slower around `time` (seconds), between the keys around it.
 
-    Of all curves, or of `targets`, directly. With a `point`, its speed there is a goal like any other: it stays where
-    it is at that time, and what is held stays held.
+    Without a `point` the time handles of all curves, or of those of `targets`, are scaled. With a `point` its speed is
+    a goal of the solver: the point keeps its position at that time, and the constraints hold.
     """
 
     time: float
@@ -70,7 +71,7 @@ class TimingStep:
 
 @dataclass(frozen=True)
 class KeyStep:
-    """kind = "key": a key where there was none, which leaves the motion as it is; or one taken away, or moved."""
+    """kind = "key": insert a key that keeps the shape of the curves, or remove or move one (seconds)."""
 
     time: float
     targets: tuple[str, ...] | None = None
@@ -81,7 +82,7 @@ class KeyStep:
 
 @dataclass(frozen=True)
 class TangentStep:
-    """kind = "tangents": automatic tangents by a `method` of METHODS, at the keys from `start` to `stop`."""
+    """kind = "tangents": automatic tangents by a `method` of TANGENT_METHODS, at the keys from `start` to `stop`."""
 
     method: str
     targets: tuple[str, ...] | None = None
@@ -92,9 +93,10 @@ class TangentStep:
 
 @dataclass(frozen=True)
 class SketchStep:
-    """kind = "sketch": the path of a point follows a stroke: `times` (N,) seconds, `path` (N, 3) metres in the world.
+    """kind = "sketch": the path of a point follows a stroke, `path` (N, 3) metres in the world.
 
-    Without times, `times` is empty, and the stroke is drawn from `start` to `stop` as the point goes.
+    `times` (N,) seconds are those of the stroke's points. Where they are empty, the point follows the stroke from
+    `start` to `stop` with its own timing.
     """
 
     point: Point
@@ -112,7 +114,6 @@ class SketchStep:
 
 
 Action = EditStep | PoseStep | TimingStep | KeyStep | TangentStep | SketchStep
-STEP_KINDS = ("move", "pose", "timing", "key", "tangents", "sketch")
 
 
 @dataclass(frozen=True)
@@ -126,19 +127,19 @@ class EditListStep:
 
 @dataclass(frozen=True)
 class ReduceStep:
-    """How a dense animation becomes keys: within metres and radians of itself."""
+    """Reduce a dense animation to keys within a tolerance."""
 
-    tolerance: float
-    angle: float | None = None
-    keys: str = "free"
+    tolerance: float  # metres
+    angle: float | None = None  # radians
+    keys: str = "free"  # or "shared"
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done before the first step. At most one of `keys` (seconds) and `reduce`.
+    """How the curves are prepared before the first step. At most one of `keys` (seconds) and `reduce` is given.
 
-    `keys` takes the poses at these times, with automatic `tangents` between them. `orders` turns quaternion channels
-    into Euler ones, one order for all ("") or by joint.
+    `keys` are the times of poses that become keys, with automatic `tangents` between them. `orders` converts
+    quaternion channels to Euler angles, with one order for all (under the name "") or one for each joint.
     """
 
     keys: tuple[float, ...] = ()
@@ -149,9 +150,9 @@ class Preparation:
 
 @dataclass(frozen=True)
 class EditList:
-    """A whole file. `clip` and `character` are the first where they are not said.
+    """A whole file. `clip` and `character` default to the first ones.
 
-    With `name`, the result is a new animation of that name beside the old one, else it takes its place.
+    With `name`, the result is a new animation of that name beside the old one; without, it replaces the old one.
     """
 
     path: str
