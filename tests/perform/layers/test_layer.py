@@ -10,7 +10,7 @@ from understudy.character.rig import LayeredRig, PosedRig
 from understudy.perform.layers.blinks import Blinks
 from understudy.perform.layers.breathing import Breathing
 from understudy.perform.layers.gaze import Gaze
-from understudy.perform.layers.layer import Layer, LayerContext, Together, apply_layer, apply_one_by_one
+from understudy.perform.layers.layer import BatchLayer, Layer, LayerContext, apply_layer, apply_one_by_one
 
 RATE = 24.0
 FRAMES = 150
@@ -57,7 +57,7 @@ def performed(rig: PosedRig, how: object, chosen: list[int]) -> np.ndarray:
 @pytest.mark.parametrize("which", ["controls", "joints", "shapes"])
 def test_many_are_laid_over_as_each_by_itself(dragon: LayeredRig, which: str) -> None:
     rig = rigs(dragon)[which]
-    assert all(isinstance(layer, Together) for layer in layers_of(rig))
+    assert all(isinstance(layer, BatchLayer) for layer in layers_of(rig))
     together = performed(rig, apply_layer, [0, 1, 2, 3, 4])
     assert np.abs(together - rig.rest).max() > 0.1
     np.testing.assert_allclose(together, performed(rig, apply_one_by_one, [0, 1, 2, 3, 4]), atol=1e-9)

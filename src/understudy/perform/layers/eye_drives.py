@@ -1,18 +1,16 @@
-"""The three ways in which characters turn their eyes: controls, joints, or ARKit's shapes.
+"""What turns the eyes and shuts the lids of a character: controls, joints, or ARKit's shapes.
 
-A drive reads and writes one thing: `Angles` of both eyes in the face. Yaw is positive to the character's left, pitch
-upwards; verge turns both eyes towards the nose, skew one up and the other down:
+**Eyes.** A drive reads and writes one thing: `Angles` of both eyes in the face. Yaw is positive to the character's
+left, pitch upwards; verge turns both eyes towards the nose, skew one up and the other down:
 
     left eye   yaw - verge, pitch + skew        right eye   yaw + verge, pitch - skew
 
-ARKit's shapes among the columns of a rig, whatever they are called there (`eyeBlink_L`, `Face.eyeBlinkLeft`).
+ARKit's shapes are found among the columns of a rig under any spelling (`eyeBlink_L`, `Face.eyeBlinkLeft`).
 
-Finding out what controls do by trying them: the signs and gains of a rig are in the rig, not in the names.
+**Controls** are probed: the signs and gains of a rig are in the rig, not in the names.
 
-Finding the lids of a character: what shuts each eye, and how far an eye is shut already.
-
-A blink is a control or a shape by name (`lids.blink.L`, `eyeBlinkLeft`, `Blink`). On a rig with controls others
-lower the lid as well; each is tried, and counts by the share of the blink's own turn of the lid that it makes.
+**Lids.** A blink is a control or a shape by name (`lids.blink.L`, `eyeBlinkLeft`, `Blink`). On a rig with controls
+others lower the lid as well; each is probed, and counts by its share of the lid rotation that the blink makes.
 """
 
 from __future__ import annotations
@@ -32,14 +30,16 @@ from understudy.formats.arkit_names import canonical_name
 from understudy.maths import jit, quaternion
 
 KERNELS = "understudy.perform.layers.layer_kernels"
-SINGLE_ROW_INDEX = np.zeros(1, np.int64)  # the rows of a single one
+SINGLE_ROW_INDEX = np.zeros(1, np.int64)  # row 0 of one row
+PROBE_STEP_RATIO = 1e-3  # of a control's range: small enough for a slope, large enough against rounding
+MIN_LID_GAIN_RATIO = 0.02  # of a blink, over a control's whole range: a control that closes less is ignored
 
 PER_EYE = np.array([[1.0, 0, -1, 0], [0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, -1]])
 """Left yaw, left pitch, right yaw, right pitch of yaw, pitch, verge, skew."""
 
 
 class Angles(NamedTuple):
-    """How both eyes stand in the face, radians."""
+    """Angles of both eyes in the face, radians."""
 
     yaw: float
     pitch: float
@@ -52,10 +52,10 @@ class EyeDrive(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The controls, joints or shapes that it turns them by."""
+        """The controls, joints or shapes that it writes."""
 
     def read(self, row: Array) -> Angles:
-        """How the eyes stand in a row (C,)."""
+        """The eyes' angles in a row (C,)."""
 
     def write(self, row: Array, angles: Angles) -> None:
         """Turn the eyes of a row (C,), in place."""
@@ -63,9 +63,9 @@ class EyeDrive(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ControlDrive:
-    """Controls of a layered rig, by what each does to the eyes' joints: angles = G (c - rest).
+    """Controls of a layered rig, by their effect on the eyes' joints: angles = G (c - rest).
 
-    Those that move both eyes come first; what they leave over, or cannot reach, is given to those that move one.
+    Controls of both eyes come first; the controls of one eye take what those cannot reach.
     """
 
     names: tuple[str, ...]
@@ -83,7 +83,7 @@ class ControlDrive:
         object.__setattr__(self, "kernels", jit.kernels(KERNELS))
 
     def read(self, row: Array) -> Angles:
-        """How the eyes stand in a row (C,)."""
+        """The eyes' angles in a row (C,)."""
         if self.kernels is None:
             return Angles(*(self.gains @ (row[self.columns] - self.ranges[1])).tolist())
         return Angles(*self.kernels.read_eye_angles(row[None], self.columns, self.gains, self.ranges)[0].tolist())
@@ -100,32 +100,6 @@ class ControlDrive:
             self.kernels.write_eye_angles(
                 row[None], SINGLE_ROW_INDEX, self.columns, self.gains, self.both, self.single, self.ranges, wanted
             )
-
-
-def _inverse(gains: Array, kept: Array) -> Array:
-    """(k, 4) what the kept controls do for given angles; zero for the others."""
-    result = np.zeros(gains.T.shape)
-    if kept.any():
-        result[kept] = np.linalg.pinv(gains[:, kept])
-    return result
-
-
-def read_all(drive: EyeDrive, rows: Array) -> list[Angles]:
-    """How the eyes stand in each of rows (M, C)."""
-    if not isinstance(drive, ControlDrive) or drive.kernels is None:
-        return [drive.read(row) for row in rows]
-    found = drive.kernels.read_eye_angles(rows, drive.columns, drive.gains, drive.ranges)
-    return [Angles(*each) for each in found.tolist()]
-
-
-def write_all(drive: EyeDrive, rows: Array, which: list[int], angles: list[Angles]) -> None:
-    """Turn the eyes of some of rows (M, C), in place."""
-    if not isinstance(drive, ControlDrive) or drive.kernels is None:
-        for m, wanted in zip(which, angles):
-            drive.write(rows[m], wanted)
-    elif which:
-        told = (drive.columns, drive.gains, drive.both, drive.single, drive.ranges)
-        drive.kernels.write_eye_angles(rows, np.array(which), *told, np.array(angles))
 
 
 class EyeJoint(NamedTuple):
@@ -145,8 +119,8 @@ class JointDrive:
     right: EyeJoint
 
     def read(self, row: Array) -> Angles:
-        """How the eyes stand in a row (C,)."""
-        (a, b), (c, d) = _turn_of(self.left, row), _turn_of(self.right, row)
+        """The eyes' angles in a row (C,)."""
+        (a, b), (c, d) = _joint_angles(self.left, row), _joint_angles(self.right, row)
         return Angles(0.5 * (a + c), 0.5 * (b + d), 0.5 * (c - a), 0.5 * (b - d))
 
     def write(self, row: Array, angles: Angles) -> None:
@@ -163,7 +137,7 @@ class ShapeDrive:
     """ARKit's eyeLook shapes. A weight of 1 is taken as `reach`, which the standard leaves open."""
 
     names: tuple[str, ...]
-    columns: dict[str, tuple[int, ...]]  # of each of eyeLookInLeft and so on
+    columns: dict[str, tuple[int, ...]]  # by ARKit name, such as eyeLookInLeft
     reach: tuple[float, float]  # radians across, and up or down
 
     def _one(self, row: Array, shape: str) -> float:
@@ -171,7 +145,7 @@ class ShapeDrive:
         return float(row[places[0]]) if places else 0.0
 
     def read(self, row: Array) -> Angles:
-        """How the eyes stand in a row (C,)."""
+        """The eyes' angles in a row (C,)."""
         across, along = self.reach
         a = (self._one(row, "eyeLookOutLeft") - self._one(row, "eyeLookInLeft")) * across
         c = (self._one(row, "eyeLookInRight") - self._one(row, "eyeLookOutRight")) * across
@@ -197,13 +171,16 @@ class ShapeDrive:
                 row[column] = min(max(value, 0.0), 1.0)
 
 
-def gaze_rotation(yaw: float, pitch: float) -> quaternion.Scalars:
-    """Ry(yaw) Rx(-pitch): what looks along +Z looks `yaw` to the left (+X) and `pitch` up."""
-    cy, sy, cx, sx = cos(0.5 * yaw), sin(0.5 * yaw), cos(0.5 * pitch), -sin(0.5 * pitch)
-    return cy * sx, sy * cx, -sy * sx, cy * cx
+def _inverse(gains: Array, kept: Array) -> Array:
+    """(k, 4) the pseudo-inverse of the kept controls' gains; zero for the others."""
+    result = np.zeros(gains.T.shape)
+    if kept.any():
+        result[kept] = np.linalg.pinv(gains[:, kept])
+    return result
 
 
-def _turn_of(eye: EyeJoint, row: Array) -> tuple[float, float]:
+def _joint_angles(eye: EyeJoint, row: Array) -> tuple[float, float]:
+    """Yaw and pitch of one eye in a row (C,)."""
     x, y, z, w = row[eye.column : eye.column + 4].tolist()
     x, y, z, w = quaternion.multiply_scalar(
         quaternion.multiply_scalar(quaternion.conjugate_scalar(eye.before), (x, y, z, w)),
@@ -212,6 +189,30 @@ def _turn_of(eye: EyeJoint, row: Array) -> tuple[float, float]:
     ahead = 1 - 2 * (x * x + y * y)
     across, up = 2 * (x * z + w * y), 2 * (y * z - w * x)
     return atan2(across, ahead), atan2(up, hypot(across, ahead))
+
+
+def gaze_rotation(yaw: float, pitch: float) -> quaternion.Scalars:
+    """Ry(yaw) Rx(-pitch): turns a gaze along +Z by `yaw` to the left (+X) and by `pitch` up."""
+    cy, sy, cx, sx = cos(0.5 * yaw), sin(0.5 * yaw), cos(0.5 * pitch), -sin(0.5 * pitch)
+    return cy * sx, sy * cx, -sy * sx, cy * cx
+
+
+def read_all(drive: EyeDrive, rows: Array) -> list[Angles]:
+    """The eyes' angles in each of rows (M, C)."""
+    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+        return [drive.read(row) for row in rows]
+    angles = drive.kernels.read_eye_angles(rows, drive.columns, drive.gains, drive.ranges)
+    return [Angles(*values) for values in angles.tolist()]
+
+
+def write_all(drive: EyeDrive, rows: Array, which: list[int], angles: list[Angles]) -> None:
+    """Turn the eyes of some of rows (M, C), in place."""
+    if not isinstance(drive, ControlDrive) or drive.kernels is None:
+        for m, wanted in zip(which, angles):
+            drive.write(rows[m], wanted)
+    elif which:
+        controls = (drive.columns, drive.gains, drive.both, drive.single, drive.ranges)
+        drive.kernels.write_eye_angles(rows, np.array(which), *controls, np.array(angles))
 
 
 def face_columns(rig: PosedRig) -> dict[str, tuple[int, ...]]:
@@ -228,9 +229,6 @@ def face_columns(rig: PosedRig) -> dict[str, tuple[int, ...]]:
     return {name: tuple(columns) for name, columns in found.items()}
 
 
-PROBE_STEP_RATIO = 1e-3  # of a control's range: small enough for a slope, large enough against rounding
-
-
 class ControlProbe(NamedTuple):
     """The rest row, then one row for each control that can move a joint, with that control moved a little."""
 
@@ -240,7 +238,7 @@ class ControlProbe(NamedTuple):
 
 
 def probe_controls(rig: LayeredRig, share: float = PROBE_STEP_RATIO) -> ControlProbe:
-    """Rows to evaluate; `share` of its range is what each control is moved, upwards where there is room."""
+    """Rows to evaluate: each control is moved by `share` of its range, upwards where there is room."""
     layers, controls = rig.layers, rig.controls
     count = len(layers.components)
     rules = (
@@ -258,17 +256,13 @@ def probe_controls(rig: LayeredRig, share: float = PROBE_STEP_RATIO) -> ControlP
     return ControlProbe(columns, step, rows)
 
 
-LIDS_KERNELS = "understudy.perform.layers.layer_kernels"
-MIN_LID_GAIN_RATIO = 0.02  # of a blink, over a control's whole range: less is not worth asking for in each frame
-
-
 @dataclass(frozen=True, eq=False)
 class EyelidDrive:
-    """The columns that shut an eye, with their highest value, and others that lower its lid: shut = gains . offset."""
+    """The columns that shut an eye, and other columns that lower its lid: closure = gains . (value - rest)."""
 
     columns: tuple[int, ...]
     open: float  # the value of an open eye
-    shut: float  # and of a shut one
+    shut: float  # the value of a shut eye
     others: Array  # (n,) columns
     gains: Array  # (n,) of a blink for a unit
     rest: Array  # (n,)
@@ -278,7 +272,7 @@ class EyelidDrive:
         return (float(row[self.columns[0]]) - self.open) / (self.shut - self.open)
 
     def closure(self, row: Array) -> float:
-        """How far the eye is shut, 0 to 1, by whatever."""
+        """How far the eye is shut, 0 to 1, by the blink and the other columns."""
         blink = min(max(self.blink(row), 0.0), 1.0)
         if not len(self.others):
             return blink
@@ -286,15 +280,15 @@ class EyelidDrive:
         return 1.0 - (1.0 - blink) * (1.0 - min(max(lowered, 0.0), 1.0))
 
     def closures(self, rows: Array) -> Array:
-        """(M,) `closed` of each of rows (M, C)."""
-        kernels = jit.kernels(LIDS_KERNELS)
+        """(M,) `closure` of each of rows (M, C)."""
+        kernels = jit.kernels(KERNELS)
         if kernels is None:
             return np.array([self.closure(row) for row in rows])
         ends = self.columns[0], self.open, self.shut
         return kernels.lid_closure(rows, *ends, self.others, self.gains, self.rest)
 
     def shut_to(self, row: Array, amount: float) -> None:
-        """Shut the eye of a row (C,) at least so far, in place; one that is shut further stays."""
+        """Shut the eye of a row (C,) to at least `amount`, 0 to 1, in place; an eye that is shut further stays."""
         for column in self.columns:
             value = self.open + amount * (self.shut - self.open)
             row[column] = max(float(row[column]), value) if self.shut > self.open else min(float(row[column]), value)
@@ -334,9 +328,9 @@ def _lids_from_controls(rig: LayeredRig) -> tuple[EyelidDrive, ...]:
     width = (controls.high - controls.low)[columns]
     result = []
     for number, blink in enumerate(blinks):
-        own = vectors[len(columns) + number]  # (J, 3) what this blink turns
-        lid = int(np.argmax(np.linalg.norm(own, axis=1)))
-        gains = vectors[: len(columns), lid] @ own[lid] / max(float(own[lid] @ own[lid]), 1e-12) / step
+        blinked = vectors[len(columns) + number]  # (J, 3) rotations that this blink makes
+        lid = int(np.argmax(np.linalg.norm(blinked, axis=1)))
+        gains = vectors[: len(columns), lid] @ blinked[lid] / max(float(blinked[lid] @ blinked[lid]), 1e-12) / step
         kept = (np.abs(gains) * width > MIN_LID_GAIN_RATIO) & ~np.isin(columns, blinks)
         ends = (float(controls.rest[blink]), float(controls.high[blink]))
         result.append(EyelidDrive((blink,), *ends, columns[kept], gains[kept], controls.rest[columns[kept]]))

@@ -1,22 +1,20 @@
-"""Where the head stands in the world, for one row, in microseconds.
-
-A rig evaluates all joints of many rows at once, and a single row costs it half a millisecond. The gaze needs one joint
-of one row each frame, so the chain of its ancestors is walked alone. Where the kernels are absent, or a rule of the rig
-is more than a sum, the rig is asked.
-
-Finding the eyes of a character, and turning them to a point.
+"""The eyes of a character: where they sit, how far they turn, and the angles that look at a point.
 
 Eyes are joints by name (`LeftEye`, `eye.L`, `mixamorig:LeftEye`), or ARKit's eyeLook shapes. On a rig with controls,
-the controls of the eyes are those that turn these joints in the head: found, with signs and gains, by trying each.
+the controls of the eyes are those that turn these joints in the head; each is probed for its signs and gains.
 
 An eye at e (in the frame of the head) that looks at p has, with the face's axes left l, up u, forward f and d = p - e,
 
     yaw = atan2(d.l, d.f)        pitch = atan2(d.u, |(d.l, d.f)|)
+
+**Head frame.** A rig evaluates all joints of many rows at once, and a single row costs it half a millisecond. The gaze
+needs one joint of one row each frame, so the chain of its ancestors is evaluated alone, in microseconds. Where the
+kernels are absent, or a rule of the rig is more than a sum, the rig is used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from glob import escape
@@ -42,83 +40,20 @@ from understudy.perform.layers.eye_drives import (
 )
 
 KERNELS = "understudy.perform.layers.layer_kernels"
-
-Frame = tuple[float, ...]
-"""world_from_joint, its upper three rows one after the other: 12 numbers."""
-
-
-class HeadFrame:
-    """world_from_joint of one joint of a rig."""
-
-    def __init__(self, rig: PosedRig, joint: int) -> None:
-        self.rig, self.joint = rig, joint
-        chain = rig.character.skeleton.ancestors(joint)[::-1]
-        self._quick = _kernel_direct(rig, chain) if isinstance(rig, DirectRig) else _kernel_layered(rig, chain)
-
-    def evaluate_row(self, row: Array) -> Frame:
-        """The frame of a row (C,)."""
-        if self._quick is None:
-            return self.evaluate_by_rig(row)
-        return tuple(self._quick(np.ascontiguousarray(row, np.float64)[None])[0].tolist())
-
-    def evaluate_rows(self, rows: Array) -> Array:
-        """(M, 12) the frames of rows (M, C)."""
-        if self._quick is None:
-            return np.ascontiguousarray(self.rig.joints(rows)[:, self.joint, :3]).reshape(-1, 12)
-        return self._quick(np.ascontiguousarray(rows, np.float64))
-
-    def evaluate_by_rig(self, row: Array) -> Frame:
-        """The same by way of the rig."""
-        return tuple(self.rig.joints(row[None])[0, self.joint, :3].ravel().tolist())
-
-
-def _kernel_direct(rig: DirectRig, chain: list[int]) -> Callable[[Array], Array] | None:
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return None
-    return partial(kernels.head_frames_direct, starts=10 * np.array(chain, np.int64))
-
-
-def _kernel_layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Array] | None:
-    kernels = jit.kernels(KERNELS)
-    if kernels is None or not isinstance(rig, LayeredRig):
-        return None
-    layers, skeleton = rig.layers, rig.character.skeleton
-    place = {skeleton.names[joint]: n for n, joint in enumerate(chain)}
-    own = {
-        number: (place[joint], COMPONENTS.index(component))
-        for number, (joint, component) in enumerate(layers.components)
-        if joint in place
-    }
-    if np.isin([*layers.corrective_parameter, *layers.toward_parameter], list(own)).any():
-        return None  # products and targets: the rig knows them
-    drives = np.flatnonzero(np.isin(layers.drive_parameter, list(own)))
-    columns, place_of_column = np.unique(layers.drive_control[drives], return_inverse=True)
-    gains = np.zeros((len(chain), len(COMPONENTS), len(columns)))
-    for drive, k in zip(drives, place_of_column.ravel()):
-        gains[*own[int(layers.drive_parameter[drive])], k] += layers.drive_gain[drive]
-    limits = np.zeros((2, len(chain), len(COMPONENTS)))
-    for number, (n, i) in own.items():
-        limits[:, n, i] = layers.low[number], layers.high[number]
-    controls = rig.controls
-    ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
-    rest = tuple(np.ascontiguousarray(a[chain]) for a in (skeleton.translations, skeleton.rotations, skeleton.scales))
-    return lambda rows: kernels.head_frames_layered(rows, columns, ranges, gains, limits, *rest)
-
-
-Point = tuple[float, float, float]
-
-EYE_REACH_RAD = (
-    radians(35),
-    radians(25),
-)  # how far eyes turn across and up; people reach 50 and 40, but turn the head earlier
-SHAPE_REACH_RAD = (radians(35), radians(28))  # what weight 1 of ARKit's shapes is taken for
+# How far eyes turn across and up. People reach 50 and 40 degrees, but turn the head earlier.
+EYE_REACH_RAD = (radians(35), radians(25))
+SHAPE_REACH_RAD = (radians(35), radians(28))  # angles across and up that weight 1 of ARKit's shapes stands for
 MAX_VERGENCE_RAD = radians(10)  # of each eye; more is cross-eyed
 MAX_SKEW_RAD = radians(2)
-# Beyond the first a point is followed less and less, from the second on the eyes look ahead: nobody sees behind.
+# Beyond the first angle a point is followed less and less; from the second on, behind the head, the eyes look ahead.
 GAZE_FADE_RAD = (radians(100), radians(150))
-MIN_PROBE_TURN_RAD = 1e-6  # radians that count as turning, in a trial: rounding leaves 1e-16
-SHARED_CONTROL_RATIO = 0.5  # a control moves both eyes where the lesser moves half as much as the greater
+MIN_PROBE_TURN_RAD = 1e-6  # a control that turns an eye less than this in a probe does not drive it; rounding is 1e-16
+SHARED_CONTROL_RATIO = 0.5  # a control drives both eyes if one turns at least half as far as the other
+
+Point = tuple[float, float, float]
+"""x, y and z, metres."""
+Frame = tuple[float, ...]
+"""world_from_joint, its upper three rows one after the other: 12 numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +75,7 @@ class Eyes:
     def __post_init__(self) -> None:
         # Plain numbers, made once: the gaze asks for these in every frame.
         left, right, axes = np.array(self.left), np.array(self.right), np.array(self.axes)
-        object.__setattr__(self, "middle", _point(0.5 * (left + right)))
+        object.__setattr__(self, "middle", to_point(0.5 * (left + right)))
         object.__setattr__(self, "_in_face", (*(axes @ left).tolist(), *(axes @ right).tolist()))
         in_face = np.array(self._in_face)
         object.__setattr__(self, "arrays", (axes, in_face, axes @ (0.5 * (left + right)), np.array(self.reach)))
@@ -156,7 +91,7 @@ class Eyes:
         return None if isinstance(rig, LayeredRig) else _eyes_from_shapes(rig)
 
     def angles(self, frame: Frame, point: Point) -> Angles:
-        """How the eyes stand, with the head at `frame`, to look at a point of the world; within their reach."""
+        """The angles, within reach, that look at a point of the world with the head at `frame`."""
         x, y, z = to_local(frame, point)
         (sx, sy, sz), (ux, uy, uz), (fx, fy, fz) = self.axes
         across, up, ahead = x * sx + y * sy + z * sz, x * ux + y * uy + z * uz, x * fx + y * fy + z * fz
@@ -168,7 +103,7 @@ class Eyes:
         return self.clamp_to_limits(Angles(0.5 * (a + c), 0.5 * (b + d), 0.5 * (c - a), 0.5 * (b - d)))
 
     def bearing(self, frame: Frame, point: Point) -> tuple[float, float]:
-        """Yaw and pitch of a point as it is seen from between the eyes, however far to the side."""
+        """Yaw and pitch of a point seen from between the eyes, not limited to their reach."""
         x, y, z = to_local(frame, point)
         x, y, z = x - self.middle[0], y - self.middle[1], z - self.middle[2]
         (sx, sy, sz), (ux, uy, uz), (fx, fy, fz) = self.axes
@@ -178,7 +113,7 @@ class Eyes:
         return yaw * seen, pitch * seen
 
     def clamp_to_limits(self, angles: Angles) -> Angles:
-        """The nearest angles that eyes reach: within an ellipse, hardly squinting, and ahead for what is behind."""
+        """The nearest angles within reach: an ellipse, little vergence and skew, and ahead for points behind."""
         yaw, pitch, verge, skew = angles
         seen = _visibility(hypot(yaw, pitch))
         if seen < 1.0:
@@ -189,7 +124,7 @@ class Eyes:
         return Angles(yaw, pitch, min(max(verge, 0.0), MAX_VERGENCE_RAD), min(max(skew, -MAX_SKEW_RAD), MAX_SKEW_RAD))
 
     def direction(self, frame: Frame, yaw: float, pitch: float) -> Point:
-        """The unit direction in the world of a gaze that stands so in the face."""
+        """The unit direction in the world of a gaze at this yaw and pitch in the face."""
         across, up, ahead = sin(yaw) * cos(pitch), sin(pitch), cos(yaw) * cos(pitch)
         (sx, sy, sz), (ux, uy, uz), (fx, fy, fz) = self.axes
         u = across * sx + up * ux + ahead * fx
@@ -201,14 +136,14 @@ class Eyes:
         return x / size, y / size, z / size
 
     def centre(self, frame: Frame) -> Point:
-        """Between the eyes, in the world."""
+        """The point between the eyes, in the world."""
         u, v, w = self.middle
         a, b, c, x, d, e, f, y, g, h, i, z = frame
         return a * u + b * v + c * w + x, d * u + e * v + f * w + y, g * u + h * v + i * w + z
 
 
 def _visibility(off: float) -> float:
-    """How much a point counts that lies `off` radians from straight ahead."""
+    """Weight, 0 to 1, of a point that lies `off` radians from straight ahead."""
     return (
         1.0
         if off <= GAZE_FADE_RAD[0]
@@ -222,7 +157,7 @@ def to_local(frame: Frame, point: Point) -> Point:
     x, y, z = point[0] - tx, point[1] - ty, point[2] - tz
     ei, fg, dh = e * i - f * h, f * g - d * i, d * h - e * g
     det = a * ei + b * fg + c * dh
-    if det == 0.0:  # a head that is scaled to nothing sees nothing
+    if det == 0.0:  # a head of scale zero
         return 0.0, 0.0, 0.0
     return (
         (ei * x + (c * h - b * i) * y + (b * f - c * e) * z) / det,
@@ -232,7 +167,7 @@ def to_local(frame: Frame, point: Point) -> Point:
 
 
 def gaze_columns(rig: PosedRig) -> tuple[str, ...]:
-    """The controls, joints or shapes that the gaze owns and that learning leaves out, as patterns for `Encoder.fit`."""
+    """The controls, joints or shapes that the gaze drives, as patterns of what `PoseEncoder.fit` leaves unlearned."""
     eyes = Eyes.from_rig(rig)
     return () if eyes is None else tuple(escape(name) for name in eyes.drive.names)
 
@@ -257,16 +192,43 @@ def _eyes_from_joints(rig: PosedRig, joints: tuple[int, int]) -> Eyes | None:
         drive = _joint_drive(rig, joints, worlds, axes)
     if drive is None:
         return None
-    sides = (_point(face[:, 0]), _point(face[:, 1]), _point(face[:, 2]))
-    return Eyes(rig, HeadFrame(rig, head), sides, _point(places[0]), _point(places[1]), _reach(drive), drive)
+    sides = (to_point(face[:, 0]), to_point(face[:, 1]), to_point(face[:, 2]))
+    return Eyes(rig, HeadFrame(rig, head), sides, to_point(places[0]), to_point(places[1]), _reach(drive), drive)
 
 
-def _point(at: Array) -> Point:
-    return float(at[0]), float(at[1]), float(at[2])
+def _eyes_from_shapes(rig: PosedRig) -> Eyes | None:
+    """The eyes of a head with ARKit's shapes: each sits where its eyeLook shapes move the mesh most."""
+    columns = {name: places for name, places in face_columns(rig).items() if name.startswith("eyeLook")}
+    if not any(name.endswith("Left") for name in columns) or not any(name.endswith("Right") for name in columns):
+        return None
+    head = human_bones(rig.character.skeleton).get("Head", int(rig.character.skeleton.roots[0]))
+    places = []
+    for side in ("Left", "Right"):
+        moved = np.zeros(rig.character.vertex_count)
+        rest = rig.vertices(rig.rest[None])[0].astype(np.float64)
+        for name in columns:
+            if name.endswith(side):
+                row = rig.rest.copy()
+                row[list(columns[name])] = 1.0
+                moved += np.linalg.norm(rig.vertices(row[None])[0] - rest, axis=1)
+        if not moved.any():
+            return None
+        places.append(moved @ rest / moved.sum())
+    axes = facing_axes(rig)
+    if (places[0] - places[1]) @ axes[:, 0] < 0:  # the joints do not say left and right, and the face looks along -Z
+        axes = axes * np.array([-1.0, 1.0, -1.0])
+    in_head = np.linalg.inv(rig.joints(rig.rest[None])[0, head])
+    face = in_head[:3, :3] @ axes
+    face = face / np.linalg.norm(face, axis=0)
+    local = [in_head[:3, :3] @ place + in_head[:3, 3] for place in places]
+    names = tuple(sorted({rig.channels.names[c] for places_of in columns.values() for c in places_of}))
+    drive = ShapeDrive(names, columns, SHAPE_REACH_RAD)
+    sides = (to_point(face[:, 0]), to_point(face[:, 1]), to_point(face[:, 2]))
+    return Eyes(rig, HeadFrame(rig, head), sides, to_point(local[0]), to_point(local[1]), EYE_REACH_RAD, drive)
 
 
 def _reach(drive: EyeDrive) -> tuple[float, float]:
-    """As far as eyes go, or the controls of both eyes where these go less far."""
+    """Radians across and up: the usual reach, or that of the controls of both eyes where it is smaller."""
     if not isinstance(drive, ControlDrive):
         return EYE_REACH_RAD
     low, rest, high = drive.ranges
@@ -276,7 +238,7 @@ def _reach(drive: EyeDrive) -> tuple[float, float]:
 
 
 def _control_drive(rig: LayeredRig, joints: tuple[int, int], head: int, axes: Array) -> ControlDrive | None:
-    """Every control is tried a little: those that turn an eye in the head, without changing the head, drive it."""
+    """The controls that turn an eye relative to the head, found by probing each."""
     controls = rig.controls
     tried, step, rows = probe_controls(rig)
     worlds = rig.joints(rows)
@@ -284,15 +246,17 @@ def _control_drive(rig: LayeredRig, joints: tuple[int, int], head: int, axes: Ar
     turns = in_head[:, 1:, :3, :3] @ np.linalg.inv(in_head[:, :1, :3, :3])
     world_from_head = worlds[0, head, :3, :3]
     forward = np.linalg.inv(world_from_head) @ axes[:, 2]
-    across, up, ahead = np.moveaxis(turns @ forward @ world_from_head.T @ axes, -1, 0)  # of what looked forward, (2, n)
+    across, up, ahead = np.moveaxis(
+        turns @ forward @ world_from_head.T @ axes, -1, 0
+    )  # of the forward direction, (2, n)
     turned = np.stack([np.arctan2(across, ahead), np.arctan2(up, np.hypot(across, ahead))], axis=1)
     sizes = np.abs(turned).max(axis=1)  # (2, n)
-    found = np.flatnonzero(sizes.max(axis=0) > MIN_PROBE_TURN_RAD)
-    if not len(found):
+    driving = np.flatnonzero(sizes.max(axis=0) > MIN_PROBE_TURN_RAD)
+    if not len(driving):
         return None
-    columns = tried[found]
-    gains = np.linalg.inv(PER_EYE) @ (turned.reshape(4, -1) / step)[:, found]
-    is_both = sizes.min(axis=0)[found] > SHARED_CONTROL_RATIO * sizes.max(axis=0)[found]
+    columns = tried[driving]
+    gains = np.linalg.inv(PER_EYE) @ (turned.reshape(4, -1) / step)[:, driving]
+    is_both = sizes.min(axis=0)[driving] > SHARED_CONTROL_RATIO * sizes.max(axis=0)[driving]
     ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
     return ControlDrive(tuple(controls.names[i] for i in columns), columns, gains, is_both, ranges)
 
@@ -315,32 +279,66 @@ def _rotation_part(world: Array) -> Array:
     return world[:3, :3] / np.linalg.norm(world[:3, :3], axis=0)
 
 
-def _eyes_from_shapes(rig: PosedRig) -> Eyes | None:
-    """ARKit's shapes on a head: the eyes sit where the shapes of the blinks move most."""
-    columns = {name: places for name, places in face_columns(rig).items() if name.startswith("eyeLook")}
-    if not any(name.endswith("Left") for name in columns) or not any(name.endswith("Right") for name in columns):
+def to_point(at: Sequence[float] | Array) -> Point:
+    """Three coordinates as plain numbers."""
+    x, y, z = at
+    return float(x), float(y), float(z)
+
+
+class HeadFrame:
+    """world_from_joint of one joint of a rig."""
+
+    def __init__(self, rig: PosedRig, joint: int) -> None:
+        self.rig, self.joint = rig, joint
+        chain = rig.character.skeleton.ancestors(joint)[::-1]
+        self._quick = _kernel_direct(rig, chain) if isinstance(rig, DirectRig) else _kernel_layered(rig, chain)
+
+    def evaluate_row(self, row: Array) -> Frame:
+        """The frame of a row (C,)."""
+        if self._quick is None:
+            return self.evaluate_by_rig(row)
+        return tuple(self._quick(np.ascontiguousarray(row, np.float64)[None])[0].tolist())
+
+    def evaluate_rows(self, rows: Array) -> Array:
+        """(M, 12) the frames of rows (M, C)."""
+        if self._quick is None:
+            return np.ascontiguousarray(self.rig.joints(rows)[:, self.joint, :3]).reshape(-1, 12)
+        return self._quick(np.ascontiguousarray(rows, np.float64))
+
+    def evaluate_by_rig(self, row: Array) -> Frame:
+        """The frame of a row (C,), evaluated by the rig."""
+        return tuple(self.rig.joints(row[None])[0, self.joint, :3].ravel().tolist())
+
+
+def _kernel_direct(rig: DirectRig, chain: list[int]) -> Callable[[Array], Array] | None:
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
         return None
-    head = human_bones(rig.character.skeleton).get("Head", int(rig.character.skeleton.roots[0]))
-    places = []
-    for side in ("Left", "Right"):
-        moved = np.zeros(rig.character.vertex_count)
-        rest = rig.vertices(rig.rest[None])[0].astype(np.float64)
-        for name in columns:
-            if name.endswith(side):
-                row = rig.rest.copy()
-                row[list(columns[name])] = 1.0
-                moved += np.linalg.norm(rig.vertices(row[None])[0] - rest, axis=1)
-        if not moved.any():
-            return None
-        places.append(moved @ rest / moved.sum())
-    axes = facing_axes(rig)
-    if (places[0] - places[1]) @ axes[:, 0] < 0:  # the joints had no sides to tell by, and the face looks along -Z
-        axes = axes * np.array([-1.0, 1.0, -1.0])
-    in_head = np.linalg.inv(rig.joints(rig.rest[None])[0, head])
-    face = in_head[:3, :3] @ axes
-    face = face / np.linalg.norm(face, axis=0)
-    local = [in_head[:3, :3] @ place + in_head[:3, 3] for place in places]
-    names = tuple(sorted({rig.channels.names[c] for places_of in columns.values() for c in places_of}))
-    drive = ShapeDrive(names, columns, SHAPE_REACH_RAD)
-    sides = (_point(face[:, 0]), _point(face[:, 1]), _point(face[:, 2]))
-    return Eyes(rig, HeadFrame(rig, head), sides, _point(local[0]), _point(local[1]), EYE_REACH_RAD, drive)
+    return partial(kernels.head_frames_direct, starts=10 * np.array(chain, np.int64))
+
+
+def _kernel_layered(rig: PosedRig, chain: list[int]) -> Callable[[Array], Array] | None:
+    kernels = jit.kernels(KERNELS)
+    if kernels is None or not isinstance(rig, LayeredRig):
+        return None
+    layers, skeleton = rig.layers, rig.character.skeleton
+    place = {skeleton.names[joint]: n for n, joint in enumerate(chain)}
+    components = {
+        number: (place[joint], COMPONENTS.index(component))
+        for number, (joint, component) in enumerate(layers.components)
+        if joint in place
+    }
+    if np.isin([*layers.corrective_parameter, *layers.toward_parameter], list(components)).any():
+        return None  # products and targets need the rig
+    drives = np.flatnonzero(np.isin(layers.drive_parameter, list(components)))
+    columns, place_of_column = np.unique(layers.drive_control[drives], return_inverse=True)
+    gains = np.zeros((len(chain), len(COMPONENTS), len(columns)))
+    for drive, k in zip(drives, place_of_column.ravel()):
+        gains[*components[int(layers.drive_parameter[drive])], k] += layers.drive_gain[drive]
+    limits = np.zeros((2, len(chain), len(COMPONENTS)))
+    for number, (n, i) in components.items():
+        limits[:, n, i] = layers.low[number], layers.high[number]
+    controls = rig.controls
+    ranges = np.stack([controls.low[columns], controls.rest[columns], controls.high[columns]])
+    rest = tuple(np.ascontiguousarray(a[chain]) for a in (skeleton.translations, skeleton.rotations, skeleton.scales))
+    return lambda rows: kernels.head_frames_layered(rows, columns, ranges, gains, limits, *rest)

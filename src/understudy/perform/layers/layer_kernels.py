@@ -1,10 +1,9 @@
-"""Compiled twins of `eye_drives.ControlDrive`: a handful of numbers, on which NumPy mostly spends its time starting.
+"""Compiled loops of the layers, for one row or many: NumPy spends most of its time on the calls here.
 
-Compiled twins of what `eyes` reckons for one character, for many: where faces point, and how eyes stand.
-
-Compiled twins of `head_frame`: where one joint stands in each of many rows, down the chain of its ancestors.
-
-Compiled twin of `lids.Lid.closed`, for many rows.
+- `read_eye_angles`, `write_eye_angles`: twins of `eye_drives.ControlDrive`
+- `face_directions`, `eye_angles`: twins of `eyes.Eyes.direction`, `bearing` and `angles`
+- `head_frames_direct`, `head_frames_layered`: `eyes.HeadFrame`, one joint of each row, down the chain of its ancestors
+- `lid_closure`: twin of `eye_drives.EyelidDrive.closure`
 """
 
 from __future__ import annotations
@@ -54,12 +53,9 @@ def write_eye_angles(
             rows[which[n], columns[k]] = ranges[1, k] + offsets[k]
 
 
-Three = tuple[float, float, float]
-
-
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
-def _in_face(frame: Array, point: Array, axes: Array) -> Three:
-    """`eyes.inside`, along the axes (3, 3) of the face: across, up, ahead."""
+def _in_face(frame: Array, point: Array, axes: Array) -> tuple[float, float, float]:
+    """`eyes.to_local`, along the axes (3, 3) of the face: across, up, ahead."""
     a, b, c, d, e, f = frame[0], frame[1], frame[2], frame[4], frame[5], frame[6]
     g, h, i = frame[8], frame[9], frame[10]
     x, y, z = point[0] - frame[3], point[1] - frame[7], point[2] - frame[11]
@@ -79,7 +75,7 @@ def _in_face(frame: Array, point: Array, axes: Array) -> Three:
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
 def _visibility(off: float) -> float:
-    """`eyes._seen`."""
+    """`eyes._visibility`."""
     return (
         1.0
         if off <= GAZE_FADE_RAD[0]
@@ -111,7 +107,7 @@ def face_directions(frames: Array, points: Array, axes: Array, middle: Array, ou
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def eye_angles(frames: Array, points: Array, shifts: Array, axes: Array, eyes: Array, reach: Array, out: Array) -> None:
-    """Into out (M, 4), how the eyes stand that look at points (M, 3), and `shifts` (M, 2) beside them.
+    """Into out (M, 4), the angles of eyes that look at points (M, 3), and `shifts` (M, 2) beside them.
 
     `eyes` (6,) are the left and the right one along the axes of the face.
     """
@@ -132,7 +128,7 @@ def eye_angles(frames: Array, points: Array, shifts: Array, axes: Array, eyes: A
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy", inline="always")
 def _clamp_to_limits(angles: Array, reach: Array) -> None:
-    """`Eyes.held`, in place."""
+    """`Eyes.clamp_to_limits`, in place."""
     counts = _visibility(hypot(angles[0], angles[1]))
     for i in range(4):
         angles[i] *= counts
