@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.data_folder import data_file
-from tests.retarget import bodies, small
+from tests.transfer import bodies, small
 
 from understudy import cast
 from understudy.character.body.contacts import ContactPhases

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.retarget import bodies, small
+from tests.transfer import bodies, small
 from tests.transfer.physics.test_dynamics import jumping
 
 from understudy.character.body.contacts import ContactPhases

@@ -81,7 +81,7 @@ def test_chosen_pairs_are_spread() -> None:
 
 
 def test_motions_of_other_actors_are_refused() -> None:
-    with pytest.raises(InvalidInput, match="no motion"):
+    with pytest.raises(InvalidInput, match="at least one motion"):
         suggest_poses({})
     other = pairs()
     with pytest.raises(InvalidInput, match="points"):

@@ -1,23 +1,23 @@
-"""A Gaussian process from source poses to target poses [Yamane 2010, section 6.4, "GP"].
+"""Baselines of the shared GPLVM, each fitted to pairs [Yamane 2010, section 6.4], and leave-one-out errors.
+
+GP: a Gaussian process from source poses to target poses,
 
     k(y, y') = t1 exp(-t2/2 |y - y'|^2) + t3 + [y is y'] / beta                                   (eq. 1)
 
-as in the shared GPLVM, but on the source's points themselves: no latent space between. The four parameters, shared by
+as in the shared GPLVM, but on the source's points themselves, without a latent space. The four parameters, shared by
 all outputs, maximise the likelihood of the pairs with the priors 1/theta of the paper.
 
-The nearest key poses, blended [Yamane 2010, section 6.4, "NN"].
+NN: the nearest key poses, blended,
 
-z(y) = sum_i w_i z_i / sum_i w_i,  w_i = 1 / |y - y_i|,  over the N nearest y_i
+    z(y) = sum_i w_i z_i / sum_i w_i,  w_i = 1 / |y - y_i|,  over the N nearest y_i
 
-Principal components and a linear map between them [Yamane 2010, section 6.4, "PCA"].
+PCA: principal components and a linear map between them,
 
     y = mean_y + U a,  z = mean_z + V b,  b = A a
 
 with the (at most) 30 leading components of either side and A the least-squares map of least norm between them.
 
-What the shared GPLVM is compared with [Yamane 2010, section 6.4]: each is learned from pairs and maps poses.
-
-Leave one out: how well a mapping foretells a pose that the animator made, without having seen it.
+Leave one out: the error of a mapping at a pose that the animator made and the mapping has not seen.
 """
 
 from __future__ import annotations
@@ -33,11 +33,12 @@ from understudy.errors import InvalidInput
 from understudy.maths import lbfgs
 from understudy.transfer.mapping import MappingResult, PoseMapping
 from understudy.transfer.pairs import PosePairs
-from understudy.transfer.starting_pose import BoneNames
 
-# t1, t2, t3, 1/beta: where the prior 1/theta would drive a parameter to nothing, it stops here
+# t1, t2, t3, 1/beta: lower bounds, where the prior 1/theta would drive a parameter to zero.
 MIN_KERNEL_PARAMETERS = np.array([1e-4, 1e-4, 1e-4, 1e-4])
-MAX_ITERATIONS = 100
+MAX_ITERATIONS = 100  # of L-BFGS
+KEY_POSE_TOLERANCE_M = 1e-9  # at a smaller distance a pose is the key pose itself
+Learner = Callable[[PosePairs], PoseMapping]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ class GaussianProcess:
         Y, Z = pairs.source.reshape(len(pairs), -1), pairs.target.reshape(len(pairs), -1)
         mean_y, mean_z = Y.mean(axis=0), Z.mean(axis=0)
         scale_z = max(float((Z - mean_z).std()), 1e-12)
-        # a unit of length is the typical distance of two poses, so that the search begins near where it ends
+        # The unit of length is the typical distance of two poses, so that the search starts near its end.
         scale_y = max(float(np.sqrt(2 * ((Y - mean_y) ** 2).sum(axis=1).mean())), 1e-12)
         y, z = (Y - mean_y) / scale_y, (Z - mean_z) / scale_z
         squares, gram = squared_pose_distances(y, y), z @ z.T
@@ -90,7 +91,7 @@ def _covariance(theta: Array, squares: Array) -> tuple[Array, Array]:
 
 
 def _objective(log: Array, squares: Array, gram: Array, outputs: int) -> tuple[float, Array]:
-    """Negative log likelihood with priors 1/theta, theta = LEAST + exp(log), and its slope by `log`."""
+    """Negative log likelihood with priors 1/theta, theta = MIN_KERNEL_PARAMETERS + exp(log), and its gradient."""
     if np.abs(log).max() > 50:
         return np.inf, np.zeros(4)
     free = np.exp(log)
@@ -108,12 +109,9 @@ def _objective(log: Array, squares: Array, gram: Array, outputs: int) -> tuple[f
     return float(value), (slope + 1 / theta) * free
 
 
-KEY_POSE_TOLERANCE_M = 1e-9  # metres: nearer than that, a pose is the key pose itself
-
-
 @dataclass(frozen=True, eq=False)
 class NearestPoses:
-    """Key poses, and how many of them a pose is blended of."""
+    """Key poses, and the number of them that are blended into a pose."""
 
     source: Array  # (N, Dy)
     target: Array  # (N, Dz)
@@ -126,7 +124,7 @@ class NearestPoses:
 
     @property
     def name(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
         return f"NN{self.count}"
 
     def map(self, local: Array, continuity: float = 0.0) -> MappingResult:
@@ -145,7 +143,7 @@ class NearestPoses:
 
 @dataclass(frozen=True, eq=False)
 class PrincipalComponents:
-    """Coordinates of one space, times a matrix, are those of the other."""
+    """A linear map between the principal components of the source and those of the target."""
 
     means: tuple[Array, Array]  # (Dy,), (Dz,)
     axes: tuple[Array, Array]  # (d, Dy), (d, Dz) orthonormal rows
@@ -171,16 +169,14 @@ class PrincipalComponents:
 
 
 def _components(data: Array, most: int) -> tuple[Array, Array]:
-    """Mean (D,) and the leading axes (d, D) of data (N, D); those without any spread are left out."""
+    """Mean (D,) and the leading axes (d, D) of data (N, D), without those of zero variance."""
     mean = data.mean(axis=0)
     _, size, axes = np.linalg.svd(data - mean, full_matrices=False)
     kept = min(most, max(1, int((size > 1e-9 * max(size[0], 1e-300)).sum())))
     return mean, axes[:kept]
 
 
-Learner = Callable[[PosePairs], PoseMapping]
-
-# how each is learned from pairs alone; bone names need the skeletons and learn nothing
+# How each baseline is fitted to pairs. Bone names need the skeletons and no pairs (`starting_pose`).
 LEARNERS: dict[str, Learner] = {
     "PCA": PrincipalComponents.learn,
     "NN3": lambda pairs: NearestPoses.learn(pairs, 3),
@@ -188,11 +184,9 @@ LEARNERS: dict[str, Learner] = {
     "GP": GaussianProcess.learn,
 }
 
-__all__ = ["LEARNERS", "BoneNames", "GaussianProcess", "Learner", "NearestPoses", "PrincipalComponents"]
-
 
 def leave_one_out(pairs: PosePairs, learner: Learner) -> Array:
-    """(N,) metres, the mean distance of the markers of each pair, mapped by what was learned from all others."""
+    """(N,) metres, the mean distance of the markers of each pair from the prediction of a mapping of all others."""
     if len(pairs) < 3:
         raise InvalidInput(f"leaving one out needs at least 3 pose pairs, but there are {len(pairs)}")
     return np.array(
@@ -204,7 +198,7 @@ def leave_one_out(pairs: PosePairs, learner: Learner) -> Array:
 
 
 def subset_error(pairs: PosePairs, chosen: Sequence[int], learner: Learner) -> float:
-    """Metres: the mean error over all pairs of what is learned from the `chosen` ones, those among them included."""
+    """Metres: the mean error over all pairs of a mapping fitted to the `chosen` ones."""
     mapped = learner(pairs.subset(chosen)).map(pairs.source)
     return float(pair_errors(mapped.points, pairs, range(len(pairs))).mean())
 

@@ -1,8 +1,8 @@
 """Which of the actor's contact points a character's contact point follows [Yamane 2010, 5.2], and its phases.
 
-Found by side, by limb and by role: a left toe follows the left toe, a forefoot the hand where the actor's hands are
-contact points and otherwise the foot of its side. What stands in the middle, as the lamp's base, follows both feet: it
-is in the air where the actor is, and hops in the middle of each step that he makes, or glides (`glide`).
+Matched by side, by limb and by role: a left toe follows the left toe; a forefoot follows the hand where the actor's
+hands are contact points, and otherwise the foot of its side. A contact in the middle, as the lamp's base, follows both
+feet: it is in the air where the actor is, and in the middle of each step of the actor it hops, or glides (`standing`).
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from understudy.character.body.mass import Body
 from understudy.checks import Array
 
 Groups = tuple[tuple[int, ...], ...]
-"""Each limb that is followed, and the contacts of it: it is down while at least one of them is."""
+"""For each limb that is followed, its contacts: the limb is down while at least one of them is."""
 
-MIN_FORE_HIND_SIZE_RATIO = 0.15  # of the size: how far apart fore and hind limbs stand at least
-# Seconds, and of a step: as long as a hop takes that rises by a twentieth of the actor's height. A step takes longer,
-# and what would be in the air for all of it would have to jump as high as a table.
+MIN_FORE_HIND_SIZE_RATIO = 0.15  # of the size: least distance of fore and hind limbs
+# Duration of a hop, in seconds and over that of the step: a hop that rises by a twentieth of the actor's height. A step
+# takes longer, and a figure in the air for all of it would have to jump as high as a table.
 HOP_SECONDS, MAX_HOP_STEP_RATIO = 0.25, 0.6
 
 
 @dataclass(frozen=True, eq=False)
-class _Places:
-    """What is known of the contact points of a body."""
+class _ContactRoles:
+    """Side, limb and role of the K contact points of a body."""
 
     side: Array  # (K,) 1 left, -1 right, 0 middle
     limb: Array  # (K,) number of the limb
-    fore: Array  # (K,) bool: the limb stands ahead of another of its side, or is a hand
+    fore: Array  # (K,) bool: the limb is ahead of another of its side, or is a hand
     along: Array  # (K,) metres ahead of the middle of the limb
     hand: Array  # (K,) bool
 
@@ -47,13 +47,13 @@ def match_contacts(
     given: Mapping[str, Iterable[str]] | None = None,
     phases: ContactPhases | None = None,
 ) -> tuple[Groups, ...]:
-    """For each contact of the target the contacts of the source that it follows; `given`: name -> names, any of.
+    """For each contact of the target the contacts of the source that it follows; `given` sets some, name -> names.
 
     With the `phases` of the source, hands that never touch the floor are not followed.
     """
-    here, there = _places(target, target_skeleton), _places(source, source_skeleton)
-    touching = there.hand if phases is None else there.hand & phases.down.any(axis=0)
-    result = [_match(here, k, there, touching) for k in range(len(target.contacts))]
+    roles, source_roles = _roles(target, target_skeleton), _roles(source, source_skeleton)
+    hands = source_roles.hand if phases is None else source_roles.hand & phases.down.any(axis=0)
+    result = [_match(roles, k, source_roles, hands) for k in range(len(target.contacts))]
     for name, others in (given or {}).items():
         checks.one_of(name, "contact point", target.names)
         known = source.names
@@ -67,7 +67,7 @@ def follow_phases(
 ) -> ContactPhases:
     """The phases of contacts that follow those of a source; one that follows none is never down.
 
-    Without `hops`, what follows several limbs alone glides while the source makes a step.
+    Without `hops`, a figure whose contacts all follow several limbs glides while the source makes a step.
     """
     down = np.zeros((len(phases), len(correspondence)), bool)
     if not hops and correspondence and all(len(groups) > 1 for groups in correspondence):
@@ -84,20 +84,20 @@ def follow_phases(
 
 
 def _hop_contacts(limbs: Array, rate: float) -> Array:
-    """(F,) when that is down which follows limbs (n, F): not in flight, and not in the middle of a step of one limb."""
+    """(F,) when a contact that follows limbs (n, F) is down: not in flight, nor in the middle of a step of one limb."""
     air = ~np.asarray(limbs.any(axis=0))
     result = ~air
     for limb in limbs if len(limbs) > 1 else limbs[:0]:
         for a, b in runs(~limb & ~air):
             if a == 0 or b == len(air) or air[a - 1] or air[b]:
-                continue  # the beginning or the end of a jump, or of all
+                continue  # the beginning or the end of a jump, or of the motion
             length = max(round(min(HOP_SECONDS * rate, MAX_HOP_STEP_RATIO * (b - a))), 1)
             first = (a + b - length) // 2
             result[first : first + length] = False
     return result
 
 
-def _places(body: Body, skeleton: Skeleton) -> _Places:
+def _roles(body: Body, skeleton: Skeleton) -> _ContactRoles:
     limbs = limbs_of(skeleton)
     points = body.contact_positions(limbs.world[None])[0]
     joints = np.array([c.joint for c in body.contacts], np.int64)
@@ -110,19 +110,20 @@ def _places(body: Body, skeleton: Skeleton) -> _Places:
     ahead = middle @ limbs.front
     hind = np.array([ahead[side == s].min() for s in side])
     fore = hand | (ahead > hind + MIN_FORE_HIND_SIZE_RATIO * limbs.size)
-    return _Places(side, limb, fore, (points - middle) @ limbs.front, hand)
+    return _ContactRoles(side, limb, fore, (points - middle) @ limbs.front, hand)
 
 
-def _match(here: _Places, k: int, there: _Places, hands: Array) -> Groups:
-    wanted = hands if here.fore[k] and hands.any() else ~there.hand
+def _match(roles: _ContactRoles, k: int, source: _ContactRoles, hands: Array) -> Groups:
+    wanted = hands if roles.fore[k] and hands.any() else ~source.hand
     if not wanted.any():
         wanted = np.ones(len(wanted), bool)
-    side = here.side[k]
-    same = wanted & (there.side == side)
-    if side == 0 or not same.any():  # in the middle, or the source stands there alone: all limbs that it stands on
-        return tuple(tuple(np.flatnonzero(wanted & (there.limb == n)).tolist()) for n in np.unique(there.limb[wanted]))
-    alone = np.count_nonzero(here.limb == here.limb[k]) == 1
+    side = roles.side[k]
+    same = wanted & (source.side == side)
+    if side == 0 or not same.any():  # in the middle, or the source has no such contact on this side: all of its limbs
+        limbs = np.unique(source.limb[wanted])
+        return tuple(tuple(np.flatnonzero(wanted & (source.limb == n)).tolist()) for n in limbs)
+    alone = np.count_nonzero(roles.limb == roles.limb[k]) == 1
     if not alone:
-        role = same & (np.sign(there.along) == np.sign(here.along[k]))
+        role = same & (np.sign(source.along) == np.sign(roles.along[k]))
         same = role if role.any() else same
     return (tuple(np.flatnonzero(same).tolist()),)

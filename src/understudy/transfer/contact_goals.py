@@ -1,25 +1,24 @@
-"""Where contact points should be: still and on the floor while they are down, smoothly between [Yamane 2010, 5.2].
+"""Goals of contact points: still and on the floor while they are down, smooth between [Yamane 2010, 5.2].
 
 While a point is down it stays at the mean of where it was, projected to the floor. In flight its correction goes from
 that at the end of the last contact, d0, to that at the beginning of the next, d1:
 
     c^(t) = c(t) + (1 - w) d0 + w d1,    w = h^2 (3 - 2 h),    h = (t - t0) / (t1 - t0)      (eq. 9)
 
-Before the first contact and after the last the correction stays as it is there. Heel and toe of one foot that are down
-together keep their distance, and two feet are no further apart than legs can be spread: their places are moved until
-that is so, the longer a phase the less.
+Before the first contact and after the last the correction is constant. Heel and toe of one foot that are down together
+keep their distance, and two feet are no further apart than legs can be spread: their positions are moved until that
+holds, the less the longer a phase is.
 
-A way over the floor that legs can span, and where feet stand on it.
-
-The actor's steps, scaled by size, are longer than a penguin's legs. While a point k stands at s, the figure has gone as
-far as d(t) beside its way, and the leg reaches from the hips' own place for that foot, n_k(t), to s:
+Root path. The actor's steps, scaled by size, are longer than a penguin's legs. While a point k is planted at s, the
+figure is displaced by d(t) from its path, and the leg reaches from the position of that foot under the hips, n_k(t), to
+s:
 
     minimise  sum_t |T d'|^2 + |tau^2 d''|^2 + sum_down a |d + p_k - s|^2 + b [|d + n_k - s| - R]_+^2
 
 The first term keeps the momentum that the actor's motion asks for, the second is smoothness, the third keeps feet where
-the pose p_k has them, and the last is the reach R of a leg; lengths are over R. All of d and s are found together, so
-that a figure whose legs are short takes shorter steps in the actor's timing, and one whose legs are long enough keeps
-its way. The last term is replaced, sweep by sweep, by the distance from the nearest point within reach.
+the pose p_k has them, and the last is the reach R of a leg; lengths are over R. All of d and s are solved together, so
+that a figure with short legs takes shorter steps in the actor's timing, and one with legs long enough keeps its path.
+The last term is replaced, sweep by sweep, by the distance from the nearest point within reach.
 """
 
 from __future__ import annotations
@@ -34,12 +33,28 @@ from understudy.character.body.poses import PoseSequence
 from understudy.checks import Array
 from understudy.transfer.standing_base import Stance
 
-LEG_SPREAD_LENGTH_RATIO = (
-    0.3  # of the lengths of two legs: by how much feet may be nearer or further apart than at rest
-)
-RELEASE_SECONDS = 0.12  # seconds in which a point that leaves the floor comes to follow its foot
-FLIGHT_POINT_WEIGHT = 0.02  # beside the 1 of points that are down: how much points in flight have to say
-DISTANCE_SWEEPS = 30  # over the pairs that are down together; chains of heel, toe, heel need a few
+# Of the sum of two legs' lengths: how much nearer or further apart than at rest their feet may be.
+LEG_SPREAD_LENGTH_RATIO = 0.3
+RELEASE_SECONDS = 0.12  # in which a point that leaves the floor comes to follow its foot
+FLIGHT_POINT_WEIGHT = 0.02  # of points in flight, beside 1 for points that are down
+DISTANCE_SWEEPS = 30  # at most, over the pairs that are down together; chains of heel, toe, heel need a few
+MOMENTUM_SECONDS = 1.0  # T: a path that falls behind by R a second costs as much as a foot that is R off its pose
+PATH_SMOOTHING_SECONDS = 0.15  # tau
+POSE_WEIGHT = 0.1  # a
+REACH_WEIGHT = 30.0  # b
+LEG_REACH_HIP_HEIGHT_RATIO = 0.45  # R over the height of the hip at rest: a straight leg at 24 degrees to any side
+BASE_LEAN_HEIGHT_RATIO = 0.2  # R over the height of a figure on a base: how far it leans over the base
+REACH_SWEEPS = 8  # of the last term; after these no point changes its side
+FLOOR_AXES = [0, 2]  # x, z
+
+
+@dataclass(frozen=True, eq=False)
+class RootPath:
+    """Displacement of a figure from its path, and the positions of its planted contact points."""
+
+    shifts: Array  # (F, 3) level
+    spans: list[tuple[int, int, int]]  # contact, first frame, one after the last frame
+    places: Array  # (S, 3) on the floor
 
 
 def find_contact_goals(
@@ -47,8 +62,8 @@ def find_contact_goals(
 ) -> Array:
     """(F, K, 3) where contact points at positions (F, K, 3) should be; those that are never down stay.
 
-    `apart`: metres (K, K) between points that are down together, and how much they may differ. `places` (S, 3) of all
-    phases, contact by contact, where they are not the means.
+    `apart`: metres (K, K) between points that are down together, and how much they may differ. `places` (S, 3): the
+    positions in all phases, contact by contact; None takes the means.
     """
     goals = np.array(positions, np.float64)
     spans = [(k, a, b) for k in range(goals.shape[1]) for a, b in phases.runs(k)]
@@ -74,16 +89,8 @@ def blend_through_flight(positions: Array, goals: Array, phases: ContactPhases) 
     return result
 
 
-def contact_distances(body: Body, stance: Stance) -> tuple[Array, Array]:
-    """(K, K) metres at rest between contact points, and how much they may differ: legs can be spread, feet cannot."""
-    points = body.contact_positions(stance.limbs.world[None])[0]
-    hips, legs = stance.hips, stance.lengths
-    spread = np.where(hips[:, None] == hips[None], 0.0, LEG_SPREAD_LENGTH_RATIO * (legs[:, None] + legs[None]))
-    return np.linalg.norm(points[:, None] - points[None], axis=2), spread
-
-
 def _blend_contact(path: Array, goals: Array, down: Array) -> Array:
-    """(F, 3) the goals of one point that is down somewhere."""
+    """(F, 3) the goals of one point that is down in some frame."""
     frames = len(path)
     change = np.where(down[:, None], goals - path, 0.0)
     for a, b in runs(~down):
@@ -96,7 +103,7 @@ def _blend_contact(path: Array, goals: Array, down: Array) -> Array:
 
 
 def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: tuple[Array, Array]) -> None:
-    """Move places (S, 3) on the floor until those that are down together are as far apart as they may be."""
+    """Move places (S, 3) on the floor until the distances of those that are down together are allowed."""
     usual, spread = apart
     pairs = [
         (i, j, max(usual[k, other] - spread[k, other], 0.0), usual[k, other] + spread[k, other])
@@ -121,8 +128,16 @@ def _keep_apart(places: Array, spans: list[tuple[int, int, int]], apart: tuple[A
             break
 
 
+def contact_distances(body: Body, stance: Stance) -> tuple[Array, Array]:
+    """(K, K) metres at rest between contact points, and how much they may differ: legs can be spread, feet cannot."""
+    points = body.contact_positions(stance.limbs.world[None])[0]
+    hips, legs = stance.hips, stance.lengths
+    spread = np.where(hips[:, None] == hips[None], 0.0, LEG_SPREAD_LENGTH_RATIO * (legs[:, None] + legs[None]))
+    return np.linalg.norm(points[:, None] - points[None], axis=2), spread
+
+
 def contact_weights(phases: ContactPhases, rate: float) -> Array:
-    """(F, K) 1 while a point is down, falling to `LOOSE` in `RELEASE` seconds before and after."""
+    """(F, K) 1 while a point is down, falling to `FLIGHT_POINT_WEIGHT` in `RELEASE_SECONDS` before and after."""
     reach = max(int(np.ceil(RELEASE_SECONDS * rate)), 1)
     frames = np.arange(len(phases))
     result = np.full(phases.down.shape, FLIGHT_POINT_WEIGHT)
@@ -136,74 +151,53 @@ def contact_weights(phases: ContactPhases, rate: float) -> Array:
 def make_feet_rigid(positions: Array, goals: Array, phases: ContactPhases, holds: Array, limbs: Array) -> Array:
     """Goals (F, K, 3) that a foot can reach: of points on one limb (K,), those in flight go with those that are down.
 
-    Else a heel that is lifted would be drawn to where eq. 9 wants it alone, and pull the toe along. It keeps the
-    distance that it has from what is down, and comes no lower than the floor.
+    Otherwise a lifted heel would be drawn to its own goal of eq. 9, and pull the toe along. It keeps its distance from
+    the points that are down, and comes no lower than the floor.
     """
     result = goals.copy()
     for limb in np.unique(limbs):
-        mine = np.flatnonzero(limbs == limb)
-        if len(mine) < 2:
+        foot = np.flatnonzero(limbs == limb)
+        if len(foot) < 2:
             continue
-        here, there, down = positions[:, mine], goals[:, mine], phases.down[:, mine]
-        moves = rigid_fit(here, there, holds[:, mine])
-        fitted = np.einsum("fij,fkj->fki", moves[:, :3, :3], here) + moves[:, None, :3, 3]
-        share = ((holds[:, mine] - FLIGHT_POINT_WEIGHT) / (1 - FLIGHT_POINT_WEIGHT))[..., None]
-        wanted = share * there + (1 - share) * fitted
+        start, end, down = positions[:, foot], goals[:, foot], phases.down[:, foot]
+        moves = rigid_fit(start, end, holds[:, foot])
+        fitted = np.einsum("fij,fkj->fki", moves[:, :3, :3], start) + moves[:, None, :3, 3]
+        share = ((holds[:, foot] - FLIGHT_POINT_WEIGHT) / (1 - FLIGHT_POINT_WEIGHT))[..., None]
+        wanted = share * end + (1 - share) * fitted
         wanted[..., 1] = np.maximum(wanted[..., 1], 0.0)
         stands = down / np.maximum(down.sum(axis=1, keepdims=True), 1)
-        held, before = (stands[..., None] * there).sum(axis=1), (stands[..., None] * here).sum(axis=1)
+        held, before = (stands[..., None] * end).sum(axis=1), (stands[..., None] * start).sum(axis=1)
         away = wanted - held[:, None]
-        far = np.linalg.norm(here - before[:, None], axis=2) / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
+        far = np.linalg.norm(start - before[:, None], axis=2) / np.maximum(np.linalg.norm(away, axis=2), 1e-9)
         kept = held[:, None] + far[..., None] * away
         partly = down.any(axis=1, keepdims=True) & ~down
-        result[:, mine] = np.where(partly[..., None], kept, wanted)
+        result[:, foot] = np.where(partly[..., None], kept, wanted)
     return result
 
 
 def rigid_fit(points: Array, goals: Array, weights: Array) -> Array:
     """(F, 4, 4) the rigid motions that bring points (F, K, 3) nearest to goals, by weights (F, K) [Kabsch 1976].
 
-    What the points leave open (a turn about the line through two of them) is not turned.
+    Rotations that the points leave open (about the line through two of them) are the identity.
     """
     share = (weights / weights.sum(axis=1, keepdims=True))[..., None]
-    here, there = (share * points).sum(axis=1), (share * goals).sum(axis=1)
-    a, b = points - here[:, None], goals - there[:, None]
+    start, end = (share * points).sum(axis=1), (share * goals).sum(axis=1)
+    a, b = points - start[:, None], goals - end[:, None]
     size = np.maximum(np.einsum("fki,fki->f", share * a, a), 1e-30)
-    # a little of the identity decides what is open; it bends the fit by a millionth
+    # A little of the identity decides open rotations; it changes the fit by a millionth.
     covariance = np.einsum("fki,fkj->fij", share * b, a) + 1e-6 * size[:, None, None] * np.eye(3)
     u, _, vt = np.linalg.svd(covariance)
     flip = np.ones((len(points), 3))
     flip[:, 2] = np.sign(np.linalg.det(u @ vt))
     result = np.zeros((len(points), 4, 4))
     result[:, :3, :3] = (u * flip[:, None, :]) @ vt
-    result[:, :3, 3] = there - (result[:, :3, :3] @ here[..., None])[..., 0]
+    result[:, :3, 3] = end - (result[:, :3, :3] @ start[..., None])[..., 0]
     result[:, 3, 3] = 1.0
     return result
 
 
-MOMENTUM_SECONDS = (
-    1.0  # seconds, T: a way that falls behind by R a second costs as much as a foot that is R off its pose
-)
-PATH_SMOOTHING_SECONDS = 0.15  # seconds, tau
-POSE_WEIGHT = 0.1  # a
-REACH_WEIGHT = 30.0  # b
-LEG_REACH_HIP_HEIGHT_RATIO = 0.45  # of the height of the hip at rest: 24 degrees of a straight leg to every side
-BASE_LEAN_HEIGHT_RATIO = 0.2  # of the height of what stands on no legs: how far it leans over its base
-REACH_SWEEPS = 8  # of the last term; then none changes its side any more
-FLOOR_AXES = [0, 2]
-
-
-@dataclass(frozen=True, eq=False)
-class RootPath:
-    """Where the figure goes beside its way, and where its contact points stand."""
-
-    shifts: Array  # (F, 3) level
-    spans: list[tuple[int, int, int]]  # contact, its first frame, the one after its last
-    places: Array  # (S, 3) on the floor
-
-
 def fit_root_path(poses: PoseSequence, body: Body, phases: ContactPhases, stance: Stance) -> RootPath:
-    """The way nearest to that of the poses on which their legs reach where they stand."""
+    """The path nearest to that of the poses on which the legs reach the planted feet."""
     points = body.contact_positions(poses.world)
     spans = [(k, a, b) for k in range(points.shape[1]) for a, b in phases.runs(k)]
     frames, count = len(poses), len(spans)
@@ -258,7 +252,7 @@ def _solve_path(
     smooth = (MOMENTUM_SECONDS * rate / unit) ** 2 * first.T @ first + (
         (PATH_SMOOTHING_SECONDS * rate) ** 2 / unit
     ) ** 2 * second.T @ second
-    # nothing else says where the whole of it is
+    # A small cost of d itself: no other term fixes the position of the whole.
     smooth = smooth + sparse.identity(frames) * (1e-6 / unit**2)
     ties = sparse.csr_matrix(
         (
@@ -269,5 +263,5 @@ def _solve_path(
     )
     still = sparse.block_diag([smooth, sparse.csr_matrix((count, count))])
     weighted = ties.T @ sparse.diags(weights[:, 0])
-    found = splu((still + weighted @ ties).tocsc()).solve(weighted @ wanted)
-    return found[:frames], found[frames:]
+    solution = splu((still + weighted @ ties).tocsc()).solve(weighted @ wanted)
+    return solution[:frames], solution[frames:]

@@ -1,14 +1,12 @@
-"""Markers that were not seen: what frames and markers are of use, and what fills the gaps of these.
+"""Bare markers as a source: the unit guessed, gaps filled, and a root with front and up found in the cloud.
 
-A marker that is hidden for long was not on a straight line meanwhile. The other markers tell where it was: seen from
-the body, the motion of all markers has few principal components [Federolf 2013], and those of the markers that are
-always seen tell the others. What they tell is shifted to meet what was seen at the two ends of a gap.
+Gaps. A marker that is hidden for long does not move on a straight line meanwhile. The other markers predict where it
+is: in the frame of the body, the motion of all markers has few principal components [Federolf 2013], and those of the
+markers that are always seen predict the others. The prediction is shifted to meet the marker at the two ends of a gap.
 
-Bare markers as a source: the unit guessed, and a root with front and up found in the cloud.
-
-Marker sets name their points by custom: LASI, RFWT, C7. Where waist markers are known the root is their middle, its
-right-to-left axis theirs; where only sides are known (names that begin with L and R) the whole cloud serves; where
-nothing is, the heading is that of the turn about the vertical that fits the cloud best to its first frame.
+Root. Marker sets name their points by custom: LASI, RFWT, C7. Where waist markers are known the root is their middle,
+its right-to-left axis theirs; where only sides are known (names that begin with L and R) the whole cloud serves; where
+neither is, the heading is the rotation about the vertical that fits the cloud best to its first frame.
 """
 
 from __future__ import annotations
@@ -23,13 +21,30 @@ from understudy.errors import InvalidInput, join_names
 from understudy.formats import conventions
 from understudy.maths import vector
 
-MIN_SEEN_FRAME_RATIO = 0.5  # of the frames: markers that are seen less are left out
+MIN_SEEN_FRAME_RATIO = 0.5  # of the frames: markers seen in fewer are left out
 MIN_MARKERS = 3
-MOTION_VARIANCE_RATIO = 0.995  # of the variance: the components that are taken for motion, the others for noise
+MOTION_VARIANCE_RATIO = 0.995  # of the variance: components that are motion, the others are noise
+USUAL_CLOUD_HEIGHTS_M = (0.3, 4.0)  # least and greatest extent of a cloud in metres
+WAIST_MARKER_PATTERN = re.compile(
+    r"^[lr]?(asi|asis|psi|psis|fwt|bwt|bwaist|fwaist|sacr|waist|hip|wst|pv|pelvis)", re.IGNORECASE
+)
+
+
+def guess_unit(points: Array, notes: list[str]) -> float:
+    """Metres to a unit of a cloud (F, P, 3): 1 where the cloud has the size of a person."""
+    with np.errstate(all="ignore"):
+        seen = points[~np.isnan(points).any(axis=(1, 2))]
+        seen = points if not len(seen) else seen
+        height = float(np.nanmax(np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1), initial=0.0))
+    if USUAL_CLOUD_HEIGHTS_M[0] <= height <= USUAL_CLOUD_HEIGHTS_M[1] or not height > 0:
+        return 1.0
+    unit = conventions.unit_of_length(height)
+    notes.append(f"lengths were taken to be {unit.name}: the markers span {height:.3g} units")
+    return unit.metres
 
 
 def frames_in_view(unseen: Array) -> slice:
-    """The frames from the first to the last in which half of the markers are seen that ever are, unseen (F, P)."""
+    """From the first to the last frame in which half of the markers that are ever seen are seen; unseen (F, P)."""
     ever = ~unseen.all(axis=0)
     count = (~unseen[:, ever]).sum(axis=1)
     enough = np.flatnonzero(count >= MIN_SEEN_FRAME_RATIO * max(int(count.max(initial=0)), 1))
@@ -42,7 +57,8 @@ def fill_gaps(names: tuple[str, ...], points: Array, notes: list[str]) -> tuple[
     kept = unseen.mean(axis=0) <= 1 - MIN_SEEN_FRAME_RATIO
     if kept.sum() < MIN_MARKERS:
         raise InvalidInput(
-            f"a motion of markers should have {MIN_MARKERS} that are seen in half of its frames, but has {int(kept.sum())}"
+            f"a motion of markers should have {MIN_MARKERS} that are seen in half of its frames, "
+            f"but has {int(kept.sum())}"
         )
     if not kept.all():
         lost = [name for name, keep in zip(names, kept) if not keep]
@@ -50,17 +66,17 @@ def fill_gaps(names: tuple[str, ...], points: Array, notes: list[str]) -> tuple[
     names = tuple(name for name, keep in zip(names, kept) if keep)
     points, unseen = np.array(points[:, kept]), unseen[:, kept]
     if unseen.any():
-        _bridge(points, unseen)
+        _interpolate_gaps(points, unseen)
         _fill_by_components(points, unseen)
         notes.append(
-            f"gaps of {int(unseen.any(axis=0).sum())} markers, the longest of {_longest_gap(unseen)} frames, were filled "
-            "from the other markers"
+            f"gaps of {int(unseen.any(axis=0).sum())} markers, the longest of {_longest_gap(unseen)} frames, "
+            "were filled from the other markers"
         )
     return names, points
 
 
-def _bridge(points: Array, unseen: Array) -> None:
-    """Straight lines over the gaps, in place; held at the ends."""
+def _interpolate_gaps(points: Array, unseen: Array) -> None:
+    """Straight lines over the gaps, constant at the ends, in place."""
     frames = np.arange(len(points))
     for marker in np.flatnonzero(unseen.any(axis=0)):
         seen = ~unseen[:, marker]
@@ -69,7 +85,7 @@ def _bridge(points: Array, unseen: Array) -> None:
 
 
 def _fill_by_components(points: Array, unseen: Array) -> None:
-    """The gaps told by the principal components of the steady markers, as seen from the body, in place."""
+    """Fill the gaps by the principal components of the steady markers, in the frame of the body, in place."""
     frames = np.arange(len(points))
     always = np.asarray(~unseen.any(axis=0))
     steady = always if always.sum() >= MIN_MARKERS else np.ones(len(always), bool)
@@ -79,27 +95,52 @@ def _fill_by_components(points: Array, unseen: Array) -> None:
         gap, seen = unseen[:, marker], ~unseen[:, marker]
         others = steady.copy()
         others[marker] = False
-        told = _predict_marker(local[:, others].reshape(len(points), -1), local[:, marker], seen)
-        told = np.einsum("fij,fj->fi", turn, told) + middle
+        predicted = _predict_marker(local[:, others].reshape(len(points), -1), local[:, marker], seen)
+        predicted = np.einsum("fij,fj->fi", turn, predicted) + middle
         for axis in range(3):
-            off = points[seen, marker, axis] - told[seen, axis]
-            points[gap, marker, axis] = told[gap, axis] + np.interp(frames[gap], frames[seen], off)
+            error = points[seen, marker, axis] - predicted[seen, axis]
+            points[gap, marker, axis] = predicted[gap, axis] + np.interp(frames[gap], frames[seen], error)
 
 
-def _predict_marker(others: Array, own: Array, seen: Array) -> Array:
-    """(F, 3) where a marker should be by the others (F, n), learned from the frames in which it is seen."""
+def _predict_marker(others: Array, marker: Array, seen: Array) -> Array:
+    """(F, 3) a marker (F, 3) predicted from the others (F, n), fitted to the frames in which it is seen."""
     mean = others[seen].mean(axis=0)
     _, s, vt = np.linalg.svd(others[seen] - mean, full_matrices=False)
     share = np.cumsum(s**2) / max((s**2).sum(), 1e-300)
     keep = vt[: min(int(np.searchsorted(share, MOTION_VARIANCE_RATIO)) + 1, len(s), int(seen.sum()) // 4 + 1)]
     columns = np.column_stack([np.ones(len(others)), (others - mean) @ keep.T])
-    fitted, *_ = np.linalg.lstsq(columns[seen], own[seen], rcond=1e-6)
-    told: Array = columns @ fitted
-    return told
+    fitted, *_ = np.linalg.lstsq(columns[seen], marker[seen], rcond=1e-6)
+    predicted: Array = columns @ fitted
+    return predicted
+
+
+def _longest_gap(unseen: Array) -> int:
+    """Length of the longest gap, frames."""
+    longest = run = np.zeros(unseen.shape[1], np.int64)
+    for row in unseen:
+        run = np.where(row, run + 1, 0)
+        longest = np.maximum(longest, run)
+    return int(longest.max(initial=0))
+
+
+def frames_of(names: tuple[str, ...], points: Array, notes: list[str]) -> Array:
+    """world_from_local (F, 4, 4) of a cloud without gaps."""
+    waist = [i for i, name in enumerate(names) if WAIST_MARKER_PATTERN.match(name)]
+    chosen = waist if _side_pairs(names, waist) else list(range(len(names)))
+    sides = _side_pairs(names, chosen)
+    origins = points[:, chosen].mean(axis=1)
+    ups = np.broadcast_to(poses.UP, origins.shape)
+    if not sides:
+        notes.append("no marker's name tells left from right: the heading is that of the cloud, +Z at the first frame")
+        return poses.frames_of(origins, fit_body_heading(points)[1][:, :, 2], ups)
+    left, right = (np.array(side) for side in zip(*sides))
+    across = (points[:, left] - points[:, right]).mean(axis=1)
+    across[:, 1] = 0.0
+    return poses.frames_of(origins, np.cross(vector.normalise(across, (1.0, 0.0, 0.0)), poses.UP), ups)
 
 
 def fit_body_heading(points: Array) -> tuple[Array, Array]:
-    """The middle (F, 3) of markers, and their turn (F, 3, 3) about the vertical since the first frame, as fits best."""
+    """The middle (F, 3) of markers, and the rotation (F, 3, 3) about the vertical that fits the first frame to each."""
     middle = points.mean(axis=1)
     flat = points[..., [0, 2]] - middle[:, None, [0, 2]]
     cross = np.einsum("p,fp->f", flat[0, :, 1], flat[..., 0]) - np.einsum("p,fp->f", flat[0, :, 0], flat[..., 1])
@@ -112,58 +153,14 @@ def fit_body_heading(points: Array) -> tuple[Array, Array]:
     return middle, turn
 
 
-def _longest_gap(unseen: Array) -> int:
-    """The frames of the longest gap."""
-    longest = run = np.zeros(unseen.shape[1], np.int64)
-    for row in unseen:
-        run = np.where(row, run + 1, 0)
-        longest = np.maximum(longest, run)
-    return int(longest.max(initial=0))
-
-
-USUAL_CLOUD_HEIGHTS_M = (0.3, 4.0)  # metres from the lowest to the highest marker, in any frame
-WAIST_MARKER_PATTERN = re.compile(
-    r"^[lr]?(asi|asis|psi|psis|fwt|bwt|bwaist|fwaist|sacr|waist|hip|wst|pv|pelvis)", re.IGNORECASE
-)
-
-
-def guess_unit(points: Array, notes: list[str]) -> float:
-    """Metres to a unit of a cloud (F, P, 3): 1 where a person would be of that size."""
-    with np.errstate(all="ignore"):
-        seen = points[~np.isnan(points).any(axis=(1, 2))]
-        seen = points if not len(seen) else seen
-        height = float(np.nanmax(np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1), initial=0.0))
-    if USUAL_CLOUD_HEIGHTS_M[0] <= height <= USUAL_CLOUD_HEIGHTS_M[1] or not height > 0:
-        return 1.0
-    unit = conventions.unit_of_length(height)
-    notes.append(f"lengths were taken to be {unit.name}: the markers span {height:.3g} units")
-    return unit.metres
-
-
-def frames_of(names: tuple[str, ...], points: Array, notes: list[str]) -> Array:
-    """world_from_local (F, 4, 4) of a cloud without gaps."""
-    waist = [i for i, name in enumerate(names) if WAIST_MARKER_PATTERN.match(name)]
-    chosen = waist if _sides(names, waist) else list(range(len(names)))
-    sides = _sides(names, chosen)
-    origins = points[:, chosen].mean(axis=1)
-    ups = np.broadcast_to(poses.UP, origins.shape)
-    if not sides:
-        notes.append("no marker's name tells left from right: the heading is that of the cloud, +Z at the first frame")
-        return poses.frames_of(origins, fit_body_heading(points)[1][:, :, 2], ups)
-    left, right = (np.array(side) for side in zip(*sides))
-    across = (points[:, left] - points[:, right]).mean(axis=1)
-    across[:, 1] = 0.0
-    return poses.frames_of(origins, np.cross(vector.normalise(across, (1.0, 0.0, 0.0)), poses.UP), ups)
-
-
-def _sides(names: tuple[str, ...], among: list[int]) -> list[tuple[int, int]]:
-    """Pairs (left, right) of markers."""
+def _side_pairs(names: tuple[str, ...], among: list[int]) -> list[tuple[int, int]]:
+    """Pairs (left, right) of markers, by name."""
     by_name = {names[i].lower(): i for i in among}
-    found = []
+    sides = []
     for name, left in by_name.items():
         for pattern, other in ((r"^l(?=[a-z])", "r"), ("left", "right"), (r"_l$", "_r"), (r"\.l$", ".r")):
             right = by_name.get(re.sub(pattern, other, name, count=1))
             if right is not None and right != left:
-                found.append((left, right))
+                sides.append((left, right))
                 break
-    return found
+    return sides

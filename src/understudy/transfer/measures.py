@@ -1,4 +1,4 @@
-"""How well a motion stands: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9].
+"""Measures of a motion: slide, penetration, forces, momenta, smoothness, jumps [Yamane 2010, figures 8 and 9].
 
 Lengths are over the height of the figure, so that a slide of 1 cm/s is that of a character of one metre.
 """
@@ -26,7 +26,7 @@ from understudy.transfer.physics.momentum import (
 from understudy.transfer.source import SourceMotion
 from understudy.transfer.standing import SlidingBase, slide_velocities
 
-MIN_JUMP_SECONDS = 0.1  # seconds in the air
+MIN_JUMP_SECONDS = 0.1  # in the air; shorter flights are not counted
 
 
 def measure_motion(
@@ -38,8 +38,10 @@ def measure_motion(
     *,
     gravity: float | None = None,
 ) -> dict[str, Any]:
-    """What can be said of a motion in numbers; more where the source is given. `gravity` as in `realistic`, and
-    without it that under which the source's jumps, scaled to the size of this figure, are jumps.
+    """The measures of a motion; more of them where the source is given.
+
+    `gravity` in m/s^2, as in `correct_dynamics`. None scales it with the size of the figure over the source, so that
+    the source's jumps, scaled to this figure, are ballistic.
     """
     world, rate = poses.world, poses.rate
     height = body_height(body, poses)
@@ -71,9 +73,9 @@ def measure_motion(
 
 
 def slide_speeds(positions: Array, phases: ContactPhases, rate: float) -> Array:
-    """(n,) metres a second along the floor, of every step that a contact point (F, K, 3) is down at both ends of.
+    """(n,) metres a second along the floor, of every step with a contact point (F, K, 3) down at both ends.
 
-    What glides counts only where it stands.
+    A sliding base counts only where it is planted.
     """
     speed = np.linalg.norm(np.diff(positions[..., [0, 2]], axis=0), axis=2) * rate
     glides = SlidingBase.from_phases(phases)
@@ -82,7 +84,7 @@ def slide_speeds(positions: Array, phases: ContactPhases, rate: float) -> Array:
 
 
 def glide_speeds(positions: Array, phases: ContactPhases, rate: float) -> tuple[Array, Array]:
-    """(n,) metres a second of every such step while it glides: as it goes, and as it slips beside the glide meant."""
+    """(n,) metres a second of every such step of a glide: its speed, and its slip beside the intended glide."""
     steps = np.diff(positions, axis=0)[..., [0, 2]] * rate
     slips = steps - slide_velocities(positions, phases, rate)[..., [0, 2]]
     glides = SlidingBase.from_phases(phases)
@@ -109,10 +111,10 @@ def jerk(world: Array, body: Body, rate: float) -> float:
 def force_mismatch(
     poses: PoseSequence, body: Body, phases: ContactPhases, gravity: float = GRAVITY_M_S2
 ) -> dict[str, float]:
-    """What the floor cannot give of the forces that a motion needs, in units of weight (figure 9).
+    """The part of the forces that a motion needs and the floor cannot give, in units of weight (figure 9).
 
     Root mean squares over the frames: of the force, of its vertical part, of the moment over weight and height, and of
-    the force that is needed in the air, where there is nothing to give any.
+    the force needed in the air, where nothing can give any.
     """
     if len(poses) < 3:
         return {"force_mismatch": 0.0, "vertical_force_mismatch": 0.0, "moment_mismatch": 0.0, "force_in_air": 0.0}
@@ -138,30 +140,30 @@ def required_and_floor_forces(
 
 
 def size_ratio(poses: PoseSequence, body: Body, source: SourceMotion, source_body: Body | None) -> float:
-    """How large the figure is beside the source: the vertical size ratio of `scaling`, in whatever axes they are."""
-    own = unit_speeds(poses.world, poses.skeleton, body)
+    """Size of the figure over that of the source: s_d of `momentum`, summed over the axes."""
+    speeds = unit_speeds(poses.world, poses.skeleton, body)
     if source_body is None or source.poses is None:
-        other = cloud_speeds(source.points)
+        source_speeds = cloud_speeds(source.points)
     else:
-        other = unit_speeds(source.poses.world, source.poses.skeleton, source_body)
-    return float(own.sum() / max(other.sum(), 1e-12))
+        source_speeds = unit_speeds(source.poses.world, source.poses.skeleton, source_body)
+    return float(speeds.sum() / max(source_speeds.sum(), 1e-12))
 
 
 def momentum_tracking(motion: MassMotion, actor: MassMotion, size: float) -> dict[str, float]:
-    """How the horizontal momentum follows the actor's, scaled (figure 8): correlation, and error over its size."""
-    wanted, found = size * actor.velocities[:, [0, 2]], motion.velocities[:, [0, 2]]
-    error = _root_mean_square(found - wanted) / max(_root_mean_square(wanted), 1e-12)
-    a, b = wanted - wanted.mean(axis=0), found - found.mean(axis=0)
-    together = float((a * b).sum() / max(np.sqrt((a * a).sum() * (b * b).sum()), 1e-12))
-    return {"momentum_correlation": together, "momentum_error": error}
+    """How well the horizontal momentum follows the actor's, scaled (figure 8): correlation, and relative error."""
+    wanted, actual = size * actor.velocities[:, [0, 2]], motion.velocities[:, [0, 2]]
+    error = _root_mean_square(actual - wanted) / max(_root_mean_square(wanted), 1e-12)
+    a, b = wanted - wanted.mean(axis=0), actual - actual.mean(axis=0)
+    correlation = float((a * b).sum() / max(np.sqrt((a * a).sum() * (b * b).sum()), 1e-12))
+    return {"momentum_correlation": correlation, "momentum_error": error}
 
 
 def jumps(
     motion: MassMotion, phases: ContactPhases, actor: MassMotion | None, size: float | None
 ) -> list[dict[str, float]]:
-    """Each flight: its seconds, and how far the centre of mass rises above the line from take-off to landing.
+    """Each flight: start, end, and how far the centre of mass rises above the line from take-off to landing.
 
-    With the actor's motion also how far the actor's rises, scaled by the ratio of sizes.
+    With the actor's motion also the rise of the actor's centre of mass, scaled by the ratio of sizes.
     """
     result = []
     for a, b in runs(~np.asarray(phases.down.any(axis=1))):
@@ -179,7 +181,7 @@ def jumps(
 
 
 def _rise(heights: Array) -> float:
-    """The most by which heights (n,) are above the line from the first to the last."""
+    """The greatest height (n,) above the line from the first to the last."""
     return float((heights - np.linspace(heights[0], heights[-1], len(heights))).max())
 
 

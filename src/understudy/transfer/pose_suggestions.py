@@ -1,20 +1,20 @@
-"""Which frame to pose next: the one whose pose would tell most about all the others.
+"""Which frame to pose next: the one whose pose reduces the variance of all frames most.
 
 With S the covariance of the target's poses at the frames of the motions, given the pairs there are, and s^2 the noise,
-a pose at frame c lessens the variance at frame f by
+a pose at frame c reduces the variance at frame f by
 
     S_fc^2 / (S_cc + s^2)
 
 [Gaussian conditioning], so its gain is the mean of that over all frames. The frame with the greatest gain is taken, S
-is conditioned on it, and so on. The first of them stands in the middle of all, and tells little once its surroundings
-are posed too; so each is then exchanged for the best one beside the others, until none is better [Fedorov 1972]. Listed
-best first, gains fall, and say when it is enough. A frame that is unlike all others gains little, however uncertain;
-one that stands for many gains much. Covariances are those of the source's poses (with a width
-learned from the pairs where there are any): what the source does twice, the target will do alike.
+is conditioned on it, and so on. The first of them is in the middle of all frames, and gains little once its
+surroundings are posed too; so each is then exchanged for the best one beside the others, until none is better [Fedorov
+1972]. Listed best first, gains fall, and show when it is enough. A frame that is unlike all others gains little,
+however uncertain; one that represents many gains much. Covariances are those of the source's poses (with a width
+learned from the pairs where there are any): where the source repeats a pose, the target will too.
 
-What the pairs contradict each other by counts as noise, but a pose that was made is met (`key_bumps`), and so are the
-frames next to it. So that noise is not white: it has a covariance over the poses that is as narrow as those bumps. With
-white noise, whose remedy is to ask again, the same moment would be suggested again and again.
+Contradictions between pairs count as noise, but a key pose is met (`mapping.PairResidual`), and so are the frames next
+to it. So that noise is not white: it has a covariance over the poses as narrow as those residuals. With white noise,
+which is averaged out by asking again, the same frame would be suggested again and again.
 """
 
 from __future__ import annotations
@@ -32,12 +32,11 @@ from understudy.transfer.mapping import RESIDUAL_RIDGE, residual_width
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.source import SourceMotion
 
-MAX_CANDIDATE_FRAMES = 1500  # frames, evenly spread: a tenth of a second apart in two and a half minutes
-MAX_EXCHANGE_SWEEPS = 20  # of exchanges; five usually suffice
+MAX_CANDIDATE_FRAMES = 1500  # evenly spread: a tenth of a second apart in two and a half minutes
+MAX_EXCHANGE_SWEEPS = 20  # five usually suffice
 MIN_EXCHANGE_GAIN_RATIO = 1e-9  # of a gain: less is rounding, which could exchange to and fro
-DEFAULT_NOISE_VARIANCE_RATIO = (
-    0.01  # of the variance, where there are no pairs to learn it from: two poses of one frame are never quite alike
-)
+# Noise over the variance where there are no pairs to learn it from: two poses of one frame are never quite alike.
+DEFAULT_NOISE_VARIANCE_RATIO = 0.01
 
 
 @dataclass(frozen=True)
@@ -46,22 +45,22 @@ class PoseSuggestion:
 
     motion: str
     frame: int
-    time: float  # seconds of the file's own clock
-    uncertainty: float  # metres, at this frame, before any of this list is posed
-    gain: float  # share of the variance over all frames that this pose takes away, after those before it
+    time: float  # seconds of the file's clock
+    uncertainty: float  # metres, at this frame, before any of the list is posed
+    gain: float  # share of the variance over all frames that this pose removes, after those before it
     error_after: float  # metres, over all frames, with this and all before it posed
 
 
 def suggest_poses(
     sources: Mapping[str, SourceMotion], pairs: PosePairs | None = None, count: int = 10
 ) -> list[PoseSuggestion]:
-    """The frames to pose next, best first; with `pairs`, beyond those. They belong together: fewer may be others."""
+    """The frames to pose next, best first; with `pairs`, beyond those. They are chosen as a set of `count`."""
     if not sources:
-        raise InvalidInput("there is no motion to choose frames of")
+        raise InvalidInput("suggesting poses needs at least one motion, but none is given")
     motions, frames, poses = _candidates(sources)
     known = None if pairs is None else pairs.source.reshape(len(pairs), -1)
     if known is not None and known.shape[1] != poses.shape[1]:
-        raise InvalidInput(f"the motions have {poses.shape[1] // 3} points, but the pairs {known.shape[1] // 3}")
+        raise InvalidInput(f"the motions have {poses.shape[1] // 3} points, but the pairs have {known.shape[1] // 3}")
     S, noise, scale = _covariance(poses, pairs)
     first = np.sqrt(np.maximum(np.diag(S), 0) + noise) * scale
     chosen, gains, after = order_by_gain(S, noise, exchange_search(S, noise, count))
@@ -79,16 +78,21 @@ def suggest_poses(
 
 
 def choose_pairs(pairs: PosePairs, count: int) -> list[int]:
-    """The numbers of the `count` pairs that would have been suggested, were all pairs the motion."""
+    """The numbers of the `count` pairs that would be suggested if all pairs were the motion."""
     S, noise, _ = _covariance(pairs.source.reshape(len(pairs), -1), None)
     return exchange_search(S, noise, count)
 
 
-def exchange_search(S: Array, noise: float, count: int) -> list[int]:
-    """The `count` frames of covariance S (n, n) that leave least variance: greedy choices, exchanged while that helps.
+def gain_curve(suggestions: Sequence[PoseSuggestion]) -> Array:
+    """(n,) the share of all variance that the first 1, 2, ... suggestions remove together."""
+    return np.cumsum([suggestion.gain for suggestion in suggestions])
 
-    Without frame i of the set A, frame c would take away sum_f S'_fc^2 / (S'_cc + s^2) of what is left, with S' given
-    all others of A. Squares of S are taken once, so that no S' is ever written out: with a = (S_AA + s^2)^-1 S_Ac,
+
+def exchange_search(S: Array, noise: float, count: int) -> list[int]:
+    """The `count` frames of covariance S (n, n) that leave least variance: chosen greedily, exchanged while that helps.
+
+    Without frame i of the set A, frame c would remove sum_f S'_fc^2 / (S'_cc + s^2) of the variance left, with S' given
+    all others of A. S S is computed once, so that no S' is ever written out: with a = (S_AA + s^2)^-1 S_Ac,
 
         sum_f S'_fc^2 = Q_cc - 2 a.Q_Ac + a.Q_AA a,    S'_cc = S_cc - a.S_Ac,    Q = S S
     """
@@ -111,17 +115,17 @@ def exchange_search(S: Array, noise: float, count: int) -> list[int]:
 
 
 def order_by_gain(S: Array, noise: float, chosen: Sequence[int]) -> tuple[list[int], list[float], list[float]]:
-    """Chosen frames of covariance S (n, n), best first, the share of all variance each takes, and the mean left."""
+    """Chosen frames of covariance S (n, n), best first, the share of all variance each removes, and the mean left."""
     S = np.array(S)
     waiting, order = list(chosen), []
     gains, after = [], []
     whole = float(np.trace(S)) / len(S)
     while waiting:
         columns = S[:, waiting]
-        own = np.maximum(columns[waiting, np.arange(len(waiting))], 0.0) + noise
-        gain = np.einsum("fc,fc->c", columns, columns) / own / len(S)
+        variance = np.maximum(columns[waiting, np.arange(len(waiting))], 0.0) + noise
+        gain = np.einsum("fc,fc->c", columns, columns) / variance / len(S)
         best = int(gain.argmax())
-        S -= np.outer(columns[:, best], columns[:, best]) / own[best]
+        S -= np.outer(columns[:, best], columns[:, best]) / variance[best]
         order.append(waiting.pop(best))
         gains.append(float(gain[best]) / whole if whole > 0 else 0.0)
         after.append(max(float(np.trace(S)) / len(S), 0.0))
@@ -129,14 +133,14 @@ def order_by_gain(S: Array, noise: float, chosen: Sequence[int]) -> tuple[list[i
 
 
 def _gains(S: Array, Q: Array, noise: float, given: list[int]) -> Array:
-    """(n,) what each frame would take away of the variance that some leave, which themselves count as -1."""
-    left, own = np.diag(Q).copy(), np.diag(S).copy()
+    """(n,) the variance that each frame would remove beside the `given` frames, -1 for the given ones themselves."""
+    left, variance = np.diag(Q).copy(), np.diag(S).copy()
     if given:
         tied, squares = S[given], Q[given]
         a = np.linalg.solve(tied[:, given] + noise * np.eye(len(given)), tied)
         left += np.einsum("ac,ac->c", a, squares[:, given] @ a - 2 * squares)
-        own -= np.einsum("ac,ac->c", a, tied)
-    gain = np.maximum(left, 0.0) / (np.maximum(own, 0.0) + noise)
+        variance -= np.einsum("ac,ac->c", a, tied)
+    gain = np.maximum(left, 0.0) / (np.maximum(variance, 0.0) + noise)
     gain[given] = -1.0
     return gain
 
@@ -162,7 +166,7 @@ def _candidates(sources: Mapping[str, SourceMotion]) -> tuple[list[str], Array, 
 def _covariance(poses: Array, pairs: PosePairs | None) -> tuple[Array, float, float]:
     """(n, n) covariance of the target at poses (n, D) given the pairs, its noise, and metres to its unit."""
     if pairs is None:
-        squares = squared_pose_distances(*(2 * [poses / _typical(poses)]))
+        squares = squared_pose_distances(*(2 * [poses / _typical_distance(poses)]))
         return np.exp(-0.5 * squares), DEFAULT_NOISE_VARIANCE_RATIO, float("nan")
     model = GaussianProcess.learn(pairs)
     width = residual_width(model.source)
@@ -179,12 +183,7 @@ def _covariance(poses: Array, pairs: PosePairs | None) -> tuple[Array, float, fl
     return covariance(y, y) - k @ np.linalg.solve(known, k.T), white, model.scale_target
 
 
-def _typical(poses: Array) -> float:
-    """The root mean square distance of two poses: at that distance they tell a little of each other."""
+def _typical_distance(poses: Array) -> float:
+    """The root mean square distance of poses from their mean: the width of the covariance without pairs."""
     spread = poses - poses.mean(axis=0)
     return max(float(np.sqrt((spread**2).sum(axis=1).mean())), 1e-12)
-
-
-def gain_curve(suggestions: Sequence[PoseSuggestion]) -> Array:
-    """(n,) the share of all variance that the first 1, 2, ... suggestions take away together."""
-    return np.cumsum([each.gain for each in suggestions])

@@ -1,4 +1,4 @@
-"""The report of a transfer: what was given, how sure the mapping was, what each step changed, and what to do next."""
+"""The report of a transfer: inputs, certainty of the mapping, what each step changed, and what to pose next."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from understudy.character.body.mass import Body
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.transfer.baselines import LEARNERS, Learner, leave_one_out, pair_errors
+from understudy.transfer.measures import measure_motion
 from understudy.transfer.pairs import PosePairs
 from understudy.transfer.physics.collisions import excess_depths
 from understudy.transfer.pipeline import TransferResult, TransferTarget
@@ -18,7 +19,7 @@ from understudy.transfer.pose_suggestions import PoseSuggestion, suggest_poses
 from understudy.transfer.source import SourceMotion
 from understudy.transfer.starting_pose import BoneNames
 
-REPORTED_FRAMES = 5  # frames that are named
+REPORTED_FRAMES = 5  # least certain frames, and suggested frames, in a report
 
 
 def report_of(
@@ -29,7 +30,7 @@ def report_of(
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The report of one motion, as plain values for JSON. Lengths in millimetres, times in seconds."""
-    sure = np.sqrt(np.maximum(done.predictive_variance, 0.0))
+    deviation = np.sqrt(np.maximum(done.predictive_variance, 0.0))
     return {
         "motion": source.name,
         "character": stage.target.name,
@@ -41,12 +42,13 @@ def report_of(
         "pairs": len(stage.pairs),
         "uncertainty_mm": {
             "at_key_poses": _mm(np.sqrt(max(stage.variance_at_pairs, 0.0))),
-            "mean": _mm(float(sure.mean())),
-            "most": _mm(float(sure.max())),
+            "mean": _mm(float(deviation.mean())),
+            "most": _mm(float(deviation.max())),
         },
-        "least_certain": [_frame_report(source, int(f), float(sure[f])) for f in _peaks(sure, source.rate)],
+        "least_certain": [_frame_report(source, f, float(deviation[f])) for f in _peaks(deviation, source.rate)],
         "suggested": [
-            suggestion_to_json(each) for each in suggest_poses({source.name: source}, stage.pairs, REPORTED_FRAMES)
+            suggestion_to_json(suggestion)
+            for suggestion in suggest_poses({source.name: source}, stage.pairs, REPORTED_FRAMES)
         ],
         "collisions_mm": collision_report(stage, done),
         "contacts": _contacts(source, done),
@@ -56,23 +58,23 @@ def report_of(
 
 
 def comparison(pairs: PosePairs, learner: Learner, name: str, source: SourceMotion | None = None) -> dict[str, float]:
-    """Millimetres of each method when every pair is left out in turn; bone names need no pairs, but a skeleton."""
+    """Leave-one-out error of each method, millimetres; bone names need no pairs, but a skeleton of the source."""
     if len(pairs) < 3:
         return {}
-    found = {other: _mm(float(leave_one_out(pairs, each).mean())) for other, each in LEARNERS.items()}
-    found[name] = _mm(float(leave_one_out(pairs, learner).mean()))
+    errors = {other: _mm(float(leave_one_out(pairs, baseline).mean())) for other, baseline in LEARNERS.items()}
+    errors[name] = _mm(float(leave_one_out(pairs, learner).mean()))
     if source is not None:
         try:
             plain = BoneNames.from_source(source, pairs.poses.skeleton, pairs.markers)
             mapped = plain.map(pairs.source).points
-            found[plain.name] = _mm(float(pair_errors(mapped, pairs, range(len(pairs))).mean()))
+            errors[plain.name] = _mm(float(pair_errors(mapped, pairs, range(len(pairs))).mean()))
         except InvalidInput:
-            return found  # bare markers have no bones to name
-    return found
+            return errors  # bare markers have no bones
+    return errors
 
 
 def collision_report(stage: TransferTarget, done: TransferResult) -> dict[str, dict[str, float]]:
-    """How deep the body is in itself and in the floor beyond what the pairs show, before and after it was mended."""
+    """Depth in itself and in the floor beyond that of the pairs, before and after collisions are resolved."""
     if stage.capsules is None:
         return {}
     result = {}
@@ -85,11 +87,9 @@ def collision_report(stage: TransferTarget, done: TransferResult) -> dict[str, d
 def physics_report(
     source: SourceMotion, stage: TransferTarget, done: TransferResult, source_body: Body | None
 ) -> dict[str, Any]:
-    """The measures of each step from the way over the floor on; empty without physics."""
+    """The measures of each step from the path over the floor on; empty without physics."""
     if done.phases is None:
         return {}
-    from understudy.transfer.measures import measure_motion
-
     steps = [step for step in done.intermediate if step in ("placed", "standing", "realistic", "final")]
     return {
         step: measure_motion(done.intermediate[step], stage.body, done.phases, source, source_body) for step in steps
@@ -113,23 +113,23 @@ def _contacts(source: SourceMotion, done: TransferResult) -> dict[str, list[list
     if done.phases is None:
         return {}
     spans = done.phases.spans(source.rate, source.start)
-    return {name: [[round(a, 4), round(b, 4)] for a, b in each] for name, each in spans.items()}
+    return {name: [[round(a, 4), round(b, 4)] for a, b in rows] for name, rows in spans.items()}
 
 
-def _peaks(sure: Array, rate: float) -> list[int]:
+def _peaks(deviation: Array, rate: float) -> list[int]:
     """The least certain frames, none within half a second of another."""
-    left = np.array(sure)
-    found: list[int] = []
+    left = np.array(deviation)
+    frames: list[int] = []
     reach = max(1, round(0.5 * rate))
-    while len(found) < REPORTED_FRAMES and np.isfinite(left).any():
+    while len(frames) < REPORTED_FRAMES and np.isfinite(left).any():
         frame = int(np.nanargmax(np.where(np.isfinite(left), left, np.nan)))
-        found.append(frame)
+        frames.append(frame)
         left[max(0, frame - reach) : frame + reach + 1] = -np.inf
-    return found
+    return frames
 
 
-def _frame_report(source: SourceMotion, frame: int, sure: float) -> dict[str, Any]:
-    return {"frame": frame, "time": round(source.start + frame / source.rate, 4), "uncertainty_mm": _mm(sure)}
+def _frame_report(source: SourceMotion, frame: int, deviation: float) -> dict[str, Any]:
+    return {"frame": frame, "time": round(source.start + frame / source.rate, 4), "uncertainty_mm": _mm(deviation)}
 
 
 def _mm(metres: float) -> float:
