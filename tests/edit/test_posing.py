@@ -33,7 +33,7 @@ ALL = np.array(True)
 
 
 def place(rig, channels, values, joint: str) -> np.ndarray:
-    world = rig.joints(rig.lay(channels, values[None]))[0]
+    world = rig.joints(rig.apply_channels(channels, values[None]))[0]
     return world[rig.character.skeleton.index(joint)][:3, 3]
 
 

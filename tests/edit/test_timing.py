@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.edit.random_curves import random_curves
 from tests.edit import creature, puppets
+from tests.edit.random_curves import random_curves
 
 from understudy.character import Channel, Curve, Curves
 from understudy.character.curve import BEZIER

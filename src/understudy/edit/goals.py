@@ -1,10 +1,9 @@
-"""What an edit asks for: plain data, which a file, a wire or a person can give.
+"""The goals and constraints of an edit as plain data, and the points of a character by name.
 
-A point of the character is moved, turned or both at a time between keys (`Move`); others keep their path (`Pin`), stand
-still for a while (`Contact`) or pass where they passed at one moment (`Hold`); columns stay within `Limit`s. All times
-are seconds of the animation's own clock, positions metres in the world, orientations quaternions x, y, z, w.
-
-Points by name: what people write for a point of a character, and the point that they mean.
+An edit moves or turns points of the character at times between keys (`MovePoint`). Other points keep their path
+(`Pin`), stay in place for a while (`Contact`) or keep their position at one time (`Hold`); columns stay within a
+`Limit`. An `ObjectiveTerm` asks something of a whole path. All times are seconds of the animation, positions metres in
+the world, orientations quaternions x, y, z, w.
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
 Triple = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]
 
-EDGES = ("smooth", "broken")
+EDGES = ("smooth", "broken")  # see `Edit`
 
 
 @dataclass(frozen=True)
 class Point:
     """A point of the character: fixed to a joint at `offset` metres in the joint's frame, or a vertex of the mesh.
 
-    `vertex` counts over all parts of the character, as `Rig.vertices` does; skin and shapes move it. Its orientation is
-    that of the joint that moves it most.
+    `vertex` counts over all parts of the character, as `PosedRig.vertices` does; skin and shapes move it. Its
+    orientation is that of the joint with the largest weight.
     """
 
     joint: str = ""
@@ -50,13 +49,13 @@ class Point:
 
     @property
     def name(self) -> str:
-        """For sentences."""
+        """The point in messages."""
         return repr(self.joint) if self.vertex is None else f"vertex {self.vertex}"
 
 
 @dataclass(frozen=True)
 class MovePoint:
-    """At `time`, bring the point `to` a place or `by` an offset, or turn it; None leaves that part free."""
+    """At `time`, bring the point `to` a position or `by` an offset, or turn it; None leaves that part free."""
 
     point: Point
     time: float
@@ -83,7 +82,7 @@ class MovePoint:
 
 @dataclass(frozen=True)
 class Pin:
-    """The path (and the orientation along it) is not altered, from `start` to `stop` or wherever the edit reaches."""
+    """The point keeps its path and its orientation along it, from `start` to `stop` or wherever the edit reaches."""
 
     point: Point
     start: float | None = None
@@ -98,7 +97,7 @@ class Pin:
 
 @dataclass(frozen=True)
 class Contact:
-    """From `start` to `stop` the point stays where it is at `start`."""
+    """From `start` to `stop` the point keeps the position that it has at `start`."""
 
     point: Point
     start: float
@@ -113,7 +112,7 @@ class Contact:
 
 @dataclass(frozen=True)
 class Hold:
-    """At `time` the point is where it was."""
+    """At `time` the point keeps the position that it had before the edit."""
 
     point: Point
     time: float
@@ -146,47 +145,51 @@ class Limit:
 
 
 class TermResponse(NamedTuple):
-    """What a wish makes of a path; all in sizes of the character."""
+    """An objective term evaluated on a path, in sizes of the character."""
 
     residual: Array  # (Q,)
-    slopes: Array  # (Q, T, P, 3): S
-    gap: Array  # (K, 3) the way to go, where the wish is a goal
+    slopes: Array  # (Q, T, P, 3): S = -d residual / d path, see `solver.objective_terms`
+    gap: Array  # (K, 3) the remaining distances, where the term is a goal
 
 
 TermFunction = Callable[[Array], TermResponse]
-"""A wish that knows the path before the gesture: of a path (T, P, 3), in sizes of the character, what it answers."""
+"""The response of an objective term to a path (T, P, 3), in sizes of the character."""
 
 
 class ObjectiveTerm(ABC):
-    """Something asked of points from `start` to `stop`. Plain data."""
+    """An objective about the path of points from `start` to `stop` (seconds), as plain data.
+
+    A term that is not `soft` is a goal like a move; a soft one is weighed against the change of the tangents.
+    """
 
     start: float
     stop: float
     soft: bool
-    weight: float  # of soft wishes
+    weight: float  # of a soft term
 
     @abstractmethod
     def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        """The P points it looks at."""
+        """The P points whose path it measures."""
 
     @abstractmethod
     def times(self, rate: float) -> Array:
-        """(T,) when it looks at them, for an animation with this many frames a second."""
+        """(T,) the sample times, for an animation with `rate` frames a second."""
 
     @abstractmethod
     def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
-        """What it asks for, given the path (T, P, 3) before the gesture, in sizes of `size` metres."""
+        """The function to evaluate, given the path (T, P, 3) before the edit, in sizes of `size` metres."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One gesture: what moves, what must not, and which tangents may change.
+    """One edit: goals, constraints, and the tangents that may change [Ciccone 2019].
 
-    `start` and `stop` bound the segments whose tangents may change; by default they are those that hold the moves.
-    `stiffness` of a joint or of one column ("Spine.euler.x") multiplies what its tangents cost [eq. 4]; 0 frees them.
-    `edges` says what happens to an unbroken tangent at the two ends: "smooth" turns both of its sides, so that the
-    neighbouring segments follow; "broken" leaves the neighbours alone, and pulls the sides together [eq. 5].
-    `wishes` are about paths, such as a stroke, an arc or a flight; the segments that they span may change too.
+    `start` and `stop` bound the segments whose tangents may change; by default these are the segments of the moves.
+    `stiffness` of a joint or of one column ("Spine.euler.x") multiplies the cost of its tangents [eq. 4]; 0 frees them.
+    `edges` controls an unbroken tangent at the two ends: "smooth" turns both of its sides, so that the neighbouring
+    segments follow; "broken" leaves the neighbours alone, and pulls the sides together [eq. 5].
+    `terms` are objectives about paths, such as a stroke, an arc or a flight; the segments that they span may change
+    too.
     """
 
     moves: tuple[MovePoint, ...]
@@ -204,12 +207,44 @@ class Edit:
         for name in ("moves", "pins", "contacts", "holds", "limits", "terms"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         if not (self.moves or self.contacts or self.terms):
-            raise InvalidInput("an edit should have at least one move, contact or wish, but has none")
+            raise InvalidInput("an edit should have at least one move, contact or objective term, but has none")
         _check_span(self.start, self.stop, "the edit's range")
         checks.one_of(self.edges, "edges", EDGES)
         for name, factor in self.stiffness.items():
             if not (np.isfinite(factor) and factor >= 0):
                 raise InvalidInput(f"stiffness of {name!r} should be zero or more, but is {factor}")
+
+
+def point_by_name(character: Character, name: str) -> Point:
+    """The point with a `name`: a joint, or a named point of the mesh (`nose_tip` of the dragon).
+
+    A joint is also found without its prefix, as `LeftHand` for `mixamorig:LeftHand`, where that is unambiguous.
+    """
+    joints = character.skeleton.names
+    if name in joints:
+        return Point(name)
+    points = {} if character.layers is None else character.layers.points
+    if name in points:
+        return Point(vertex=int(points[name]))
+    short = [joint.replace("|", ":").rpartition(":")[2] for joint in joints]
+    if short.count(name) == 1:
+        return Point(joints[short.index(name)])
+    close = get_close_matches(name, [*joints, *points, *short], 1)
+    meant = f" (did you mean {close[0]!r}?)" if close else ""
+    available = join_names([*joints, *points], 12)
+    raise InvalidInput(f"there is no joint or point {name!r}{meant}; character {character.name!r} has {available}")
+
+
+def check_point(character: Character, point: Point) -> Point:
+    """The point with the full name of its joint; refused where the character has no such joint or vertex."""
+    if point.vertex is None:
+        named = point_by_name(character, point.joint)
+        return named if named.vertex is not None else Point(named.joint, point.offset)
+    if not 0 <= point.vertex < character.vertex_count:
+        count = character.vertex_count
+        available = f"vertices 0 to {count - 1}" if count else "no vertices"
+        raise InvalidInput(f"there is no {point.name}; character {character.name!r} has {available}")
+    return point
 
 
 def _read_numbers(values: Any, name: str, count: int) -> tuple[float, ...]:
@@ -232,36 +267,3 @@ def _check_span(start: float | None, stop: float | None, what: str) -> None:
 def _check_parts(position: bool, orientation: bool, what: str) -> None:
     if not (position or orientation):
         raise InvalidInput(f"{what} should keep the position, the orientation or both, but keeps neither")
-
-
-def point_by_name(character: Character, name: str) -> Point:
-    """The point that `name` means: a joint, or a named point of the mesh (`nose_tip` of the dragon).
-
-    A joint is also found without its prefix, as `LeftHand` for `mixamorig:LeftHand`, where no other ends so.
-    """
-    joints = character.skeleton.names
-    if name in joints:
-        return Point(name)
-    points = {} if character.layers is None else character.layers.points
-    if name in points:
-        return Point(vertex=int(points[name]))
-    short = [joint.replace("|", ":").rpartition(":")[2] for joint in joints]
-    if short.count(name) == 1:
-        return Point(joints[short.index(name)])
-    close = get_close_matches(name, [*joints, *points, *short], 1)
-    meant = f" (did you mean {close[0]!r}?)" if close else ""
-    raise InvalidInput(
-        f"there is no joint or point {name!r}{meant}; character {character.name!r} has {join_names([*joints, *points], 12)}"
-    )
-
-
-def check_point(character: Character, point: Point) -> Point:
-    """The point itself, its joint by full name; refused where the character has no such joint or vertex."""
-    if point.vertex is None:
-        found = point_by_name(character, point.joint)
-        return found if found.vertex is not None else Point(found.joint, point.offset)
-    if not 0 <= point.vertex < character.vertex_count:
-        count = character.vertex_count
-        held = f"vertices 0 to {count - 1}" if count else "no vertices"
-        raise InvalidInput(f"there is no {point.name}; character {character.name!r} has {held}")
-    return point

@@ -1,12 +1,11 @@
-"""Tangents of whole curves: made explicit, measured, broken apart and joined.
+"""Tangents of whole curves: converted to Bezier, measured, broken, joined, and set automatically.
 
-A curve stores no word for a broken key: it is broken where the handles of its two sides do not lie on one line, so
+A curve stores no flag for a broken key: a key is broken where the handles of its two sides do not lie on one line, so
 that the curve has a kink, and unbroken where they do (before = r after, r > 0).
 
-Automatic tangents, as graph editors give them: smooth, clamped, flat, linear.
-
-All set the handles of keys from the keys alone, a third of each segment long in time, so that the curves are Hermite
-splines. With d and m the lengths and slopes of the segments before and after a key,
+Automatic tangents, as in graph editors, set the handles of keys from the keys alone, a third of each segment long in
+time, so that the curves are Hermite splines. With d and m the lengths and slopes of the segments before and after a
+key,
 
     smooth   s = (v[k+1] - v[k-1]) / (t[k+1] - t[k-1]), the chord of the neighbours (Catmull-Rom; Maya's spline)
     clamped  0 where the key is an extreme, else s cut to 3 m of the flatter side (Maya's auto, Blender's auto clamped)
@@ -14,8 +13,8 @@ splines. With d and m the lengths and slopes of the segments before and after a 
     linear   m of each side on its own, which breaks the key
 
 At the ends smooth follows the only chord and clamped is flat; where the curve cycles on that side, the neighbour is
-the one across the seam. `start` and `stop` choose the keys; a linear segment beside a chosen key becomes Bezier, a
-stepped one stays unless `steps` is set, as when blocking turns into spline.
+the one across the seam. `start` and `stop` (seconds) choose the keys; a linear segment beside a chosen key becomes
+Bezier, a stepped one stays unless `steps` is set, as when blocking turns into spline.
 """
 
 from __future__ import annotations
@@ -26,36 +25,27 @@ from dataclasses import replace
 import numpy as np
 
 from understudy.character import Curve, Curves
-from understudy.character.curve import BEZIER, LINEAR, STEP, align_quaternion_signs, bezier_segments, fit_handles
+from understudy.character.curve import BEZIER, LINEAR, STEP, align_quaternion_signs, bezier_segments
 from understudy.character.key_insertion import key_at
 from understudy.checks import Array
 from understudy.edit.selection import Targets, keys_between, replace_curves, select_curves
 
-__all__ = [
-    "align_quaternion_signs",
-    "bezier_segments",
-    "break_tangents",
-    "fit_handles",
-    "is_broken",
-    "join_tangents",
-    "key_slopes",
-    "to_bezier",
-]
-
 KINK_SLOPE_RATIO = 1e-6
-"""Slopes of two sides that differ by less than this part of them (of one a second, where they are lower) are one
-slope. Files keep slopes as float32, which leaves 1e-7; at walking pace a kink of 1e-6 is a micrometre a second."""
+"""Slopes of two sides that differ by less than this share of the larger (at least of one a second) count as equal.
+Files keep slopes as float32, which leaves 1e-7; at walking pace a kink of 1e-6 is a micrometre a second."""
 
 BREAK_SLOPE_RATIO = 4 * KINK_SLOPE_RATIO
-"""How far `break_tangents` opens a key that was smooth: enough to be told from rounding, and no more."""
+"""How far `break_tangents` opens a smooth key, as a share of its slope: just enough to differ from rounding."""
+
+Rule = Callable[[Curve], tuple[Array, Array]]  # slopes (K, n) on arriving at and on leaving each key
 
 
 def to_bezier(curves: Curves, targets: Targets = None, start: float | None = None, stop: float | None = None) -> Curves:
-    """Linear segments as Bezier segments of the same shape; stepped ones stay. Handles are a third of their segment.
+    """Convert linear segments to Bezier segments of the same shape, with handles a third of their segment long.
 
-    With `start` and `stop` only the segments that reach into that range change. Plain columns and Euler angles stay
-    exactly the same. A slerp cannot be a Bezier curve exactly: see `maths.slerp_bezier`, whose error is below 1.2e-5
-    radians for a half turn, 1e-7 for 90 degrees and 1e-8 for 60.
+    Stepped segments stay. With `start` and `stop` only the segments that reach into that range change. Plain columns
+    and Euler angles stay exactly the same. A slerp cannot be a Bezier curve exactly: see `maths.bezier.slerp_handles`,
+    whose error is below 1.2e-5 radians for a half turn, 1e-7 for 90 degrees and 1e-8 for 60.
     """
     low, high = -np.inf if start is None else start, np.inf if stop is None else stop
 
@@ -67,9 +57,9 @@ def to_bezier(curves: Curves, targets: Targets = None, start: float | None = Non
 
 
 def key_slopes(curve: Curve) -> tuple[Array, Array]:
-    """Value per second on arriving at and on leaving each key, (K, n) each; NaN where there is nothing or a step.
+    """Value per second on arriving at and on leaving each key, (K, n) each.
 
-    A Bezier handle without length in time has no slope of its own: NaN as well.
+    NaN where there is no segment, a step, or a Bezier handle without length in time.
     """
     keys, columns = curve.values.shape
     arriving, leaving = np.full((2, keys, columns), np.nan)
@@ -84,7 +74,7 @@ def key_slopes(curve: Curve) -> tuple[Array, Array]:
 
 
 def is_broken(curve: Curve) -> Array:
-    """(K, n) bool: where a column has a kink, a jump, or a handle without length. The first and last key have none."""
+    """(K, n) bool: the keys where a column has a kink, a jump or a handle without length; never the first and last."""
     arriving, leaving = key_slopes(curve)
     size = np.maximum(np.maximum(np.abs(arriving), np.abs(leaving)), 1.0)
     broken = ~(np.abs(arriving - leaving) <= KINK_SLOPE_RATIO * size)
@@ -93,9 +83,10 @@ def is_broken(curve: Curve) -> Array:
 
 
 def break_tangents(curves: Curves, time: float | None = None, targets: Targets = None) -> Curves:
-    """Let the two sides of keys go their own ways from now on: at one time, or at all.
+    """Break the tangents of keys at one time, or of all, so that later edits may change each side alone.
 
-    Since a key is broken by its shape alone, the leaving handle of a smooth one is turned by `OPENED` of its slope.
+    Since a key is broken by its shape alone, the leaving handle of a smooth one is turned by BREAK_SLOPE_RATIO of its
+    slope.
     """
 
     def change(curve: Curve) -> Curve:
@@ -113,10 +104,10 @@ def break_tangents(curves: Curves, time: float | None = None, targets: Targets =
 
 
 def join_tangents(curves: Curves, time: float | None = None, targets: Targets = None) -> Curves:
-    """Lay both handles of keys on one line: at one time, or at all. Each keeps its length in time.
+    """Lay both handles of the keys at one time, or of all keys, on one line. Each keeps its length in time.
 
-    The line is that of the sum of both handles, so the longer one has more to say; a handle without length becomes a
-    third of its segment. Linear segments beside a key become Bezier; beside a step there is nothing to join.
+    The line is that of the sum of both handles, so the longer one counts more; a handle without length becomes a third
+    of its segment. Linear segments beside a key become Bezier; beside a step there is nothing to join.
     """
 
     def change(curve: Curve) -> Curve:
@@ -142,21 +133,18 @@ def join_tangents(curves: Curves, time: float | None = None, targets: Targets = 
 
 
 def _give_length(handles: Array, which: Array, third: Array) -> None:
-    """Handles without length become a third of their segment, flat, in place."""
+    """Make handles without length a third of their segment long and flat, in place."""
     empty = which & ~(handles[..., 0] > 0)
     handles[..., 1] = np.where(empty, 0.0, handles[..., 1])
     handles[..., 0] = np.where(empty, third, handles[..., 0])
 
 
 def _keys_at(curve: Curve, time: float | None) -> Array:
-    """(K,) bool: the key at a time, or all."""
+    """(K,) bool: the key at a time, or all keys."""
     if time is None:
         return np.ones(len(curve), bool)
     k = key_at(curve, time)
     return np.zeros(len(curve), bool) if k is None else np.arange(len(curve)) == k
-
-
-Rule = Callable[[Curve], tuple[Array, Array]]
 
 
 def smooth_tangents(
@@ -215,6 +203,8 @@ def _set_tangents(
     steps: bool,
     between: int = BEZIER,
 ) -> Curves:
+    """Set the slopes of a rule at the chosen keys; segments between two chosen keys get the kind `between`."""
+
     def change(curve: Curve) -> Curve:
         keys = keys_between(curve, start, stop)
         if len(curve) == 1 or not keys.any():
@@ -237,31 +227,6 @@ def _set_tangents(
     return replace_curves(curves, select_curves(curves, targets), change)
 
 
-def _both(slopes: Array) -> tuple[Array, Array]:
-    return slopes, slopes
-
-
-def _chords(curve: Curve) -> tuple[Array, Array, Array, Array]:
-    """Lengths d (K, 1) and slopes m (K, n) of the segments before and after each key; NaN where there is none.
-
-    A curve that cycles on a side goes on with its other end there.
-    """
-    lengths = np.diff(curve.times)[:, None]
-    slopes = np.diff(curve.values, axis=0) / lengths
-    nothing = np.full((1, slopes.shape[1]), np.nan)
-    outer = [side.startswith("cycle") for side in curve.extrapolation]
-    seam = [(lengths[-1:], slopes[-1:]), (lengths[:1], slopes[:1])]
-    (before_d, before_m), (after_d, after_m) = (
-        seam[side] if outer[side] else (nothing[:, :1], nothing) for side in (0, 1)
-    )
-    return (
-        np.concatenate([before_d, lengths]),
-        np.concatenate([lengths, after_d]),
-        np.concatenate([before_m, slopes]),
-        np.concatenate([slopes, after_m]),
-    )
-
-
 def _smooth_slopes(curve: Curve) -> tuple[Array, Array]:
     before_d, after_d, before_m, after_m = _chords(curve)
     both = (before_d * before_m + after_d * after_m) / (before_d + after_d)
@@ -279,3 +244,28 @@ def _monotone_slopes(curve: Curve) -> tuple[Array, Array]:
 def _chord_slopes(curve: Curve) -> tuple[Array, Array]:
     _, _, before_m, after_m = _chords(curve)
     return np.nan_to_num(before_m), np.nan_to_num(after_m)
+
+
+def _both(slopes: Array) -> tuple[Array, Array]:
+    return slopes, slopes
+
+
+def _chords(curve: Curve) -> tuple[Array, Array, Array, Array]:
+    """Lengths d (K, 1) and slopes m (K, n) of the segments before and after each key; NaN where there is none.
+
+    A curve that cycles on a side continues there with its other end.
+    """
+    lengths = np.diff(curve.times)[:, None]
+    slopes = np.diff(curve.values, axis=0) / lengths
+    nothing = np.full((1, slopes.shape[1]), np.nan)
+    outer = [side.startswith("cycle") for side in curve.extrapolation]
+    seam = [(lengths[-1:], slopes[-1:]), (lengths[:1], slopes[:1])]
+    (before_d, before_m), (after_d, after_m) = (
+        seam[side] if outer[side] else (nothing[:, :1], nothing) for side in (0, 1)
+    )
+    return (
+        np.concatenate([before_d, lengths]),
+        np.concatenate([lengths, after_d]),
+        np.concatenate([before_m, slopes]),
+        np.concatenate([slopes, after_m]),
+    )

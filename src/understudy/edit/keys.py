@@ -1,7 +1,7 @@
-"""Keys inserted, removed, moved and set, as people do in a graph editor: curves in, curves out, nothing else changed.
+"""Insert, remove, move and set keys, as in a graph editor: curves in, curves out, nothing else changed.
 
-What an animation is called, its labels, rate, words, moments and what happens beyond its keys are kept. The handles'
-own operations are in `handles`, those between quaternions and angles in `angles`; all are found here under one name.
+The name, labels, rate, description, moments and extrapolation of an animation are kept. The operations on handles
+(`handles`) and on rotation channels (`rotation_curves`) are also exported here.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ __all__ = [
 
 
 def remove_key(curves: Curves, time: float, targets: Targets = None) -> Curves:
-    """Take away the keys at a time, wherever the chosen curves have one; a curve's only key is never taken.
+    """Remove the keys at a time from the chosen curves that have one; the only key of a curve is refused.
 
-    The outer handles grow so that they reach as far as those of both segments did: what `insert_key` cut is whole
-    again, to rounding. Two segments of different kinds become one of the first's kind.
+    The outer handles grow so that they reach as far as those of both segments did: `insert_key` is undone, to
+    rounding. Two segments of different kinds become one of the kind of the first.
     """
     which, numbers = _find_keys(curves, finite_time(time), targets)
     for curve, yes in zip(curves.curves, which):
@@ -49,8 +49,55 @@ def remove_key(curves: Curves, time: float, targets: Targets = None) -> Curves:
     return replace_curves(curves, which, lambda curve: _remove_from_curve(curve, numbers[curve.channel]))
 
 
+def move_key(curves: Curves, time: float, to: float, targets: Targets = None) -> Curves:
+    """Move the keys at `time` to another time between their neighbours (seconds).
+
+    Slopes stay, and every handle keeps its share of its segment, so a smooth key stays smooth and a Hermite spline
+    stays one.
+    """
+    to = finite_time(to, "the time to move a key to")
+    which, numbers = _find_keys(curves, finite_time(time), targets)
+
+    def change(curve: Curve) -> Curve:
+        k = numbers[curve.channel]
+        low = curve.times[k - 1] if k > 0 else -np.inf
+        high = curve.times[k + 1] if k + 1 < len(curve) else np.inf
+        if not low + KEY_TIME_TOLERANCE_SECONDS < to < high - KEY_TIME_TOLERANCE_SECONDS:
+            name = f"{curve.channel.target!r} ({curve.channel.kind})"
+            bounds = f"{low:g} s and {high:g} s"
+            raise InvalidInput(
+                f"the key of {name} at {time:g} s should stay between {bounds}, but should go to {to:g} s"
+            )
+        times = np.array(curve.times)
+        times[k] = to
+        ratio = (np.diff(times) / np.diff(curve.times))[:, None, None]
+        before, after = np.array(curve.before), np.array(curve.after)
+        after[:-1] *= ratio
+        before[1:] *= ratio
+        return replace(curve, times=times, before=before, after=after)
+
+    return replace_curves(curves, which, change)
+
+
+def set_key(curves: Curves, target: str, kind: str, time: float, value: Any) -> Curves:
+    """Set the key of one channel at a time to a value (n,); where there is none, one is inserted first.
+
+    The handles move along with the key.
+    """
+    which = select_curves(curves, [(target, kind)])
+    curves = insert_key(curves, time, [(target, kind)])
+
+    def change(curve: Curve) -> Curve:
+        k = key_at(curve, time)
+        values = np.array(curve.values)
+        values[k] = checks.array(value, f"the value of {target!r} ({kind}) at {time:g} s", (len(curve.channel),))
+        return replace(curve, values=values)
+
+    return replace_curves(curves, which, change)
+
+
 def _find_keys(curves: Curves, time: float, targets: Targets) -> tuple[Array, dict[Channel, int]]:
-    """(N,) which of the chosen curves have a key at a time, and its number in each."""
+    """(N,) bool: the chosen curves that have a key at a time, and its number in each."""
     numbers = {}
     which = select_curves(curves, targets)
     for i, curve in enumerate(curves.curves):
@@ -88,63 +135,16 @@ def _handles_before_cut(curve: Curve, k: int) -> tuple[Array, Array]:
     """The outer handles (n, 2) of the segments around key k, leaving and arriving, as they were before a cut there.
 
     De Casteljau's cut at s leaves after' = s after and before' = (1 - s) before outside, and at the key handles whose
-    times are in the ratio s : 1 - s. Where these do not tell, the ratio of the segments' own lengths serves.
+    times are in the ratio s : 1 - s. Where these handles are broken or empty, s is the ratio of the segment lengths.
     """
     length = curve.times[k + 1] - curve.times[k - 1]
     inner, outer = curve.before[k, :, 0], curve.after[k, :, 0]
-    told = ~is_broken(curve)[k] & (inner > 0) & (outer > 0)
+    usable = ~is_broken(curve)[k] & (inner > 0) & (outer > 0)
     share = (curve.times[k] - curve.times[k - 1]) / length
-    s = np.where(told, inner / np.where(told, inner + outer, 1.0), share)[:, None]
+    s = np.where(usable, inner / np.where(usable, inner + outer, 1.0), share)[:, None]
     after, before = curve.after[k - 1] / s, curve.before[k + 1] / (1.0 - s)
     a, b = after[:, 0] / length, before[:, 0] / length
-    backwards = (a + b > 1 + np.sqrt(a * b) + 1e-9)[:, None]  # time, as no cut leaves it
+    backwards = (a + b > 1 + np.sqrt(a * b) + 1e-9)[:, None]  # in time, which no cut leaves behind
     return np.where(backwards, fit_handles(after, length), after), np.where(
         backwards, fit_handles(before, length), before
     )
-
-
-def move_key(curves: Curves, time: float, to: float, targets: Targets = None) -> Curves:
-    """Bring the keys at `time` to another time between their neighbours.
-
-    Slopes stay, and every handle keeps its share of its segment, so a smooth key stays smooth and a Hermite spline
-    stays one.
-    """
-    to = finite_time(to, "the time to move a key to")
-    which, numbers = _find_keys(curves, finite_time(time), targets)
-
-    def change(curve: Curve) -> Curve:
-        k = numbers[curve.channel]
-        low = curve.times[k - 1] if k > 0 else -np.inf
-        high = curve.times[k + 1] if k + 1 < len(curve) else np.inf
-        if not low + KEY_TIME_TOLERANCE_SECONDS < to < high - KEY_TIME_TOLERANCE_SECONDS:
-            name = f"{curve.channel.target!r} ({curve.channel.kind})"
-            bounds = f"{low:g} s and {high:g} s"
-            raise InvalidInput(
-                f"the key of {name} at {time:g} s should stay between {bounds}, but should go to {to:g} s"
-            )
-        times = np.array(curve.times)
-        times[k] = to
-        ratio = (np.diff(times) / np.diff(curve.times))[:, None, None]
-        before, after = np.array(curve.before), np.array(curve.after)
-        after[:-1] *= ratio
-        before[1:] *= ratio
-        return replace(curve, times=times, before=before, after=after)
-
-    return replace_curves(curves, which, change)
-
-
-def set_key(curves: Curves, target: str, kind: str, time: float, value: Any) -> Curves:
-    """Give the key of one channel at a time another value (n,); where there is none, one is inserted first.
-
-    The handles move along with the key.
-    """
-    which = select_curves(curves, [(target, kind)])
-    curves = insert_key(curves, time, [(target, kind)])
-
-    def change(curve: Curve) -> Curve:
-        k = key_at(curve, time)
-        values = np.array(curve.values)
-        values[k] = checks.array(value, f"the value of {target!r} ({kind}) at {time:g} s", (len(curve.channel),))
-        return replace(curve, values=values)
-
-    return replace_curves(curves, which, change)

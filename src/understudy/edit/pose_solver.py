@@ -1,23 +1,23 @@
-"""The columns of one pose as variables x, counted from the pose at the start of the gesture [Ciccone 2019, eq. 13].
+"""Solve one pose: quadratic programs in the columns of the pose [Ciccone 2019, eq. 13, corrected].
 
-Plain columns (angles, translations, weights, controls) are start + unit * x. A quaternion is turned by the rotation
-vector of its three variables, q = exp(x) q_start in the frame of the joint's parent, so that
+Variables x count from the pose at the start of the drag. Plain columns (angles, translations, weights, controls) are
+start + unit * x. A quaternion is turned by the rotation vector of its three variables, q = exp(x) q_start in the frame
+of the joint's parent, so that
 
     dq = 1/2 (J dx, 0) q,   J = I + (1 - cos a) / a^2 [x] + (a - sin a) / a^3 [x]^2,   a = |x|
 
-(J is the left Jacobian of the exponential.) The cost |D x|^2 is then the turn itself, whatever the kind of channel.
+(J is the left Jacobian of the exponential.) The cost |D x|^2 is then the rotation itself, for every kind of channel.
 
-The steps from one pose to another: quadratic programs in the columns [Ciccone 2019, eq. 13, corrected].
-
-Each step linearises the states about the pose at hand and minimises
+Each step linearises the states about the current pose and minimises
 
     w_m |gap - J_s dx|^2 + w_d |D x|^2     subject to  |gap_p - J_p dx| <= epsilon,   u <= c <= v
 
 over x = x_now + dx. (The paper prints the constraint of pins in terms of tangents; for poses J_p(c) dc = 0 is meant. As
-with tangents, the gap of the pins is measured anew in every step, so that drift does not add up.) x counts from the
-pose at the start of the gesture: where the point is dragged to decides, and not the way there.
+with tangents, the gap of the pins is measured anew in every step, so that drift does not add up.) Since x counts from
+the start of the drag, the result depends on the goal and not on the path of the pointer.
 
-Why a pose does not reach its goal: the pins and limits that push back, by their share of the resistance.
+Where a goal is not reached, `find_pose_obstacles` names the pins and limits that push back, by their share of the
+resistance.
 """
 
 from __future__ import annotations
@@ -36,7 +36,34 @@ from understudy.edit.solver import qp
 from understudy.edit.solver.targets import PointTargets, TargetResiduals, gaps
 from understudy.maths import quaternion, vector
 
-MAX_TURN_RAD = np.pi  # of a turn about each axis: beyond that the same pose is nearer from the other side
+MAX_TURN_RAD = np.pi  # of a rotation about each axis: beyond that the same pose is nearer from the other side
+
+CHANGE_COST_PER_DISTANCE = 0.03
+"""Cost of a change per unit of goal weight and per character size of remaining distance. Far from a goal the states
+deviate from their linearisation by about the length of a limb; near it this term vanishes, and steps are whole."""
+
+MAX_MOVE_WEIGHT = 1e8  # largest w_m: the remaining distance is then far below the tolerance
+MIN_PROGRESS_RATIO = 0.3  # of the tolerance, or of a thousandth of the merit: a step that gains less is the last
+MAX_COST_STEPS = 6  # steps that lower the cost of a pose after it has reached its goals
+MAX_GOAL_SLIP = 0.02  # sizes or radians that these steps may leave the goals by: the next step brings them back
+PIN_CORRECTION_STEPS = 2  # steps for the pins alone after each step, which can be longer then
+FINAL_PIN_STEPS = 8  # steps for the pins alone at the end; they converge quadratically, two or three are usual
+MIN_TRUST_RAD = 1e-3  # radians; a smaller trust region makes no visible step
+MIN_RESISTANCE_SHARE = 0.05  # of the whole resistance; obstacles with less are not reported
+
+
+@dataclass(frozen=True)
+class PoseSettings:
+    """The weights of eq. 13 and the stopping rules; distances in sizes of the character, rotations in radians."""
+
+    move: float = 1e4  # w_m of the first step, ten times more in each that follows
+    change: float = 1.0  # w_d
+    epsilon: float = 3e-5  # error of the pins allowed within one step
+    tolerance: float = 3e-4  # of the goals
+    drift: float = 1e-4  # error of the pins allowed in the result
+    iterations: int = 40
+    trust: float = 0.6  # largest change of a variable in one step
+    regular: float = 1e-6  # regularisation, added to the cost of every variable
 
 
 @dataclass(frozen=True)
@@ -70,14 +97,38 @@ class PoseVariables:
         q = quaternion.multiply(quaternion.from_rotation_vector(turns), self.start[self.turning])
         axes = np.zeros((len(turns), 3, 4))
         axes[..., :3] = np.swapaxes(_so3_left_jacobian(turns), 1, 2)  # a row for each variable
-        each = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
-        turned = np.einsum("mqc,qkc->mqk", jacobian[:, self.turning], each)
+        slopes = 0.5 * quaternion.multiply(axes, q[:, None])  # (Q, 3, 4)
+        turned = np.einsum("mqc,qkc->mqk", jacobian[:, self.turning], slopes)
         return np.concatenate([self.unit * jacobian[:, self.plain], turned.reshape(len(jacobian), -1)], axis=1)
 
     def column(self, variable: int) -> int:
-        """The column, or the first of the quaternion, that a variable moves."""
+        """The column that a variable moves, or the first column of its quaternion."""
         plain = len(self.plain)
         return int(self.plain[variable] if variable < plain else self.turning[(variable - plain) // 3, 0])
+
+
+@dataclass(frozen=True)
+class PoseProblem:
+    """The goals and constraints of one pose."""
+
+    states: PointStates
+    variables: PoseVariables
+    moves: PointTargets
+    pins: PointTargets
+    size: float  # metres
+
+
+@dataclass(frozen=True)
+class PoseSearchResult:
+    """The end of a search."""
+
+    x: Array  # (N,)
+    iterations: int
+    moves: TargetResiduals
+    pins: TargetResiduals
+    start: TargetResiduals  # of the moves at the start of the drag
+    solution: qp.QpSolution | None
+    reached: bool
 
 
 def pose_variables(
@@ -93,18 +144,18 @@ def pose_variables(
 ) -> PoseVariables:
     """Variables for columns (n,) of the channels with values `start` (n,), of which those `free` (n,) may change.
 
-    `unit` and `stiffness` are (n,), `ranges` and `limits` by number of column.
+    `unit` and `stiffness` are (n,), `ranges` and `limits` are given by column number.
     """
     place = {int(column): i for i, column in enumerate(columns)}
     plain, cost, bounds, turning, stiff = [], [], [], [], []
     for c, channel in enumerate(channels):
-        own = range(int(channels.offsets[c]), int(channels.offsets[c + 1]))
+        span = range(int(channels.offsets[c]), int(channels.offsets[c + 1]))
         if channel.kind == "rotation":
-            if all(column in place and free[place[column]] for column in own):
-                turning.append([place[column] for column in own])
-                stiff += 3 * [stiffness[place[own[0]]]]
+            if all(column in place and free[place[column]] for column in span):
+                turning.append([place[column] for column in span])
+                stiff += 3 * [stiffness[place[span[0]]]]
             continue
-        for column in own:
+        for column in span:
             if column not in place or not free[place[column]]:
                 continue
             i = place[column]
@@ -127,96 +178,11 @@ def pose_variables(
     )
 
 
-def _so3_left_jacobian(w: Array) -> Array:
-    """J (Q, 3, 3) of rotation vectors (Q, 3)."""
-    a2 = np.einsum("qi,qi->q", w, w)
-    a = np.sqrt(a2)
-    small = a2 < 1e-6  # below, the series is exact to 1e-13, and the quotients lose more than that
-    safe = np.where(small, 1.0, a)
-    one = np.where(small, 0.5 - a2 / 24, (1 - np.cos(safe)) / safe**2)
-    two = np.where(small, 1 / 6 - a2 / 120, (safe - np.sin(safe)) / safe**3)
-    across = vector.skew(w)
-    return np.eye(3) + one[:, None, None] * across + two[:, None, None] * (across @ across)
-
-
-CHANGE_COST_PER_DISTANCE = 0.03
-"""What a change costs, for each weight and size of the way that is left. Far from a goal the states bend away from what
-their slopes say, by about a limb's length; near it this vanishes, and steps are whole."""
-
-MAX_MOVE_WEIGHT = 1e8  # the most that w_m grows to: what is left of the way is then below the tolerance by far
-MIN_PROGRESS_RATIO = 0.3  # of the tolerance, or of a thousandth of the way: a step that gains less is the last
-MAX_COST_STEPS = 6  # steps at most that make a pose cheaper which is where it should be
-MAX_GOAL_SLIP = 0.02  # how far it may leave its goals on the way: the next step brings it back
-PIN_CORRECTION_STEPS = 2  # steps for pins alone after each that moves: it can be longer then
-FINAL_PIN_STEPS = 8  # steps for pins alone; they converge quadratically, and two or three are usual
-MIN_TRUST_RAD = 1e-3  # radians; a trust region smaller than this is no longer seen
-
-
-@dataclass(frozen=True)
-class PoseSettings:
-    """The weights of eq. 13 and when to stop; distances in sizes of the character, turns in radians."""
-
-    move: float = 1e4  # w_m of the first step, ten times more in each that follows
-    change: float = 1.0  # w_d
-    epsilon: float = 3e-5  # of pins, within one step
-    tolerance: float = 3e-4  # of the goals
-    drift: float = 1e-4  # of pins
-    iterations: int = 40
-    trust: float = 0.6  # the most that a variable changes in one step
-    regular: float = 1e-6
-
-
-@dataclass(frozen=True)
-class PoseProblem:
-    """What is asked of one pose."""
-
-    states: PointStates
-    variables: PoseVariables
-    moves: PointTargets
-    pins: PointTargets
-    size: float  # metres
-
-
-@dataclass(frozen=True)
-class PoseSearchResult:
-    """Where a search ended."""
-
-    x: Array  # (N,)
-    iterations: int
-    moves: TargetResiduals
-    pins: TargetResiduals
-    start: TargetResiduals  # of the moves at the start of the gesture
-    solution: qp.QpSolution | None
-    reached: bool
-
-
-def measure_pose(task: PoseProblem, x: Array) -> tuple[TargetResiduals, TargetResiduals]:
-    """How far the pose x (N,) is from the goals of moves and of pins, and how it answers."""
-    both = (task.moves, task.pins)
-    sample, point = (np.concatenate([getattr(asked, name) for asked in both]) for name in ("sample", "point"))
-    position, orientation, jacobian = task.states.evaluate(task.variables.values(x)[None], sample, point)
-    scale = np.repeat([1 / task.size, 1.0], 3)[:, None]
-    answers = task.variables.chain_rule((scale * jacobian).reshape(-1, len(task.states.columns)), x)
-    rows = answers.reshape(len(point), 2, 3, task.variables.count)
-    return _part_residuals(task, 0, position, orientation, rows), _part_residuals(task, 1, position, orientation, rows)
-
-
-def _part_residuals(
-    task: PoseProblem, number: int, position: Array, orientation: Array, rows: Array
-) -> TargetResiduals:
-    """The moves (0) or the pins (1) among all."""
-    asked, first = (task.moves, 0) if number == 0 else (task.pins, len(task.moves))
-    own = slice(first, first + len(asked))
-    gap = gaps(asked, position[own], orientation[own], task.size)
-    residual = gap.reshape(-1, 2, 3)[asked.parts].reshape(-1)
-    return TargetResiduals(gap, residual, rows[own][asked.parts].reshape(asked.rows, task.variables.count))
-
-
 def search_pose(task: PoseProblem, settings: PoseSettings) -> PoseSearchResult:
-    """From the start of the gesture, the pose that meets the goals, or the nearest that is found to them."""
+    """The pose that meets the goals, searched from the start of the drag, or the nearest pose found."""
     v = task.variables
     zero = np.zeros(v.count)
-    x = np.clip(zero, v.low, v.high)  # a column that begins outside of its limits is brought within
+    x = np.clip(zero, v.low, v.high)  # a column that begins outside of its limits is brought inside
     start, kept = measure_pose(task, zero)
     now, kept = (start, kept) if (x == zero).all() else measure_pose(task, x)
     solution, iterations, trust, weight = None, 0, settings.trust, settings.move
@@ -251,12 +217,74 @@ def search_pose(task: PoseProblem, settings: PoseSettings) -> PoseSearchResult:
     return PoseSearchResult(x, iterations, now, kept, start, solution, _is_reached(now, kept, settings))
 
 
+def measure_pose(task: PoseProblem, x: Array) -> tuple[TargetResiduals, TargetResiduals]:
+    """Residuals and derivatives of the moves and of the pins for the pose x (N,)."""
+    both = (task.moves, task.pins)
+    sample, point = (np.concatenate([getattr(targets, name) for targets in both]) for name in ("sample", "point"))
+    position, orientation, jacobian = task.states.evaluate(task.variables.values(x)[None], sample, point)
+    scale = np.repeat([1 / task.size, 1.0], 3)[:, None]
+    slopes = task.variables.chain_rule((scale * jacobian).reshape(-1, len(task.states.columns)), x)
+    rows = slopes.reshape(len(point), 2, 3, task.variables.count)
+    return _part_residuals(task, 0, position, orientation, rows), _part_residuals(task, 1, position, orientation, rows)
+
+
+def find_pose_obstacles(
+    task: PoseProblem, found: PoseSearchResult, channels: Channels, moves: Sequence[MovePoint], pins: Sequence[Pin]
+) -> tuple[Obstacle, ...]:
+    """The obstacles, the strongest first, always at least one (`solver.diagnosis` does the same for tangents)."""
+    progress = _describe_progress(task, found)
+    forces: dict[tuple[str, str], float] = {}
+    if found.solution is not None:
+        rows = task.pins.row_goal
+        for g, pin in enumerate(pins):
+            push = found.pins.matrix[rows == g].T @ found.solution.row_forces[rows == g]
+            forces["pin", pin.point.name] = forces.get(("pin", pin.point.name), 0.0) + float(np.linalg.norm(push))
+        v = task.variables
+        at_bound = (found.x <= v.low + 1e-9) | (found.x >= v.high - 1e-9)
+        for n in np.flatnonzero(at_bound & (np.abs(found.solution.bound_forces) > 0)):
+            name = channels.names[task.states.columns[v.column(int(n))]]
+            forces["limit", name] = forces.get(("limit", name), 0.0) + abs(float(found.solution.bound_forces[n]))
+    total = sum(forces.values())
+    strong = sorted(((push / total, key) for key, push in forces.items() if total > 0), reverse=True)
+    sentences = {"pin": "the pin of {} holds it back; {}", "limit": "the limit of {} is reached; {}"}
+    blocks = [Obstacle(kind, what, share, sentences[kind].format(what, progress)) for share, (kind, what) in strong]
+    blocks = [block for block in blocks if block.share > MIN_RESISTANCE_SHARE]
+    if blocks:
+        return tuple(blocks)
+    names = ", ".join(dict.fromkeys(move.point.name for move in moves))
+    why = "is out of reach" if task.variables.count else "is moved by no column that may change"
+    return (Obstacle("reach", names, 1.0, f"{names} {why}; {progress}"),)
+
+
+def _so3_left_jacobian(w: Array) -> Array:
+    """J (Q, 3, 3) of rotation vectors (Q, 3)."""
+    a2 = np.einsum("qi,qi->q", w, w)
+    a = np.sqrt(a2)
+    small = a2 < 1e-6  # below, the series is exact to 1e-13, and the quotients lose more than that
+    safe = np.where(small, 1.0, a)
+    one = np.where(small, 0.5 - a2 / 24, (1 - np.cos(safe)) / safe**2)
+    two = np.where(small, 1 / 6 - a2 / 120, (safe - np.sin(safe)) / safe**3)
+    across = vector.skew(w)
+    return np.eye(3) + one[:, None, None] * across + two[:, None, None] * (across @ across)
+
+
+def _part_residuals(
+    task: PoseProblem, number: int, position: Array, orientation: Array, rows: Array
+) -> TargetResiduals:
+    """The residuals of the moves (0) or of the pins (1) among all rows."""
+    targets, first = (task.moves, 0) if number == 0 else (task.pins, len(task.moves))
+    span = slice(first, first + len(targets))
+    gap = gaps(targets, position[span], orientation[span], task.size)
+    residual = gap.reshape(-1, 2, 3)[targets.parts].reshape(-1)
+    return TargetResiduals(gap, residual, rows[span][targets.parts].reshape(targets.rows, task.variables.count))
+
+
 def _reduce_cost(
     task: PoseProblem, x: Array, now: TargetResiduals, kept: TargetResiduals, settings: PoseSettings
 ) -> tuple[Array, TargetResiduals, TargetResiduals, int]:
-    """The pose that changes least of those that reach the goals, as far as a few steps get, and their number.
+    """The pose with the least change among those that reach the goals, after a few steps, and their number.
 
-    The way to the goals was looked for where the pose was at each step; what is cheapest is found from the goals.
+    The search linearised about the poses on its path; the cheapest pose is found by linearising at the goals.
     """
     v, best, count = task.variables, (x, now, kept), 0
     while count < MAX_COST_STEPS:
@@ -287,7 +315,7 @@ def _cost(v: PoseVariables, x: Array) -> float:
 def _restore_pins(
     task: PoseProblem, x: Array, now: TargetResiduals, kept: TargetResiduals, settings: PoseSettings, steps: int
 ) -> tuple[Array, TargetResiduals, TargetResiduals]:
-    """The nearest pose whose pins are where they should be, as far as some steps get: long ones left them a bit off."""
+    """The nearest pose whose pins are met, after at most `steps` steps: long steps of the search leave them off."""
     v = task.variables
     for _ in range(steps):
         if max(kept.distance, kept.angle) <= settings.drift:
@@ -310,7 +338,7 @@ def _is_reached(now: TargetResiduals, kept: TargetResiduals, settings: PoseSetti
 
 
 def _merit(now: TargetResiduals, kept: TargetResiduals, settings: PoseSettings) -> float:
-    """What a step must lower: the way to go, and ten times what pins drift beyond what they may."""
+    """What a step must lower: the remaining distance, plus ten times the drift of the pins beyond its tolerance."""
     drift = np.abs(kept.residual).max(initial=0.0)
     return float(np.linalg.norm(now.residual) + 10.0 * max(0.0, drift - 1.5 * settings.epsilon))
 
@@ -341,37 +369,6 @@ def _program(
         aim - settings.epsilon,
         aim + settings.epsilon,
     )
-
-
-MIN_RESISTANCE_SHARE = 0.05  # of the resistance; what has less is not worth a sentence
-
-
-def find_pose_obstacles(
-    task: PoseProblem, found: PoseSearchResult, channels: Channels, moves: Sequence[MovePoint], pins: Sequence[Pin]
-) -> tuple[Obstacle, ...]:
-    """What stands in the way, the strongest first, always at least one [see `blocked`]."""
-    way = _describe_progress(task, found)
-    forces: dict[tuple[str, str], float] = {}
-    if found.solution is not None:
-        rows = task.pins.row_goal
-        for g, pin in enumerate(pins):
-            push = found.pins.matrix[rows == g].T @ found.solution.row_forces[rows == g]
-            forces["pin", pin.point.name] = forces.get(("pin", pin.point.name), 0.0) + float(np.linalg.norm(push))
-        v = task.variables
-        ended = (found.x <= v.low + 1e-9) | (found.x >= v.high - 1e-9)
-        for n in np.flatnonzero(ended & (np.abs(found.solution.bound_forces) > 0)):
-            name = channels.names[task.states.columns[v.column(int(n))]]
-            forces["limit", name] = forces.get(("limit", name), 0.0) + abs(float(found.solution.bound_forces[n]))
-    total = sum(forces.values())
-    strong = sorted(((push / total, key) for key, push in forces.items() if total > 0), reverse=True)
-    said = {"pin": "the pin of {} holds it back; {}", "limit": "the limit of {} is reached; {}"}
-    blocks = [Obstacle(kind, what, share, said[kind].format(what, way)) for share, (kind, what) in strong]
-    blocks = [block for block in blocks if block.share > MIN_RESISTANCE_SHARE]
-    if blocks:
-        return tuple(blocks)
-    names = ", ".join(dict.fromkeys(move.point.name for move in moves))
-    why = "is out of reach" if task.variables.count else "is moved by nothing that may change"
-    return (Obstacle("reach", names, 1.0, f"{names} {why}; {way}"),)
 
 
 def _describe_progress(task: PoseProblem, found: PoseSearchResult) -> str:

@@ -1,11 +1,13 @@
 """Posing: pin and drag any point of the whole character, without IK chains [Ciccone 2019, section 3.5].
 
-    posed = pose(rig, curves, [Move(Point("hand.R"), 1.0, by=(0, 0.2, 0))], time=1.0, pins=[Pin(Point("foot.L"))])
-    curves = key_pose(curves, 1.0, posed)
+    result = pose_character(
+        rig, curves, [MovePoint(Point("hand.R"), 1.0, by=(0, 0.2, 0))], time=1.0, pins=[Pin(Point("foot.L"))]
+    )
+    curves = key_pose(curves, 1.0, result)
 
-Points go where they are dragged to, pinned ones stay, columns stay within their limits, and the rest of the pose
-changes as little as it can, each joint by its stiffness. What cannot be reached is approached, and the answer says what
-stands in the way. Nothing depends on the way of the pointer: the cost counts from the start of the gesture.
+Points go to their goals, pinned points stay, columns stay within their limits, and the rest of the pose changes as
+little as possible, each joint by its stiffness (`pose_solver`). A goal out of reach is approached, and the result names
+the obstacles. The cost counts from the start of the drag, so the result does not depend on the path of the pointer.
 """
 
 from __future__ import annotations
@@ -44,17 +46,17 @@ from understudy.maths import quaternion
 
 @dataclass(frozen=True)
 class PoseResult:
-    """A pose and how it was come by. Distances in metres, angles in radians."""
+    """A solved pose. Distances in metres, angles in radians."""
 
     channels: Channels
     start: Array  # (C,) the columns before
-    values: Array  # (C,) and after
+    values: Array  # (C,) the columns after
     reached: bool
     distance: float
     angle: float
     start_distance: float
     start_angle: float
-    drift: float  # of pins
+    drift: float  # of the pins
     drift_angle: float
     iterations: int
     blocks: tuple[Obstacle, ...] = ()
@@ -72,10 +74,10 @@ def pose_character(
     insert: bool = False,
     settings: PoseSettings | None = None,
 ) -> PoseResult:
-    """The pose of curves at a time, or a row (C,) of the rig, with the points of `moves` where they should be.
+    """Solve a pose, of curves at a `time` (seconds) or of a row (C,) of the rig, so that points reach their goals.
 
-    Times of moves and pins do not matter here. Which columns may change: see `freedom`. Of curves, only channels with a
-    key at that time change, so that the pose can be written into them; with `insert` all may.
+    The times of moves and pins are ignored. `solver.free_columns` decides which columns may change. Of curves, only
+    channels with a key at that time change, so that the pose can be written into them; with `insert` all may.
     """
     return begin_pose(
         rig, at, moves, time=time, pins=pins, limits=limits, stiffness=stiffness, insert=insert, settings=settings
@@ -94,7 +96,7 @@ def begin_pose(
     insert: bool = False,
     settings: PoseSettings | None = None,
 ) -> PoseDragSolver:
-    """The gesture of `pose`, prepared for many goals of the same points: see `PoseGesture.update`."""
+    """`pose_character` prepared for a drag, with many goals of the same points: see `PoseDragSolver.update`."""
     curves = at if isinstance(at, Curves) else None
     channels, start = _starting_pose(rig, at, time)
     keyed = np.ones(channels.width, bool)
@@ -106,46 +108,46 @@ def begin_pose(
 
 @dataclass(frozen=True)
 class PoseDragSolver:
-    """A pose being dragged. It has no state: what an update gives depends on its goals alone."""
+    """A drag of a pose. It has no state: the result of an update depends on its goals alone."""
 
     channels: Channels
     start: Array  # (C,)
     task: PoseProblem
-    origin: tuple[Array, Array]  # (R, 3), (R, 3, 3): the moved points at the start
+    origin: tuple[Array, Array]  # (R, 3), (R, 3, 3): position and orientation of the moved points at the start
     moves: tuple[MovePoint, ...]
     pins: tuple[Pin, ...]
     settings: PoseSettings
 
     def update(self, moves: Sequence[MovePoint]) -> PoseResult:
-        """The pose for other goals of the points that the gesture began with."""
+        """Solve for new goals of the points that the drag began with."""
         if [(m.point, parts_of(m)) for m in moves] != [(m.point, parts_of(m)) for m in self.moves]:
-            raise InvalidInput("a gesture should go on with the points that it began with; begin another for others")
+            raise InvalidInput("a drag should keep the points that it began with; begin another drag for other points")
         task = replace(self.task, moves=with_targets(self.task.moves, moves, self.origin))
-        found = search_pose(task, self.settings)
+        search = search_pose(task, self.settings)
         values = self.start.copy()
-        values[task.states.columns] = task.variables.values(found.x)
+        values[task.states.columns] = task.variables.values(search.x)
         size = task.size
         return PoseResult(
             self.channels,
             self.start,
             checks.freeze(values),
-            found.reached,
-            found.moves.distance * size,
-            found.moves.angle,
-            found.start.distance * size,
-            found.start.angle,
-            found.pins.distance * size,
-            found.pins.angle,
-            found.iterations,
-            () if found.reached else find_pose_obstacles(task, found, self.channels, moves, self.pins),
+            search.reached,
+            search.moves.distance * size,
+            search.moves.angle,
+            search.start.distance * size,
+            search.start.angle,
+            search.pins.distance * size,
+            search.pins.angle,
+            search.iterations,
+            () if search.reached else find_pose_obstacles(task, search, self.channels, moves, self.pins),
         )
 
 
 def key_pose(curves: Curves, time: float, posed: PoseResult, insert: bool = False) -> Curves:
-    """The pose written into the keys at a time; handles keep their shape, those of quaternions turn along.
+    """Write a pose into the keys at a time (seconds); handles keep their shape, those of quaternions turn along.
 
-    Only channels that the pose changed are written. One of them without a key there is refused, unless `insert` asks
-    for keys; `pose` without `insert` changes none such.
+    Only channels that the pose changed are written. A changed channel without a key there is refused unless `insert`
+    is set; `pose_character` without `insert` changes no such channel.
     """
     time = finite_time(time)
     if posed.channels != curves.channels:
@@ -162,17 +164,17 @@ def key_pose(curves: Curves, time: float, posed: PoseResult, insert: bool = Fals
 
 
 def _write_pose(curve: Curve, time: float, posed: PoseResult) -> Curve:
-    own = posed.channels.slice(curve.channel.target, curve.channel.kind)
+    columns = posed.channels.slice(curve.channel.target, curve.channel.kind)
     k = key_at(curve, time)
-    assert own is not None and k is not None
+    assert columns is not None and k is not None
     values, before, after = np.array(curve.values), np.array(curve.before), np.array(curve.after)
     if curve.channel.kind == "rotation":
-        turn = quaternion.multiply(posed.values[own], quaternion.inverse(posed.start[own]))
+        turn = quaternion.multiply(posed.values[columns], quaternion.inverse(posed.start[columns]))
         values[k] = quaternion.multiply(turn, values[k])
         for handles in (before, after):
             handles[k, :, 1] = quaternion.multiply(turn, handles[k, :, 1])
     else:
-        values[k] = np.where(posed.values[own] == posed.start[own], values[k], posed.values[own])
+        values[k] = np.where(posed.values[columns] == posed.start[columns], values[k], posed.values[columns])
     return replace(curve, values=values, before=before, after=after)
 
 
@@ -211,11 +213,11 @@ def _pose_problem(
     number = {point: i for i, point in enumerate(points)}
     states, size = states_of(rig, channels, points), character_size(rig)
     columns = states.columns
-    own, unit = start[columns], column_units(rig, channels, size)
+    values, unit = start[columns], column_units(rig, channels, size)
     variables = pose_variables(
         channels,
         columns,
-        own,
+        values,
         (movable_columns(rig, channels, unit, curves, stiffness) & keyed)[columns]
         & states.influence_mask.any(axis=(0, 1)),
         unit=unit[columns],
@@ -224,13 +226,13 @@ def _pose_problem(
         stiffness=stiffness_of(channels, columns, stiffness)
         * (tangent_cost(channels) * column_mass(rig, channels, size))[columns],
     )
-    asked, origin = _pose_targets(states, own, number, moves)
-    held, _ = _pose_targets(states, own, number, pins)
-    return PoseProblem(states, variables, with_targets(asked, moves, origin), held, size), origin
+    moved, origin = _pose_targets(states, values, number, moves)
+    pinned, _ = _pose_targets(states, values, number, pins)
+    return PoseProblem(states, variables, with_targets(moved, moves, origin), pinned, size), origin
 
 
 def _columns_with_keys(curves: Curves, time: float) -> Array:
-    """(C,) bool: the columns of channels that have a key at a time; refused where none has."""
+    """(C,) bool: the columns of channels that have a key at a time; refused where no channel has one."""
     keyed = [key_at(curve, time) is not None for curve in curves.curves]
     if not any(keyed):
         raise InvalidInput(f"no channel has a key at {time:g} s; ask for keys to be inserted, or pose at a key")
@@ -240,14 +242,14 @@ def _columns_with_keys(curves: Curves, time: float) -> Array:
 def _pose_targets(
     states: PointStates, start: Array, number: Mapping[Point, int], goals: Sequence[MovePoint | Pin]
 ) -> tuple[PointTargets, tuple[Array, Array]]:
-    """The goals, each where it is at the start, and these states: (R, 3), (R, 3, 3)."""
+    """Targets that keep every point where it is at the start, and these states: (R, 3), (R, 3, 3)."""
     point = np.array([number[goal.point] for goal in goals], np.int64)
     parts = np.array([parts_of(goal) for goal in goals], bool).reshape(-1, 2)
     sample = np.zeros(len(point), np.int64)
     place, turn, _ = states.evaluate(start[None], sample, point, slopes=False)
     first_row = np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
-    nowhere = SampleGrid(np.zeros(1), np.full((1, len(start)), -1, np.int64), start[None])
-    asked = PointTargets(
-        point, np.zeros(len(point)), np.arange(len(point)), parts, place, turn, nowhere, sample, first_row
+    grid = SampleGrid(np.zeros(1), np.full((1, len(start)), -1, np.int64), start[None])
+    targets = PointTargets(
+        point, np.zeros(len(point)), np.arange(len(point)), parts, place, turn, grid, sample, first_row
     )
-    return asked, (place, turn)
+    return targets, (place, turn)

@@ -1,14 +1,10 @@
-"""Curves expressed anew, key by key, and cut where that is not near enough.
+"""Convert rotation channels between quaternions and Euler angles, key by key, and refine them where that is inaccurate.
 
-A conversion that mixes columns (quaternions to angles, one frame to another) keeps keys and their slopes, and gives the
-handles of all columns one length in time. Between keys it is an approximation, whose error falls quickly as keys come
-closer together.
-
-Rotation channels from quaternions to Euler angles and back, key by key.
-
-Keys stay where they are. Each new key is the old one exactly, its tangents turn as fast as the old ones did, on both
-sides; what lies between keys is another curve, since a cubic in angles is no cubic in quaternions. `rotation_error`
-measures by how much, and with a `tolerance` keys are added where that is needed.
+Keys stay where they are. Each new key is the old one exactly, and its tangents turn as fast as the old ones on both
+sides; the handles of all columns get one length in time. Between keys the result is another curve, since a cubic in
+angles is no cubic in quaternions; the error falls quickly as keys come closer together. `rotation_error` measures it,
+and with a `tolerance` `refine_curve` adds keys where it is too large. `refine_curve` serves any conversion that mixes
+columns, such as one from frame to frame.
 """
 
 from __future__ import annotations
@@ -26,48 +22,21 @@ from understudy.edit.selection import Targets, replace_curves, select_curves
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, euler, quaternion
 
-PROBE_FRACTIONS = np.arange(1, 8) / 8  # of a segment; the error of two cubics has at most a few bumps in it
-MAX_HALVINGS = 10  # halvings of one segment
+PROBE_FRACTIONS = np.arange(1, 8) / 8  # of a segment; the difference of two cubics has at most a few peaks in it
+MAX_HALVINGS = 10  # of one segment
 
 CurveError = Callable[[Curve, Curve, Array], Array]
-"""How far a curve and its conversion are apart at times (M,) -> (M,)."""
-
-
-def refine_curve(curve: Curve, convert: Callable[[Curve], Curve], error: CurveError, tolerance: float | None) -> Curve:
-    """The converted curve; with a tolerance, of the curve cut in the middle of each segment that errs more."""
-    result = convert(curve)
-    if tolerance is None:
-        return result
-    if not tolerance > 0:
-        raise InvalidInput(f"tolerance should be above zero, but is {tolerance}")
-    for _ in range(MAX_HALVINGS):
-        starts, lengths = curve.times[:-1], np.diff(curve.times)
-        times = starts[:, None] + lengths[:, None] * PROBE_FRACTIONS
-        found = error(curve, result, times.ravel()).reshape(times.shape).max(axis=1, initial=0.0)
-        bad = np.flatnonzero((found > tolerance) & (curve.segments != STEP))
-        if not bad.size:
-            break
-        for time in starts[bad] + 0.5 * lengths[bad]:
-            curve = insert_curve_key(curve, float(time))
-        result = convert(curve)
-    return result
-
-
-def common_handle_length(handles: Array, lengths: Array) -> Array:
-    """(N,) one length in time for the handles (N, n, 2) of all columns: their mean, by how far each goes in value."""
-    weight = np.abs(handles[..., 1]) + 1e-9
-    run = (weight * handles[..., 0]).sum(axis=1) / weight.sum(axis=1)
-    return np.where(run > 1e-6 * lengths, np.minimum(run, lengths), lengths / 3)
+"""The error (M,) of a converted curve at times (M,), from the curve, its conversion and the times."""
 
 
 def to_euler(
     curves: Curves, orders: str | Mapping[str, str], targets: Targets = None, tolerance: float | None = None
 ) -> Curves:
-    """Quaternion channels as Euler channels, continuous in time.
+    """Convert quaternion channels to Euler channels, continuous in time.
 
     `orders` is an order such as "ZXY" for all, or one for each joint; joints that it does not name keep quaternions.
-    Keys are added only with a `tolerance` (radians), until no time is further off. At gimbal lock a turn about the lost
-    axis has no rate in angles.
+    Keys are added only with a `tolerance` (radians), until the error is below it at all times. At gimbal lock a
+    rotation about the lost axis has no rate in angles.
     """
     known = curves.channels
     if isinstance(orders, Mapping):
@@ -86,10 +55,10 @@ def to_euler(
 
 
 def to_quaternion(curves: Curves, targets: Targets = None, tolerance: float | None = None) -> Curves:
-    """Euler channels as quaternion channels, on one side of the sphere along each turn.
+    """Convert Euler channels to quaternion channels, without sign flips along each rotation.
 
-    A quaternion curve turns by less than a turn from key to key, so that faster angles need a `tolerance` (radians),
-    with which keys are added until no time is further off.
+    A quaternion curve turns by less than a full turn from key to key, so faster angles need a `tolerance` (radians),
+    with which keys are added until the error is below it at all times.
     """
 
     def change(curve: Curve) -> Curve:
@@ -103,7 +72,7 @@ def to_quaternion(curves: Curves, targets: Targets = None, tolerance: float | No
 def rotation_error(one: Curves, other: Curves) -> float:
     """The largest angle in radians between the rotations of two animations, over all joints that both turn.
 
-    Looked for at all keys of both and at seven times between each two.
+    It is measured at all keys of both and at seven times between each two.
     """
     turning = {c.channel.target: c for c in other.curves if c.channel.kind in ("rotation", "euler")}
     worst = 0.0
@@ -122,6 +91,33 @@ def sample_rotations(curve: Curve, times: Array) -> Array:
     if curve.channel.kind == "euler":
         return euler.from_euler(values, "".join(curve.channel.columns))
     return quaternion.normalise(values)
+
+
+def refine_curve(curve: Curve, convert: Callable[[Curve], Curve], error: CurveError, tolerance: float | None) -> Curve:
+    """Convert a curve; with a tolerance (in units of `error`), halve each segment whose error exceeds it first."""
+    result = convert(curve)
+    if tolerance is None:
+        return result
+    if not tolerance > 0:
+        raise InvalidInput(f"tolerance should be above zero, but is {tolerance}")
+    for _ in range(MAX_HALVINGS):
+        starts, lengths = curve.times[:-1], np.diff(curve.times)
+        times = starts[:, None] + lengths[:, None] * PROBE_FRACTIONS
+        worst = error(curve, result, times.ravel()).reshape(times.shape).max(axis=1, initial=0.0)
+        bad = np.flatnonzero((worst > tolerance) & (curve.segments != STEP))
+        if not bad.size:
+            break
+        for time in starts[bad] + 0.5 * lengths[bad]:
+            curve = insert_curve_key(curve, float(time))
+        result = convert(curve)
+    return result
+
+
+def common_handle_length(handles: Array, lengths: Array) -> Array:
+    """(N,) one length in time for the handles (N, n, 2) of all columns: their mean, weighted by the value part."""
+    weight = np.abs(handles[..., 1]) + 1e-9
+    run = (weight * handles[..., 0]).sum(axis=1) / weight.sum(axis=1)
+    return np.where(run > 1e-6 * lengths, np.minimum(run, lengths), lengths / 3)
 
 
 def _angle_error(one: Curve, other: Curve, times: Array) -> Array:
@@ -157,15 +153,15 @@ def _euler_curve(curve: Curve, channel: Channel) -> Curve:
 
 
 def _dense_times(curve: Curve) -> tuple[Array, Array]:
-    """Times (M,) so close that no turn is missed from one to the next, and where among them the keys are (K,)."""
+    """Times (M,) so close that no full turn is missed between two, and the indices (K,) of the keys among them."""
     if len(curve) == 1:
         return curve.times, np.zeros(1, np.int64)
     lengths = np.diff(curve.times)
     first, last = curve.values[:-1], curve.values[1:]
     points = np.stack([first, first + curve.after[:-1, :, 1], last - curve.before[1:, :, 1], last])
-    way = np.abs(np.diff(points, axis=0)).sum(axis=0).max(axis=1)
-    # angles: an eighth of a half turn a step; quaternions: their components go half as far
-    steps = np.clip(np.ceil(way * (8 if curve.channel.kind == "euler" else 16) / np.pi), 2, 512).astype(np.int64)
+    length = np.abs(np.diff(points, axis=0)).sum(axis=0).max(axis=1)  # of the control polygon
+    # angles: an eighth of a half turn a step; quaternions: their components change half as much
+    steps = np.clip(np.ceil(length * (8 if curve.channel.kind == "euler" else 16) / np.pi), 2, 512).astype(np.int64)
     steps[curve.segments == STEP] = 1
     at = np.concatenate([[0], np.cumsum(steps)])
     times = np.append(np.repeat(curve.times[:-1], steps), curve.times[-1])
@@ -175,7 +171,7 @@ def _dense_times(curve: Curve) -> tuple[Array, Array]:
 
 
 def _convert_channel(curve: Curve, channel: Channel, values: Array, rates: Callable[[Array, Array], Array]) -> Curve:
-    """The same keys in another channel: `rates(keys (N,), slopes (N, n))` turns slopes of the old one into its own."""
+    """The same keys in another channel: `rates(keys (N,), slopes (N, n))` converts slopes of the old channel."""
     keys, columns = values.shape
     before, after = np.zeros((2, keys, columns, 2))
     segments = np.where(curve.segments == STEP, STEP, BEZIER)

@@ -1,13 +1,12 @@
-"""Curves and edits as plain data: dictionaries, lists, numbers and words, which go through JSON and come back the same.
+"""Curves, edits and results as plain data: dictionaries, lists, numbers and text, the same after a trip through JSON.
 
-Floats keep every bit (JSON's shortest text of a double reads back as that double). Goals are told by name, and say only
-what differs from their defaults, so that endless limits need no word.
+Floats keep every bit (JSON's shortest text of a double reads back as that double). Goals are written with the name of
+their class and the fields that differ from the defaults, so infinite limits are not written.
 
-    {"is": "Move", "point": {"is": "Point", "joint": "hand.R"}, "time": 1.5, "by": [0.1, 0.0, 0.0]}
+    {"is": "MovePoint", "point": {"is": "Point", "joint": "hand.R"}, "time": 1.5, "by": [0.1, 0.0, 0.0]}
 
-Other versions of an animation as plain data: each says only which curves differ from its neighbour.
-
-Versions are those before and after in a history, and the outcome of a gesture that goes on.
+Versions of an animation, in a history or as the result of a drag, are written as the curves that differ from their
+neighbour (`diff_versions`).
 """
 
 from __future__ import annotations
@@ -25,9 +24,11 @@ from understudy.edit.outcome import EditResult, Obstacle
 from understudy.edit.selection import with_curves
 from understudy.errors import InvalidInput, join_names
 
+CURVE_ARRAYS = ("times", "values", "segments", "before", "after")
+
 
 def curve_data(curve: Curve) -> dict[str, Any]:
-    """One curve."""
+    """A curve as plain data."""
     return {
         "target": curve.channel.target,
         "kind": curve.channel.kind,
@@ -44,7 +45,7 @@ def curve_data(curve: Curve) -> dict[str, Any]:
 def curve_from_data(data: Any) -> Curve:
     """The curve of `curve_data`, checked."""
     channel = Channel(_text(data, "target"), _text(data, "kind"), tuple(_entry(data, "columns")))
-    arrays = [_entry(data, name) for name in ("times", "values", "segments", "before", "after")]
+    arrays = [_entry(data, name) for name in CURVE_ARRAYS]
     beyond = tuple(_entry(data, "extrapolation"))
     if len(beyond) != 2:
         raise InvalidInput(f"extrapolation of {channel.target!r} should be two words, but is {beyond}")
@@ -55,12 +56,12 @@ def curve_from_data(data: Any) -> Curve:
 
 
 def curves_data(curves: Curves) -> dict[str, Any]:
-    """A whole animation."""
+    """A whole animation as plain data."""
     return {**clip_metadata(curves), "curves": [curve_data(curve) for curve in curves.curves]}
 
 
 def clip_metadata(curves: Curves) -> dict[str, Any]:
-    """What an animation says besides its curves."""
+    """The name, labels, rate, description and moments of an animation."""
     return {
         "name": curves.name,
         "labels": list(curves.labels),
@@ -72,108 +73,35 @@ def clip_metadata(curves: Curves) -> dict[str, Any]:
 
 def curves_from_data(data: Any) -> Curves:
     """The animation of `curves_data`, checked."""
-    made = [_convert(curve_from_data, each, "a curve") for each in _entry(data, "curves")]
-    name, labels, words = _text(data, "name"), _entry(data, "labels"), _text(data, "about")
-    return Curves(name, made, labels, _entry(data, "rate"), words, _entry(data, "moments"))
+    curves = [_convert(curve_from_data, curve, "a curve") for curve in _entry(data, "curves")]
+    name, labels, about = _text(data, "name"), _entry(data, "labels"), _text(data, "about")
+    return Curves(name, curves, labels, _entry(data, "rate"), about, _entry(data, "moments"))
 
 
 def edit_data(edit: Edit) -> dict[str, Any]:
-    """An edit and all its goals."""
+    """An edit with all its goals as plain data."""
     return _to_plain(edit)
 
 
 def edit_from_data(data: Any) -> Edit:
-    """The edit of `edit_data`, checked as one that was made here."""
-    made = _convert(_from_plain, data, "an edit")
-    if not isinstance(made, Edit):
-        raise InvalidInput(f"an edit is expected, but {type(made).__name__} is given")
-    return made
+    """The edit of `edit_data`, with the checks of its constructor."""
+    edit = _convert(_from_plain, data, "an edit")
+    if not isinstance(edit, Edit):
+        raise InvalidInput(f"an edit is expected, but {type(edit).__name__} is given")
+    return edit
 
 
 def move_data(move: MovePoint) -> dict[str, Any]:
-    """One move."""
+    """A move as plain data."""
     return _to_plain(move)
 
 
 def move_from_data(data: Any) -> MovePoint:
     """The move of `move_data`, checked."""
-    made = _convert(_from_plain, data, "a move")
-    if not isinstance(made, MovePoint):
-        raise InvalidInput(f"a move is expected, but {type(made).__name__} is given")
-    return made
-
-
-def _to_plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        result: dict[str, Any] = {"is": type(value).__name__}
-        for field in dataclasses.fields(value):
-            own = getattr(value, field.name)
-            default = field.default_factory() if callable(field.default_factory) else field.default
-            if not _same(own, default):
-                result[field.name] = _to_plain(own)
-        return result
-    if isinstance(value, Mapping):
-        return {str(name): _to_plain(own) for name, own in value.items()}
-    if isinstance(value, tuple | list):
-        return [_to_plain(own) for own in value]
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _same(a: Any, b: Any) -> bool:
-    return type(a) is type(b) and bool(a == b)
-
-
-def _from_plain(data: Any) -> Any:
-    if isinstance(data, dict) and "is" in data:
-        kinds = _kinds()
-        name = str(data["is"])
-        if name not in kinds:
-            raise InvalidInput(f"there is no goal {name!r}; there are {join_names(kinds, 20)}")
-        known = {field.name for field in dataclasses.fields(kinds[name]) if field.init}
-        unknown = [key for key in data if key != "is" and key not in known]
-        if unknown:
-            raise InvalidInput(f"{name} has no {join_names(map(str, unknown))}")
-        return kinds[name](**{key: _from_plain(own) for key, own in data.items() if key != "is"})
-    if isinstance(data, dict):
-        return {str(key): _from_plain(own) for key, own in data.items()}
-    if isinstance(data, list):
-        return tuple(_from_plain(own) for own in data)
-    return data
-
-
-@cache
-def _kinds() -> dict[str, type]:
-    """All that an edit is made of, by name."""
-    from understudy.edit.sketches import Stroke
-    from understudy.edit.solver.objective_terms import Arc, Flight
-    from understudy.edit.timing import Speed
-
-    found = (Edit, MovePoint, Pin, Contact, Hold, Limit, Point, Arc, Flight, Stroke, Speed)
-    return {kind.__name__: kind for kind in found}
-
-
-def _convert(make: Any, data: Any, what: str) -> Any:
-    """What `make` makes of data from outside; whatever it stumbles over is told in one sentence."""
-    try:
-        return make(data)
-    except InvalidInput:
-        raise
-    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInput(f"{what} should be plain data as this library writes it: {reason}") from None
-
-
-def _entry(data: Any, name: str) -> Any:
-    if not isinstance(data, dict) or name not in data:
-        raise InvalidInput(f"plain data of curves should have {name!r}, but has not")
-    return data[name]
-
-
-def _text(data: Any, name: str) -> str:
-    return str(_entry(data, name))
-
-
-CURVE_ARRAYS = ("times", "values", "segments", "before", "after")
+    move = _convert(_from_plain, data, "a move")
+    if not isinstance(move, MovePoint):
+        raise InvalidInput(f"a move is expected, but {type(move).__name__} is given")
+    return move
 
 
 def same_curves(one: Curves, other: Curves) -> bool:
@@ -185,7 +113,7 @@ def same_curves(one: Curves, other: Curves) -> bool:
 
 
 def diff_versions(now: Curves, versions: Sequence[Curves]) -> list[dict[str, Any]]:
-    """Versions, the nearest first, each by what differs from the one before it in that order."""
+    """Versions, the nearest to `now` first, each as its difference from the one before it in that order."""
     result: list[dict[str, Any]] = []
     for version in versions:
         if len(version) == len(now) and clip_metadata(version) == clip_metadata(now):
@@ -198,7 +126,7 @@ def diff_versions(now: Curves, versions: Sequence[Curves]) -> list[dict[str, Any
 
 
 def apply_diff(now: Curves, data: Any) -> list[Curves]:
-    """The versions of `told`."""
+    """The versions of `diff_versions`, for the same `now`."""
     if not isinstance(data, list):
         raise InvalidInput(f"a history should be a list, but is {type(data).__name__}")
     result = []
@@ -219,7 +147,7 @@ def apply_diff(now: Curves, data: Any) -> list[Curves]:
 
 
 def outcome_data(now: Curves, outcome: EditResult) -> dict[str, Any]:
-    """An outcome of an edit of `now`."""
+    """The result of an edit of `now` as plain data."""
     names = [field.name for field in dataclasses.fields(EditResult)]
     result = {name: getattr(outcome, name) for name in names if name not in ("curves", "blocks", "notes")}
     blocks = [dataclasses.asdict(block) for block in outcome.blocks]
@@ -227,9 +155,9 @@ def outcome_data(now: Curves, outcome: EditResult) -> dict[str, Any]:
 
 
 def outcome_from_data(now: Curves, data: Any) -> EditResult:
-    """The outcome of `outcome_data`."""
+    """The result of `outcome_data`, for the same `now`."""
     try:
-        rest = {name: own for name, own in data.items() if name not in ("curves", "blocks", "notes")}
+        rest = {name: value for name, value in data.items() if name not in ("curves", "blocks", "notes")}
         blocks = tuple(Obstacle(**block) for block in data["blocks"])
         return EditResult(
             curves=apply_diff(now, [data["curves"]])[0], blocks=blocks, notes=tuple(data["notes"]), **rest
@@ -243,3 +171,73 @@ def _equal(a: Curve, b: Curve) -> bool:
         return True
     alike = a.channel == b.channel and a.extrapolation == b.extrapolation
     return alike and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in CURVE_ARRAYS)
+
+
+def _to_plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        result: dict[str, Any] = {"is": type(value).__name__}
+        for field in dataclasses.fields(value):
+            entry = getattr(value, field.name)
+            default = field.default_factory() if callable(field.default_factory) else field.default
+            if not _same(entry, default):
+                result[field.name] = _to_plain(entry)
+        return result
+    if isinstance(value, Mapping):
+        return {str(name): _to_plain(entry) for name, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_to_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and bool(a == b)
+
+
+def _from_plain(data: Any) -> Any:
+    if isinstance(data, dict) and "is" in data:
+        kinds = _kinds()
+        name = str(data["is"])
+        if name not in kinds:
+            raise InvalidInput(f"there is no goal {name!r}; there are {join_names(kinds, 20)}")
+        known = {field.name for field in dataclasses.fields(kinds[name]) if field.init}
+        unknown = [key for key in data if key != "is" and key not in known]
+        if unknown:
+            raise InvalidInput(f"{name} has no {join_names(map(str, unknown))}")
+        return kinds[name](**{key: _from_plain(entry) for key, entry in data.items() if key != "is"})
+    if isinstance(data, dict):
+        return {str(key): _from_plain(entry) for key, entry in data.items()}
+    if isinstance(data, list):
+        return tuple(_from_plain(entry) for entry in data)
+    return data
+
+
+@cache
+def _kinds() -> dict[str, type]:
+    """The classes that an edit consists of, by name."""
+    from understudy.edit.sketches import Stroke
+    from understudy.edit.solver.objective_terms import Arc, Flight
+    from understudy.edit.timing import Speed
+
+    kinds = (Edit, MovePoint, Pin, Contact, Hold, Limit, Point, Arc, Flight, Stroke, Speed)
+    return {kind.__name__: kind for kind in kinds}
+
+
+def _convert(make: Any, data: Any, what: str) -> Any:
+    """`make(data)` for data from outside; every error becomes an `InvalidInput` of one sentence."""
+    try:
+        return make(data)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InvalidInput(f"{what} should be plain data as this library writes it: {reason}") from None
+
+
+def _entry(data: Any, name: str) -> Any:
+    if not isinstance(data, dict) or name not in data:
+        raise InvalidInput(f"plain data of curves should have {name!r}, but has not")
+    return data[name]
+
+
+def _text(data: Any, name: str) -> str:
+    return str(_entry(data, name))

@@ -1,16 +1,16 @@
 """Timing between keys [Ciccone 2019, section 3.4]: faster or slower around a time, keys untouched.
 
-`scale_timing` is the paper's direct scaling [eq. 12]: of the segment t_k ... t_k+1 that holds t, d long,
+`scale_timing` is the paper's direct scaling [eq. 12]: of the segment t_k ... t_k+1 that contains t, d long,
 
     after dt  += sigma d (t - t_k) / d,      before dt += sigma d (t_k+1 - t) / d,      both kept within 0 ... 0.95 d
 
-with sigma in lengths of the segment, so that channels with keys of their own keep step (the paper counts it in frames).
-Longer time handles make the middle of a segment faster and its ends slower.
+with sigma in lengths of the segment, so that channels with keys of their own stay in step (the paper counts it in
+frames). Longer time handles make the middle of a segment faster and its ends slower.
 
-`retime` asks for a speed instead: the velocity of one point at a time, multiplied, is a goal of the same optimisation
-as all other edits, while the point stays where it is at that time and everything that is held stays held. Time handles
-are cheap there and value handles dear, and the path that the point takes through space is kept softly, so that what
-changes is when it is where.
+`retime` asks for a speed instead: the velocity of one point at a time, multiplied by a factor, is a goal of the same
+optimisation as all other edits, while the point keeps its position at that time and all constraints hold. There time
+handles are cheap and value handles expensive, and the path of the point through space is a soft term, so that the
+timing changes and the path does not.
 """
 
 from __future__ import annotations
@@ -47,27 +47,22 @@ from understudy.edit.solver.problem import EditProblem, prepare_problem, with_co
 from understudy.edit.solver.sqp import SearchResult, SolverSettings, edit_result, search
 from understudy.errors import InvalidInput
 
-SPEED_ERROR_DISTANCE_RATIO = (
-    0.03  # of the character's size: how far ahead a wrong speed is measured; the goals' tolerance is 1 % of that
-)
-VELOCITY_STEP_FRAMES = (
-    0.02  # of a frame: the step of the difference that gives a velocity; its error is below 1e-5 of the speed
-)
-VALUE_HANDLE_COST = 3.0  # how much dearer value handles are than time handles while timing is changed
-MIN_RETIMED_HANDLE_RATIO = (
-    0.12  # of a segment: the shortest time handle; shorter ones make a jerk of what is left of the way
-)
-PATH_WEIGHT = 3  # weight of the path that is kept
+# Of the character's size: the distance over which a wrong speed is measured; the goals' tolerance is 1 % of that.
+SPEED_ERROR_DISTANCE_RATIO = 0.03
+VELOCITY_STEP_FRAMES = 0.02  # frames, step of the finite difference; its error is below 1e-5 of the speed
+VALUE_HANDLE_COST = 3.0  # cost of value handles, as a multiple of their usual cost
+MIN_RETIMED_HANDLE_RATIO = 0.12  # of a segment: the shortest time handle; shorter ones make the motion jerk
+PATH_WEIGHT = 3  # of the soft term that keeps the path
 PATH_SAMPLES = 129  # of that path
 RETIME_SETTINGS = SolverSettings(iterations=30, programs=120)
-FACTOR_STEP, ITERATIONS_PER_FACTOR_STEP = 0.25, 3  # how much a factor changes at once, and how many steps that takes
+FACTOR_STEP, ITERATIONS_PER_FACTOR_STEP = 0.25, 3  # largest change of the factor at once, and the steps for it
 
 
 def scale_timing(curves: Curves, time: float, sigma: float, targets: Targets = None, edges: str = "broken") -> Curves:
-    """Faster around a time for sigma above 0, slower below [eq. 12], of all curves or of some.
+    """Make all curves, or those of `targets`, faster around a time (seconds) for sigma above 0, slower below [eq. 12].
 
-    Only time handles of the segments that hold the time change. That turns the tangents at their keys: where a key was
-    smooth, `edges` "smooth" turns its other side along, "broken" leaves it. Steps stay steps.
+    Only time handles of the segments that contain the time change. That turns the tangents at their keys: where a key
+    was smooth, `edges` "smooth" turns its other side along, "broken" leaves it. Steps stay steps.
     """
     time = finite_time(time)
     if not np.isfinite(sigma):
@@ -106,68 +101,15 @@ def _scale_handles(curve: Curve, time: float, sigma: float, smooth: bool) -> Cur
     broken = is_broken(curve)
     before, after = np.array(curve.before), np.array(curve.after)
     for handles, key, share in ((after, k, u), (before, k + 1, 1 - u)):
-        most = np.maximum(MAX_TIME_HANDLE_RATIO * d, handles[key, :, 0])  # one that is longer already stays
+        most = np.maximum(MAX_TIME_HANDLE_RATIO * d, handles[key, :, 0])  # a longer handle stays as it is
         handles[key, :, 0] = np.clip(handles[key, :, 0] + sigma * d * share, 0.0, most)
     if smooth:
-        for own, other, key in ((after, before, k), (before, after, k + 1)):
+        for scaled, other, key in ((after, before, k), (before, after, k + 1)):
             if 0 < key < len(curve) - 1:
-                turns = ~broken[key] & (own[key, :, 0] > 0)
-                slope = own[key, :, 1] / np.where(turns, own[key, :, 0], 1.0)
+                turns = ~broken[key] & (scaled[key, :, 0] > 0)
+                slope = scaled[key, :, 1] / np.where(turns, scaled[key, :, 0], 1.0)
                 other[key, :, 1] = np.where(turns, slope * other[key, :, 0], other[key, :, 1])
     return replace(curve, before=before, after=after)
-
-
-@dataclass(frozen=True)
-class Speed(ObjectiveTerm):
-    """At `time` the point has `factor` times the velocity that it had, in its old direction."""
-
-    point: Point
-    time: float
-    factor: float
-    soft = False
-    weight = 1.0
-
-    def __post_init__(self) -> None:
-        finite_time(self.time, f"time of the speed of {self.point.name}")
-        if not (np.isfinite(self.factor) and self.factor >= 0):
-            raise InvalidInput(f"the factor of the speed should be zero or more, but is {self.factor}")
-
-    @property
-    def start(self) -> float:  # type: ignore[override]
-        """The segments that hold the time may change."""
-        return self.time - 1e-9
-
-    @property
-    def stop(self) -> float:  # type: ignore[override]
-        return self.time + 1e-9
-
-    def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        return (self.point,)
-
-    def times(self, rate: float) -> Array:
-        """(2,) just before and just after."""
-        return np.array([self.time - VELOCITY_STEP_FRAMES / rate, self.time + VELOCITY_STEP_FRAMES / rate])
-
-    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
-        """The difference of the two places, over their time, is the velocity.
-
-        Its error is measured as the way that it makes after AHEAD at the wanted speed: 1 % of speed is 1 % of AHEAD.
-        """
-        h = times[1] - times[0]
-        was = (path[1, 0] - path[0, 0]) / h
-        speed = float(np.linalg.norm(was))
-        if speed < 1e-4:
-            raise InvalidInput(f"{self.point.name} stands still at {self.time:g} s, so its speed cannot be multiplied")
-        wanted = self.factor * was
-        scale = SPEED_ERROR_DISTANCE_RATIO / max(float(np.linalg.norm(wanted)), 0.1 * speed)
-        slopes = np.zeros((3, 2, 1, 3))
-        slopes[:, 1, 0], slopes[:, 0, 0] = np.eye(3) * scale / h, -np.eye(3) * scale / h
-
-        def answer(now: Array) -> TermResponse:
-            residual = scale * (wanted - (now[1, 0] - now[0, 0]) / h)
-            return TermResponse(residual, slopes, residual[None])
-
-        return answer
 
 
 def retime(
@@ -185,10 +127,10 @@ def retime(
     edges: str = "smooth",
     settings: SolverSettings | None = None,
 ) -> EditResult:
-    """The animation in which `point` passes the place where it is at `time` with `factor` times its speed.
+    """Let `point` pass its position at `time` (seconds) with `factor` times its speed.
 
-    Keys stay. The outcome's distance is what the point lags behind after it has gone AHEAD of the character's size, and
-    a note says what the speed has become.
+    Keys stay. The `distance` of the result is the distance by which the point is off after SPEED_ERROR_DISTANCE_RATIO
+    character sizes, and a note states the new speed.
     """
     finite_time(time)
     if not curves.start < time < curves.end:
@@ -215,23 +157,84 @@ def retime(
     problem = with_constraint_penalty(replace(problem, tangents=_prefer_time_handles(problem.tangents)), point)
     result = edit_result(problem, _search_gradually(rig, problem, factor, settings or RETIME_SETTINGS))
     now = speed_of(rig, result.curves, point, time) / speed_of(rig, curves, point, time)
-    said = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
+    note = f"{point.name} has {now:.3g} times its speed at {time:g} s, {factor:.3g} times were asked for"
     blocks = tuple(
-        Obstacle(b.kind, b.what, b.share, f"{b.sentence.rpartition(': ')[0] or b.sentence}: {said}")
+        Obstacle(b.kind, b.what, b.share, f"{b.sentence.rpartition(': ')[0] or b.sentence}: {note}")
         for b in result.blocks
     )
-    return replace(result, blocks=blocks, notes=(*result.notes, said))
+    return replace(result, blocks=blocks, notes=(*result.notes, note))
+
+
+def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:
+    """The speed of a point at a time, metres per second."""
+    h = VELOCITY_STEP_FRAMES / curves.rate
+    places = path_of(rig, curves, [point], np.array([time - h, time + h]))
+    return float(np.linalg.norm(places[1] - places[0]) / (2 * h))
+
+
+@dataclass(frozen=True)
+class Speed(ObjectiveTerm):
+    """A goal: at `time` the point has `factor` times its velocity before the edit, in the same direction."""
+
+    point: Point
+    time: float
+    factor: float
+    soft = False
+    weight = 1.0
+
+    def __post_init__(self) -> None:
+        finite_time(self.time, f"time of the speed of {self.point.name}")
+        if not (np.isfinite(self.factor) and self.factor >= 0):
+            raise InvalidInput(f"the factor of the speed should be zero or more, but is {self.factor}")
+
+    @property
+    def start(self) -> float:  # type: ignore[override]
+        """The segments that contain the time may change."""
+        return self.time - 1e-9
+
+    @property
+    def stop(self) -> float:  # type: ignore[override]
+        return self.time + 1e-9
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return (self.point,)
+
+    def times(self, rate: float) -> Array:
+        """(2,) seconds, just before and just after."""
+        return np.array([self.time - VELOCITY_STEP_FRAMES / rate, self.time + VELOCITY_STEP_FRAMES / rate])
+
+    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
+        """The velocity is the difference of the two positions over their time.
+
+        Its error counts as the distance by which the point is off after SPEED_ERROR_DISTANCE_RATIO sizes at the wanted
+        speed: 1 % of the speed is 1 % of that distance.
+        """
+        h = times[1] - times[0]
+        velocity = (path[1, 0] - path[0, 0]) / h
+        speed = float(np.linalg.norm(velocity))
+        if speed < 1e-4:
+            raise InvalidInput(f"{self.point.name} stands still at {self.time:g} s, so its speed cannot be multiplied")
+        wanted = self.factor * velocity
+        scale = SPEED_ERROR_DISTANCE_RATIO / max(float(np.linalg.norm(wanted)), 0.1 * speed)
+        slopes = np.zeros((3, 2, 1, 3))
+        slopes[:, 1, 0], slopes[:, 0, 0] = np.eye(3) * scale / h, -np.eye(3) * scale / h
+
+        def answer(now: Array) -> TermResponse:
+            residual = scale * (wanted - (now[1, 0] - now[0, 0]) / h)
+            return TermResponse(residual, slopes, residual[None])
+
+        return answer
 
 
 def _search_gradually(rig: PosedRig, problem: EditProblem, factor: float, settings: SolverSettings) -> SearchResult:
-    """The search for a speed in small changes of it: time handles bend a curve too much for large ones."""
-    wish, *others = problem.terms
-    assert isinstance(wish.objective, Speed)
+    """Search for a speed in small changes of the factor: large ones are too nonlinear in the time handles."""
+    speed, *others = problem.terms
+    assert isinstance(speed.objective, Speed)
     count = max(1, int(np.ceil(abs(factor - 1) / FACTOR_STEP)))
     v, held = np.zeros(problem.tangents.count), problem.held
     for step in range(1, count + 1):
-        part = replace(wish.objective, factor=1 + (factor - 1) * step / count)
-        now = replace(problem, terms=(wish.with_objective(part, rig, problem.size), *others))
+        part = replace(speed.objective, factor=1 + (factor - 1) * step / count)
+        now = replace(problem, terms=(speed.with_objective(part, rig, problem.size), *others))
         last = step == count
         found = search(
             now, problem.moves, v, settings if last else replace(settings, iterations=ITERATIONS_PER_FACTOR_STEP), held
@@ -240,15 +243,8 @@ def _search_gradually(rig: PosedRig, problem: EditProblem, factor: float, settin
     return found
 
 
-def speed_of(rig: PosedRig, curves: Curves, point: Point, time: float) -> float:
-    """Metres a second of a point at a time."""
-    h = VELOCITY_STEP_FRAMES / curves.rate
-    places = path_of(rig, curves, [point], np.array([time - h, time + h]))
-    return float(np.linalg.norm(places[1] - places[0]) / (2 * h))
-
-
 def _kept_paths(rig: PosedRig, curves: Curves, point: Point, problem: EditProblem) -> list[Stroke]:
-    """The point's own path as strokes to be kept, wherever it can change."""
+    """The path of the point as strokes, as soft terms, wherever it can change."""
     kept = []
     for start, stop in problem.tangents.changeable_spans(np.ones(len(problem.tangents.columns), bool)):
         start, stop = max(start, curves.start), min(stop, curves.end)
@@ -260,7 +256,7 @@ def _kept_paths(rig: PosedRig, curves: Curves, point: Point, problem: EditProble
 
 
 def _prefer_time_handles(t: TangentVariables) -> TangentVariables:
-    """The tangents with time handles cheap and value handles dear; the first no shorter than does not pop."""
+    """The tangents with cheap time handles of a smallest length, and expensive value handles."""
     values = np.zeros(t.count, bool)
     moved = t.variable[:, 1::2]
     values[moved[moved >= 0]] = True

@@ -160,7 +160,7 @@ def test_bad_wishes_are_one_sentence() -> None:
         "gravity": lambda: Flight(None, 0.0, 1.0, gravity=(0, np.nan, 0)),
         "within the clip": lambda: solve(rig, curves, Edit((), terms=(Arc(TIP, 1, 9),))),
         "tail": lambda: solve(rig, curves, Edit((), terms=(Arc(Point("tail"), 1, 2),))),
-        "move, contact or wish": lambda: Edit(()),
+        "move, contact or objective term": lambda: Edit(()),
     }.items():
         with pytest.raises(InvalidInput, match=text):
             call()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.edit.solver.test_diagnosis import limits_around
 from tests.edit import creature, figure
+from tests.edit.solver.test_diagnosis import limits_around
 
 from understudy.character import Curves
 from understudy.character.rig import DirectRig
