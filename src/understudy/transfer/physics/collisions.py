@@ -1,11 +1,11 @@
-"""A body that does not pass through itself or the floor, mended where the mapping is least certain.
+"""Collisions of a body with itself and with the floor, resolved where the mapping is least certain.
 
 Every link is a capsule: its bone, as thick as the skin around it. Two links may come as close as they do at rest or in
-any pose of the pairs: what an animator posed is meant. Whatever is deeper is pushed apart along the shortest way, the
-floor likewise, and the pushed markers are solved for joints again.
+any pose of the pairs: the animator meant those poses. Deeper links are pushed apart along the shortest path, the floor
+likewise, and the joints are solved for the pushed markers.
 
 The push is shared by uncertainty: each of two links takes the part u_a / (u_a + u_b), u the variance of its markers
-over the pairs (a trunk that never moves is known, a hand that is everywhere is not); and frames near a key pose keep
+over the pairs (a trunk that never moves is certain, a hand that is everywhere is not); and frames near a key pose keep
 its pose,
 
     push = depth * v / (v + v_0)
@@ -32,11 +32,10 @@ from understudy.maths import jit, vector
 from understudy.transfer.pairs import PosePairs
 
 KERNELS = "understudy.transfer.physics.physics_kernels"
-PUSH_ROUNDS = 6  # of pushing and solving; each halves what is left, or so
-MIN_PUSH_RADIUS_RATIO = 0.02  # of a link's thickness: less is not seen
-PUSH_SMOOTHING_SECONDS = 0.06  # seconds, how far a push spreads in time
-DEFAULT_RADIUS_BONE_RATIO = 0.08  # of the bone's length, where a skeleton has no skin
-
+PUSH_ROUNDS = 6  # of pushing and solving; each about halves the depth that is left
+MIN_PUSH_RADIUS_RATIO = 0.02  # of a link's radius: less is not visible
+PUSH_SMOOTHING_SECONDS = 0.06  # standard deviation of a push in time
+DEFAULT_RADIUS_BONE_RATIO = 0.08  # radius over the bone's length, where a skeleton has no skin
 Solver = Callable[[Array, PoseSequence], PoseSequence]  # markers (F, Q, 3) in the world, and where to begin
 
 
@@ -54,8 +53,17 @@ class Capsules:
     certainty: Array  # (L,) square metres, the variance of the link's markers over the pairs
 
 
+@dataclass(frozen=True, eq=False)
+class CapsuleContacts:
+    """Depths of capsules in each other and in the floor, negative where they are apart."""
+
+    depth: Array  # (F, C) metres
+    normal: Array  # (F, C, 3) from the second to the first
+    below: Array  # (F, L) metres
+
+
 def capsules_of(character: Character, pairs: PosePairs) -> Capsules:
-    """The capsules of a character's links that have markers; what the pairs' poses do is allowed."""
+    """The capsules of a character's links that have markers; depths in poses of the pairs are allowed."""
     links = links_of(character)
     marked = np.isin(links.joints, pairs.markers.joints)
     links = replace(links, joints=links.joints[marked], bones=links.bones[marked])
@@ -81,17 +89,8 @@ def capsules_of(character: Character, pairs: PosePairs) -> Capsules:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class CapsuleContacts:
-    """How deep the capsules are in each other and in the floor, below zero where they are apart."""
-
-    depth: Array  # (F, C) metres
-    normal: Array  # (F, C, 3) from the second to the first
-    below: Array  # (F, L) metres
-
-
 def find_capsule_contacts(capsules: Capsules, world: Array) -> CapsuleContacts:
-    """Of poses with world_from_joint (F, J, 4, 4)."""
+    """The contacts of poses with world_from_joint (F, J, 4, 4)."""
     frames = world[:, capsules.joints]
     start = np.ascontiguousarray(frames[..., :3, 3])
     end = np.ascontiguousarray(np.einsum("flij,lj->fli", frames[..., :3, :3], capsules.tips) + start)
@@ -107,7 +106,7 @@ def find_capsule_contacts(capsules: Capsules, world: Array) -> CapsuleContacts:
 
 
 def excess_depths(capsules: Capsules, world: Array) -> tuple[Array, Array]:
-    """(F, C) and (F, L) metres beyond what is allowed, zero where all is well: in each other, and in the floor."""
+    """(F, C) and (F, L) metres beyond the allowed depth, zero within it: in each other, and in the floor."""
     met = find_capsule_contacts(capsules, world)
     return np.maximum(0.0, met.depth - capsules.allowed), np.maximum(0.0, met.below - capsules.floor)
 
@@ -120,7 +119,7 @@ def resolve_collisions(
     sure: float,
     solver: Solver | None = None,
 ) -> PoseSequence:
-    """The poses with collisions mended. `variance` (F,) of the mapping, `sure` that at the key poses, square metres."""
+    """Poses without collisions. `variance` (F,) of the mapping, `sure` that at the key poses, square metres."""
 
     def solve(points: Array, start: PoseSequence) -> PoseSequence:
         return solve_ik(markers, poses.skeleton, points, start=start)
@@ -135,15 +134,15 @@ def resolve_collisions(
             break
         some = poses.rows(frames)
         points = markers.positions(some.world) + push[frames][:, _link_of(capsules, markers)]
-        mended = solver(points, some)
+        solved = solver(points, some)
         translations, rotations = np.array(poses.translations), np.array(poses.rotations)
-        translations[frames], rotations[frames] = mended.translations, mended.rotations
+        translations[frames], rotations[frames] = solved.translations, solved.rotations
         poses = PoseSequence(poses.skeleton, translations, rotations, poses.rate)
     return poses
 
 
 def _pushes(capsules: Capsules, world: Array, unsure: Array) -> Array:
-    """(F, L, 3) metres by which each link should move; links that push from several sides take the mean."""
+    """(F, L, 3) metres by which each link should move: the sum of its pushes."""
     met = find_capsule_contacts(capsules, world)
     least = MIN_PUSH_RADIUS_RATIO * capsules.radii
     deep = np.maximum(0.0, met.depth - capsules.allowed - np.minimum(least[capsules.first], least[capsules.second]))
@@ -159,7 +158,7 @@ def _pushes(capsules: Capsules, world: Array, unsure: Array) -> Array:
 
 
 def _smooth_pushes(push: Array, spread: float) -> Array:
-    """Pushes (F, L, 3) spread over neighbouring frames; the middle of a push keeps its size."""
+    """Pushes (F, L, 3) averaged over neighbouring frames with Gaussian weights."""
     reach = int(np.ceil(2 * spread))
     if reach < 1 or len(push) < 2:
         return push
@@ -173,30 +172,30 @@ def _smooth_pushes(push: Array, spread: float) -> Array:
 
 
 def _link_of(capsules: Capsules, markers: Markers) -> Array:
-    """(Q,) the link that each marker rides on, or the nearest link before it."""
+    """(Q,) the link that each marker rides on; the first link for markers on no link."""
     number = {int(joint): i for i, joint in enumerate(capsules.joints)}
     return np.array([number.get(int(joint), 0) for joint in markers.joints])
 
 
 def _radii(character: Character, links: Links) -> Array:
-    """(L,) metres: a little less than the median distance of its own skin from the bone, for limbs are not round."""
+    """(L,) metres: 0.8 of the median distance of a link's skin from its bone, because limbs are not round."""
     length = np.linalg.norm(links.bones, axis=1)
     radii = DEFAULT_RADIUS_BONE_RATIO * length
     if not character.parts:
         return radii
     vertices, owners = rest_surface(character)[0], vertex_owners(character)
     for i, joint in enumerate(links.joints):
-        own = vertices[owners == joint]
-        if len(own) < 4:
+        skin = vertices[owners == joint]
+        if len(skin) < 4:
             continue
         start, bone = links.world[joint, :3, 3], links.bones[i]
-        along = np.clip((own - start) @ bone / max(length[i] ** 2, 1e-18), 0.0, 1.0)
-        radii[i] = 0.8 * np.percentile(vector.length(own - start - along[:, None] * bone), 50)
+        along = np.clip((skin - start) @ bone / max(length[i] ** 2, 1e-18), 0.0, 1.0)
+        radii[i] = 0.8 * np.percentile(vector.length(skin - start - along[:, None] * bone), 50)
     return np.asarray(np.maximum(radii, 1e-6))
 
 
 def _collidable_pairs(links: Links) -> tuple[Array, Array]:
-    """Links that are not neighbours: neither is within two joints of the other."""
+    """Pairs of links that are not neighbours: neither is within two joints of the other, and they are no siblings."""
     parents = links.skeleton.parents
     near = [set(links.skeleton.ancestors(int(j))[:3]) for j in links.joints]
     first, second = [], []
@@ -210,7 +209,7 @@ def _collidable_pairs(links: Links) -> tuple[Array, Array]:
 
 
 def distances_numpy(start: Array, end: Array, first: Array, second: Array, distance: Array, normal: Array) -> None:
-    """Of segments (F, L, 3) to (F, L, 3), pairs of them (C,) [Ericson 2005, 5.1.9]; the kernel's twin."""
+    """Distances of pairs (C,) of segments from (F, L, 3) to (F, L, 3) [Ericson 2005, 5.1.9]; the kernel's twin."""
     p, q = start[:, first], start[:, second]
     d1, d2, r = end[:, first] - p, end[:, second] - q, p - q
     a, e, f = vector.dot(d1, d1), vector.dot(d2, d2), vector.dot(d2, r)

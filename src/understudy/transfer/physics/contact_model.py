@@ -1,29 +1,27 @@
-"""The floor as a spring: what force a contact point gets for where it is and how it moves [Yamane 2010, eqs. 13, 14].
+"""The floor as a spring, and the balance of the forces that a motion needs and the floor gives [Yamane 2010, 5.3].
 
-Normal force at height y (below zero: under the floor), never pulling:
+Contact model (eqs. 13, 14). Normal force at height y (below zero: under the floor), never pulling:
 
     f_n = max(0, k_P / 2 (sqrt(y^2 + 4 f_0^2 / k_P^2) - y) - k_D g(y) y')
     g(y) = 1 - exp(k y) / 2  for y < 0,    exp(-k y) / 2  above
 
-Friction, against where the point has slid to from its anchor r^ and against how it slides:
+Friction, against the displacement of the point from its anchor r^ and against its sliding velocity:
 
     f_t = mu f_n h(|u|) u,    u = -k_tP (r - r^) - k_tD r',    h(s) = (1 - exp(-k_t s)) / s,  and k_t as s -> 0
 
 (the two cases of h are the wrong way round in print). Constants are given as lengths and times of the body instead of
 newtons, so that a mouse and an elephant stand alike.
 
-What forces a motion needs, what forces the floor gives, and how both change when the figure is displaced.
-
-The figure is displaced as a whole, along x, y, z and about the vertical through its centre of mass, over feet that stay
-where they are (the legs give way). Then of the whole body only its centre c and one matrix U between neighbouring
-frames enter (`momentum`). With R(f) the turn by the yaw of frame f, the needed force, and the needed moment about the
-centre of mass, are
+Force balance. The figure is displaced as a whole, along x, y, z and about the vertical through its centre of mass, over
+feet that stay where they are (the legs adapt). Then of the whole body only its centre c and one matrix U between
+neighbouring frames enter (`momentum`). With R(f) the rotation by the yaw of frame f, the needed force, and the needed
+moment about the centre of mass, are
 
     F = m c'' - m g,    N = d/dt axial(R(f+1) U(f) R(f)^T)
 
 Each contact point that is down is pressed against the floor, a vector e of millimetres in each frame, and the floor
-answers with f(e) (`contact_model`): F^ = sum f, and N^ = sum a x f with the arms a from the centre. The paper presses
-all points by the one height of the root, which cannot put weight on the toes. All derivatives are exact.
+answers with f(e): F^ = sum f, and N^ = sum a x f with the arms a from the centre. The paper presses all points by the
+one height of the root, which cannot put weight on the toes. All derivatives are exact.
 """
 
 from __future__ import annotations
@@ -39,10 +37,22 @@ from understudy.maths import vector
 from understudy.transfer.physics.momentum import MassMotion, axial, mass_motion
 from understudy.transfer.standing import slide_velocities
 
+SINK_DEPTH_HEIGHT_RATIO = 0.001  # of the height: how deep a body at rest sinks into the floor
+DAMPING_SECONDS = 1e-3  # k_D / k_P
+RESIDUAL_FORCE_WEIGHT_RATIO = 0.01  # f_0 over the weight on a point
+DAMPER_DEPTH_HEIGHT_RATIO = 0.01  # 1 / k over the height: where the damper begins
+FRICTION_COEFFICIENT = 1.0  # mu
+# Slip over the height, and sliding speed in heights a second, at which friction is near its maximum.
+FRICTION_SLIP_HEIGHT_RATIO, FRICTION_SPEED_HEIGHTS_PER_S = 0.001, 0.05
+PRESSING_COST = 1e-3  # of pressing as deep as a body at rest sinks, beside 1 for a missing body weight
+MOMENT_ARM_HEIGHT_RATIO = 0.25  # of the height: the arm by which moments are divided to compare with forces
+UP = np.array([0.0, 1.0, 0.0])
+YAW_GENERATOR = vector.skew(UP)  # derivative of a rotation about +Y at angle 0
+
 
 @dataclass(frozen=True, slots=True)
 class ContactModel:
-    """The constants of one body."""
+    """The constants of the floor for one body."""
 
     k_P: float  # N/m
     k_D: float  # N s/m
@@ -55,19 +65,32 @@ class ContactModel:
     epsilon: float = 1e-6
 
 
-SINK_DEPTH_HEIGHT_RATIO = 0.001  # of the height: how deep a body sinks in that stands still
-DAMPING_SECONDS = 1e-3  # seconds: k_D / k_P
-RESIDUAL_FORCE_WEIGHT_RATIO = 0.01  # of the weight on a point: f_0
-DAMPER_DEPTH_HEIGHT_RATIO = 0.01  # of the height: where the damper begins, 1 / k
-FRICTION_COEFFICIENT = 1.0
-FRICTION_SLIP_HEIGHT_RATIO, FRICTION_SPEED_HEIGHTS_PER_S = (
-    0.001,
-    0.05,
-)  # of the height, and that a second, at which friction is near its most
+@dataclass(frozen=True, eq=False)
+class ForceProblem:
+    """A motion, its contacts and the floor under it."""
+
+    motion: MassMotion
+    points: Array  # (F, K, 3) contact points
+    velocities: Array  # (F, K, 3) of the contact points, without the intended glide
+    down: Array  # (F, K) 1 where a point is down, else 0
+    model: ContactModel
+    gravity: float
+    height: float
+
+    @property
+    def weight(self) -> float:
+        """Weight of the body, newtons."""
+        return self.motion.mass * self.gravity
+
+    def at_rest(self) -> tuple[Array, Array]:
+        """No displacement (F, 4), and the pressing (F, K, 3) under which the body would be at rest."""
+        pressed = np.zeros(self.points.shape)
+        pressed[..., 1] = -SINK_DEPTH_HEIGHT_RATIO * self.height * self.down
+        return np.zeros((len(self.motion), 4)), pressed
 
 
 def contact_model_of(weight: float, height: float, points: float) -> ContactModel:
-    """The floor for a body of a weight (N) and height (m) that usually stands on so many points."""
+    """The floor for a body of a weight (N) and a height (m) that usually stands on `points` contact points."""
     share = weight / points
     stiff = share / (SINK_DEPTH_HEIGHT_RATIO * height)
     return ContactModel(
@@ -80,28 +103,6 @@ def contact_model_of(weight: float, height: float, points: float) -> ContactMode
         1 / (FRICTION_SLIP_HEIGHT_RATIO * height),
         1 / (FRICTION_SPEED_HEIGHTS_PER_S * height),
     )
-
-
-def normal_force(y: Array, speed: Array, model: ContactModel) -> tuple[Array, Array, Array]:
-    """f_n of heights and vertical speeds (...,), and its derivatives by both."""
-    root = np.sqrt(y * y + 4 * (model.f_0 / model.k_P) ** 2)
-    fade = 0.5 * np.exp(-model.k * np.abs(y))
-    g = np.where(y < 0, 1 - fade, fade)
-    force = 0.5 * model.k_P * (root - y) - model.k_D * g * speed
-    by_y = 0.5 * model.k_P * (y / root - 1) + model.k_D * model.k * fade * speed
-    pushes = force > 0
-    return np.where(pushes, force, 0.0), np.where(pushes, by_y, 0.0), np.where(pushes, -model.k_D * g, 0.0)
-
-
-def friction_direction(u: Array, model: ContactModel) -> tuple[Array, Array]:
-    """h(|u|) u (..., 2), shorter than 1, and its derivative (..., 2, 2)."""
-    s = np.sqrt((u * u).sum(axis=-1))
-    safe = np.maximum(s, model.epsilon)
-    fade = np.exp(-model.k_t * safe)
-    h = np.where(s < model.epsilon, model.k_t, (1 - fade) / safe)
-    slope = np.where(s < model.epsilon, 0.0, (model.k_t * fade - h) / safe)  # h'
-    outer = u[..., :, None] * u[..., None, :]
-    return h[..., None] * u, h[..., None, None] * np.eye(2) + (slope / safe)[..., None, None] * outer
 
 
 def contact_forces(
@@ -127,34 +128,26 @@ def contact_forces(
     return forces, by_position, by_velocity
 
 
-PRESSING_COST = 1e-3  # what it costs to press as deep as a standing body sinks in, beside 1 for a missing body weight
-MOMENT_ARM_HEIGHT_RATIO = 0.25  # of the height: the arm by which moments are divided to compare with forces
-UP = np.array([0.0, 1.0, 0.0])
-YAW_GENERATOR = vector.skew(UP)
+def normal_force(y: Array, speed: Array, model: ContactModel) -> tuple[Array, Array, Array]:
+    """f_n at heights and vertical speeds (...,), and its derivatives by both."""
+    root = np.sqrt(y * y + 4 * (model.f_0 / model.k_P) ** 2)
+    fade = 0.5 * np.exp(-model.k * np.abs(y))
+    g = np.where(y < 0, 1 - fade, fade)
+    force = 0.5 * model.k_P * (root - y) - model.k_D * g * speed
+    by_y = 0.5 * model.k_P * (y / root - 1) + model.k_D * model.k * fade * speed
+    pushes = force > 0
+    return np.where(pushes, force, 0.0), np.where(pushes, by_y, 0.0), np.where(pushes, -model.k_D * g, 0.0)
 
 
-@dataclass(frozen=True, eq=False)
-class ForceProblem:
-    """What the optimisation knows of a motion."""
-
-    motion: MassMotion
-    points: Array  # (F, K, 3) contact points
-    velocities: Array  # (F, K, 3) of the contact points, beside the glide that is meant
-    down: Array  # (F, K) 1 where a point is down, else 0
-    model: ContactModel
-    gravity: float
-    height: float
-
-    @property
-    def weight(self) -> float:
-        """Newtons."""
-        return self.motion.mass * self.gravity
-
-    def at_rest(self) -> tuple[Array, Array]:
-        """No displacement (F, 4), and the pressing (F, K, 3) under which the body would stand still."""
-        pressed = np.zeros(self.points.shape)
-        pressed[..., 1] = -SINK_DEPTH_HEIGHT_RATIO * self.height * self.down
-        return np.zeros((len(self.motion), 4)), pressed
+def friction_direction(u: Array, model: ContactModel) -> tuple[Array, Array]:
+    """h(|u|) u (..., 2), shorter than 1, and its derivative (..., 2, 2)."""
+    s = np.sqrt((u * u).sum(axis=-1))
+    safe = np.maximum(s, model.epsilon)
+    fade = np.exp(-model.k_t * safe)
+    h = np.where(s < model.epsilon, model.k_t, (1 - fade) / safe)
+    slope = np.where(s < model.epsilon, 0.0, (model.k_t * fade - h) / safe)  # h'
+    outer = u[..., :, None] * u[..., None, :]
+    return h[..., None] * u, h[..., None, None] * np.eye(2) + (slope / safe)[..., None, None] * outer
 
 
 def problem_of(
@@ -172,14 +165,14 @@ def problem_of(
 
 
 def forces(problem: ForceProblem, moved: Array, pressed: Array) -> tuple[Array, Array, Array, Array]:
-    """(F, 3) needed force, given force, needed moment and given moment, of displacements (F, 4) and pressing."""
+    """(F, 3) needed force, given force, needed moment and given moment, for displacements (F, 4) and pressing."""
     needed, turning = _required_forces(problem, moved)
     given, _ = _floor_forces(problem, pressed)
     return needed, given.sum(axis=1), turning, vector.cross(_arms(problem, moved, pressed), given).sum(axis=1)
 
 
 def residuals(problem: ForceProblem, moved: Array, pressed: Array) -> Array:
-    """(F, 6) what is missing in force and moment, in units of weight. The ends, without neighbours, miss nothing."""
+    """(F, 6) needed minus given force and moment, in units of weight; zero at the ends, which have no neighbours."""
     needed, given, turning, tipping = forces(problem, moved, pressed)
     scale = problem.weight * MOMENT_ARM_HEIGHT_RATIO * problem.height
     missing = np.concatenate([(needed - given) / problem.weight, (turning - tipping) / scale], axis=1)
@@ -209,9 +202,10 @@ def force_jacobians(problem: ForceProblem, moved: Array, pressed: Array) -> tupl
 
 
 def relax_to_floor(problem: ForceProblem, moved: Array, stiffness: float = PRESSING_COST, rounds: int = 20) -> Array:
-    """(F, K, 3) the pressing under which the floor gives each frame of displacements (F, 4) most of what it needs.
+    """(F, K, 3) the pressing under which the floor gives most of the needed forces, for displacements (F, 4).
 
-    Minimises |r|^2 + stiffness |e / (SINK height)|^2, frame by frame; a step that does not help is halved.
+    Minimises |r|^2 + stiffness |e / (SINK_DEPTH_HEIGHT_RATIO height)|^2, frame by frame; a step that does not help is
+    halved.
     """
     price = stiffness / (SINK_DEPTH_HEIGHT_RATIO * problem.height) ** 2
     pressed = problem.at_rest()[1]
@@ -227,9 +221,9 @@ def relax_to_floor(problem: ForceProblem, moved: Array, stiffness: float = PRESS
         inner = np.eye(6) + j @ np.swapaxes(j, 1, 2) / price
         wanted = -(np.swapaxes(j, 1, 2) @ np.linalg.solve(inner, rho) / price).reshape(pressed.shape)
         trial = pressed + share[:, None, None] * (wanted - pressed)
-        found = cost(trial)
-        better = found < best
-        pressed, best = np.where(better[:, None, None], trial, pressed), np.where(better, found, best)
+        value = cost(trial)
+        better = value < best
+        pressed, best = np.where(better[:, None, None], trial, pressed), np.where(better, value, best)
         share = np.where(better, np.minimum(1.0, 2 * share), 0.5 * share)
     return pressed
 
@@ -250,9 +244,9 @@ def _arms(problem: ForceProblem, moved: Array, pressed: Array) -> Array:
 
 def _floor_forces(problem: ForceProblem, pressed: Array) -> tuple[Array, Array]:
     """(F, K, 3) the forces of the floor, and (F, K, 3, 3) their derivatives by the pressing; none in flight."""
-    places = problem.points + pressed
-    found, by_place, _ = contact_forces(places, problem.velocities, problem.points, problem.model)
-    return problem.down[..., None] * found, problem.down[..., None, None] * by_place
+    positions = problem.points + pressed
+    force, by_position, _ = contact_forces(positions, problem.velocities, problem.points, problem.model)
+    return problem.down[..., None] * force, problem.down[..., None, None] * by_position
 
 
 def _required_forces(problem: ForceProblem, moved: Array) -> tuple[Array, Array]:
@@ -281,7 +275,7 @@ def _turning_slopes(motion: MassMotion, yaw: Array) -> Array:
 
 
 def _velocities(steps: Array, down: Array) -> Array:
-    """(F, K, 3) means of steps (F - 1, K, 3), but one-sided where a contact begins or ends: flight is not sliding."""
+    """(F, K, 3) means of steps (F - 1, K, 3), one-sided where a contact begins or ends: flight is not sliding."""
     none = np.zeros((*down.shape, 3))
     after = np.concatenate([steps, steps[-1:]]) if len(steps) else none
     before = np.concatenate([steps[:1], steps]) if len(steps) else none
@@ -291,7 +285,7 @@ def _velocities(steps: Array, down: Array) -> Array:
 
 
 def _yaw(angles: Array) -> Array:
-    """(F, 3, 3) turns about +Y."""
+    """(F, 3, 3) rotations about +Y."""
     result = np.zeros((len(angles), 3, 3))
     result[:, 0, 0] = result[:, 2, 2] = np.cos(angles)
     result[:, 0, 2], result[:, 2, 0] = np.sin(angles), -np.sin(angles)

@@ -1,4 +1,4 @@
-"""Weight: the motion of the whole figure changed until the floor can give the forces it needs [Yamane 2010, 5.3].
+"""Dynamics correction: the whole figure is displaced until the floor can give the needed forces [Yamane 2010, 5.3].
 
 Along x, y, z and about the vertical the figure is displaced by sums of Gaussians (`radial_basis`, eq. 10; the paper
 displaces the height alone), and each contact point that is down is pressed against the floor by e. They minimise
@@ -7,19 +7,19 @@ displaces the height alone), and each contact point that is down is pressed agai
     Z_p = 1/2 sum_f |F - F^|^2 + |N - N^|^2                                        (eqs. 11, with three terms more, 12)
 
 with w the weights of the Gaussians, F and N the force and the moment that the motion needs, F^ and N^ those of the
-floor (`force_balance`), d the displacement along the floor and the yaw, and d' the momentum that it adds, level. Forces
-are in units of the weight, lengths of the height, and sums are over seconds, so that all terms are pure numbers and the
-constants serve any body. Z_m is the likelihood of the poses under the mapping (eq. 15): of a displacement only the
+floor (`contact_model`), d the displacement along the floor and the yaw, and d' the momentum that it adds, level. Forces
+are in units of the weight, lengths of the height, and sums are over seconds, so that all terms are dimensionless and
+the constants fit any body. Z_m is the likelihood of the poses under the mapping (eq. 15): of a displacement only the
 height shows in the local frame, and it moves every marker alike, so that it is 1/2 sum_f dy^2 / sigma^2, with the
 mapping's variance sigma^2 of that frame.
 
-Steps are those of Gauss and Newton. With D = k_1 / k_e times the squared scale of e, J the derivatives by e and B those
-by d, the pressing drops out of each frame for itself:
+Steps are those of Gauss-Newton. With D = k_1 / k_e times the squared scale of e, J the derivatives by e and B those by
+d, the pressing is eliminated frame by frame:
 
     min_e  |r + B d + J (e' - e)|^2 + e'^T D^-1 e' = (rho + B d)^T W (rho + B d),   rho = r - J e,  W = (1 + J D J^T)^-1
 
 and what is left is one banded system for the Gaussians, damped as by Levenberg and Marquardt. In the end the feet are
-put back where they stood, and the legs follow.
+put back where they were planted, and the legs follow.
 """
 
 from __future__ import annotations
@@ -53,21 +53,21 @@ from understudy.transfer.standing import LEG_STRIDE_LENGTH_RATIO, reach_goals
 from understudy.transfer.standing_base import Stance, stance_of
 from understudy.transfer.standing_feet import ballistic_flight
 
-BASIS_INTERVAL_SECONDS = 0.05  # seconds between Gaussians: take-off and landing are as sharp as that
-MIN_HEIGHT_STD_RATIO = 0.01  # of the height: the mapping is never believed to be surer than this of a height
-DEFAULT_HEIGHT_STD_RATIO = 0.03  # of the height: how sure a mapping is where it does not say
-MOMENTUM_UNIT_HEIGHTS_PER_S = 0.1  # of the height a second: a change of momentum that counts as one
-STAY_UNITS_HEIGHTS_RAD = (0.05, 0.2)  # of the height, and radians: displacements and turns that count as one
-DISPLACEMENT_SHARES = (1.0, 0.5, 0.0)  # of the displacement, until one makes things better
-REPLANT_PASSES = 3  # times that feet are put back, and the figure moved on by what their legs weigh
-REPLANT_IK_ROUNDS = 2  # of the search, but for the first time: legs are almost where they should be
-MAX_ITERATIONS = 25
+BASIS_INTERVAL_SECONDS = 0.05  # between Gaussians: take-off and landing are as sharp as that
+MIN_HEIGHT_STD_RATIO = 0.01  # least standard deviation of a height under the mapping, over the height
+DEFAULT_HEIGHT_STD_RATIO = 0.03  # that standard deviation where the mapping gives no variance
+MOMENTUM_UNIT_HEIGHTS_PER_S = 0.1  # change of velocity that counts as one
+STAY_UNITS_HEIGHTS_RAD = (0.05, 0.2)  # displacement over the height, and yaw, that count as one
+DISPLACEMENT_SHARES = (1.0, 0.5, 0.0)  # tried in turn, until one reduces the mismatch
+REPLANT_PASSES = 3  # each puts feet back, and moves the figure by the shift of mass in its legs
+REPLANT_IK_ROUNDS = 2  # of the solver after the first pass: legs are almost at their goals
+MAX_ITERATIONS = 25  # of Gauss-Newton
 MIN_COST_GAIN_RATIO = 1e-3  # of the cost: a step that gains less is the last
 
 
 @dataclass(frozen=True, slots=True)
 class DynamicsWeights:
-    """How much each aim counts."""
+    """The constants of Z."""
 
     k_w: float = 0.01
     k_1: float = 1.0
@@ -88,10 +88,10 @@ def correct_dynamics(
     interval: float = BASIS_INTERVAL_SECONDS,
     terms: DynamicsWeights | None = None,
 ) -> PoseSequence:
-    """Poses moved as a whole so that the floor can give the forces that they need, feet staying where they stand.
+    """Poses moved as a whole so that the floor can give the forces that they need; planted feet stay.
 
-    `variance` (F,) in square metres is the mapping's. `gravity` is that of the character's world: a figure of half the
-    size that keeps an actor's timing and jumps half as high lives under half the gravity.
+    `variance` (F,) in square metres is the mapping's. `gravity` in m/s^2 scales with the character:
+    a figure of half the size that keeps the actor's timing and jumps half as high needs half the gravity.
     """
     if len(poses) < 3 or not body.contacts or not phases.down.any():
         return poses
@@ -112,16 +112,16 @@ def correct_dynamics(
     for share in DISPLACEMENT_SHARES:
         part = share * moved
         part[:, :3] += ballistic_flight(problem.motion.centres + part[:, :3], air, poses.rate, gravity)
-        found = _displace_over_feet(start, body, phases, problem, part, limits, stance)
-        if _mismatch(problem_of(found.world, body, phases, poses.rate, height, gravity)) < least:
-            return found
+        corrected = _displace_over_feet(start, body, phases, problem, part, limits, stance)
+        if _mismatch(problem_of(corrected.world, body, phases, poses.rate, height, gravity)) < least:
+            return corrected
     return poses
 
 
 def displacement_units(stance: Stance, phases: ContactPhases, height: float) -> Array:
-    """(F,) metres that count as one displacement: part of a leg while standing, more in flight.
+    """(F,) metres that count as one displacement: part of a leg while in contact, more in flight.
 
-    Of a figure that stands on its base, only what the base carries can go anywhere, and goes the further for it.
+    Of a figure on a base only the part that the base carries can move, and moves the further for it.
     """
     standing = np.asarray(phases.down.any(axis=1))
     near = stance.carried * min(STAY_UNITS_HEIGHTS_RAD[0] * height, LEG_STRIDE_LENGTH_RATIO * stance.length)
@@ -129,7 +129,7 @@ def displacement_units(stance: Stance, phases: ContactPhases, height: float) -> 
 
 
 def _mismatch(problem: ForceProblem) -> float:
-    """The mean square of what the floor cannot give."""
+    """The mean square of the residual forces that the floor cannot give."""
     still = np.zeros((len(problem.motion), 4))
     return float(np.square(residuals(problem, still, relax_to_floor(problem, still))).mean())
 
@@ -143,7 +143,7 @@ def _displace_over_feet(
     limits: Limits | None,
     stance: Stance,
 ) -> PoseSequence:
-    """The figure displaced by (F, 4) over feet that stay where they stand."""
+    """The figure displaced by (F, 4) over planted feet."""
     wanted = problem.motion.centres + moved[:, :3]
     shifted = poses.apply_transform(displacement_frames(problem.motion.centres, moved))
     hips = poses.skeleton.ancestors(int(stance.hips[0]))[-1]
@@ -156,14 +156,43 @@ def _displace_over_feet(
         if stance.base is not None:
             shifted = shifted.apply_transform(displacement_frames(wanted, shift))
             continue
-        # where hips gave way they had to: only what the legs weigh is made up for
+        # Displacements of the hips were needed for reach: only the shift of mass in the legs is made up for.
         shift[:, :3] += planted.world[:, hips, :3, 3] - shifted.world[:, hips, :3, 3]
-        shifted, softness = (
-            planted.apply_transform(displacement_frames(wanted, shift)),
-            ik.ROUND_SOFTNESS_RATIOS[-REPLANT_IK_ROUNDS:],
-        )
+        shifted = planted.apply_transform(displacement_frames(wanted, shift))
+        softness = ik.ROUND_SOFTNESS_RATIOS[-REPLANT_IK_ROUNDS:]
         wanted = mass_motion(shifted.world, body, poses.rate).centres
     return planted
+
+
+def displacements(
+    problem: ForceProblem, variance: Array, stays: Array, interval: float, terms: DynamicsWeights
+) -> tuple[Array, Array]:
+    """(F, 4) x, y, z and yaw, and (F, K, 3) pressing, that minimise Z; `stays` (F,) are units of displacement."""
+    basis = basis_of(len(problem.motion), problem.motion.rate, interval)
+    costs = _Costs.from_problem(problem, variance, stays, terms)
+    weights = np.zeros((basis.count, 4))
+    moved, pressed = problem.at_rest()
+    cost = costs.total(problem, weights, moved, pressed)
+    damping = 1e-3
+    for _ in range(MAX_ITERATIONS):
+        equations = _Equations.assemble(problem, basis, costs, weights, moved, pressed)
+        while damping < 1e6:
+            step = equations.step(damping)
+            if step is not None:
+                trial = weights + step[0]
+                shift, press = basis.sum(trial), step[1]
+                new = costs.total(problem, trial, shift, press)
+                if new < cost:
+                    break
+            damping *= 8
+        else:
+            break
+        gain = (cost - new) / cost
+        weights, moved, pressed, cost = trial, shift, press, new
+        damping = max(damping / 8, 1e-6)
+        if gain < MIN_COST_GAIN_RATIO:
+            break
+    return moved, pressed
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +212,14 @@ class _Costs:
         high = np.where(stays < STAY_UNITS_HEIGHTS_RAD[0] * height, stays, np.inf)  # in flight the height is free
         stay = terms.k_s * dt / np.stack([stays, high, stays, yaw], axis=1) ** 2
         stay[:, 1] += terms.k_2 * dt / np.maximum(variance, (MIN_HEIGHT_STD_RATIO * height) ** 2)
-        stay[[0, 1, -2, -1]] += (
-            dt / (SINK_DEPTH_HEIGHT_RATIO * np.array([height, height, height, 1.0])) ** 2
-        )  # nothing holds the ends
+        # no forces hold the ends
+        stay[[0, 1, -2, -1]] += dt / (SINK_DEPTH_HEIGHT_RATIO * np.array([height, height, height, 1.0])) ** 2
         keep = terms.k_w / np.array([height, height, height, 1.0]) ** 2
         glide = terms.k_m / dt / (MOMENTUM_UNIT_HEIGHTS_PER_S * height) ** 2 * np.array([1.0, 0.0, 1.0, 0.0])
         return cls(stay, terms.k_e * dt / (SINK_DEPTH_HEIGHT_RATIO * height) ** 2, keep, terms.k_1 * dt, glide)
 
     def momentum_gradient(self, moved: Array) -> Array:
-        """(F, 4) the slope of the term of momentum by the displacements."""
+        """(F, 4) the gradient of the momentum term by the displacements."""
         steps = self.glide * np.diff(moved, axis=0)
         slope = np.zeros(moved.shape)
         slope[1:] += steps
@@ -201,40 +229,9 @@ class _Costs:
     def total(self, problem: ForceProblem, weights: Array, moved: Array, pressed: Array) -> float:
         """Z."""
         missing = residuals(problem, moved, pressed)
-        own = (self.keep * weights**2).sum() + (self.stay * moved**2).sum() + self.press * np.square(pressed).sum()
-        own += (self.glide * np.square(np.diff(moved, axis=0))).sum()
-        return float(0.5 * (own + self.k_1 * np.square(missing).sum()))
-
-
-def displacements(
-    problem: ForceProblem, variance: Array, stays: Array, interval: float, terms: DynamicsWeights
-) -> tuple[Array, Array]:
-    """(F, 4) x, y, z and yaw, and (F, K, 3) pressing, that minimise Z, for units of displacement `stays` (F,)."""
-    basis = basis_of(len(problem.motion), problem.motion.rate, interval)
-    costs = _Costs.from_problem(problem, variance, stays, terms)
-    weights = np.zeros((basis.count, 4))
-    moved, pressed = problem.at_rest()
-    cost = costs.total(problem, weights, moved, pressed)
-    damping = 1e-3
-    for _ in range(MAX_ITERATIONS):
-        equations = _Equations.assemble(problem, basis, costs, weights, moved, pressed)
-        while damping < 1e6:
-            found = equations.step(damping)
-            if found is not None:
-                trial = weights + found[0]
-                shift, press = basis.sum(trial), found[1]
-                new = costs.total(problem, trial, shift, press)
-                if new < cost:
-                    break
-            damping *= 8
-        else:
-            break
-        gain = (cost - new) / cost
-        weights, moved, pressed, cost = trial, shift, press, new
-        damping = max(damping / 8, 1e-6)
-        if gain < MIN_COST_GAIN_RATIO:
-            break
-    return moved, pressed
+        costs = (self.keep * weights**2).sum() + (self.stay * moved**2).sum() + self.press * np.square(pressed).sum()
+        costs += (self.glide * np.square(np.diff(moved, axis=0))).sum()
+        return float(0.5 * (costs + self.k_1 * np.square(missing).sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -275,7 +272,7 @@ class _Equations:
         return cls(basis, bands, basis.weight_gradients(slope) + costs.keep * weights, pressed, rho, by_moves, answer)
 
     def step(self, damping: float) -> tuple[Array, Array] | None:
-        """The step of the weights (N, 4), and the new pressing (F, K, 3); the more damped the less of both."""
+        """The step of the weights (N, 4), and the new pressing (F, K, 3); both are smaller with more damping."""
         raised = self.bands.copy()
         raised[-1] *= 1 + damping
         step = solve_banded(raised, -self.slope.reshape(-1))
@@ -290,7 +287,7 @@ class _Equations:
 
 
 def normal_blocks(missing: Array, slopes: Array) -> tuple[Array, Array]:
-    """Slopes (F, 4) of 1/2 sum |r|^2 by the displacements, and (3, F, 4, 4) the diagonals of J^T J.
+    """Gradient (F, 4) of 1/2 sum |r|^2 by the displacements, and (3, F, 4, 4) the block diagonals of J^T J.
 
     `missing` (F, 6) is r, `slopes` (F, 6, 3, 4) its derivatives by the frame before, the frame and the frame after.
     """

@@ -1,8 +1,8 @@
-"""Compiled loops of `collisions`. Their twin in NumPy is `collisions.distances_numpy`.
+"""Compiled loops of `collisions`, `radial_basis` and `spring_limbs`.
 
-The compiled sum of `radial_basis`: matrices of frames to the banded matrix of the Gaussians' weights.
-
-Compiled loops of `spring_limbs`. Their twin in NumPy is `spring_limbs.swing_numpy`.
+distances    segments of capsules; NumPy twin `collisions.distances_numpy`
+gather       matrices of frames to the banded matrix of the Gaussians' weights; twin `RadialBasis.banded_matrix_numpy`
+swing        springs of one limb; twin `spring_limbs.swing_numpy`
 """
 
 from __future__ import annotations
@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from understudy.checks import Array
-from understudy.maths import jit
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
 
-@jit.compile_kernel()
+@compile_kernel()
 def distances(start: Array, end: Array, first: Array, second: Array, distance: Array, normal: Array) -> None:
-    """Of segments (F, L, 3) to (F, L, 3), pairs of them (C,) [Ericson 2005, 5.1.9]."""
+    """Distances of pairs (C,) of segments from (F, L, 3) to (F, L, 3) [Ericson 2005, 5.1.9]."""
     tiny = 1e-18
     d1, d2, r = np.empty(3), np.empty(3), np.empty(3)
     for n in range(len(start)):
@@ -89,9 +88,9 @@ def gather(first: Array, values: Array, blocks: Array, out: Array) -> None:
                             out[top + r - c, c] += phi * row[i - low, a, b]
 
 
-@jit.compile_kernel(inline="always")
+@compile_kernel(inline="always")
 def multiply(a: Array, b: Array, out: Array) -> None:
-    """Quaternions x, y, z, w."""
+    """The product of quaternions x, y, z, w."""
     x = a[3] * b[0] + a[0] * b[3] + a[1] * b[2] - a[2] * b[1]
     y = a[3] * b[1] - a[0] * b[2] + a[1] * b[3] + a[2] * b[0]
     z = a[3] * b[2] + a[0] * b[1] - a[1] * b[0] + a[2] * b[3]
@@ -99,9 +98,9 @@ def multiply(a: Array, b: Array, out: Array) -> None:
     out[0], out[1], out[2], out[3] = x, y, z, w
 
 
-@jit.compile_kernel(inline="always")
+@compile_kernel(inline="always")
 def rotate(q: Array, v: Array, out: Array) -> None:
-    """v turned by q, as v + 2 w (u x v) + 2 u x (u x v)."""
+    """v rotated by q, as v + 2 w (u x v) + 2 u x (u x v)."""
     a = 2 * (q[1] * v[2] - q[2] * v[1])
     b = 2 * (q[2] * v[0] - q[0] * v[2])
     c = 2 * (q[0] * v[1] - q[1] * v[0])
@@ -111,9 +110,9 @@ def rotate(q: Array, v: Array, out: Array) -> None:
     out[0], out[1], out[2] = x, y, z
 
 
-@jit.compile_kernel()
+@compile_kernel()
 def slerp(a: Array, b: Array, share: float, out: Array) -> None:
-    """Between two rotations, the short way."""
+    """Between two rotations, along the shorter arc."""
     dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3]
     sign = 1.0 if dot >= 0 else -1.0
     angle = np.arccos(min(abs(dot), 1.0))
@@ -130,7 +129,7 @@ def slerp(a: Array, b: Array, share: float, out: Array) -> None:
         out[i] /= size
 
 
-@jit.compile_kernel()
+@compile_kernel()
 def quaternion_from_two_vectors(a: Array, b: Array, out: Array) -> None:
     """The least rotation that turns direction a to b; they are never opposite here."""
     out[0] = a[1] * b[2] - a[2] * b[1]
@@ -147,7 +146,7 @@ def quaternion_from_two_vectors(a: Array, b: Array, out: Array) -> None:
         out[i] /= size
 
 
-@jit.compile_kernel()
+@compile_kernel()
 def step_tip(place: Array, bone: Array, tip: Array, speed: Array, h: float, least_cosine: float) -> None:
     """The tip after a step at its speed, kept at the bone's length and within the angle; then its true speed."""
     square = bone[0] ** 2 + bone[1] ** 2 + bone[2] ** 2
@@ -170,7 +169,7 @@ def step_tip(place: Array, bone: Array, tip: Array, speed: Array, h: float, leas
         tip[k] = new
 
 
-@jit.compile_kernel()
+@compile_kernel()
 def swing(
     turns: Array,
     starts: Array,

@@ -1,9 +1,9 @@
-"""Displacements of time as sums of Gaussians, and least squares in their weights [Yamane 2010, eq. 10].
+"""Displacements over time as sums of Gaussians, and least squares in their weights [Yamane 2010, eq. 10].
 
     d(t) = sum_i w_i phi_i(t),    phi_i(t) = exp(-(t - T_i)^2 / sigma^2),    sigma = twice the interval of the T_i
 
 (sigma is no standard deviation: there is no factor 2). Gaussians are cut off where they are below 1e-4. A sum of
-squares that ties each frame to the next two, seen from the weights, is a matrix of narrow band.
+squares that ties each frame to the next two has a banded matrix in the weights.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from understudy.maths import jit
 
 KERNELS = "understudy.transfer.physics.physics_kernels"
 SIGMA_INTERVAL_RATIO = 2.0  # sigma over the interval
-WINDOW_SIGMAS = 3.0  # sigmas: exp(-9) = 1e-4
+WINDOW_SIGMAS = 3.0  # half width of a Gaussian's window: exp(-9) = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class RadialBasis:
 
     @property
     def dense(self) -> Array:
-        """(F, N)."""
+        """(F, N) values of all Gaussians at all frames."""
         result = np.zeros((len(self.first), self.count))
         np.put_along_axis(result, self.first[:, None] + np.arange(self.values.shape[1]), self.values, axis=1)
         return result
@@ -41,7 +41,7 @@ class RadialBasis:
         return np.einsum("fw,fwn->fn", self.values, weights[window])
 
     def weight_gradients(self, slopes: Array) -> Array:
-        """(N, n) the transpose: slopes by the weights, of slopes (F, n) by the displacements."""
+        """(N, n) the transpose of `sum`: gradients by the weights, from gradients (F, n) by the displacements."""
         window = self.first[:, None] + np.arange(self.values.shape[1])
         result = np.zeros((self.count, slopes.shape[1]))
         np.add.at(result, window, self.values[..., None] * slopes[:, None, :])
@@ -62,7 +62,7 @@ class RadialBasis:
         return result
 
     def banded_matrix_numpy(self, blocks: Array) -> Array:
-        """`banded` in NumPy alone."""
+        """`banded_matrix` in NumPy alone."""
         size = blocks.shape[-1]
         wide = min((self.values.shape[1] + 2) * size, self.count * size)
         phi = self.dense
@@ -78,7 +78,7 @@ class RadialBasis:
 
 
 def basis_of(frames: int, rate: float, interval: float) -> RadialBasis:
-    """Gaussians every `interval` seconds over so many frames, from before the first to after the last."""
+    """Gaussians every `interval` seconds over a number of frames, from before the first to after the last."""
     step = max(interval * rate, 1.0)
     sigma = SIGMA_INTERVAL_RATIO * step
     count = max(int(np.ceil((frames - 1) / step)), 0) + 3

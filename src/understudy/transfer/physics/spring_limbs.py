@@ -1,30 +1,25 @@
-"""Limbs on springs lie on the floor and do not go through it.
+"""Limbs that the source lacks (a tail, ears): chains of springs that follow the body, and that can be keyed.
 
-From the body to the tip, a bone whose tip would be below the floor is turned up about its joint until the tip lies on
-it. It keeps its direction over the floor; the more is missing, the more it gives way to where the limb points to at
-rest, so that a tail that is let down runs out behind the body and does not flip.
-
-Limbs that the source lacks (a tail, ears): chains of springs that follow the body, and that can be keyed.
-
-Every joint of a chain has a goal: its rotation in the pose, which is its rest rotation unless somebody keyed it. The
-bone's tip x is drawn to where the goal g would have it, within the moving frame of the bone before,
-
-    x'' = w^2 (g - x) + 2 zeta w (g' - x') + sag * gravity,      |x - joint| = length of the bone
-
-so that the limb trails when the body starts, swings on when it stops, and rests where it was keyed. Steady travel does
-not bend it. The bone swings about its joint; its twist is the goal's. However hard it is shaken, the limb bends by no
-more than `most`, and it lies on the floor rather than going through it (`limb_floor`).
-
-Keys are rotations of the limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) says how
-far the springs act: at 0 the limb is exactly as keyed.
-
-How limbs that the source lacks are held: as the pairs near a frame hold them.
-
-The animator may pose a tail in some pairs. Between them each joint turns to the weighted mean of the pairs' turns,
+Goals. Every joint of a chain has a goal, its rotation in the pose. The animator may pose a tail in some pairs; between
+them each joint turns to the weighted mean of the pairs' rotations,
 
     w_i = |y - y_i|^-3
 
-[Shepard 1968]: exactly as posed at a pair, and without a jump between. Springs then swing about that (`spring_limbs`).
+[Shepard 1968]: exactly as posed at a pair, and continuous between. Keys replace the goals: they are rotations of the
+limb's joints in any animation; a control `loose` of the limb's first joint (0 to 1) sets how far the springs act: at 0
+the limb is exactly as keyed.
+
+Springs. The bone's tip x is drawn to where the goal g would have it, within the moving frame of the bone before,
+
+    x'' = w^2 (g - x) + 2 zeta w (g' - x') + sag * gravity,      |x - joint| = length of the bone
+
+so that the limb trails when the body starts, swings on when it stops, and rests at its goal. Steady motion does not
+bend it. The bone swings about its joint; its twist is the goal's. However hard it is shaken, the limb bends by no more
+than `most`.
+
+Floor. From the body to the tip, a bone whose tip would be below the floor is turned up about its joint until the tip
+lies on it. It keeps its direction over the floor; the more it is lifted, the more it turns to the limb's direction at
+rest, so that a lowered tail extends behind the body and does not flip.
 """
 
 from __future__ import annotations
@@ -45,61 +40,15 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit, quaternion, vector
 from understudy.transfer.pairs import PosePairs
 
-LYING_HEIGHT_LENGTH_RATIO = 0.03  # of the limb's length: how high the middle of a limb is that lies on the floor
-SIDEWAYS_SHARE = 0.5  # of what is missing to the floor: how much it gives way to the side
-
-
-def lift_over_floor(
-    turns: Array, starts: Array, local: Array, bones: Array, offsets: Array, rest: Array, lowest: float
-) -> Array:
-    """(F, n, 4) local rotations of a chain whose tips stay over the floor.
-
-    `turns` (F, 4) and `starts` (F, 3) are of what it hangs on and of its first joint in the world; `local` (F, n, 4);
-    `bones` (n, 3) from joint to tip and `offsets` (n, 3) from the joint before, metres in the joints' frames; `rest`
-    (n, 4) its rotations at rest. What is lower than the floor at rest, `lowest` metres, may be as low as that.
-    """
-    floor = min(LYING_HEIGHT_LENGTH_RATIO * float(np.linalg.norm(bones, axis=1).sum()), lowest)
-    away = quaternion.rotate(turns, _direction(rest, bones)) * (1.0, 0.0, 1.0)
-    away = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
-    turn, place, result = turns, starts, np.empty_like(local)
-    for i, bone in enumerate(bones):
-        if i:
-            place = place + quaternion.rotate(turn, offsets[i])
-        wanted = quaternion.multiply(turn, local[:, i])
-        reach = quaternion.rotate(wanted, bone)
-        lifted = _lift_bones(reach, floor - place[:, 1], away)
-        turned = quaternion.multiply(quaternion.from_two_vectors(reach, lifted), wanted)
-        result[:, i] = quaternion.multiply(quaternion.conjugate(turn), turned)
-        turn = turned
-    return result
-
-
-def _lift_bones(reach: Array, least: Array, away: Array) -> Array:
-    """Bones (F, 3) of the same length whose y is at least `least` (F,), or as near to it as they can point."""
-    length = np.linalg.norm(reach, axis=1)
-    y = np.clip(np.maximum(reach[:, 1], least), -length, length)
-    missing = y - reach[:, 1]
-    level = reach * (1.0, 0.0, 1.0) + SIDEWAYS_SHARE * missing[:, None] * away
-    level *= (np.sqrt(np.maximum(length**2 - y**2, 0.0)) / np.maximum(np.linalg.norm(level, axis=1), 1e-12))[:, None]
-    level[:, 1] = y
-    return np.where((missing > 0)[:, None], level, reach)
-
-
-def _direction(rest: Array, bones: Array) -> Array:
-    """(3,) where the chain points to at rest, in the frame of what it hangs on."""
-    turn, sum_ = quaternion.identity(()), np.zeros(3)
-    for rotation, bone in zip(rest, bones):
-        turn = quaternion.multiply(turn, rotation)
-        sum_ = sum_ + quaternion.rotate(turn, bone)
-    return sum_
-
-
+LYING_HEIGHT_LENGTH_RATIO = 0.03  # height of the middle of a limb that lies on the floor, over its length
+SIDEWAYS_SHARE = 0.5  # of the lift: how far a lifted bone moves towards the direction at rest
 KERNELS = "understudy.transfer.physics.physics_kernels"
-MIN_STEPS_PER_S = 240  # at least: w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
-MAX_SWING_RAD = np.radians(75.0)  # of one bone from its goal while springs are stepped, which keeps them stable
+MIN_STEPS_PER_S = 240  # w h < 0.3 up to 10 Hz, where this integration is stable (2) and near the true period
+MAX_SWING_RAD = np.radians(75.0)  # of one bone from its goal while springs are stepped: keeps them stable
 SPRING_LIMB_PATTERN = r"tail|(^|[^a-z]|left|right)ears?(?![a-z])|antenna|feeler|plume|hair|mane|whisker"
-MAX_LIMB_LENGTH_RATIO = 0.25  # of all bones, measured along them: a snake's tail is 0.29 of it
+MAX_LIMB_LENGTH_RATIO = 0.25  # of the length of all bones: a snake's tail is 0.29 of it
 GRAVITY_VECTOR_M_S2 = np.array([0.0, -9.81, 0.0])
+KEY_POSE_TOLERANCE_M2 = 1e-12  # squared distance: a nearer pose is the key pose itself
 
 
 @dataclass(frozen=True)
@@ -107,11 +56,11 @@ class SpringLimb:
     """A chain of joints, from the body to the tip, each the parent of the next."""
 
     joints: tuple[str, ...]
-    frequency: float = 4.0  # swings a second at the base
-    damping: float = 0.8  # 0 swings for ever, 1 comes back without overshoot
+    frequency: float = 4.0  # hertz, at the base
+    damping: float = 0.8  # zeta: 0 swings for ever, 1 returns without overshoot
     sag: float = 0.0  # share of gravity that bends it beyond how it was posed
     taper: float = 1.3  # frequency at the tip over that at the base: below 1 the end lashes like a whip
-    most: float = 100.0  # degrees that it bends from its goal, all joints together: more, and it curls up
+    most: float = 100.0  # degrees that it bends from its goal, all joints together; with more it curls up
 
     def __post_init__(self) -> None:
         checks.positive(self.frequency, "frequency of a limb")
@@ -124,9 +73,9 @@ class SpringLimb:
 
 
 def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
-    """The tails, ears and the like of a body, told by the names of their joints.
+    """The tails, ears and the like of a body, by the names of their joints.
 
-    Of a body without left and right, a chain that makes up much of it is the body: a snake's tail is no limb.
+    In a body without left and right, a long chain is the body itself: a snake's tail is no limb.
     """
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
     named = [bool(re.search(SPRING_LIMB_PATTERN, name.rpartition(":")[2].lower())) for name in skeleton.names]
@@ -137,10 +86,8 @@ def limbs_by_name(body: Character | Skeleton) -> tuple[SpringLimb, ...]:
     limbs = []
     for j in first:
         limb = limbs_from_joints(skeleton, (skeleton.names[j],))[0]
-        if (
-            sided
-            or lengths[[skeleton.index(joint) for joint in limb.joints]].sum() < MAX_LIMB_LENGTH_RATIO * lengths.sum()
-        ):
+        length = lengths[[skeleton.index(joint) for joint in limb.joints]].sum()
+        if sided or length < MAX_LIMB_LENGTH_RATIO * lengths.sum():
             limbs.append(limb)
     return tuple(limbs)
 
@@ -156,7 +103,7 @@ def limbs_from_joints(skeleton: Skeleton, joints: Sequence[str]) -> tuple[Spring
             chain.append(skeleton.names[last])
         if len(chain) > 1 and chain[-1].lower().endswith("_end"):
             chain.pop()
-        tail = "tail" in name.lower()  # all others, as ears, are stiffer
+        tail = "tail" in name.lower()  # other limbs, as ears, are stiffer
         limbs.append(SpringLimb(tuple(chain), frequency=4.0 if tail else 7.0, most=100.0 if tail else 40.0))
     return tuple(limbs)
 
@@ -166,17 +113,42 @@ def _has_named_ancestor(skeleton: Skeleton, joint: int, named: list[bool]) -> bo
 
 
 def _lengths(body: Character | Skeleton) -> Array:
-    """(J,) metres of the bones that carry something."""
+    """(J,) lengths of the bones of the links, metres; 0 for joints without a link."""
     links = links_of(body)
     lengths = np.zeros(len(links.skeleton))
     lengths[links.joints] = np.linalg.norm(links.bones, axis=1)
     return lengths
 
 
+def start_poses(pairs: PosePairs, local: Array, limbs: Sequence[SpringLimb], rate: float) -> PoseSequence:
+    """(F) poses to start a search from: that of the pair in the middle, with limbs as in the nearby pairs."""
+    skeleton = pairs.poses.skeleton
+    flat = pairs.target.reshape(len(pairs), -1)
+    middle = int(((flat - flat.mean(axis=0)) ** 2).sum(axis=1).argmin())
+    frames = len(local)
+    translations = np.repeat(pairs.poses.translations[middle][None], frames, axis=0)
+    rotations = np.repeat(pairs.poses.rotations[middle][None], frames, axis=0)
+    joints = [skeleton.index(joint) for limb in limbs for joint in limb.joints]
+    if joints:
+        turns = pairs.poses.rotations[:, joints]  # (N, n, 4)
+        turns = turns * np.where(np.einsum("njk,jk->nj", turns, turns[middle]) < 0, -1.0, 1.0)[..., None]
+        held = np.einsum("fn,njk->fjk", pair_nearness(pairs, local), turns)
+        rotations[:, joints] = quaternion.normalise(held)
+    return PoseSequence(skeleton, translations, rotations, rate)
+
+
+def pair_nearness(pairs: PosePairs, local: Array) -> Array:
+    """(F, N) weights of the pairs for source points (F, P, 3), each row summing to 1."""
+    squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), pairs.source.reshape(len(pairs), -1))
+    nearest = np.maximum(squares.min(axis=1, keepdims=True), KEY_POSE_TOLERANCE_M2)
+    weights = (nearest / np.maximum(squares, KEY_POSE_TOLERANCE_M2)) ** 1.5
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
 def apply_limb_keys(
     poses: PoseSequence, limbs: Sequence[SpringLimb], character: Character, animation: Clip | Curves
 ) -> PoseSequence:
-    """The poses with the limbs' joints turned as an animation has them, held beyond its ends."""
+    """The poses with the limbs' joints as in an animation, which is held beyond its end."""
     times = animation.start + np.arange(len(poses)) / poses.rate
     times = np.minimum(times, animation.start + animation.duration)
     keys = sample_poses(character, animation, times, poses.rate)
@@ -194,10 +166,10 @@ def looseness(limb: SpringLimb, animation: Clip | Curves | None, frames: int, ra
     if animation is None:
         return np.ones(frames)
     clip = animation.clip() if isinstance(animation, Curves) else animation
-    found = [i for i, c in enumerate(clip.channels) if c.target == limb.joints[0] and "loose" in c.columns]
-    if not found:
+    numbers = [i for i, c in enumerate(clip.channels) if c.target == limb.joints[0] and "loose" in c.columns]
+    if not numbers:
         return np.ones(frames)
-    column = int(clip.channels.offsets[found[0]]) + clip.channels[found[0]].columns.index("loose")
+    column = int(clip.channels.offsets[numbers[0]]) + clip.channels[numbers[0]].columns.index("loose")
     return np.asarray(np.clip(clip.sample(clip.start + np.arange(frames) / rate)[:, column], 0.0, 1.0))
 
 
@@ -238,7 +210,7 @@ def _swing_chain(poses: PoseSequence, limb: SpringLimb, chain: list[int], loose:
     steps = max(1, int(np.ceil(MIN_STEPS_PER_S / poses.rate)))
     rates = 2 * np.pi * limb.frequency * np.linspace(1.0, limb.taper, len(chain))
     goals = np.ascontiguousarray(poses.rotations[:, chain])
-    given = (turns, np.ascontiguousarray(starts), goals, bones * sizes[:, None], offsets)
+    inputs = (turns, np.ascontiguousarray(starts), goals, bones * sizes[:, None], offsets)
     settings = (
         1 / poses.rate / steps,
         steps,
@@ -248,7 +220,7 @@ def _swing_chain(poses: PoseSequence, limb: SpringLimb, chain: list[int], loose:
     )
     kernels = jit.kernels(KERNELS)
     simulated = np.empty_like(goals)
-    (swing_numpy if kernels is None else kernels.swing)(*given, rates, *settings, simulated)
+    (swing_numpy if kernels is None else kernels.swing)(*inputs, rates, *settings, simulated)
     swung = quaternion.slerp(goals, simulated, loose[:, None] * _swing_shares(goals, simulated, limb.most))
     lowest = float(_rest(skeleton)[chain, 1, 3].min())
     lying = lift_over_floor(turns, starts, swung, bones * sizes[:, None], offsets, skeleton.rotations[chain], lowest)
@@ -284,14 +256,60 @@ def _sizes(skeleton: Skeleton, chain: list[int]) -> Array:
 
 
 def _rest(skeleton: Skeleton) -> Array:
-    """(J, 4, 4) the world at rest."""
+    """(J, 4, 4) world transforms at rest."""
     return kinematics.world_transforms_numpy(
         skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales
     )
 
 
+def lift_over_floor(
+    turns: Array, starts: Array, local: Array, bones: Array, offsets: Array, rest: Array, lowest: float
+) -> Array:
+    """(F, n, 4) local rotations of a chain whose tips stay over the floor.
+
+    `turns` (F, 4) is the world rotation of the chain's parent, `starts` (F, 3) the world position of its first joint;
+    `local` (F, n, 4) its rotations; `bones` (n, 3) from joint to tip and `offsets` (n, 3) from the joint before, metres
+    in the joints' frames; `rest` (n, 4) its rotations at rest. A chain whose lowest joint at rest, at `lowest` metres,
+    is below the floor may be as low as that.
+    """
+    floor = min(LYING_HEIGHT_LENGTH_RATIO * float(np.linalg.norm(bones, axis=1).sum()), lowest)
+    away = quaternion.rotate(turns, _direction(rest, bones)) * (1.0, 0.0, 1.0)
+    away = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
+    turn, place, result = turns, starts, np.empty_like(local)
+    for i, bone in enumerate(bones):
+        if i:
+            place = place + quaternion.rotate(turn, offsets[i])
+        wanted = quaternion.multiply(turn, local[:, i])
+        reach = quaternion.rotate(wanted, bone)
+        lifted = _lift_bones(reach, floor - place[:, 1], away)
+        turned = quaternion.multiply(quaternion.from_two_vectors(reach, lifted), wanted)
+        result[:, i] = quaternion.multiply(quaternion.conjugate(turn), turned)
+        turn = turned
+    return result
+
+
+def _lift_bones(reach: Array, least: Array, away: Array) -> Array:
+    """Bones (F, 3) of the same length whose y is at least `least` (F,), or as near to it as possible."""
+    length = np.linalg.norm(reach, axis=1)
+    y = np.clip(np.maximum(reach[:, 1], least), -length, length)
+    missing = y - reach[:, 1]
+    level = reach * (1.0, 0.0, 1.0) + SIDEWAYS_SHARE * missing[:, None] * away
+    level *= (np.sqrt(np.maximum(length**2 - y**2, 0.0)) / np.maximum(np.linalg.norm(level, axis=1), 1e-12))[:, None]
+    level[:, 1] = y
+    return np.where((missing > 0)[:, None], level, reach)
+
+
+def _direction(rest: Array, bones: Array) -> Array:
+    """(3,) the direction of the chain at rest, in the frame of its parent."""
+    turn, total = quaternion.identity(()), np.zeros(3)
+    for rotation, bone in zip(rest, bones):
+        turn = quaternion.multiply(turn, rotation)
+        total = total + quaternion.rotate(turn, bone)
+    return total
+
+
 def swing_numpy(
-    turns: Array,  # (F, 4) world rotation of what the limb hangs on
+    turns: Array,  # (F, 4) world rotation of the limb's parent
     starts: Array,  # (F, 3) where the limb begins, world
     goals: Array,  # (F, n, 4) local rotations
     bones: Array,  # (n, 3) joint to tip, metres in the joint's frame
@@ -337,7 +355,7 @@ def swing_numpy(
 
 
 def _clamp_angle(away: Array, bone: Array, least_cosine: float) -> Array:
-    """`away` (3,), turned towards `bone` (3,) until the angle between them is allowed; both of one length."""
+    """`away` (3,), turned towards `bone` (3,) until the angle between them is allowed; both have one length."""
     square = float(bone @ bone)
     cosine = float(away @ bone) / max(square, 1e-24)
     if cosine >= least_cosine:
@@ -347,31 +365,3 @@ def _clamp_angle(away: Array, bone: Array, least_cosine: float) -> Array:
     if size < 1e-12:
         return bone
     return np.asarray(least_cosine * bone + np.sqrt((1 - least_cosine**2) * square) / size * aside)
-
-
-KEY_POSE_TOLERANCE_M2 = 1e-12  # square metres: nearer than that, a pose is the key pose itself
-
-
-def start_poses(pairs: PosePairs, local: Array, limbs: Sequence[SpringLimb], rate: float) -> PoseSequence:
-    """(F) the pose that a search begins from: that of the pair in the middle, limbs held as the nearby pairs do."""
-    skeleton = pairs.poses.skeleton
-    flat = pairs.target.reshape(len(pairs), -1)
-    middle = int(((flat - flat.mean(axis=0)) ** 2).sum(axis=1).argmin())
-    frames = len(local)
-    translations = np.repeat(pairs.poses.translations[middle][None], frames, axis=0)
-    rotations = np.repeat(pairs.poses.rotations[middle][None], frames, axis=0)
-    joints = [skeleton.index(joint) for limb in limbs for joint in limb.joints]
-    if joints:
-        turns = pairs.poses.rotations[:, joints]  # (N, n, 4)
-        turns = turns * np.where(np.einsum("njk,jk->nj", turns, turns[middle]) < 0, -1.0, 1.0)[..., None]
-        held = np.einsum("fn,njk->fjk", pair_nearness(pairs, local), turns)
-        rotations[:, joints] = quaternion.normalise(held)
-    return PoseSequence(skeleton, translations, rotations, rate)
-
-
-def pair_nearness(pairs: PosePairs, local: Array) -> Array:
-    """(F, N) weights of the pairs for source points (F, P, 3), each row summing to 1."""
-    squares = squared_pose_distances(np.asarray(local).reshape(len(local), -1), pairs.source.reshape(len(pairs), -1))
-    nearest = np.maximum(squares.min(axis=1, keepdims=True), KEY_POSE_TOLERANCE_M2)
-    weights = (nearest / np.maximum(squares, KEY_POSE_TOLERANCE_M2)) ** 1.5
-    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
