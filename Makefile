@@ -65,7 +65,7 @@ test-blender: setup-test
 	$(BIN)/python -m pytest tests/blender
 
 # The tests of the arithmetic on the oldest NumPy that is supported, which is the one inside Blender.
-NUMPY1 := character cli expression features deform formats gp keyframes live maths motiongraph posespace retarget rig skinning
+NUMPY1 := benchmarks character cli deform edit express formats gp maths perform transfer
 test-numpy1: judges
 	$(PYTHON) -m venv .venv-numpy1
 	.venv-numpy1/bin/python -m pip --disable-pip-version-check -q install -r requirements/numpy1.txt

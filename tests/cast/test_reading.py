@@ -6,7 +6,7 @@ import pytest
 from tests.cast.small_face import small_face
 
 from understudy.cast.dope_sheet.parser import parse
-from understudy.cast.dope_sheet.sheet import EASES, Contact, Sheet, of_controls, of_joints
+from understudy.cast.dope_sheet.sheet import EASES, Sheet, SheetContact, of_controls, of_joints
 from understudy.errors import BadFile
 
 JOINTS = of_joints(("Root", "Arm", "Neck", "Head"))
@@ -38,7 +38,7 @@ def test_the_head_of_a_sheet() -> None:
     assert (sheet.name, sheet.frames, sheet.rate, sheet.order) == ("nod", 48, 24, "yxz")
     assert sheet.labels == ("curious", "small one")
     assert sheet.about == "looks up: and down"
-    assert sheet.contacts == [Contact("Root", 0, 10), Contact("Root", 12, 48)]
+    assert sheet.contacts == [SheetContact("Root", 0, 10), SheetContact("Root", 12, 48)]
     assert sheet.poses == {"low": {"Arm.rx": -20, "Neck.rx": 15, "Neck.rz": 2}}
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from understudy.cast.dope_sheet.sheet import EASES, How, Key
-from understudy.cast.dope_sheet.spline import DRIFT, Column, Node, Range, column, columns, nodes
+from understudy.cast.dope_sheet.spline import DRIFT, Column, ColumnRange, Node, column, columns, nodes
 from understudy.character import Channel, Curve
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile
@@ -131,7 +131,7 @@ def test_keys_that_do_not_follow_each_other_are_refused(keys: list) -> None:
         nodes(keys, 60, False, "sheet.txt")
 
 
-SMILE = Range("mouth.smile", 0.0, 0.0, 1.3)
+SMILE = ColumnRange("mouth.smile", 0.0, 0.0, 1.3)
 
 
 def test_many_columns_at_once_are_the_columns_one_by_one() -> None:

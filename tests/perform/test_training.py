@@ -8,7 +8,7 @@ import pytest
 from tests.learned import lamp_library, lamp_model
 from tests.perform.small_world import asset, clip
 
-from understudy.maths.threads import Interrupted, map_in_threads
+from understudy.maths.threads import ThreadStopped, map_in_threads
 from understudy.perform.library import ClipLibrary
 from understudy.perform.training import FitSettings, fit_library
 
@@ -104,7 +104,7 @@ def test_a_stopped_job_says_so() -> None:
             while True:
                 progress(0, 1)
                 running.set()
-        except Interrupted as error:
+        except ThreadStopped as error:
             heard.append(error)
             raise
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from understudy.batch.jobs import Interrupted, JobFailed, arrivals, mapper, run
+from understudy.batch.jobs import JobFailed, JobsInterrupted, arrivals, mapper, run
 
-__all__ = ["Interrupted", "JobFailed", "arrivals", "mapper", "run"]
+__all__ = ["JobsInterrupted", "JobFailed", "arrivals", "mapper", "run"]

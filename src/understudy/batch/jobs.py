@@ -93,7 +93,7 @@ class JobFailed(UnderstudyError):
         self.finished = finished
 
 
-class Interrupted(KeyboardInterrupt):
+class JobsInterrupted(KeyboardInterrupt):
     """Ctrl+C while jobs ran. `finished` {index: result} holds what was done by then."""
 
     def __init__(self, finished: dict[int, Any], total: int) -> None:
@@ -118,7 +118,7 @@ def run(
     threads: threads instead of processes; for functions that spend their time in code which releases Python's lock.
     keep_going: do all other jobs before the failed ones are reported.
 
-    `JobFailed` names the item that failed, `Interrupted` is Ctrl+C; both carry what was finished.
+    `JobFailed` names the item that failed, `JobsInterrupted` is Ctrl+C; both carry what was finished.
     """
     work = list(items)
     finished: dict[int, Any] = {}
@@ -231,7 +231,7 @@ def _attach_finished(items: Sequence[Any], finished: dict[int, Any]) -> Iterator
         error.finished = finished
         raise
     except KeyboardInterrupt as stop:
-        raise Interrupted(finished, len(items)) from stop
+        raise JobsInterrupted(finished, len(items)) from stop
     except UnderstudyError:
         raise
     except Exception as error:

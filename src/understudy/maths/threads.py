@@ -70,7 +70,7 @@ def _release_thread_limit() -> None:
 Result = TypeVar("Result")
 
 
-class Interrupted(UnderstudyError):
+class ThreadStopped(UnderstudyError):
     """The work was stopped; what was finished is kept."""
 
 
@@ -90,7 +90,7 @@ def map_in_threads(
     def run(number: int) -> Result:
         def progress(step: int, steps: int) -> None:
             if stop.is_set():
-                raise Interrupted("stopped")
+                raise ThreadStopped("stopped")
             with lock:
                 done[number] = max(done[number], min(1.0, step / max(steps, 1)))
                 if report is not None:

@@ -8,10 +8,10 @@ from understudy.cast.dope_sheet.sheet import (
     AMOUNT,
     EASES,
     RESERVED,
-    Contact,
     How,
     Pose,
     Sheet,
+    SheetContact,
     Vocabulary,
     Words,
     read_delay,
@@ -147,7 +147,7 @@ class _Reader:
     def contact(self, name: str, body: str) -> None:
         self.vocabulary.names(name)
         for part in body.split(","):
-            self.sheet.contacts.append(Contact(name, *read_span(part, "contact")))
+            self.sheet.contacts.append(SheetContact(name, *read_span(part, "contact")))
 
     def track(self, title: str, body: str) -> None:
         name, *options = title.split() or [""]

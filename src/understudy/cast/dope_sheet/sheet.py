@@ -67,7 +67,7 @@ class Span(NamedTuple):
     end: float
 
 
-class Contact(NamedTuple):
+class SheetContact(NamedTuple):
     """From one frame to another something stands on the ground."""
 
     joint: str
@@ -88,7 +88,7 @@ class Sheet:
     about: str = ""
     moments: dict[str, float] = field(default_factory=dict)  # name -> frame
     holds: list[Span] = field(default_factory=list)  # where stillness is meant
-    contacts: list[Contact] = field(default_factory=list)
+    contacts: list[SheetContact] = field(default_factory=list)
     poses: dict[str, Pose] = field(default_factory=dict)  # "crouch", or "mouth.grin" where it belongs to a group
     faces: dict[str, Pose] = field(default_factory=dict)  # poses of everything
     own: set[tuple[str, str]] = field(default_factory=set)  # ("pose", "mouth.grin"): given here, not known beforehand

@@ -76,7 +76,7 @@ def _blossom(p: Array, u: Array, v: Array, w: Array) -> Array:
     return p[:, 0]
 
 
-class Range(NamedTuple):
+class ColumnRange(NamedTuple):
     """What a column is called, where it rests, and what it must not leave."""
 
     column: str = ""
@@ -86,10 +86,10 @@ class Range(NamedTuple):
     yields: bool = False  # whether an overshoot stops at the end of the range, instead of being refused
 
 
-FREE = Range()
+FREE = ColumnRange()
 
 
-def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: Range = FREE) -> list[Node]:
+def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: ColumnRange = FREE) -> list[Node]:
     """The keys of the finished column, from frame 0 to the last, in frames."""
     result: list[Node] = []
     move = 0.0
@@ -111,7 +111,7 @@ def nodes(keys: Sequence[Key], frames: float, still: bool, path: str, within: Ra
     return result + _held(result[-1], frames, drift * move, within)
 
 
-def _held(last: Node, departure: float, drift: float, within: Range) -> list[Node]:
+def _held(last: Node, departure: float, drift: float, within: ColumnRange) -> list[Node]:
     """The end of a hold: a little further, but never out of the range."""
     if departure <= last.frame:
         return []
@@ -120,7 +120,7 @@ def _held(last: Node, departure: float, drift: float, within: Range) -> list[Nod
     return [Node(departure, min(max(last.value + drift, within.low), within.high))]
 
 
-def _arrival(key: Key, move: float, within: Range, path: str) -> list[Node]:
+def _arrival(key: Key, move: float, within: ColumnRange, path: str) -> list[Node]:
     if key.how.overshoot is None:
         return [Node(key.frame, key.value, key.how)]
     part, step, swings = key.how.overshoot
@@ -130,7 +130,7 @@ def _arrival(key: Key, move: float, within: Range, path: str) -> list[Node]:
     return [first, *(Node(key.frame + number * step, value) for number, value in enumerate(values[1:], 1))]
 
 
-def _kept(key: Key, value: float, within: Range, path: str) -> float:
+def _kept(key: Key, value: float, within: ColumnRange, path: str) -> float:
     """A value of an overshoot, if the range has room for it.
 
     Where a column comes back to rest at the end of its range (a weight that fades to zero) there is nothing to

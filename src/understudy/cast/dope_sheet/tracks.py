@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy.cast.dope_sheet import spline
 from understudy.cast.dope_sheet.sheet import Key, Pose, Sheet, Vocabulary, Words
-from understudy.cast.dope_sheet.spline import FREE, Column, Range
+from understudy.cast.dope_sheet.spline import FREE, Column
 from understudy.character import Channel, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile
@@ -158,10 +158,10 @@ def sheet_columns(sheet: Sheet, vocabulary: Vocabulary | None = None) -> dict[st
     return dict(zip(moving, spline.columns(list(moving.values()), sheet.rate))) if moving else {}
 
 
-def column_range(vocabulary: Vocabulary, column: str) -> Range:
+def column_range(vocabulary: Vocabulary, column: str) -> ColumnRange:
     """The rest and the range of a column; without one it is free."""
     low, high = vocabulary.ranges.get(column, (-np.inf, np.inf))
-    return Range(column, vocabulary.rests[column], low, high, column in vocabulary.yielding)
+    return ColumnRange(column, vocabulary.rests[column], low, high, column in vocabulary.yielding)
 
 
 def joint_curves(sheet: Sheet, skeleton: Skeleton) -> Curves:
