@@ -15,7 +15,7 @@ import numpy as np
 
 from understudy.cast.dope_sheet import spline
 from understudy.cast.dope_sheet.sheet import Key, Pose, Sheet, Vocabulary, Words
-from understudy.cast.dope_sheet.spline import FREE, Column
+from understudy.cast.dope_sheet.spline import FREE, Column, ColumnRange
 from understudy.character import Channel, Curve, Curves, Skeleton
 from understudy.character.curve import BEZIER
 from understudy.errors import BadFile
