@@ -13,7 +13,7 @@ POINTS = np.random.default_rng(0).normal(size=(9, 3)) * 0.1 - [0, 0, 0.7]
 
 
 def test_there_and_back() -> None:
-    np.testing.assert_allclose(CAMERA.at_depth(CAMERA.project(POINTS), -POINTS[:, 2]), POINTS, atol=1e-12)
+    np.testing.assert_allclose(CAMERA.unproject(CAMERA.project(POINTS), -POINTS[:, 2]), POINTS, atol=1e-12)
 
 
 def test_right_is_right_and_up_is_up() -> None:

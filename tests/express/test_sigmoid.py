@@ -49,7 +49,7 @@ def test_no_other_optimiser_does_better() -> None:
     seen = np.abs(truth[:, 0]) > 1  # those lost in the noise have several minima, and none means anything
     truth, curves = truth[seen], curves[seen]
     _, values = sigmoid.fit_sigmoids(curves)
-    flattest, steepest, first, last = sigmoid.limits(30)
+    flattest, steepest, first, last = sigmoid.parameter_limits(30)
     for curve, b, ours in zip(curves, truth, cost(curves, values)):
         steepness = (flattest, steepest) if b[1] > 0 else (-steepest, -flattest)
         bounds = ([-np.inf, steepness[0], first], [np.inf, steepness[1], last])
@@ -88,7 +88,7 @@ def test_curves_that_are_no_sigmoids_stay_within_bounds() -> None:
     assert np.all(cost(curves, values) <= cost(curves, 0 * values))
     np.testing.assert_allclose(values[1], 1, atol=0.01)
     np.testing.assert_allclose(values[5] * 1e18, values[6], rtol=1e-6)
-    flattest, steepest, first, last = sigmoid.limits(500)
+    flattest, steepest, first, last = sigmoid.parameter_limits(500)
     assert np.all((np.abs(parameters[:, 1]) >= flattest) & (np.abs(parameters[:, 1]) <= steepest))
     assert np.all((parameters[:, 2] >= first) & (parameters[:, 2] <= last))
 

@@ -1,13 +1,11 @@
-"""The landmark detector: dlib's, with the model that `face_recognition_models` carries; nothing is downloaded.
+"""Face capture: from a video or a camera to the weights of a character's shapes.
 
-Both are optional: `pip install 'understudy[capture]'`. dlib and the package are free for any use, but the model was
-trained on 300-W, whose owners allow research only: ask them before commercial use.
+`FrameReader` reads pictures of a video file, a photograph or a camera; `DlibDetector` finds the landmarks of each;
+`track_landmarks` does so frame by frame, with gaps where no face is seen; `capture` solves them for a character.
 
-Pictures of a video file, of a photograph or of a camera, one after the other.
-
-A film's landmarks, frame by frame; gaps where no face is seen.
-
-Face capture: landmarks of a video or a camera to the weights of a character's shapes.
+The detector is dlib's, with the model that `face_recognition_models` carries; nothing is downloaded. Both are optional:
+`pip install 'understudy[capture]'`. dlib and the package are free for any use, but the model was trained on 300-W,
+whose owners allow research only: ask them before commercial use.
 """
 
 from __future__ import annotations
@@ -37,39 +35,99 @@ from understudy.express.landmark_solver import basis_of
 from understudy.express.recording import Recording, fill_gaps
 from understudy.express.regions import landmark_names
 
-__all__ = ["DlibDetector", "FaceSolution", "PinholeCamera", "available", "capture", "solve_film", "track_landmarks"]
-# pixels across the box of a face before its landmarks are read: a rounded pixel is then 0.1 % of the face
+# Pixels across the box of a face when its landmarks are read: a rounded pixel is then 0.1 % of the face.
 FACE_BOX_PIXELS = 400
 MODEL_FILE = "models/shape_predictor_68_face_landmarks.dat"
 CAMERA_PATTERN = re.compile(r"camera(?::(\d{1,2}))?")
-DEFAULT_FRAME_RATE = 30.0  # frames a second of a camera that does not tell
-MAX_SIDE_PIXELS = 16_384  # pixels
+DEFAULT_FRAME_RATE = 30.0  # frames a second, where a source has no rate
+MAX_SIDE_PIXELS = 16_384  # longest side of a picture, pixels
 CAMERA_SYSTEMS = {
     "linux": ("v4l2", "/dev/video{0}"),
     "darwin": ("avfoundation", "{0}"),
     "win32": ("dshow", "video={0}"),
 }
-MAX_CAPTURE_SECONDS = 600.0  # of one capture: ten minutes at 30 frames a second
+MAX_CAPTURE_SECONDS = 600.0  # longest capture, seconds: 18,000 frames at 30 a second
 Progress = Callable[[int], None]
 
 
-def _model() -> Path | None:
-    """The model's file. The package is not imported: it asks for pkg_resources, which newer setuptools lack."""
-    found = importlib.util.find_spec("face_recognition_models")
-    path = None if found is None or found.origin is None else Path(found.origin).parent / MODEL_FILE
-    return path if path is not None and path.is_file() else None
+def capture(
+    source: str | Path,
+    character: Character,
+    vertices: Array,
+    *,
+    finder: LandmarkDetector | None = None,
+    seconds: float | None = None,
+    neutral: float | None = 0.0,
+    field: float | None = None,
+    window: float = SMOOTHING_SECONDS,
+    alpha: float = WEIGHT_REGULARISATION,
+    progress: Progress | None = None,
+) -> tuple[FaceSolution, tuple[str, ...]]:
+    """The shape weights and the head of the face in `source`, for a character with landmark `vertices` (68,).
+
+    `neutral` is the time in seconds at which the face is neutral, None where the character has the person's
+    proportions. `field` is the camera's angle in degrees across the longer side of its picture, `window` the moving
+    average in seconds, `alpha` the regularisation of the weights. Also returns notes.
+    """
+    film, size = track_landmarks(source, finder, seconds, progress)
+    points, filled = fill_gaps(film.points, film.rate, film.names, film.name)
+    notes = (*film.notes, *([f"{filled} frames were filled in between their neighbours"] if filled else []))
+    frame = None
+    if neutral is not None:
+        frame = round(neutral * film.rate) if np.isfinite(neutral) else -1
+    basis = basis_of(character, vertices)
+    camera = PinholeCamera.of_picture(*size, field)
+    solution = solve_film(basis, points, camera, film.rate, names=film.names, neutral=frame, window=window, alpha=alpha)
+    return solution, notes
 
 
-def available() -> bool:
-    """Whether detector and model are installed."""
-    return importlib.util.find_spec("dlib") is not None and _model() is not None
+def track_landmarks(
+    source: str | Path,
+    finder: LandmarkDetector | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+) -> tuple[Recording, tuple[int, int]]:
+    """The landmarks of a video file, a photograph or `camera` (or `camera:1`), and the pictures' width and height.
+
+    Pixels, y down. A camera is read for `seconds`, a video for at most that. `progress` is called with the number of
+    frames read so far.
+    """
+    is_camera = str(source).startswith("camera")
+    if is_camera and seconds is None:
+        raise InvalidInput("a camera never ends: say for how many seconds it is watched")
+    longest = MAX_CAPTURE_SECONDS if seconds is None else seconds
+    if not 0 < longest <= MAX_CAPTURE_SECONDS:
+        raise InvalidInput(f"seconds should lie between 0 and {MAX_CAPTURE_SECONDS:g}, but are {seconds}")
+    finder = DlibDetector() if finder is None else finder
+    frames: list[Array] = []
+    lost = np.full((68, 2), np.nan)
+    with FrameReader(source) as film:
+        for picture in islice(film.pictures(), max(round(longest * film.rate), 1)):
+            marks = finder.landmarks(picture)
+            frames.append(lost if marks is None else marks)
+            if progress is not None:
+                progress(len(frames))
+        rate, size = film.rate, film.size
+    points = np.array(frames).reshape(-1, 68, 2)
+    seen = np.isfinite(points).all(axis=(1, 2))
+    if not seen.any():
+        raise BadFile(source, f"no face is seen in any of its {len(points)} pictures")
+    notes = [f"no face is seen in {int((~seen).sum())} of {len(points)} pictures"] if not seen.all() else []
+    return Recording(Path(source).stem, points, rate, landmark_names(), notes), size
+
+
+class LandmarkDetector(Protocol):
+    """Anything that finds the 68 landmarks of a picture."""
+
+    def landmarks(self, picture: Array) -> Array | None:
+        """(68, 2) pixels in a picture (H, W, 3), or None."""
 
 
 class DlibDetector:
-    """Finds the 68 landmarks of the face in a picture; of several that nearest to where the last one was."""
+    """Finds the 68 landmarks of the face in a picture; of several faces the one nearest to the last one found."""
 
     def __init__(self) -> None:
-        model = _model()
+        model = _model_path()
         try:
             import dlib
         except ImportError:
@@ -108,10 +166,22 @@ class DlibDetector:
         piece = Image.fromarray(picture[top:bottom, left:right]).resize(size, Image.Resampling.BICUBIC)
         scale = np.array(size) / [right - left, bottom - top]
         corners = (np.array([[box.left(), box.top()], [box.right(), box.bottom()]]) - [left, top]) * scale
-        found = self._landmarks(np.asarray(piece), dlib.rectangle(*(round(float(c)) for c in corners.ravel())))
-        points = np.array([[point.x, point.y] for point in found.parts()], np.float64)
+        shape = self._landmarks(np.asarray(piece), dlib.rectangle(*(round(float(c)) for c in corners.ravel())))
+        points = np.array([[point.x, point.y] for point in shape.parts()], np.float64)
         # the middle of pixel 0 is at 0.5 of the picture's plane, before and after it is resized
         return (points + 0.5) / scale + [left, top] - 0.5
+
+
+def available() -> bool:
+    """Whether detector and model are installed."""
+    return importlib.util.find_spec("dlib") is not None and _model_path() is not None
+
+
+def _model_path() -> Path | None:
+    """The model's file. The package is not imported: it needs pkg_resources, which newer setuptools lack."""
+    spec = importlib.util.find_spec("face_recognition_models")
+    path = None if spec is None or spec.origin is None else Path(spec.origin).parent / MODEL_FILE
+    return path if path is not None and path.is_file() else None
 
 
 class FrameReader:
@@ -160,85 +230,14 @@ class FrameReader:
 
 def _device_name(source: str | Path) -> tuple[str, str | None]:
     """The name to open, and the system's kind of camera, None for a file."""
-    found = CAMERA_PATTERN.fullmatch(str(source))
-    if found is None:
+    match = CAMERA_PATTERN.fullmatch(str(source))
+    if match is None:
         return str(source), None
     if sys.platform not in CAMERA_SYSTEMS:
         raise InvalidInput(f"cameras are read on {', '.join(CAMERA_SYSTEMS)}, but this system is {sys.platform}")
-    kind, place = CAMERA_SYSTEMS[sys.platform]
-    return place.format(found[1] or "0"), kind
+    kind, device = CAMERA_SYSTEMS[sys.platform]
+    return device.format(match[1] or "0"), kind
 
 
 def _reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error)
-
-
-class LandmarkDetector(Protocol):
-    """Anything that finds the 68 landmarks of a picture."""
-
-    def landmarks(self, picture: Array) -> Array | None:
-        """(68, 2) pixels in a picture (H, W, 3), or None."""
-
-
-def track_landmarks(
-    source: str | Path,
-    finder: LandmarkDetector | None = None,
-    seconds: float | None = None,
-    progress: Progress | None = None,
-) -> tuple[Recording, tuple[int, int]]:
-    """The landmarks of a video file, a photograph or `camera` (or `camera:1`), and the pictures' width and height.
-
-    Pixels, y down. A camera is watched for `seconds`; a video no longer than that. `progress` is told each frame.
-    """
-    is_camera = str(source).startswith("camera")
-    if is_camera and seconds is None:
-        raise InvalidInput("a camera never ends: say for how many seconds it is watched")
-    longest = MAX_CAPTURE_SECONDS if seconds is None else seconds
-    if not 0 < longest <= MAX_CAPTURE_SECONDS:
-        raise InvalidInput(f"seconds should lie between 0 and {MAX_CAPTURE_SECONDS:g}, but are {seconds}")
-    finder = DlibDetector() if finder is None else finder
-    found: list[Array] = []
-    lost = np.full((68, 2), np.nan)
-    with FrameReader(source) as film:
-        for picture in islice(film.pictures(), max(round(longest * film.rate), 1)):
-            marks = finder.landmarks(picture)
-            found.append(lost if marks is None else marks)
-            if progress is not None:
-                progress(len(found))
-        rate, size = film.rate, film.size
-    points = np.array(found).reshape(-1, 68, 2)
-    seen = np.isfinite(points).all(axis=(1, 2))
-    if not seen.any():
-        raise BadFile(source, f"no face is seen in any of its {len(points)} pictures")
-    notes = [f"no face is seen in {int((~seen).sum())} of {len(points)} pictures"] if not seen.all() else []
-    return Recording(Path(source).stem, points, rate, landmark_names(), notes), size
-
-
-def capture(
-    source: str | Path,
-    character: Character,
-    vertices: Array,
-    *,
-    finder: LandmarkDetector | None = None,
-    seconds: float | None = None,
-    neutral: float | None = 0.0,
-    field: float | None = None,
-    window: float = SMOOTHING_SECONDS,
-    alpha: float = WEIGHT_REGULARISATION,
-    progress: Progress | None = None,
-) -> tuple[FaceSolution, tuple[str, ...]]:
-    """The shape weights and the head of who is seen in `source`, for a character with landmark `vertices` (68,).
-
-    `neutral` is the second at which the face shows nothing, None where the character is a likeness; `field` the
-    camera's degrees across the longer side of its picture. Also returns notes.
-    """
-    film, size = track_landmarks(source, finder, seconds, progress)
-    points, filled = fill_gaps(film.points, film.rate, film.names, film.name)
-    notes = (*film.notes, *([f"{filled} frames were filled in between their neighbours"] if filled else []))
-    frame = None
-    if neutral is not None:
-        frame = round(neutral * film.rate) if np.isfinite(neutral) else -1
-    basis = basis_of(character, vertices)
-    camera = PinholeCamera.of_picture(*size, field)
-    solution = solve_film(basis, points, camera, film.rate, names=film.names, neutral=frame, window=window, alpha=alpha)
-    return solution, notes

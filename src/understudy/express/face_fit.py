@@ -1,19 +1,19 @@
-"""Camera: a pinhole, and how a point of its picture moves with the point in space.
+"""Face fit: the head's pose and the shape weights whose landmarks project onto those of a picture.
 
-The camera looks along -z with y up, as in glTF; its picture's x runs right and its y down, in pixels:
+The camera is a pinhole that looks along -z with y up, as in glTF; its picture's x runs right and its y down, in pixels:
 
     u = c_x + f x / -z,    v = c_y - f y / -z
 
-The projected fit: pose of the head and weights of the shapes whose landmarks fall onto those of a picture.
+A frame is fitted by
 
     E = sum_l c_l |P(R (b_0 + sum_s w_s b_s)_l + t) - q_l|^2 + alpha |w|^2,   0 <= w <= 1     [Serra 2018, appendix A]
 
-P is the camera, R and t the head's pose in its space, b_0 the neutral landmarks, b_s what shape s adds, q the landmarks
-of the picture. Gauss-Newton for R, t and w together: each step is least squares within bounds, in which the pose is
-free. The paper has no alpha; shapes that undo each other would otherwise both grow. It is a share of the mean of the
-weights' part of the normal matrix.
+P is the camera, R and t the head's pose in its space, b_0 the neutral landmarks, b_s the displacement by shape s, q the
+landmarks of the picture, c their weights. Gauss-Newton for R, t and w together: each step is least squares within
+bounds, in which the pose is free. The paper has no alpha; shapes that undo each other would otherwise both grow. It is
+a share of the mean of the weights' part of the normal matrix.
 
-Landmarks of a film to weights: one projected fit a frame, each from the one before, then a moving average.
+A film is fitted frame by frame, each from the one before; a moving average smooths the weights.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ from understudy.express.regions import landmark_number
 from understudy.formats.arkit_names import ANGLE_NAMES
 from understudy.maths import box_qp, quaternion
 
-# degrees across the longer side: between a webcam's 60 and a telephone's 45 at arm's length
+# Degrees across the longer side: between a webcam's 60 and a telephone's 45 at arm's length.
 FIELD_OF_VIEW_DEGREES = 50.0
-WEIGHT_REGULARISATION = 3e-3
-MAX_GAUSS_NEWTON_STEPS = 30  # Gauss-Newton steps of a first frame; one that follows another needs 3 to 5
+WEIGHT_REGULARISATION = 3e-3  # alpha
+MAX_GAUSS_NEWTON_STEPS = 30  # of a first frame; one that follows another needs 3 to 5
 CONVERGENCE_PIXELS = 1e-3  # pixels, mean movement of the landmarks in a step
-MAX_STEP_TURN_RAD = 0.3  # radians in one step
+MAX_STEP_TURN_RAD = 0.3  # rotation in one step, radians
 
-# Trackers let the outline of the cheeks slide along the silhouette as the head turns; only the chin is a place.
+# Trackers let the outline of the cheeks slide along the silhouette as the head turns; only the chin is a fixed point.
 OUTLINE_LANDMARK_WEIGHT = 0.2
 SMOOTHING_SECONDS = 0.17  # seconds of the moving average: five frames at 30 a second
-MAX_FIT_ERROR_RATIO = 0.08  # of the face's height: a fit that misses by more has run away, and the frame begins afresh
+MAX_FIT_ERROR_RATIO = 0.08  # of the face's height: with a larger error a frame is fitted again from scratch
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class PinholeCamera:
         )
 
     def slopes(self, points: Array) -> Array:
-        """(..., 2, 3) how the pixels change with the points (..., 3)."""
+        """(..., 2, 3) derivatives of the pixels by the points (..., 3)."""
         x, y, depth = points[..., 0], points[..., 1], -points[..., 2]
         result = np.zeros((*points.shape[:-1], 2, 3))
         result[..., 0, 0] = self.focal / depth
@@ -85,8 +85,8 @@ class PinholeCamera:
         result[..., 1, 2] = -self.focal * y / depth**2
         return result
 
-    def at_depth(self, pixels: Array, depth: Array) -> Array:
-        """(..., 3) the points in the camera's space that lie at `depth` (...,) behind pixels (..., 2)."""
+    def unproject(self, pixels: Array, depth: Array) -> Array:
+        """(..., 3) the points in the camera's space at `depth` (...,) that project onto pixels (..., 2)."""
         x = (pixels[..., 0] - self.centre[0]) * depth / self.focal
         y = (self.centre[1] - pixels[..., 1]) * depth / self.focal
         return np.stack([x, y, -depth], axis=-1)
@@ -94,18 +94,18 @@ class PinholeCamera:
 
 @dataclass(frozen=True, eq=False)
 class FaceModel:
-    """A face before a camera: neutral landmarks (L, 3), what S shapes add (S, L, 3), trust in each landmark (L,)."""
+    """A face before a camera."""
 
     camera: PinholeCamera
-    neutral: Array
-    deltas: Array
-    trust: Array
+    neutral: Array  # (L, 3) landmarks, metres
+    deltas: Array  # (S, L, 3) displacements by the shapes at weight 1
+    trust: Array  # (L,) c, the weight of each landmark
     alpha: float = WEIGHT_REGULARISATION
 
 
 @dataclass(frozen=True, eq=False)
 class HeadPose:
-    """Where the head is, and what the face does: the state that one frame hands to the next."""
+    """Pose of the head and weights of the shapes: the state from which the next frame is fitted."""
 
     rotation: Array  # (3, 3) camera_from_head
     shift: Array  # (3,)
@@ -113,110 +113,13 @@ class HeadPose:
     error: float = 0.0  # pixels, mean distance of the landmarks
 
 
-def landmark_weights(names: tuple[str, ...]) -> Array:
-    """(L,) how much each landmark counts: the outline of the cheeks less than the rest."""
-    numbers = [landmark_number(name) for name in names]
-    return np.array(
-        [OUTLINE_LANDMARK_WEIGHT if n is not None and n <= 16 and not 6 <= n <= 10 else 1.0 for n in numbers]
-    )
-
-
-def landmarks_of(subject: FaceModel, pose: HeadPose) -> Array:
-    """(L, 2) pixels at which the landmarks of a pose are seen."""
-    shape = subject.neutral + np.tensordot(pose.weights, subject.deltas, 1)
-    return subject.camera.project(shape @ pose.rotation.T + pose.shift)
-
-
-def initial_pose(subject: FaceModel, pixels: Array) -> HeadPose:
-    """A pose near the landmarks (L, 2) in the picture, as if all of them were equally far away.
-
-    q - mean(q) = A (p - mean(p)) by least squares; A's nearest rotation rows times its mean size give R and the depth.
-    """
-    camera = subject.camera
-    middle, centre = subject.neutral.mean(axis=0), pixels.mean(axis=0)
-    a = np.linalg.lstsq(subject.neutral - middle, (pixels - centre) * [1, -1], rcond=None)[0].T  # (2, 3)
-    u, sizes, vt = np.linalg.svd(a, full_matrices=False)
-    rows = u @ vt
-    rotation = np.stack([rows[0], rows[1], np.cross(rows[0], rows[1])])
-    depth = np.array(camera.focal / max(float(sizes.mean()), 1e-9))
-    shift = camera.at_depth(centre, depth) - rotation @ middle
-    return HeadPose(rotation, shift, np.zeros(len(subject.deltas)))
-
-
-def fit_frame(
-    subject: FaceModel, pixels: Array, pose: HeadPose, rigid: bool = False, rounds: int = MAX_GAUSS_NEWTON_STEPS
-) -> HeadPose:
-    """The pose nearest to landmarks (L, 2) in pixels, from a pose near it; with `rigid` the weights stay."""
-    seen = landmarks_of(subject, pose)
-    for _ in range(rounds):
-        step = _step(subject, pixels, pose, seen, rigid)
-        after = landmarks_of(subject, step)
-        moved = float(np.linalg.norm(after - seen, axis=1).mean())
-        pose, seen = step, after
-        if moved < CONVERGENCE_PIXELS:
-            break
-    return replace(pose, error=float(np.linalg.norm(seen - pixels, axis=1).mean()))
-
-
-def _step(subject: FaceModel, pixels: Array, pose: HeadPose, seen: Array, rigid: bool) -> HeadPose:
-    count = 0 if rigid else len(pose.weights)
-    shape = subject.neutral + np.tensordot(pose.weights, subject.deltas, 1)
-    turned = shape @ pose.rotation.T
-    slopes = subject.camera.slopes(turned + pose.shift)  # (L, 2, 3)
-    jacobian = np.empty((len(pixels), 2, 6 + count))
-    # a turn w moves p by w x p: columns e_x x p, e_y x p, e_z x p
-    cross = np.cross(np.eye(3)[None], turned[:, None, :])  # (L, axis, 3)
-    jacobian[:, :, :3] = np.einsum("lij,lkj->lik", slopes, cross)
-    jacobian[:, :, 3:6] = slopes
-    if count:
-        moves = subject.deltas @ pose.rotation.T  # (S, L, 3)
-        jacobian[:, :, 6:] = np.einsum("lij,slj->lis", slopes, moves)
-    root = np.sqrt(subject.trust)
-    j = (root[:, None, None] * jacobian).reshape(-1, 6 + count)
-    now = np.concatenate([np.zeros(6), pose.weights[:count]])
-    right = (root[:, None] * (pixels - seen)).reshape(-1) + j @ now
-    h = j.T @ j
-    ridge = np.zeros(6 + count)
-    ridge[:6] = 1e-9 * np.diag(h)[:6]
-    ridge[6:] = subject.alpha * np.diag(h)[6:].mean() if count else 0.0
-    h[np.diag_indices_from(h)] += ridge
-    reach = 0.5 * float(np.linalg.norm(pose.shift))
-    limit = np.concatenate([np.full(3, MAX_STEP_TURN_RAD), np.full(3, reach), np.ones(count)])
-    low = np.concatenate([-limit[:6], np.zeros(count)])
-    # turns, shifts and weights have units of their own: each is measured by its own diagonal
-    unit = 1 / np.sqrt(np.diag(h))
-    found = (
-        unit
-        * box_qp.solve_box_qp(
-            h * np.outer(unit, unit), (j.T @ right * unit)[None], low / unit, limit / unit, now / unit
-        )[0]
-    )
-    turn = quaternion.to_matrix(quaternion.exp(found[:3]))
-    weights = pose.weights if rigid else found[6:]
-    return HeadPose(turn @ pose.rotation, pose.shift + found[3:6], weights)
-
-
-def fit_neutral(subject: FaceModel, pixels: Array, names: tuple[str, ...] = ()) -> tuple[FaceModel, HeadPose]:
-    """The subject with its neutral landmarks moved so that they fall onto those (L, 2) of a neutral picture, and the
-    head's pose there: what differs is the person's own proportions, of which a picture does not tell the depth.
-
-    With the `names` of the landmarks the shapes are brought to the same proportions, region by region.
-    """
-    pose = fit_frame(subject, pixels, initial_pose(subject, pixels), rigid=True)
-    places = subject.neutral @ pose.rotation.T + pose.shift
-    own = subject.camera.at_depth(pixels, -places[:, 2])
-    neutral = (own - pose.shift) @ pose.rotation
-    deltas = subject.deltas * proportions(neutral, subject.neutral, names) if names else subject.deltas
-    return replace(subject, neutral=neutral, deltas=deltas), pose
-
-
 @dataclass(frozen=True, eq=False)
 class FaceSolution:
-    """What a film shows, frame by frame."""
+    """Weights and head of a film, frame by frame."""
 
     names: tuple[str, ...]  # (S,) of the shapes
     weights: Array  # (F, S)
-    rotations: Array  # (F, 3, 3) of the head in the camera's space: none where it looks into the camera
+    rotations: Array  # (F, 3, 3) of the head in the camera's space: identity where it looks into the camera
     shifts: Array  # (F, 3) metres
     errors: Array  # (F,) pixels, mean distance of the landmarks
     rate: float
@@ -247,7 +150,7 @@ def solve_film(
 ) -> FaceSolution:
     """Weights and head of the landmarks pixels (F, L, 2), x right and y down as in the picture.
 
-    `names` (L,), "lm00" to "lm67", tell the sliding outline of the cheeks, and the regions whose proportions may
+    `names` (L,), "lm00" to "lm67", identify the sliding outline of the cheeks, and the regions whose proportions may
     differ. The frame `neutral` shows the person's own neutral face; None says that person and model have the same
     proportions. `window` seconds of moving average, 0 for none.
     """
@@ -265,19 +168,41 @@ def solve_film(
             raise InvalidInput(f"the neutral frame should lie between 0 and {len(pixels) - 1}, but is {neutral}")
         subject, pose = fit_neutral(subject, pixels[neutral], tuple(names or ()))
     poses = fit_frames(subject, pixels, pose)
-    weights = moving_average(np.stack([each.weights for each in poses]), round(window * rate))
+    weights = moving_average(np.stack([fitted.weights for fitted in poses]), round(window * rate))
     return FaceSolution(
         basis.names,
         weights,
-        np.stack([each.rotation for each in poses]),
-        np.stack([each.shift for each in poses]),
-        np.array([each.error for each in poses]),
+        np.stack([fitted.rotation for fitted in poses]),
+        np.stack([fitted.shift for fitted in poses]),
+        np.array([fitted.error for fitted in poses]),
         rate,
     )
 
 
+def landmark_weights(names: tuple[str, ...]) -> Array:
+    """(L,) how much each landmark counts: the outline of the cheeks less than the rest."""
+    numbers = [landmark_number(name) for name in names]
+    return np.array(
+        [OUTLINE_LANDMARK_WEIGHT if n is not None and n <= 16 and not 6 <= n <= 10 else 1.0 for n in numbers]
+    )
+
+
+def fit_neutral(subject: FaceModel, pixels: Array, names: tuple[str, ...] = ()) -> tuple[FaceModel, HeadPose]:
+    """The subject with its neutral landmarks moved to project onto those (L, 2) of a neutral picture, and its pose.
+
+    The difference is the person's own proportions; their depth, which a picture does not show, stays the model's. With
+    the `names` of the landmarks the shapes are brought to the same proportions, region by region.
+    """
+    pose = fit_frame(subject, pixels, initial_pose(subject, pixels), rigid=True)
+    places = subject.neutral @ pose.rotation.T + pose.shift
+    points = subject.camera.unproject(pixels, -places[:, 2])
+    neutral = (points - pose.shift) @ pose.rotation
+    deltas = subject.deltas * proportions(neutral, subject.neutral, names) if names else subject.deltas
+    return replace(subject, neutral=neutral, deltas=deltas), pose
+
+
 def fit_frames(subject: FaceModel, pixels: Array, pose: HeadPose | None = None) -> list[HeadPose]:
-    """The pose of each frame of (F, L, 2), the first from `pose` or from nothing, the others from the one before."""
+    """The pose of each frame of (F, L, 2), the first from `pose` or from scratch, the others from the one before."""
     poses: list[HeadPose] = []
     for frame in pixels:
         pose = fit_next_frame(subject, frame, pose)
@@ -292,6 +217,81 @@ def fit_next_frame(subject: FaceModel, pixels: Array, pose: HeadPose | None) -> 
         if pose.error <= MAX_FIT_ERROR_RATIO * float(np.ptp(pixels[:, 1])):
             return pose
     return fit_frame(subject, pixels, initial_pose(subject, pixels))
+
+
+def initial_pose(subject: FaceModel, pixels: Array) -> HeadPose:
+    """A pose near the landmarks (L, 2) in the picture, as if all of them were equally far away.
+
+    q - mean(q) = A (p - mean(p)) by least squares; A's nearest rotation rows times its mean size give R and the depth.
+    """
+    camera = subject.camera
+    middle, centre = subject.neutral.mean(axis=0), pixels.mean(axis=0)
+    a = np.linalg.lstsq(subject.neutral - middle, (pixels - centre) * [1, -1], rcond=None)[0].T  # (2, 3)
+    u, sizes, vt = np.linalg.svd(a, full_matrices=False)
+    rows = u @ vt
+    rotation = np.stack([rows[0], rows[1], np.cross(rows[0], rows[1])])
+    depth = np.array(camera.focal / max(float(sizes.mean()), 1e-9))
+    shift = camera.unproject(centre, depth) - rotation @ middle
+    return HeadPose(rotation, shift, np.zeros(len(subject.deltas)))
+
+
+def fit_frame(
+    subject: FaceModel, pixels: Array, pose: HeadPose, rigid: bool = False, rounds: int = MAX_GAUSS_NEWTON_STEPS
+) -> HeadPose:
+    """The pose nearest to landmarks (L, 2) in pixels, from a pose near it; with `rigid` the weights stay."""
+    seen = landmarks_of(subject, pose)
+    for _ in range(rounds):
+        step = _step(subject, pixels, pose, seen, rigid)
+        after = landmarks_of(subject, step)
+        moved = float(np.linalg.norm(after - seen, axis=1).mean())
+        pose, seen = step, after
+        if moved < CONVERGENCE_PIXELS:
+            break
+    return replace(pose, error=float(np.linalg.norm(seen - pixels, axis=1).mean()))
+
+
+def _step(subject: FaceModel, pixels: Array, pose: HeadPose, seen: Array, rigid: bool) -> HeadPose:
+    count = 0 if rigid else len(pose.weights)
+    shape = subject.neutral + np.tensordot(pose.weights, subject.deltas, 1)
+    turned = shape @ pose.rotation.T
+    slopes = subject.camera.slopes(turned + pose.shift)  # (L, 2, 3)
+    jacobian = np.empty((len(pixels), 2, 6 + count))
+    # a rotation w moves p by w x p: columns e_x x p, e_y x p, e_z x p
+    cross = np.cross(np.eye(3)[None], turned[:, None, :])  # (L, axis, 3)
+    jacobian[:, :, :3] = np.einsum("lij,lkj->lik", slopes, cross)
+    jacobian[:, :, 3:6] = slopes
+    if count:
+        moves = subject.deltas @ pose.rotation.T  # (S, L, 3)
+        jacobian[:, :, 6:] = np.einsum("lij,slj->lis", slopes, moves)
+    root = np.sqrt(subject.trust)
+    j = (root[:, None, None] * jacobian).reshape(-1, 6 + count)
+    now = np.concatenate([np.zeros(6), pose.weights[:count]])
+    right = (root[:, None] * (pixels - seen)).reshape(-1) + j @ now
+    h = j.T @ j
+    ridge = np.zeros(6 + count)
+    ridge[:6] = 1e-9 * np.diag(h)[:6]
+    ridge[6:] = subject.alpha * np.diag(h)[6:].mean() if count else 0.0
+    h[np.diag_indices_from(h)] += ridge
+    reach = 0.5 * float(np.linalg.norm(pose.shift))
+    limit = np.concatenate([np.full(3, MAX_STEP_TURN_RAD), np.full(3, reach), np.ones(count)])
+    low = np.concatenate([-limit[:6], np.zeros(count)])
+    # rotations, shifts and weights have different units: each is scaled by its own diagonal
+    unit = 1 / np.sqrt(np.diag(h))
+    solution = (
+        unit
+        * box_qp.solve_box_qp(
+            h * np.outer(unit, unit), (j.T @ right * unit)[None], low / unit, limit / unit, now / unit
+        )[0]
+    )
+    turn = quaternion.to_matrix(quaternion.exp(solution[:3]))
+    weights = pose.weights if rigid else solution[6:]
+    return HeadPose(turn @ pose.rotation, pose.shift + solution[3:6], weights)
+
+
+def landmarks_of(subject: FaceModel, pose: HeadPose) -> Array:
+    """(L, 2) pixels at which the landmarks of a pose are seen."""
+    shape = subject.neutral + np.tensordot(pose.weights, subject.deltas, 1)
+    return subject.camera.project(shape @ pose.rotation.T + pose.shift)
 
 
 def moving_average(values: Array, window: int) -> Array:

@@ -1,15 +1,13 @@
-"""Where the nodes of a region's graph lie in a picture: neutral in the middle, each label a petal, peaks at its tip.
-
-How far a node is from the middle says how far its pose is from neutral. Peaks of a label fan out over the label's share
-of the circle; every other node takes the direction of its neighbours' mean, with all of them solved at once (Tutte's
-drawing: L x = 0 for free nodes, L the graph's Laplacian).
-
-A picture of a face graph: one wheel a region, its nodes, edges, labels and a path, as SVG or PNG.
+"""A picture of a face graph: one wheel a region, its nodes, edges, labels and a path, as SVG or PNG.
 
     draw(graph, "graph.svg", paths={"mouth": routes.path(0, sink)})
 
 Neutral is in the middle and every label has a direction; the farther out, the stronger the pose. A node is as large as
 the number of poses in it and has the colour of its label, grey where several pass; a ring marks a peak.
+
+Layout. A node's distance from the middle is that of its pose from neutral. Peaks of a label fan out over the label's
+share of the circle; every other node takes the direction of its neighbours' mean, with all of them solved at once
+(Tutte's drawing: L x = 0 for free nodes, L the graph's Laplacian).
 """
 
 from __future__ import annotations
@@ -28,73 +26,18 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.graph.face_graph import FaceGraph, RegionGraph
 
-LABEL_ARC_RATIO = 0.8  # of a label's share of the circle, so that petals stay apart
-MIN_NODE_RADIUS = 0.06  # the least distance from the middle: nodes about neutral would hide it
-MAX_NODE_RADIUS = 1.1  # one pose that is twice as strong as all others would press them into the middle
-RADIUS_EXPONENT = 0.7  # a power that gives weak poses, which are many, more room than strong ones
-SEPARATION_ITERATIONS = 40  # of pushing apart
+LABEL_ARC_RATIO = 0.8  # of a label's share of the circle, so that the fans of labels stay apart
+MIN_NODE_RADIUS = 0.06  # least distance from the middle, in circle radii: nearer nodes would hide neutral
+MAX_NODE_RADIUS = 1.1  # in circle radii: one pose twice as strong as all others would press them into the middle
+RADIUS_EXPONENT = 0.7  # below 1 it gives weak poses, which are many, more room than strong ones
+SEPARATION_ITERATIONS = 40  # rounds of pushing nodes apart
 PANEL_PIXELS = 380  # pixels from edge to edge of a region's panel
-CIRCLE_RADIUS_PIXELS = 132  # of the unit circle in it
-PNG_SUPERSAMPLING = 3  # times the size at which a PNG is drawn before it is made smaller
+CIRCLE_RADIUS_PIXELS = 132  # radius of the unit circle in it
+PNG_SUPERSAMPLING = 3  # size at which a PNG is drawn, over its final size
 PAPER_COLOUR, INK_COLOUR, GREY_COLOUR, EDGE_COLOUR, PATH_COLOUR = "#fcfbf8", "#26282b", "#9aa0a6", "#c4c1b9", "#111111"
 
-# Okabe and Ito's, told apart also by colour-blind readers; the eighth and later labels go round again
+# Okabe and Ito's palette, which colour-blind readers can tell apart; further labels reuse it from the start
 LABEL_COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6d31", "#7b6fd0")
-
-
-def layout_nodes(region: RegionGraph) -> Array:
-    """(N, 2) positions, nine in ten within the unit circle, x right and y up; node 0 is (0, 0)."""
-    size = np.linalg.norm(region.displacements, axis=2).sum(axis=1)
-    usual = float(np.percentile(size[1:], 90)) if len(size) > 1 else 0.0
-    far = np.minimum((size / max(usual, 1e-12)) ** RADIUS_EXPONENT, MAX_NODE_RADIUS)
-    fixed = np.zeros((region.nodes, 2))
-    known = np.array(region.peaks.any(axis=1))
-    known[0] = True
-    for label in range(region.peaks.shape[1]):
-        nodes = region.peaks_of(label)
-        nodes = nodes[np.argsort(far[nodes], kind="stable")]
-        share = np.linspace(-0.5, 0.5, len(nodes)) if len(nodes) > 1 else np.zeros(len(nodes))
-        angle = label_angle(label, region.peaks.shape[1]) + 2 * np.pi * LABEL_ARC_RATIO / region.peaks.shape[1] * share
-        fixed[nodes] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    position = _interpolate_positions(region, known, fixed)
-    length = np.linalg.norm(position, axis=1, keepdims=True)
-    # a node that its neighbours pull equally all ways still needs a way: by its number, so that such nodes spread
-    angle = 2.399963 * np.arange(region.nodes)  # the golden angle
-    way = np.where(length > 1e-9, position / np.maximum(length, 1e-9), np.stack([np.cos(angle), np.sin(angle)], axis=1))
-    result = way * np.maximum(far, MIN_NODE_RADIUS)[:, None]
-    result[0] = 0.0
-    return _separate_nodes(result)
-
-
-def label_angle(label: int, labels: int) -> float:
-    """The direction of a label in radians: the first up, the others clockwise."""
-    return float(np.pi / 2 - 2 * np.pi * label / labels)
-
-
-def _interpolate_positions(region: RegionGraph, known: Array, fixed: Array) -> Array:
-    """(N, 2) every unknown position the mean of its neighbours'."""
-    many = region.nodes
-    joined = np.zeros((many, many))
-    joined[region.sources, region.targets] = joined[region.targets, region.sources] = 1.0
-    laplacian = np.diag(joined.sum(axis=1) + 1e-9) - joined  # a node without neighbours lies in the middle
-    free = ~known
-    result = fixed.copy()
-    if free.any():
-        result[free] = np.linalg.solve(laplacian[np.ix_(free, free)], -laplacian[np.ix_(free, known)] @ fixed[known])
-    return result
-
-
-def _separate_nodes(position: Array) -> Array:
-    """The same, nodes that overlap pushed apart; node 0 stays."""
-    gap = min(0.9 / np.sqrt(len(position)), 0.08)
-    for _ in range(SEPARATION_ITERATIONS):
-        between = position[:, None] - position[None]
-        length = np.linalg.norm(between, axis=2)
-        np.fill_diagonal(length, np.inf)
-        push = np.maximum(gap - length, 0.0) / np.maximum(length, 1e-6)
-        position = position + 0.25 * (push[:, :, None] * between).sum(axis=1)
-        position[0] = 0.0
-    return position
 
 
 @dataclass(frozen=True)
@@ -163,7 +106,7 @@ def draw(
 def draw_region(
     region: RegionGraph, labels: tuple[str, ...], corner: tuple[int, int] = (0, 0), way: Array | None = None
 ) -> list[SvgMark]:
-    """What one region looks like, its panel's upper left corner at `corner`."""
+    """The marks of one region, its panel's upper left corner at `corner`; `way` (n,) is a path drawn bold."""
     middle = np.array([corner[0] + PANEL_PIXELS / 2, corner[1] + PANEL_PIXELS / 2 + 12])
     points = middle + CIRCLE_RADIUS_PIXELS * layout_nodes(region) * np.array([1.0, -1.0])
     at = [(float(x), float(y)) for x, y in points]
@@ -190,14 +133,71 @@ def draw_region(
 
 
 def label_colour(label: int) -> str:
-    """Of the label of that number."""
+    """The colour of the label of that number."""
     return LABEL_COLOURS[label % len(LABEL_COLOURS)]
 
 
 def node_colour(region: RegionGraph, node: int) -> str:
-    """Of a node: that of its peak, or of the only label that passes, or grey."""
-    mine = np.flatnonzero(region.peaks[node] if region.peaks[node].any() else region.labels[node])
-    return label_colour(int(mine[0])) if len(mine) == 1 else GREY_COLOUR
+    """The colour of a node: that of its peak, or of the only label that passes, or grey."""
+    labels = np.flatnonzero(region.peaks[node] if region.peaks[node].any() else region.labels[node])
+    return label_colour(int(labels[0])) if len(labels) == 1 else GREY_COLOUR
+
+
+def layout_nodes(region: RegionGraph) -> Array:
+    """(N, 2) positions, nine in ten within the unit circle, x right and y up; node 0 is (0, 0)."""
+    size = np.linalg.norm(region.displacements, axis=2).sum(axis=1)
+    usual = float(np.percentile(size[1:], 90)) if len(size) > 1 else 0.0
+    far = np.minimum((size / max(usual, 1e-12)) ** RADIUS_EXPONENT, MAX_NODE_RADIUS)
+    fixed = np.zeros((region.nodes, 2))
+    known = np.array(region.peaks.any(axis=1))
+    known[0] = True
+    for label in range(region.peaks.shape[1]):
+        nodes = region.peaks_of(label)
+        nodes = nodes[np.argsort(far[nodes], kind="stable")]
+        share = np.linspace(-0.5, 0.5, len(nodes)) if len(nodes) > 1 else np.zeros(len(nodes))
+        angle = label_angle(label, region.peaks.shape[1]) + 2 * np.pi * LABEL_ARC_RATIO / region.peaks.shape[1] * share
+        fixed[nodes] = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    position = _interpolate_positions(region, known, fixed)
+    length = np.linalg.norm(position, axis=1, keepdims=True)
+    # a node that its neighbours pull equally in all directions takes one by its number, so that such nodes spread
+    angle = 2.399963 * np.arange(region.nodes)  # the golden angle
+    direction = np.where(
+        length > 1e-9, position / np.maximum(length, 1e-9), np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    )
+    result = direction * np.maximum(far, MIN_NODE_RADIUS)[:, None]
+    result[0] = 0.0
+    return _separate_nodes(result)
+
+
+def label_angle(label: int, labels: int) -> float:
+    """The direction of a label in radians: the first up, the others clockwise."""
+    return float(np.pi / 2 - 2 * np.pi * label / labels)
+
+
+def _interpolate_positions(region: RegionGraph, known: Array, fixed: Array) -> Array:
+    """(N, 2) every unknown position the mean of its neighbours'."""
+    many = region.nodes
+    joined = np.zeros((many, many))
+    joined[region.sources, region.targets] = joined[region.targets, region.sources] = 1.0
+    laplacian = np.diag(joined.sum(axis=1) + 1e-9) - joined  # a node without neighbours lies in the middle
+    free = ~known
+    result = fixed.copy()
+    if free.any():
+        result[free] = np.linalg.solve(laplacian[np.ix_(free, free)], -laplacian[np.ix_(free, known)] @ fixed[known])
+    return result
+
+
+def _separate_nodes(position: Array) -> Array:
+    """The positions with overlapping nodes pushed apart; node 0 stays."""
+    gap = min(0.9 / np.sqrt(len(position)), 0.08)
+    for _ in range(SEPARATION_ITERATIONS):
+        between = position[:, None] - position[None]
+        length = np.linalg.norm(between, axis=2)
+        np.fill_diagonal(length, np.inf)
+        push = np.maximum(gap - length, 0.0) / np.maximum(length, 1e-6)
+        position = position + 0.25 * (push[:, :, None] * between).sum(axis=1)
+        position[0] = 0.0
+    return position
 
 
 def to_svg(marks: Iterable[SvgMark], size: tuple[int, int]) -> str:
@@ -253,7 +253,7 @@ def to_png(marks: Iterable[SvgMark], size: tuple[int, int]) -> Any:
                 brush.ellipse(box, mark.colour)
         else:
             font = ImageFont.load_default(PNG_SUPERSAMPLING * mark.size)
-            x, y = (PNG_SUPERSAMPLING * each for each in mark.centre)
+            x, y = (PNG_SUPERSAMPLING * coordinate for coordinate in mark.centre)
             left, top, right, bottom = brush.textbbox((0, 0), mark.text, font=font)
             brush.text((x - (left + right) / 2, y - (top + bottom) / 2), mark.text, mark.colour, font)
     return image.resize(size, Image.Resampling.LANCZOS)

@@ -1,18 +1,14 @@
-"""Tables of numbers with a title over each column, as trackers write them.
+"""Files of landmarks: tables, NumPy archives, and folders with a file for each picture.
 
-Landmarks as a table: OpenFace's, py-feat's, and any other with a column for each coordinate.
+Tables have a title over each column, as trackers write them. OpenFace has `x_0` to `y_67` in pixels and `X_0` to `Z_67`
+in millimetres before the camera, a `timestamp` and, in `success`, whether it saw a face. py-feat has `x_0` to `y_67` in
+pixels and the number of the video's `frame`, of which it may skip some. Others: `chin.x`, `chin_y` and so on, in their
+own units. In pictures and before OpenFace's camera y runs down. A `Recording` has y up, and metres.
 
-OpenFace has `x_0` to `y_67` in pixels and `X_0` to `Z_67` in millimetres before the camera, a `timestamp` and, in
-`success`, whether it saw a face. py-feat has `x_0` to `y_67` in pixels and the number of the video's `frame`, of which
-it may skip some. Others: `chin.x`, `chin_y` and so on, in their own units. In pictures and before OpenFace's camera y
-runs down: here it runs up, and millimetres are metres.
+Archives hold `points` or `landmarks` (F, L, D), with `time` (F,) or `rate`, and `names` (L,).
 
-Landmarks as a NumPy archive: `points` or `landmarks` (F, L, D), with `time` (F,) or `rate`, and `names` (L,).
-
-Landmarks as a folder with a file for each picture, as in the Cohn-Kanade database and in 300-W.
-
-A file is a line a landmark, x and y in pixels; 300-W's `.pts` have a header and braces around the lines. Files are
-taken in the order of their names. y runs down in them, and up here.
+Folders have a file for each picture, as in the Cohn-Kanade database and in 300-W. A file has a line for each landmark,
+x and y in pixels with y down; 300-W's `.pts` have a header and braces around the lines. Files are sorted by name.
 """
 
 from __future__ import annotations
@@ -38,8 +34,8 @@ EMPTY_CELLS = ("", "nan", "na", "none", "null")
 NUMBERED_TITLE = re.compile(r"([xyzXYZ])_(\d{1,4})")
 NAMED_TITLE = re.compile(r"(.+)[._ ]([xyz])")
 CLOCK_TITLES = ("timestamp", "time", "seconds")
-DEFAULT_FRAME_RATE = 30.0  # frames a second of a video that does not tell
-MAX_FRAME_RATE = 240.0  # frames a second: beyond, a clock counts in something other than seconds
+DEFAULT_FRAME_RATE = 30.0  # frames a second, where a file has no clock
+MAX_FRAME_RATE = 240.0  # frames a second; above it the clock does not count in seconds
 MAX_FRAMES = 1_000_000
 POINT_KEYS, TIME_KEYS = ("points", "landmarks"), ("time", "times")
 LANDMARK_SUFFIXES = (".txt", ".pts")
@@ -49,12 +45,12 @@ MAX_FILES = 100_000
 
 @dataclass(frozen=True)
 class NumberTable:
-    """A table as text: numbers are read of the columns that are asked for."""
+    """A table as text; numbers are parsed column by column on request."""
 
     path: Path
     titles: tuple[str, ...]
     rows: list[list[str]]
-    lines: list[int]  # of the file, one a row
+    lines: list[int]  # (F,) line of the file that each row stands in
 
     def __contains__(self, title: object) -> bool:
         return title in self.titles
@@ -109,17 +105,17 @@ def has_landmarks(table: NumberTable) -> bool:
 def read_landmark_table(table: NumberTable, dimensions: int | None = None, rate: float | None = None) -> Recording:
     """The landmarks of a table: in 3 dimensions where it has them, unless 2 are asked for.
 
-    `rate` goes before the table's own clock.
+    `rate` overrides the table's own clock.
     """
     notes: list[str] = []
-    names, titles = _columns(table, dimensions)
+    names, titles = _landmark_columns(table, dimensions)
     points = table.numbers([title for row in titles for title in row]).reshape(len(table.rows), len(names), -1)
     if NUMBERED_TITLE.fullmatch(titles[0][0]):
         points = points * [1, -1] if points.shape[2] == 2 else points * [1e-3, -1e-3, -1e-3]
     points[_rows_without_face(table)] = np.nan
-    places, found = _clock(table, notes)
+    places, clock_rate = _clock(table, notes)
     points = _place_rows(points, places, table, notes)
-    return Recording(table.path.stem, points, found if rate is None else rate, names, notes)
+    return Recording(table.path.stem, points, clock_rate if rate is None else rate, names, notes)
 
 
 def _titles_by_number(table: NumberTable, axes: str) -> list[tuple[str, ...]]:
@@ -135,14 +131,14 @@ def _titles_by_number(table: NumberTable, axes: str) -> list[tuple[str, ...]]:
 
 
 def _axes_by_name(table: NumberTable) -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
+    axes_by_name: dict[str, set[str]] = {}
     for match in map(NAMED_TITLE.fullmatch, table.titles):
         if match:
-            found.setdefault(match[1], set()).add(match[2])
-    return {name: axes for name, axes in found.items() if {"x", "y"} <= axes}
+            axes_by_name.setdefault(match[1], set()).add(match[2])
+    return {name: axes for name, axes in axes_by_name.items() if {"x", "y"} <= axes}
 
 
-def _columns(table: NumberTable, dimensions: int | None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+def _landmark_columns(table: NumberTable, dimensions: int | None) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """The names of the landmarks, and the titles of the columns of each."""
     for axes in ("XYZ", "xyz", "xy"):
         present = any(f"{axes[-1]}_{number}" in table for number in range(2))
@@ -174,7 +170,7 @@ def _rows_without_face(table: NumberTable) -> Array:
 
 
 def _clock(table: NumberTable, notes: list[str]) -> tuple[Array, float]:
-    """(F,) int the place of each row in frames one apart, and frames a second."""
+    """(F,) int the frame number of each row, counted from 0 in steps of one, and frames a second."""
     frames = table.numbers(["frame"])[:, 0] if "frame" in table else np.arange(len(table.rows), dtype=float)
     frames = np.where(np.isfinite(frames), frames, np.arange(len(frames)))
     steps = np.diff(frames)
@@ -199,11 +195,11 @@ def _clock(table: NumberTable, notes: list[str]) -> tuple[Array, float]:
 
 
 def _place_rows(points: Array, places: Array, table: NumberTable, notes: list[str]) -> Array:
-    """(F', L, D) the rows in their places: empty where one is missing, the first where there are several."""
+    """(F', L, D) the rows at their frames: NaN where a frame is missing, the first row where a frame has several."""
     if places.min() < 0 or places.max() >= min(MAX_FRAMES, 100 * len(places)):
         raise BadFile(table.path, "the numbers of its frames should rise from the first, but jump or fall")
     result = np.full((int(places.max()) + 1, *points.shape[1:]), np.nan)
-    result[places[::-1]] = points[::-1]  # of several the first is written last, and stays
+    result[places[::-1]] = points[::-1]  # in reverse, so that the first row of a frame wins
     if len(np.unique(places)) < len(places):
         notes.append(f"{len(places) - len(np.unique(places))} rows of other faces in the same frames were left out")
     return result
@@ -214,23 +210,23 @@ def read_landmark_archive(path: str | Path, rate: float | None = None) -> Record
     path = Path(path)
     notes: list[str] = []
     with Archive(path) as archive:
-        found = {name: archive.read(name) for name in (*POINT_KEYS, *TIME_KEYS, "rate", "names") if name in archive}
-    points = next((found[name] for name in POINT_KEYS if name in found), None)
+        arrays = {name: archive.read(name) for name in (*POINT_KEYS, *TIME_KEYS, "rate", "names") if name in archive}
+    points = next((arrays[name] for name in POINT_KEYS if name in arrays), None)
     if points is None:
         raise BadFile(path, f"an array 'points' or 'landmarks' was expected, but its arrays are {archive.names}")
     if points.dtype.kind not in "fiu" or points.ndim not in (2, 3):
         raise BadFile(path, f"landmarks (F, L, D) were expected, but {points.dtype} of shape {points.shape} was found")
     points = points[..., None] if points.ndim == 2 else points
-    times = next((found[name] for name in TIME_KEYS if name in found), None)
+    times = next((arrays[name] for name in TIME_KEYS if name in arrays), None)
     if rate is None:
-        rate = _rate(path, found.get("rate"), times, len(points), notes)
+        rate = _archive_rate(path, arrays.get("rate"), times, len(points), notes)
     try:
-        return Recording(path.stem, points, rate, _names(path, found.get("names"), points.shape[1]), notes)
+        return Recording(path.stem, points, rate, _archive_names(path, arrays.get("names"), points.shape[1]), notes)
     except InvalidInput as error:
         raise BadFile(path, str(error)) from None
 
 
-def _names(path: Path, names: Array | None, count: int) -> tuple[str, ...]:
+def _archive_names(path: Path, names: Array | None, count: int) -> tuple[str, ...]:
     if names is None:
         return landmark_names() if count == 68 else tuple(f"p{number}" for number in range(count))
     if names.shape != (count,) or names.dtype.kind not in "US":
@@ -238,7 +234,7 @@ def _names(path: Path, names: Array | None, count: int) -> tuple[str, ...]:
     return tuple(map(str, names.astype(str)))
 
 
-def _rate(path: Path, rate: Array | None, times: Array | None, frames: int, notes: list[str]) -> float:
+def _archive_rate(path: Path, rate: Array | None, times: Array | None, frames: int, notes: list[str]) -> float:
     if rate is not None and rate.size == 1:
         return float(rate.reshape(()))
     if times is None:
@@ -253,29 +249,29 @@ def _rate(path: Path, rate: Array | None, times: Array | None, frames: int, note
 
 
 def read_landmark_folder(folder: str | Path, rate: float | None = None) -> Recording:
-    """The landmarks (F, L, 2) of a folder's files, at `rate` pictures a second or those of a video."""
+    """The landmarks (F, L, 2) of a folder's files, at `rate` pictures a second, by default `DEFAULT_FRAME_RATE`."""
     folder = Path(folder)
-    found = sorted((path for path in folder.iterdir() if path.suffix.lower() in LANDMARK_SUFFIXES), key=_order)
-    if not found:
+    paths = sorted((path for path in folder.iterdir() if path.suffix.lower() in LANDMARK_SUFFIXES), key=_natural_order)
+    if not paths:
         raise BadFile(folder, "is a folder without landmark files (.txt or .pts)")
-    if len(found) > MAX_FILES:
-        raise BadFile(folder, f"has {len(found):,} landmark files, but at most {MAX_FILES:,} are read")
-    frames = [_landmarks(path) for path in found]
-    for path, frame in zip(found, frames):
+    if len(paths) > MAX_FILES:
+        raise BadFile(folder, f"has {len(paths):,} landmark files, but at most {MAX_FILES:,} are read")
+    frames = [_read_landmark_file(path) for path in paths]
+    for path, frame in zip(paths, frames):
         if len(frame) != len(frames[0]):
-            raise BadFile(path, f"has {len(frame)} landmarks, but {found[0].name} has {len(frames[0])}")
+            raise BadFile(path, f"has {len(frame)} landmarks, but {paths[0].name} has {len(frames[0])}")
     count = len(frames[0])
     names = landmark_names() if count == 68 else tuple(f"p{number}" for number in range(count))
     notes = [] if rate else [f"pictures in a folder have no clock: {DEFAULT_FRAME_RATE:g} frames a second are assumed"]
     return Recording(folder.name, np.stack(frames) * [1, -1], rate or DEFAULT_FRAME_RATE, names, notes)
 
 
-def _order(path: Path) -> list[tuple[int, str]]:
+def _natural_order(path: Path) -> list[tuple[int, str]]:
     """The name with its numbers as numbers, so that frame 10 comes after frame 9."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", path.name.lower())]
 
 
-def _landmarks(path: Path) -> Array:
+def _read_landmark_file(path: Path) -> Array:
     """(L, 2) the pairs of numbers in a file."""
     text = files.read_text(path, MAX_FILE_BYTES)
     inside = re.search(r"\{([^}]*)\}", text)

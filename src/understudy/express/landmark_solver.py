@@ -1,11 +1,11 @@
-"""Onto a model: the blend-shape weights whose landmarks move as given ones do [Lewis and Anjyo 2010].
+"""Landmark solver: the blend-shape weights whose landmarks move as given ones do [Lewis and Anjyo 2010].
 
     min over w of  |B w - m|^2 + alpha |w|^2,   0 <= w <= 1          [Serra 2018, eq. 5, with bounds]
     w = (B'B + alpha I)^-1 B'm                                       [Serra 2018, eq. 6, where no bound is met]
 
-m (3L,) is how far the landmarks are from neutral, laid onto the model by the similarity that lays neutral onto the
-model's own landmarks at rest; column s of B (3L, S) is how far shape s moves those. alpha is a share of the mean of
-B'B's diagonal, so that it means the same in metres and in pixels.
+m (3L,) is the displacement of the landmarks from neutral, laid onto the model by the similarity that lays neutral onto
+the model's own landmarks at rest; column s of B (3L, S) is the displacement of those by shape s. alpha is a share of
+the mean of B'B's diagonal, so that it means the same in metres and in pixels.
 """
 
 from __future__ import annotations
@@ -25,19 +25,46 @@ from understudy.express.landmark_filters import apply_transform, procrustes_tran
 from understudy.formats import arkit_names
 from understudy.maths import box_qp
 
-RIDGE_WEIGHT = 1e-3
-# of the widest landmark movement of any shape: a shape that moves them less is not told by them
+RIDGE_WEIGHT = 1e-3  # alpha
+
+# Of the widest landmark movement of any shape: landmarks do not determine a shape that moves them less.
 MIN_SHAPE_MOVEMENT_RATIO = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
 class LandmarkBasis:
-    """What the S shapes of a character do to L of its vertices."""
+    """How the S shapes of a character move L of its vertices."""
 
-    names: tuple[str, ...]  # (S,) as the character spells them, those that are seen
+    names: tuple[str, ...]  # (S,) shapes that move the landmarks, as the character spells them
     unseen: tuple[str, ...]  # shapes that move none of the landmarks
     rest: Array  # (L, 3) metres
     deltas: Array  # (S, L, 3) at weight 1
+
+
+def weights_of(
+    character: Character,
+    points: Any,
+    vertices: Any,
+    rate: float,
+    *,
+    neutral: Any = None,
+    names: Sequence[str] | None = None,
+    shapes: Sequence[str] | None = None,
+    alpha: float = RIDGE_WEIGHT,
+    highest: float = 1.0,
+    name: str = "express",
+) -> Clip:
+    """The landmarks points (F, L, D) as a clip of the character's shape weights, at `rate` frames a second.
+
+    `vertices` (L,) are the character's own landmarks. `neutral` (L, D) is the first frame unless given. With the
+    `names` (L,) of the landmarks, "lm00" to "lm67", movements are also scaled to the character's proportions, region
+    by region. In 2 dimensions the points are taken as seen from the front, x to the character's left and y up.
+    `highest` is the upper bound of the weights; shapes that move no landmark are 0, and are left out of the clip.
+    """
+    basis = basis_of(character, vertices, shapes)
+    points = checks.array(points, "points", ("F", len(basis.rest), None))
+    weights = solve(basis, points, neutral, names, alpha, highest)
+    return Clip(name, [Channel("", "weights", basis.names)], weights, checks.positive(rate, "rate"))
 
 
 def basis_of(character: Character, vertices: Any, shapes: Sequence[str] | None = None) -> LandmarkBasis:
@@ -59,34 +86,8 @@ def basis_of(character: Character, vertices: Any, shapes: Sequence[str] | None =
     seen = moves > MIN_SHAPE_MOVEMENT_RATIO * moves.max(initial=0.0)
     if not seen.any():
         raise InvalidInput(f"no shape of character {character.name!r} moves any of the landmarks")
-    told = tuple(name for name, is_seen in zip(names, seen) if is_seen)
-    return LandmarkBasis(told, tuple(name for name in names if name not in told), points[0], deltas[seen])
-
-
-def weights_of(
-    character: Character,
-    points: Any,
-    vertices: Any,
-    rate: float,
-    *,
-    neutral: Any = None,
-    names: Sequence[str] | None = None,
-    shapes: Sequence[str] | None = None,
-    alpha: float = RIDGE_WEIGHT,
-    highest: float = 1.0,
-    name: str = "express",
-) -> Clip:
-    """The landmarks points (F, L, D) as a clip of the character's shape weights, at `rate` frames a second.
-
-    `vertices` (L,) are the character's own landmarks. `neutral` (L, D) is the first frame unless given. With the
-    `names` (L,) of the landmarks, "lm00" to "lm67", movements are also scaled to the character's proportions, region
-    by region. In 2 dimensions the points are taken as seen from the front, x to the character's left and y up.
-    `highest` is the upper bound of the weights; shapes that no landmark tells are 0, and are left out of the clip.
-    """
-    basis = basis_of(character, vertices, shapes)
-    points = checks.array(points, "points", ("F", len(basis.rest), None))
-    weights = solve(basis, points, neutral, names, alpha, highest)
-    return Clip(name, [Channel("", "weights", basis.names)], weights, checks.positive(rate, "rate"))
+    kept = tuple(name for name, is_seen in zip(names, seen) if is_seen)
+    return LandmarkBasis(kept, tuple(name for name in names if name not in kept), points[0], deltas[seen])
 
 
 def solve(
@@ -117,8 +118,9 @@ def solve(
 def displacements_on_model(
     displacements: Array, neutral: Array, rest: Array, names: Sequence[str] | None = None
 ) -> Array:
-    """(F, L, D) displacements turned and scaled as neutral (L, D) has to be, to lie on the landmarks at rest (L, D);
-    with `names` also region by region.
+    """(F, L, D) displacements rotated and scaled by the similarity that lays neutral (L, D) onto rest (L, D).
+
+    With `names` (L,) they are also scaled to the proportions of rest, region by region.
     """
     if np.ptp(neutral, axis=0).max() <= 0:
         raise InvalidInput("the landmarks of the neutral pose should not all lie in one place, but do")
@@ -133,11 +135,11 @@ def displacements_on_model(
 
 def weights_by_name(clip: Clip) -> dict[str, Array]:
     """The columns (F,) of a clip's weights by their ARKit names, or by their own where they have none."""
-    found: dict[str, Array] = {}
+    weights: dict[str, Array] = {}
     for channel, start in zip(clip.channels, clip.channels.offsets):
         if channel.kind == "weights":
             for offset, column in enumerate(channel.columns):
-                found.setdefault(arkit_names.canonical_name(column) or column, clip.values[:, int(start) + offset])
-    if not found:
+                weights.setdefault(arkit_names.canonical_name(column) or column, clip.values[:, int(start) + offset])
+    if not weights:
         raise InvalidInput(f"clip {clip.name!r} should have shape weights, but has {join_names(clip.channels.names)}")
-    return found
+    return weights

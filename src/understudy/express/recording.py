@@ -1,6 +1,7 @@
-"""Recording: what a file of landmarks or weights holds, before anyone has said which part of it is which expression.
+"""Recording: the landmarks or weights of a file, before any part of it has a label.
 
-Weights or markers of any animation file: Live Link's CSV, glTF, USD, C3D and whatever else holds clips.
+`recording_from_asset` and `recording_from_clip` take the weights or markers of any animation file: Live Link's CSV,
+glTF, USD, C3D and every other format with clips.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from understudy.errors import InvalidInput, join_names
 from understudy.express.sequence import ExpressionSequence
 from understudy.formats import arkit_names
 
-MAX_GAP_SECONDS = 0.25  # seconds: a hand before the face for longer hides an expression, and nothing should invent one
+# Longest gap that is filled, seconds: a hand before the face for longer hides an expression, which is not invented.
+MAX_GAP_SECONDS = 0.25
 COMMON_FRAME_RATES = (12.0, 15.0, 24.0, 25.0, 30.0, 48.0, 50.0, 60.0, 100.0, 120.0)  # frames a second
 
 
@@ -58,9 +60,9 @@ class Recording:
         end: float | None = None,
         name: str | None = None,
     ) -> ExpressionSequence:
-        """The part from `start` to `end` under a label. Times are seconds of the recording, frames those of it too, and
-        -1 the last one of the part.
+        """The part from `start` to `end` under a label.
 
+        Times are seconds of the recording, `peak_frame` is a frame of the recording, or -1 for the last of the part.
         Gaps of up to a quarter of a second are filled in between their neighbours and noted; longer ones are refused.
         """
         name = self.name if name is None else name
@@ -93,47 +95,14 @@ class Recording:
         return frame
 
 
-def nearest_common_rate(rate: float) -> float:
-    """The usual frame rate within half a percent, which is what rounded clocks are off by, or the rate itself."""
-    near = min(COMMON_FRAME_RATES, key=lambda usual: abs(usual - rate))
-    return near if abs(near - rate) < 0.005 * rate else rate
-
-
-def fill_gaps(points: Array, rate: float, names: tuple[str, ...], what: str) -> tuple[Array, int]:
-    """(F, L, D) with short gaps filled linearly, held at the ends, and how many frames had any."""
-    seen: Array = np.asarray(np.isfinite(points).all(axis=2))  # (F, L)
-    if seen.all():
-        return points, 0
-    never = np.flatnonzero(~seen.any(axis=0))
-    if never.size:
-        more = f" and {never.size - 1} more" if never.size > 1 else ""
-        raise InvalidInput(f"sequence {what!r} never shows {names[never[0]]!r}{more}")
-    frames = np.arange(len(points))
-    result = np.array(points)
-    for row in np.flatnonzero(~seen.all(axis=0)):
-        found = frames[seen[:, row]]
-        edges = np.concatenate([[-1], found, [len(points)]])
-        widest = int(np.argmax(np.diff(edges)))
-        length = int(np.diff(edges)[widest] - 1)
-        if length > MAX_GAP_SECONDS * rate:
-            first = int(edges[widest] + 1)
-            raise InvalidInput(
-                f"sequence {what!r} does not show {names[row]!r} from frame {first} to {first + length - 1}, "
-                f"{length / rate:.2f} s, but gaps of at most {MAX_GAP_SECONDS:g} s are filled in"
-            )
-        for axis in range(points.shape[2]):
-            result[:, row, axis] = np.interp(frames, found, points[found, row, axis])
-    return result, int((~seen.all(axis=1)).sum())
-
-
 def recording_from_asset(asset: Asset, clip: str | None = None) -> Recording:
     """The recording in an asset's clip of that name, or in its only one."""
-    found = {animation.name: animation for animation in asset.animations}
-    if clip is None and len(found) != 1:
-        raise InvalidInput(f"one clip was expected, but there are {len(found)}: {join_names(found) or 'none'}")
-    if clip is not None and clip not in found:
-        raise InvalidInput(f"there is no clip {clip!r}; available: {join_names(found, 40) or 'none'}")
-    chosen = found[clip] if clip is not None else next(iter(found.values()))
+    clips = {animation.name: animation for animation in asset.animations}
+    if clip is None and len(clips) != 1:
+        raise InvalidInput(f"one clip was expected, but there are {len(clips)}: {join_names(clips) or 'none'}")
+    if clip is not None and clip not in clips:
+        raise InvalidInput(f"there is no clip {clip!r}; available: {join_names(clips, 40) or 'none'}")
+    chosen = clips[clip] if clip is not None else next(iter(clips.values()))
     return recording_from_clip(chosen if isinstance(chosen, Clip) else chosen.clip(), asset.notes)
 
 
@@ -145,7 +114,7 @@ def recording_from_clip(clip: Clip, notes: tuple[str, ...] | list[str] = ()) -> 
             names += [arkit_names.canonical_name(column) or column for column in channel.columns]
     columns = clip.channels.columns_of("weights")
     if columns.size:
-        first = dict(zip(reversed(names), reversed(columns)))  # parts may share shapes: the first one's stay
+        first = dict(zip(reversed(names), reversed(columns)))  # parts may share shapes: the first part's column is used
         kept = list(dict.fromkeys(names))
         return Recording(clip.name, clip.values[:, [first[name] for name in kept]][..., None], clip.rate, kept, notes)
     markers = [channel.target for channel in clip.channels if channel.kind == "marker"]
@@ -153,3 +122,36 @@ def recording_from_clip(clip: Clip, notes: tuple[str, ...] | list[str] = ()) -> 
         raise InvalidInput(f"clip {clip.name!r} should have shape weights or markers, but has neither")
     values = clip.values[:, clip.channels.columns_of("marker")]
     return Recording(clip.name, np.reshape(values, (len(values), len(markers), 3)), clip.rate, markers, notes)
+
+
+def fill_gaps(points: Array, rate: float, names: tuple[str, ...], what: str) -> tuple[Array, int]:
+    """(F, L, D) with short gaps filled linearly, constant at the ends, and how many frames had any."""
+    seen: Array = np.asarray(np.isfinite(points).all(axis=2))  # (F, L)
+    if seen.all():
+        return points, 0
+    never = np.flatnonzero(~seen.any(axis=0))
+    if never.size:
+        more = f" and {never.size - 1} more" if never.size > 1 else ""
+        raise InvalidInput(f"sequence {what!r} never shows {names[never[0]]!r}{more}")
+    frames = np.arange(len(points))
+    result = np.array(points)
+    for row in np.flatnonzero(~seen.all(axis=0)):
+        known = frames[seen[:, row]]
+        edges = np.concatenate([[-1], known, [len(points)]])
+        widest = int(np.argmax(np.diff(edges)))
+        length = int(np.diff(edges)[widest] - 1)
+        if length > MAX_GAP_SECONDS * rate:
+            first = int(edges[widest] + 1)
+            raise InvalidInput(
+                f"sequence {what!r} does not show {names[row]!r} from frame {first} to {first + length - 1}, "
+                f"{length / rate:.2f} s, but gaps of at most {MAX_GAP_SECONDS:g} s are filled in"
+            )
+        for axis in range(points.shape[2]):
+            result[:, row, axis] = np.interp(frames, known, points[known, row, axis])
+    return result, int((~seen.all(axis=1)).sum())
+
+
+def nearest_common_rate(rate: float) -> float:
+    """The common frame rate within half a percent, the error of rounded clocks, or the rate itself."""
+    near = min(COMMON_FRAME_RATES, key=lambda usual: abs(usual - rate))
+    return near if abs(near - rate) < 0.005 * rate else rate

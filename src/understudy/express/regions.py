@@ -1,4 +1,4 @@
-"""Regions of a face: which landmarks, weights or controls move together, each with a graph of its own."""
+"""Regions of a face: which landmarks, weights or controls move together. Each region has its own graph."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def landmark_names(count: int = 68) -> tuple[str, ...]:
 
 def landmark_number(name: str) -> int | None:
     """The number of a landmark of the 68 by its name, or None."""
-    found = LANDMARK_PATTERN.fullmatch(name)
-    return int(found[1]) if found and int(found[1]) < 68 else None
+    match = LANDMARK_PATTERN.fullmatch(name)
+    return int(match[1]) if match and int(match[1]) < 68 else None
 
 
 def regions_of(names: Iterable[str], wanted: Mapping[str, Sequence[str]] | None = None) -> dict[str, Array]:
     """Region name -> (L_r,) the rising indexes of its members in `names`.
 
-    `wanted` gives the members of each region by name or by pattern (`brow*`); names that no region wants stay still.
+    `wanted` gives the members of each region by name or by pattern (`brow*`); names in no region do not move.
     Without it: the regions eyes, brows, nose, mouth and cheeks_jaw of the 68 landmarks, of the ARKit weights or of the
     dragon's controls, or of a part of them.
     """
@@ -62,11 +62,11 @@ def regions_of(names: Iterable[str], wanted: Mapping[str, Sequence[str]] | None 
                 f"control of a known group; give the regions with their members"
             )
         members[region].append(index)
-    return {region: checks.freeze(np.array(found)) for region, found in members.items() if found}
+    return {region: checks.freeze(np.array(rows)) for region, rows in members.items() if rows}
 
 
 def default_region(name: str) -> str | None:
-    """The region of one landmark, weight or control, or None where it is none that is known."""
+    """The region of one landmark, weight or control, or None where the name is unknown."""
     number = landmark_number(name)
     if number is not None:
         return next(region for region, (first, last) in LANDMARK_REGIONS.items() if first <= number <= last)
@@ -82,16 +82,16 @@ def _select_regions(names: tuple[str, ...], wanted: Mapping[str, Sequence[str]])
     owner: dict[int, str] = {}
     result: dict[str, Array] = {}
     for region, patterns in wanted.items():
-        found: set[int] = set()
+        rows: set[int] = set()
         for pattern in [patterns] if isinstance(patterns, str) else patterns:
             matches = {index for index, name in enumerate(names) if name == pattern or fnmatchcase(name, pattern)}
             if not matches:
                 raise InvalidInput(f"region {region!r} names {pattern!r}, but there are only {join_names(names)}")
-            found |= matches
-        if not found:
+            rows |= matches
+        if not rows:
             raise InvalidInput(f"region {region!r} should have at least one member, but has none")
-        for index in found:
+        for index in rows:
             if owner.setdefault(index, region) != region:
                 raise InvalidInput(f"{names[index]!r} is in two regions, {owner[index]!r} and {region!r}")
-        result[str(region)] = checks.freeze(np.array(sorted(found)))
+        result[str(region)] = checks.freeze(np.array(sorted(rows)))
     return result

@@ -1,4 +1,4 @@
-"""Sequence: one labelled take of a face, from neutral to its most intense pose and, where it was recorded, back."""
+"""Expression sequence: one labelled take of a face, from neutral to its apex and, where it was recorded, back."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ExpressionSequence:
     points: Array  # (F, L, D) float64
     rate: float  # frames a second
     peak: int  # frame of the most intense pose
-    names: tuple[str, ...]  # (L,) of landmarks ("lm00" to "lm67") or of weights
-    guessed: bool  # whether nobody named the peak
-    notes: tuple[str, ...]  # one line for each thing that reading or preparing had to change
+    names: tuple[str, ...]  # (L,) landmarks ("lm00" to "lm67") or weights
+    guessed: bool  # whether the peak was found, not given
+    notes: tuple[str, ...]  # one line for each change that reading or preprocessing made
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ExpressionSequence:
 
     @property
     def displacements(self) -> Array:
-        """(F, L, D) how far every point is from where it was in the first frame."""
+        """(F, L, D) displacement of every point from its position in the first frame."""
         return self.points - self.points[0]
 
     @property
@@ -91,8 +91,8 @@ def _check_points(points: Any, names: tuple[str, ...], what: str) -> Array:
     points = checks.array(points, f"points of {what}", ("F", "L", "D"), finite=False)
     frames, count, dimensions = points.shape
     if frames < 2:
-        found = "one" if frames else "none"
-        raise InvalidInput(f"{what} should have at least two frames, neutral and peak, but has {found}")
+        count_word = "one" if frames else "none"
+        raise InvalidInput(f"{what} should have at least two frames, neutral and peak, but has {count_word}")
     if dimensions not in (1, 2, 3):
         raise InvalidInput(f"points of {what} should have 1, 2 or 3 dimensions, but have {dimensions}")
     if count != len(names):
@@ -121,12 +121,12 @@ def farthest_frame(points: Array, what: str = "the sequence") -> int:
 
 
 def check_alike(sequences: Iterable[ExpressionSequence]) -> list[ExpressionSequence]:
-    """The sequences, refused where they differ in names, dimensions or rate: only alike ones share a graph."""
-    found = list(sequences)
-    if not found:
+    """The sequences as a list; refused where names, dimensions or rates differ, since one graph needs them equal."""
+    checked = list(sequences)
+    if not checked:
         raise InvalidInput("there should be at least one sequence, but there is none")
-    first = found[0]
-    for other in found[1:]:
+    first = checked[0]
+    for other in checked[1:]:
         one, two = f"sequence {first.name!r}", f"sequence {other.name!r}"
         if other.dimensions != first.dimensions:
             raise InvalidInput(f"{one} has {first.dimensions} dimensions, but {two} has {other.dimensions}")
@@ -140,7 +140,7 @@ def check_alike(sequences: Iterable[ExpressionSequence]) -> list[ExpressionSeque
             raise InvalidInput(f"{one} and {two} should have their names in the same order, but do not")
         if abs(other.rate - first.rate) > 1e-6 * first.rate:
             raise InvalidInput(f"{one} has {first.rate:g} frames a second, but {two} has {other.rate:g}")
-    twice = [name for name, count in Counter(sequence.name for sequence in found).items() if count > 1]
+    twice = [name for name, count in Counter(sequence.name for sequence in checked).items() if count > 1]
     if twice:
         raise InvalidInput(f"sequences should have distinct names, but {twice[0]!r} appears twice")
-    return found
+    return checked

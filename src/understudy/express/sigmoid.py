@@ -1,14 +1,14 @@
-"""Sigmoids fitted to curves, thousands at once: how a landmark leaves its place and comes to rest in another.
+"""Sigmoids fitted to curves, thousands at once: how a landmark leaves one position and comes to rest in another.
 
     g(x) = b_1 / (1 + exp(-b_2 (x - b_3)))                 [Serra 2018, eq. 1]
     min over b of  sum_i (y_i - g(x_i))^2                  [Serra 2018, eq. 2, with y_i where the print repeats x_i]
 
-x is the number of the frame, y the displacement; b_1 is where the curve comes to rest, b_2 how steep it is (a frame),
+x is the number of the frame, y the displacement; b_1 is where the curve comes to rest, b_2 how steep it is (per frame),
 b_3 the frame of the middle. A negative b_2 is a curve that starts at b_1 and comes to rest at 0.
 
-For given b_2 and b_3, s = g / b_1 is known and so is the best b_1 = y's / s's, which leaves |y|^2 - (y's)^2 / s's. By
-that each curve starts from the best of a table of sigmoids, since Levenberg-Marquardt finds the nearest minimum only,
-and each of its steps ends, which makes them few: the valleys of eq. 2 lie along b_1.
+For given b_2 and b_3, s = g / b_1 is known and so is the best b_1 = y's / s's, which leaves |y|^2 - (y's)^2 / s's.
+Levenberg-Marquardt finds the nearest minimum only, so each curve starts from the sigmoid of a table that leaves the
+least. Each step ends with that b_1 too, which makes steps few: the valleys of eq. 2 lie along b_1.
 """
 
 from __future__ import annotations
@@ -23,22 +23,23 @@ from understudy.errors import InvalidInput
 from understudy.maths import jit
 
 KERNELS = "understudy.express.sigmoid_kernels"
-MAX_STEEPNESS_PER_FRAME = 4.0  # of |b_2|: 96 % of the way within two frames, and no sampled curve can tell more from it
-TABLE_MIDDLES, TABLE_STEEPNESSES = 8, 5  # size of the table: neighbours in it are near enough to share a minimum
-# of the length: how far outside of it the middle may lie; farther, b_1 and b_3 cannot be told apart
+MAX_STEEPNESS_PER_FRAME = 4.0  # |b_2|: 96 % of the rise within two frames; samples cannot tell a steeper one from it
+TABLE_MIDDLES, TABLE_STEEPNESSES = 8, 5  # size of the table: neighbours in it share a minimum
+
+# Of the length: how far outside of it the middle may lie; farther out, b_1 and b_3 cannot be told apart.
 MAX_MIDDLE_OVERSHOOT_RATIO = 0.5
 MAX_LEVENBERG_STEPS = 40  # most curves need 3 to 6
-CONVERGENCE_COST_RATIO = 1e-5  # of the cost: a step that saves less is the last
-EXACT_COST_RATIO = 1e-14  # of |y|^2: a curve met as nearly as that is met
-MIN_SIGMOID_ENERGY = 1e-12  # of s's: a sigmoid that has not begun yet, whose b_1 nothing tells
+CONVERGENCE_COST_RATIO = 1e-5  # of the cost: a step that reduces it by less is the last
+EXACT_COST_RATIO = 1e-14  # of |y|^2: a cost below it is zero
+MIN_SIGMOID_ENERGY = 1e-12  # of s's: below it the sigmoid has not begun and its b_1 is undetermined
 CURVES_PER_BLOCK = 8192  # curves at a time, so that the products with the table stay below 5 MB
 
 
 def fit_sigmoids(curves: Any) -> tuple[Array, Array]:
     """(M, 3) b_1, b_2, b_3 of the sigmoid nearest to each of the curves (M, F), and (M, F) its values.
 
-    A curve that is zero throughout has b_1 = 0. A constant other than zero has no middle: it is met as nearly as a
-    sigmoid whose middle lies half a length outside can.
+    A curve that is zero throughout has b_1 = 0. A constant other than zero has no middle: it gets the nearest sigmoid
+    whose middle lies half a length outside.
     """
     curves = checks.array(curves, "curves", ("M", "F"))
     if curves.shape[1] < 2:
@@ -46,7 +47,7 @@ def fit_sigmoids(curves: Any) -> tuple[Array, Array]:
     parameters = np.empty((len(curves), 3))
     values = np.empty(curves.shape)
     kernels = jit.kernels(KERNELS)
-    table, bounds = _table(curves.shape[1]), limits(curves.shape[1])
+    table, bounds = _table(curves.shape[1]), parameter_limits(curves.shape[1])
     for first in range(0, len(curves), CURVES_PER_BLOCK):
         block = slice(first, first + CURVES_PER_BLOCK)
         if kernels is None:
@@ -74,7 +75,7 @@ def sigmoids(parameters: Array, frames: int) -> Array:
     return b_1 * (0.5 + 0.5 * np.tanh(0.5 * b_2 * (np.arange(frames) - b_3)))
 
 
-def limits(frames: int) -> tuple[float, float, float, float]:
+def parameter_limits(frames: int) -> tuple[float, float, float, float]:
     """Lowest and highest |b_2|, lowest and highest b_3 for curves of that length."""
     span = frames - 1
     return (
@@ -87,7 +88,7 @@ def limits(frames: int) -> tuple[float, float, float, float]:
 
 def _table(frames: int) -> tuple[Array, Array, Array]:
     """(N, 2) b_2 and b_3 of sigmoids to start from, (N, F) their values s for b_1 = 1, and (N,) s's."""
-    flattest, steepest, _, _ = limits(frames)
+    flattest, steepest, _, _ = parameter_limits(frames)
     steepnesses = np.geomspace(min(2 * flattest, steepest), steepest, TABLE_STEEPNESSES)
     b_2, b_3 = (grid.ravel() for grid in np.meshgrid(steepnesses, np.linspace(0, frames - 1, TABLE_MIDDLES)))
     pairs = np.stack([np.concatenate([b_2, -b_2]), np.concatenate([b_3, b_3])], axis=1)
@@ -104,7 +105,7 @@ def _starts(curves: Array, pairs: Array, table: Array, squares: Array) -> Array:
 
 
 def _refine_sigmoids(curves: Array, parameters: Array, bounds: tuple[float, float, float, float]) -> Array:
-    """(M, 3) the same by Levenberg-Marquardt, all curves in step: the twin of the kernel."""
+    """(M, 3) parameters refined by Levenberg-Marquardt, all curves in step: the twin of the kernel."""
     b, frames = parameters.copy(), curves.shape[1]
     damping = np.full(len(b), 1e-3)
     cost = ((curves - sigmoids(b, frames)) ** 2).sum(axis=1)
@@ -146,7 +147,7 @@ def _steps(curves: Array, b: Array, damping: Array) -> Array:
 
 
 def _clamp_parameters(b: Array, before: Array, bounds: tuple[float, float, float, float]) -> Array:
-    """The same parameters inside their limits; b_2 keeps its sign, for the way through 0 is flat."""
+    """The parameters clamped to their limits; b_2 keeps its sign, since the cost is flat about 0."""
     flattest, steepest, first, last = bounds
     sign = np.where(before[:, 1] < 0, -1.0, 1.0)
     b_2 = sign * np.clip(sign * b[:, 1], flattest, steepest)

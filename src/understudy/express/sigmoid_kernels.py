@@ -1,7 +1,7 @@
-"""Compiled twin of `sigmoid`: one Levenberg-Marquardt a curve, with nothing allocated inside.
+"""Compiled twin of `sigmoid`: one Levenberg-Marquardt a curve, with min_energy allocated inside.
 
-exp(-b_2 (x - b_3)) over frames one apart is a geometric series, so a whole sigmoid costs two exponentials. It is walked
-both ways from the frame nearest to the middle, where it is near 1: what overflows on the way is a sigmoid of 0.
+exp(-b_2 (x - b_3)) over frames one apart is a geometric series, so a whole sigmoid costs two exponentials. It is
+evaluated in both directions from the frame nearest to the middle, where it is near 1: an overflow is a sigmoid of 0.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import numpy as np
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
 
-SUMS = FASTMATH_FLAGS | {"reassoc"}  # sums in several lanes at once; NaN and infinity still reach the result
+REASSOCIATED_SUM_FLAGS = FASTMATH_FLAGS | {
+    "reassoc"
+}  # sums in several lanes at once; NaN and infinity still reach the result
 
 
 @compile_kernel()
@@ -32,7 +34,7 @@ def _unit_sigmoid(b_2: float, b_3: float, s: Array) -> None:
         e *= ratio
 
 
-@compile_kernel(fastmath=SUMS)
+@compile_kernel(fastmath=REASSOCIATED_SUM_FLAGS)
 def _normal_equations(y: Array, b_1: float, b_2: float, b_3: float, s: Array, n: Array) -> None:
     """n (9,) = the upper half of J'J by rows, then J'(y - g); for b_1, b_1 b_2, b_1 b_3: free of the curve's scale."""
     for i in range(9):
@@ -71,9 +73,9 @@ def _step(n: Array, damping: float) -> tuple[float, float]:
     return (z_2 - l_32 * d_3) / l_22, d_3
 
 
-@compile_kernel(fastmath=SUMS)
+@compile_kernel(fastmath=REASSOCIATED_SUM_FLAGS)
 def _start(y: Array, table: Array, squares: Array) -> int:
-    """The row of the table of which most lies along the curve: the largest (y's)^2 / s's, with s's = squares (N,)."""
+    """The row of the table with the largest (y's)^2 / s's, with s's = squares (N,)."""
     best, most = 0, -1.0
     for n in range(len(table)):
         along = 0.0
@@ -85,17 +87,17 @@ def _start(y: Array, table: Array, squares: Array) -> int:
     return best
 
 
-@compile_kernel(fastmath=SUMS)
-def _level(y: Array, s: Array, nothing: float) -> float:
+@compile_kernel(fastmath=REASSOCIATED_SUM_FLAGS)
+def _level(y: Array, s: Array, min_energy: float) -> float:
     """b_1 = y's / s's."""
     along, square = 0.0, 0.0
     for x in range(len(y)):
         along += y[x] * s[x]
         square += s[x] * s[x]
-    return along / square if square > nothing else 0.0
+    return along / square if square > min_energy else 0.0
 
 
-@compile_kernel(fastmath=SUMS)
+@compile_kernel(fastmath=REASSOCIATED_SUM_FLAGS)
 def _cost(y: Array, b_1: float, s: Array) -> float:
     total = 0.0
     for x in range(len(y)):
@@ -115,9 +117,9 @@ def fit(
     first: float,
     last: float,
     steps: int,
-    settled: float,
+    convergence: float,
     exact: float,
-    nothing: float,
+    min_energy: float,
     parameters: Array,
     values: Array,
 ) -> None:
@@ -130,7 +132,7 @@ def fit(
     for m in range(len(curves)):
         y = curves[m]
         row = _start(y, table, squares)
-        b_1 = _level(y, table[row], nothing)
+        b_1 = _level(y, table[row], min_energy)
         b_2, b_3 = pairs[row, 0], pairs[row, 1]
         _unit_sigmoid(b_2, b_3, s)
         cost = _cost(y, b_1, s)
@@ -145,13 +147,13 @@ def fit(
             c_2 = side * min(max(side * (b_2 + d_2 / b_1), flattest), steepest)
             c_3 = min(max(b_3 + d_3 / b_1, first), last)
             _unit_sigmoid(c_2, c_3, tried)
-            c_1 = _level(y, tried, nothing)
+            c_1 = _level(y, tried, min_energy)
             lower = _cost(y, c_1, tried)
             if lower < cost:
                 saved = cost - lower
                 b_1, b_2, b_3 = c_1, c_2, c_3
                 s, tried = tried, s
-                if saved <= settled * cost:
+                if saved <= convergence * cost:
                     break
                 cost = lower
                 damping *= 0.1

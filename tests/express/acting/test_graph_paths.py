@@ -67,7 +67,7 @@ def test_a_dead_end_is_named(graph: FaceGraph) -> None:
     routes = RegionRoutes(cut)
     assert not routes.reaches_all()
     a, b = (int(sink) for sink in routes.sinks[1:3])
-    with pytest.raises(InvalidInput, match=f"'brows' has no way from node {a} to node {b}"):
+    with pytest.raises(InvalidInput, match=f"'brows' has no path from node {a} to node {b}"):
         routes.path(a, b)
 
 

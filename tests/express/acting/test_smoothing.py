@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from understudy.express.acting.smoothing import nearest_sigmoids, savitzky_golay, smooth_curves, window
+from understudy.express.acting.smoothing import nearest_sigmoids, savitzky_golay, smooth_curves, window_frames
 
 
 def sigmoid(u: np.ndarray, steep: float, middle: float) -> np.ndarray:
@@ -76,7 +76,7 @@ def test_the_dial_goes_from_nothing_to_sigmoids() -> None:
 
 @pytest.mark.parametrize("rate", [5.0, 24.0, 120.0])
 def test_windows_are_odd(rate: float) -> None:
-    assert all(window(rate, dial) % 2 == 1 and window(rate, dial) >= 5 for dial in (0.01, 0.5, 1.0))
+    assert all(window_frames(rate, dial) % 2 == 1 and window_frames(rate, dial) >= 5 for dial in (0.01, 0.5, 1.0))
 
 
 def test_the_shortest_motions_pass() -> None:

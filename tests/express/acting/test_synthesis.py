@@ -85,7 +85,7 @@ def test_coupled_fully_the_regions_come_from_one_take(graph: FaceGraph, takes: l
     actor, rng = prepare_actor(graph), np.random.default_rng(0)
     here = np.zeros(len(REGIONS), np.int64)
     for take, sequence in enumerate(takes):
-        sinks = actor.sinks(sequence.label, take, 1.0, here, rng)
+        sinks = actor.draw_sinks(sequence.label, take, 1.0, here, rng)
         for region, sink in zip(graph.regions, sinks):
             apex = sequence.displacements[sequence.peak, region.members]
             assert np.allclose(region.displacements[sink], apex, atol=1e-9)
@@ -94,7 +94,7 @@ def test_coupled_fully_the_regions_come_from_one_take(graph: FaceGraph, takes: l
 def test_uncoupled_every_peak_is_as_likely(graph: FaceGraph) -> None:
     actor, rng = prepare_actor(graph), np.random.default_rng(0)
     here = np.zeros(len(REGIONS), np.int64)
-    drawn = np.array([actor.sinks("fear", 0, 0.0, here, rng) for _ in range(400)])
+    drawn = np.array([actor.draw_sinks("fear", 0, 0.0, here, rng) for _ in range(400)])
     _, counts = np.unique(drawn[:, 0], return_counts=True)
     assert len(counts) == 4 and counts.min() > 60
 

@@ -10,7 +10,7 @@ from tests.express.graph.made_takes import LABELS, takes
 from understudy.errors import InvalidInput
 from understudy.express.graph import add_take, build, build_with_trace, dead_ends, raw_bytes
 from understudy.express.graph.face_graph import load, save
-from understudy.express.graph.graph_builder import CompressionTarget, _Goals, _take
+from understudy.express.graph.graph_builder import CompressionTarget, _merge_take, _StageTargets
 from understudy.express.graph.region_builder import RegionBuilder
 from understudy.express.sequence import ExpressionSequence
 
@@ -162,7 +162,9 @@ def test_adding_takes_one_by_one_is_building(made):
 
 def _with(growing, take, graph):
     """A region's graph of one take."""
-    _take(growing, take, 0, _Goals(CompressionTarget(*graph.asked[:2]), CompressionTarget(*graph.asked[2:]), False))
+    _merge_take(
+        growing, take, 0, _StageTargets(CompressionTarget(*graph.asked[:2]), CompressionTarget(*graph.asked[2:]), False)
+    )
     return growing.to_graph()
 
 

@@ -28,7 +28,7 @@ def grown(dimensions, number=5, align=False, threshold=40.0):
     for take in made[:number]:
         sample, label = sample_of(take, members, growing.still), LABELS.index(take.label)
         merging = merge_nodes(sample, label, growing.snapshot(), threshold, align)
-        growing.take(sample, label, merging, (take.peak, len(take) - 1 - take.peak), True)
+        growing.add_sample(sample, label, merging, (take.peak, len(take) - 1 - take.peak), True)
     return growing, sample_of(made[number], members, growing.still), LABELS.index(made[number].label)
 
 

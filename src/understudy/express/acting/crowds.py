@@ -1,7 +1,7 @@
-"""Crowd: many faces from one graph, each with a seed of its own.
+"""Crowds: many faces from one graph, each with its own seed.
 
-The graph and its routes are in memory once, whoever acts. Face i of seed s is what `act` gives for the seed (s, i), so
-that a face can be had again without the others. A crowd is handed out face by face, or frame by frame for a stream.
+All faces share the graph and its routes. Face i of seed s is what `act` gives for the seed (s, i), so one face can be
+made again without the others. A crowd is returned face by face, or frame by frame for a stream.
 """
 
 from __future__ import annotations
@@ -13,51 +13,50 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-from understudy.express.acting import cues as cue_reading
-from understudy.express.acting.cues import Asked, ExpressionTake
+from understudy.express.acting.cues import CueArgument, ExpressionTake, read_cues
 from understudy.express.acting.graph_paths import prepare_actor
 from understudy.express.acting.synthesis import ActSettings, perform_cues
 from understudy.express.graph.face_graph import FaceGraph
 
-MAX_FACES = 1_000_000  # faces; more is a slip of the finger
+MAX_FACES = 1_000_000  # faces; more is a typing error
 
 
 def crowd(
-    graph: FaceGraph, labels: Sequence[Asked] | Asked, count: int, *, seed: int = 0, **dials: Any
+    graph: FaceGraph, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, **settings: Any
 ) -> Iterator[ExpressionTake]:
-    """`count` performances of the same labels, all different; `dials` are those of `act`."""
-    return performances(graph, labels, count, seed=seed, settings=ActSettings(**dials))
+    """`count` performances of the same labels, all different; `settings` are those of `act`."""
+    return performances(graph, labels, count, seed=seed, settings=ActSettings(**settings))
 
 
 def performances(
-    graph: FaceGraph, labels: Sequence[Asked] | Asked, count: int, *, seed: int = 0, settings: ActSettings
+    graph: FaceGraph, labels: Sequence[CueArgument] | CueArgument, count: int, *, seed: int = 0, settings: ActSettings
 ) -> Iterator[ExpressionTake]:
-    """As `crowd`, with the dials together; what is asked for is checked before the first face acts."""
+    """As `crowd`, with all settings in one; labels and settings are checked before the first face acts."""
     if not 1 <= count <= MAX_FACES:
-        raise InvalidInput(f"a crowd should have 1 to {MAX_FACES:,} faces, but is to have {count}")
-    actor, cues, settings = prepare_actor(graph), cue_reading.read(graph, labels), settings.validate()
+        raise InvalidInput(f"a crowd should have 1 to {MAX_FACES:,} faces, but {count} were asked for")
+    actor, cues, settings = prepare_actor(graph), read_cues(graph, labels), settings.validate()
     return (perform_cues(actor, cues, settings, (seed, face)) for face in range(count))
 
 
 def crowd_frames(
     graph: FaceGraph,
-    labels: Sequence[Asked] | Asked,
+    labels: Sequence[CueArgument] | CueArgument,
     count: int,
     *,
     seed: int = 0,
     spread: float = 0.0,
     again: bool = False,
-    **dials: Any,
+    **settings: Any,
 ) -> Iterator[Array]:
     """Frame after frame (count, L, D) float32 of a whole crowd.
 
-    Faces begin within `spread` seconds of each other, at times of their own, and end in their last pose. With `again`
-    a face that has ended acts anew, with another seed, and the stream goes on for as long as somebody listens.
+    Faces begin at random times within `spread` seconds, and keep their last pose after their end. With `again`
+    a face that has ended acts again with another seed, and the stream never ends.
     """
-    actor, cues, settings = prepare_actor(graph), cue_reading.read(graph, labels), ActSettings(**dials).validate()
-    rate = settings.rate or graph.rate
+    actor, cues, checked = prepare_actor(graph), read_cues(graph, labels), ActSettings(**settings).validate()
+    rate = checked.rate or graph.rate
     waits = np.rint(np.random.default_rng((seed, count)).random(count) * spread * rate).astype(np.int64)
-    acts = [perform_cues(actor, cues, settings, (seed, face)).points.astype(np.float32) for face in range(count)]
+    acts = [perform_cues(actor, cues, checked, (seed, face)).points.astype(np.float32) for face in range(count)]
     ends = waits + [len(points) for points in acts]
     rounds = np.zeros(count, np.int64)
     frame = 0
@@ -66,8 +65,8 @@ def crowd_frames(
         for face, points in enumerate(acts):
             if again and frame >= ends[face]:
                 rounds[face] += 1
-                own = (seed, face, int(rounds[face]))
-                points = acts[face] = perform_cues(actor, cues, settings, own).points.astype(np.float32)
+                seeds = (seed, face, int(rounds[face]))
+                points = acts[face] = perform_cues(actor, cues, checked, seeds).points.astype(np.float32)
                 waits[face], ends[face] = frame, frame + len(points)
             now[face] = points[min(max(frame - waits[face], 0), len(points) - 1)]
         yield now

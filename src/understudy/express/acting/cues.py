@@ -1,10 +1,9 @@
-"""Cues: what a face is asked to act, a label, a faint one, or several at once.
+"""Cues: what a face is asked to act, and the take that comes out.
 
-`"fear"` is fear in full, `{"fear": 0.5}` half of it, `{"fear": 0.5, "surprise": 0.5}` both at once, half of each.
-Shares that sum to more than one are scaled to one. `"neutral"` is the base pose, unless the graph has a label of that
-name. On the command line: `fear`, `fear:0.5`, `fear:0.5+surprise:0.5`, `fear+surprise`.
-
-Performance: what was acted.
+A cue is a label, a weaker one, or several at once: `"fear"` is fear in full, `{"fear": 0.5}` half of it,
+`{"fear": 0.5, "surprise": 0.5}` both at once, half of each. Shares that sum to more than one are scaled to one.
+`"neutral"` is the base pose, unless the graph has a label of that name. On the command line: `fear`, `fear:0.5`,
+`fear:0.5+surprise:0.5`, `fear+surprise`.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.graph.face_graph import FaceGraph
 
-NEUTRAL = "neutral"
-Asked = str | Mapping[str, float]
+NEUTRAL_LABEL = "neutral"  # cue of the base pose
+CueArgument = str | Mapping[str, float]
 
 
 class Cue(NamedTuple):
@@ -34,70 +33,29 @@ class Cue(NamedTuple):
     def text(self) -> str:
         """As on the command line."""
         if not self.labels:
-            return NEUTRAL
+            return NEUTRAL_LABEL
         return "+".join(label if share == 1 else f"{label}:{share:g}" for label, share in zip(self.labels, self.shares))
-
-
-def read(graph: FaceGraph, asked: Sequence[Asked] | Asked) -> list[Cue]:
-    """The cues of a performance; an unknown label is refused with the list of those that there are."""
-    cues = [_cue(graph, each) for each in ([asked] if isinstance(asked, (str, Mapping)) else asked)]
-    if not cues:
-        raise InvalidInput(
-            f"there should be at least one label to act; available: {', '.join(available_labels(graph))}"
-        )
-    return cues
-
-
-def available_labels(graph: FaceGraph) -> tuple[str, ...]:
-    """The labels that may be asked for."""
-    return graph.labels if NEUTRAL in graph.labels else (*graph.labels, NEUTRAL)
-
-
-def parse(text: str) -> Asked:
-    """A cue of the command line."""
-    if ":" not in text and "+" not in text:
-        return text
-    parts = [part.partition(":") for part in text.split("+")]
-    mix: dict[str, float] = {}
-    for name, colon, share in parts:
-        try:
-            mix[name.strip()] = float(share) if colon else 1.0 / len(parts)
-        except ValueError:
-            raise InvalidInput(f"a share in {text!r} should be a number, as in fear:0.5, but is {share!r}") from None
-    return mix
-
-
-def _cue(graph: FaceGraph, asked: Asked) -> Cue:
-    mix = {asked: 1.0} if isinstance(asked, str) else dict(asked)
-    for label, share in mix.items():
-        checks.one_of(label, "label", available_labels(graph))
-        if not 0.0 <= share < float("inf"):
-            raise InvalidInput(f"the share of {label!r} should be 0 or more, but is {share:g}")
-    mix = {label: float(share) for label, share in mix.items() if share > 0 and (label in graph.labels)}
-    whole = max(sum(mix.values()), 1.0)
-    return Cue(tuple(mix), tuple(share / whole for share in mix.values()))
 
 
 @dataclass(frozen=True, eq=False)
 class ExpressionTake:
-    """F frames of L landmarks or weights in D dimensions, and what goes with them on the same clock."""
+    """F frames of L landmarks or weights in D dimensions, and blinks, gaze and head at the same frames."""
 
     points: Array  # (F, L, D)
     rate: float  # frames a second
     names: tuple[str, ...]  # (L,)
     cues: tuple[str, ...]  # (n,) what was asked for: "fear", "fear:0.5+surprise:0.5"
     peaks: Array  # (n,) int, the frame of the apex of each cue
-    legs: (
-        Array  # (n + 1,) or (n + 2,) int, the first frame of the way to each cue (and back), and the last frame of all
-    )
+    # (n + 1,) or (n + 2,) int, the first frame of the transition to each cue (and back), and the last frame of all
+    legs: Array
     base: Array  # (L, D) the neutral pose
     blink: Array  # (F,) 0 open, 1 shut
     gaze: Array  # (F, 2) radians to the left and up
     head: Array  # (F, 3) radians: turn to the left, nod down, roll to the left
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 checks.freeze(value)
 
@@ -121,9 +79,49 @@ class ExpressionTake:
 
     @property
     def moments(self) -> dict[str, float]:
-        """When each cue has its apex, in seconds; the second `fear` is `fear 2`."""
-        found: dict[str, float] = {}
+        """Time of the apex of each cue in seconds; the second `fear` is `fear 2`."""
+        times: dict[str, float] = {}
         for cue, frame in zip(self.cues, self.peaks.tolist()):
             names = (cue if number == 1 else f"{cue} {number}" for number in range(1, len(self.cues) + 2))
-            found[next(name for name in names if name not in found)] = frame / self.rate
-        return found
+            times[next(name for name in names if name not in times)] = frame / self.rate
+        return times
+
+
+def parse(text: str) -> CueArgument:
+    """A cue of the command line."""
+    if ":" not in text and "+" not in text:
+        return text
+    parts = [part.partition(":") for part in text.split("+")]
+    mix: dict[str, float] = {}
+    for name, colon, share in parts:
+        try:
+            mix[name.strip()] = float(share) if colon else 1.0 / len(parts)
+        except ValueError:
+            raise InvalidInput(f"a share in {text!r} should be a number, as in fear:0.5, but is {share!r}") from None
+    return mix
+
+
+def read_cues(graph: FaceGraph, asked: Sequence[CueArgument] | CueArgument) -> list[Cue]:
+    """The cues of a performance; an unknown label is refused with a list of the known ones."""
+    cues = [_read_cue(graph, cue) for cue in ([asked] if isinstance(asked, (str, Mapping)) else asked)]
+    if not cues:
+        raise InvalidInput(
+            f"there should be at least one label to act; available: {', '.join(available_labels(graph))}"
+        )
+    return cues
+
+
+def _read_cue(graph: FaceGraph, asked: CueArgument) -> Cue:
+    mix = {asked: 1.0} if isinstance(asked, str) else dict(asked)
+    for label, share in mix.items():
+        checks.one_of(label, "label", available_labels(graph))
+        if not 0.0 <= share < float("inf"):
+            raise InvalidInput(f"the share of {label!r} should be 0 or more, but is {share:g}")
+    mix = {label: float(share) for label, share in mix.items() if share > 0 and (label in graph.labels)}
+    whole = max(sum(mix.values()), 1.0)
+    return Cue(tuple(mix), tuple(share / whole for share in mix.values()))
+
+
+def available_labels(graph: FaceGraph) -> tuple[str, ...]:
+    """The labels that may be asked for."""
+    return graph.labels if NEUTRAL_LABEL in graph.labels else (*graph.labels, NEUTRAL_LABEL)

@@ -1,9 +1,10 @@
-"""Paths: the cheapest way from any node of a region's graph to any peak [Dijkstra 1959].
+"""Paths through a graph, and the graph prepared for acting.
 
-A crowd asks for the same few sinks again and again, so the ways of all nodes to neutral and to every peak are found
-once a graph, backwards from the sinks, and kept as a table of next nodes; a path is then read off.
+`RegionRoutes`: the cheapest path from any node of a region's graph to any peak [Dijkstra 1959]. A crowd asks for the
+same few sinks again and again, so the paths of all nodes to neutral and to every peak are found once a graph, backwards
+from the sinks, and kept as a table of next nodes; a path is then read off.
 
-Actor: a face graph ready to act, with what is found once and used by every face of a crowd.
+`GraphActor`: a face graph with everything that is computed once and used by every face of a crowd.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.express.graph.face_graph import FaceGraph, RegionGraph
 
-NO_PREDECESSOR = -9999  # SciPy's mark for a node without a way
-COUPLING_WIDTH_SPREADS = 1.0 / 3.0  # spreads of peaks that count as alike at coupling 0.5
+NO_PREDECESSOR = -9999  # SciPy's mark for a node without a path
+COUPLING_WIDTH_SPREADS = 1.0 / 3.0  # distance of peaks that count as alike at coupling 0.5, in spreads
 _ACTORS: WeakKeyDictionary[FaceGraph, GraphActor] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class RegionRoutes:
-    """The ways of one region's graph, and what may stand in for its nodes."""
+    """The cheapest paths of one region's graph, and the substitutes of its nodes."""
 
     region: RegionGraph
 
@@ -37,7 +38,7 @@ class RegionRoutes:
 
     @cached_property
     def following(self) -> Array:
-        """(S, N) int32: the node after each on its way to each sink."""
+        """(S, N) int32: the node after each on its path to each sink."""
         return self._next_nodes(self.sinks)
 
     @cached_property
@@ -46,7 +47,7 @@ class RegionRoutes:
 
     @cached_property
     def _reverse_graph(self) -> Any:
-        """The graph with its edges turned round; a free edge costs next to nothing, since SciPy takes 0 for none."""
+        """The graph with reversed edges; an edge of cost 0 gets a tiny one, since SciPy takes 0 for no edge."""
         from scipy.sparse import csr_matrix
 
         region = self.region
@@ -60,30 +61,30 @@ class RegionRoutes:
         return np.asarray(before, np.int32)
 
     def path(self, source: int, sink: int) -> Array:
-        """(n,) the nodes from `source` to `sink`, both included; refused where there is no way."""
+        """(n,) the nodes from `source` to `sink`, both included; refused where there is no path."""
         following, nodes = self.row(sink), [source]
         while nodes[-1] != sink:
             step = int(following[nodes[-1]])
             if step == NO_PREDECESSOR:
-                raise InvalidInput(f"region {self.region.name!r} has no way from node {source} to node {sink}")
+                raise InvalidInput(f"region {self.region.name!r} has no path from node {source} to node {sink}")
             nodes.append(step)
         return np.array(nodes)
 
     def reaches_all(self) -> bool:
-        """Whether every node has a way to neutral and to every peak."""
+        """Whether every node has a path to neutral and to every peak."""
         rows = self.following.copy()
         rows[np.arange(len(self.sinks)), self.sinks] = 0
         return bool((rows != NO_PREDECESSOR).all())
 
     def row(self, sink: int) -> Array:
-        """(N,) int32: the node after each on its way to a sink, of the table or found for this once."""
+        """(N,) int32: the node after each on its path to a sink, from the table or computed on demand."""
         number = self._row.get(sink)
         return self.following[number] if number is not None else self._next_nodes(np.array([sink]))[0]
 
     def substitutes(self, hops: int) -> tuple[Array, Array]:
-        """Starts (N + 1,) and nodes: for each node those that lie up to `hops` edges away, either way along them.
+        """Starts (N + 1,) and nodes: for each node those up to `hops` edges away, in either direction.
 
-        Neither the node itself is among them, nor neutral, nor a peak.
+        The node itself, neutral and peaks are not among them.
         """
         known = self._substitutes
         if hops not in known:
@@ -120,11 +121,11 @@ class GraphActor:
     @cached_property
     def candidates(self) -> dict[str, tuple[Array, ...]]:
         """Label -> (R,) the nodes that hold a peak of it, in each region; neutral where a region has none."""
-        found = {}
+        candidates = {}
         for number, label in enumerate(self.graph.labels):
-            nodes = (region.peaks_of(number) for region in self.graph.regions)
-            found[label] = tuple(each if len(each) else np.zeros(1, np.int64) for each in nodes)
-        return found
+            peaks = (region.peaks_of(number) for region in self.graph.regions)
+            candidates[label] = tuple(nodes if len(nodes) else np.zeros(1, np.int64) for nodes in peaks)
+        return candidates
 
     @cached_property
     def codes(self) -> tuple[Array, ...]:
@@ -138,7 +139,7 @@ class GraphActor:
     def spreads(self) -> Array:
         """(R,) the usual distance of two peaks' codes, the unit in which coupling measures likeness."""
         spreads = [codes[routes.sinks].std(axis=0) for codes, routes in zip(self.codes, self.routes)]
-        return np.array([max(float(np.sqrt((each**2).sum())), 1e-12) for each in spreads])
+        return np.array([max(float(np.sqrt((spread**2).sum())), 1e-12) for spread in spreads])
 
     @cached_property
     def flat(self) -> tuple[tuple[Array, Array, Array, Array], ...]:
@@ -154,7 +155,7 @@ class GraphActor:
         """Range (L, D) of the data's displacements, lowest and highest, and (R,) the greatest speed of each region."""
         graph, coupling = self.graph, self.graph.coupling
         if coupling is not None:
-            # a part in a million below the data's own, for what rounding adds
+            # a part in a million below the data's own, to allow for rounding
             return coupling.lowest, coupling.highest, coupling.fastest * (1.0 - 1e-6)
         lowest, highest = np.zeros(graph.base.shape), np.zeros(graph.base.shape)
         for region in graph.regions:
@@ -164,21 +165,21 @@ class GraphActor:
 
     @cached_property
     def _deviations(self) -> tuple[list[Array], dict[str | None, float]]:
-        """(R,) of (N,) seconds of each node's onset, 0 where there is but one; the same of each label and of all."""
+        """Deviation of onsets in seconds: (R,) of (N,) of each node, 0 where it holds one peak; and of each label."""
         rate, learned = self.graph.rate, self.graph.coupling
-        own = [np.nan_to_num(np.asarray(r.onset_deviation, np.float64)) / rate for r in self.graph.regions]
-        usual: dict[str | None, float] = dict.fromkeys((None, *self.graph.labels), 0.0)
+        of_nodes = [np.nan_to_num(np.asarray(r.onset_deviation, np.float64)) / rate for r in self.graph.regions]
+        of_labels: dict[str | None, float] = dict.fromkeys((None, *self.graph.labels), 0.0)
         if learned is not None:
-            for label in usual:
+            for label in of_labels:
                 takes = learned.takes_of(label) if label is not None else np.arange(len(learned.onsets))
-                usual[label] = float(learned.onsets[takes].std()) if len(takes) else 0.0
-        return own, usual
+                of_labels[label] = float(learned.onsets[takes].std()) if len(takes) else 0.0
+        return of_nodes, of_labels
 
     def deviations(self, nodes: Array, label: str | None) -> Array:
-        """(R,) deviation in seconds of the onset of each peak; that of the label's takes where a node has but one."""
-        own, usual = self._deviations
-        found = [deviations[node] for deviations, node in zip(own, nodes.tolist())]
-        return np.array([each if each > 0.0 else usual[label] for each in found])
+        """(R,) deviation in seconds of the onset of each peak; that of the label's takes where a node holds one."""
+        of_nodes, of_labels = self._deviations
+        chosen = [deviations[node] for deviations, node in zip(of_nodes, nodes.tolist())]
+        return np.array([seconds if seconds > 0.0 else of_labels[label] for seconds in chosen])
 
     @cached_property
     def _takes(self) -> dict[str | None, list[int]]:
@@ -187,8 +188,8 @@ class GraphActor:
             return {}
         return {label: learned.takes_of(label).tolist() for label in self.graph.labels}
 
-    def take(self, label: str | None, rng: np.random.Generator) -> int | None:
-        """A take of the label to be like; None of neutral, or where nothing is known of takes."""
+    def draw_take(self, label: str | None, rng: np.random.Generator) -> int | None:
+        """A random take of the label to imitate; None for neutral, or where the graph has no coupling."""
         draw = rng.random()
         takes = self._takes.get(label, [])
         return takes[int(draw * len(takes))] if takes else None
@@ -197,21 +198,21 @@ class GraphActor:
     def _likeness(self) -> dict[str, list[Array]]:
         """Label -> (R,) of (P, n): squared distances, in spreads, of every take's apex from the label's n peaks."""
         learned = self.graph.coupling
-        found: dict[str, list[Array]] = {}
-        for label, nodes in self.candidates.items() if learned is not None else ():
+        distances: dict[str, list[Array]] = {}
+        for label, candidates in self.candidates.items() if learned is not None else ():
             assert learned is not None
-            gaps = [self.codes[r][each][None] - learned.codes[:, r, None] for r, each in enumerate(nodes)]
-            found[label] = [(gap**2).sum(axis=2) / self.spreads[r] ** 2 for r, gap in enumerate(gaps)]
-        return found
+            gaps = [self.codes[r][nodes][None] - learned.codes[:, r, None] for r, nodes in enumerate(candidates)]
+            distances[label] = [(gap**2).sum(axis=2) / self.spreads[r] ** 2 for r, gap in enumerate(gaps)]
+        return distances
 
-    def sinks(
+    def draw_sinks(
         self, label: str | None, take: int | None, coupling: float, here: Array, rng: np.random.Generator
     ) -> Array:
-        """(R,) a peak of the label in each region, or neutral.
+        """(R,) a random peak of the label in each region, or neutral.
 
         A node that holds n peaks whose code lies d spreads from the take's is chosen with a weight n exp(-d^2 / 2h^2),
-        h = (1 - c) / 3c: any peak at coupling c = 0, the most alike at 1. The node that a region is at (`here`) is left
-        if there is another.
+        h = (1 - c) / 3c: any peak at coupling c = 0, the most alike at 1. The current node of a region (`here`) is not
+        chosen if there is another.
         """
         draws = rng.random(len(self.routes)).tolist()
         result = np.zeros(len(self.routes), np.int64)
@@ -235,7 +236,7 @@ class GraphActor:
 
 def prepare_actor(graph: FaceGraph) -> GraphActor:
     """The actor of a graph, made once for as long as the graph lives."""
-    found = _ACTORS.get(graph)
-    if found is None:
-        found = _ACTORS[graph] = GraphActor(graph, tuple(RegionRoutes(region) for region in graph.regions))
-    return found
+    actor = _ACTORS.get(graph)
+    if actor is None:
+        actor = _ACTORS[graph] = GraphActor(graph, tuple(RegionRoutes(region) for region in graph.regions))
+    return actor

@@ -1,15 +1,13 @@
-"""Life: blinks, gaze and head on the clock of a performance.
+"""Life: blinks, gaze, head and speech on top of an acted expression.
 
-The paper's graphs hold none of them [Serra 2018, section 7]. They are made of the same cues: a head turns with an
-expression and arrives a little after it, the eyes jump before the head follows and stay on their point while it turns,
-and lids shut when the eyes jump far, never in the moment of an apex, which they would hide, and least of all where eyes
-are at their widest. All times vary with the seed.
+Blinks, gaze and head. The paper's graphs hold none of them [Serra 2018, section 7]; they are made of the same cues. A
+head turns with an expression and arrives a little after it. The eyes jump before the head follows and stay on their
+point while it turns. Lids shut when the eyes jump far, never about an apex, which they would hide, and for longest not
+where eyes are at their widest. All times vary with the seed.
 
-Speech: visemes on a layer of their own, with priority over the expression.
-
-Lips that have to close for a `p` close, however wide the smile; what speech does not need stays with the expression. So
-where a sound has a say (its strength m, 0 to 1) the expression of the mouth gives way by `priority`, and the sound is
-laid over what is left:
+Speech. Visemes have priority over the expression: lips that have to close for a `p` close, however wide the smile; what
+speech does not need stays with the expression. With the strength m of a sound, 0 to 1, the expression of the mouth is
+reduced by `priority`, and the sound is added:
 
     w = (1 - priority m) w_expression + w_sound
 """
@@ -27,19 +25,20 @@ from understudy.errors import InvalidInput
 from understudy.express.acting.cues import Cue
 from understudy.formats.arkit_names import canonical_name
 
-HEAD_DELAY_SECONDS = (0.04, 0.16)  # seconds that the head arrives after the face
-EYE_LEAD_SECONDS = 0.1  # seconds that the eyes jump before the face sets off
-FIXATION_SECONDS = (0.9, 0.5)  # seconds between two jumps: median, and deviation of the logarithm
-GAZE_SHIFT_DEGREES = (2.6, 1.3)  # degrees, mean size of the jumps between, across and up
-SACCADE_SECONDS = (0.021, 0.0022)  # seconds, seconds a degree: the main sequence [Carpenter 1988]
-BLINK_INTERVAL_SECONDS = (3.4, 0.45)  # seconds: median, and deviation of the logarithm
-LID_CLOSING_SECONDS, LID_SHUT_SECONDS, LID_OPENING_SECONDS = 0.08, 0.04, 0.17  # seconds of a blink
-BLINK_WITH_SACCADE_PROBABILITY, LARGE_SACCADE_DEGREES = 0.5, 6.0  # probability, degrees
-APEX_NO_BLINK_SECONDS, WIDE_EYES_NO_BLINK_SECONDS = (
-    (0.1, 0.15),
-    (0.25, 0.35),
-)  # seconds before and after an apex without a blink; where eyes are wide
-HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # degrees, seconds: a head that is held still is not nailed down
+HEAD_DELAY_SECONDS = (0.04, 0.16)  # range of the delay with which the head follows the face
+EYE_LEAD_SECONDS = 0.1  # time by which the eyes jump before the face sets off
+FIXATION_SECONDS = (0.9, 0.5)  # between two jumps: median in seconds, and deviation of its logarithm
+GAZE_SHIFT_DEGREES = (2.6, 1.3)  # mean size of those jumps, across and up
+SACCADE_SECONDS = (
+    0.021,
+    0.0022,
+)  # duration of a jump: constant, and a degree: the main sequence [Carpenter 1988]
+BLINK_INTERVAL_SECONDS = (3.4, 0.45)  # median in seconds, and deviation of its logarithm
+LID_CLOSING_SECONDS, LID_SHUT_SECONDS, LID_OPENING_SECONDS = 0.08, 0.04, 0.17  # phases of a blink
+BLINK_WITH_SACCADE_PROBABILITY, LARGE_SACCADE_DEGREES = 0.5, 6.0  # of a blink with a jump larger than that
+APEX_NO_BLINK_SECONDS = (0.1, 0.15)  # before and after an apex without a blink
+WIDE_EYES_NO_BLINK_SECONDS = (0.25, 0.35)  # the same where eyes are wide
+HEAD_DRIFT_DEGREES, HEAD_DRIFT_SECONDS = 0.7, 0.9  # deviation and interval of the slow drift of a head at rest
 
 # The fifteen visemes that lip-sync tools name, as ARKit weights.
 VISEMES: dict[str, dict[str, float]] = {
@@ -59,19 +58,27 @@ VISEMES: dict[str, dict[str, float]] = {
     "oh": {"jawOpen": 0.4, "mouthFunnel": 0.45},
     "ou": {"mouthPucker": 0.7, "jawOpen": 0.12},
 }
-VISEME_FADE_SECONDS = 0.07  # seconds in which one sound becomes the next
+VISEME_FADE_SECONDS = 0.07  # time in which one sound becomes the next
 MOUTH_SHAPE_PREFIXES = ("mouth", "jaw", "tongue")
 
 
 class HeadAndGaze(NamedTuple):
-    """Where head and eyes go with an expression, in degrees: turn to the left, nod down, roll to the left; left, up."""
+    """Where head and eyes go with an expression."""
 
-    head: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    gaze: tuple[float, float] = (0.0, 0.0)
-    wide: bool = False  # eyes that are too wide to blink for longer
+    head: tuple[float, float, float] = (0.0, 0.0, 0.0)  # degrees: turn to the left, nod down, roll to the left
+    gaze: tuple[float, float] = (0.0, 0.0)  # degrees: left, up
+    wide: bool = False  # eyes at their widest: no blink for longer about the apex
 
 
-# Turns and rolls go to either side, by the seed.
+class Viseme(NamedTuple):
+    """A viseme from a time on, until the next; `strength` scales it."""
+
+    time: float  # seconds
+    viseme: str
+    strength: float = 1.0
+
+
+# By label. Turns and rolls go to either side, by the seed.
 HEAD_AND_GAZE_BY_LABEL = {
     "happiness": HeadAndGaze((2.0, -3.0, 4.0)),
     "sadness": HeadAndGaze((3.0, 7.0, 3.0), (4.0, -12.0)),
@@ -96,34 +103,29 @@ def head_and_gaze(
     head = amount * _head(aims, starts, tops, times, end, rng)
     points, jumps = _fixations(aims, starts, bounds[len(cues)] / rate, end, rng)
     gaze = amount * _gaze(points, jumps, times)
-    # the eyes stay on their point while the head turns; looking up is positive, nodding down is
+    # the eyes stay on their point while the head turns; positive is up for the gaze, down for the head
     gaze = gaze - 0.6 * head[:, :2] * [1.0, -1.0]
-    open_eyed = [
-        _is_near(top, WIDE_EYES_NO_BLINK_SECONDS if aim.wide else APEX_NO_BLINK_SECONDS) for top, aim in zip(tops, aims)
-    ]
-    return _blinks(jumps, points, open_eyed, times, amount, rng), np.radians(gaze), np.radians(head)
-
-
-def _is_near(time: float, span: tuple[float, float]) -> tuple[float, float]:
-    return time - span[0], time + span[1]
+    margins = [WIDE_EYES_NO_BLINK_SECONDS if aim.wide else APEX_NO_BLINK_SECONDS for aim in aims]
+    no_blink_spans = [(top - before, top + after) for top, (before, after) in zip(tops, margins)]
+    return _blinks(jumps, points, no_blink_spans, times, amount, rng), np.radians(gaze), np.radians(head)
 
 
 def _head_and_gaze_of_cue(cue: Cue, rng: np.random.Generator) -> HeadAndGaze:
-    """The attitude of a cue: the mean of its labels by their shares, to either side, a little different every time."""
+    """Head and gaze of a cue: the mean of its labels by their shares, to a random side, with random factors."""
     side = 1.0 if rng.random() < 0.5 else -1.0
     factors = np.exp(0.35 * rng.standard_normal(5)) * [side, 1.0, side, side, 1.0]
     if not cue.labels:
         return HeadAndGaze()
-    each = [HEAD_AND_GAZE_BY_LABEL.get(label, DEFAULT_HEAD_AND_GAZE) for label in cue.labels]
-    mean = np.array(cue.shares) @ np.array([[*one.head, *one.gaze] for one in each]) * factors
-    wide = any(one.wide and share > 0.3 for one, share in zip(each, cue.shares))
+    aims = [HEAD_AND_GAZE_BY_LABEL.get(label, DEFAULT_HEAD_AND_GAZE) for label in cue.labels]
+    mean = np.array(cue.shares) @ np.array([[*aim.head, *aim.gaze] for aim in aims]) * factors
+    wide = any(aim.wide and share > 0.3 for aim, share in zip(aims, cue.shares))
     return HeadAndGaze((mean[0], mean[1], mean[2]), (mean[3], mean[4]), wide)
 
 
 def _head(
     aims: list[HeadAndGaze], starts: Array, tops: Array, times: Array, end: float, rng: np.random.Generator
 ) -> Array:
-    """(F, 3) degrees: from attitude to attitude, and a slow drift."""
+    """(F, 3) degrees: from aim to aim, and a slow drift."""
     later = HEAD_DELAY_SECONDS[0] + (HEAD_DELAY_SECONDS[1] - HEAD_DELAY_SECONDS[0]) * rng.random(len(aims))
     knots, values = [0.0], [np.zeros(3)]
     for aim, start, top, late in zip(aims, starts, tops, later):
@@ -141,7 +143,7 @@ def _head(
 def _fixations(
     aims: list[HeadAndGaze], starts: Array, back: float, end: float, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """(n, 2) degrees that are looked at in turn, and (n,) when the eyes jump there."""
+    """(n, 2) degrees of the fixation points in order, and (n,) seconds at which the eyes jump to them."""
     when, where = [0.0], [np.zeros(2)]
     changes = [(max(start - EYE_LEAD_SECONDS, 0.0), np.array(aim.gaze)) for aim, start in zip(aims, starts)]
     changes.append((back, np.zeros(2)))
@@ -168,7 +170,7 @@ def _gaze(points: Array, jumps: Array, times: Array) -> Array:
 def _blinks(
     jumps: Array,
     points: Array,
-    open_eyed: list[tuple[float, float]],
+    no_blink_spans: list[tuple[float, float]],
     times: Array,
     amount: float,
     rng: np.random.Generator,
@@ -180,14 +182,14 @@ def _blinks(
         for t, size in zip(jumps[1:], sizes)
         if size > LARGE_SACCADE_DEGREES and rng.random() < BLINK_WITH_SACCADE_PROBABILITY
     ]
-    own, time = [], float(rng.random() * BLINK_INTERVAL_SECONDS[0])
+    spontaneous, time = [], float(rng.random() * BLINK_INTERVAL_SECONDS[0])
     while time < times[-1]:
-        own.append(time)
+        spontaneous.append(time)
         time += BLINK_INTERVAL_SECONDS[0] / amount * float(np.exp(BLINK_INTERVAL_SECONDS[1] * rng.standard_normal()))
     blink, last = np.zeros(len(times)), -1.0
-    for start in sorted([*with_jumps, *own]):
+    for start in sorted([*with_jumps, *spontaneous]):
         over = start + LID_CLOSING_SECONDS + LID_SHUT_SECONDS + LID_OPENING_SECONDS
-        if start < last + 0.3 or over > times[-1] or any(start < b and over > a for a, b in open_eyed):
+        if start < last + 0.3 or over > times[-1] or any(start < b and over > a for a, b in no_blink_spans):
             continue
         shut = _ease((times - start) / LID_CLOSING_SECONDS) * (
             1.0 - _ease((times - start - LID_CLOSING_SECONDS - LID_SHUT_SECONDS) / LID_OPENING_SECONDS)
@@ -197,7 +199,7 @@ def _blinks(
 
 
 def _ease_between(knots: Array, values: Array, times: Array) -> Array:
-    """(F, n) from value to value (K, n), slow at both."""
+    """(F, n) from value to value (K, n) at knots (K,), with no velocity at the knots."""
     at = np.searchsorted(knots, times, side="right").clip(1, len(knots) - 1)
     share = _ease((times - knots[at - 1]) / np.maximum(knots[at] - knots[at - 1], 1e-9))[:, None]
     eased: Array = (1.0 - share) * values[at - 1] + share * values[at]
@@ -210,34 +212,6 @@ def _ease(x: Array) -> Array:
     return x * x * x * (10.0 - x * (15.0 - 6.0 * x))
 
 
-class Viseme(NamedTuple):
-    """A viseme from a time on, until the next; `strength` scales it."""
-
-    time: float  # seconds
-    viseme: str
-    strength: float = 1.0
-
-
-def viseme_weights(sounds: Iterable[Viseme | tuple[float, str]], times: Array) -> tuple[dict[str, Array], Array]:
-    """ARKit weights (F,) by name of sounds at `times` (F,) seconds, and (F,) how much they have a say."""
-    said = sorted((Viseme(*each) for each in sounds), key=lambda sound: sound.time)
-    for sound in said:
-        checks.one_of(sound.viseme, "viseme", VISEMES)
-        if not np.isfinite(sound.time) or not 0.0 <= sound.strength <= 1.0:
-            raise InvalidInput(f"a sound should have a time and a strength of 0 to 1, but is {sound}")
-    weights: dict[str, Array] = {}
-    say = np.zeros(len(times))
-    for number, sound in enumerate(said):
-        share = _fade(times - sound.time)
-        if number + 1 < len(said):
-            share = share * (1.0 - _fade(times - said[number + 1].time))
-        if sound.viseme != "sil":
-            say = np.maximum(say, share * sound.strength)
-        for name, weight in VISEMES[sound.viseme].items():
-            weights[name] = weights.get(name, np.zeros(len(times))) + share * weight * sound.strength
-    return weights, say
-
-
 def add_speech(
     values: Array,
     names: Sequence[str],
@@ -245,19 +219,39 @@ def add_speech(
     rate: float,
     priority: float = 0.85,
 ) -> Array:
-    """(F, L) weights of an expression (F, L) with sounds laid over those of the mouth, held within 0 and 1."""
+    """(F, L) weights of an expression (F, L) with sounds added to those of the mouth, clamped to 0 and 1."""
     if not 0.0 <= priority <= 1.0:
         raise InvalidInput(f"the priority of speech should be from 0 to 1, but is {priority:g}")
-    weights, say = viseme_weights(sounds, np.arange(len(values)) / rate)
+    weights, strength = viseme_weights(sounds, np.arange(len(values)) / rate)
     known = [canonical_name(name) for name in names]
     if not set(weights) & set(known):
         raise InvalidInput("visemes need ARKit weights of the mouth (jawOpen, mouthFunnel, ...), but there are none")
     result = np.array(values, np.float64)
     for column, name in enumerate(known):
         if name is not None and name.startswith(MOUTH_SHAPE_PREFIXES):
-            result[:, column] *= 1.0 - priority * say
+            result[:, column] *= 1.0 - priority * strength
             result[:, column] = np.clip(result[:, column] + weights.get(name, 0.0), 0.0, 1.0)
     return result
+
+
+def viseme_weights(sounds: Iterable[Viseme | tuple[float, str]], times: Array) -> tuple[dict[str, Array], Array]:
+    """ARKit weights (F,) by name of sounds at `times` (F,) seconds, and (F,) the strength of the sounds."""
+    visemes = sorted((Viseme(*sound) for sound in sounds), key=lambda sound: sound.time)
+    for sound in visemes:
+        checks.one_of(sound.viseme, "viseme", VISEMES)
+        if not np.isfinite(sound.time) or not 0.0 <= sound.strength <= 1.0:
+            raise InvalidInput(f"a sound should have a time and a strength of 0 to 1, but is {sound}")
+    weights: dict[str, Array] = {}
+    strength = np.zeros(len(times))
+    for number, sound in enumerate(visemes):
+        share = _fade(times - sound.time)
+        if number + 1 < len(visemes):
+            share = share * (1.0 - _fade(times - visemes[number + 1].time))
+        if sound.viseme != "sil":
+            strength = np.maximum(strength, share * sound.strength)
+        for name, weight in VISEMES[sound.viseme].items():
+            weights[name] = weights.get(name, np.zeros(len(times))) + share * weight * sound.strength
+    return weights, strength
 
 
 def _fade(age: Array) -> Array:

@@ -1,11 +1,11 @@
-"""Timing: from the nodes of a path to the poses of a motion [Serra 2018, section 5.1, steps 1 to 3].
+"""Timing: from the nodes of a path to the poses of a motion, and its variation.
 
-Merging poses into nodes loses time. Three steps bring it back: every node gives as many poses as takes spend in it,
-along its mean velocity; the whole gets the duration that takes need for this peak; regions get one duration together.
+Merging poses into nodes loses time. Three steps restore it [Serra 2018, section 5.1, steps 1 to 3]: every node gives as
+many poses as takes spend in it, along its mean velocity; the whole gets the duration that takes need for this peak;
+regions get one duration together.
 
-Variation: the same labels, never the same motion [Serra 2018, section 5.2].
-
-Some nodes of a path give way to their neighbours, and durations vary as they do in the takes.
+Variation makes the motion of the same labels differ each time [Serra 2018, section 5.2]: some nodes of a path are
+replaced by their neighbours, and durations vary as they do in the takes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,31 @@ from understudy.errors import InvalidInput
 from understudy.express.acting.graph_paths import RegionRoutes
 from understudy.express.graph.face_graph import RegionGraph
 
-MAX_DRAW_DEVIATIONS = 2.0  # deviations; a face that takes three of them longer looks as if it had been forgotten
-DRAWS_PER_PATH = 49  # uniform numbers for one path: whether one more node changes, and two for each of the 24 that may
-MAX_DETOUR_RATIO = 1.25  # of the way over the node that was there
-MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = 0.6, 1.6  # of the mean duration; outside of it speed itself becomes an expression
+MAX_DRAW_DEVIATIONS = 2.0  # standard deviations of a drawn duration; a face that takes 3 longer looks stuck
+DRAWS_PER_PATH = 49  # uniform numbers a path: one for the count of replaced nodes, two for each of at most 24
+MAX_DETOUR_RATIO = 1.25  # path length over a substitute, of that over the node it replaces
+MIN_LENGTH_RATIO, MAX_LENGTH_RATIO = (
+    0.6,
+    1.6,
+)  # of the mean duration; outside, speed itself becomes an expression
+
+
+class PathNoise(NamedTuple):
+    """The share of a path's nodes that may be replaced, and how many edges away a substitute may lie.
+
+    Beyond two hops neighbours no longer resemble the node, and noise is no longer coherent.
+    """
+
+    share: float = 0.2
+    hops: int = 1
+
+    @classmethod
+    def from_argument(cls, given: tuple[float, int]) -> PathNoise:
+        """The noise of a pair (share, hops), checked."""
+        share, hops = given
+        if not 0.0 <= share <= 1.0 or hops != int(hops) or not 1 <= hops <= 8:
+            raise InvalidInput(f"path noise should be a share of 0 to 1 and 1 to 8 hops, but is {share:g} and {hops:g}")
+        return cls(float(share), int(hops))
 
 
 def expand_path(displacements: Array, velocities: Array, runs: Array) -> Array:
@@ -51,8 +72,7 @@ def expand_path(displacements: Array, velocities: Array, runs: Array) -> Array:
 
 
 def natural_length(region: RegionGraph, path: Array) -> float:
-    """Frames that a path (n,) of nodes takes (step 2): the mean onset of the peak it goes to, or the mean offset of the
-    peak it comes from.
+    """Frames that a path (n,) of nodes takes (step 2): the mean onset of its last peak, or mean offset of its first.
 
     From peak to peak both count. Where the node nearest to neutral is the k-th of n, the source's offset counts k / n.
     The paper, whose takes end at their peaks, has the source's onset there.
@@ -70,7 +90,7 @@ def length_by_share(region: RegionGraph, path: Array, share: float) -> float:
 
 
 def nearest_to_neutral(displacements: Array) -> int:
-    """Which of some poses (n, L_r, D) is nearest to the base pose."""
+    """Index of the pose, of (n, L_r, D), that is nearest to the base pose."""
     return int(np.argmin((displacements**2).sum(axis=(1, 2))))
 
 
@@ -80,7 +100,7 @@ def stretch_time(poses: Array, frames: int) -> Array:
 
 
 def sample_poses(poses: Array, at: Array) -> Array:
-    """(F, ...) poses (m, ...) at real-valued places `at` (F,), held beyond the ends."""
+    """(F, ...) poses (m, ...) interpolated at real-valued indexes `at` (F,), clamped to the ends."""
     at = np.clip(at, 0.0, len(poses) - 1.0)
     left = np.minimum(at.astype(np.int64), max(len(poses) - 2, 0))
     share = (at - left).reshape(-1, *[1] * (poses.ndim - 1))
@@ -94,30 +114,12 @@ def normalise_time(regions: Sequence[Array]) -> list[Array]:
     return [stretch_time(poses, longest) for poses in regions]
 
 
-class PathNoise(NamedTuple):
-    """The share of a path's nodes that may change, and how many edges away a substitute may lie.
-
-    Beyond two hops neighbours no longer resemble the node, and noise is no longer coherent.
-    """
-
-    share: float = 0.2
-    hops: int = 1
-
-    @classmethod
-    def from_argument(cls, given: tuple[float, int]) -> PathNoise:
-        """From what a caller gave."""
-        share, hops = given
-        if not 0.0 <= share <= 1.0 or hops != int(hops) or not 1 <= hops <= 8:
-            raise InvalidInput(f"path noise should be a share of 0 to 1 and 1 to 8 hops, but is {share:g} and {hops:g}")
-        return cls(float(share), int(hops))
-
-
 def vary_path(routes: RegionRoutes, path: Array, noise: PathNoise, draws: Array) -> Array:
     """(n,) the path with about `share` of its nodes replaced by neighbours that share a label with source or sink.
 
-    Source and sink stay. No substitute is a peak, neutral, or on the path already, and none makes the way between the
-    nodes before and after it longer by more than `DETOUR`: a face that turns back and forth is not another person, but
-    a trembling one. `draws` (DRAWS,) are uniform.
+    Source and sink stay. No substitute is a peak, neutral, or on the path already, and none makes the path between the
+    nodes before and after it longer than `MAX_DETOUR_RATIO` times: a face that moves back and forth trembles.
+    `draws` (DRAWS_PER_PATH,) are uniform.
     """
     inner = len(path) - 2
     count = min(int(noise.share * len(path) + draws[0]), inner, (DRAWS_PER_PATH - 1) // 2)
@@ -134,11 +136,11 @@ def vary_path(routes: RegionRoutes, path: Array, noise: PathNoise, draws: Array)
     left = list(range(1, inner + 1))
     for number in range(count):
         place = left.pop(int(draws[2 * number + 1] * len(left)))
-        found = others[starts[path[place]] : starts[path[place] + 1]].tolist()
+        neighbours = others[starts[path[place]] : starts[path[place] + 1]].tolist()
         most = MAX_DETOUR_RATIO * detour(path[place], result[place - 1], result[place + 1])
         options = [
             node
-            for node in found
+            for node in neighbours
             if (labels[node] & known).any()
             and node not in result
             and detour(node, result[place - 1], result[place + 1]) <= most

@@ -1,9 +1,9 @@
-"""Way: one region from node to node: its path with noise, the poses of that, and what their timing needs to know.
+"""Transition: all regions from their current nodes to the peaks of one label, with its times.
 
-Leg: the way of all regions from where they are to the peaks of one label, with its times.
-
-A region's own motion runs from 0 to 1 between two times of the leg, `begins` and `ends`. Where regions are not coupled
-each has its own duration. Fully coupled they share that of a take, and set off and arrive as the take's regions did.
+`region_path` takes one region from node to node: its path with noise, the poses of that, and what their timing needs.
+`plan_transition` sets the times. A region's own motion runs from 0 to 1 between two times of the leg, `begins` and
+`ends`. Where regions are not coupled each has its own duration. Fully coupled they share that of a take, and set off
+and arrive as the take's regions did.
 """
 
 from __future__ import annotations
@@ -29,8 +29,31 @@ from understudy.express.acting.timing import (
 from understudy.express.graph.coupling import APEX_ACTIVATION_RATIO, START_ACTIVATION_RATIO, Coupling, crossing
 from understudy.maths import jit
 
-MIN_REGION_SHARE = 0.3  # of the leg: a region that moves in less than this looks like a twitch
-MAX_LATE_HOLD_SHARE = 0.8  # of the hold, in which a late region may still arrive
+MIN_REGION_SHARE = 0.3  # of the leg: the shortest motion of a region; less looks like a twitch
+MAX_LATE_HOLD_SHARE = 0.8  # of the hold: the part in which a late region may still arrive
+
+
+class TransitionStyle(NamedTuple):
+    """How a transition may differ from the cheapest path; `act` explains the fields."""
+
+    coupling: float | None
+    path_noise: PathNoise
+    length_noise: float
+    hold: float  # seconds
+    pace: float = 1.0
+    direct: float = 0.0
+
+
+class LabelTransition(NamedTuple):
+    """The poses of each region and their times, in seconds from the start of the leg."""
+
+    poses: list[Array]  # (R,) of (m_r, n_r)
+    seconds: float  # to the apex
+    hold: float  # seconds after the apex
+    begins: Array  # (R,)
+    ends: Array  # (R,)
+    sinks: Array  # (R,)
+    take: int | None
 
 
 class RegionPath(NamedTuple):
@@ -38,9 +61,101 @@ class RegionPath(NamedTuple):
 
     path: Array  # (n,)
     poses: Array  # (m, L_r D)
-    crossings: tuple[float, float]  # when a tenth and nine tenths of it are done, as shares of its own time
+    crossings: tuple[float, float]  # times at which a tenth and nine tenths are done, as shares of its own duration
     share: float  # k / n, where the k-th node of n is nearest to neutral
     length: float  # frames that it naturally takes
+
+
+def plan_transition(
+    actor: GraphActor,
+    here: Array,
+    label: str | None,
+    before: int | None,
+    style: TransitionStyle,
+    rng: np.random.Generator,
+    sinks: Array | None = None,
+) -> LabelTransition:
+    """The transition from the nodes `here` (R,) to a label (neutral where None), or to given `sinks` (R,).
+
+    `before` is the take that the last label imitated. The number of random draws does not depend on the arguments.
+    """
+    coupling = 0.0 if style.coupling is None else style.coupling
+    take = actor.draw_take(label, rng)
+    drawn = actor.draw_sinks(label, take, coupling, here, rng)
+    sinks = drawn if sinks is None else sinks
+    normals, draws = rng.standard_normal(1 + len(sinks)), rng.random((len(sinks), DRAWS_PER_PATH))
+    kernels = jit.kernels("understudy.express.acting.acting_kernels")
+    stops = zip(here.tolist(), sinks.tolist())
+    paths = [
+        region_path(actor, r, a, b, style.path_noise, style.direct, draws[r], kernels) for r, (a, b) in enumerate(stops)
+    ]
+    poses = [path.poses for path in paths]
+    natural = np.array([path.length for path in paths]) / (actor.graph.rate * style.pace)
+    spread = actor.deviations(sinks if label is not None else here, label) / style.pace
+    lengths = vary_length(natural, spread, normals[0], normals[1:], coupling, style.length_noise)
+    hold = style.hold if label is not None else 0.0
+    if style.coupling is None:  # the paper's: every region is stretched to the longest
+        seconds = float(lengths.max())
+        return LabelTransition(poses, seconds, hold, np.zeros(len(sinks)), np.full(len(sinks), seconds), sinks, take)
+    moving = [i for i, path in enumerate(paths) if len(path.path) > 1]
+    longest = float(lengths[moving].max() if moving else lengths.max())
+    together = _shared_seconds(actor.graph.coupling, paths, label, take, before)
+    if together is None:
+        seconds = longest
+    else:
+        factor = float((lengths / natural).mean())  # the noise of the durations applies to takes as well
+        seconds = (1.0 - coupling) * longest + coupling * together / style.pace * factor
+    begins, ends = _times(actor.graph.coupling, paths, lengths, seconds, hold, take, coupling)
+    return LabelTransition(poses, seconds, hold, begins, ends, sinks, take)
+
+
+def _shared_seconds(
+    learned: Coupling | None, paths: list[RegionPath], label: str | None, take: int | None, before: int | None
+) -> float | None:
+    """Duration of the imitated takes, all regions together; None where the graph has no coupling."""
+    if learned is None:
+        return None
+    if label is None:
+        if before is None:
+            return None
+        offset = float(learned.offsets[before])
+        return offset if offset > 0 else float(learned.onsets[before])
+    if take is None:
+        return None
+    onset = float(learned.onsets[take])
+    if before is None:
+        return onset
+    shares = [path.share for path in paths if len(path.path) > 1]
+    share = sum(shares) / len(shares) if shares else 0.5
+    return share * float(learned.onsets[before]) + (1.0 - share) * onset
+
+
+def _times(
+    learned: Coupling | None,
+    paths: list[RegionPath],
+    lengths: Array,
+    seconds: float,
+    hold: float,
+    take: int | None,
+    coupling: float,
+) -> tuple[Array, Array]:
+    """(R,) seconds at which each region's motion begins and ends.
+
+    A region's curve passes a tenth and nine tenths of its rise at u_1 and u_2 of its own duration. Uncoupled these lie
+    at u_1 and u_2 of its own length; coupled, where the take's region set off and arrived.
+    """
+    early, late = np.array([path.crossings for path in paths]).T
+    first, second = early * lengths, late * lengths
+    if coupling > 0.0:
+        known = learned is not None and take is not None
+        begins, arrives = (learned.begins[take], learned.arrives[take]) if known else (early, late)  # type: ignore[union-attr]
+        first = (1.0 - coupling) * first + coupling * seconds * begins
+        second = (1.0 - coupling) * second + coupling * seconds * arrives
+    slope = np.maximum(second - first, 1e-3) / np.maximum(late - early, 1e-3)
+    shortest, latest = MIN_REGION_SHARE * seconds, seconds + MAX_LATE_HOLD_SHARE * hold
+    begin = np.minimum(np.maximum(first - early * slope, 0.0), seconds - shortest)
+    end = np.minimum(np.maximum(second + (1.0 - late) * slope, begin + shortest), latest)
+    return begin, end
 
 
 def region_path(
@@ -53,7 +168,7 @@ def region_path(
     draws: Array,
     kernels: ModuleType | None,
 ) -> RegionPath:
-    """From `source` to `sink` in the region numbered r, `direct` as in `straightened`; `draws` (DRAWS,) are uniform."""
+    """From `source` to `sink` in region r, `direct` as in `straighten_path`; `draws` (DRAWS_PER_PATH,) are uniform."""
     routes = actor.routes[r]
     region = routes.region
     if kernels is None:
@@ -67,7 +182,7 @@ def region_path(
         displacements, velocities, runs, _ = actor.flat[r]
         path = kernels.trace_path(routes.row(sink), source, sink)
         if not len(path):
-            raise InvalidInput(f"region {region.name!r} has no way from node {source} to node {sink}")
+            raise InvalidInput(f"region {region.name!r} has no path from node {source} to node {sink}")
         starts, others = routes.substitutes(noise.hops)
         kernels.vary(path, region.labels, displacements, starts, others, noise.share, MAX_DETOUR_RATIO, draws)
         poses = kernels.expand(displacements, velocities, runs, path)
@@ -80,9 +195,9 @@ def region_path(
 
 
 def straighten_path(poses: Array, direct: float) -> Array:
-    """(m, n) poses from peak to peak, brought `direct` of the way to the straight line between them.
+    """(m, n) poses from peak to peak, blended by `direct` with the straight line between them.
 
-    Takes cross in neutral, and so do paths; a face that changes its expression does not empty on the way.
+    Takes meet in neutral, and so do paths; a face that changes its expression does not pass through neutral.
     """
     if direct == 0.0 or len(poses) < 3:
         return poses
@@ -102,118 +217,3 @@ def _crossings(poses: Array) -> tuple[float, float]:
         crossing(far, APEX_ACTIVATION_RATIO * far[-1]) / last,
     )
     return (first, second) if second > first else (START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO)
-
-
-class TransitionStyle(NamedTuple):
-    """How a performance is to differ from the shortest way; see `act`."""
-
-    coupling: float | None
-    path_noise: PathNoise
-    length_noise: float
-    hold: float  # seconds
-    pace: float = 1.0
-    direct: float = 0.0
-
-
-class LabelTransition(NamedTuple):
-    """The poses of each region and when they are shown; times in seconds from the start of the leg."""
-
-    poses: list[Array]  # (R,) of (m_r, n_r)
-    seconds: float  # to the apex
-    hold: float  # and on
-    begins: Array  # (R,)
-    ends: Array  # (R,)
-    sinks: Array  # (R,)
-    take: int | None
-
-
-def plan_transition(
-    actor: GraphActor,
-    here: Array,
-    label: str | None,
-    before: int | None,
-    style: TransitionStyle,
-    rng: np.random.Generator,
-    sinks: Array | None = None,
-) -> LabelTransition:
-    """The way from the nodes `here` (R,) to a label (neutral where None), or to given `sinks` (R,).
-
-    `before` is the take that the last label was like. Draws are the same in number whatever is asked for.
-    """
-    coupling = 0.0 if style.coupling is None else style.coupling
-    take = actor.take(label, rng)
-    drawn = actor.sinks(label, take, coupling, here, rng)
-    sinks = drawn if sinks is None else sinks
-    normals, draws = rng.standard_normal(1 + len(sinks)), rng.random((len(sinks), DRAWS_PER_PATH))
-    kernels = jit.kernels("understudy.express.acting.acting_kernels")
-    stops = zip(here.tolist(), sinks.tolist())
-    ways = [
-        region_path(actor, r, a, b, style.path_noise, style.direct, draws[r], kernels) for r, (a, b) in enumerate(stops)
-    ]
-    poses = [each.poses for each in ways]
-    natural = np.array([each.length for each in ways]) / (actor.graph.rate * style.pace)
-    spread = actor.deviations(sinks if label is not None else here, label) / style.pace
-    lengths = vary_length(natural, spread, normals[0], normals[1:], coupling, style.length_noise)
-    hold = style.hold if label is not None else 0.0
-    if style.coupling is None:  # the paper's own: every region stretched to the longest
-        seconds = float(lengths.max())
-        return LabelTransition(poses, seconds, hold, np.zeros(len(sinks)), np.full(len(sinks), seconds), sinks, take)
-    moving = [i for i, each in enumerate(ways) if len(each.path) > 1]
-    longest = float(lengths[moving].max() if moving else lengths.max())
-    together = _shared_seconds(actor.graph.coupling, ways, label, take, before)
-    if together is None:
-        seconds = longest
-    else:
-        factor = float((lengths / natural).mean())  # the noise of the durations, so that takes vary as well
-        seconds = (1.0 - coupling) * longest + coupling * together / style.pace * factor
-    begins, ends = _times(actor.graph.coupling, ways, lengths, seconds, hold, take, coupling)
-    return LabelTransition(poses, seconds, hold, begins, ends, sinks, take)
-
-
-def _shared_seconds(
-    learned: Coupling | None, ways: list[RegionPath], label: str | None, take: int | None, before: int | None
-) -> float | None:
-    """What the takes that are imitated need together; None where nothing is known of takes."""
-    if learned is None:
-        return None
-    if label is None:
-        if before is None:
-            return None
-        offset = float(learned.offsets[before])
-        return offset if offset > 0 else float(learned.onsets[before])
-    if take is None:
-        return None
-    onset = float(learned.onsets[take])
-    if before is None:
-        return onset
-    shares = [each.share for each in ways if len(each.path) > 1]
-    share = sum(shares) / len(shares) if shares else 0.5
-    return share * float(learned.onsets[before]) + (1.0 - share) * onset
-
-
-def _times(
-    learned: Coupling | None,
-    ways: list[RegionPath],
-    lengths: Array,
-    seconds: float,
-    hold: float,
-    take: int | None,
-    coupling: float,
-) -> tuple[Array, Array]:
-    """(R,) seconds at which each region's motion begins and ends.
-
-    A region's curve passes a tenth and nine tenths of its way at u_1 and u_2 of its own time. On its own these lie at
-    u_1 and u_2 of its own length; coupled, where the take's region set off and arrived.
-    """
-    early, late = np.array([each.crossings for each in ways]).T
-    first, second = early * lengths, late * lengths
-    if coupling > 0.0:
-        known = learned is not None and take is not None
-        begins, arrives = (learned.begins[take], learned.arrives[take]) if known else (early, late)  # type: ignore[union-attr]
-        first = (1.0 - coupling) * first + coupling * seconds * begins
-        second = (1.0 - coupling) * second + coupling * seconds * arrives
-    slope = np.maximum(second - first, 1e-3) / np.maximum(late - early, 1e-3)
-    shortest, latest = MIN_REGION_SHARE * seconds, seconds + MAX_LATE_HOLD_SHARE * hold
-    begin = np.minimum(np.maximum(first - early * slope, 0.0), seconds - shortest)
-    end = np.minimum(np.maximum(second + (1.0 - late) * slope, begin + shortest), latest)
-    return begin, end

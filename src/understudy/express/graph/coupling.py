@@ -1,6 +1,4 @@
-"""When a rising curve passes a level.
-
-Coupling: what the takes say about their regions together, which graphs built one a region forget.
+"""Coupling: how the regions of a take move together, which graphs of single regions do not hold.
 
 A graph knows how a brow moves, not that this brow went with that mouth, nor that the mouth was later. For every take
 the coupling keeps a few numbers a region: when the region sets off and arrives, and a code of its apex, the coordinates
@@ -22,28 +20,15 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from understudy.express import sequence
+    from understudy.express.sequence import ExpressionSequence
 
-MODE_COUNT = 4  # K; four directions hold nine tenths of the variance of the apexes of a region of a face
-START_ACTIVATION_RATIO, APEX_ACTIVATION_RATIO = (
-    0.1,
-    0.9,
-)  # of its greatest activation: a region has begun to move, and has come to its apex
-# of a region's greatest activation in any take: less is no movement whose times mean anything
+MODE_COUNT = 4  # K: four directions hold nine tenths of the variance of a region's apexes
+START_ACTIVATION_RATIO = 0.1  # of a region's greatest activation in a take: it has set off
+APEX_ACTIVATION_RATIO = 0.9  # of the same: it has arrived
+
+# Of a region's greatest activation in any take: the times of a weaker movement are not measured.
 MIN_ACTIVATION_RATIO = 0.1
-MAX_ARRIVAL_ONSETS = 1.3  # of the onset: an apex of a region that comes later belongs to something else
-
-
-def crossing(values: Array, level: float) -> float:
-    """The frame, between frames too, at which `values` (F,) first reach `level`; the last frame where they never do."""
-    above = values >= level
-    first = int(np.argmax(above))
-    if not above[first]:
-        return float(len(values) - 1)
-    if first == 0:
-        return 0.0
-    before, after = float(values[first - 1]), float(values[first])
-    return first - 1 + (level - before) / (after - before)
+MAX_ARRIVAL_ONSETS = 1.3  # of the onset: a region that arrives later belongs to another expression
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +51,13 @@ class Coupling:
     fastest: Array  # (R,) greatest displacement a second of any landmark of the region
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
+        for field in fields(self):
+            value = getattr(self, field.name)
             if isinstance(value, np.ndarray):
                 checks.freeze(value)
 
     @classmethod
-    def learn(cls, sequences: Iterable[sequence.ExpressionSequence], regions: Mapping[str, Array]) -> Coupling:
+    def learn(cls, sequences: Iterable[ExpressionSequence], regions: Mapping[str, Array]) -> Coupling:
         """From takes that share names and dimensions; `regions` are indexes into the names."""
         takes = list(sequences)
         if not takes or not regions:
@@ -81,10 +66,10 @@ class Coupling:
         modes = [_modes(np.stack([apex[members].ravel() for apex in apexes])) for members in regions.values()]
         labels = tuple(sorted({take.label for take in takes}))
         measured = [_measure_take(take, regions) for take in takes]
-        begins, arrives, activations = (np.stack(each) for each in zip(*measured))
+        begins, arrives, activations = (np.stack(rows) for rows in zip(*measured))
         still = activations < MIN_ACTIVATION_RATIO * activations.max(axis=0)
         packed = np.concatenate(modes, axis=1)
-        sizes = np.array([each.shape[1] for each in modes], np.int32)
+        sizes = np.array([directions.shape[1] for directions in modes], np.int32)
         moved = [take.displacements for take in takes]
         return cls(
             regions=tuple(regions),
@@ -98,13 +83,13 @@ class Coupling:
             codes=np.stack([_codes(apex, regions, packed, sizes) for apex in apexes]),
             modes=packed,
             sizes=sizes,
-            lowest=np.min([each.min(axis=0) for each in moved], axis=0).astype(np.float32),
-            highest=np.max([each.max(axis=0) for each in moved], axis=0).astype(np.float32),
+            lowest=np.min([take.min(axis=0) for take in moved], axis=0).astype(np.float32),
+            highest=np.max([take.max(axis=0) for take in moved], axis=0).astype(np.float32),
             fastest=np.max([_speeds(take, regions) for take in takes], axis=0).astype(np.float32),
         )
 
-    def with_take(self, take: sequence.ExpressionSequence, regions: Mapping[str, Array]) -> Coupling:
-        """With one take more, coded along the directions that were learned before."""
+    def with_take(self, take: ExpressionSequence, regions: Mapping[str, Array]) -> Coupling:
+        """The coupling with one more take, coded along the directions learned before."""
         begins, arrives, activations = _measure_take(take, regions)
         still = activations < MIN_ACTIVATION_RATIO * np.maximum(self.activations.max(axis=0), activations)
         labels = tuple(sorted({*self.labels, take.label}))
@@ -133,7 +118,8 @@ class Coupling:
 
     def to_arrays(self) -> dict[str, Array]:
         """Its arrays by name, for an archive; the names of regions and labels are the graph's own."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("regions", "labels")}
+        kept = [field.name for field in fields(self) if field.name not in ("regions", "labels")]
+        return {name: getattr(self, name) for name in kept}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array], regions: Sequence[str], labels: Sequence[str]) -> Coupling:
@@ -148,20 +134,20 @@ class Coupling:
         missing = [name for name in shapes if name not in arrays]
         if missing:
             raise InvalidInput(f"a coupling should have the array {missing[0]!r}, but has not")
-        found = {}
+        checked = {}
         sizes: dict[str, int] = {}
         for name, shape in shapes.items():
             kind = np.int32 if name in ("label_of", "sizes") else np.float32
             known = tuple(sizes.get(size, size) if isinstance(size, str) else size for size in shape)
-            found[name] = checks.array(arrays[name], f"{name} of the coupling", known, kind)
-            sizes |= {s: n for s, n in zip(shape, found[name].shape) if isinstance(s, str)}
-        checks.indices(found["label_of"], "labels of the coupling's takes", len(labels))
-        if int(found["sizes"].sum()) != sizes["M"] or not sizes["P"]:
+            checked[name] = checks.array(arrays[name], f"{name} of the coupling", known, kind)
+            sizes |= {s: n for s, n in zip(shape, checked[name].shape) if isinstance(s, str)}
+        checks.indices(checked["label_of"], "labels of the coupling's takes", len(labels))
+        if int(checked["sizes"].sum()) != sizes["M"] or not sizes["P"]:
             raise InvalidInput("the sizes of the coupling's regions should sum to the width of its directions")
-        return cls(regions=tuple(regions), labels=tuple(labels), **found)
+        return cls(regions=tuple(regions), labels=tuple(labels), **checked)
 
     def takes_of(self, label: str) -> Array:
-        """(n,) the takes of a label; none where it has none."""
+        """(n,) the takes of a label; empty where it has none."""
         return np.flatnonzero(self.label_of == self.labels.index(label)) if label in self.labels else np.zeros(0, int)
 
     def code(self, region: int, displacements: Array) -> Array:
@@ -170,12 +156,7 @@ class Coupling:
         return displacements.reshape(len(displacements), -1) @ self.modes[:, start : start + self.sizes[region]].T
 
 
-def activation(displacements: Array) -> Array:
-    """(F,) how far poses (F, L_r, D) are from neutral: the root mean square over the landmarks."""
-    return np.sqrt((displacements**2).sum(axis=2).mean(axis=1))
-
-
-def _measure_take(take: sequence.ExpressionSequence, regions: Mapping[str, Array]) -> tuple[Array, Array, Array]:
+def _measure_take(take: ExpressionSequence, regions: Mapping[str, Array]) -> tuple[Array, Array, Array]:
     """(R,) when each region sets off and arrives, as shares of the onset, and its activation at the apex."""
     within = min(len(take), int(np.ceil(MAX_ARRIVAL_ONSETS * take.peak)) + 1)
     levels = [activation(take.displacements[:within, members]) for members in regions.values()]
@@ -184,8 +165,25 @@ def _measure_take(take: sequence.ExpressionSequence, regions: Mapping[str, Array
     return begins, arrives, np.array([level[min(take.peak, within - 1)] for level in levels])
 
 
+def activation(displacements: Array) -> Array:
+    """(F,) distance of poses (F, L_r, D) from neutral: the root mean square over the landmarks."""
+    return np.sqrt((displacements**2).sum(axis=2).mean(axis=1))
+
+
+def crossing(values: Array, level: float) -> float:
+    """The frame, between frames too, at which `values` (F,) first reach `level`; the last frame where they never do."""
+    above = values >= level
+    first = int(np.argmax(above))
+    if not above[first]:
+        return float(len(values) - 1)
+    if first == 0:
+        return 0.0
+    before, after = float(values[first - 1]), float(values[first])
+    return first - 1 + (level - before) / (after - before)
+
+
 def _fill_still_regions(times: Array, still: Array) -> Array:
-    """(P, R) times, where a region is still the mean of those that move."""
+    """(P, R) times; a region at rest gets the mean of those that move."""
     moving = np.where(still, np.nan, times)
     counts = (~still).sum(axis=1)
     mean = np.where(counts > 0, np.nansum(moving, axis=1) / np.maximum(counts, 1), times.mean(axis=1))
@@ -195,11 +193,11 @@ def _fill_still_regions(times: Array, still: Array) -> Array:
 def _modes(apexes: Array) -> Array:
     """(K, n) principal directions of rows (P, n), zero where there are fewer than K."""
     _, _, directions = np.linalg.svd(apexes, full_matrices=False)
-    # the sign of a singular vector is the library's choice; with the largest entry positive it is nobody's
+    # the sign of a singular vector depends on the library: the largest entry is made positive
     signs = np.sign(directions[np.arange(len(directions)), np.abs(directions).argmax(axis=1)])
-    found = np.zeros((MODE_COUNT, apexes.shape[1]), np.float32)
-    found[: len(directions)] = (directions * np.where(signs == 0, 1, signs)[:, None])[:MODE_COUNT]
-    return found
+    modes = np.zeros((MODE_COUNT, apexes.shape[1]), np.float32)
+    modes[: len(directions)] = (directions * np.where(signs == 0, 1, signs)[:, None])[:MODE_COUNT]
+    return modes
 
 
 def _codes(apex: Array, regions: Mapping[str, Array], modes: Array, sizes: Array) -> Array:
@@ -208,7 +206,7 @@ def _codes(apex: Array, regions: Mapping[str, Array], modes: Array, sizes: Array
     return np.stack([block @ apex[m].ravel() for block, m in zip(blocks, regions.values())]).astype(np.float32)
 
 
-def _speeds(take: sequence.ExpressionSequence, regions: Mapping[str, Array]) -> Array:
+def _speeds(take: ExpressionSequence, regions: Mapping[str, Array]) -> Array:
     """(R,) the greatest displacement a second of any landmark of each region."""
     steps = np.linalg.norm(np.diff(take.points, axis=0), axis=2) * take.rate
     return np.array([steps[:, members].max() for members in regions.values()])

@@ -1,11 +1,8 @@
-"""The compiled twin of `similarity`: one pose against all nodes, left as soon as a node cannot be the lowest.
+"""Compiled twins of `sample_graph` and `region_builder`: similarity, visits of a take, merging, costs of edges.
 
-The sum of distances is not below the length of the summed differences, and eq. 3 is not below the sum of distances:
-most nodes are passed after one comparison, before any velocity is looked at.
-
-The compiled twin of `merging._merged`. Loops are written out: whole-array arithmetic takes numba long to compile.
-
-The compiled twin of `sample_graph.visited`.
+One pose is compared with all nodes, and a node is left as soon as it cannot be the lowest. The sum of distances is not
+below the length of the summed differences, and eq. 3 is not below the sum of distances: most nodes are passed after one
+comparison, before any velocity is read. Loops are written out: whole-array arithmetic takes numba long to compile.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import numpy as np
 
 from understudy.checks import Array
 from understudy.maths.jit import FASTMATH_FLAGS, compile_kernel
-from understudy.maths.rigid_fit_kernels import fit_rigid_single as aligned
+from understudy.maths.rigid_fit_kernels import fit_rigid_single
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
@@ -71,10 +68,10 @@ def most_similar_node(
     pose: Array, incoming: Array, nodes: Array, centres: Array, starts: Array, units: Array, allowed: Array,
     influence: float, bound: float, distance: Array, still: Array
 ) -> tuple[int, float]:  # fmt: skip
-    """The node that is most alike and its eq. 3, or (-1, bound) where none lies below `bound`.
+    """The most similar node and its eq. 3, or (-1, bound) where none lies below `bound`.
 
-    `centres` (N, D) are the sums of the nodes' landmarks; `allowed` (N,) which nodes count; `distance` (L,) is room to
-    work in and `still` (L, D) is zero.
+    `centres` (N, D) are the sums of the nodes' landmarks; `allowed` (N,) which nodes count; `distance` (L,) is scratch
+    memory and `still` (L, D) is zero.
     """
     landmarks, dimensions = pose.shape
     centre = np.zeros(dimensions)
@@ -142,7 +139,7 @@ def _apply_rigid(base: Array, displacement: Array, r: Array, t: Array, out: Arra
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def _compose_rigid(turn: Array, shift: Array, r: Array, t: Array, out: Array) -> None:
-    """(r, t) become (turn r, turn t + shift); `out` (D, D) is room to work in."""
+    """(r, t) become (turn r, turn t + shift); `out` (D, D) is scratch memory."""
     size = r.shape[0]
     for d in range(size):
         for e in range(size):
@@ -169,7 +166,7 @@ def _add_base(base: Array, displacement: Array, out: Array) -> None:
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, error_model="numpy")
 def _allow(allowed: Array, peaks: Array, label: int, is_peak: bool) -> None:
-    """Which nodes may take what comes: all, or for a peak those of its own label or none, and never the base pose."""
+    """Which nodes a pose may be merged with: all; for a peak those with its label or no peak, never the base pose."""
     for n in range(allowed.shape[0]):
         allowed[n] = not is_peak or (n > 0 and (peaks[n] < 0 or peaks[n] == label))
 
@@ -221,7 +218,7 @@ def merge_nodes(
             if align:
                 _add_base(base, pose, here)
                 _add_base(base, nodes[best] if best < standing else added[best - standing], there)
-                aligned(here, there, turn, shift)
+                fit_rigid_single(here, there, turn, shift)
                 _compose_rigid(turn, shift, r, t, room)
                 _apply_rigid(base, displacements[k], r, t, pose)
         else:

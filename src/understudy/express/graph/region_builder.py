@@ -1,23 +1,22 @@
-"""Merging a sample graph with the final graph: which node takes which [Serra 2018, section 4.1].
+"""Region builder: a region's graph while takes are merged into it [Serra 2018, sections 4.1 and 4.4].
 
-The nodes of the sample come in their order. Each is compared with all nodes of the final graph and with those that the
-sample has added so far; below the threshold it is merged, else it is added. With `align` it is first aligned with the
-node that takes it, rigidly and without scale, and so is the rest of the sample, as in the paper. Takes that were
-prepared (`preparing`) are aligned region by region already; to align them again and again as they are merged moves
-their peaks, and the face's landmarks are then off by 1.5 pixels instead of 1.1. It is off by default.
+`RegionBuilder` keeps, for each node, the mean of what was merged in it and how many that were, so a finished graph can
+grow on: `RegionBuilder.from_graph` continues from the result of `to_graph`. Nothing else of the takes is kept.
 
-The final graph stands still while a sample is compared with it: what the sample changes in the means is taken up
-afterwards, once its threshold is settled. So a threshold can be tried without copying the graph.
+`merge_nodes` decides which node of the final graph each node of a sample graph is merged with (section 4.1). The nodes
+of the sample come in their order. Each is compared with all nodes of the final graph and with those that the sample has
+added so far; below the threshold it is merged, else it is added. With `align` it is first aligned with the node that
+takes it, rigidly and without scale, and so is the rest of the sample, as in the paper. Takes that were preprocessed are
+aligned region by region already; to align them again and again as they are merged moves their peaks, and the face's
+landmarks are then off by 1.5 pixels instead of 1.1. It is off by default.
+
+The final graph does not change while a sample is compared with it: the sample changes the means afterwards, once its
+threshold is settled. So a threshold can be tried without copying the graph.
 
 A peak is never merged with a peak of another label, nor with the base pose: in the paper it can be, and then the face
-shows the same pose for two words. And it has to be four times as alike as other poses to be merged at all: apexes and
-their durations are what a take is remembered by, and in-betweens are what can be shared. At the same bytes that keeps
-the durations of takes to 0.3 frames, where they would be off by 1.9.
-
-A region's graph while it grows: means that take in one take after another [Serra 2018, section 4.4].
-
-A node keeps the mean of what was merged in it and how many that were, so a finished graph can grow on: `Growing.of`
-picks up where `finished` left off. Nothing else of the takes is kept.
+shows the same pose for two labels. And it has to be four times as alike as other poses to be merged at all: a take is
+remembered by its apex and duration, and in-betweens are what can be shared. At the same bytes that keeps the durations
+of takes to 0.3 frames, where they would be off by 1.9.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ import numpy as np
 from understudy.checks import Array
 from understudy.express.graph import sample_graph
 from understudy.express.graph.face_graph import RegionGraph
-from understudy.express.graph.sample_graph import SampleGraph, distinct, edges_of
+from understudy.express.graph.sample_graph import SampleGraph, distinct_edges, edges_of
 from understudy.maths import jit, rigid_fit
 
-PEAK_THRESHOLD_RATIO = 0.25  # of the threshold, for peaks
+PEAK_THRESHOLD_RATIO = 0.25  # threshold of peaks, of that of other poses
 
-# Per node and its shape behind (N,): sums of what was merged, each a number or an array a node.
+# Attributes with a count for each node (N,).
 COUNT_ARRAYS = ("merged", "visits", "arrivals")
 
 
@@ -45,76 +44,27 @@ class GraphSnapshot:
 
     base: Array  # (L, D) base pose of the region
     displacements: Array  # (N, L, D)
-    starts: Array  # (N + 1,) and
+    starts: Array  # (N + 1,) first row of each node in `units`
     units: Array  # (E, L, D) unit velocities of the edges into each node, sorted by target
-    peaks: Array  # (N,) number of the label whose peak it holds, -1 for none
+    peaks: Array  # (N,) number of the label whose peak a node holds, -1 for none
 
     @cached_property
     def centres(self) -> Array:
-        """(N, D) sums of the displacements of each node, by which most nodes are passed over."""
+        """(N, D) sums of the displacements of each node: a cheap bound that rules most nodes out."""
         return np.asarray(self.displacements.sum(axis=1))
 
 
 @dataclass(frozen=True, eq=False)
 class NodeMatch:
-    """Where the n nodes of a sample go; numbers from N on are new nodes, in their order."""
+    """The node of the final graph for each of the n nodes of a sample; numbers from N on are new nodes, in order."""
 
     nodes: Array  # (n,) int64
     displacements: Array  # (n, L, D) aligned
     velocities: Array  # (n, L, D) turned with it
 
     def new_node_count(self, standing: GraphSnapshot) -> int:
-        """Nodes by which the final graph grows."""
+        """Number of nodes that the sample adds to the final graph."""
         return max(int(self.nodes.max()) + 1 - len(standing.displacements), 0)
-
-
-def merge_nodes(
-    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool = False
-) -> NodeMatch:
-    """Where each node of the sample, a take of label number `label`, goes at this threshold."""
-    kernels = jit.kernels("understudy.express.graph.graph_kernels")
-    if kernels is not None:
-        found = kernels.merge_nodes(
-            *(sample.displacements, sample.velocities, sample.starts, sample.units, sample.peak, label),
-            *(standing.base, standing.displacements, standing.centres, standing.starts, standing.units, standing.peaks),
-            *(sample_graph.VELOCITY_INFLUENCE, threshold, PEAK_THRESHOLD_RATIO, align),
-        )
-        return NodeMatch(*found)
-    return _merge_nodes_numpy(sample, label, standing, threshold, align)
-
-
-def _merge_nodes_numpy(
-    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool
-) -> NodeMatch:
-    count, dimensions = len(sample.displacements), standing.base.shape[1]
-    chosen = np.zeros(count, np.int64)
-    placed, turned = np.zeros_like(sample.displacements), np.array(sample.velocities)
-    nodes, starts, units = standing.displacements, standing.starts, standing.units
-    peaks = list(standing.peaks)
-    r, t = np.eye(dimensions), np.zeros(dimensions)
-    for k in range(1, count):
-        pose = (standing.base + sample.displacements[k]) @ r.T + t - standing.base
-        incoming = sample.units[sample.starts[k] : sample.starts[k + 1]] @ r.T
-        values = sample_graph.node_similarities(pose, incoming, nodes, starts, units)
-        if k == sample.peak:
-            taken = np.array(peaks)
-            values[(taken >= 0) & (taken != label)] = np.inf
-            values[0] = np.inf
-        best = int(np.argmin(values))
-        if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
-            if align:
-                turn, shift = rigid_fit.fit_rigid(standing.base + pose, standing.base + nodes[best])
-                r, t = turn @ r, turn @ t + shift
-                pose = (standing.base + pose) @ turn.T + shift - standing.base
-            peaks[best] = label if k == sample.peak else peaks[best]
-        else:
-            best = len(nodes)
-            nodes = np.concatenate([nodes, pose[None]])
-            starts = np.append(starts, starts[-1] + len(incoming))
-            units = np.concatenate([units, incoming])
-            peaks.append(label if k == sample.peak else -1)
-        chosen[k], placed[k], turned[k] = best, pose, sample.velocities[k] @ r.T
-    return NodeMatch(chosen, placed, turned)
 
 
 class RegionBuilder:
@@ -132,7 +82,7 @@ class RegionBuilder:
 
     @classmethod
     def from_graph(cls, region: RegionGraph, base: Array, columns: Array, labels: int) -> RegionBuilder:
-        """A finished graph that is to grow on. Its labels become those numbered `columns` among `labels`."""
+        """A builder that continues a finished graph. Its labels become those numbered `columns` among `labels`."""
         self = cls(region.name, region.members, base, labels, region.spread)
         self.displacements, self.velocities = np.array(region.displacements), region.velocities.astype(float)
         self.merged, self.arrivals = region.merged.astype(float), region.arrivals.astype(float)
@@ -147,35 +97,40 @@ class RegionBuilder:
 
     @property
     def still(self) -> float:
-        """Below this length a step has no direction."""
+        """Length below which a step has no direction."""
         return sample_graph.STILL_DISPLACEMENT_RATIO * self.spread / len(self.members)
 
     def snapshot(self) -> GraphSnapshot:
-        """What the next sample is compared with."""
+        """The graph that the next sample is compared with."""
         edges = self.edges[np.lexsort((self.edges[:, 0], self.edges[:, 1]))]
         units = sample_graph.units_of(self.displacements[edges[:, 1]] - self.displacements[edges[:, 0]], self.still)
         starts = np.searchsorted(edges[:, 1], np.arange(len(self.displacements) + 1))
         peaks = np.where(self.peaks.any(axis=1), self.peaks.argmax(axis=1), -1)
         return GraphSnapshot(self.base, self.displacements, starts, units, peaks)
 
-    def take(self, sample: SampleGraph, label: int, merging: NodeMatch, spans: tuple[int, int], home: bool) -> Array:
-        """Take a sample in: (F,) the node of each of its frames. `spans` are its frames to the peak and back."""
+    def add_sample(
+        self, sample: SampleGraph, label: int, merging: NodeMatch, spans: tuple[int, int], home: bool
+    ) -> Array:
+        """Merge a sample: (F,) the node of each of its frames.
+
+        `spans` are its frames to the peak and back, `home` says whether it returns to neutral.
+        """
         self._make_room(int(merging.nodes.max()) + 1)
-        self._take_means(sample, merging)
+        self._update_means(sample, merging)
         visits = np.asarray(merging.nodes[sample.visits])
         entered = np.append(True, visits[1:] != visits[:-1])
-        # a stay at the apex ends one way and begins the other, and counts as two
+        # a stay at the apex ends the onset and begins the offset, and counts as two
         entered[min(spans[0] + 1, len(visits) - 1)] = True
         np.add.at(self.visits, visits[entered], 1)
         self.labels[visits, label] = True
         peak = int(merging.nodes[sample.peak])
         self.peaks[peak, label] = True
-        off = np.array(spans) - self.spans[peak, :, 0]
-        self.spans[peak, :, 0] += off / self.arrivals[peak]
-        self.spans[peak, :, 1] += off * (np.array(spans) - self.spans[peak, :, 0])
+        difference = np.array(spans) - self.spans[peak, :, 0]
+        self.spans[peak, :, 0] += difference / self.arrivals[peak]
+        self.spans[peak, :, 1] += difference * (np.array(spans) - self.spans[peak, :, 0])
         # a take that ends away from neutral is led back, or its last node would be a dead end
         steps = visits if home else np.append(visits, 0)
-        self.edges = distinct(np.concatenate([self.edges, edges_of(steps)]))
+        self.edges = distinct_edges(np.concatenate([self.edges, edges_of(steps)]))
         return visits
 
     def _make_room(self, nodes: int) -> None:
@@ -185,13 +140,13 @@ class RegionBuilder:
                 value = getattr(self, name)
                 setattr(self, name, np.concatenate([value, np.zeros((more, *value.shape[1:]), value.dtype)]))
 
-    def _take_means(self, sample: SampleGraph, merging: NodeMatch) -> None:
+    def _update_means(self, sample: SampleGraph, merging: NodeMatch) -> None:
         for k, (node, count) in enumerate(zip(merging.nodes, sample.counts)):
             is_peak, weight = k == sample.peak, float(count)
             self.merged[node] += weight
-            # the sign of a velocity is that of the node's first: opposite ways are the same line, and must not cancel
-            way = -1.0 if np.vdot(self.velocities[node], merging.velocities[k]) < 0.0 else 1.0
-            self.velocities[node] += (way * merging.velocities[k] - self.velocities[node]) * (
+            # the sign of a velocity is that of the node's first: opposite directions of one line must not cancel
+            sign = -1.0 if np.vdot(self.velocities[node], merging.velocities[k]) < 0.0 else 1.0
+            self.velocities[node] += (sign * merging.velocities[k] - self.velocities[node]) * (
                 weight / self.merged[node]
             )
             if node == 0:
@@ -211,7 +166,7 @@ class RegionBuilder:
         holds = self.arrivals > 0
         means, squares = self.spans[:, :, 0], self.spans[:, :, 1]
         deviations = np.sqrt(squares / np.maximum(self.arrivals, 1)[:, None])
-        means, deviations = (np.where(holds[:, None], each, np.nan) for each in (means, deviations))
+        means, deviations = (np.where(holds[:, None], spans, np.nan) for spans in (means, deviations))
         return RegionGraph(
             name=self.name,
             members=np.asarray(self.members, np.int32),
@@ -248,6 +203,55 @@ def edge_costs(edges: Array, standing: GraphSnapshot) -> Array:
         others = standing.units[standing.starts[target] : standing.starts[target + 1]]
         one = standing.displacements[target][None]
         starts = np.array([0, len(others)])
-        found = sample_graph.node_similarities(standing.displacements[source], incoming, one, starts, others)
-        costs[number] = found[0]
+        similarities = sample_graph.node_similarities(standing.displacements[source], incoming, one, starts, others)
+        costs[number] = similarities[0]
     return costs
+
+
+def merge_nodes(
+    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool = False
+) -> NodeMatch:
+    """The match of each node of the sample, a take of label number `label`, at this threshold."""
+    kernels = jit.kernels("understudy.express.graph.graph_kernels")
+    if kernels is not None:
+        match = kernels.merge_nodes(
+            *(sample.displacements, sample.velocities, sample.starts, sample.units, sample.peak, label),
+            *(standing.base, standing.displacements, standing.centres, standing.starts, standing.units, standing.peaks),
+            *(sample_graph.VELOCITY_INFLUENCE, threshold, PEAK_THRESHOLD_RATIO, align),
+        )
+        return NodeMatch(*match)
+    return _merge_nodes_numpy(sample, label, standing, threshold, align)
+
+
+def _merge_nodes_numpy(
+    sample: SampleGraph, label: int, standing: GraphSnapshot, threshold: float, align: bool
+) -> NodeMatch:
+    count, dimensions = len(sample.displacements), standing.base.shape[1]
+    chosen = np.zeros(count, np.int64)
+    placed, turned = np.zeros_like(sample.displacements), np.array(sample.velocities)
+    nodes, starts, units = standing.displacements, standing.starts, standing.units
+    peaks = list(standing.peaks)
+    r, t = np.eye(dimensions), np.zeros(dimensions)
+    for k in range(1, count):
+        pose = (standing.base + sample.displacements[k]) @ r.T + t - standing.base
+        incoming = sample.units[sample.starts[k] : sample.starts[k + 1]] @ r.T
+        values = sample_graph.node_similarities(pose, incoming, nodes, starts, units)
+        if k == sample.peak:
+            taken = np.array(peaks)
+            values[(taken >= 0) & (taken != label)] = np.inf
+            values[0] = np.inf
+        best = int(np.argmin(values))
+        if values[best] < threshold * (PEAK_THRESHOLD_RATIO if k == sample.peak else 1.0):
+            if align:
+                turn, shift = rigid_fit.fit_rigid(standing.base + pose, standing.base + nodes[best])
+                r, t = turn @ r, turn @ t + shift
+                pose = (standing.base + pose) @ turn.T + shift - standing.base
+            peaks[best] = label if k == sample.peak else peaks[best]
+        else:
+            best = len(nodes)
+            nodes = np.concatenate([nodes, pose[None]])
+            starts = np.append(starts, starts[-1] + len(incoming))
+            units = np.concatenate([units, incoming])
+            peaks.append(label if k == sample.peak else -1)
+        chosen[k], placed[k], turned[k] = best, pose, sample.velocities[k] @ r.T
+    return NodeMatch(chosen, placed, turned)

@@ -1,21 +1,19 @@
-"""How alike two poses are: where the landmarks are, and which way they move [Serra 2018, section 4.2, eq. 3].
+"""Sample graph: the poses of one take merged into nodes [Serra 2018, Algorithm 1], and the similarity of poses.
+
+Similarity compares where the landmarks are, and in which direction they move [Serra 2018, section 4.2, eq. 3]:
 
     sim(a, b) = sum_i |a_i - b_i| (1 + lambda v_i),    v_i = 1 - |u_i . w_i|
 
 with u and w the unit velocities of landmark i in the two poses: v is 0 along one line (onset and offset count alike)
 and 1 at right angles. The paper prints the velocities without making them unit, by which v would leave [0, 1]. Two
-landmarks that stand still count as equal (v = 0), one that stands and one that moves as 0.5.
+landmarks at rest count as equal (v = 0), one at rest and one that moves as 0.5. A node has a velocity for each incoming
+edge, from the edge's source to it; the lowest value over these counts. A node without any is at rest. This is NumPy,
+vectorised over nodes; `graph_kernels` has the compiled twins.
 
-A node has a velocity for each edge that comes in, from where it comes to where it is; the lowest value over these
-counts. A node without any stands still. Everything here is NumPy, vectorised over nodes; `similarity_kernels` is the
-compiled twin.
-
-Sample graphs: the poses of one take, each merged with the node it is most alike or made a node [Serra, Algorithm 1].
-
-Three rules beside the paper's. Node 0 is the base pose and stays zero, whatever is merged in it; the peak never is. A
-take that comes home ends in node 0, so that no peak is a dead end. And a node that holds the peak is the peak: its
-displacement is that of the peak pose alone, not a mean over its way there, by which expressions would fade as nodes
-grow.
+A sample graph merges each pose of one take with its most similar node, or makes it a node. Three rules beside the
+paper's. Node 0 is the base pose and stays zero, whatever is merged in it; the peak never is. A take that returns to
+neutral ends in node 0, so that no peak is a dead end. And a node that holds the peak is the peak: its displacement is
+that of the peak pose alone, not a mean over the poses before it, by which expressions would fade as nodes grow.
 """
 
 from __future__ import annotations
@@ -29,61 +27,20 @@ from understudy.maths import jit
 
 VELOCITY_INFLUENCE = 1.0  # lambda, as in the paper
 
-# A landmark stands still below this part of the mean displacement of its region's landmarks a frame. A peak is some
+# A landmark is at rest below this part of the mean displacement of its region's landmarks, in one frame. A peak is some
 # two means away and takes ten frames, so a landmark in motion makes 0.2 a frame: a twentieth of that has no direction.
 STILL_DISPLACEMENT_RATIO = 0.01
 
 
-def units_of(steps: Array, still: float | Array) -> Array:
-    """(..., D) unit vectors of the steps (..., D), zero where a step is not longer than `still`."""
-    length = np.linalg.norm(steps, axis=-1, keepdims=True)
-    moving = length > still
-    return np.where(moving, steps / np.where(moving, length, 1.0), 0.0)
-
-
-def velocity_influence(u: Array, w: Array) -> Array:
-    """(...,) v of eq. 3 for unit or zero velocities u and w (..., D)."""
-    moving, others = (np.einsum("...d,...d->...", each, each) > 0.5 for each in (u, w))
-    along = 1.0 - np.abs(np.einsum("...d,...d->...", u, w))
-    return np.where(moving & others, along, np.where(moving | others, 0.5, 0.0))
-
-
-def similarity(a: Array, u: Array, b: Array, w: Array, influence: float = VELOCITY_INFLUENCE) -> Array:
-    """(...,) eq. 3 of poses a and b (..., L, D) with unit velocities u and w (..., L, D); lower is more alike."""
-    distance = np.linalg.norm(a - b, axis=-1)
-    return np.asarray((distance * (1.0 + influence * velocity_influence(u, w))).sum(axis=-1))
-
-
-def node_similarities(
-    pose: Array, incoming: Array, nodes: Array, starts: Array, units: Array, influence: float = VELOCITY_INFLUENCE
-) -> Array:
-    """(N,) the lowest eq. 3 of a pose (L, D) to each of the nodes (N, L, D), over the edges into both.
-
-    `incoming` (A, L, D) are the pose's own unit velocities, `units` (E, L, D) those of the edges sorted by target, of
-    which `starts[n]` to `starts[n + 1]` (N + 1,) lead into node n.
-    """
-    still = np.zeros((1, *pose.shape))
-    mine = incoming if len(incoming) else still
-    count = np.diff(starts)
-    owner = np.concatenate([np.repeat(np.arange(len(nodes)), count), np.flatnonzero(count == 0)])
-    others = np.concatenate(
-        [units[starts[0] : starts[-1]], np.broadcast_to(still, (int((count == 0).sum()), *pose.shape))]
-    )
-    values = similarity(pose, mine[None], nodes[owner][:, None], others[:, None], influence)  # (E', A)
-    lowest = np.full(len(nodes), np.inf)
-    np.minimum.at(lowest, owner, values.min(axis=1))
-    return lowest
-
-
 @dataclass(frozen=True, eq=False)
 class SampleGraph:
-    """One region of one take: F poses in n nodes, numbered as the take first comes to them."""
+    """One region of one take: F poses in n nodes, numbered in the order of their first visit."""
 
     visits: Array  # (F,) int64 node of each frame
     displacements: Array  # (n, L, D) of each node
-    velocities: Array  # (n, L, D) mean step a frame, all turned the same way
+    velocities: Array  # (n, L, D) mean step a frame, towards the peak
     counts: Array  # (n,) poses in each node
-    starts: Array  # (n + 1,) and
+    starts: Array  # (n + 1,) first row of each node in `units`
     units: Array  # (E, L, D) unit velocities of the edges into each node, sorted by target
     peak: int  # the node that holds the peak
 
@@ -91,7 +48,7 @@ class SampleGraph:
 def visit_poses(poses: Array, units: Array, threshold: float, still: float, peak: int, home: bool) -> Array:
     """(F,) the node of each pose: Algorithm 1, lines 3 to 13, for displacements (F, L, D) and their unit velocities.
 
-    `home` takes the last pose into node 0; the pose `peak` never goes there. A node is the running mean of its poses.
+    `home` puts the last pose into node 0; the pose `peak` is never put there. A node is the running mean of its poses.
     """
     kernels = jit.kernels("understudy.express.graph.graph_kernels")
     if kernels is not None:
@@ -145,13 +102,13 @@ def build_sample_graph(poses: Array, visits: Array, peak: int, still: float) -> 
 
 
 def edges_of(visits: Array) -> Array:
-    """(E, 2) the distinct steps from one node to another that the visits (F,) make, sorted."""
+    """(E, 2) the distinct_edges steps from one node to another that the visits (F,) make, sorted."""
     steps = np.stack([visits[:-1], visits[1:]], axis=1)
-    return distinct(steps[steps[:, 0] != steps[:, 1]])
+    return distinct_edges(steps[steps[:, 0] != steps[:, 1]])
 
 
-def distinct(edges: Array) -> Array:
-    """(E, 2) the rows of `edges`, each once, sorted; a number a row, since rows of numbers are slow to sort."""
+def distinct_edges(edges: Array) -> Array:
+    """(E, 2) the distinct rows of `edges`, sorted; one number a row is faster to sort than rows."""
     many = int(edges.max(initial=0)) + 1
     return np.stack(np.divmod(np.unique(edges[:, 0] * many + edges[:, 1]), many), axis=1)
 
@@ -159,7 +116,7 @@ def distinct(edges: Array) -> Array:
 def mean_velocities(poses: Array, visits: Array, nodes: int, peak: int) -> Array:
     """(n, L, D) the mean step a frame of each node's poses, those after the peak taken backwards.
 
-    A node that a take passes on the way to the peak and on the way back would else have no velocity at all.
+    Otherwise the velocities of a node that a take passes before and after the peak would cancel.
     """
     central = np.gradient(poses, axis=0)
     central[peak + 1 :] *= -1.0
@@ -171,3 +128,44 @@ def _means(rows: Array, visits: Array, nodes: int) -> Array:
     sums = np.zeros((nodes, *rows.shape[1:]))
     np.add.at(sums, visits, rows)
     return np.asarray(sums / np.bincount(visits, minlength=nodes)[:, None, None])
+
+
+def similarity(a: Array, u: Array, b: Array, w: Array, influence: float = VELOCITY_INFLUENCE) -> Array:
+    """(...,) eq. 3 of poses a and b (..., L, D) with unit velocities u and w (..., L, D); lower is more alike."""
+    distance = np.linalg.norm(a - b, axis=-1)
+    return np.asarray((distance * (1.0 + influence * velocity_influence(u, w))).sum(axis=-1))
+
+
+def velocity_influence(u: Array, w: Array) -> Array:
+    """(...,) v of eq. 3 for unit or zero velocities u and w (..., D)."""
+    moving, others = (np.einsum("...d,...d->...", units, units) > 0.5 for units in (u, w))
+    along = 1.0 - np.abs(np.einsum("...d,...d->...", u, w))
+    return np.where(moving & others, along, np.where(moving | others, 0.5, 0.0))
+
+
+def node_similarities(
+    pose: Array, incoming: Array, nodes: Array, starts: Array, units: Array, influence: float = VELOCITY_INFLUENCE
+) -> Array:
+    """(N,) the lowest eq. 3 of a pose (L, D) to each of the nodes (N, L, D), over the edges into both.
+
+    `incoming` (A, L, D) are the pose's own unit velocities, `units` (E, L, D) those of the edges sorted by target, of
+    which `starts[n]` to `starts[n + 1]` (N + 1,) lead into node n.
+    """
+    still = np.zeros((1, *pose.shape))
+    velocities = incoming if len(incoming) else still
+    count = np.diff(starts)
+    owner = np.concatenate([np.repeat(np.arange(len(nodes)), count), np.flatnonzero(count == 0)])
+    others = np.concatenate(
+        [units[starts[0] : starts[-1]], np.broadcast_to(still, (int((count == 0).sum()), *pose.shape))]
+    )
+    values = similarity(pose, velocities[None], nodes[owner][:, None], others[:, None], influence)  # (E', A)
+    lowest = np.full(len(nodes), np.inf)
+    np.minimum.at(lowest, owner, values.min(axis=1))
+    return lowest
+
+
+def units_of(steps: Array, still: float | Array) -> Array:
+    """(..., D) unit vectors of the steps (..., D), zero where a step is not longer than `still`."""
+    length = np.linalg.norm(steps, axis=-1, keepdims=True)
+    moving = length > still
+    return np.where(moving, steps / np.where(moving, length, 1.0), 0.0)
