@@ -63,7 +63,7 @@ def test_bad_lattices(changes: dict[str, Any], words: str) -> None:
         ({"drive_control": [999], "drive_parameter": [0], "drive_gain": [1]}, "controls of the drives"),
         ({"drive_control": [0], "drive_parameter": [1], "drive_gain": [1]}, "parameters of the drives should lie"),
         ({"toward_control": [0], "toward_parameter": [0], "toward_target": [np.nan]}, "finite"),
-        ({"low": [0.1]}, "should hold 0"),
+        ({"low": [0.1]}, "should include 0"),
         ({"high": [np.nan]}, "nan"),
         ({"masks": {"lips": [0.5, 1.5]}}, "'lips' should lie in 0 to 1"),
     ],

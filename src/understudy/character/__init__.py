@@ -1,6 +1,6 @@
-"""The nouns: skeleton, mesh, skin, controls and layers, character, channels, clip, curve, asset, and kinematics.
+"""The data model: skeleton, mesh, skin, controls and layers, character, channels, clip, curve, asset, and kinematics.
 
-Animation is arrays, frames x columns; structure is a parents array; everything is frozen and was checked when made.
+Animation is arrays, frames x columns; structure is a parents array; all objects are frozen, and checked when made.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Character: a skeleton and the meshes that hang on it.
-
-Asset: what one file holds.
-"""
+"""Character: a skeleton and the meshes skinned to it. Asset: the characters and animations of one file."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ class Character:
     name: str
     skeleton: Skeleton
     parts: tuple[Part, ...]
-    bones: Array | None  # (B,) the joints of a skeleton that no mesh is skinned to, where they are not all of them
+    bones: Array | None  # (B,) joints of a skeleton without a skinned mesh; None: all of them
     layers: RigLayers | None
 
     def __init__(
@@ -81,7 +78,7 @@ class Character:
 
     @cached_property
     def joints(self) -> Array:
-        """(B,) what a user would call its joints: those that some skin uses; without any, the bones, or all."""
+        """(B,) the joints that some skin uses; without any, the bones, or all."""
         used = [part.skin.joints for part in self.parts if not part.skin.is_rigid]
         if not used:
             return checks.freeze(np.arange(len(self.skeleton))) if self.bones is None else self.bones
@@ -94,7 +91,7 @@ class Character:
 
     @cached_property
     def triangles(self) -> Array:
-        """(T, 3) of all parts, numbered through."""
+        """(T, 3) of all parts, into the vertices of the whole."""
         blocks, start = [np.zeros((0, 3), np.int32)], 0
         for part in self.parts:
             blocks.append(part.mesh.triangles + np.int32(start))
@@ -109,7 +106,7 @@ class Character:
 
 @dataclass(frozen=True, eq=False)
 class Asset:
-    """Characters, clips, curves, and `notes`: one line for each thing that reading had to drop or change."""
+    """The characters and animations of one file, and `notes`: a line for each thing that reading dropped or changed."""
 
     characters: tuple[Character, ...] = ()
     clips: tuple[Clip, ...] = ()
@@ -134,13 +131,13 @@ class Asset:
 
     @property
     def animations(self) -> tuple[Curves | Clip, ...]:
-        """Everything that moves: the keyframed ones, then the dense ones."""
+        """All animations: the keyframed ones, then the dense ones."""
         return (*self.curves, *self.clips)
 
     def animation(self, name: str | None = None) -> Curves | Clip:
         """The animation of that name, or the first. `Walk` finds Blender's `Armature|Walk` if that is unique."""
         if not self.animations:
-            raise InvalidInput("there is no animation here")
+            raise InvalidInput("there is no animation in this asset")
         if name is None:
             return self.animations[0]
         short = [animation for animation in self.animations if animation.name.rpartition("|")[2] == name]
@@ -160,7 +157,7 @@ class Asset:
     def character(self, name: str | None = None) -> Character:
         """The character of that name, or the first."""
         if not self.characters:
-            raise InvalidInput("there is no character here")
+            raise InvalidInput("there is no character in this asset")
         if name is None:
             return self.characters[0]
         checks.one_of(name, "character", (character.name for character in self.characters))

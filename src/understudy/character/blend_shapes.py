@@ -15,7 +15,7 @@ from understudy.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """S named shapes made of P targets. A shape without in-betweens is one target at weight 1 (P = S).
+    """S named shapes of P targets. A shape without in-betweens is one target at weight 1 (P = S).
 
     Target p belongs to shape `shape_of[p]` and is met exactly when that shape's weight is `stop_of[p]`; between two
     stops, and between a stop and the rest at weight 0, the weight is shared linearly (as in UsdSkel's in-betweens).
@@ -70,7 +70,7 @@ class Shapes:
 
     @property
     def plain(self) -> bool:
-        """Whether no shape has in-betweens, so that targets and shapes are the same thing."""
+        """Whether no shape has in-betweens, so that targets and shapes are the same."""
         return len(self.deltas) == len(self) and bool(
             (self.shape_of == np.arange(len(self))).all() and (self.stop_of == 1).all()
         )

@@ -29,7 +29,7 @@ SPLITTABLE_KINDS = ("weights", "controls")  # kinds of which a target may have s
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """What one group of columns drives: `target` is a joint, a part (weights) or a marker; "" means any that fits."""
+    """What one group of columns drives: `target` is a joint, a part (weights) or a marker; "" means any match."""
 
     target: str
     kind: str
@@ -56,7 +56,7 @@ class Channel:
 class Channels(Sequence[Channel]):
     """An ordered set of channels; no two share target and kind.
 
-    Channels that name their own columns (weights, controls) may come in several of one target and kind, one after the
+    Weights and controls, which name their own columns, may have several channels of one target and kind, one after the
     other and with different columns, so that each may have keys of its own.
     """
 
@@ -103,11 +103,11 @@ class Channels(Sequence[Channel]):
     @cached_property
     def _index(self) -> dict[tuple[str, str], tuple[int, int]]:
         """The first channel of each target and kind, and the one after its last."""
-        found: dict[tuple[str, str], tuple[int, int]] = {}
+        spans: dict[tuple[str, str], tuple[int, int]] = {}
         for i, channel in enumerate(self._channels):
             pair = (channel.target, channel.kind)
-            found[pair] = (found.get(pair, (i, i))[0], i + 1)
-        return found
+            spans[pair] = (spans.get(pair, (i, i))[0], i + 1)
+        return spans
 
     @cached_property
     def offsets(self) -> Array:
@@ -126,8 +126,8 @@ class Channels(Sequence[Channel]):
 
     def slice(self, target: str, kind: str) -> slice | None:
         """The columns of one target and kind, or None where it is absent."""
-        found = self._index.get((target, kind))
-        return None if found is None else slice(int(self.offsets[found[0]]), int(self.offsets[found[1]]))
+        span = self._index.get((target, kind))
+        return None if span is None else slice(int(self.offsets[span[0]]), int(self.offsets[span[1]]))
 
     def columns_of(self, kind: str) -> Array:
         """(n,) the numbers of all columns of one kind; reshape to (-1, 4) for rotations."""

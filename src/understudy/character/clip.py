@@ -1,4 +1,4 @@
-"""Clip: dense animation at a fixed rate, for learning and playing."""
+"""Clip: dense animation at a fixed rate, for training and playback."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from understudy.maths import quaternion, resample
 
 @dataclass(frozen=True, eq=False)
 class Clip:
-    """F frames of C columns. Frame f is at `start + f / rate` seconds of the file's own clock.
+    """F frames of C columns. Frame f is at `start + f / rate` seconds of the file's clock.
 
     Rotations are made continuous in time, and unit where they are not near it (`checks.NEAR_UNIT`). Only marker columns
-    may hold NaN (not seen). `about` says in words what happens, `moments` name times of the same clock.
+    may hold NaN (not seen). `about` describes the motion in words, `moments` name times of the same clock.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Clip:
 
     @property
     def times(self) -> Array:
-        """(F,) seconds of the file's own clock."""
+        """(F,) seconds of the file's clock."""
         return self.start + np.arange(len(self)) / self.rate
 
     @property
@@ -114,16 +114,16 @@ class Clip:
 
 
 def check_moments(moments: Mapping[str, float] | None, what: str) -> Mapping[str, float]:
-    """Moments that nobody can change, each a name and a finite time in seconds."""
-    found = {str(name): float(time) for name, time in (moments or {}).items()}
-    for name, time in found.items():
+    """A read-only mapping of moments, each a name and a finite time in seconds."""
+    checked = {str(name): float(time) for name, time in (moments or {}).items()}
+    for name, time in checked.items():
         if not name or not np.isfinite(time):
             raise InvalidInput(f"a moment of {what} should be a name and a finite time, but is {name!r} at {time}")
-    return MappingProxyType(found)
+    return MappingProxyType(checked)
 
 
 def continuous(channels: Channels, values: Array) -> Array:
-    """The same values, in place, with rotations near unit length and on one side of the sphere from frame to frame."""
+    """The same values, changed in place: rotations near unit length, their signs continuous from frame to frame."""
     turns = channels.columns_of("rotation")
     if turns.size:
         rotations = values[:, turns].reshape(len(values), len(turns) // 4, 4)

@@ -1,10 +1,10 @@
-"""Controls: what an animator moves on a layered character, with range, rest and meaning of each.
+"""Controls of a layered character, with range, rest and meaning of each, and the layers that they move.
 
-Layers: how the controls of a layered character move it: bones, coarse shapes, fine shapes, a free-form lattice.
+The layers are bones, coarse shapes, fine shapes and a free-form lattice. Controls c give parameters p,
 
-    p = D (c - rest)                                       what the controls c ask of the parameters
+    p = D (c - rest)                                       drives
     p_i += gain ramp(c_a) ramp(c_b)                        correctives, ramp(c) = clip((c - rest) / (high - rest), 0, 1)
-    p_i += clip(c_b, 0, 1) (target - p_i)                  toward: a blink closes the lid from wherever it is
+    p_i += clip(c_b, 0, 1) (target - p_i)                  toward: a blink closes the lid from any position
     p = clip(p, low, high)
 
 The parameters p (P,) are components of joints (`components`), then weights of shapes (`shapes`). A vertex is its rest
@@ -26,15 +26,16 @@ from understudy.errors import InvalidInput
 
 LAYERS = ("bones", "coarse", "fine", "lattice")
 UNITS = ("degrees", "metres", "weight", "ratio")
-SIDES = {".L": ".R", ".R": ".L"}
+SIDES = {".L": ".R", ".R": ".L"}  # ending of a name -> that of its mirror image
+COMPONENTS = ("tx", "ty", "tz", "rx", "ry", "rz", "sx", "sy", "sz")
 
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """C controls. A pose is a row (C,) of values; a name such as `brows.raise.L` tells group and side.
+    """C controls. A pose is a row (C,) of values; a name such as `brows.raise.L` gives group and side.
 
-    The group is the text before the first dot. A name that ends in .L has its partner in .R, with the range that a
-    mirror makes of its own: the same, or turned about the rest where the control is `odd`.
+    The group is the text before the first dot. A name that ends in .L has its partner in .R, with the mirrored range:
+    the same, or reflected about the rest where the control is `odd`.
     """
 
     names: tuple[str, ...]
@@ -44,7 +45,7 @@ class Controls:
     low: Array  # (C,)
     rest: Array  # (C,)
     high: Array  # (C,)
-    odd: Array  # (C,) bool, whose sign flips in a mirror (turn, roll, side)
+    odd: Array  # (C,) bool: the sign flips in a mirror (turn, roll, side)
     about: tuple[str, ...]  # one line each
 
     def __init__(
@@ -86,16 +87,16 @@ class Controls:
         self._check_partners()
 
     def _check_partners(self) -> None:
-        own = np.stack([self.low, self.rest, self.high], axis=1)
-        seen = np.where(self.odd[:, None], 2 * self.rest[:, None] - own[:, ::-1], own)
-        agree = np.isclose(own[self.mirror], seen).all(axis=1) & (self.odd[self.mirror] == self.odd)
+        ranges = np.stack([self.low, self.rest, self.high], axis=1)
+        mirrored = np.where(self.odd[:, None], 2 * self.rest[:, None] - ranges[:, ::-1], ranges)
+        agree = np.isclose(ranges[self.mirror], mirrored).all(axis=1) & (self.odd[self.mirror] == self.odd)
         wrong = np.flatnonzero(~agree)
         if wrong.size:
             i = int(wrong[0])
             partner = self.names[int(self.mirror[i])]
             raise InvalidInput(
                 f"control {self.names[i]!r} and its mirror image {partner!r} should have the same range and rest"
-                " (turned about the rest where they are odd), but differ"
+                " (reflected about the rest where they are odd), but differ"
             )
 
     def __len__(self) -> int:
@@ -114,7 +115,7 @@ class Controls:
     def index(self, name: str) -> int:
         """The number of the control of that name."""
         if name not in self._index:
-            checks.one_of(name, "control", self._index)  # says what there is
+            checks.one_of(name, "control", self._index)  # raises and lists the names
         return self._index[name]
 
     @staticmethod
@@ -125,20 +126,20 @@ class Controls:
     def indices_in_region(self, region: str) -> Array:
         """(n,) the numbers of the controls of a region."""
         checks.one_of(region, "region", dict.fromkeys(self.regions))
-        return np.flatnonzero([region == each for each in self.regions])
+        return np.flatnonzero([region == other for other in self.regions])
 
     def indices_in_layer(self, layer: str) -> Array:
         """(n,) the numbers of the controls of a layer."""
         checks.one_of(layer, "layer", LAYERS)
-        return np.flatnonzero([layer == each for each in self.layers])
+        return np.flatnonzero([layer == other for other in self.layers])
 
     def clip(self, values: Array) -> Array:
-        """(..., C) the same values, held within the ranges."""
+        """(..., C) the values, clipped to the ranges."""
         return np.clip(values, self.low, self.high)
 
     @cached_property
     def mirror(self) -> Array:
-        """(C,) for each control the number of its mirror image: left and right change places, the others stay."""
+        """(C,) for each control the number of its mirror image: left and right swap, the others stay."""
         images = [name[:-2] + SIDES[name[-2:]] if name[-2:] in SIDES else name for name in self.names]
         return checks.freeze(np.array([self._index.get(image, i) for i, image in enumerate(images)], np.int64))
 
@@ -146,23 +147,6 @@ class Controls:
         """(..., C) the pose seen in a mirror; twice gives the pose itself."""
         result = np.asarray(values, np.float64)[..., self.mirror]
         return np.where(self.odd, 2 * self.rest - result, result)
-
-
-def _check_name_per_control(
-    values: Iterable[str], name: str, count: int, known: tuple[str, ...] | None = None
-) -> tuple[str, ...]:
-    result = tuple(values)
-    if len(result) != count:
-        raise InvalidInput(f"{name} should be {count}, one of each, but are {len(result)}")
-    for value in dict.fromkeys(result):
-        if not isinstance(value, str) or not value:
-            raise InvalidInput(f"{name} should be non-empty names, but one is {value!r}")
-        if known is not None:
-            checks.one_of(value, f"choice among the {name}", known)
-    return result
-
-
-COMPONENTS = ("tx", "ty", "tz", "rx", "ry", "rz", "sx", "sy", "sz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +213,7 @@ class Lattice:
     """Free-form deformation by a uniform quadratic B-spline, in the space of a joint, after everything else.
 
     The box lies around the joint: its coordinates are metres from the joint's rest position, along the world's axes at
-    rest. All points lie inside; displacement and slope are zero on and outside its faces (see `deform.lattice`).
+    rest. All points lie inside; displacement and slope are zero on and outside its faces (see `skinning.lattice`).
     Control c moves point (ix, iy, iz), numbered (ix * ny + iy) * nz + iz, by gain * (c - rest) along an axis.
     """
 
@@ -269,7 +253,7 @@ class Lattice:
 
 @dataclass(frozen=True, eq=False)
 class RigLayers:
-    """What C controls do: drives, correctives and towards of P parameters, and a lattice."""
+    """The effect of C controls: drives, correctives and towards of P parameters, and a lattice."""
 
     controls: Controls
     components: tuple[tuple[str, str], ...]  # joint and one of COMPONENTS
@@ -314,11 +298,11 @@ class RigLayers:
         components = _check_components(components)
         shapes = SparseShapes.from_named_deltas({}) if shapes is None else shapes
         count = len(components) + len(shapes)
-        drives = _columns("drive", count, len(controls), (drive_parameter, drive_control), drive_gain)
-        correctives = _columns(
+        drives = _check_rules("drive", count, len(controls), (drive_parameter, drive_control), drive_gain)
+        correctives = _check_rules(
             "corrective", count, len(controls), (corrective_parameter, corrective_a, corrective_b), corrective_gain
         )
-        towards = _columns("toward", count, len(controls), (toward_parameter, toward_control), toward_target)
+        towards = _check_rules("toward", count, len(controls), (toward_parameter, toward_control), toward_target)
         fields = {
             "controls": controls,
             "components": components,
@@ -341,7 +325,7 @@ class RigLayers:
 
     def _check(self) -> None:
         if np.any(self.low > 0) or np.any(self.high < 0):
-            raise InvalidInput("the limits of each parameter should hold 0, its rest")
+            raise InvalidInput("the limits of each parameter should include 0, its rest")
         ramped = np.concatenate([self.corrective_a, self.corrective_b])
         flat = ramped[self.controls.high[ramped] <= self.controls.rest[ramped]]
         if flat.size:
@@ -355,7 +339,7 @@ class RigLayers:
                 raise InvalidInput(f"mask {name!r} should lie in 0 to 1, but goes from {mask.min()} to {mask.max()}")
 
     def __repr__(self) -> str:
-        return f"Layers({len(self.controls)} controls, {len(self.components)} components, {len(self.shapes)} shapes)"
+        return f"RigLayers({len(self.controls)} controls, {len(self.components)} components, {len(self.shapes)} shapes)"
 
     @property
     def parameter_count(self) -> int:
@@ -376,6 +360,20 @@ class RigLayers:
                 raise InvalidInput(f"mask {name!r} should have {vertex_count} vertices, but has {len(mask)}")
 
 
+def _check_name_per_control(
+    values: Iterable[str], name: str, count: int, known: tuple[str, ...] | None = None
+) -> tuple[str, ...]:
+    result = tuple(values)
+    if len(result) != count:
+        raise InvalidInput(f"{name} should be {count}, one of each, but are {len(result)}")
+    for value in dict.fromkeys(result):
+        if not isinstance(value, str) or not value:
+            raise InvalidInput(f"{name} should be non-empty names, but one is {value!r}")
+        if known is not None:
+            checks.one_of(value, f"choice among the {name}", known)
+    return result
+
+
 def _check_components(components: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     result = tuple((str(joint), str(component)) for joint, component in components)
     for _, component in result:
@@ -384,19 +382,19 @@ def _check_components(components: Iterable[tuple[str, str]]) -> tuple[tuple[str,
     return result
 
 
-def _columns(kind: str, parameters: int, controls: int, numbers: tuple[Any, ...], amounts: Any) -> list[Array]:
+def _check_rules(kind: str, parameters: int, controls: int, numbers: tuple[Any, ...], amounts: Any) -> list[Array]:
     """The checked arrays of one kind of rule: parameters, controls, amounts."""
     first = checks.array(numbers[0], f"parameters of the {kind}s", ("N",), np.int64)
     checks.indices(first, f"parameters of the {kind}s", parameters)
     result = [first]
-    for each in numbers[1:]:
-        result.append(checks.array(each, f"controls of the {kind}s", first.shape, np.int64))
+    for column in numbers[1:]:
+        result.append(checks.array(column, f"controls of the {kind}s", first.shape, np.int64))
         checks.indices(result[-1], f"controls of the {kind}s", controls)
     return [*result, checks.array(amounts, f"amounts of the {kind}s", first.shape)]
 
 
-def _limits(value: Any, name: str, count: int, without: float) -> Array:
-    result = checks.array(np.full(count, without) if value is None else value, name, (count,), finite=False)
+def _limits(value: Any, name: str, count: int, default: float) -> Array:
+    result = checks.array(np.full(count, default) if value is None else value, name, (count,), finite=False)
     if np.isnan(result).any():
         raise InvalidInput(f"{name} should be numbers, but one is nan")
     return result

@@ -1,4 +1,4 @@
-"""Curve: one keyframed channel, sparse and for people.
+"""Curve: one keyframed channel, sparse and editable; and other kinds and handles of its segments with the same shape.
 
 Between two keys a curve is stepped, linear, or a cubic Bezier with free tangents. A tangent is an offset (dt, dv) for
 each column [Ciccone 2019, appendix A]: leaving key k the inner control point is P1 = P0 + after[k], arriving at key k+1
@@ -7,8 +7,6 @@ CUBICSPLINE) is the special case dt = d/3, dv = m d/3, with d the length of the 
 
 Rotation channels (quaternions) interpolate by slerp on linear segments; on Bezier segments each column is evaluated and
 the result normalised, as glTF prescribes.
-
-Segments of a curve: other kinds and other handles with the same shape.
 """
 
 from __future__ import annotations
@@ -26,7 +24,7 @@ from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion
 from understudy.maths.bezier import slerp_handles
 
-STEP, LINEAR, BEZIER = 0, 1, 2
+STEP, LINEAR, BEZIER = 0, 1, 2  # kinds of segments
 EXTRAPOLATIONS = ("hold", "linear", "cycle", "cycle_offset")
 
 
@@ -83,7 +81,7 @@ class Curve:
         <= 1 + sqrt(a b): up to the whole segment each, and a little further where a longer pair was cut in two."""
         lengths = np.diff(self.times)[:, None]
         a, b = self.after[:-1, :, 0] / lengths, self.before[1:, :, 0] / lengths
-        # one part in a million: key times from float32 files do not add up more closely than that
+        # One part in a million: key times from float32 files are no more exact than that.
         backwards = a + b > 1 + np.sqrt(np.maximum(a, 0.0) * np.maximum(b, 0.0)) + 1e-6
         if np.any((a < -1e-6) | (b < -1e-6) | backwards):
             raise InvalidInput(f"tangents of {what} should not reach beyond the neighbouring key in time")
@@ -105,7 +103,7 @@ class Curve:
     def bezier_from_checked_arrays(
         cls, channel: Channel, times: Array, values: Array, before: Array, after: Array
     ) -> Curve:
-        """A Bezier curve throughout, from frozen float64 arrays that whoever made them vouches for.
+        """A Bezier curve throughout, from frozen float64 arrays that the caller has checked.
 
         That is: increasing times (K,), finite values (K, n), tangents (K, n, 2) no longer than their segments.
         """
@@ -125,7 +123,7 @@ class Curve:
         return cls(channel, times, values, BEZIER, before, after)
 
     def with_handles(self, before: Array, after: Array) -> Curve:
-        """The same keys with other tangents, frozen float64 (K, n, 2), which whoever made them vouches for."""
+        """The same keys with other tangents, frozen float64 (K, n, 2), which the caller has checked."""
         curve = object.__new__(type(self))
         curve.__dict__.update({name: getattr(self, name) for name in self.__dataclass_fields__})
         curve.__dict__.update(before=before, after=after)
@@ -164,7 +162,7 @@ class Curve:
         return result
 
     def _needs_normalisation(self, times: Array, segment: Array) -> Array:
-        """(M,) where a rotation was computed column by column, and is not of unit length by itself."""
+        """(M,) where a rotation was computed column by column, and need not have unit length."""
         loose = self.segments[segment] == BEZIER if len(self) > 1 else np.zeros(len(times), bool)
         for mode, outside in zip(self.extrapolation, (times < self.times[0], times > self.times[-1])):
             if mode in ("linear", "cycle_offset"):
@@ -246,9 +244,9 @@ def bezier_segments(curve: Curve, which: Array) -> Curve:
 
 
 def align_quaternion_signs(curve: Curve, which: Array | None = None) -> Curve:
-    """The same rotations with signs such that the segments `which` (K - 1,) bool do not change sides.
+    """The same rotations with signs such that the segments `which` (K - 1,) bool do not change sign.
 
-    By default those are the linear ones, which turn the short way anyway, so that nothing else changes.
+    By default those are the linear ones, which take the shorter arc anyway, so that nothing else changes.
     """
     if curve.channel.kind != "rotation":
         return curve

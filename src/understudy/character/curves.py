@@ -1,10 +1,8 @@
-"""Many Bezier curves sampled at once: a face has hundreds, and one by one each costs more in calls than in arithmetic.
+"""Curves: the set of keyframed channels that makes one animation, and batch sampling of its Bezier curves.
 
-Curves that are Bezier throughout, hold beyond their ends and are no rotations are cut into columns and laid end to end;
-finding the segment of each time and column is then all that is done one by one. The numbers are those of
-`Curve.sample`.
-
-Curves: the set of keyframed channels that makes one animation.
+A face has hundreds of curves, and sampled one by one each costs more in calls than in arithmetic. `CurveBatch` takes
+those that are Bezier throughout, hold beyond their ends and are no rotations: it concatenates their columns, and only
+the search for the segment of each time is done curve by curve. The numbers are those of `Curve.sample`.
 """
 
 from __future__ import annotations
@@ -25,66 +23,16 @@ from understudy.errors import InvalidInput
 from understudy.maths import bezier, resample
 
 HOLD_BOTH_ENDS = ("hold", "hold")
-
-
-class CurveBatch:
-    """`columns` (B,) are sampled together; `others` are the curves to be sampled singly, with their columns."""
-
-    def __init__(self, curves: Sequence[Curve], offsets: Array) -> None:
-        together = [_is_batchable(curve) for curve in curves]
-        spans = [(curve, int(a), int(b)) for curve, a, b in zip(curves, offsets[:-1], offsets[1:])]
-        own = [span for span, yes in zip(spans, together) if yes]
-        self.others = [span for span, yes in zip(spans, together) if not yes]
-        self.columns = np.concatenate([np.zeros(0, np.int64), *(np.arange(a, b) for _, a, b in own)])
-        self._times = [curve.times for curve, _, _ in own]
-        self._curve = np.repeat(np.arange(len(own)), [b - a for _, a, b in own])  # (B,) the curve of each column
-        if not own:
-            return
-        # per key and column: (N, 2) points and handles, the keys of one column after those of the other
-        points = [
-            np.stack([np.broadcast_to(curve.times[:, None], curve.values.shape), curve.values], axis=-1)
-            for curve, _, _ in own
-        ]
-        self._points, self._before, self._after = (
-            np.concatenate([block.transpose(1, 0, 2).reshape(-1, 2) for block in blocks])
-            for blocks in (points, [curve.before for curve, _, _ in own], [curve.after for curve, _, _ in own])
-        )
-        counts = np.array([len(times) for times in self._times])[self._curve]
-        self._first = np.cumsum(counts) - counts  # (B,) where the keys of each column begin
-
-    def sample(self, times: Array) -> Array:
-        """(M, B) values at times (M,)."""
-        if not len(self.columns):
-            return np.zeros((len(times), 0))
-        inside, segment = np.empty((2, len(times), len(self._times)))
-        for number, keys in enumerate(self._times):
-            inside[:, number] = np.clip(times, keys[0], keys[-1])
-            found = np.searchsorted(keys, inside[:, number], side="right") - 1
-            segment[:, number] = np.minimum(found, len(keys) - 2)
-        k = segment.astype(np.int64)[:, self._curve] + self._first
-        x, y = bezier.control_points(self._points[k], self._points[k + 1], self._after[k], self._before[k + 1])
-        return bezier.evaluate(x, y, inside[:, self._curve])
-
-
-def _is_batchable(curve: Curve) -> bool:
-    return (
-        len(curve) > 1
-        and curve.channel.kind != "rotation"
-        and curve.extrapolation == HOLD_BOTH_ENDS
-        and bool((curve.segments == BEZIER).all())
-    )
-
-
-# Tried in this order; the first that puts every key on a frame wins, so 24 is preferred to its multiples.
+# Tried in this order; the first that puts every key on a frame is taken, so 24 is preferred to its multiples.
 COMMON_RATES_FPS = (24.0, 30.0, 25.0, 60.0, 50.0, 48.0, 100.0, 120.0, 29.97, 23.976, 59.94, 90.0, 144.0, 240.0)
 DEFAULT_RATE_FPS = 30.0
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A named set of curves, no two on the same channel; `rate` is the rate it was keyed in, or is best baked at.
+    """A named set of curves, no two on the same channel; `rate` is the rate of its keys, or the best one to bake at.
 
-    `about` says in words what happens, `moments` name times of the file's own clock.
+    `about` describes the motion in words, `moments` name times of the file's clock.
     """
 
     name: str
@@ -111,8 +59,8 @@ class Curves:
         if not self.curves:
             raise InvalidInput(f"animation {name!r} should have at least one curve, but has none")
         Channels(curve.channel for curve in self.curves)
-        found = natural_rate(curve.times for curve in self.curves) if rate is None else rate
-        object.__setattr__(self, "rate", checks.positive(found, f"rate of animation {name!r}"))
+        rate = natural_rate(curve.times for curve in self.curves) if rate is None else rate
+        object.__setattr__(self, "rate", checks.positive(rate, f"rate of animation {name!r}"))
 
     def __len__(self) -> int:
         return len(self.curves)
@@ -132,7 +80,7 @@ class Curves:
 
     @property
     def start(self) -> float:
-        """Time of the first key, seconds of the file's own clock."""
+        """Time of the first key, seconds of the file's clock."""
         return float(min(curve.times[0] for curve in self.curves))
 
     @property
@@ -147,7 +95,7 @@ class Curves:
 
     @property
     def frame_count(self) -> int:
-        """How many frames `frame_times` gives at the animation's own rate."""
+        """Number of frames that `frame_times` gives at the animation's own rate."""
         return resample.frame_count(self.start, self.end, self.rate)
 
     def frame_times(self, rate: float | None = None) -> Array:
@@ -165,14 +113,14 @@ class Curves:
         return continuous(self.channels, values)
 
     def with_curves(self, new: Mapping[int, Curve]) -> Curves:
-        """The same with other curves in the places of some, by number, each on the channel of the one before it."""
+        """The same with some curves replaced, by number, each by one on the same channel."""
         curves = list(self.curves)
         for number, curve in new.items():
             curves[number] = curve
-        made = object.__new__(type(self))
-        made.__dict__.update({name: getattr(self, name) for name in self.__dataclass_fields__})
-        made.__dict__.update(curves=tuple(curves), channels=self.channels)
-        return made
+        result = object.__new__(type(self))
+        result.__dict__.update({name: getattr(self, name) for name in self.__dataclass_fields__})
+        result.__dict__.update(curves=tuple(curves), channels=self.channels)
+        return result
 
     @cached_property
     def _batch(self) -> CurveBatch:
@@ -186,7 +134,7 @@ class Curves:
 
 
 def natural_rate(times: Iterable[Array]) -> float:
-    """The frame rate whose frames hold every key; where there is none, that of the shortest usual step.
+    """The common frame rate that has a frame at every key; where there is none, that of the median step between keys.
 
     Files store times as float32 and exporters round, so a key may lie off its frame by 2 % of a frame.
     """
@@ -199,3 +147,51 @@ def natural_rate(times: Iterable[Array]) -> float:
                 return rate
     step = float(np.median(np.diff(keys)))
     return min(round(1 / step, 3), 1000.0) if step > 0 and len(keys) > 8 else DEFAULT_RATE_FPS
+
+
+class CurveBatch:
+    """Curves sampled together: `columns` (B,) are in the batch, `others` are left to be sampled one by one."""
+
+    def __init__(self, curves: Sequence[Curve], offsets: Array) -> None:
+        together = [_is_batchable(curve) for curve in curves]
+        spans = [(curve, int(a), int(b)) for curve, a, b in zip(curves, offsets[:-1], offsets[1:])]
+        batch = [span for span, yes in zip(spans, together) if yes]
+        self.others = [span for span, yes in zip(spans, together) if not yes]
+        self.columns = np.concatenate([np.zeros(0, np.int64), *(np.arange(a, b) for _, a, b in batch)])
+        self._times = [curve.times for curve, _, _ in batch]
+        self._curve = np.repeat(np.arange(len(batch)), [b - a for _, a, b in batch])  # (B,) the curve of each column
+        if not batch:
+            return
+        # per key and column: (N, 2) points and handles, the keys of one column after those of the other
+        points = [
+            np.stack([np.broadcast_to(curve.times[:, None], curve.values.shape), curve.values], axis=-1)
+            for curve, _, _ in batch
+        ]
+        self._points, self._before, self._after = (
+            np.concatenate([block.transpose(1, 0, 2).reshape(-1, 2) for block in blocks])
+            for blocks in (points, [curve.before for curve, _, _ in batch], [curve.after for curve, _, _ in batch])
+        )
+        counts = np.array([len(times) for times in self._times])[self._curve]
+        self._first = np.cumsum(counts) - counts  # (B,) where the keys of each column begin
+
+    def sample(self, times: Array) -> Array:
+        """(M, B) values at times (M,)."""
+        if not len(self.columns):
+            return np.zeros((len(times), 0))
+        inside, segment = np.empty((2, len(times), len(self._times)))
+        for number, keys in enumerate(self._times):
+            inside[:, number] = np.clip(times, keys[0], keys[-1])
+            before = np.searchsorted(keys, inside[:, number], side="right") - 1
+            segment[:, number] = np.minimum(before, len(keys) - 2)
+        k = segment.astype(np.int64)[:, self._curve] + self._first
+        x, y = bezier.control_points(self._points[k], self._points[k + 1], self._after[k], self._before[k + 1])
+        return bezier.evaluate(x, y, inside[:, self._curve])
+
+
+def _is_batchable(curve: Curve) -> bool:
+    return (
+        len(curve) > 1
+        and curve.channel.kind != "rotation"
+        and curve.extrapolation == HOLD_BOTH_ENDS
+        and bool((curve.segments == BEZIER).all())
+    )

@@ -1,9 +1,8 @@
-"""A key more, and the same shape: Bezier segments are cut by de Casteljau's construction, the others where they are.
+"""Key insertion and merging of columns, both with the shape of curves kept.
 
-Columns with keys of their own as one curve, whose columns share their keys.
-
-Each column gets the keys of the others by cuts that keep its shape. A stepped column beside others gets a key just
-before each of its jumps.
+Bezier segments are split by de Casteljau's construction, the others at their value. Columns with keys of their own
+become one curve whose columns share their keys: each column gets the keys of the others by such insertions. A stepped
+column beside others gets a key just before each of its jumps.
 """
 
 from __future__ import annotations
@@ -19,19 +18,21 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import bezier, quaternion
 
+# A key this near to a time is the key at that time. Files keep times as float32, which resolves 8e-6 s at 100 s; the
+# frames of the fastest capture are a hundred times further apart.
 KEY_TIME_TOLERANCE_SECONDS = 1e-5
-"""Seconds; a key this near to a time is the key at that time. Files keep times as float32, which tells 8e-6 apart at
-100 s; the frames of the fastest capture are a hundred times further apart."""
+# Time before a jump at which a stepped column beside others gets a key: far enough to be a key of its own.
+JUMP_KEY_LEAD_SECONDS = 4 * KEY_TIME_TOLERANCE_SECONDS
 
 
 def key_at(curve: Curve, time: float) -> int | None:
-    """The number of the key at a time, or None where there is none within `TOUCH`."""
+    """The number of the key at a time, or None where there is none within `KEY_TIME_TOLERANCE_SECONDS`."""
     k = int(np.argmin(np.abs(curve.times - time)))
     return k if abs(curve.times[k] - time) <= KEY_TIME_TOLERANCE_SECONDS else None
 
 
 def insert_curve_key(curve: Curve, time: float) -> Curve:
-    """`insert_key` on one curve."""
+    """The curve with a key more at a time, and the same shape; unchanged where it has a key there."""
     if key_at(curve, time) is not None:
         return curve
     if not curve.times[0] < time < curve.times[-1]:
@@ -41,7 +42,7 @@ def insert_curve_key(curve: Curve, time: float) -> Curve:
     before, after = np.insert(curve.before, k, blank, axis=0), np.insert(curve.after, k, blank, axis=0)
     if curve.segments[k - 1] == BEZIER:
         value, (after[k - 1], before[k], after[k], before[k + 1]) = _split_segment(curve, k - 1, time)
-    else:  # handles wait for the segment to become Bezier, and are as long as it then lets them
+    else:  # handles are kept for the segment to become Bezier, shortened to what it then allows
         value = curve.sample([time])[0]
         after[k - 1] = fit_handles(after[k - 1], time - curve.times[k - 1])
         before[k + 1] = fit_handles(before[k + 1], curve.times[k] - time)
@@ -76,98 +77,18 @@ def _insert_outside(curve: Curve, time: float) -> Curve:
     value = curve.values[edge] + (curve.end_slope(side) * (time - curve.times[edge]) if straight else 0.0)
     times, values = np.insert(curve.times, at, time), np.insert(curve.values, at, value, axis=0)
     before, after = np.insert(curve.before, at, 0.0, axis=0), np.insert(curve.after, at, 0.0, axis=0)
-    # handles along the chord, so that the segment is straight whatever its kind
+    # Handles along the chord, so that the segment is straight whatever its kind.
     rise = (values[segment + 1] - values[segment]) / 3
     chord = np.stack(np.broadcast_arrays((times[segment + 1] - times[segment]) / 3, rise), axis=-1)
     after[segment], before[segment + 1] = chord, chord
-    # rotations that run straight on do so column by column, which only a Bezier segment does
+    # Rotations extrapolate linearly column by column, as only a Bezier segment does.
     kind = BEZIER if straight and curve.channel.kind == "rotation" else LINEAR
     segments = np.insert(curve.segments, segment, kind)
     return replace(curve, times=times, values=values, segments=segments, before=before, after=after)
 
 
-JUMP_KEY_LEAD_SECONDS = (
-    4 * KEY_TIME_TOLERANCE_SECONDS
-)  # seconds before a jump, where a stepped column stands beside others: a key that is not the next one
-
-
-def merge_columns(channel: Channel, columns: Mapping[str, Curve], beyond: tuple[str, str] = ("hold", "hold")) -> Curve:
-    """One curve of columns (by name) that have keys of their own; columns of the channel without one rest."""
-    keys = np.unique(np.concatenate([column.times for column in columns.values()]))
-    keys = keys[np.append(True, np.diff(keys) > KEY_TIME_TOLERANCE_SECONDS)]
-    kinds = [_kinds(column, keys) for column in columns.values()]
-    stepped = np.array([kind == STEP for kind in kinds])
-    mixed = stepped.any(axis=0) & ~stepped.all(axis=0)
-    jumps = keys[1:][mixed] - np.minimum(JUMP_KEY_LEAD_SECONDS, np.diff(keys)[mixed] / 2)
-    keys = np.union1d(keys, jumps)
-    parts = {name: _with_keys(column, keys) for name, column in columns.items()}
-    segments = np.stack([part.segments for part in parts.values()])
-    alike = (segments == segments[0]).all(axis=0)
-    shape = np.where(alike, segments[0], BEZIER)
-    if channel.kind == "rotation":  # linear columns are no slerp
-        shape = np.where(shape == LINEAR, BEZIER, shape)
-    values, before, after = _resting(channel, len(keys), np.diff(keys))
-    for name, part in parts.items():
-        part = replace(part, segments=np.where(shape == STEP, STEP, np.maximum(part.segments, LINEAR)))
-        part = bezier_segments(part, (shape == BEZIER) & (part.segments == LINEAR))
-        place = channel.columns.index(name)
-        values[:, place], before[:, place], after[:, place] = part.values[:, 0], part.before[:, 0], part.after[:, 0]
-    return Curve(channel, keys, values, shape, before, after, beyond)
-
-
-def merge_split_curves(curves: Iterable[Curve]) -> list[Curve]:
-    """The same curves with one for each target and kind: weights and controls may come in several."""
-    groups: dict[tuple[str, str], list[Curve]] = {}
-    for curve in curves:
-        groups.setdefault((curve.channel.target, curve.channel.kind), []).append(curve)
-    return [group[0] if len(group) == 1 else _merge_group(*pair, group) for pair, group in groups.items()]
-
-
-def _merge_group(target: str, kind: str, group: list[Curve]) -> Curve:
-    """The curves of one target and kind as one; beyond the keys it holds where they do not agree."""
-    columns = {}
-    for curve in group:
-        for i, name in enumerate(curve.channel.columns):
-            handles = (curve.before[:, i : i + 1], curve.after[:, i : i + 1])
-            alone, values = Channel(target, kind, (name,)), curve.values[:, i : i + 1]
-            columns[name] = Curve(alone, curve.times, values, curve.segments, *handles, curve.extrapolation)
-    beyond = {curve.extrapolation for curve in group}
-    return merge_columns(
-        Channel(target, kind, tuple(columns)), columns, beyond.pop() if len(beyond) == 1 else ("hold", "hold")
-    )
-
-
-def _kinds(column: Curve, keys: Array) -> Array:
-    """The kind of segment that a column has between each two keys; beyond its own keys it is linear, or holds."""
-    if len(column) == 1:
-        return np.full(len(keys) - 1, LINEAR)
-    at = np.clip(np.searchsorted(column.times, keys[:-1] + KEY_TIME_TOLERANCE_SECONDS) - 1, 0, len(column) - 2)
-    outside = (keys[1:] <= column.times[0] + KEY_TIME_TOLERANCE_SECONDS) | (
-        keys[:-1] >= column.times[-1] - KEY_TIME_TOLERANCE_SECONDS
-    )
-    return np.where(outside, LINEAR, column.segments[at])
-
-
-def _with_keys(column: Curve, keys: Array) -> Curve:
-    """A column with keys at all these times (and at no others); its steps end in a jump where others go on."""
-    first, last = ("hold" if mode.startswith("cycle") else mode for mode in column.extrapolation)
-    free = replace(column, extrapolation=(first, last))
-    for end in keys[[0, -1]]:  # beyond its own keys it goes on as it did
-        free = insert_curve_key(free, float(end))
-    free = insert_curve_keys(free, keys)
-    if len(free) != len(keys):
-        raise InvalidInput(
-            "keys of columns that become one curve should be at least a hundredth of a millisecond apart"
-        )
-    # keys that stand for one moment are brought together, and the handles keep their share of each segment
-    before, after, ratio = np.array(free.before), np.array(free.after), np.diff(keys) / np.diff(free.times)
-    after[:-1] *= ratio[:, None, None]
-    before[1:] *= ratio[:, None, None]
-    return replace(free, times=keys, before=before, after=after)
-
-
 def insert_curve_keys(curve: Curve, times: Array) -> Curve:
-    """The curve (n columns) with a key at each of the times (M,) between its ends: `inserted` for all of them at once.
+    """The curve (n columns) with a key at each of the times (M,) between its ends: `insert_curve_key` for all at once.
 
     The piece of a cubic between its parameters a and b has the control points p(a, a, a), p(a, a, b), p(a, b, b) and
     p(b, b, b), with p the polar form of the cubic.
@@ -185,7 +106,7 @@ def insert_curve_keys(curve: Curve, times: Array) -> Curve:
     before, after = np.zeros((2, len(merged), columns, 2))
     before[own], after[own] = curve.before, curve.after
     whole = own[:-1] & own[1:]
-    # handles of other kinds wait for the segment to become Bezier, and are as long as it then lets them
+    # Handles of other kinds are kept for the segment to become Bezier, shortened to what it then allows.
     length = np.diff(merged)[:, None]
     after[:-1] = np.where(whole[:, None, None], after[:-1], fit_handles(after[:-1], length))
     before[1:] = np.where(whole[:, None, None], before[1:], fit_handles(before[1:], length))
@@ -210,16 +131,91 @@ def _polygons(curve: Curve) -> Array:
 
 
 def _polar(points: Array, a: Array, b: Array, c: Array) -> Array:
-    """The polar form (..., 2) at parameters (...) of cubics with control points (..., 4, 2): a step of de Casteljau's
-    construction for each."""
+    """The polar form (..., 2) at parameters a, b, c (...) of cubics with control points (..., 4, 2): a step of de
+    Casteljau's construction for each parameter."""
     for share in (a, b, c):
         share = share[..., None, None]
         points = points[..., :-1, :] * (1.0 - share) + points[..., 1:, :] * share
     return points[..., 0, :]
 
 
-def _resting(channel: Channel, count: int, gaps: Array) -> tuple[Array, Array, Array]:
-    """Values (K, n) and handles (K, n, 2) of columns that nothing moves."""
+def merge_columns(channel: Channel, columns: Mapping[str, Curve], beyond: tuple[str, str] = ("hold", "hold")) -> Curve:
+    """One curve from columns (by name) that have keys of their own; other columns of the channel rest."""
+    keys = np.unique(np.concatenate([column.times for column in columns.values()]))
+    keys = keys[np.append(True, np.diff(keys) > KEY_TIME_TOLERANCE_SECONDS)]
+    kinds = [_segment_kinds(column, keys) for column in columns.values()]
+    stepped = np.array([kind == STEP for kind in kinds])
+    mixed = stepped.any(axis=0) & ~stepped.all(axis=0)
+    jumps = keys[1:][mixed] - np.minimum(JUMP_KEY_LEAD_SECONDS, np.diff(keys)[mixed] / 2)
+    keys = np.union1d(keys, jumps)
+    parts = {name: _add_keys(column, keys) for name, column in columns.items()}
+    segments = np.stack([part.segments for part in parts.values()])
+    alike = (segments == segments[0]).all(axis=0)
+    shape = np.where(alike, segments[0], BEZIER)
+    if channel.kind == "rotation":  # columns interpolated linearly are no slerp
+        shape = np.where(shape == LINEAR, BEZIER, shape)
+    values, before, after = _rest_columns(channel, len(keys), np.diff(keys))
+    for name, part in parts.items():
+        part = replace(part, segments=np.where(shape == STEP, STEP, np.maximum(part.segments, LINEAR)))
+        part = bezier_segments(part, (shape == BEZIER) & (part.segments == LINEAR))
+        place = channel.columns.index(name)
+        values[:, place], before[:, place], after[:, place] = part.values[:, 0], part.before[:, 0], part.after[:, 0]
+    return Curve(channel, keys, values, shape, before, after, beyond)
+
+
+def merge_split_curves(curves: Iterable[Curve]) -> list[Curve]:
+    """The same curves with one for each target and kind: weights and controls may have several."""
+    groups: dict[tuple[str, str], list[Curve]] = {}
+    for curve in curves:
+        groups.setdefault((curve.channel.target, curve.channel.kind), []).append(curve)
+    return [group[0] if len(group) == 1 else _merge_group(*pair, group) for pair, group in groups.items()]
+
+
+def _merge_group(target: str, kind: str, group: list[Curve]) -> Curve:
+    """The curves of one target and kind as one; it holds beyond its keys where their extrapolations differ."""
+    columns = {}
+    for curve in group:
+        for i, name in enumerate(curve.channel.columns):
+            handles = (curve.before[:, i : i + 1], curve.after[:, i : i + 1])
+            alone, values = Channel(target, kind, (name,)), curve.values[:, i : i + 1]
+            columns[name] = Curve(alone, curve.times, values, curve.segments, *handles, curve.extrapolation)
+    beyond = {curve.extrapolation for curve in group}
+    return merge_columns(
+        Channel(target, kind, tuple(columns)), columns, beyond.pop() if len(beyond) == 1 else ("hold", "hold")
+    )
+
+
+def _segment_kinds(column: Curve, keys: Array) -> Array:
+    """The kind of segment that a column has between each two keys; LINEAR beyond its own keys."""
+    if len(column) == 1:
+        return np.full(len(keys) - 1, LINEAR)
+    at = np.clip(np.searchsorted(column.times, keys[:-1] + KEY_TIME_TOLERANCE_SECONDS) - 1, 0, len(column) - 2)
+    outside = (keys[1:] <= column.times[0] + KEY_TIME_TOLERANCE_SECONDS) | (
+        keys[:-1] >= column.times[-1] - KEY_TIME_TOLERANCE_SECONDS
+    )
+    return np.where(outside, LINEAR, column.segments[at])
+
+
+def _add_keys(column: Curve, keys: Array) -> Curve:
+    """A column with keys at exactly these times."""
+    first, last = ("hold" if mode.startswith("cycle") else mode for mode in column.extrapolation)
+    free = replace(column, extrapolation=(first, last))
+    for end in keys[[0, -1]]:  # extrapolated as before
+        free = insert_curve_key(free, float(end))
+    free = insert_curve_keys(free, keys)
+    if len(free) != len(keys):
+        raise InvalidInput(
+            "keys of columns that become one curve should be at least a hundredth of a millisecond apart"
+        )
+    # Keys within the tolerance move to the common time; handles keep their share of each segment.
+    before, after, ratio = np.array(free.before), np.array(free.after), np.diff(keys) / np.diff(free.times)
+    after[:-1] *= ratio[:, None, None]
+    before[1:] *= ratio[:, None, None]
+    return replace(free, times=keys, before=before, after=after)
+
+
+def _rest_columns(channel: Channel, count: int, gaps: Array) -> tuple[Array, Array, Array]:
+    """Values (K, n) and handles before and after (K, n, 2) of columns at rest."""
     rest = {"rotation": quaternion.IDENTITY, "scale": (1.0, 1.0, 1.0)}.get(channel.kind, (0.0,) * len(channel))
     before, after = np.zeros((2, count, len(channel), 2))
     before[1:, :, 0] = after[:-1, :, 0] = gaps[:, None] / 3

@@ -1,6 +1,6 @@
-"""Forward kinematics: local translations, rotations and scales to transforms in the world, and back.
+"""Forward kinematics: local transforms to the world and back, and the Jacobians of points and orientations.
 
-With the column-vector convention, a joint j with parent p stands in the world at
+With the column-vector convention, a joint j with parent p has the world transform
 
     W_j = W_p T(t_j) R(q_j) S(s_j),        W_root = T(t) R(q) S(s)
 
@@ -13,14 +13,13 @@ rotation of the unit quaternion q = (x, y, z, w),
               [ xz - wy     yz + wx     -(x^2+y^2) ]
 
 A quaternion a little off unit length is used as it is, |q|^2 R + (1 - |q|^2), as three.js and other viewers do, so that
-a file looks here as it does there. Those further off are made unit where data enters (`checks.unit_quaternions`).
+a file looks the same. Those further off are made unit where data enters (`checks.unit_quaternions`).
 
 Joints come parents first (`parents[j] < j`, and -1 for each root), which `Skeleton` guarantees. All functions take one
 pose (J, ...) or any leading axes, and inputs that do not change over the frames may leave the leading axes out.
 
-Jacobians of forward kinematics: how a point or an orientation in the world follows the joints above it.
-
-A point x that hangs on a joint c stands, seen from any joint j between c and its root, at
+Jacobians: how a point or an orientation in the world changes with the joints above it. For any joint j between a joint
+c and its root, a point x carried by c is at
 
     x = o_p + L_p (t_j + R_j S_j y),        y the point in the frame of j, which the freedoms of j do not change
 
@@ -33,7 +32,7 @@ above) and W_j = (L_j | o_j). With v = R_j S_j y = L_p^-1 (x - o_j) and y = L_j^
     "euler"               dx / da = -L_p [v] E(a)                         a the Euler angles of R_j
     "scale"               dx / ds_j = L_p R_j diag(y)
 
-where [v] u = v x u, and E has the axes of the three turns in the frame of the parent (`euler_axes`). Without scale,
+where [v] u = v x u, and E has the axes of the three rotations in the frame of the parent (`euler_axes`). Without scale,
 -L_p [v] u is the familiar cross product of the axis in the world with the arm x - o_j. All joints that are not above c
 have zeros.
 """
@@ -51,11 +50,12 @@ from understudy.errors import InvalidInput
 from understudy.maths import euler, jit, quaternion, transform, vector
 
 KERNELS = "understudy.character.kinematics_kernels"
-MIN_PARALLEL_JOINT_FRAMES = (
-    4096  # joints x frames; below, waking a second thread (about 20 us) costs more than it saves
-)
+# Joints x frames: below, waking a second thread (about 20 us) costs more than it saves.
+MIN_PARALLEL_JOINT_FRAMES = 4096
 # |det| over the product of column lengths: rounding leaves 1e-16 of a true zero, a scale of 1e-4 leaves 1e-4.
 SINGULAR_DETERMINANT_RATIO = 1e-12
+POINT_KINDS = ("translation", "rotation", "rotation_in_parent", "euler", "scale")
+ORIENTATION_KINDS = ("rotation", "rotation_in_parent", "euler")
 
 
 def world_transforms(
@@ -67,8 +67,8 @@ def world_transforms(
 ) -> Array:
     """world_from_joint (..., J, 4, 4) of `translations` (..., J, 3), `rotations` (..., J, 4) and `scales` (..., J, 3).
 
-    `out` is a C-contiguous float64 array of the result's shape; reusing one saves asking for memory,
-    which takes longer than the computation.
+    `out` is a C-contiguous float64 array of the result's shape; reusing one saves the allocation, which takes longer
+    than the computation.
     """
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     count = len(parent)
@@ -88,8 +88,9 @@ def world_transforms(
 def world_transforms_numpy(
     parents: ArrayLike, translations: ArrayLike, rotations: ArrayLike, scales: ArrayLike | None = None
 ) -> Array:
-    """`world_transforms` in NumPy alone: the oracle of the kernels, what runs where numba is absent, and the quicker
-    way for a few poses of a program that has not loaded the kernels yet (a second).
+    """`world_transforms` in NumPy alone: the oracle of the kernels.
+
+    It runs where numba is absent, and is quicker for a few poses while the kernels are not loaded yet (a second).
     """
     parent, lead, t, q, s = _inputs(parents, translations, rotations, scales)
     world = np.empty((*lead, len(parent), 4, 4))
@@ -122,7 +123,7 @@ def world_positions(
 
 def local_transforms(parents: ArrayLike, world_from_joint: ArrayLike, out: Array | None = None) -> Array:
     """parent_from_joint (..., J, 4, 4) of `world_from_joint` (..., J, 4, 4): the inverse of the walk down the tree,
-    inverse(W_p) W_j. A parent flattened to nothing (a scale of zero) has no inverse and is refused by name.
+    inverse(W_p) W_j. A parent with a scale of zero has no inverse and is refused.
     """
     parent = check_parents(parents)
     world = np.ascontiguousarray(world_from_joint, dtype=np.float64)
@@ -160,42 +161,25 @@ def check_parents(parents: ArrayLike) -> Array:
     return parent
 
 
-def levels(parents: Array) -> list[Array]:
-    """The joints (indices) of each depth of the tree, roots first; joints of one level do not depend on each other."""
-    depth = np.zeros(len(parents), dtype=np.int64)
-    for j, p in enumerate(parents):
-        depth[j] = depth[p] + 1 if p >= 0 else 0
-    return [np.flatnonzero(depth == d) for d in range(int(depth.max(initial=-1)) + 1)]
-
-
-def _world_numpy(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
-    """One matrix product for each level of the tree, all frames and all joints of the level at once."""
-    local = np.broadcast_to(transform.compose(t, q, s), out.shape)
-    for depth, level in enumerate(levels(parents)):
-        out[:, level] = local[:, level] if depth == 0 else out[:, parents[level]] @ local[:, level]
-
-
-def _local_numpy(parents: Array, world: Array, out: Array) -> None:
-    child = np.flatnonzero(parents >= 0)
-    parent_world, own = world[..., parents[child], :, :], world[..., child, :, :]
-    inverse = np.linalg.inv(parent_world[..., :3, :3])
-    offset = own[..., :3, 3] - parent_world[..., :3, 3]
-    out[...] = world
-    out[..., :3, :3][..., child, :, :] = inverse @ own[..., :3, :3]
-    out[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
-
-
 def check_invertible(joints: Array, world: Array) -> None:
-    """Raise if one of `joints` (indices) is flattened in world (..., J, 4, 4), so that it has no inverse."""
+    """Raise if the transform of one of `joints` (indices) in world (..., J, 4, 4) has no inverse."""
     linear_parts = world[..., joints, :3, :3]
     lengths = vector.length(np.swapaxes(linear_parts, -1, -2)).prod(axis=-1)
     flat = np.abs(transform.determinant(linear_parts)) <= SINGULAR_DETERMINANT_RATIO * lengths
     if flat.any():
         where = np.argwhere(flat)[0]
         raise InvalidInput(
-            f"joint {joints[where[-1]]} is flattened to nothing (a scale of zero) and cannot be undone "
+            f"joint {joints[where[-1]]} is flattened (a scale of zero), so its transform has no inverse "
             f"(at index {tuple(int(i) for i in where[:-1])})"
         )
+
+
+def levels(parents: Array) -> list[Array]:
+    """The joints (indices) of each depth of the tree, roots first; joints of one level do not depend on each other."""
+    depth = np.zeros(len(parents), dtype=np.int64)
+    for j, p in enumerate(parents):
+        depth[j] = depth[p] + 1 if p >= 0 else 0
+    return [np.flatnonzero(depth == d) for d in range(int(depth.max(initial=-1)) + 1)]
 
 
 def _inputs(
@@ -228,8 +212,21 @@ def _frames(value: Array, lead: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(full).reshape(math.prod(full.shape[:-2]), *tail)
 
 
-POINT_KINDS = ("translation", "rotation", "rotation_in_parent", "euler", "scale")
-ORIENTATION_KINDS = ("rotation", "rotation_in_parent", "euler")
+def _world_numpy(parents: Array, t: Array, q: Array, s: Array, out: Array) -> None:
+    """One matrix product for each level of the tree, all frames and all joints of the level at once."""
+    local = np.broadcast_to(transform.compose(t, q, s), out.shape)
+    for depth, level in enumerate(levels(parents)):
+        out[:, level] = local[:, level] if depth == 0 else out[:, parents[level]] @ local[:, level]
+
+
+def _local_numpy(parents: Array, world: Array, out: Array) -> None:
+    child = np.flatnonzero(parents >= 0)
+    parent_world, child_world = world[..., parents[child], :, :], world[..., child, :, :]
+    inverse = np.linalg.inv(parent_world[..., :3, :3])
+    offset = child_world[..., :3, 3] - parent_world[..., :3, 3]
+    out[...] = world
+    out[..., :3, :3][..., child, :, :] = inverse @ child_world[..., :3, :3]
+    out[..., :3, 3][..., child, :] = (inverse @ offset[..., None])[..., 0]
 
 
 def point_jacobian(
@@ -263,7 +260,7 @@ def point_jacobian(
         raise InvalidInput(f"point should have shape (..., {len(carriers)}, 3), but has shape {np.shape(point)}")
 
     used = picked[above.any(axis=0)]
-    l_p = _of_parent(parent[picked], world[..., :3, :3])
+    l_p = _parent_linear_parts(parent[picked], world[..., :3, :3])
     if kind == "translation":
         result = np.broadcast_to(l_p[..., None, :, :, :], (*_lead(l_p, x), len(carriers), *l_p.shape[-3:]))
     else:
@@ -292,17 +289,17 @@ def orientation_jacobian(
     orders: str | Sequence[str] = "XYZ",
     columns: ArrayLike | None = None,
 ) -> Array:
-    """d orientation / d freedom (..., 3, C, 3): the small turn in the world, exp([J u]) Q, of Q = R_root ... R_joint.
+    """d orientation / d freedom (..., 3, C, 3): a small world rotation, exp([J u]) Q, of Q = R_root ... R_joint.
 
-    Of `rotations` (..., J, 4), local. Scales do not enter: a sheared frame has no orientation of its own, and Q is what
-    stays of it without them. The other arguments are those of `point_jacobian`.
+    `rotations` (..., J, 4) are local. Scales do not enter: a sheared frame has no orientation of its own, and Q is that
+    of the skeleton without scales. The other arguments are those of `point_jacobian`.
     """
     one_of(kind, "kind of freedom", ORIENTATION_KINDS)
     parent = check_parents(parents)
     q = np.asarray(rotations, dtype=np.float64)
     world = world_transforms(parent, np.zeros((len(parent), 3)), q)[..., :3, :3]
     _, picked, above = _select(parent, joint, columns)
-    turn = _of_parent(parent[picked], world)
+    turn = _parent_linear_parts(parent[picked], world)
     axes = _axes(kind, q, angles, orders, picked)
     turn = turn if axes is None else turn @ axes
     result = np.where(above[:, :, None, None], turn[..., None, :, :, :], 0.0)
@@ -310,7 +307,7 @@ def orientation_jacobian(
 
 
 def ancestors(parents: ArrayLike) -> Array:
-    """(J, J) bool: [i, j] says whether j is i or lies above i, so that i moves with j."""
+    """(J, J) bool: [i, j] is whether j is i or an ancestor of i, so that i moves with j."""
     parent = check_parents(parents)
     above = np.eye(len(parent), dtype=bool)
     for i, p in enumerate(parent):
@@ -320,18 +317,18 @@ def ancestors(parents: ArrayLike) -> Array:
 
 
 def euler_axes(angles: ArrayLike, orders: str | Sequence[str]) -> Array:
-    """E (..., 3, 3): the small turn E da in the frame of the parent, of angles (..., 3) of R = R_i(a) R_j(b) R_k(c).
+    """E (..., 3, 3): the small rotation E da in the parent's frame, for angles (..., 3) of R = R_i(a) R_j(b) R_k(c).
 
     E = (e_i | R_i e_j | R_i R_j e_k) for the intrinsic order ijk. `orders` is one order, or one for each entry of the
-    second-to-last axis. Where the middle turn makes two axes parallel (gimbal lock), E is singular, as it should be.
+    second-to-last axis. Where the middle rotation makes two axes parallel (gimbal lock), E is singular.
     """
     a = np.asarray(angles, dtype=np.float64)
-    each = [orders] if isinstance(orders, str) else list(orders)
-    if len(each) != 1 and (a.ndim < 2 or len(each) != a.shape[-2]):
-        raise InvalidInput(f"orders should be one or as many as the joints of angles {a.shape}, but are {len(each)}")
-    letters = [one_of(order.upper(), "Euler order", euler.ORDERS) for order in each]
+    given = [orders] if isinstance(orders, str) else list(orders)
+    if len(given) != 1 and (a.ndim < 2 or len(given) != a.shape[-2]):
+        raise InvalidInput(f"orders should be one or as many as the joints of angles {a.shape}, but are {len(given)}")
+    letters = [one_of(order.upper(), "Euler order", euler.ORDERS) for order in given]
     numbers = np.array([["XYZ".index(letter) for letter in order] for order in letters])  # (J or 1, 3)
-    units = np.eye(3)[numbers]  # (J or 1, 3, 3): the axis of each turn
+    units = np.eye(3)[numbers]  # (J or 1, 3, 3): the axis of each rotation
     units = units[0] if isinstance(orders, str) else units
     first = quaternion.to_matrix(quaternion.from_rotation_vector(a[..., 0, None] * units[..., 0, :]))
     second = quaternion.to_matrix(quaternion.from_rotation_vector(a[..., 1, None] * units[..., 1, :]))
@@ -349,7 +346,7 @@ def _select(parents: Array, joint: ArrayLike, columns: ArrayLike | None) -> tupl
     return carriers, picked, ancestors(parents)[carriers][:, picked]
 
 
-def _of_parent(parents: Array, linear_parts: Array) -> Array:
+def _parent_linear_parts(parents: Array, linear_parts: Array) -> Array:
     """The parents' 3x3 parts (..., C, 3, 3) of those of all joints (..., J, 3, 3); the identity for a root."""
     has_parent = np.reshape(parents >= 0, (-1, 1, 1))
     return np.where(has_parent, linear_parts[..., np.maximum(parents, 0), :, :], np.eye(3))
@@ -371,15 +368,15 @@ def _matrices(rotations: ArrayLike | None, picked: Array, kind: str) -> Array:
 def _axes(
     kind: str, rotations: ArrayLike | None, angles: ArrayLike | None, orders: str | Sequence[str], picked: Array
 ) -> Array | None:
-    """What stands right of -L_p [v], (..., C, 3, 3), or None for the identity."""
+    """The factor to the right of -L_p [v], (..., C, 3, 3), or None for the identity."""
     if kind == "rotation_in_parent":
         return None
     if kind == "rotation":
         return _matrices(rotations, picked, kind)
     if angles is None:
         raise InvalidInput("the Jacobian with respect to Euler angles needs the angles (..., J, 3)")
-    each = orders if isinstance(orders, str) else [orders[int(c)] for c in picked]
-    return euler_axes(np.asarray(angles, dtype=np.float64)[..., picked, :], each)
+    chosen = orders if isinstance(orders, str) else [orders[int(c)] for c in picked]
+    return euler_axes(np.asarray(angles, dtype=np.float64)[..., picked, :], chosen)
 
 
 def _lead(l_p: Array, x: Array) -> tuple[int, ...]:

@@ -1,8 +1,6 @@
-"""Material: how a surface looks, in the metallic-roughness terms that glTF and USD share.
+"""Mesh: vertices, triangles, UVs, colours and materials; and polygons cut into triangles.
 
-Mesh: vertices, triangles and what is painted on them.
-
-Polygons cut into triangles.
+Materials are in the metallic-roughness terms that glTF and USD share.
 """
 
 from __future__ import annotations
@@ -20,11 +18,12 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 
 SLOTS = ("colour", "normal", "metallic_roughness", "occlusion", "emissive")
+MAX_FAN_STARTS = 8  # corners from which a fan is tried; more rarely help
 
 
 @dataclass(frozen=True)
 class Image:
-    """An encoded picture as found in the file: PNG or JPEG bytes, or none where they were not found, only the name."""
+    """An encoded picture from the file: PNG or JPEG bytes, empty where only the name is known."""
 
     name: str
     mime: str
@@ -33,7 +32,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Texture:
-    """An image laid on a surface by one of the mesh's UV sets; `sampler` and `extra` are what only the format knows."""
+    """An image mapped to a surface by one of the mesh's UV sets; `sampler` and `extra` are specific to the format."""
 
     image: Image
     uv_set: int = 0
@@ -63,7 +62,7 @@ class Mesh:
     """A triangle mesh. Vertices keep the file's own order and number, so an index means the same everywhere.
 
     Normals, UVs and colours are given per vertex (V, n) or, where a vertex has several of them (a seam), per triangle
-    corner (T, 3, n). `per_vertex()` splits such vertices for formats and graphics cards that know only the first form.
+    corner (T, 3, n). `per_vertex()` splits such vertices for formats and graphics cards that take only the first form.
     """
 
     name: str
@@ -197,11 +196,8 @@ def _material_of(value: Any, name: str, triangles: int, materials: int) -> Array
     return result
 
 
-MAX_FAN_STARTS = 8  # corners from which a fan is tried; more would only matter to shapes that no fan covers
-
-
 def fans(points: Array, corners: Array, sizes: Array) -> tuple[Array, Array, int]:
-    """Triangles of polygons: (T, 3) places in `corners`, (T,) the polygon of each, and how many polygons stay folded.
+    """Triangles of polygons: (T, 3) indices into `corners`, (T,) their polygons, and how many polygons stay folded.
 
     `corners` (C,) are the polygons' vertices in turn, into `points` (V, 3), and `sizes` (P,) their numbers of corners.
     A polygon becomes the fan 0 1 2, 0 2 3, ... of its first corner. Where it is concave, so that a triangle of the fan
@@ -214,7 +210,7 @@ def fans(points: Array, corners: Array, sizes: Array) -> tuple[Array, Array, int
     folded = 0
     for size in np.unique(sizes[sizes >= 3]).tolist():
         members = np.flatnonzero(sizes == size)
-        ring = starts[members, None] + np.arange(size)  # (m, size) places in corners
+        ring = starts[members, None] + np.arange(size)  # (m, size) indices into corners
         if size > 3:
             ring, bad = _convex_start(points, corners, ring)
             folded += bad
@@ -227,7 +223,7 @@ def fans(points: Array, corners: Array, sizes: Array) -> tuple[Array, Array, int
 
 
 def _convex_start(points: Array, corners: Array, ring: Array) -> tuple[Array, int]:
-    """The same polygons, each begun at a corner whose fan is not folded, and for how many none was found."""
+    """The same polygons, each begun at a corner whose fan is not folded, and the number of those without one."""
     ring = ring.copy()
     todo = np.arange(len(ring))
     original = ring.copy()

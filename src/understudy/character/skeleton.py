@@ -19,8 +19,8 @@ from understudy.maths import quaternion
 class Skeleton:
     """A forest of joints, each with its rest transform relative to its parent.
 
-    A joint is whatever moves and can carry something: a bone, or a plain node between bones. Parents come before their
-    children, roots have parent -1; `Skeleton.sorted` makes that order out of any other.
+    A joint is anything with a transform that can carry something: a bone, or a plain node between bones. Parents come
+    before their children, roots have parent -1; `Skeleton.from_unsorted` takes joints in any order.
     """
 
     names: tuple[str, ...]
@@ -95,7 +95,7 @@ class Skeleton:
     def index(self, name: str) -> int:
         """The number of the joint of that name."""
         if name not in self._index:
-            checks.one_of(name, "joint", self._index)  # says what there is
+            checks.one_of(name, "joint", self._index)  # raises and lists the names
         return self._index[name]
 
     def __contains__(self, name: object) -> bool:
@@ -121,7 +121,7 @@ def depth_first(parents: Array) -> Array:
     checks.indices(parents, "parents", count, lowest=-1)
     children: list[list[int]] = [[] for _ in range(count + 1)]
     for joint in range(count - 1, -1, -1):
-        children[int(parents[joint])].append(joint)  # parent -1 files the roots under the last list
+        children[int(parents[joint])].append(joint)  # parent -1 puts the roots into the last list
     order, stack = [], list(children[-1])
     while stack:
         joint = stack.pop()

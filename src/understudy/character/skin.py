@@ -1,4 +1,4 @@
-"""Skin: how a mesh hangs on joints."""
+"""Skin: the joints, weights and inverse bind matrices of a mesh."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Skin:
 
     vertex(t) = sum_k weights[v, k] * world_from_joint(t)[joints[b]] @ inverse_binds[b] @ vertex,  b = influences[v, k]
 
-    A mesh that hangs rigidly on one joint is a skin as well (`Skin.rigid`): one joint, weight 1, identity bind.
+    A mesh that is rigid on one joint has a skin as well (`Skin.rigid`): one joint, weight 1, identity bind.
     """
 
     joints: Array  # (B,) int, numbers in the skeleton
@@ -44,7 +44,7 @@ class Skin:
         for name, value in fields.items():
             object.__setattr__(self, name, value)
         total = np.einsum("vk->v", weights, dtype=np.float64, casting="same_kind")
-        # 1e-3: 8-bit weights, each rounded by up to 1/510, are still accepted; a forgotten influence is not
+        # 1e-3: 8-bit weights, each rounded by up to 1/510, are still accepted; a missing influence is not.
         off = np.abs(total - 1) > 1e-3 * max(4, weights.shape[1])
         if off.any():
             wrong = np.flatnonzero(off)
@@ -55,9 +55,9 @@ class Skin:
 
     @classmethod
     def rigid(cls, joint: int, vertices: int) -> Skin:
-        """The skin of a mesh that simply hangs on one joint."""
+        """The skin of a mesh that is rigid on one joint."""
         skin = cls([joint], np.eye(4)[None], np.zeros((0, 1)), np.ones((0, 1)))
-        # sound as they are made: checking them would take longer than all else where a scene has many large parts
+        # Correct by construction: checking them would take longer than all else in a scene with many large parts.
         object.__setattr__(skin, "influences", checks.freeze(np.zeros((vertices, 1), np.int32)))
         object.__setattr__(skin, "weights", checks.freeze(np.ones((vertices, 1), np.float32)))
         return skin
@@ -80,7 +80,7 @@ class Skin:
 
     @property
     def is_rigid(self) -> bool:
-        """Whether the mesh simply hangs on one joint."""
+        """Whether the mesh is rigid on one joint."""
         return (
             len(self.joints) == 1
             and self.weights.shape[1] == 1

@@ -1,4 +1,4 @@
-"""Controls -> joints, shape weights, lattice -> vertices. Any continuous function will do."""
+"""Rigs: controls to joints, shape weights and lattice, and those to vertices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Several characters of one file, posed by one animation.
-
-Bake: an animation of a whole file as joints and vertices, frame by frame.
-"""
+"""Baking: an animation of a whole file as joints and vertices, frame by frame. All characters share one animation."""
 
 from __future__ import annotations
 
@@ -18,31 +15,6 @@ from understudy.character.rig.layered import LayeredRig
 from understudy.character.rig.rig import PosedRig
 from understudy.checks import Array
 from understudy.errors import InvalidInput
-
-
-def rig_of(character: Character) -> PosedRig:
-    """The rig of a character: by its controls where it has layers, else by its joints and shape weights."""
-    return DirectRig(character) if character.layers is None else LayeredRig(character)
-
-
-def pose_all(
-    characters: Sequence[Character], animation: Clip | Curves | None, times: Array
-) -> list[tuple[PosedRig, Array]]:
-    """The rig of each character and its rows (M, C) at `times` (M,); those that the animation does not move rest.
-
-    An animation that moves none of them is refused; without one all rest.
-    """
-    rigs = [rig_of(character) for character in characters]
-    if animation is None or not rigs:
-        return [(rig, np.tile(rig.rest, (len(times), 1))) for rig in rigs]
-    moved = [rig.is_moved_by(animation) for rig in rigs]
-    if not any(moved):
-        moved[0] = True  # and `pose` says why it cannot
-    return [
-        (rig, rig.pose(animation, times) if moves else np.tile(rig.rest, (len(times), 1)))
-        for rig, moves in zip(rigs, moved)
-    ]
-
 
 # Four gigabytes of vertices: an hour at 30 fps of a 3,000-vertex character, or 10 s of a 1.4 million-vertex one.
 MAX_BAKE_BYTES = 4 << 30
@@ -79,6 +51,30 @@ class Bake:
             object.__setattr__(self, key, value)
 
 
+def rig_of(character: Character) -> PosedRig:
+    """The rig of a character: by its controls where it has layers, else by its joints and shape weights."""
+    return DirectRig(character) if character.layers is None else LayeredRig(character)
+
+
+def pose_all(
+    characters: Sequence[Character], animation: Clip | Curves | None, times: Array
+) -> list[tuple[PosedRig, Array]]:
+    """The rig of each character and its rows (M, C) at `times` (M,); those that the animation does not move rest.
+
+    An animation that moves none of them is refused; without one all rest.
+    """
+    rigs = [rig_of(character) for character in characters]
+    if animation is None or not rigs:
+        return [(rig, np.tile(rig.rest, (len(times), 1))) for rig in rigs]
+    moved = [rig.is_moved_by(animation) for rig in rigs]
+    if not any(moved):
+        moved[0] = True  # `pose` raises and gives the reason
+    return [
+        (rig, rig.pose(animation, times) if moves else np.tile(rig.rest, (len(times), 1)))
+        for rig, moves in zip(rigs, moved)
+    ]
+
+
 def bake(asset: Asset, clip: str | None = None, rate: float | None = None, character: str | None = None) -> Bake:
     """World transforms of the joints and world positions of the vertices at each frame of a clip.
 
@@ -87,7 +83,7 @@ def bake(asset: Asset, clip: str | None = None, rate: float | None = None, chara
     """
     chosen = asset.characters if character is None else (asset.character(character),)
     if not chosen:
-        raise InvalidInput("there is no character to bake")
+        raise InvalidInput("there is no character to bake in this asset")
     still = clip is None and not asset.animations
     animation = None if still else asset.animation(clip)
     times = np.zeros(1) if animation is None else animation.frame_times(rate)
@@ -127,7 +123,7 @@ def _parents_among_kept(parents: Array, kept: Array, offset: int) -> Array:
     """(B,) for each kept joint its nearest kept ancestor, numbered among the kept from `offset` on; -1 for none."""
     rank = np.full(len(parents), -1)
     rank[kept] = np.arange(len(kept))
-    nearest = np.full(len(parents), -1)  # the nearest kept joint on the way up, the joint itself included
+    nearest = np.full(len(parents), -1)  # the nearest kept joint on the path up, the joint itself included
     for joint, parent in enumerate(parents):
         nearest[joint] = rank[joint] if rank[joint] >= 0 else (nearest[parent] if parent >= 0 else -1)
     above = np.where(parents[kept] >= 0, nearest[np.maximum(parents[kept], 0)], -1)

@@ -18,7 +18,7 @@ from understudy.maths import euler
 class DirectRig(PosedRig):
     """Translation, rotation and scale of each joint, then the weights of each part that has shapes.
 
-    What a part costs to prepare (its sparse shapes) is done once, at the first use.
+    Sparse shapes of a part are prepared once, at the first use.
     """
 
     def __init__(self, character: Character) -> None:

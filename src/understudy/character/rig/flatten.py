@@ -1,23 +1,21 @@
-"""A few shapes that stand for very many frames of displacements, within a largest error.
+"""Flatten: a character with layers as one that any format can hold, with joints, named shapes and frames.
 
-Frames of displacements r (N,) come in blocks and are not kept. A block is projected on the orthonormal directions Q
-found so far; where a vertex is still off by more than a quarter of the tolerance, the leading directions of what is
-left are added to Q, until none is. So r = w Q + e with |e| <= tolerance / 4 at every vertex of every frame, in one pass
-(an incremental SVD with a bound on the largest error, not on the sum of squares).
+Bones stay bones: local transforms at each frame. Shapes keep their name and their exact weights, so that a game can
+drive them: all that bones or coarse controls drive, and of the fine ones those that some clip uses. The lattice, which
+files do not have, is the residual of each frame: it is inverted through the skinning, and put into a few shapes
+`Skin.lattice.01`, ... that approximate all frames within a tolerance (`Residual`). All weights lie in 0 to 1: Blender
+and Unity clip them there. The error is measured on the vertices of the result, frame by frame, and noted.
+
+Residual. A few shapes approximate very many frames of displacements, within a largest error. Frames of displacements r
+(N,) come in blocks and are not kept. A block is projected on the orthonormal directions Q found so far; where a vertex
+is still off by more than a quarter of the tolerance, the leading directions of the remainder are added to Q, until none
+is. So r = w Q + e with |e| <= tolerance / 4 at every vertex of every frame, in one pass (an incremental SVD with a
+bound on the largest error, not on the sum of squares).
 
 Q has far more directions than are needed. The leading ones of all frames, by the SVD of their weights w, are kept until
-nearly all of the motion is in; then only frames that still break the tolerance are looked at, and their leading
-directions added, until none does. That takes half of what the SVD alone takes to reach the same largest error: a few
-odd frames no longer call for everything that lies before them in the order of the whole.
-
-Flatten: a character with layers as one that any format can hold, with joints, named shapes and frames.
-
-Bones stay bones: local transforms at each frame. Shapes stay shapes of their own name with their exact weights, so that
-a game can drive them: all that bones or coarse controls drive, and of the fine ones those that some clip uses. The
-lattice, which files do not have, is what is left of each frame: it is taken back before skinning, and put into a few
-shapes `Skin.lattice.01`, ... that stand for all frames within a tolerance (`residual`). All weights lie in 0 to 1:
-Blender and Unity cut them off there. What the lattice costs is measured on the vertices of the result, frame by
-frame, and noted.
+they contain nearly all of the motion; then only frames that still break the tolerance are considered, and their leading
+directions added, until none does. That takes half as many directions as the SVD alone needs for the same largest error:
+a few odd frames no longer require all directions that precede them in the order of the whole.
 """
 
 from __future__ import annotations
@@ -41,121 +39,16 @@ from understudy.character.rig.plain_character import (
 from understudy.character.skinning import layered
 from understudy.checks import Array, positive
 
-DIRECTIONS_PER_STEP = 4  # directions added before the error is looked at again
-FIRST_PASS_TOLERANCE_SHARE = 0.25  # the share of the tolerance that the first step may take
-LEADING_ENERGY_RATIO = 0.99  # of all motion is in the leading directions of all frames
-FRAME_BLOCK_SIZE = 64  # frames looked at together
-
-
-class Residual:
-    """Displacements of V vertices, added frame by frame; `shapes` gives the few that stand for them."""
-
-    def __init__(self, vertices: int, tolerance: float) -> None:
-        self.tolerance = tolerance
-        self._directions = np.zeros((0, 3 * vertices), np.float32)  # Q, rows
-        self._weights: list[Array] = []
-        self._lost: list[Array] = []  # of each frame, the largest error of its weights
-
-    def __len__(self) -> int:
-        return len(self._directions)
-
-    def add(self, moves: Array) -> None:
-        """The next frames, displacements (F, V, 3)."""
-        moved = np.flatnonzero(moves.reshape(len(moves), -1).any(axis=1))
-        left = np.asarray(moves[moved], np.float32).reshape(len(moved), self._directions.shape[1])
-        weights = [left @ self._directions.T]
-        left -= weights[0] @ self._directions
-        while True:
-            off = longest_displacements(left) > FIRST_PASS_TOLERANCE_SHARE * self.tolerance
-            if not off.any():
-                break
-            found = self._leading(left[off])
-            weights.append(left @ found.T)
-            left -= weights[-1] @ found
-            self._directions = np.concatenate([self._directions, found])
-        all_weights = np.zeros((len(moves), len(self._directions)), np.float32)
-        all_weights[moved] = np.concatenate(weights, axis=1)
-        self._weights.append(all_weights)
-        self._lost.append(np.zeros(len(moves), np.float32))
-        self._lost[-1][moved] = longest_displacements(left)
-
-    def _leading(self, left: Array) -> Array:
-        """Orthonormal directions (n, N) of rows (F, N), at right angles to those that are known."""
-        _, vectors = np.linalg.eigh((left @ left.T).astype(np.float64))
-        return _orthonormal(vectors[:, -DIRECTIONS_PER_STEP:].T.astype(np.float32) @ left, self._directions)
-
-    def shapes(self) -> tuple[Array, Array]:
-        """Shapes (k, V, 3) float32 and their weights (F, k) over all frames; the largest weight of each is 1."""
-        known = len(self._directions)
-        weights = np.zeros((sum(map(len, self._weights)), known), np.float32)
-        start = 0
-        for part in self._weights:
-            weights[start : start + len(part), : part.shape[1]] = part
-            start += len(part)
-        if not known:
-            return np.zeros((0, self._directions.shape[1] // 3, 3), np.float32), weights
-        chosen = self._fewest(weights.astype(np.float64)).astype(np.float32)
-        weights, directions = weights @ chosen.T, chosen @ self._directions
-        peak = np.take_along_axis(weights, np.abs(weights).argmax(axis=0)[None], axis=0)[0]
-        return (directions * peak[:, None]).reshape(len(chosen), directions.shape[1] // 3, 3), weights / peak
-
-    def _fewest(self, weights: Array) -> Array:
-        """(k, n) orthonormal combinations of the n directions that leave no frame of `weights` (F, n) off too far."""
-        allowed = self.tolerance - np.concatenate(self._lost)
-        _, sizes, turn = np.linalg.svd(weights, full_matrices=False)
-        count = int(np.searchsorted(np.cumsum(sizes**2), LEADING_ENERGY_RATIO * np.sum(sizes**2))) + 1
-        chosen = turn[:count]
-        left = weights - (weights @ chosen.T) @ chosen
-        errors = self._errors(left)
-        while (off := np.flatnonzero(errors > allowed)).size:
-            _, _, turn = np.linalg.svd(left[off] * errors[off, None], full_matrices=False)
-            found = _orthonormal(turn[:DIRECTIONS_PER_STEP], chosen)
-            if not len(found):
-                break  # all there is
-            chosen = np.concatenate([chosen, found])
-            moved = left @ found.T
-            left -= moved @ found
-            # |w D| <= |w| |D| at each vertex: most frames are seen to stay within without being looked at
-            reach = np.square(found @ self._directions).reshape(len(found), -1, 3).sum(axis=(0, 2)).max(initial=0)
-            errors += np.sqrt(reach * np.square(moved).sum(axis=1))
-            suspects = np.flatnonzero(errors > allowed)
-            errors[suspects] = self._errors(left[suspects])
-        return chosen
-
-    def _errors(self, weights: Array) -> Array:
-        """(F,) the longest displacement of frames with these weights (F, n)."""
-        weights = weights.astype(np.float32)
-        blocks = (weights[first : first + FRAME_BLOCK_SIZE] for first in range(0, len(weights), FRAME_BLOCK_SIZE))
-        return np.concatenate(
-            [np.zeros(0, np.float32), *(longest_displacements(block @ self._directions) for block in blocks)]
-        )
-
-
-def _orthonormal(rows: Array, known: Array) -> Array:
-    """Orthonormal rows (m, N) that span those given as far as `known` (n, N), orthonormal too, do not."""
-    size = np.sqrt(np.square(rows).sum(axis=1)).max(initial=0)
-    for _ in range(2):  # once leaves rounding, twice is enough (Kahan and Parlett)
-        rows = rows - (rows @ known.T) @ known
-    orthonormal, triangle = np.linalg.qr(rows.T.astype(np.float64))
-    sound = np.abs(np.diag(triangle)) > 1e-5 * size
-    return np.ascontiguousarray(orthonormal.T[sound], rows.dtype)
-
-
-def longest_displacements(moves: Array) -> Array:
-    """(F,) the longest displacement in each frame of (F, 3 V)."""
-    squares = np.square(moves).reshape(len(moves), moves.shape[1] // 3, 3)
-    total = squares[..., 0] + squares[..., 1] + squares[..., 2]
-    return np.asarray(np.sqrt(total.max(axis=1, initial=0)))
-
-
-DEFAULT_TOLERANCE_HEIGHT_RATIO = (
-    1e-3  # of the character's height: 0.7 mm on the dragon, half a pixel where it is drawn 500 pixels high
-)
-SHAPE_TOLERANCE_SHARE = 0.95  # of the tolerance is for the shapes: skinning may stretch what is added before it
-MIN_DELTA_TOLERANCE_SHARE = 0.05  # of the tolerance: a lattice shape that moves a vertex by less leaves it alone
-MAX_FLATTEN_TRIES = 3
-
-Progress = Callable[[int, int], None]
+DIRECTIONS_PER_STEP = 4  # added before the error is computed again
+FIRST_PASS_TOLERANCE_SHARE = 0.25  # of the tolerance, that the first pass may use
+LEADING_ENERGY_RATIO = 0.99  # of all motion, in the leading directions of all frames
+FRAME_BLOCK_SIZE = 64  # frames processed together
+# Of the character's height: 0.7 mm on the dragon, half a pixel where it is drawn 500 pixels high.
+DEFAULT_TOLERANCE_HEIGHT_RATIO = 1e-3
+SHAPE_TOLERANCE_SHARE = 0.95  # of the tolerance, for the shapes: skinning may stretch their errors
+MIN_DELTA_TOLERANCE_SHARE = 0.05  # of the tolerance: smaller deltas of lattice shapes are set to zero
+MAX_FLATTEN_TRIES = 3  # each with a smaller tolerance
+Progress = Callable[[int, int], None]  # frames done, frames in all
 
 
 @dataclass(frozen=True)
@@ -165,7 +58,7 @@ class FlattenedCharacter:
     character: Character
     clips: list[Clip]
     named: int  # shapes that kept their name
-    baked: int  # shapes that stand for the lattice
+    baked: int  # shapes that approximate the lattice
     largest: float
     mean: float
     frames: int
@@ -177,11 +70,11 @@ def flatten_asset(
     shapes: bool = True,
     progress: Progress | None = None,
 ) -> Asset:
-    """The asset with each layered character made plain, its clips sampled at their own rate, and notes of the error.
+    """The asset with each layered character made plain, its clips sampled at their own rate, and notes on the error.
 
     `tolerance` is the largest error of a vertex, as a part of the character's height. Without `shapes` only the joints
-    are kept moving, for files that hold no others. `progress` is called with the frames done and their number. An asset
-    without layered characters comes back as it is.
+    move, for files that cannot hold shapes. `progress` is called with the frames done and their number. An asset
+    without layered characters is returned unchanged.
     """
     positive(tolerance, "tolerance")
     characters, animations, notes = list(asset.characters), list(asset.animations), list(asset.notes)
@@ -190,11 +83,11 @@ def flatten_asset(
             continue
         rig = LayeredRig(character)
         moved = [i for i, animation in enumerate(animations) if rig.is_moved_by(animation)]
-        mine = [animations[i] for i in moved]
+        chosen = [animations[i] for i in moved]
         if shapes:
-            flat = _flatten_character(rig, mine, tolerance, progress or (lambda done, total: None))
+            flat = _flatten_character(rig, chosen, tolerance, progress or (lambda done, total: None))
         else:
-            flat = _keep_joints_only(rig, mine)
+            flat = _keep_joints_only(rig, chosen)
         for i, clip in zip(moved, flat.clips):
             animations[i] = clip
         characters[number] = flat.character
@@ -227,14 +120,14 @@ def _flatten_character(
     seen = MIN_DELTA_TOLERANCE_SHARE * limit
     residuals = _collect_residuals(rig, rows, SHAPE_TOLERANCE_SHARE * limit, lambda done: progress(done, 2 * frames))
     for _ in range(MAX_FLATTEN_TRIES):
-        found = {part: normalise_weights(*residual.shapes(), seen) for part, residual in residuals.items()}
-        character = to_plain_character(rig, pieces, {part: deltas for part, (deltas, _) in found.items()})
-        names = [name for part, (deltas, _) in found.items() for name in lattice_shape_names(part, len(deltas))]
-        weights = np.concatenate([np.zeros((frames, 0)), *(weights for _, weights in found.values())], axis=1)
+        baked = {part: normalise_weights(*residual.shapes(), seen) for part, residual in residuals.items()}
+        character = to_plain_character(rig, pieces, {part: deltas for part, (deltas, _) in baked.items()})
+        names = [name for part, (deltas, _) in baked.items() for name in lattice_shape_names(part, len(deltas))]
+        weights = np.concatenate([np.zeros((frames, 0)), *(weights for _, weights in baked.values())], axis=1)
         clips = []
-        for animation, each, own in zip(animations, rows, np.split(weights, np.cumsum([*map(len, rows)])[:-1])):
-            shapes = _weights(rig, each, pieces) | dict(zip(names, own.T))
-            clips.append(_clip(rig, animation, each, shapes))
+        for animation, poses, lattice in zip(animations, rows, np.split(weights, np.cumsum([*map(len, rows)])[:-1])):
+            shapes = _weights(rig, poses, pieces) | dict(zip(names, lattice.T))
+            clips.append(_clip(rig, animation, poses, shapes))
         worst, mean = _error(rig, rows, character, clips, lambda done: progress(frames + done, 2 * frames))
         if worst <= limit:
             break
@@ -246,9 +139,9 @@ def _flatten_character(
 
 def _weight_ranges(rig: LayeredRig, rows: list[Array]) -> tuple[Array, Array]:
     """(S,) the lowest and highest weight of each shape, 0 included; NaN for fine ones that no clip uses."""
-    weights = [rig.frames(each).weights for each in rows]
-    low = np.min([np.zeros(len(rig.layers.shapes)), *(each.min(axis=0) for each in weights)], axis=0)
-    high = np.max([np.zeros(len(rig.layers.shapes)), *(each.max(axis=0) for each in weights)], axis=0)
+    weights = [rig.frames(poses).weights for poses in rows]
+    low = np.min([np.zeros(len(rig.layers.shapes)), *(block.min(axis=0) for block in weights)], axis=0)
+    high = np.max([np.zeros(len(rig.layers.shapes)), *(block.max(axis=0) for block in weights)], axis=0)
     idle = (low == 0) & (high == 0) & ~coarse_shapes(rig.layers)
     return np.where(idle, np.nan, low), np.where(idle, np.nan, high)
 
@@ -261,7 +154,7 @@ def _keep_joints_only(rig: LayeredRig, animations: list[Clip | Curves]) -> Flatt
 
 
 def _height(rig: LayeredRig) -> float:
-    """Of the character at rest, metres."""
+    """Height of the character at rest, metres."""
     points = rig.vertices(rig.rest[None])[0]
     return float(np.ptp(points[:, 1])) if len(points) else 1.0
 
@@ -269,7 +162,7 @@ def _height(rig: LayeredRig) -> float:
 def _collect_residuals(
     rig: LayeredRig, rows: list[Array], tolerance: float, done: Callable[[int], None]
 ) -> dict[str, Residual]:
-    """What the lattice adds before skinning, over all frames, for each name of parts."""
+    """The displacements of the lattice before skinning, over all frames, for each name of parts."""
     owners = vertices_by_name(rig.character)
     residuals = {part: Residual(len(own), tolerance) for part, own in owners.items()}
     count = 0
@@ -287,7 +180,7 @@ def _collect_residuals(
 
 
 def _blocks(rows: list[Array]) -> list[Array]:
-    return [each[first : first + FRAME_BLOCK_SIZE] for each in rows for first in range(0, len(each), FRAME_BLOCK_SIZE)]
+    return [poses[i : i + FRAME_BLOCK_SIZE] for poses in rows for i in range(0, len(poses), FRAME_BLOCK_SIZE)]
 
 
 def _weights(rig: LayeredRig, rows: Array, pieces: list[PlainShape]) -> dict[str, Array]:
@@ -297,7 +190,7 @@ def _weights(rig: LayeredRig, rows: Array, pieces: list[PlainShape]) -> dict[str
 
 
 def _clip(rig: LayeredRig, animation: Clip | Curves, rows: Array, shapes: dict[str, Array]) -> Clip:
-    """The animation as frames of joints and shape weights; channels of other characters come along."""
+    """The animation as frames of joints and shape weights, with its channels of other characters."""
     skeleton, times = rig.character.skeleton, animation.frame_times()
     channels, columns = [], []
     for kind, values in zip(("translation", "rotation", "scale"), rig.local_transforms(rows)):
@@ -312,8 +205,8 @@ def _clip(rig: LayeredRig, animation: Clip | Curves, rows: Array, shapes: dict[s
     for channel in rig.unmatched_channels(animation.channels):
         channels.append(channel)
         columns.append(sampled[:, animation.channels.slice(channel.target, channel.kind)])
-    told = (animation.labels, animation.about, animation.moments)
-    return Clip(animation.name, channels, np.concatenate(columns, axis=1), animation.rate, float(times[0]), *told)
+    about = (animation.labels, animation.about, animation.moments)
+    return Clip(animation.name, channels, np.concatenate(columns, axis=1), animation.rate, float(times[0]), *about)
 
 
 def _error(
@@ -322,11 +215,11 @@ def _error(
     """The largest and the mean distance, metres, of the plain character's vertices from those of the rig."""
     direct = DirectRig(character)
     worst, total, count = 0.0, 0.0, 0
-    for each, clip in zip(rows, clips):
+    for poses, clip in zip(rows, clips):
         flat = direct.pose(clip)
-        for first in range(0, len(each), FRAME_BLOCK_SIZE):
+        for first in range(0, len(poses), FRAME_BLOCK_SIZE):
             part = slice(first, first + FRAME_BLOCK_SIZE)
-            off = rig.vertices(each[part]) - direct.vertices(flat[part])
+            off = rig.vertices(poses[part]) - direct.vertices(flat[part])
             worst = max(worst, float(longest_displacements(off.reshape(len(off), -1)).max(initial=0)))
             total += float(np.sqrt(np.square(off, dtype=np.float64).sum(axis=2)).sum())
             count += len(off)
@@ -349,3 +242,104 @@ def _notes(rig: LayeredRig, flat: FlattenedCharacter) -> list[str]:
         f"the lattice was baked into {flat.baked} shapes; largest error {1e3 * flat.largest:.2g} mm "
         f"({share:.2g} % of the height), mean {1e3 * flat.mean:.2g} mm, over {flat.frames:,} frames",
     ]
+
+
+class Residual:
+    """Displacements of V vertices, added frame by frame; `shapes` gives the few that approximate them."""
+
+    def __init__(self, vertices: int, tolerance: float) -> None:
+        self.tolerance = tolerance
+        self._directions = np.zeros((0, 3 * vertices), np.float32)  # Q, rows
+        self._weights: list[Array] = []
+        self._lost: list[Array] = []  # of each frame, the largest error of its weights
+
+    def __len__(self) -> int:
+        return len(self._directions)
+
+    def add(self, moves: Array) -> None:
+        """Add the next frames, displacements (F, V, 3)."""
+        moved = np.flatnonzero(moves.reshape(len(moves), -1).any(axis=1))
+        left = np.asarray(moves[moved], np.float32).reshape(len(moved), self._directions.shape[1])
+        weights = [left @ self._directions.T]
+        left -= weights[0] @ self._directions
+        while True:
+            off = longest_displacements(left) > FIRST_PASS_TOLERANCE_SHARE * self.tolerance
+            if not off.any():
+                break
+            added = self._leading_directions(left[off])
+            weights.append(left @ added.T)
+            left -= weights[-1] @ added
+            self._directions = np.concatenate([self._directions, added])
+        all_weights = np.zeros((len(moves), len(self._directions)), np.float32)
+        all_weights[moved] = np.concatenate(weights, axis=1)
+        self._weights.append(all_weights)
+        self._lost.append(np.zeros(len(moves), np.float32))
+        self._lost[-1][moved] = longest_displacements(left)
+
+    def _leading_directions(self, left: Array) -> Array:
+        """Leading orthonormal directions (n, N) of rows (F, N), orthogonal to those that are known."""
+        _, vectors = np.linalg.eigh((left @ left.T).astype(np.float64))
+        return _orthonormalise(vectors[:, -DIRECTIONS_PER_STEP:].T.astype(np.float32) @ left, self._directions)
+
+    def shapes(self) -> tuple[Array, Array]:
+        """Shapes (k, V, 3) float32 and their weights (F, k) over all frames; the largest weight of each is 1."""
+        known = len(self._directions)
+        weights = np.zeros((sum(map(len, self._weights)), known), np.float32)
+        start = 0
+        for part in self._weights:
+            weights[start : start + len(part), : part.shape[1]] = part
+            start += len(part)
+        if not known:
+            return np.zeros((0, self._directions.shape[1] // 3, 3), np.float32), weights
+        chosen = self._choose_combinations(weights.astype(np.float64)).astype(np.float32)
+        weights, directions = weights @ chosen.T, chosen @ self._directions
+        peak = np.take_along_axis(weights, np.abs(weights).argmax(axis=0)[None], axis=0)[0]
+        return (directions * peak[:, None]).reshape(len(chosen), directions.shape[1] // 3, 3), weights / peak
+
+    def _choose_combinations(self, weights: Array) -> Array:
+        """(k, n) a few orthonormal combinations of the n directions that keep all `weights` (F, n) in tolerance."""
+        allowed = self.tolerance - np.concatenate(self._lost)
+        _, sizes, turn = np.linalg.svd(weights, full_matrices=False)
+        count = int(np.searchsorted(np.cumsum(sizes**2), LEADING_ENERGY_RATIO * np.sum(sizes**2))) + 1
+        chosen = turn[:count]
+        left = weights - (weights @ chosen.T) @ chosen
+        errors = self._errors(left)
+        while (off := np.flatnonzero(errors > allowed)).size:
+            _, _, turn = np.linalg.svd(left[off] * errors[off, None], full_matrices=False)
+            added = _orthonormalise(turn[:DIRECTIONS_PER_STEP], chosen)
+            if not len(added):
+                break  # all directions are chosen
+            chosen = np.concatenate([chosen, added])
+            moved = left @ added.T
+            left -= moved @ added
+            # |w D| <= |w| |D| at each vertex: this bound clears most frames without evaluating them.
+            reach = np.square(added @ self._directions).reshape(len(added), -1, 3).sum(axis=(0, 2)).max(initial=0)
+            errors += np.sqrt(reach * np.square(moved).sum(axis=1))
+            suspects = np.flatnonzero(errors > allowed)
+            errors[suspects] = self._errors(left[suspects])
+        return chosen
+
+    def _errors(self, weights: Array) -> Array:
+        """(F,) the longest displacement of frames with these weights (F, n)."""
+        weights = weights.astype(np.float32)
+        blocks = (weights[first : first + FRAME_BLOCK_SIZE] for first in range(0, len(weights), FRAME_BLOCK_SIZE))
+        return np.concatenate(
+            [np.zeros(0, np.float32), *(longest_displacements(block @ self._directions) for block in blocks)]
+        )
+
+
+def _orthonormalise(rows: Array, known: Array) -> Array:
+    """Orthonormal rows (m, N) that span the part of `rows` outside the span of `known` (n, N), orthonormal too."""
+    size = np.sqrt(np.square(rows).sum(axis=1)).max(initial=0)
+    for _ in range(2):  # once leaves rounding, twice is enough (Kahan and Parlett)
+        rows = rows - (rows @ known.T) @ known
+    orthonormal, triangle = np.linalg.qr(rows.T.astype(np.float64))
+    sound = np.abs(np.diag(triangle)) > 1e-5 * size
+    return np.ascontiguousarray(orthonormal.T[sound], rows.dtype)
+
+
+def longest_displacements(moves: Array) -> Array:
+    """(F,) the longest displacement in each frame of (F, 3 V)."""
+    squares = np.square(moves).reshape(len(moves), moves.shape[1] // 3, 3)
+    total = squares[..., 0] + squares[..., 1] + squares[..., 2]
+    return np.asarray(np.sqrt(total.max(axis=1, initial=0)))

@@ -1,15 +1,14 @@
-"""Controls to parameters: the rules of `Layers`, for many frames at once.
+"""The layered rig: named controls move bones, coarse shapes, fine shapes and a free-form lattice.
 
-p = D (c - rest);   p_i += gain ramp(c_a) ramp(c_b);   p_i += clip(c_b, 0, 1) (target - p_i);   p = clip(p, low, high)
+Controls c (C,), clipped to their ranges, give the parameters p by the rules of `RigLayers`,
 
-The layered rig: named controls move bones, coarse shapes, fine shapes and a free-form lattice.
+    p = D (c - rest);  p_i += gain ramp(c_a) ramp(c_b);  p_i += clip(c_b, 0, 1) (target - p_i);  p = clip(p, low, high)
 
-Controls c (C,), held within their ranges, give the parameters p (`parameters`): components of joints and weights of
-shapes. A joint's local transform is its rest with the components on top,
+which are components of joints and weights of shapes. A joint's local transform is its rest with the components on top,
 
     translation + (tx, ty, tz),        rotation Ry(ry) Rx(rx) Rz(rz),        scale (1 + sx, 1 + sy, 1 + sz)
 
-and the vertices follow in one pass (`deform.layered`): shapes, then linear skinning, then the lattice in the space of
+and the vertices follow in one pass (`skinning.layered`): shapes, then linear skinning, then the lattice in the space of
 its joint. A character with layers is bound in its rest pose, so that the rest pose is its mesh.
 """
 
@@ -29,79 +28,12 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import euler, quaternion, transform
 
-
-class Parameters:
-    """The rules of a character, sorted once so that a frame costs two passes over them."""
-
-    def __init__(self, layers: RigLayers) -> None:
-        self.layers = layers
-        controls, lattice = layers.controls, layers.lattice
-        self._reach = np.where(controls.high > controls.rest, controls.high - controls.rest, 1.0)
-        self._drives = _Sum(layers.drive_parameter, layers.drive_gain, layers.drive_control)
-        self._correctives = _Sum(
-            layers.corrective_parameter, layers.corrective_gain, layers.corrective_a, layers.corrective_b
-        )
-        self._toward_rounds = _rounds(layers.toward_parameter)
-        self._offsets = (
-            None if lattice is None else _Sum(lattice.point * 3 + lattice.axis, lattice.gain, lattice.control)
-        )
-
-    def evaluate(self, values: Array) -> Array:
-        """p (F, P) for controls (F, C) within their ranges."""
-        layers, controls = self.layers, self.layers.controls
-        offset = values - controls.rest
-        p = np.zeros((len(values), layers.parameter_count))
-        self._drives.add(offset, p)
-        if len(layers.corrective_gain):
-            self._correctives.add(np.clip(offset / self._reach, 0, 1), p)
-        for rules in self._toward_rounds:
-            parameter, control = layers.toward_parameter[rules], layers.toward_control[rules]
-            before = p[:, parameter]
-            p[:, parameter] = before + np.clip(values[:, control], 0, 1) * (layers.toward_target[rules] - before)
-        return np.clip(p, layers.low, layers.high)
-
-    def offsets(self, values: Array) -> Array | None:
-        """(F, nx, ny, nz, 3) how far the lattice's points are moved, or None where there is no lattice."""
-        lattice = self.layers.lattice
-        if lattice is None or self._offsets is None:
-            return None
-        result = np.zeros((len(values), int(np.prod(lattice.counts)) * 3))
-        self._offsets.add(values - self.layers.controls.rest, result)
-        return result.reshape(len(values), *lattice.counts, 3)
-
-
-def _rounds(targets: Array) -> list[Array]:
-    """The rules (n,) of each round: those of one target follow each other in their order, one a round."""
-    turn = np.array([np.count_nonzero(targets[:i] == target) for i, target in enumerate(targets)], np.int64)
-    return [np.flatnonzero(turn == number) for number in range(int(turn.max(initial=-1)) + 1)]
-
-
-class _Sum:
-    """Adds N products into columns, several into one where asked: p[:, target[n]] += gain[n] prod_k x[:, of_k[n]]."""
-
-    def __init__(self, target: Array, gain: Array, *of: Array) -> None:
-        order = np.argsort(target, kind="stable")
-        self._gain, self._of = gain[order], [each[order] for each in of]
-        self._targets, self._starts = np.unique(target[order], return_index=True)
-
-    def add(self, x: Array, p: Array) -> None:
-        """Of `x` (F, C) into `p` (F, P)."""
-        if not len(self._gain):
-            return
-        first, *others = self._of
-        columns = x[:, first]
-        for each in others:
-            columns *= x[:, each]
-        columns *= self._gain
-        p[:, self._targets] += np.add.reduceat(columns, self._starts, axis=1)
-
-
-# Metres, and parts of one: single-precision binds are off by 1e-7, a bind pose that was meant to differ by far more.
+# Also of the linear part: single-precision binds are off by 1e-7, a bind pose meant to differ by far more.
 BIND_TOLERANCE_M = 1e-5
 
 
 class JointCarriers(NamedTuple):
-    """What moves a vertex: K joints and S shapes, in the world at rest."""
+    """The K joints and S shapes that move a vertex, in the world at rest."""
 
     rest: Array  # (3,)
     joints: Array  # (K,) int
@@ -167,7 +99,7 @@ class LayeredRig(PosedRig):
         return layered.deform(self.blocks, self.frames(values))
 
     def frames(self, values: Array) -> layered.FrameBlock:
-        """What moves the vertices in (F, C) rows: weights of shapes, motions of joints from rest, the lattice."""
+        """Inputs of the deformation for (F, C) rows: weights of shapes, motions of joints from rest, the lattice."""
         rows = self._rows(values)
         parameters = self._parameters.evaluate(rows)
         components = self._components(parameters)
@@ -186,7 +118,7 @@ class LayeredRig(PosedRig):
         return self.controls.clip(super()._rows(values))
 
     def _components(self, parameters: Array) -> Array:
-        """(F, J, 9) what is added to the rest of each joint, in the order of COMPONENTS."""
+        """(F, J, 9) offsets from the rest of each joint, in the order of COMPONENTS."""
         result = np.zeros((len(parameters), len(self.character.skeleton), len(COMPONENTS)))
         joint, component = self._component_places
         result[:, joint, component] = parameters[:, : len(joint)]
@@ -247,22 +179,22 @@ class LayeredRig(PosedRig):
         rest, joints, weights, shape_of, vertices, deltas, part_of = self._mesh
         place = np.full(len(rest), -1)
         place[list(chosen)] = np.arange(len(chosen))
-        own = place[vertices] >= 0
+        kept = place[vertices] >= 0
         some = list(chosen)
         blocks = layered.prepare(
-            rest[some], joints[some], weights[some], shape_of[own], place[vertices[own]], deltas[own], part_of[some]
+            rest[some], joints[some], weights[some], shape_of[kept], place[vertices[kept]], deltas[kept], part_of[some]
         )
         self._last_blocks = (chosen, blocks)
         return blocks
 
     def carriers(self, vertex: int) -> JointCarriers:
-        """What moves one vertex."""
+        """The joints and shapes that move one vertex."""
         rest, joints, weights, shape_of, vertices, deltas, _ = self._mesh
-        own, used = vertices == vertex, weights[vertex] != 0
-        return JointCarriers(rest[vertex], joints[vertex, used], weights[vertex, used], shape_of[own], deltas[own])
+        rows, used = vertices == vertex, weights[vertex] != 0
+        return JointCarriers(rest[vertex], joints[vertex, used], weights[vertex, used], shape_of[rows], deltas[rows])
 
     def at_rest(self, joint: str) -> tuple[Array, Array]:
-        """Where a joint is at rest (3,), and joint_from_rest (4, 4), from the world at rest to the joint."""
+        """The position of a joint at rest (3,), and joint_from_rest (4, 4), from the world at rest to the joint."""
         number = self.character.skeleton.index(joint)
         return self._rest_worlds[number, :3, 3], self._joint_from_rest[number]
 
@@ -273,7 +205,7 @@ class LayeredRig(PosedRig):
 
     @cached_property
     def _mesh(self) -> tuple[Array, ...]:
-        """What `layered.prepare` asks for."""
+        """The arguments of `layered.prepare`."""
         parts, shapes = self.character.parts, self.layers.shapes
         sizes = [len(part.mesh.vertices) for part in parts]
         widest = max((part.skin.weights.shape[1] for part in parts), default=0)
@@ -283,14 +215,14 @@ class LayeredRig(PosedRig):
         deltas = shapes.deltas.copy()
         start = 0
         for part, size in zip(parts, sizes):
-            own, width = slice(start, start + size), part.skin.weights.shape[1]
-            joints[own, :width] = part.skin.joints[part.skin.influences]
-            weights[own, :width] = part.skin.weights
+            rows, width = slice(start, start + size), part.skin.weights.shape[1]
+            joints[rows, :width] = part.skin.joints[part.skin.influences]
+            weights[rows, :width] = part.skin.weights
             rest_from_mesh = self.rest_from_mesh(part)
-            moves = (shapes.vertices >= start) & (shapes.vertices < own.stop)
-            rest[own], deltas[moves] = part.mesh.vertices, shapes.deltas[moves]
+            moves = (shapes.vertices >= start) & (shapes.vertices < rows.stop)
+            rest[rows], deltas[moves] = part.mesh.vertices, shapes.deltas[moves]
             if rest_from_mesh is not None:
-                rest[own] = transform.apply(rest_from_mesh, part.mesh.vertices)
+                rest[rows] = transform.apply(rest_from_mesh, part.mesh.vertices)
                 deltas[moves] = transform.apply_direction(rest_from_mesh, shapes.deltas[moves])
             start += size
         weights /= weights.sum(axis=1, keepdims=True)
@@ -298,7 +230,7 @@ class LayeredRig(PosedRig):
         return rest, joints, weights, shapes.shape_of, shapes.vertices, deltas, part_of
 
     def rest_from_mesh(self, part: Part) -> Array | None:
-        """Where the rest pose puts a part's mesh (4, 4), None where that is where it is already."""
+        """The transform (4, 4) from a part's mesh to the rest pose; None for the identity."""
         skin = part.skin
         places = self._rest_worlds[skin.joints] @ skin.inverse_binds
         used = np.unique(skin.influences[skin.weights != 0])
@@ -309,3 +241,69 @@ class LayeredRig(PosedRig):
                 f"part {part.name!r} of a character with layers should be bound in the rest pose, but is not"
             )
         return None if np.abs(places[used[0]] - np.eye(4)).max() <= BIND_TOLERANCE_M else places[used[0]]
+
+
+class Parameters:
+    """Controls to parameters, for many frames at once. The rules are sorted once: a frame is two passes over them."""
+
+    def __init__(self, layers: RigLayers) -> None:
+        self.layers = layers
+        controls, lattice = layers.controls, layers.lattice
+        self._reach = np.where(controls.high > controls.rest, controls.high - controls.rest, 1.0)
+        self._drives = _ProductSum(layers.drive_parameter, layers.drive_gain, layers.drive_control)
+        self._correctives = _ProductSum(
+            layers.corrective_parameter, layers.corrective_gain, layers.corrective_a, layers.corrective_b
+        )
+        self._toward_rounds = _rounds(layers.toward_parameter)
+        self._offsets = (
+            None if lattice is None else _ProductSum(lattice.point * 3 + lattice.axis, lattice.gain, lattice.control)
+        )
+
+    def evaluate(self, values: Array) -> Array:
+        """p (F, P) for controls (F, C) within their ranges."""
+        layers, controls = self.layers, self.layers.controls
+        offset = values - controls.rest
+        p = np.zeros((len(values), layers.parameter_count))
+        self._drives.add(offset, p)
+        if len(layers.corrective_gain):
+            self._correctives.add(np.clip(offset / self._reach, 0, 1), p)
+        for rules in self._toward_rounds:
+            parameter, control = layers.toward_parameter[rules], layers.toward_control[rules]
+            before = p[:, parameter]
+            p[:, parameter] = before + np.clip(values[:, control], 0, 1) * (layers.toward_target[rules] - before)
+        return np.clip(p, layers.low, layers.high)
+
+    def offsets(self, values: Array) -> Array | None:
+        """(F, nx, ny, nz, 3) displacements of the lattice's points, or None where there is no lattice."""
+        lattice = self.layers.lattice
+        if lattice is None or self._offsets is None:
+            return None
+        result = np.zeros((len(values), int(np.prod(lattice.counts)) * 3))
+        self._offsets.add(values - self.layers.controls.rest, result)
+        return result.reshape(len(values), *lattice.counts, 3)
+
+
+def _rounds(targets: Array) -> list[Array]:
+    """The rules (n,) of each round: those of one target follow each other in their order, one a round."""
+    turn = np.array([np.count_nonzero(targets[:i] == target) for i, target in enumerate(targets)], np.int64)
+    return [np.flatnonzero(turn == number) for number in range(int(turn.max(initial=-1)) + 1)]
+
+
+class _ProductSum:
+    """Adds N products into columns, which may repeat: p[:, target[n]] += gain[n] prod_k x[:, of_k[n]]."""
+
+    def __init__(self, target: Array, gain: Array, *of: Array) -> None:
+        order = np.argsort(target, kind="stable")
+        self._gain, self._of = gain[order], [factor[order] for factor in of]
+        self._targets, self._starts = np.unique(target[order], return_index=True)
+
+    def add(self, x: Array, p: Array) -> None:
+        """Add the products of `x` (F, C) to `p` (F, P)."""
+        if not len(self._gain):
+            return
+        first, *others = self._of
+        columns = x[:, first]
+        for factor in others:
+            columns *= x[:, factor]
+        columns *= self._gain
+        p[:, self._targets] += np.add.reduceat(columns, self._starts, axis=1)

@@ -1,4 +1,4 @@
-"""The plain character of a layered one: the same joints and skins, with shapes on the parts that they move."""
+"""The plain character of a layered one: the same joints and skins, with shapes on its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from understudy.character.skinning.normals import vertex_normals
 from understudy.checks import Array
 from understudy.maths import transform
 
-MIN_NORMAL_CHANGE = 0.025  # of a unit normal, a degree and a half; what a shape turns by less is left out
+MIN_NORMAL_CHANGE = 0.025  # of a unit normal, a degree and a half: smaller changes by a shape are left out
 
 
 def vertices_by_name(character: Character) -> dict[str, Array]:
@@ -22,9 +22,9 @@ def vertices_by_name(character: Character) -> dict[str, Array]:
     result: dict[str, Array] = {}
     start = 0
     for part in character.parts:
-        own = np.arange(start, start + len(part.mesh.vertices))
-        result[part.name] = np.concatenate([result.get(part.name, own[:0]), own])
-        start += len(own)
+        numbers = np.arange(start, start + len(part.mesh.vertices))
+        result[part.name] = np.concatenate([result.get(part.name, numbers[:0]), numbers])
+        start += len(numbers)
     return result
 
 
@@ -39,8 +39,8 @@ class PlainShape(NamedTuple):
 def plain_shapes(rig: LayeredRig, low: Array, high: Array) -> list[PlainShape]:
     """Shapes whose weights all lie in 0 to 1, for shapes of the layers with weights from `low` (S,) to `high` (S,).
 
-    Blender and Unity cut weights off there. A shape that goes below 0 has a second one for that side, as in
-    `mouth.smile.minus.L`; one that goes above 1 is as much larger. NaN leaves a shape out.
+    Blender and Unity clip weights there. A shape with weights below 0 has a second one for that side, as in
+    `mouth.smile.minus.L`; one with weights above 1 is scaled up by the largest. NaN leaves a shape out.
     """
     pieces = []
     for shape, name in enumerate(rig.layers.shapes.names):
@@ -54,15 +54,15 @@ def plain_shapes(rig: LayeredRig, low: Array, high: Array) -> list[PlainShape]:
 
 
 def lattice_shape_names(part: str, count: int) -> list[str]:
-    """`Skin.lattice.01` and so on: names of shapes that stand for the lattice on one part."""
+    """`Skin.lattice.01` and so on: names of the shapes that approximate the lattice on one part."""
     return [f"{part}.lattice.{number:02d}" for number in range(count)]
 
 
 def normalise_weights(deltas: Array, weights: Array, seen: float) -> tuple[Array, Array]:
     """The same motion by shapes (k + 1, n, 3) whose weights (F, k + 1) lie in 0 to 1.
 
-    w = low + (high - low) u, so that the first shape, at weight 1 in every frame, is what all shapes make of their
-    lowest weights. What a shape moves by less than `seen`, metres, is left out, so that files can store it sparsely.
+    w = low + (high - low) u, so that the first shape, at weight 1 in every frame, is the sum of all shapes at their
+    lowest weights. Deltas below `seen`, metres, are left out, so that files can store them sparsely.
     """
     if not len(deltas):
         return deltas, weights
@@ -83,8 +83,8 @@ def to_plain_character(rig: LayeredRig, pieces: Sequence[PlainShape], baked: Map
     character, shapes = rig.character, rig.layers.shapes
     owners = vertices_by_name(character)
     named: dict[str, tuple[list[str], Array]] = {}
-    for name, own in owners.items():
-        dense = [(p.name, p.factor * shapes.dense(p.shape, character.vertex_count)[own]) for p in pieces]
+    for name, vertices in owners.items():
+        dense = [(p.name, p.factor * shapes.dense(p.shape, character.vertex_count)[vertices]) for p in pieces]
         dense = [(shape, delta) for shape, delta in dense if delta.any()]
         deltas = np.concatenate([*(delta[None] for _, delta in dense), baked[name]])
         named[name] = ([*(shape for shape, _ in dense), *lattice_shape_names(name, len(baked[name]))], deltas)
@@ -98,10 +98,10 @@ def to_plain_character(rig: LayeredRig, pieces: Sequence[PlainShape], baked: Map
 
 
 def _add_part_shapes(rig: LayeredRig, part: Part, names: list[str], deltas: Array, baked: int) -> Part:
-    """The part with shapes, and with what the named ones do to its normals where each vertex has one.
+    """The part with shapes, and with the normal deltas of the named ones where each vertex has one normal.
 
-    The last `baked` of the deltas (s, v, 3) are in the world at rest, the others in the space of the mesh. They turn no
-    normals: large at their lowest weights, they cancel each other there, which normals do not.
+    The last `baked` of the deltas (s, v, 3) are in the world at rest, the others in the space of the mesh. They change
+    no normals: large at their lowest weights, they cancel each other there, which normal deltas would not.
     """
     if not names:
         return part

@@ -1,12 +1,8 @@
-"""PosedRig: what the rigs of characters share, which is laying an animation over the rest pose.
+"""Rig: the contract between controls and vertices. PosedRig: rigs of characters, posed by the channels of an animation.
 
-Laying values of an animation onto rows of a rig, prepared once for a set of channels.
-
-`PosedRig.lay` goes from channel to channel, which for hundreds of controls takes longer than evaluating them.
-Here columns that are copied are found out once, by laying numbers that are nowhere else, and Euler angles of one order
-are turned into quaternions all at once.
-
-Rig: the contract between controls and vertices.
+`PosedRig.apply_channels` goes from channel to channel, which for hundreds of controls takes longer than evaluating
+them. `ChannelLayout` prepares this for one set of channels: copied columns are found once, by applying marker values,
+and Euler angles of one order are converted to quaternions all at once.
 """
 
 from __future__ import annotations
@@ -22,11 +18,29 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput, join_names
 from understudy.maths import euler
 
+COLUMN_MARKER_BASE = 1e15  # of marker values: beyond all rest values; whole numbers up to 9e15 are exact
+
+
+@runtime_checkable
+class Rig(Protocol):
+    """Anything with channels and vertices. A pose is a row (C,); a rig maps rows to vertices, continuously."""
+
+    @property
+    def channels(self) -> Channels:
+        """The meaning of the columns."""
+
+    @property
+    def rest(self) -> Array:
+        """(C,) the row of the rest pose."""
+
+    def vertices(self, values: Array) -> Array:
+        """(F, V, 3) float32 vertices in the world for (F, C) rows."""
+
 
 class PosedRig(ABC):
-    """A rig of a character that animations are laid over by channel.
+    """A rig of a character, posed by the channels of an animation over the rest pose.
 
-    `pose` makes rows of an animation, `joints` and `vertices` evaluate rows.
+    `pose` gives the rows of an animation, `joints` and `vertices` evaluate rows.
     """
 
     character: Character
@@ -62,13 +76,13 @@ class PosedRig(ABC):
 
     @abstractmethod
     def _targets(self) -> Iterable[str]:
-        """What an animation can move here, for a sentence."""
+        """The names that an animation can move, for messages."""
 
     def pose(self, animation: Clip | Curves, times: Any = None) -> Array:
-        """(M, C) rows of the rig for an animation, at given times or at its own frames; what it does not move rests.
+        """(M, C) rows of the rig for an animation, at given times or at its own frames; other columns rest.
 
-        Channels that this character does not have are left out (see `unmatched`); an animation that has none of its
-        channels is refused.
+        Channels that this character does not have are left out (see `unmatched_channels`); an animation with none of
+        its channels is refused.
         """
         if times is None:
             times = animation.frame_times()
@@ -82,14 +96,14 @@ class PosedRig(ABC):
         return self.apply_channels(animation.channels, sampled)
 
     def apply_channels(self, channels: Channels, sampled: Array) -> Array:
-        """(M, C) rows of the rig for columns (M, n) of any channels; what they do not move rests."""
+        """(M, C) rows of the rig for columns (M, n) of any channels; other columns rest."""
         values = np.tile(self.rest, (len(sampled), 1))
         for i, channel in enumerate(channels):
             self._apply_channel(channel, sampled[:, int(channels.offsets[i]) : int(channels.offsets[i + 1])], values)
         return values
 
     def unmatched_channels(self, channels: Channels) -> list[Channel]:
-        """The channels that this rig has no place for."""
+        """The channels that drive nothing of this rig."""
         scratch = self.rest[None].copy()
         return [c for c in channels if not self._apply_channel(c, np.zeros((1, len(c))), scratch)]
 
@@ -106,11 +120,8 @@ class PosedRig(ABC):
         return values
 
 
-COLUMN_MARKER_BASE = 1e15  # beyond all values of a rest pose; whole numbers up to 9e15 are exact
-
-
 class ChannelLayout:
-    """Rows of one rig for columns of one set of channels."""
+    """Gives the rows of one rig for columns of one set of channels."""
 
     def __init__(self, rig: PosedRig, channels: Channels) -> None:
         self.rig = rig
@@ -140,19 +151,3 @@ class ChannelLayout:
         for order, columns, places in self._turns:
             rows[:, places] = euler.from_euler(values[:, columns], order)
         return rows
-
-
-@runtime_checkable
-class Rig(Protocol):
-    """Anything with channels and vertices. A pose is a row (C,); a rig maps rows to vertices, continuously."""
-
-    @property
-    def channels(self) -> Channels:
-        """The meaning of the columns."""
-
-    @property
-    def rest(self) -> Array:
-        """(C,) the row of the rest pose."""
-
-    def vertices(self, values: Array) -> Array:
-        """(F, V, 3) float32 vertices in the world for (F, C) rows."""
