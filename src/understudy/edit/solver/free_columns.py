@@ -1,17 +1,15 @@
-"""Freedom: which columns of an animation a gesture may change, and what counts as one unit of each.
+"""Free columns: which columns of an animation an edit may change, their units and costs, and the cache of a rig.
 
 Files often hold translations and scales of every bone, all of them constant. An animator who drags a hand wants the
 elbow to bend and not the forearm to stretch, so these stay: translations are free where the animation uses them, and at
 joints that no skinned joint carries (a root, hips, the loose feet of some game rigs); scales where the animation uses
-them. A stiffness given for just such a channel frees it too.
+them. A stiffness given for such a channel frees it too.
 
 One unit is a radian, the size of the character, a whole weight, or half of a control's range. Some files scale a whole
 skeleton by a hundred at its root: a translation below it is counted in sizes of the world all the same.
 
-What stays the same from one edit of a character to the next: its size, units of the columns, states of points.
-
-A gesture begins with a click, and waits for all that it needs: what was worked out for the last one is kept here. It is
-of one rig, which never changes, and of the channels that were asked for last.
+`RigCache` keeps what stays the same from one edit to the next: the size of the character, the units of the columns and
+the states of points. A drag begins with a click and waits for all of them.
 """
 
 from __future__ import annotations
@@ -31,14 +29,13 @@ from understudy.edit.goals import Point
 from understudy.edit.points.states import PointStates, states_of
 
 TRANSLATION_STIFFNESS = 3.0
-"""How much stiffer translations are than turns. At 1 a dragged hand takes the whole body along before the arm bends,
+"""Stiffness of translations relative to rotations. At 1 a dragged hand takes the whole body along before the arm bends,
 at 10 the arm is straight before the body follows."""
 
-LIGHT_INERTIA = 0.003  # masses and sizes squared: about an arm's moment of inertia
-
-STILL_RANGE_RATIO = (
-    1e-4  # of the character's size, or of a scale of one: files round to about 1e-6, and motion is seen from 1e-3
-)
+LIGHT_INERTIA = 0.003  # character masses times sizes squared: about the moment of inertia of an arm
+# Of the character's size, or of a scale of one: files round to about 1e-6, and motion is visible from 1e-3.
+STILL_RANGE_RATIO = 1e-4
+MAX_CACHED_POINT_SETS = 16  # at most a megabyte each
 
 
 def movable_columns(
@@ -49,8 +46,11 @@ def movable_columns(
     named: Collection[str],
     loose: frozenset[str] | None = None,
 ) -> Array:
-    """(C,) bool, for `units` (C,). `curves` are those of the channels where there are any; `named` are keys of a
-    stiffness; `loose` are the `loose_joints`, where they are known."""
+    """(C,) bool: the columns that an edit may change.
+
+    `unit` (C,) are the `column_units`, `curves` the curves of the channels if there are any, `named` the keys of a
+    stiffness, and `loose` the `detached_joints` if they are known.
+    """
     result = np.ones(channels.width, bool)
     loose = detached_joints(rig) if loose is None else loose
     for i, channel in enumerate(channels):
@@ -61,19 +61,12 @@ def movable_columns(
             used = False
             if curves is not None:
                 curve = curves.curves[i]
-                bent = np.maximum(np.abs(curve.before[..., 1]), np.abs(curve.after[..., 1])).max(axis=0)
-                used = bool((np.maximum(np.ptp(curve.values, axis=0), bent) > STILL_RANGE_RATIO * unit[span]).any())
+                rise = np.maximum(np.abs(curve.before[..., 1]), np.abs(curve.after[..., 1])).max(axis=0)
+                used = bool((np.maximum(np.ptp(curve.values, axis=0), rise) > STILL_RANGE_RATIO * unit[span]).any())
             result[span] = used or (channel.kind == "translation" and channel.target in loose)
     for n, name in enumerate(channels.names if named else ()):
         result[n] |= any(key in (name, name.rpartition(".")[0]) for key in named)
     return result
-
-
-def character_size(rig: PosedRig) -> float:
-    """Metres: the longest side of the box around the joints at rest."""
-    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
-    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
-    return longest if longest > 0 else 1.0
 
 
 def detached_joints(rig: PosedRig) -> frozenset[str]:
@@ -93,8 +86,15 @@ def detached_joints(rig: PosedRig) -> frozenset[str]:
     return frozenset(name for name, yes in zip(skeleton.names, carried) if not yes)
 
 
+def character_size(rig: PosedRig) -> float:
+    """Metres: the longest side of the box around the joints at rest."""
+    joints = rig.joints(rig.rest[None])[0, :, :3, 3]
+    longest = float(np.ptp(joints, axis=0).max(initial=0.0))
+    return longest if longest > 0 else 1.0
+
+
 def column_units(rig: PosedRig, channels: Channels, size: float) -> Array:
-    """(C,) what one unit of each column is."""
+    """(C,) the size of one unit of each column."""
     result = np.ones(channels.width)
     result[channels.columns_of("rotation")] = 0.5  # a quaternion's column changes by half a radian for each
     skeleton = rig.character.skeleton
@@ -108,37 +108,6 @@ def column_units(rig: PosedRig, channels: Channels, size: float) -> Array:
             )
     for column, (low, high) in control_ranges(rig, channels).items():
         result[column] = max((high - low) / 2, 1e-9)
-    return result
-
-
-def tangent_cost(channels: Channels) -> Array:
-    """(C,) how much stiffer a column is than others, before anybody says so."""
-    result = np.ones(channels.width)
-    result[channels.columns_of("translation")] = TRANSLATION_STIFFNESS
-    return result
-
-
-def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
-    """(C,) how much dearer it is to turn a joint that carries more: a hand is raised by the arm before the trunk bends.
-
-    The square of the cost is (I + LIGHT) / LIGHT, with I = sum m d^2 the moment of inertia of what hangs on the joint,
-    in masses and sizes of the whole character: the change of pose is then that of least kinetic energy, and what is
-    light is not free either.
-    """
-    skeleton = rig.character.skeleton
-    world = rig.joints(rig.rest[None])[0]
-    at, offsets, mass = area_masses(rig)
-    places = (np.einsum("pab,pb->pa", world[at][:, :3, :3], offsets) + world[at][:, :3, 3]) / size
-    result = np.ones(channels.width)
-    carried = ancestors(skeleton.parents)[at]  # (P, J)
-    for i, channel in enumerate(channels):
-        if channel.kind in ("rotation", "euler") and channel.target in skeleton.names:
-            j = skeleton.index(channel.target)
-            arms = ((places - world[j, :3, 3] / size) ** 2).sum(axis=1)
-            inertia = float(mass @ (carried[:, j] * arms))
-            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = np.sqrt(
-                (inertia + LIGHT_INERTIA) / LIGHT_INERTIA
-            )
     return result
 
 
@@ -158,11 +127,39 @@ def control_ranges(rig: PosedRig, channels: Channels) -> dict[int, tuple[float, 
     return ranges
 
 
-MAX_CACHED_POINT_SETS = 16  # sets of points; a megabyte of what moves the skin of one at most
+def tangent_cost(channels: Channels) -> Array:
+    """(C,) the default stiffness of each column."""
+    result = np.ones(channels.width)
+    result[channels.columns_of("translation")] = TRANSLATION_STIFFNESS
+    return result
+
+
+def column_mass(rig: PosedRig, channels: Channels, size: float) -> Array:
+    """(C,) the cost factor of rotations by the carried mass: the arm raises a hand before the trunk bends.
+
+    The square of the cost is (I + LIGHT_INERTIA) / LIGHT_INERTIA, with I = sum m d^2 the moment of inertia of
+    everything below the joint, in masses and sizes of the whole character: the change of pose is then that of least
+    kinetic energy, and light joints are not free either.
+    """
+    skeleton = rig.character.skeleton
+    world = rig.joints(rig.rest[None])[0]
+    at, offsets, mass = area_masses(rig)
+    places = (np.einsum("pab,pb->pa", world[at][:, :3, :3], offsets) + world[at][:, :3, 3]) / size
+    result = np.ones(channels.width)
+    carried = ancestors(skeleton.parents)[at]  # (P, J)
+    for i, channel in enumerate(channels):
+        if channel.kind in ("rotation", "euler") and channel.target in skeleton.names:
+            j = skeleton.index(channel.target)
+            arms = ((places - world[j, :3, 3] / size) ** 2).sum(axis=1)
+            inertia = float(mass @ (carried[:, j] * arms))
+            result[int(channels.offsets[i]) : int(channels.offsets[i + 1])] = np.sqrt(
+                (inertia + LIGHT_INERTIA) / LIGHT_INERTIA
+            )
+    return result
 
 
 class RigCache:
-    """One rig. For one thread at a time."""
+    """Sizes, units and point states of one rig, for the channels used last. For one thread at a time."""
 
     def __init__(self, rig: PosedRig) -> None:
         self.rig = rig
@@ -181,7 +178,7 @@ class RigCache:
         return detached_joints(self.rig)
 
     def units(self, channels: Channels) -> Array:
-        """(C,) what one unit of each column is."""
+        """(C,) the size of one unit of each column."""
         self._select_channels(channels)
         if self._unit is None:
             self._unit = column_units(self.rig, channels, self.size)

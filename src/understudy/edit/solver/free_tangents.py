@@ -1,18 +1,19 @@
-"""Tangents: the handles that an edit may change, as dimensionless variables v, and what bounds them.
+"""Free tangents: the handles that an edit may change, as dimensionless variables v, and their bounds.
 
 Each handle is start + factor * v. A time handle is counted in lengths of its segment, a value handle in units of its
 kind (a radian, the character's size, a whole weight), so that one stiffness suits all. At an unbroken key both sides
-share their variables, before = r after with the r that they have, so that the curve stays smooth there exactly; a
-broken key's sides have their own, and [Ciccone 2019, eq. 5] pulls them together.
+share their variables, before = r after with the r that they have, so that the curve stays smooth there exactly; the
+sides of a broken key have their own, and [Ciccone 2019, eq. 5] pulls them together.
 
-Freeing tangents for an edit: which handles of which segments may change, how they hang together, and their bounds.
+Bounds [Ciccone 2019, eqs. 7 to 9] hold for the handles after the edit:
 
-Bounds [Ciccone 2019, eqs. 7 to 9] hold for the handles as they will be:
-
-    0 <= after dt, before dt <= LONGEST of the segment
+    0 <= after dt, before dt <= MAX_TIME_HANDLE_RATIO of the segment
     4/3 (u - min(y0, y3)) <= after dv <= 4/3 (v - max(y0, y3)), and the same negated for before dv
 
-for a column with limits u and v. The appendix proves that these keep the whole segment within them.
+for a column with limits u and v. The appendix proves that these keep the whole segment within them. (The lower bound of
+time handles is MIN_TIME_HANDLE_RATIO here, and a handle that is outside of its bounds already may stay.)
+
+A piece is one column of one Bezier segment, with four handle numbers (`segments`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ from understudy.edit.handles import is_broken, key_slopes
 from understudy.edit.solver.segments import FreeSegments, PackedCurves, SampleGrid
 from understudy.errors import InvalidInput
 
+MIN_TIME_HANDLE_RATIO = 0.02  # of the segment: without length it makes a kink that no value handle can shape
+MAX_TIME_HANDLE_RATIO = 0.95  # of the segment: at 1 on both sides dt/ds is 0 in the middle, and derivatives diverge
+# Cost of a time handle relative to a value handle: states are less linear in it, and timing is best left alone.
+TIME_HANDLE_COST = 10.0
+
 Range = tuple[float, float]
 
 
@@ -39,8 +45,8 @@ Range = tuple[float, float]
 class TangentVariables:
     """N variables that move the handles of G pieces, of n columns of an animation."""
 
-    curves: Curves  # with the segments concerned made Bezier
-    columns: Array  # (n,) of the animation
+    curves: Curves  # with the free segments made Bezier
+    columns: Array  # (n,) int, of the animation
     pieces: FreeSegments
     column: Array  # (G,) int, into `columns`
     segment: Array  # (G,) int, of the column's curve
@@ -50,8 +56,8 @@ class TangentVariables:
     low: Array  # (N,)
     high: Array  # (N,)
     cost: Array  # (N,) stiffness [eq. 4]
-    # How far the sides of broken keys are apart [eq. 5]: |pull v + pull_start|^2 where both sides may move, and
-    # pull_cost v^2 + pull_slope v, summed over the variables, where one does.
+    # The difference of the sides of broken keys [eq. 5]: |pull v + pull_start|^2 where both sides may move, and
+    # pull_cost v^2 + pull_slope v, summed over the variables, where one side may.
     pull: Array  # (B, N)
     pull_start: Array  # (B,)
     pull_cost: Array  # (N,)
@@ -63,11 +69,11 @@ class TangentVariables:
         return len(self.low)
 
     def handles(self, v: Array) -> Array:
-        """(G, 4) for variables (N,)."""
+        """(G, 4) the handles for variables (N,)."""
         return self.start + self.factor * np.append(v, 0.0)[self.variable]
 
     def grid(self, times: Array) -> SampleGrid:
-        """Where the values of the columns at times (S,) come from."""
+        """The sample grid of the columns at times (S,)."""
         times = np.ascontiguousarray(times, dtype=float)
         piece = np.full((len(times), len(self.columns)), -1, np.int64)
         t0, d = self.pieces.t0[:, None], self.pieces.d[:, None]
@@ -78,14 +84,14 @@ class TangentVariables:
 
     @cached_property
     def _flat(self) -> tuple[PackedCurves, Array]:
-        """The curves of the columns, and the column of each there."""
+        """The curves of the columns, packed, and the number of each column there."""
         owner, within = owners(self.curves, self.columns)
         used, number = np.unique(owner, return_inverse=True)
         flat = PackedCurves([self.curves.curves[i] for i in used])
         return flat, flat.offsets[number.reshape(-1)] + within
 
     def changeable_spans(self, of: Array) -> list[Range]:
-        """The stretches of time in which any of the columns `of` (n,) bool can change, joined where they touch."""
+        """The time spans in which any of the columns `of` (n,) bool can change, joined where they touch."""
         moves = (self.variable >= 0).any(axis=1) & of[self.column]
         spans = sorted(zip(self.pieces.t0[moves].tolist(), (self.pieces.t0 + self.pieces.d)[moves].tolist()))
         joined: list[Range] = []
@@ -97,53 +103,39 @@ class TangentVariables:
         return joined
 
     def apply_to_curves(self, v: Array) -> Curves:
-        """The animation with its handles moved."""
+        """The animation with the handles for variables (N,)."""
         handles, curves, new = self.handles(v), self.curves.curves, {}
-        for number, own, k, i in self._movers:
+        for number, pieces, k, i in self._changed_curves:
             before, after = curves[number].before.copy(), curves[number].after.copy()
-            after[k, i], before[k + 1, i] = handles[own, :2], handles[own, 2:]
+            after[k, i], before[k + 1, i] = handles[pieces, :2], handles[pieces, 2:]
             new[number] = curves[number].with_handles(checks.freeze(before), checks.freeze(after))
         return self.curves.with_curves(new)
 
     @cached_property
-    def _movers(self) -> list[tuple[int, Array, Array, Array]]:
-        """Of each curve that changes its number, its pieces, and the segment and the column of each there."""
+    def _changed_curves(self) -> list[tuple[int, Array, Array, Array]]:
+        """For each curve that changes: its number, its pieces, and the segment and the column of each piece there."""
         owner, within = owners(self.curves, self.columns)
         owner, within = owner[self.column], within[self.column]
-        found = []
+        curves = []
         for number in np.unique(owner[(self.variable >= 0).any(axis=1)]):
-            own = np.flatnonzero(owner == number)
-            found.append((int(number), own, self.segment[own], within[own]))
-        return found
-
-
-def owners(curves: Curves, columns: Array) -> tuple[Array, Array]:
-    """(n,) the curve of each column, and its number there."""
-    offsets = curves.channels.offsets
-    owner = np.searchsorted(offsets, columns, side="right") - 1
-    return owner, columns - offsets[owner]
-
-
-MIN_TIME_HANDLE_RATIO = 0.02  # of the segment: a time handle of no length makes a kink that no value handle can shape
-MAX_TIME_HANDLE_RATIO = 0.95  # at 1 on both sides time halts in the middle, and the derivatives grow without bound
-TIME_HANDLE_COST = (
-    10.0  # how much dearer a time handle is: states answer to it less evenly, and timing is best left alone
-)
+            pieces = np.flatnonzero(owner == number)
+            curves.append((int(number), pieces, self.segment[pieces], within[pieces]))
+        return curves
 
 
 class HandleTable(NamedTuple):
-    """G pieces as they were found."""
+    """G pieces before their variables are assigned."""
 
     column: Array  # (G,) int
-    key: Array  # (G,) int, the one that it leaves
+    key: Array  # (G,) int, the key at which the piece begins
     pieces: FreeSegments
     start: Array  # (G, 4)
     unit: Array  # (G,) of the values
-    inner: Array  # (G,) bool: whether it may change by itself, or only follows a neighbour
+    inner: Array  # (G,) bool: whether it may change by itself; else it only follows a neighbour
 
 
 class HandleJunction(NamedTuple):
-    """A key of one column: the piece that arrives there and the one that leaves, -1 where there is none."""
+    """A key of one column: the piece that ends there and the one that begins there, -1 where there is none."""
 
     arriving: int
     leaving: int
@@ -163,30 +155,43 @@ def tangent_variables(
     stiffness: Array,
     smooth_edges: bool,
 ) -> TangentVariables:
-    """The tangents of columns (n,), of which those `free` (n,) may change, in the segments that `ranges` touch.
+    """The tangents of columns (n,), of which those `free` (n,) bool may change, in the segments that `ranges` overlap.
 
-    `limits` are by column of the animation, `stiffness` and `unit` (n,) by column. With `smooth_edges` an unbroken
-    tangent at the end of a range takes its other side along.
+    `ranges` are seconds, `limits` ranges by column number of the animation, `stiffness` and `unit` (n,). With
+    `smooth_edges` an unbroken tangent at the end of a range takes its other side along.
     """
     owner, _ = owners(curves, columns)
     curves = _to_bezier_segments(curves, np.unique(owner[free]), ranges)
     table = _handle_table(curves, columns, free, ranges, unit, smooth_edges)
-    joints = _find_junctions(curves, columns, table)
-    variable, factor, count = _variables(table, joints)
+    junctions = _find_junctions(curves, columns, table)
+    variable, factor, count = _variables(table, junctions)
     low, high = _bounds(curves, columns, table, variable, factor, count, limits)
     used = variable >= 0
     cost = np.zeros(count)
     np.maximum.at(
         cost, variable[used], (stiffness[table.column][:, None] * (TIME_HANDLE_COST, 1.0, TIME_HANDLE_COST, 1.0))[used]
     )
-    pulls = _pulls(table, joints, variable, factor, count)
+    pulls = _pulls(table, junctions, variable, factor, count)
     return TangentVariables(
         curves, columns, table.pieces, table.column, table.key, table.start, variable, factor, low, high, cost, *pulls
     )
 
 
+def owners(curves: Curves, columns: Array) -> tuple[Array, Array]:
+    """(n,) the number of the curve of each column, and the number of the column in that curve."""
+    offsets = curves.channels.offsets
+    owner = np.searchsorted(offsets, columns, side="right") - 1
+    return owner, columns - offsets[owner]
+
+
+def is_seamless(curve: Curve) -> bool:
+    """Whether the curve repeats, so that its last key and its first are the same."""
+    repeats = all(mode.startswith("cycle") for mode in curve.extrapolation)
+    return repeats and bool(curve.extrapolation[1] == "cycle_offset" or np.allclose(curve.values[0], curve.values[-1]))
+
+
 def _overlapped_segments(curve: Curve, ranges: Sequence[Range]) -> Array:
-    """(K - 1,) the segments that any of the ranges overlaps."""
+    """(K - 1,) bool: the segments that any of the ranges overlaps."""
     result = np.zeros(len(curve) - 1, bool)
     for a, b in ranges:
         result |= (curve.times[:-1] < b) & (curve.times[1:] > a)
@@ -194,7 +199,7 @@ def _overlapped_segments(curve: Curve, ranges: Sequence[Range]) -> Array:
 
 
 def _to_bezier_segments(curves: Curves, numbers: Array, ranges: Sequence[Range]) -> Curves:
-    """The animation with linear segments in the ranges made Bezier, of the same shape or, for rotations, nearly."""
+    """The animation with linear segments in the ranges made Bezier, of the same shape (nearly, for rotations)."""
     result = list(curves.curves)
     for number in numbers:
         curve = result[number]
@@ -206,7 +211,7 @@ def _handle_table(
     curves: Curves, columns: Array, free: Array, ranges: Sequence[Range], unit: Array, smooth_edges: bool
 ) -> HandleTable:
     owner, within = owners(curves, columns)
-    found = []
+    parts = []
     for number in np.unique(owner[free]):
         curve = curves.curves[number]
         inner = _overlapped_segments(curve, ranges)
@@ -220,7 +225,7 @@ def _handle_table(
         k = np.flatnonzero(used & (curve.segments == BEZIER))
         for i in np.flatnonzero(free & (owner == number)):
             c = within[i]
-            found.append(
+            parts.append(
                 (
                     np.full(len(k), i),
                     k,
@@ -234,14 +239,8 @@ def _handle_table(
                 )
             )
     empty = [np.zeros(0, np.int64)] * 2 + [np.zeros(0)] * 4 + [np.zeros((0, 4)), np.zeros(0), np.zeros(0, bool)]
-    column, key, t0, d, y0, y3, start, units, inner = (np.concatenate(each) for each in zip(empty, *found))
+    column, key, t0, d, y0, y3, start, units, inner = (np.concatenate(arrays) for arrays in zip(empty, *parts))
     return HandleTable(column, key, FreeSegments(t0, d, y0, y3), start, units, inner)
-
-
-def is_seamless(curve: Curve) -> bool:
-    """Whether the curve repeats, so that its last key and its first are one."""
-    repeats = all(mode.startswith("cycle") for mode in curve.extrapolation)
-    return repeats and bool(curve.extrapolation[1] == "cycle_offset" or np.allclose(curve.values[0], curve.values[-1]))
 
 
 def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[HandleJunction]:
@@ -253,7 +252,7 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
         sides.setdefault((i, k), [-1, -1])[1] = g
         sides.setdefault((i, after), [-1, -1])[0] = g
     broken = {int(number): _find_broken_keys(curves.curves[number]) for number in np.unique(owner[table.column])}
-    joints = []
+    junctions = []
     for (i, k), (arriving, leaving) in sides.items():
         curve, c = curves.curves[owner[i]], within[i]
         outside, length = None, 0.0
@@ -261,12 +260,12 @@ def _find_junctions(curves: Curves, columns: Array, table: HandleTable) -> list[
             outside, length = curve.before[k, c], curve.times[k] - curve.times[k - 1]
         elif leaving < 0 and k < len(curve) - 1:
             outside, length = curve.after[k, c], curve.times[k + 1] - curve.times[k]
-        joints.append(HandleJunction(arriving, leaving, bool(broken[int(owner[i])][k, c]), outside, float(length)))
-    return joints
+        junctions.append(HandleJunction(arriving, leaving, bool(broken[int(owner[i])][k, c]), outside, float(length)))
+    return junctions
 
 
 def _find_broken_keys(curve: Curve) -> Array:
-    """(K, n) `is_broken`, with the first key of a curve that repeats judged against the last."""
+    """(K, n) `is_broken`, with the first key of a curve that repeats compared with the last."""
     result = is_broken(curve)
     if is_seamless(curve):
         arriving, leaving = key_slopes(curve)
@@ -275,13 +274,13 @@ def _find_broken_keys(curve: Curve) -> Array:
     return result
 
 
-def _variables(table: HandleTable, joints: list[HandleJunction]) -> tuple[Array, Array, int]:
-    """What moves each handle: `variable` (G, 4) and `factor` (G, 4) of `Tangents`, and N."""
+def _variables(table: HandleTable, junctions: list[HandleJunction]) -> tuple[Array, Array, int]:
+    """`variable` (G, 4) and `factor` (G, 4) of `TangentVariables`, and N."""
     start, d, unit = table.start, table.pieces.d, table.unit
     variable, factor, count = np.full(start.shape, -1, np.int64), np.zeros(start.shape), 0
-    for joint in joints:
-        a, b = joint.arriving, joint.leaving
-        if a >= 0 and b >= 0 and not joint.broken and (table.inner[a] or table.inner[b]):
+    for junction in junctions:
+        a, b = junction.arriving, junction.leaving
+        if a >= 0 and b >= 0 and not junction.broken and (table.inner[a] or table.inner[b]):
             ratio = start[a, 2] / start[b, 0]
             variable[b, :2] = variable[a, 2:] = count, count + 1
             factor[b, :2], factor[a, 2:] = (d[b], unit[b]), (ratio * d[b], ratio * unit[b])
@@ -303,7 +302,7 @@ def _bounds(
     count: int,
     limits: Mapping[int, Range],
 ) -> tuple[Array, Array]:
-    """(N,) the least and the greatest value of each variable [eqs. 7 to 9]."""
+    """(N,) the lower and upper bound of each variable [eqs. 7 to 9]."""
     start, pieces = table.start, table.pieces
     floor, ceiling = np.full(start.shape, -np.inf), np.full(start.shape, np.inf)
     for c in (0, 2):
@@ -311,20 +310,20 @@ def _bounds(
         ceiling[:, c] = np.maximum(MAX_TIME_HANDLE_RATIO * pieces.d, start[:, c])
     least, most = np.minimum(pieces.y0, pieces.y3), np.maximum(pieces.y0, pieces.y3)
     for number, (u, v) in limits.items():
-        own = columns[table.column] == number
-        wrong = np.flatnonzero(own & ((least < u) | (most > v)))
+        limited = columns[table.column] == number
+        wrong = np.flatnonzero(limited & ((least < u) | (most > v)))
         if wrong.size:
             g = int(wrong[0])
             first = not u <= pieces.y0[g] <= v
             name = curves.channels.names[number]
             scale, unit = (np.degrees(1.0), " degrees") if ".euler." in name else (1.0, "")
-            least_said, most_said, there = (scale * each for each in (u, v, (pieces.y0 if first else pieces.y3)[g]))
+            low_text, high_text, value = (scale * x for x in (u, v, (pieces.y0 if first else pieces.y3)[g]))
             raise InvalidInput(
-                f"{name} should stay between {least_said:.4g} and {most_said:.4g}{unit}, but its key at "
-                f"{pieces.t0[g] + (0 if first else pieces.d[g]):.4g} s is {there:.4g}"
+                f"{name} should stay between {low_text:.4g} and {high_text:.4g}{unit}, but its key at "
+                f"{pieces.t0[g] + (0 if first else pieces.d[g]):.4g} s is {value:.4g}"
             )
-        floor[own, 1], ceiling[own, 1] = 4 / 3 * (u - least[own]), 4 / 3 * (v - most[own])
-        floor[own, 3], ceiling[own, 3] = -ceiling[own, 1], -floor[own, 1]
+        floor[limited, 1], ceiling[limited, 1] = 4 / 3 * (u - least[limited]), 4 / 3 * (v - most[limited])
+        floor[limited, 3], ceiling[limited, 3] = -ceiling[limited, 1], -floor[limited, 1]
     low, high = np.full(count, -np.inf), np.full(count, np.inf)
     used = variable >= 0
     np.maximum.at(low, variable[used], (floor - start)[used] / factor[used])
@@ -333,33 +332,35 @@ def _bounds(
 
 
 def _pulls(
-    table: HandleTable, joints: list[HandleJunction], variable: Array, factor: Array, count: int
+    table: HandleTable, junctions: list[HandleJunction], variable: Array, factor: Array, count: int
 ) -> tuple[Array, Array, Array, Array]:
-    """How far both sides of each broken key are apart: the last four fields of `Tangents` [eq. 5].
+    """The differences of the sides of broken keys: the last four fields of `TangentVariables` [eq. 5].
 
-    Sides are compared as slopes are, each in lengths of its own segment, so that a smooth key counts as whole whatever
+    Sides are compared as slopes, each in lengths of its own segment, so that a smooth key has no difference whatever
     the spacing of keys.
     """
     rows, values = [], []
     cost, slope = np.zeros(count), np.zeros(count)
-    for joint in joints:
-        sides = [(joint.arriving, 2, 1.0), (joint.leaving, 0, -1.0)]
+    for junction in junctions:
+        sides = [(junction.arriving, 2, 1.0), (junction.leaving, 0, -1.0)]
         ends = [(g, c, sign) for g, c, sign in sides if g >= 0]
-        if (len(ends) == 1 and joint.outside is None) or (len(ends) == 2 and not joint.broken):
+        if (len(ends) == 1 and junction.outside is None) or (len(ends) == 2 and not junction.broken):
             continue
         for part in range(2):  # time, value
             row, constant = np.zeros(count), 0.0
             for g, c, sign in ends:
                 d = table.pieces.d[g]
                 scale = sign / (d if part == 0 else table.unit[g])
-                scale *= 1.0 if len(ends) == 1 or c == 2 else table.pieces.d[joint.arriving] / d
+                scale *= 1.0 if len(ends) == 1 or c == 2 else table.pieces.d[junction.arriving] / d
                 constant += scale * table.start[g, c + part]
                 if variable[g, c + part] >= 0:
                     row[variable[g, c + part]] += scale * factor[g, c + part]
-            if joint.outside is not None and len(ends) == 1:
+            if junction.outside is not None and len(ends) == 1:
                 g, _, sign = ends[0]
                 d = table.pieces.d[g]
-                constant -= sign * joint.outside[part] * d / joint.outside_length / (d if part == 0 else table.unit[g])
+                constant -= (
+                    sign * junction.outside[part] * d / junction.outside_length / (d if part == 0 else table.unit[g])
+                )
             moved = np.flatnonzero(row)
             if len(moved) == 1:
                 cost[moved] += row[moved] ** 2

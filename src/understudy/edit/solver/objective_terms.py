@@ -1,32 +1,29 @@
-"""The circle that fits places best, and how far they are from it.
+"""Objective terms: goals about the path of a point and not about its position at one time, as rows of the program.
 
-Of a place p with d = p - c from the centre, the circle with normal n and radius R is missed by rho - R across, rho the
-part of d in the plane, and by n.d out of the plane; the sum of squares of both is least. Places on a line, or so nearly
-on one that the radius would be a hundred times their extent, are compared with the line.
+    Edit(moves, terms=[Flight(None, 0.4, 0.9), Arc(Point("hand.R"), 1.0, 1.6)])
 
-Wishes: what is asked of the path of a point and not of its place at one time, as further rows of the program.
-
-A wish looks at some points at some times. Of their path it gives residuals r (Q,), how far the path is from what it
-should be, and how they fall with the path, so that with the states' own derivatives J
+Rows. A term measures some points at some times. From their path it computes residuals r (Q,), and how they fall with
+the path, so that with the derivatives J of the states
 
     r(v + dv) = r - S J dv,      S = -dr / d path.
 
-A wish that is not `soft` is a goal like a move: it has to be reached, and its gap counts. A soft one is weighed against
-the change of the tangents, off unless it is given.
-
-Arcs and ballistic flight: soft terms about the path of a point, off unless an edit wishes for them.
-
-    Edit(moves, wishes=[Flight(None, 0.4, 0.9), Arc(Point("hand.R"), 1.0, 1.6)])
+A term that is not `soft` is a goal like a move: it has to be reached, and its gap counts. A soft term is weighed
+against the change of the tangents. No term is active unless an edit has it.
 
 `Flight`: between two times a point, or the centre of mass, falls freely. With positions p_i at even steps h
 
     (p_(i-1) - 2 p_i + p_(i+1)) / h^2 = g,
 
-each residual counted as the height T^2 / 8 that such an acceleration makes over the whole flight T. Where it takes off
-and lands follow from the rest: through any two places there is a parabola for every duration.
+each residual counted as the height T^2 / 8 that such an acceleration makes over the whole flight T. Take-off and
+landing follow from the rest: through any two places there is a parabola for every duration.
 
-`Arc`: animators want the ends of limbs to draw arcs. The path is compared with the circle, or the line, that fits it
-best, fitted anew in every step; how the fit itself answers to the path is taken out of the derivatives [Kaufman 1975].
+`Arc`: the ends of limbs should draw arcs. The path is compared with the circle, or the line, that fits it best, fitted
+anew in every step; the response of the fit itself to the path is projected out of the derivatives [Kaufman 1975].
+
+The circle (`circle_residuals`). For a place p with d = p - c from the centre, the circle with normal n and radius R is
+missed by rho - R across, rho the part of d in the plane, and by n.d out of the plane; the fit minimises the sum of
+squares of both. Places on a line, or so nearly on one that the radius would be a hundred times their extent, are
+compared with the line.
 """
 
 from __future__ import annotations
@@ -49,14 +46,228 @@ from understudy.edit.solver.free_tangents import TangentVariables
 from understudy.edit.solver.targets import PointTargets, TargetResiduals, measure_targets, point_targets
 from understudy.errors import InvalidInput
 
-MAX_GAUSS_NEWTON_STEPS = 12  # Gauss-Newton's, from the algebraic fit; three or four are usual
-STRAIGHT_EXTENT_RATIO = 1e-3  # of the extent: a bulge below that is a line's
+GRAVITY_M_S2: Triple = (0.0, -9.81, 0.0)
+
+SOFT_TERM_WEIGHT = 1e4
+"""Cost of a soft term of weight one with a mean square of one character size. A hundredth of the size, which is visible
+at once, then costs as much as turning a tangent by a radian."""
+
+MIN_TERM_SAMPLES, MAX_TERM_SAMPLES = 9, 17  # sample times of a flight or an arc
+MAX_GAUSS_NEWTON_STEPS = 12  # of the circle fit, from the algebraic fit; three or four are usual
+STRAIGHT_EXTENT_RATIO = 1e-3  # of the extent: a path with a smaller bulge is a line
+
+
+@dataclass(frozen=True)
+class Flight(ObjectiveTerm):
+    """From `start` to `stop` (s) the point, or with None the centre of mass, falls with `gravity` (m/s^2)."""
+
+    point: Point | None
+    start: float
+    stop: float
+    weight: float = 1.0
+    gravity: Triple = GRAVITY_M_S2
+    soft = True
+
+    def __post_init__(self) -> None:
+        _check_span(self.start, self.stop, self.weight, "flight")
+        x, y, z = checks.array(self.gravity, "gravity", (3,)).tolist()
+        object.__setattr__(self, "gravity", (x, y, z))
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return mass_points(rig) if self.point is None else (self.point,)
+
+    def times(self, rate: float) -> Array:
+        return _sample_times(self.start, self.stop, rate)
+
+    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
+        """Second differences of the path minus gravity."""
+        mass = area_masses(rig)[2] if self.point is None else np.ones(1)
+        h, count = times[1] - times[0], len(times) - 2
+        height = (self.stop - self.start) ** 2 / 8
+        second = np.zeros((count, len(times)))
+        for offset, factor in ((0, 1.0), (1, -2.0), (2, 1.0)):
+            second[np.arange(count), np.arange(count) + offset] = factor * height / h**2
+        slopes = np.einsum("it,p,ab->iatpb", second, mass, np.eye(3)).reshape(3 * count, len(times), len(mass), 3)
+        wanted = height * np.array(self.gravity) / size
+
+        def answer(now: Array) -> TermResponse:
+            centre = np.einsum("p,tpa->ta", mass, now)
+            return TermResponse((wanted - second @ centre).reshape(-1), slopes, np.zeros((0, 3)))
+
+        return answer
+
+
+@dataclass(frozen=True)
+class Arc(ObjectiveTerm):
+    """From `start` to `stop` (seconds) the point draws part of a circle, or a line."""
+
+    point: Point
+    start: float
+    stop: float
+    weight: float = 1.0
+    soft = True
+
+    def __post_init__(self) -> None:
+        _check_span(self.start, self.stop, self.weight, f"arc of {self.point.name}")
+
+    def points(self, rig: PosedRig) -> tuple[Point, ...]:
+        return (self.point,)
+
+    def times(self, rate: float) -> Array:
+        return _sample_times(self.start, self.stop, rate)
+
+    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
+        """The distance from the best-fitting circle."""
+
+        def answer(now: Array) -> TermResponse:
+            residual, slopes = circle_residuals(now[:, 0])
+            return TermResponse(residual, slopes[:, :, None], np.zeros((0, 3)))
+
+        return answer
+
+
+def flight_error(rig: PosedRig, curves: Curves, flight: Flight) -> float:
+    """Metres per second squared: the difference of the acceleration from gravity, root mean square."""
+    times = np.linspace(flight.start, flight.stop, 4 * MAX_TERM_SAMPLES)
+    path = path_of(rig, curves, flight.points(rig), times)
+    mass = area_masses(rig)[2] if flight.point is None else np.ones(1)
+    acceleration = np.diff(np.einsum("p,tpa->ta", mass, path), 2, axis=0) / (times[1] - times[0]) ** 2
+    return float(np.sqrt(((acceleration - np.array(flight.gravity)) ** 2).sum(axis=1).mean()))
+
+
+def arc_error(rig: PosedRig, curves: Curves, arc: Arc) -> float:
+    """Metres: the distance of the path from the best-fitting circle, root mean square."""
+    path = path_of(rig, curves, [arc.point], np.linspace(arc.start, arc.stop, 4 * MAX_TERM_SAMPLES))[:, 0]
+    residual, _ = circle_residuals(path)
+    return float(np.sqrt((residual**2).sum() / len(path)))
+
+
+def mass_points(rig: PosedRig) -> tuple[Point, ...]:
+    """The points that carry the mass of the character's joints (see `area_masses`)."""
+    names = rig.character.skeleton.names
+    joints, centres, _ = area_masses(rig)
+    return tuple(Point(names[j], (float(x), float(y), float(z))) for j, (x, y, z) in zip(joints, centres))
+
+
+def path_of(rig: PosedRig, curves: Curves, points: Sequence[Point], times: Array) -> Array:
+    """(T, P, 3) metres: the positions of points at times (T,)."""
+    states = states_of(rig, curves.channels, points)
+    sample, point = np.repeat(np.arange(len(times)), len(points)), np.tile(np.arange(len(points)), len(times))
+    places, _, _ = states.evaluate(curves.sample(times)[:, states.columns], sample, point, slopes=False)
+    return places.reshape(len(times), len(points), 3)
+
+
+class EvaluatedTerm(NamedTuple):
+    """An objective term of a problem."""
+
+    objective: ObjectiveTerm
+    asked: PointTargets  # its points at its times, by time
+    times: Array  # (T,) seconds
+    before: Array  # (T, P, 3) the path before the edit, sizes
+    term_function: TermFunction
+
+    def with_objective(self, objective: ObjectiveTerm, rig: PosedRig, size: float) -> EvaluatedTerm:
+        """The same points and times with another objective."""
+        function = objective.term_function(rig, self.before, self.times, size)
+        return self._replace(objective=objective, term_function=function)
+
+
+class TermRows(NamedTuple):
+    """The rows of all soft terms."""
+
+    residual: Array  # (Q,)
+    matrix: Array  # (Q, N)
+    weight: Array  # (Q,)
+
+    @property
+    def energy(self) -> float:
+        """The weighted sum of squares."""
+        return float(self.weight @ self.residual**2)
+
+
+def evaluate_terms(
+    rig: PosedRig,
+    states: PointStates,
+    tangents: TangentVariables,
+    number: Mapping[Point, int],
+    terms: Sequence[ObjectiveTerm],
+    rate: float,
+    size: float,
+) -> tuple[EvaluatedTerm, ...]:
+    """The terms with their targets over the tangents; `number` is that of each point in the states."""
+    result = []
+    for term in terms:
+        times = term.times(rate)
+        points = np.array([number[point] for point in term.points(rig)], np.int64)
+        shape = (len(times), len(points))
+        parts = np.tile([True, False], (len(times) * len(points), 1))
+        point, time = np.tile(points, len(times)), np.repeat(times, len(points))
+        asked = point_targets(tangents, point, time, np.zeros(len(point), np.int64), parts)
+        before = _path_of_residuals(
+            measure_targets(states, tangents, asked, np.zeros(tangents.count), size, slopes=False), shape
+        )
+        result.append(EvaluatedTerm(term, asked, times, before, term.term_function(rig, before, times, size)))
+    return tuple(result)
+
+
+def append_goal_terms(
+    now: TargetResiduals,
+    terms: Sequence[EvaluatedTerm],
+    states: PointStates,
+    tangents: TangentVariables,
+    v: Array,
+    size: float,
+    slopes: bool,
+) -> TargetResiduals:
+    """The residuals of the moves `now`, followed by those of the terms that are goals."""
+    for term in terms:
+        if term.objective.soft:
+            continue
+        answer, matrix = _term_response(term, states, tangents, v, size, slopes)
+        gap = np.zeros((len(answer.gap), 6))
+        gap[:, :3] = answer.gap
+        now = TargetResiduals(
+            np.concatenate([now.gap, gap]),
+            np.concatenate([now.residual, answer.residual]),
+            np.concatenate([now.matrix, matrix]),
+        )
+    return now
+
+
+def gap_of(
+    term: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float
+) -> TargetResiduals:
+    """The residuals of one term at v (N,), as those of a goal."""
+    answer, matrix = _term_response(term, states, tangents, v, size, slopes=True)
+    gap = np.zeros((len(answer.gap), 6))
+    gap[:, :3] = answer.gap
+    return TargetResiduals(gap, answer.residual, matrix)
+
+
+def linearise(
+    terms: Sequence[EvaluatedTerm],
+    states: PointStates,
+    tangents: TangentVariables,
+    v: Array,
+    size: float,
+    slopes: bool = True,
+) -> TermRows:
+    """The rows of the soft terms. Each term weighs the same however many rows it has."""
+    residual, matrix, weight = [np.zeros(0)], [np.zeros((0, tangents.count))], [np.zeros(0)]
+    for term in terms:
+        if term.objective.soft:
+            answer, rows = _term_response(term, states, tangents, v, size, slopes)
+            count = len(answer.residual)
+            residual.append(answer.residual)
+            matrix.append(rows)
+            weight.append(np.full(count, SOFT_TERM_WEIGHT * term.objective.weight / max(count, 1)))
+    return TermRows(np.concatenate(residual), np.concatenate(matrix), np.concatenate(weight))
 
 
 def circle_residuals(places: Array) -> tuple[Array, Array]:
     """Residuals (2 T,) of places (T, 3), and how they fall with the places (2 T, T, 3): -dr / dp.
 
-    The fit answers to the places, too: what it takes up is projected out of the derivatives [Kaufman 1975].
+    The fit depends on the places, too: its response is projected out of the derivatives [Kaufman 1975].
     """
     middle = places.mean(axis=0)
     extents, axes = np.linalg.svd(places - middle, full_matrices=False)[1:]
@@ -74,11 +285,43 @@ def circle_residuals(places: Array) -> tuple[Array, Array]:
     return residual, _project_out_fit(directions, _circle_jacobian(d, rho))
 
 
+def _term_response(
+    term: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float, slopes: bool
+) -> tuple[TermResponse, Array]:
+    seen = measure_targets(states, tangents, term.asked, v, size, slopes)
+    answer = term.term_function(_path_of_residuals(seen, term.before.shape[:2]))
+    if not slopes:
+        return answer, np.zeros((0, tangents.count))
+    flat = answer.slopes.reshape(len(answer.residual), -1)
+    return answer, flat @ seen.matrix
+
+
+def _path_of_residuals(seen: TargetResiduals, shape: tuple[int, ...]) -> Array:
+    """(T, P, 3) in sizes: targets without a goal are measured from the origin of the world."""
+    path: Array = -seen.gap[:, :3].reshape(*shape, 3)
+    return path
+
+
+def _sample_times(start: float, stop: float, rate: float) -> Array:
+    return np.linspace(
+        start, stop, int(np.clip(np.ceil((stop - start) * rate) + 1, MIN_TERM_SAMPLES, MAX_TERM_SAMPLES))
+    )
+
+
+def _check_span(start: float, stop: float, weight: float, what: str) -> None:
+    finite_time(start, f"start of the {what}")
+    finite_time(stop, f"stop of the {what}")
+    if not start < stop:
+        raise InvalidInput(f"the {what} should last some time, but goes from {start} s to {stop} s")
+    if not (np.isfinite(weight) and weight > 0):
+        raise InvalidInput(f"weight of the {what} should be above zero, but is {weight}")
+
+
 def _fit_circle(places: Array, middle: Array, axes: Array) -> tuple[Array, Array, float] | None:
-    """Centre (3,), frame (3, 3) whose last row is the normal, and radius; None where a line serves as well."""
+    """Centre (3,), frame (3, 3) whose last row is the normal, and radius; None where a line fits as well."""
     frame = axes if np.linalg.det(axes) > 0 else axes * np.array([[1.0], [1.0], [-1.0]])
     d = (places - middle) @ frame.T
-    # |q|^2 = 2 q.c + (R^2 - |c|^2) is linear in what is sought
+    # |q|^2 = 2 q.c + (R^2 - |c|^2) is linear in the unknowns
     terms = np.column_stack([2 * d[:, :2], np.ones(len(d))])
     x, y, rest = np.linalg.lstsq(terms, (d[:, :2] ** 2).sum(axis=1), rcond=None)[0]
     centre = middle + x * frame[0] + y * frame[1]
@@ -101,7 +344,7 @@ def _fit_circle(places: Array, middle: Array, axes: Array) -> tuple[Array, Array
 
 
 def _circle_jacobian(d: Array, rho: Array) -> Array:
-    """(2 T, 6) how (rho, z) answer to a shift of the centre (negated residuals' slopes), a tilt and the radius.
+    """(2 T, 6) derivatives of (rho, z) by a shift of the centre (negated residuals' slopes), a tilt and the radius.
 
     d (T, 3) are places in the frame of the circle.
     """
@@ -120,7 +363,7 @@ def _circle_frame(normal: Array, near: Array) -> Array:
 
 
 def _line_residuals(d: Array, axes: Array) -> tuple[Array, Array]:
-    """Against the line along the first axis through the middle, d (T, 3) from it."""
+    """Residuals against the line along the first axis through the middle, for offsets d (T, 3) from the middle."""
     residual = -(d @ axes[1:].T).T.reshape(-1)
     directions = np.repeat(axes[1:], len(d), axis=0)
     along = d @ axes[0]
@@ -131,7 +374,7 @@ def _line_residuals(d: Array, axes: Array) -> tuple[Array, Array]:
 
 
 def _project_out_fit(directions: Array, fit: Array) -> Array:
-    """(2 T, T, 3) the rows `directions` (2 T, 3), of one place each, without what the fit (2 T, k) takes up."""
+    """(2 T, T, 3) the rows `directions` (2 T, 3), of one place each, with the fit (2 T, k) projected out."""
     count = len(directions) // 2
     rows = np.zeros((2 * count, count, 3))
     at = np.arange(count)
@@ -140,250 +383,3 @@ def _project_out_fit(directions: Array, fit: Array) -> Array:
     base = basis[0][:, basis[1] > 1e-12 * max(basis[1][0], 1e-300)]
     result: Array = rows - np.tensordot(base, np.tensordot(base.T, rows, axes=1), axes=1)
     return result
-
-
-SOFT_TERM_WEIGHT = 1e4
-"""What a soft wish of weight one weighs, for a mean square of one size. A hundredth of the character's size, which is
-seen at once, then costs as much as turning a tangent by a radian."""
-
-
-class EvaluatedTerm(NamedTuple):
-    """A wish of a problem."""
-
-    objective: ObjectiveTerm
-    asked: PointTargets  # its points at its times, by time
-    times: Array  # (T,)
-    before: Array  # (T, P, 3) the path before the gesture, sizes
-    term_function: TermFunction
-
-    def with_objective(self, wish: ObjectiveTerm, rig: PosedRig, size: float) -> EvaluatedTerm:
-        """Another wish of the same points at the same times in its place."""
-        return self._replace(objective=wish, term_function=wish.term_function(rig, self.before, self.times, size))
-
-
-class TermRows(NamedTuple):
-    """The rows of all soft wishes."""
-
-    residual: Array  # (Q,)
-    matrix: Array  # (Q, N)
-    weight: Array  # (Q,)
-
-    @property
-    def energy(self) -> float:
-        """The weighted sum of squares."""
-        return float(self.weight @ self.residual**2)
-
-
-def evaluate_terms(
-    rig: PosedRig,
-    states: PointStates,
-    tangents: TangentVariables,
-    number: Mapping[Point, int],
-    wishes: Sequence[ObjectiveTerm],
-    rate: float,
-    size: float,
-) -> tuple[EvaluatedTerm, ...]:
-    """The wishes as rows over the tangents; `number` tells the points apart."""
-    result = []
-    for wish in wishes:
-        times = wish.times(rate)
-        own = np.array([number[point] for point in wish.points(rig)], np.int64)
-        shape = (len(times), len(own))
-        parts = np.tile([True, False], (len(times) * len(own), 1))
-        point, time = np.tile(own, len(times)), np.repeat(times, len(own))
-        asked = point_targets(tangents, point, time, np.zeros(len(point), np.int64), parts)
-        before = _path_of_residuals(
-            measure_targets(states, tangents, asked, np.zeros(tangents.count), size, slopes=False), shape
-        )
-        result.append(EvaluatedTerm(wish, asked, times, before, wish.term_function(rig, before, times, size)))
-    return tuple(result)
-
-
-def path_of(rig: PosedRig, curves: Curves, points: Sequence[Point], times: Array) -> Array:
-    """(T, P, 3) metres: where points are at times (T,)."""
-    states = states_of(rig, curves.channels, points)
-    sample, point = np.repeat(np.arange(len(times)), len(points)), np.tile(np.arange(len(points)), len(times))
-    places, _, _ = states.evaluate(curves.sample(times)[:, states.columns], sample, point, slopes=False)
-    return places.reshape(len(times), len(points), 3)
-
-
-def with_goals(
-    now: TargetResiduals,
-    wishes: Sequence[EvaluatedTerm],
-    states: PointStates,
-    tangents: TangentVariables,
-    v: Array,
-    size: float,
-    slopes: bool,
-) -> TargetResiduals:
-    """What is measured of the moves, and of the wishes that are goals."""
-    for each in wishes:
-        if each.objective.soft:
-            continue
-        answer, matrix = _term_response(each, states, tangents, v, size, slopes)
-        gap = np.zeros((len(answer.gap), 6))
-        gap[:, :3] = answer.gap
-        now = TargetResiduals(
-            np.concatenate([now.gap, gap]),
-            np.concatenate([now.residual, answer.residual]),
-            np.concatenate([now.matrix, matrix]),
-        )
-    return now
-
-
-def gap_of(
-    each: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float
-) -> TargetResiduals:
-    """The way that one wish has to go at v (N,), as that of a goal."""
-    answer, matrix = _term_response(each, states, tangents, v, size, slopes=True)
-    gap = np.zeros((len(answer.gap), 6))
-    gap[:, :3] = answer.gap
-    return TargetResiduals(gap, answer.residual, matrix)
-
-
-def linearise(
-    wishes: Sequence[EvaluatedTerm],
-    states: PointStates,
-    tangents: TangentVariables,
-    v: Array,
-    size: float,
-    slopes: bool = True,
-) -> TermRows:
-    """What is measured of the soft wishes. Each weighs the same however many rows it has."""
-    residual, matrix, weight = [np.zeros(0)], [np.zeros((0, tangents.count))], [np.zeros(0)]
-    for each in wishes:
-        if each.objective.soft:
-            answer, rows = _term_response(each, states, tangents, v, size, slopes)
-            count = len(answer.residual)
-            residual.append(answer.residual)
-            matrix.append(rows)
-            weight.append(np.full(count, SOFT_TERM_WEIGHT * each.objective.weight / max(count, 1)))
-    return TermRows(np.concatenate(residual), np.concatenate(matrix), np.concatenate(weight))
-
-
-def _term_response(
-    each: EvaluatedTerm, states: PointStates, tangents: TangentVariables, v: Array, size: float, slopes: bool
-) -> tuple[TermResponse, Array]:
-    seen = measure_targets(states, tangents, each.asked, v, size, slopes)
-    answer = each.term_function(_path_of_residuals(seen, each.before.shape[:2]))
-    if not slopes:
-        return answer, np.zeros((0, tangents.count))
-    flat = answer.slopes.reshape(len(answer.residual), -1)
-    return answer, flat @ seen.matrix
-
-
-def _path_of_residuals(seen: TargetResiduals, shape: tuple[int, ...]) -> Array:
-    """(T, P, 3) in sizes: requests without a goal are measured from the origin of the world."""
-    path: Array = -seen.gap[:, :3].reshape(*shape, 3)
-    return path
-
-
-GRAVITY_M_S2: Triple = (0.0, -9.81, 0.0)
-MIN_TERM_SAMPLES, MAX_TERM_SAMPLES = 9, 17  # times that are looked at
-
-
-def mass_points(rig: PosedRig) -> tuple[Point, ...]:
-    """The points that stand for the mass of the character's joints (see `area_masses`)."""
-    names = rig.character.skeleton.names
-    joints, centres, _ = area_masses(rig)
-    return tuple(Point(names[j], (float(x), float(y), float(z))) for j, (x, y, z) in zip(joints, centres))
-
-
-@dataclass(frozen=True)
-class Flight(ObjectiveTerm):
-    """From `start` to `stop` the point, or with None the centre of mass, falls with `gravity` (metres, seconds)."""
-
-    point: Point | None
-    start: float
-    stop: float
-    weight: float = 1.0
-    gravity: Triple = GRAVITY_M_S2
-    soft = True
-
-    def __post_init__(self) -> None:
-        _check_span(self.start, self.stop, self.weight, "flight")
-        x, y, z = checks.array(self.gravity, "gravity", (3,)).tolist()
-        object.__setattr__(self, "gravity", (x, y, z))
-
-    def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        return mass_points(rig) if self.point is None else (self.point,)
-
-    def times(self, rate: float) -> Array:
-        return _sample_times(self.start, self.stop, rate)
-
-    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
-        """Second differences against gravity."""
-        mass = area_masses(rig)[2] if self.point is None else np.ones(1)
-        h, count = times[1] - times[0], len(times) - 2
-        height = (self.stop - self.start) ** 2 / 8
-        second = np.zeros((count, len(times)))
-        for offset, factor in ((0, 1.0), (1, -2.0), (2, 1.0)):
-            second[np.arange(count), np.arange(count) + offset] = factor * height / h**2
-        slopes = np.einsum("it,p,ab->iatpb", second, mass, np.eye(3)).reshape(3 * count, len(times), len(mass), 3)
-        wanted = height * np.array(self.gravity) / size
-
-        def answer(now: Array) -> TermResponse:
-            centre = np.einsum("p,tpa->ta", mass, now)
-            return TermResponse((wanted - second @ centre).reshape(-1), slopes, np.zeros((0, 3)))
-
-        return answer
-
-
-@dataclass(frozen=True)
-class Arc(ObjectiveTerm):
-    """From `start` to `stop` the point draws part of a circle, or a line."""
-
-    point: Point
-    start: float
-    stop: float
-    weight: float = 1.0
-    soft = True
-
-    def __post_init__(self) -> None:
-        _check_span(self.start, self.stop, self.weight, f"arc of {self.point.name}")
-
-    def points(self, rig: PosedRig) -> tuple[Point, ...]:
-        return (self.point,)
-
-    def times(self, rate: float) -> Array:
-        return _sample_times(self.start, self.stop, rate)
-
-    def term_function(self, rig: PosedRig, path: Array, times: Array, size: float) -> TermFunction:
-        """The distance from the circle that fits best."""
-
-        def answer(now: Array) -> TermResponse:
-            residual, slopes = circle_residuals(now[:, 0])
-            return TermResponse(residual, slopes[:, :, None], np.zeros((0, 3)))
-
-        return answer
-
-
-def flight_error(rig: PosedRig, curves: Curves, flight: Flight) -> float:
-    """Metres per second squared: how far the acceleration is from gravity, root mean square."""
-    times = np.linspace(flight.start, flight.stop, 4 * MAX_TERM_SAMPLES)
-    path = path_of(rig, curves, flight.points(rig), times)
-    mass = area_masses(rig)[2] if flight.point is None else np.ones(1)
-    acceleration = np.diff(np.einsum("p,tpa->ta", mass, path), 2, axis=0) / (times[1] - times[0]) ** 2
-    return float(np.sqrt(((acceleration - np.array(flight.gravity)) ** 2).sum(axis=1).mean()))
-
-
-def arc_error(rig: PosedRig, curves: Curves, arc: Arc) -> float:
-    """Metres: how far the path is from the circle that fits best, root mean square."""
-    path = path_of(rig, curves, [arc.point], np.linspace(arc.start, arc.stop, 4 * MAX_TERM_SAMPLES))[:, 0]
-    residual, _ = circle_residuals(path)
-    return float(np.sqrt((residual**2).sum() / len(path)))
-
-
-def _sample_times(start: float, stop: float, rate: float) -> Array:
-    return np.linspace(
-        start, stop, int(np.clip(np.ceil((stop - start) * rate) + 1, MIN_TERM_SAMPLES, MAX_TERM_SAMPLES))
-    )
-
-
-def _check_span(start: float, stop: float, weight: float, what: str) -> None:
-    finite_time(start, f"start of the {what}")
-    finite_time(stop, f"stop of the {what}")
-    if not start < stop:
-        raise InvalidInput(f"the {what} should last some time, but goes from {start} s to {stop} s")
-    if not (np.isfinite(weight) and weight > 0):
-        raise InvalidInput(f"weight of the {what} should be above zero, but is {weight}")

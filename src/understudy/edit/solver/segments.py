@@ -1,15 +1,13 @@
-"""Pieces: the Bezier segments whose handles an edit may change, one for each column and segment.
+"""Bezier segments as flat arrays: the segments whose handles an edit may change, and all curves packed end to end.
 
-A piece has a key (t0, y0), the next key at t0 + d with value y3, and four numbers of handles: after dt, after dv,
-before dt, before dv [Ciccone 2019, appendix A]. Values at samples (S,) of columns (n,) come from the piece that
-`piece` (S, n) names, or where that is -1 from `fixed` (S, n), which no handle changes.
+A piece is one column of one segment. It has a key (t0, y0), the next key at t0 + d with value y3, and four handle
+numbers: after dt, after dv, before dt, before dv [Ciccone 2019, appendix A]. Values at samples (S,) of columns (n,)
+come from the piece that `piece` (S, n) names, or where that is -1 from `fixed` (S, n), which no handle changes.
 
-Many curves laid end to end, so that all of them are sampled at once by the kernel of the pieces that an edit moves.
-
-Straight and Bezier segments alike are pieces (`keyframes.pieces`): of a curve with K keys and n columns (K - 1) n,
-those of a segment together. What is no cubic (a turn on a sphere, a step, what lies beyond the keys of a curve that
-does not hold) is sampled by its curve. A drag changes handles only, and those are written over. The numbers are those
-of `Curve.sample`.
+`PackedCurves` lays many curves end to end, so that one kernel samples all of them. Straight and Bezier segments alike
+are pieces: a curve with K keys and n columns has (K - 1) n, those of a segment together. What is no cubic (a slerp, a
+step, the values beyond the keys of a curve that does not hold) is sampled by its curve. A drag changes handles only,
+and those are overwritten. The numbers are those of `Curve.sample`.
 """
 
 from __future__ import annotations
@@ -24,6 +22,9 @@ from understudy.character.curve import BEZIER, LINEAR
 from understudy.checks import Array
 from understudy.maths import bezier, jit, quaternion
 
+TIME_ROUNDING_SECONDS = 1e-9  # a time this far beyond the last key is still at it
+HOLD_BOTH_ENDS = ("hold", "hold")
+
 
 class FreeSegments(NamedTuple):
     """G pieces."""
@@ -35,15 +36,15 @@ class FreeSegments(NamedTuple):
 
 
 class SampleGrid(NamedTuple):
-    """Where S samples of n columns come from."""
+    """The sources of S samples of n columns."""
 
-    times: Array  # (S,)
+    times: Array  # (S,) seconds
     piece: Array  # (S, n) int, -1 where no handle matters
-    fixed: Array  # (S, n)
+    fixed: Array  # (S, n) the values there
 
 
 def sample_segments(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> tuple[Array, Array]:
-    """Values (S, n), and how they answer to the four handles of their piece (S, n, 4), for handles (G, 4)."""
+    """Values (S, n), and their derivatives by the four handles of their piece (S, n, 4), for handles (G, 4)."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
     if kernels is None:
         return sample_segments_slowly(pieces, handles, grid)
@@ -57,13 +58,13 @@ def sample_values(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> Arr
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
     if kernels is None:
         return sample_segments_slowly(pieces, handles, grid)[0]
-    found = np.empty(grid.fixed.shape)
-    kernels.sample_values(pieces, handles, grid, found)
-    return found
+    values = np.empty(grid.fixed.shape)
+    kernels.sample_values(pieces, handles, grid, values)
+    return values
 
 
 def sample_segments_slowly(pieces: FreeSegments, handles: Array, grid: SampleGrid) -> tuple[Array, Array]:
-    """`sample` in NumPy."""
+    """`sample_segments` in NumPy."""
     values, slopes = grid.fixed.copy(), np.zeros((*grid.fixed.shape, 4))
     s, i = np.nonzero(grid.piece >= 0)
     g = grid.piece[s, i]
@@ -75,12 +76,8 @@ def sample_segments_slowly(pieces: FreeSegments, handles: Array, grid: SampleGri
     return values, slopes
 
 
-TIME_ROUNDING_SECONDS = 1e-9  # seconds that a time may lie beyond the last key and still be at it
-HOLD_BOTH_ENDS = ("hold", "hold")
-
-
 class PackedCurves:
-    """Curves, each with its columns, one after the other."""
+    """The columns of several curves, one after the other."""
 
     def __init__(self, curves: Sequence[Curve]) -> None:
         self.curves = list(curves)
@@ -101,7 +98,7 @@ class PackedCurves:
             np.concatenate([np.zeros(0), *(np.diff(curve.times).repeat(n[i]) for curve, i in cubics)]),
             *_ends([curve for curve, _ in cubics]),
         )
-        # (G,) from when to when a piece says what the values are: the first and the last also beyond the keys
+        # (G,) the time span of each piece; the first and the last extend beyond the keys
         low = [np.append(-np.inf, curve.times[1:-1]).repeat(n[i]) for curve, i in cubics]
         high = [np.append(curve.times[1:-1], np.inf).repeat(n[i]) for curve, i in cubics]
         self._low, self._high = np.concatenate([np.zeros(0), *low]), np.concatenate([np.zeros(0), *high])
@@ -111,19 +108,19 @@ class PackedCurves:
         return np.concatenate([np.arange(self.offsets[i], self.offsets[i + 1]) for i in numbers])
 
     def where(self, times: Array) -> Array:
-        """(M, C) the piece of each column at times (M,), -1 where its curve has to say."""
-        found = np.full((len(times), len(self._owner)), -1, np.int64)
+        """(M, C) the piece of each column at times (M,), -1 where its curve has to be sampled itself."""
+        result = np.full((len(times), len(self._owner)), -1, np.int64)
         for i, curve in enumerate(self.curves):
             if not self._cubic[i]:
                 continue
             segment = curve.times.searchsorted(times, side="right") - 1
             width = int(self.offsets[i + 1] - self.offsets[i])
             segment = np.minimum(np.maximum(segment, 0), len(curve) - 2)
-            own = self._first[i] + width * segment[:, None] + np.arange(width)
+            pieces = self._first[i] + width * segment[:, None] + np.arange(width)
             if curve.extrapolation != HOLD_BOTH_ENDS:
-                own[(times < curve.times[0]) | (times > curve.times[-1] + TIME_ROUNDING_SECONDS)] = -1
-            found[:, self.offsets[i] : self.offsets[i + 1]] = own
-        return found
+                pieces[(times < curve.times[0]) | (times > curve.times[-1] + TIME_ROUNDING_SECONDS)] = -1
+            result[:, self.offsets[i] : self.offsets[i + 1]] = pieces
+        return result
 
     def sample(self, times: Array, where: Array, columns: Array | None = None) -> Array:
         """(M, n) values at times (M,) from pieces (M, n), of columns (n,) of whole curves, or of all."""
@@ -138,14 +135,17 @@ class PackedCurves:
             values[:, turning] = quaternion.normalise(values[:, turning])
         alone = where < 0
         for i in np.unique(owner[alone.any(axis=0)]):
-            own = np.flatnonzero(owner == i)
-            rows = np.flatnonzero(alone[:, own[0]])
-            values[np.ix_(rows, own)] = self.curves[i].sample(times[rows])[:, self._within[columns[own]]]
+            places = np.flatnonzero(owner == i)
+            rows = np.flatnonzero(alone[:, places[0]])
+            values[np.ix_(rows, places)] = self.curves[i].sample(times[rows])[:, self._within[columns[places]]]
         return values
 
     def update(self, changed: Mapping[int, Curve]) -> tuple[float, float] | None:
-        """Other curves in some places: from when to when they differ from those before, a stretch that never ends
-        before it begins; None where keys have come, gone or moved, and all has to be laid out anew."""
+        """Replace some curves, by number; returns the time span in which they differ from those before.
+
+        A span without a difference ends before it begins. None where keys were added, removed or moved: then everything
+        has to be packed anew, and nothing was replaced.
+        """
         old = self.curves
         if not all(_fits(old[i], curve) for i, curve in changed.items()):
             return None
@@ -167,52 +167,33 @@ class PackedCurves:
         return min([float(low), *(a for a, _ in alone)]), max([float(high), *(b for _, b in alone)])
 
     def _slots(self, numbers: tuple[int, ...]) -> Array:
-        """The pieces of some curves; those of one gesture are asked for again and again."""
+        """The pieces of some curves; the last answer is kept, as a drag asks for the same ones again."""
         if self._chosen[0] != numbers:
-            found = [np.arange(self._first[i], self._first[i + 1]) for i in numbers]
-            self._chosen = numbers, np.concatenate([np.zeros(0, np.int64), *found])
+            ranges = [np.arange(self._first[i], self._first[i + 1]) for i in numbers]
+            self._chosen = numbers, np.concatenate([np.zeros(0, np.int64), *ranges])
         return self._chosen[1]
 
     def _handles_of(self, numbers: Sequence[int]) -> Array:
-        """(G, 4) of the pieces of some curves, one after the other."""
+        """(G, 4) the handles of the pieces of some curves, one after the other."""
         curves = [self.curves[i] for i in numbers]
         handles, first = np.empty((sum(curve.values[:-1].size for curve in curves), 4)), 0
         for i, curve in zip(numbers, curves):
             keys, width = curve.values.shape
             last = first + (keys - 1) * width
-            own = handles[first:last].reshape(keys - 1, width, 4)  # a view
-            own[..., :2], own[..., 2:] = curve.after[:-1], curve.before[1:]
+            block = handles[first:last].reshape(keys - 1, width, 4)  # a view
+            block[..., :2], block[..., 2:] = curve.after[:-1], curve.before[1:]
             if self._straight[i]:
                 straight = curve.segments == LINEAR
-                own[straight, :, 0] = own[straight, :, 2] = (np.diff(curve.times)[straight] / 3)[:, None]
-                own[straight, :, 1] = own[straight, :, 3] = np.diff(curve.values, axis=0)[straight] / 3
+                block[straight, :, 0] = block[straight, :, 2] = (np.diff(curve.times)[straight] / 3)[:, None]
+                block[straight, :, 1] = block[straight, :, 3] = np.diff(curve.values, axis=0)[straight] / 3
             first = last
         return handles
 
 
-def _is_cubic(curve: Curve) -> bool:
-    least = BEZIER if curve.channel.kind == "rotation" else LINEAR  # a slerp is no cubic
-    return len(curve) > 1 and bool(curve.segments.min() >= least)
-
-
-def _fits(old: Curve, new: Curve) -> bool:
-    """Whether keys and kinds of segments are the same."""
-    if old.extrapolation != new.extrapolation:
-        return False
-    times = old.times is new.times or np.array_equal(old.times, new.times)
-    return times and (old.segments is new.segments or np.array_equal(old.segments, new.segments))
-
-
-def _ends(curves: Sequence[Curve]) -> tuple[Array, Array]:
-    """(G,), (G,) the values at both ends of the pieces of some curves."""
-    y0 = np.concatenate([np.zeros(0), *(curve.values[:-1].reshape(-1) for curve in curves)])
-    return y0, np.concatenate([np.zeros(0), *(curve.values[1:].reshape(-1) for curve in curves)])
-
-
 def span_of(old: Curve, new: Curve) -> tuple[float, float]:
-    """The stretch of time in which two curves of one channel differ; one that is never ends before it begins.
+    """The time span in which two curves of one channel differ; where they are equal it ends before it begins.
 
-    Beyond the first and the last key nothing differs as long as the keys there and their extrapolation do not.
+    Beyond the first and the last key nothing differs as long as the keys there and the extrapolation do not.
     """
     everywhere = (-np.inf, np.inf)
     if old.extrapolation != new.extrapolation or not np.array_equal(old.times, new.times):
@@ -231,3 +212,22 @@ def span_of(old: Curve, new: Curve) -> tuple[float, float]:
     low = -np.inf if which[0] == 0 else float(new.times[which[0]])
     high = np.inf if which[-1] == len(other) - 1 else float(new.times[which[-1] + 1])
     return low, high
+
+
+def _is_cubic(curve: Curve) -> bool:
+    least = BEZIER if curve.channel.kind == "rotation" else LINEAR  # a slerp is no cubic
+    return len(curve) > 1 and bool(curve.segments.min() >= least)
+
+
+def _fits(old: Curve, new: Curve) -> bool:
+    """Whether two curves have the same key times, kinds of segments and extrapolation."""
+    if old.extrapolation != new.extrapolation:
+        return False
+    times = old.times is new.times or np.array_equal(old.times, new.times)
+    return times and (old.segments is new.segments or np.array_equal(old.segments, new.segments))
+
+
+def _ends(curves: Sequence[Curve]) -> tuple[Array, Array]:
+    """(G,), (G,) the values at both ends of the pieces of some curves."""
+    y0 = np.concatenate([np.zeros(0), *(curve.values[:-1].reshape(-1) for curve in curves)])
+    return y0, np.concatenate([np.zeros(0), *(curve.values[1:].reshape(-1) for curve in curves)])

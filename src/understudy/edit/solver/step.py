@@ -1,4 +1,4 @@
-"""One step of a search: its quadratic program [Ciccone 2019, eq. 10], and how hard the goals pull in it."""
+"""One step of the search: its quadratic program [Ciccone 2019, eq. 10], and the weight of the goals in it."""
 
 from __future__ import annotations
 
@@ -14,51 +14,43 @@ from understudy.edit.solver.targets import TargetResiduals
 if TYPE_CHECKING:
     from understudy.edit.solver.sqp import Iterate, SolverSettings
 
-PULL_GROWTH = 30.0  # times as hard as the program before
-MIN_PROGRESS_PER_PULL = 0.9  # of what was left: pulling harder that leaves more than this is in vain
-MAX_REMAINING_RATIO = 0.05  # of the way: what a step may leave without pulling harder
-BOUND_TOLERANCE = 1e-9  # to a bound counts as at it
-
-
-def _goal_weight(now: TargetResiduals, stride: float, iterations: int, settings: SolverSettings) -> float:
-    """w_m: the pull w |J| |gap| of the goals is the force at which what is held slips by epsilon, hold * epsilon."""
-    gap = min(float(np.linalg.norm(now.residual)), stride)
-    slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
-    most = settings.move * min(10.0**iterations, 1e4)
-    return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
+PULL_GROWTH = 30.0  # factor on the weight of the goals from one program to the next
+MIN_PROGRESS_PER_PULL = 0.9  # remaining share of the gap: a larger weight that leaves more than this is not raised
+MAX_REMAINING_RATIO = 0.05  # of the gap: a step that leaves less needs no larger weight
+BOUND_TOLERANCE = 1e-9  # variables this near to a bound are at it
 
 
 def solve_step(
     problem: EditProblem,
-    here: Iterate,
+    iterate: Iterate,
     stride: float,
     iterations: int,
     settings: SolverSettings,
     damping: float,
     side: Array | None = None,
 ) -> tuple[float, float, qp.QpSolution | None, int]:
-    """The w_m at last, how much harder than guessed that is, the program's minimum, and how many programs that took.
+    """The final w_m, its ratio to the first guess, the minimum of the program, and the number of programs solved.
 
-    Where a good part of the way is left while what is held does not slip, it is the cost of the tangents that keeps the
-    point back, and the goals pull harder: a first guess has to be low enough for goals out of reach.
+    Where a good part of the gap is left while no constraint slips, the cost of the tangents keeps the point back, and
+    the weight of the goals is raised: the first guess has to be low enough for goals out of reach.
     """
-    guess = _goal_weight(here.now, stride, iterations, settings)
+    guess = _goal_weight(iterate.now, stride, iterations, settings)
     weight = settings.pull * guess
-    own = slice(problem.moves.rows)  # drawn paths and the like, which are goals as well, are met on the whole only
-    way = _clip_to_stride(problem, here.now, stride)[own]
-    before, solved, square = np.inf, 0, qp.RowGram(here.kept.matrix, settings.hold)
+    rows = slice(problem.moves.rows)  # without strokes and other goals about paths, which are only met on the whole
+    gap = _clip_to_stride(problem, iterate.now, stride)[rows]
+    before, solved, square = np.inf, 0, qp.RowGram(iterate.kept.matrix, settings.hold)
     while solved < settings.harder:
         solved += 1
-        made = build_program(problem, here, weight, stride, settings, damping)
-        solution = qp.minimise_soft(made, settings.hold, square, side)
+        program = build_program(problem, iterate, weight, stride, settings, damping)
+        solution = qp.minimise_soft(program, settings.hold, square, side)
         if solution is None:
             break
         side = solution.side
-        step = solution.x - here.v
-        left = float(np.linalg.norm(way - here.now.matrix[own] @ step))
-        slip = np.abs(here.kept.residual - here.kept.matrix @ step).max(initial=0.0)
+        step = solution.x - iterate.v
+        left = float(np.linalg.norm(gap - iterate.now.matrix[rows] @ step))
+        slip = np.abs(iterate.kept.residual - iterate.kept.matrix @ step).max(initial=0.0)
         if (
-            left <= MAX_REMAINING_RATIO * float(np.linalg.norm(way))
+            left <= MAX_REMAINING_RATIO * float(np.linalg.norm(gap))
             or left > MIN_PROGRESS_PER_PULL * before
             or slip > settings.epsilon
         ):
@@ -68,28 +60,15 @@ def solve_step(
     return weight, weight / guess, solution, solved
 
 
-def step_bounds(problem: EditProblem, v: Array, settings: SolverSettings) -> tuple[Array, Array]:
-    """(N,) how low and how high the variables may be after one step from v."""
-    t = problem.tangents
-    high = np.minimum(t.high, v + settings.trust)
-    return np.minimum(np.maximum(t.low, v - settings.trust), high), high
-
-
-def bound_sides(problem: EditProblem, v: Array) -> Array:
-    """(N,) 1 for variables at their upper bound, -1 for those at their lower one: the next step may find them there."""
-    t = problem.tangents
-    return (v >= t.high - BOUND_TOLERANCE).astype(np.int8) - (v <= t.low + BOUND_TOLERANCE)
-
-
 def build_program(
-    problem: EditProblem, here: Iterate, weight: float, stride: float, settings: SolverSettings, damping: float = 0.0
+    problem: EditProblem, iterate: Iterate, weight: float, stride: float, settings: SolverSettings, damping: float = 0.0
 ) -> qp.Program:
     """The quadratic program about v [eq. 10], in terms of the new variables themselves.
 
-    `damping` is what a change from v costs. The first steps of a search have none, so that they find what is cheapest
-    for the gesture as a whole; those that follow correct it where they are.
+    `damping` is the cost of a change from v. The first steps of a search have none, so that they find the cheapest
+    solution for the edit as a whole; later steps correct it locally.
     """
-    t, (v, now, kept, soft, _) = problem.tangents, here
+    t, (v, now, kept, soft, _) = problem.tangents, iterate
     aim, (low, high) = kept.matrix @ v + kept.residual, step_bounds(problem, v, settings)
     return qp.Program(
         settings.change * t.cost**2 + settings.broken * t.pull_cost + settings.regular + damping,
@@ -107,9 +86,30 @@ def build_program(
     )
 
 
+def step_bounds(problem: EditProblem, v: Array, settings: SolverSettings) -> tuple[Array, Array]:
+    """(N,) the lower and upper bounds of the variables after one step from v."""
+    t = problem.tangents
+    high = np.minimum(t.high, v + settings.trust)
+    return np.minimum(np.maximum(t.low, v - settings.trust), high), high
+
+
+def bound_sides(problem: EditProblem, v: Array) -> Array:
+    """(N,) 1 for variables at their upper bound, -1 for those at their lower one: a first guess for the next step."""
+    t = problem.tangents
+    return (v >= t.high - BOUND_TOLERANCE).astype(np.int8) - (v <= t.low + BOUND_TOLERANCE)
+
+
+def _goal_weight(now: TargetResiduals, stride: float, iterations: int, settings: SolverSettings) -> float:
+    """w_m: the pull w |J| |gap| of the goals equals the force at which constraints slip by epsilon, hold * epsilon."""
+    gap = min(float(np.linalg.norm(now.residual)), stride)
+    slope = float(np.sqrt((now.matrix**2).sum() / max(len(now.matrix), 1)))
+    most = settings.move * min(10.0**iterations, 1e4)
+    return min(settings.hold * settings.epsilon / max(gap * slope, 1e-12), most)
+
+
 def _clip_to_stride(problem: EditProblem, now: TargetResiduals, stride: float) -> Array:
-    """The way to go of the moves, no more than `stride` of each: further away the states are not what a line says."""
+    """The gaps of the moves, cut to a length of `stride` each: the linearisation does not hold further away."""
     result = now.residual.copy()
-    ways = result[: problem.moves.rows].reshape(-1, 3)
-    ways *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(ways, axis=1, keepdims=True), 1e-12))
+    gaps = result[: problem.moves.rows].reshape(-1, 3)
+    gaps *= np.minimum(1.0, stride / np.maximum(np.linalg.norm(gaps, axis=1, keepdims=True), 1e-12))
     return result

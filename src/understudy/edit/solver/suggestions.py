@@ -1,25 +1,23 @@
-"""Keys that would make a blocked edit reach its goal, as few as will do.
+"""Suggestions for a blocked edit, computed when asked for, each verified by solving it.
 
-A key is inserted with the curve's shape kept, and its value is found by Gauss-Newton at that one time: the moved points
-go to their goals, what is held stays,
+    for suggestion in suggest(rig, curves, edit, result):
+        print(suggestion.sentence)                   # "without the pin of 'foot.L' it is reached"
+    session.put(suggest(...)[0].outcome.curves)
+
+There are three kinds: `release` one pin, contact or hold; `widen` the handles, by letting tangents break at the ends of
+the segment, by including the time of the move, or by widening a limit as far as needed; and `insert` keys at the time
+of the drag, as few as reach the goal. A suggestion that gains nothing is not made.
+
+Keys (`suggest_keys`). A key is inserted with the shape of the curve kept, and its value is found by Gauss-Newton at
+that one time: the moved points go to their goals, the constraints hold,
 
     min |W (gap - J dx)|^2 + |dx / unit|^2,
 
-over the columns of the channels that get the key. The tangents around it are then solved for as in any edit, with what
-is held aimed at where it was before the key was moved. Channels are tried alone, then by twos, and so on: the next is
-always the one that leaves least of the way in the linear picture. Among as many keys, those that move the rest of the
-body least are offered. Where a channel has a key at that time already, that key is changed instead, and the offer says
-so: no key is added for it.
-
-What would make a blocked edit reach its goal, computed when asked for, and each verified by solving it.
-
-    for offer in offers(rig, curves, edit, outcome):
-        print(offer.sentence)                        # "without the pin of 'foot.L' it is reached"
-    session.put(offers(...)[0].outcome.curves)
-
-There are three kinds: `release` one pin, contact or hold; `widen` the handles, by letting tangents break at the ends of
-the segment, by taking in the time of the move, or by lifting a limit as far as is needed; and `insert` keys at the time
-of the drag, as few as reach the goal (`key_offers`). An offer that brings nothing is not made.
+over the columns of the channels that get the key. The tangents around it are then solved for as in any edit, with the
+constraints aimed at their positions before the key was moved. Channels are tried alone, then by twos, and so on: the
+next is always the one that leaves the least distance in the linearisation. Among sets with as many keys, the one that
+moves the rest of the body least is suggested. Where a channel has a key at that time already, that key is changed
+instead, and the sentence says so: no key is added for it.
 """
 
 from __future__ import annotations
@@ -49,41 +47,162 @@ from understudy.edit.solver.problem import (
     prepare_problem,
     with_targets,
 )
-from understudy.edit.solver.sqp import SCRIPT_SETTINGS, SolverSettings, search, solve
-from understudy.edit.solver.sqp import edit_result as outcome_of
+from understudy.edit.solver.sqp import SCRIPT_SETTINGS, SolverSettings, edit_result, search, solve
 from understudy.edit.solver.targets import PointTargets, gaps, point_states, point_targets
 from understudy.errors import InvalidInput, join_names
 
-MAX_INSERTED_KEYS = 5  # keys, and then one for all channels at once
-BEAM_WIDTH = 2  # sets of as many channels that are solved
-CLOSE_DISTANCE_RATIO = 1e-3  # of the character's size: tangents can do the rest
-MAX_GAUSS_NEWTON_STEPS = 30  # of Gauss-Newton at most
-CONSTRAINT_WEIGHT = (
-    3.0  # how much more what is held weighs than the goals; where both can be met, neither is off in the end
-)
+SUGGESTION_KINDS = ("release", "widen", "insert")
+
+MAX_REMAINING_RATIO = 0.9  # of the remaining share before: a suggestion that leaves more is not made
+MAX_INSERTED_KEYS = 5  # then one for all channels at once
+BEAM_WIDTH = 2  # sets of the same number of channels that are solved
+CLOSE_DISTANCE_RATIO = 1e-3  # of the character's size: tangents can close a smaller distance
+MAX_GAUSS_NEWTON_STEPS = 30  # for the values of a key
+CONSTRAINT_WEIGHT = 3.0  # of constraints relative to goals; where both can be met, both are
 
 
 class KeyTargets(NamedTuple):
-    """What is asked for at the time of the key, all of it at one sample."""
+    """The targets at the time of a key, all at one sample."""
 
     asked: PointTargets
     weight: Array  # (R,)
 
 
+def suggest(
+    rig: PosedRig,
+    curves: Curves,
+    edit: Edit,
+    outcome: EditResult | None = None,
+    kinds: Sequence[str] = SUGGESTION_KINDS,
+    settings: SolverSettings | None = None,
+) -> tuple[Suggestion, ...]:
+    """The best suggestion of each kind for an edit of `curves` with the result `outcome`; none where it was reached."""
+    for kind in kinds:
+        if kind not in SUGGESTION_KINDS:
+            raise InvalidInput(
+                f"kinds of suggestions should be of {', '.join(SUGGESTION_KINDS)}, but {kind!r} is given"
+            )
+    settings = settings or SCRIPT_SETTINGS
+    outcome = solve(rig, curves, edit, settings) if outcome is None else outcome
+    if outcome.reached:
+        return ()
+    suggestions: list[Suggestion | None] = []
+    if "release" in kinds:
+        suggestions.append(best_suggestion(outcome, _release_constraints(rig, curves, edit, settings)))
+    if "widen" in kinds:
+        suggestions.append(best_suggestion(outcome, _widen_edit(rig, curves, edit, outcome, settings)))
+    if "insert" in kinds:
+        suggestions.append(suggest_keys(rig, curves, edit, outcome, settings))
+    return tuple(suggestion for suggestion in suggestions if suggestion is not None)
+
+
+def best_suggestion(before: EditResult, suggestions: Iterable[Suggestion]) -> Suggestion | None:
+    """The suggestion that gets furthest, the first of equals; None where none gets much further than `before`."""
+    ordered = sorted(suggestions, key=lambda one: (not one.outcome.reached, remaining_share(one.outcome)))
+    useful = [
+        one
+        for one in ordered
+        if one.outcome.reached or remaining_share(one.outcome) < MAX_REMAINING_RATIO * remaining_share(before)
+    ]
+    return useful[0] if useful else None
+
+
+def _release_constraints(rig: PosedRig, curves: Curves, edit: Edit, settings: SolverSettings) -> Iterable[Suggestion]:
+    """The edit without each of its constraints in turn."""
+    constraints: list[Constraint] = [*edit.pins, *edit.contacts, *edit.holds]
+    for goal in constraints:
+        less = (
+            replace(
+                edit,
+                pins=tuple(pin for pin in edit.pins if pin is not goal),
+                contacts=tuple(contact for contact in edit.contacts if contact is not goal),
+                holds=tuple(hold for hold in edit.holds if hold is not goal),
+            )
+            if edit.moves or edit.terms or len(edit.contacts) > 1 or goal not in edit.contacts
+            else None
+        )
+        if less is None:
+            continue
+        outcome = solve(rig, curves, less, settings)
+        sentence = f"without {name_obstacle(goal)} {describe_remaining(outcome)}"
+        yield Suggestion("release", (goal.point.name,), sentence, less, outcome)
+
+
+def _widen_edit(
+    rig: PosedRig, curves: Curves, edit: Edit, outcome: EditResult, settings: SolverSettings
+) -> Iterable[Suggestion]:
+    """The edit with more room for the tangents, the smallest change first."""
+    for what, words, wider in (*_widen_ranges(curves, edit), *_widen_limits(rig, curves, edit, outcome, settings)):
+        result = solve(rig, curves, wider, settings)
+        yield Suggestion("widen", what, f"{words} {describe_remaining(result)}", wider, result)
+
+
+def _widen_ranges(curves: Curves, edit: Edit) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
+    times = [move.time for move in edit.moves]
+    low, high = edit.start, edit.stop
+    outside = [t for t in times if (low is not None and t < low) or (high is not None and t > high)]
+    if outside:
+        start = min(t for t in (*outside, curves.end if low is None else low))
+        stop = max(t for t in (*outside, curves.start if high is None else high))
+        wider = replace(edit, start=start, stop=stop) if start < stop else replace(edit, start=None, stop=None)
+        yield ("range",), f"with the tangents around {outside[0]:.4g} s free as well", wider
+    if edit.edges == "smooth":
+        loose = replace(edit, edges="broken")
+        yield ("edges",), "with tangents that may break at the ends of the segment", loose
+
+
+def _widen_limits(
+    rig: PosedRig, curves: Curves, edit: Edit, outcome: EditResult, settings: SolverSettings
+) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
+    """Each limit that blocks the edit, then all of them, widened as far as the edit needs."""
+    columns = [next(iter(limits_of(curves.channels, [limit]))) for limit in edit.limits]
+    names = [curves.channels.names[column] for column in columns]
+    blocking = [i for i, name in enumerate(names) if any(b.kind == "limit" and b.what == name for b in outcome.blocks)]
+    groups = [[i] for i in blocking] + ([blocking] if len(blocking) > 1 else [])
+    for group in groups:
+        free = replace(edit, limits=tuple(limit for i, limit in enumerate(edit.limits) if i not in group))
+        values = solve(rig, curves, free, settings).curves.sample(np.linspace(curves.start, curves.end, 400))
+        limits, texts = list(edit.limits), []
+        for i in group:
+            used = values[:, columns[i]]
+            # The bounds of handles keep a column inside its limits by up to a third of the room that its keys leave
+            # [Ciccone 2019, eq. 9], so the limit has to be a little wider than the range that was used.
+            keys = curves.sample(curves.curves[_curve_of_column(curves, columns[i])].times)[:, columns[i]]
+            low = min(limits[i].low, keys.min() - 4 / 3 * max(keys.min() - used.min(), 0))
+            high = max(limits[i].high, keys.max() + 4 / 3 * max(used.max() - keys.max(), 0))
+            side = (
+                f"up to {_format_limit(names[i], high)}"
+                if high > limits[i].high
+                else f"down to {_format_limit(names[i], low)}"
+            )
+            limits[i] = Limit(limits[i].target, limits[i].column, float(low), float(high))
+            texts.append(f"{names[i]!r} {side}")
+        wider = replace(edit, limits=tuple(limits))
+        yield tuple(names[i] for i in group), f"with {' and '.join(texts)}", wider
+
+
+def _curve_of_column(curves: Curves, column: int) -> int:
+    return int(np.searchsorted(curves.channels.offsets, column, side="right") - 1)
+
+
+def _format_limit(name: str, value: float) -> str:
+    return f"{np.degrees(value):.4g} degrees" if ".euler." in name else f"{value:.4g}"
+
+
 def suggest_keys(
     rig: PosedRig, curves: Curves, edit: Edit, before: EditResult, settings: SolverSettings
 ) -> Suggestion | None:
-    """The offer with the fewest keys at the times of the moves that have furthest to go; None where no such helps."""
+    """The suggestion with the fewest keys, at the times of the moves with the largest gaps; None where none helps."""
     if not edit.moves:
         return None
     problem = prepare_problem(rig, curves, edit)
     channels, times = _movable_channels(problem), _furthest_times(problem, before)
     for count in range(1, min(len(times), MAX_INSERTED_KEYS) + 1):
-        found = _search_channels(rig, curves, edit, times[:count], problem, channels, settings)
-        if found is not None:
-            made, chosen = found
-            made = replace(made, start_distance=before.start_distance, start_angle=before.start_angle)
-            return _key_suggestion(curves, edit, sorted(times[:count]), chosen, made)
+        reached = _search_channels(rig, curves, edit, times[:count], problem, channels, settings)
+        if reached is not None:
+            result, chosen = reached
+            result = replace(result, start_distance=before.start_distance, start_angle=before.start_angle)
+            return _key_suggestion(curves, edit, sorted(times[:count]), chosen, result)
     return None
 
 
@@ -96,34 +215,34 @@ def _search_channels(
     channels: Sequence[int],
     settings: SolverSettings,
 ) -> tuple[EditResult, tuple[int, ...]] | None:
-    """The fewest channels with keys at these times that reach the goal, and what they give."""
+    """The result of the fewest channels with keys at these times that reach the goal, and these channels."""
     ranked = _rank_channel_sets(problem, times[0], [(number,) for number in channels])
     while ranked:
         tried = [(_solve_with_keys(rig, curves, edit, times, chosen, settings), chosen) for chosen in ranked]
-        reached = [(made, chosen) for made, chosen in tried if made is not None and made.reached]
+        reached = [(result, chosen) for result, chosen in tried if result is not None and result.reached]
         if reached:
             return min(reached, key=lambda pair: _mean_joint_motion(rig, curves, pair[0].curves, times[0]))
         grown = [tuple(sorted((*chosen, n))) for chosen in ranked for n in channels if n not in chosen]
         if MAX_INSERTED_KEYS <= len(ranked[0]) < len(channels):
-            grown = [tuple(channels)]  # a key for all of them, as a pose has
+            grown = [tuple(channels)]  # a key for all of them, as for a pose
         ranked = _rank_channel_sets(problem, times[0], list(dict.fromkeys(grown)))
     return None
 
 
 def _key_suggestion(
-    curves: Curves, edit: Edit, times: Sequence[float], chosen: tuple[int, ...], made: EditResult
+    curves: Curves, edit: Edit, times: Sequence[float], chosen: tuple[int, ...], result: EditResult
 ) -> Suggestion:
     names = [f"{curves.curves[n].channel.target} ({curves.curves[n].channel.kind})" for n in chosen]
     new = sum(key_at(curves.curves[n], time) is None for n in chosen for time in times)
     count = {0: "with the key", 1: "with one key"}.get(new, f"with {new} keys")
     changes = "" if new == len(chosen) * len(times) else " changed"
     when = " and ".join(f"{time:.4g} s" for time in times)
-    said = f"{count} at {when} of {join_names(names)}{changes} {describe_remaining(made)}"
-    return Suggestion("insert", tuple(names), said, edit, made, new)
+    sentence = f"{count} at {when} of {join_names(names)}{changes} {describe_remaining(result)}"
+    return Suggestion("insert", tuple(names), sentence, edit, result, new)
 
 
 def _furthest_times(problem: EditProblem, before: EditResult) -> list[float]:
-    """The times of the moves, those first that are furthest from their goals in what the edit came to."""
+    """The times of the moves, the furthest from their goals in the blocked result first."""
     moves = problem.moves
     value = before.curves.sample(moves.grid.times)[:, problem.states.columns]
     place, turn, _ = problem.states.evaluate(value, moves.sample, moves.point, slopes=False)
@@ -132,7 +251,7 @@ def _furthest_times(problem: EditProblem, before: EditResult) -> list[float]:
 
 
 def _movable_channels(problem: EditProblem) -> list[int]:
-    """The curves that move the points of the moves or of what is held, but for what a pin or a bone's length keeps."""
+    """The curves that move the points of the moves and constraints, without those that a pin or bone lengths fix."""
     moved = np.zeros(len(problem.states.columns), bool)
     for goal in (*problem.edit.moves, *problem.kept):
         moved |= problem.states.influence_mask[problem.points.index(goal.point)][np.array(parts_of(goal))].any(axis=0)
@@ -143,8 +262,20 @@ def _movable_channels(problem: EditProblem) -> list[int]:
     return [int(n) for n in np.unique(owner[moved])]
 
 
+def _rank_channel_sets(problem: EditProblem, time: float, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """The best sets of channels, those first that leave the least distance after a few steps at this one time.
+
+    Of those that leave less than CLOSE_DISTANCE_RATIO the last channels come first: nearer to the point, they move less
+    of the body.
+    """
+    aims = _key_targets(problem, time)
+    scored = [(_solve_key_pose(problem, aims, chosen, problem.edit.limits, 6)[1], chosen) for chosen in sets]
+    ordered = sorted(scored, key=lambda pair: (max(pair[0], CLOSE_DISTANCE_RATIO), [-n for n in pair[1]]))
+    return [chosen for _, chosen in ordered][:BEAM_WIDTH]
+
+
 def _key_targets(problem: EditProblem, time: float) -> KeyTargets:
-    """The moves at that time, and what is held there, with their goals."""
+    """The moves at a time, and the constraints there, with their goals."""
     rows = [(int(problem.moves.point[r]), parts_of(move), 1.0) for r, move in enumerate(problem.edit.moves)]
     goals = [r for r, move in enumerate(problem.edit.moves) if move.time == time]
     rows = [rows[r] for r in goals]
@@ -167,17 +298,6 @@ def _key_targets(problem: EditProblem, time: float) -> KeyTargets:
     return KeyTargets(replace(asked, place=place, turn=turn), np.array([row[2] for row in rows]))
 
 
-def _rank_channel_sets(problem: EditProblem, time: float, sets: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """The best sets of channels, those first that leave least of the way after a few steps at this one time.
-
-    Of those that leave nothing to speak of the last come first: nearer to the point, they move less of the body.
-    """
-    aims = _key_targets(problem, time)
-    scored = [(_solve_key_pose(problem, aims, chosen, problem.edit.limits, 6)[1], chosen) for chosen in sets]
-    ordered = sorted(scored, key=lambda pair: (max(pair[0], CLOSE_DISTANCE_RATIO), [-n for n in pair[1]]))
-    return [chosen for _, chosen in ordered][:BEAM_WIDTH]
-
-
 def _solve_key_pose(
     problem: EditProblem,
     aims: KeyTargets,
@@ -185,7 +305,7 @@ def _solve_key_pose(
     limited: Sequence[Limit],
     steps: int = MAX_GAUSS_NEWTON_STEPS,
 ) -> tuple[Array, float]:
-    """The change (n,) of the columns of the chosen curves, and how far the aims are then, weighted."""
+    """The change (n,) of the columns of the chosen curves, and the weighted remaining gap."""
     t = problem.tangents
     start = segments.sample_segments(t.pieces, t.handles(np.zeros(t.count)), aims.asked.grid)[0][0]
     owner, _ = owners(problem.tangents.curves, problem.states.columns)
@@ -220,18 +340,20 @@ def _solve_key_pose(
 def _solve_with_keys(
     rig: PosedRig, curves: Curves, edit: Edit, times: Sequence[float], chosen: tuple[int, ...], settings: SolverSettings
 ) -> EditResult | None:
-    """The edit solved with keys of the chosen curves at some times; None where such keys cannot be."""
+    """Solve the edit with keys of the chosen curves at some times; None where such keys are not possible."""
     bare = curves
     try:
         for time in times:
             bare = insert_key(bare, time, [curves.curves[n].channel for n in chosen])
-        first = prepare_problem(rig, bare, replace(edit, limits=()))  # between keys a curve may be where no key may
+        first = prepare_problem(
+            rig, bare, replace(edit, limits=())
+        )  # between keys a curve may exceed the limits of keys
         keyed = first.tangents.curves
         for time in times:
             change, _ = _solve_key_pose(first, _key_targets(first, time), chosen, edit.limits)
             keyed = _set_key_values(first, keyed, time, chosen, change)
         second = prepare_problem(rig, keyed, edit)
-    except InvalidInput:  # a cycling curve beyond its keys, or a key that the limits of its column do not let be
+    except InvalidInput:  # a cycling curve beyond its keys, or a key outside of the limits of its column
         return None
     second = replace(
         second,
@@ -241,13 +363,13 @@ def _solve_with_keys(
         origin=first.origin,
     )
     found = search(second, second.moves, np.zeros(second.tangents.count), settings)
-    return outcome_of(second, found)
+    return edit_result(second, found)
 
 
 def _set_key_values(
     problem: EditProblem, curves: Curves, time: float, chosen: tuple[int, ...], change: Array
 ) -> Curves:
-    """Curves with the values at a time changed by (n,) in a problem's columns of the chosen curves."""
+    """The curves with the key values at a time changed by `change` (n,), in the columns of the chosen curves."""
     owner, within = owners(curves, problem.states.columns)
 
     def moved(curve_number: int) -> Array:
@@ -266,129 +388,6 @@ def _set_key_values(
 
 
 def _mean_joint_motion(rig: PosedRig, before: Curves, after: Curves, time: float) -> float:
-    """Metres that the joints move at a time, on average."""
+    """Metres, the mean distance that the joints move at a time."""
     places = [rig.joints(rig.pose(curves, [time]))[0, :, :3, 3] for curves in (before, after)]
     return float(np.linalg.norm(places[1] - places[0], axis=1).mean())
-
-
-SUGGESTION_KINDS = ("release", "widen", "insert")
-MAX_REMAINING_RATIO = 0.9  # of the way that remained: an offer that leaves more of it is not worth making
-
-
-def suggest(
-    rig: PosedRig,
-    curves: Curves,
-    edit: Edit,
-    outcome: EditResult | None = None,
-    kinds: Sequence[str] = SUGGESTION_KINDS,
-    settings: SolverSettings | None = None,
-) -> tuple[Suggestion, ...]:
-    """The best offer of each kind for an edit of `curves` that came to `outcome`; none where it was reached."""
-    for kind in kinds:
-        if kind not in SUGGESTION_KINDS:
-            raise InvalidInput(f"offers are of the kinds {', '.join(SUGGESTION_KINDS)}, but {kind!r} is asked for")
-    settings = settings or SCRIPT_SETTINGS
-    outcome = solve(rig, curves, edit, settings) if outcome is None else outcome
-    if outcome.reached:
-        return ()
-    made: list[Suggestion | None] = []
-    if "release" in kinds:
-        made.append(best_suggestion(outcome, _release_constraints(rig, curves, edit, settings)))
-    if "widen" in kinds:
-        made.append(best_suggestion(outcome, _widen_edit(rig, curves, edit, outcome, settings)))
-    if "insert" in kinds:
-        made.append(suggest_keys(rig, curves, edit, outcome, settings))
-    return tuple(offer for offer in made if offer is not None)
-
-
-def best_suggestion(before: EditResult, found: Iterable[Suggestion]) -> Suggestion | None:
-    """The offer that gets furthest, the first of equals; None where none is worth it."""
-    ordered = sorted(found, key=lambda offer: (not offer.outcome.reached, remaining_share(offer.outcome)))
-    worth = [
-        offer
-        for offer in ordered
-        if offer.outcome.reached or remaining_share(offer.outcome) < MAX_REMAINING_RATIO * remaining_share(before)
-    ]
-    return worth[0] if worth else None
-
-
-def _release_constraints(rig: PosedRig, curves: Curves, edit: Edit, settings: SolverSettings) -> Iterable[Suggestion]:
-    """The edit without each of the things that are held."""
-    held: list[Constraint] = [*edit.pins, *edit.contacts, *edit.holds]
-    for goal in held:
-        less = (
-            replace(
-                edit,
-                pins=tuple(pin for pin in edit.pins if pin is not goal),
-                contacts=tuple(contact for contact in edit.contacts if contact is not goal),
-                holds=tuple(hold for hold in edit.holds if hold is not goal),
-            )
-            if edit.moves or edit.terms or len(edit.contacts) > 1 or goal not in edit.contacts
-            else None
-        )
-        if less is None:
-            continue
-        outcome = solve(rig, curves, less, settings)
-        said = f"without {name_obstacle(goal)} {describe_remaining(outcome)}"
-        yield Suggestion("release", (goal.point.name,), said, less, outcome)
-
-
-def _widen_edit(
-    rig: PosedRig, curves: Curves, edit: Edit, outcome: EditResult, settings: SolverSettings
-) -> Iterable[Suggestion]:
-    """The edit with more room for the tangents, the smallest change first."""
-    for what, words, wider in (*_widen_ranges(curves, edit), *_widen_limits(rig, curves, edit, outcome, settings)):
-        found = solve(rig, curves, wider, settings)
-        yield Suggestion("widen", what, f"{words} {describe_remaining(found)}", wider, found)
-
-
-def _widen_ranges(curves: Curves, edit: Edit) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
-    times = [move.time for move in edit.moves]
-    low, high = edit.start, edit.stop
-    outside = [t for t in times if (low is not None and t < low) or (high is not None and t > high)]
-    if outside:
-        start = min(t for t in (*outside, curves.end if low is None else low))
-        stop = max(t for t in (*outside, curves.start if high is None else high))
-        wider = replace(edit, start=start, stop=stop) if start < stop else replace(edit, start=None, stop=None)
-        yield ("range",), f"with the tangents around {outside[0]:.4g} s free as well", wider
-    if edit.edges == "smooth":
-        loose = replace(edit, edges="broken")
-        yield ("edges",), "with tangents that may break at the ends of the segment", loose
-
-
-def _widen_limits(
-    rig: PosedRig, curves: Curves, edit: Edit, outcome: EditResult, settings: SolverSettings
-) -> Iterable[tuple[tuple[str, ...], str, Edit]]:
-    """Each limit that blocks, and all of them, as wide as the edit needs them."""
-    columns = [next(iter(limits_of(curves.channels, [limit]))) for limit in edit.limits]
-    names = [curves.channels.names[column] for column in columns]
-    blocking = [i for i, name in enumerate(names) if any(b.kind == "limit" and b.what == name for b in outcome.blocks)]
-    groups = [[i] for i in blocking] + ([blocking] if len(blocking) > 1 else [])
-    for group in groups:
-        free = replace(edit, limits=tuple(limit for i, limit in enumerate(edit.limits) if i not in group))
-        values = solve(rig, curves, free, settings).curves.sample(np.linspace(curves.start, curves.end, 400))
-        limits, said = list(edit.limits), []
-        for i in group:
-            own = values[:, columns[i]]
-            # Bounds of handles keep a column inside its limits by up to a third of the room that its keys leave
-            # [Ciccone 2019, eq. 9], so that a little more than what was used has to be asked for.
-            keys = curves.sample(curves.curves[_curve_of_column(curves, columns[i])].times)[:, columns[i]]
-            low = min(limits[i].low, keys.min() - 4 / 3 * max(keys.min() - own.min(), 0))
-            high = max(limits[i].high, keys.max() + 4 / 3 * max(own.max() - keys.max(), 0))
-            side = (
-                f"up to {_format_limit(names[i], high)}"
-                if high > limits[i].high
-                else f"down to {_format_limit(names[i], low)}"
-            )
-            limits[i] = Limit(limits[i].target, limits[i].column, float(low), float(high))
-            said.append(f"{names[i]!r} {side}")
-        wider = replace(edit, limits=tuple(limits))
-        yield tuple(names[i] for i in group), f"with {' and '.join(said)}", wider
-
-
-def _curve_of_column(curves: Curves, column: int) -> int:
-    return int(np.searchsorted(curves.channels.offsets, column, side="right") - 1)
-
-
-def _format_limit(name: str, value: float) -> str:
-    return f"{np.degrees(value):.4g} degrees" if ".euler." in name else f"{value:.4g}"

@@ -1,13 +1,12 @@
-"""The compiled twin of `requests.gaps_slowly`.
+"""Compiled kernels of the solver: samples of segments, gaps and derivatives of targets, and programs with few rows.
 
-The compiled twin of `pieces.sample_slowly`, and the product with the derivatives of states [Ciccone 2019, eq. 2].
-
-The compiled twin of `requests.measured_slowly`, for skeletons and for layered rigs: all steps of one sample, then
-those of the next.
-
-One call instead of five, and nothing larger than a sample in memory: a drag measures fifty times.
-
-The compiled twins of `qp.gram_slowly` and `qp.few_rows_slowly`: see `dual_newton`.
+- `sample_segments` and `chain_rows` are the compiled twins of `segments.sample_segments_slowly` and
+  `targets.chain_rule`, the product with the derivatives of states [Ciccone 2019, eq. 2].
+- `write_gaps` is that of `targets.gaps_slowly`.
+- `measure_skeletal` and `measure_layered` are those of `targets.measure_targets_slowly`, for skeletons and for layered
+  rigs: all steps of one sample, then those of the next. One call replaces five, and nothing larger than a sample is in
+  memory: a drag measures fifty times.
+- `gram` and `solve_few_rows` are those of `qp.gram_slowly` and `qp.solve_few_rows_slowly`: see `qp.minimise_box_qp`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from understudy.maths.scalar_kernels import bezier_newton_scalar, largest_quater
 def write_gaps(
     parts: Array, place: Array, turn: Array, position: Array, orientation: Array, size: float, out: Array
 ) -> None:
-    """Ways and turns to go, into `out` (R, 6), zero where not asked for."""
+    """The gaps of all targets, into `out` (R, 6), zero for parts without a target."""
     for r in range(parts.shape[0]):
         write_gap(parts[r], place[r], turn[r], position[r], orientation[r], size, out[r])
 
@@ -47,7 +46,7 @@ def write_gaps(
 def write_gap(
     parts: Array, place: Array, turn: Array, position: Array, orientation: Array, size: float, out: Array
 ) -> None:
-    """Way and turn to go of one request, into `out` (6,)."""
+    """The gap of one target, into `out` (6,)."""
     m, q = np.empty((3, 3)), np.empty(4)
     for a in range(3):
         out[a] = (place[a] - position[a]) / size if parts[0] else 0.0
@@ -78,9 +77,9 @@ def sample_segments(pieces: FreeSegments, handles: Array, grid: SampleGrid, valu
 @compile_kernel(nogil=True)
 def sample_values(pieces: FreeSegments, handles: Array, grid: SampleGrid, values: Array) -> None:
     """Values alone."""
-    room = np.empty((grid.fixed.shape[1], 4))
+    scratch = np.empty((grid.fixed.shape[1], 4))
     for k in range(grid.times.size):
-        sample_segments_at(pieces, handles, grid, k, False, values[k], room)
+        sample_segments_at(pieces, handles, grid, k, False, values[k], scratch)
 
 
 @compile_kernel(nogil=True)
@@ -139,7 +138,7 @@ def chain_rows(
     scale: Array,
     out: Array,
 ) -> None:
-    """Rows (., N) of states with respect to variables, of requests (R,) whose derivatives by columns are (R, 6, n).
+    """Rows (., N) of states with respect to variables, of targets (R,) whose derivatives by columns are (R, 6, n).
 
     Row first_row[r, 0] and the two after it are of the position, those from first_row[r, 1] of the turn; -1 leaves them
     out. `scale` (2,) multiplies the two kinds. `variable` and `factor` (G, 4) say what moves each handle.
@@ -153,7 +152,7 @@ def chain_rows(
 def chain_row(
     jacobian: Array, slopes: Array, piece: Array, variable: Array, factor: Array, first: Array, scale: Array, out: Array
 ) -> None:
-    """The rows of one request: jacobian (6, n), slopes (n, 4), piece (n,), first (2,)."""
+    """The rows of one target: jacobian (6, n), slopes (n, 4), piece (n,), first (2,)."""
     for i in range(piece.size):
         g = piece[i]
         if g < 0:
@@ -172,7 +171,7 @@ def chain_row(
 
 @compile_kernel(nogil=True)
 def handles_at(start: Array, variable: Array, factor: Array, v: Array) -> Array:
-    """(G, 4) the handles for variables v (N,): `Tangents.handles`."""
+    """(G, 4) the handles for variables v (N,): `TangentVariables.handles`."""
     handles = start.copy()
     for g in range(start.shape[0]):
         for c in range(4):
@@ -183,7 +182,7 @@ def handles_at(start: Array, variable: Array, factor: Array, v: Array) -> Array:
 
 @compile_kernel(nogil=True)
 def write_residual(own: Array, first_row: Array, residual: Array) -> None:
-    """The gap (6,) of one request among the residuals (M,)."""
+    """Write the gap (6,) of one target into the residuals (M,)."""
     for part in range(2):
         row = first_row[part]
         if row >= 0:
@@ -215,7 +214,7 @@ def measure_skeletal(
 ) -> None:
     """Gaps (R, 6), residual (M,) and, unless it is empty, a zeroed matrix (M, N), for variables v (N,).
 
-    The requests of sample k are order[first[k] : first[k + 1]].
+    The targets of sample k are order[first[k] : first[k + 1]].
     """
     handles = handles_at(start, variable, factor, v)
     joints, columns, slopes = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
@@ -265,7 +264,7 @@ def measure_layered(
     residual: Array,
     matrix: Array,
 ) -> None:
-    """The same of a layered rig."""
+    """`measure_skeletal` for a layered rig."""
     handles = handles_at(start, variable, factor, v)
     joints, columns, sloping = bones.parents.size, grid.fixed.shape[1], matrix.size > 0
     values, by_handle = np.empty(columns), np.empty((columns, 4))
@@ -309,7 +308,7 @@ def measure_layered(
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS)
 def gram(rows: Array, weights: Array, out: Array) -> None:
-    """Add sum_r w_r a_r a_r' to `out` (N, N); rows are half empty, and what is zero is passed over."""
+    """Add sum_r w_r a_r a_r' to `out` (N, N); rows are half empty, and zeros are skipped."""
     n = out.shape[0]
     for r in range(rows.shape[0]):
         for i in range(n):
@@ -409,7 +408,7 @@ def step_share(d: Array, low: Array, high: Array, step: Array, pull: Array, alon
 
 @compile_kernel(nogil=True, fastmath=FASTMATH_FLAGS)
 def add_square(b: Array, i: int, factor: float, k: Array) -> None:
-    """k += factor b_i b_i', in the lower half; what is zero is passed over."""
+    """k += factor b_i b_i', in the lower half; zeros are skipped."""
     for r in range(k.shape[0]):
         scaled = factor * b[i, r]
         if scaled != 0.0:

@@ -1,6 +1,7 @@
-"""Requests: points at times, where they should be, and how their states answer to the tangents [Ciccone 2019, eq. 1].
+"""Targets: points at times with their goals, and the derivatives of their states by the tangents [Ciccone 2019, eq. 1].
 
-Distances are counted in sizes of the character and turns in radians, so that one tolerance and one weight serve both.
+Distances are counted in sizes of the character and rotations in radians, so that one tolerance and one weight serve
+both.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from understudy.edit.solver.free_tangents import TangentVariables
 from understudy.edit.solver.segments import SampleGrid
 from understudy.maths import jit, quaternion
 
-MAX_NEW_SAMPLES_PER_GOAL = 3  # times that are added at once for each goal
+MAX_NEW_SAMPLES_PER_GOAL = 3  # times added at once for each goal
 
 
 @dataclass(frozen=True)
 class PointTargets:
-    """R points at times; `goal` says which goal of the edit asks."""
+    """R targets: points at times, with the number of their goal in the edit."""
 
     point: Array  # (R,) int
     time: Array  # (R,)
@@ -33,11 +34,11 @@ class PointTargets:
     turn: Array  # (R, 3, 3)
     grid: SampleGrid
     sample: Array  # (R,) int, into the grid
-    first_row: Array  # (R, 2) int, -1 where a part is not asked for
+    first_row: Array  # (R, 2) int, -1 where a part has no target
 
     @cached_property
     def rows(self) -> int:
-        """M, three for each part asked for."""
+        """M, three for each part with a target."""
         return 3 * int(self.parts.sum())
 
     def __len__(self) -> int:
@@ -45,7 +46,7 @@ class PointTargets:
 
     @cached_property
     def sample_order(self) -> tuple[Array, Array]:
-        """The requests (R,) in the order of their samples, and where those of each sample begin (S + 1,)."""
+        """The targets (R,) in the order of their samples, and where those of each sample begin (S + 1,)."""
         return skeletal.group_by_sample(self.sample, len(self.grid.times))
 
     @property
@@ -54,7 +55,7 @@ class PointTargets:
         return np.repeat(np.repeat(self.goal[:, None], 2, axis=1)[self.parts], 3)
 
     def merge_targets(self, other: PointTargets, which: Array) -> PointTargets:
-        """These and `which` (W,) of another's, in the order of time within each goal."""
+        """These targets and `which` (W,) of the others, in the order of time within each goal."""
 
         def both(name: str) -> Array:
             return np.concatenate([getattr(self, name), getattr(other, name)[which]])
@@ -70,30 +71,30 @@ class PointTargets:
 
 @dataclass(frozen=True, eq=False)
 class TargetResiduals:
-    """The way from states to goals, and the derivatives of the states by variables."""
+    """The gaps from states to goals, and the derivatives of the states by variables."""
 
-    gap: Array  # (R, 6) sizes and radians, zero where not asked for
-    residual: Array  # (M,) the same, only what is asked for
-    matrix: Array  # (M, N), or (0, N)
+    gap: Array  # (R, 6) sizes and radians, zero where a part has no target
+    residual: Array  # (M,) the same, only of parts with a target
+    matrix: Array  # (M, N), or (0, N) without derivatives
 
     @cached_property
     def distance(self) -> float:
-        """The largest way to go, sizes."""
+        """The largest remaining distance, sizes."""
         return float(np.sqrt((self.gap[:, :3] ** 2).sum(axis=1)).max(initial=0.0))
 
     @cached_property
     def angle(self) -> float:
-        """The largest turn to go, radians."""
+        """The largest remaining rotation, radians."""
         return float(np.sqrt((self.gap[:, 3:] ** 2).sum(axis=1)).max(initial=0.0))
 
     @property
     def far(self) -> float:
-        """Both."""
+        """The sum of both."""
         return self.distance + self.angle
 
 
 def point_targets(tangents: TangentVariables, point: Array, time: Array, goal: Array, parts: Array) -> PointTargets:
-    """Requests that ask for nothing yet: see `with_goals`."""
+    """Targets at the origin of the world, without rotation; their goals are set afterwards (`problem.with_targets`)."""
     times, sample = np.unique(time, return_inverse=True)
     count = len(point)
     return PointTargets(
@@ -109,11 +110,6 @@ def point_targets(tangents: TangentVariables, point: Array, time: Array, goal: A
     )
 
 
-def _first_rows(parts: Array) -> Array:
-    """(R, 2) where the rows of each part begin, -1 where it is not asked for."""
-    return np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
-
-
 def point_states(states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array) -> tuple[Array, Array]:
     """Position (R, 3) and orientation (R, 3, 3) for variables v (N,)."""
     values, _ = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
@@ -124,7 +120,7 @@ def point_states(states: PointStates, tangents: TangentVariables, asked: PointTa
 def measure_targets(
     states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
 ) -> TargetResiduals:
-    """How far the states for v (N,) are from their goals, and how they answer to v."""
+    """Gaps of the states for variables v (N,), and their derivatives by v."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
     if kernels is None or not isinstance(states, SkeletalPoints | LayeredPointStates):
         return measure_targets_slowly(states, tangents, asked, v, size, slopes)
@@ -158,7 +154,7 @@ def measure_targets(
 def measure_targets_slowly(
     states: PointStates, tangents: TangentVariables, asked: PointTargets, v: Array, size: float, slopes: bool = True
 ) -> TargetResiduals:
-    """`measure` step by step, for states of any kind."""
+    """`measure_targets` step by step, for states of any kind."""
     values, handle_slopes = segments.sample_segments(tangents.pieces, tangents.handles(v), asked.grid)
     position, orientation, jacobian = states.evaluate(values, asked.sample, asked.point, slopes)
     gap = gaps(asked, position, orientation, size)
@@ -185,31 +181,31 @@ def measure_targets_slowly(
 def compare_states(
     asked: PointTargets, position: Array, orientation: Array, size: float, variables: int
 ) -> TargetResiduals:
-    """What `measure` gives without slopes, of states (R, 3) and (R, 3, 3) that are known."""
+    """`measure_targets` without slopes, for known states (R, 3) and (R, 3, 3)."""
     gap = gaps(asked, position, orientation, size)
     return TargetResiduals(gap, gap.reshape(-1, 2, 3)[asked.parts].reshape(-1), np.zeros((0, variables)))
 
 
-def with_worst(held: PointTargets, dense: PointTargets, drift: TargetResiduals) -> PointTargets | None:
-    """The held samples and, of each goal, the times of `dense` at which it drifts most; None where all are in.
+def add_worst_samples(held: PointTargets, dense: PointTargets, drift: TargetResiduals) -> PointTargets | None:
+    """The samples `held` and, for each goal, the times of `dense` with the largest drift; None where all are in.
 
-    Only times at which it drifts more than just before and just after: neighbours of one that is held say the same.
+    Only local maxima of the drift are added: the neighbours of a sample give nearly the same row.
     """
     off = np.sqrt((drift.gap**2).sum(axis=1))
     known = set(zip(held.goal.tolist(), held.time.tolist()))
     new = []
     for goal in np.unique(dense.goal):
-        own = np.flatnonzero(dense.goal == goal)
-        own = own[np.argsort(dense.time[own], kind="stable")]
-        around = np.pad(off[own], 1, constant_values=-1.0)
-        peaks = own[(off[own] >= around[:-2]) & (off[own] >= around[2:])]
+        rows = np.flatnonzero(dense.goal == goal)
+        rows = rows[np.argsort(dense.time[rows], kind="stable")]
+        around = np.pad(off[rows], 1, constant_values=-1.0)
+        peaks = rows[(off[rows] >= around[:-2]) & (off[rows] >= around[2:])]
         peaks = peaks[np.argsort(-off[peaks], kind="stable")][:MAX_NEW_SAMPLES_PER_GOAL]
         new += [int(r) for r in peaks if (int(goal), float(dense.time[r])) not in known]
     return held.merge_targets(dense, np.array(new)) if new else None
 
 
 def gaps(asked: PointTargets, position: Array, orientation: Array, size: float) -> Array:
-    """(R, 6) the way from positions (R, 3) and orientations (R, 3, 3) to the goals, zero where not asked for."""
+    """(R, 6) the gaps from positions (R, 3) and orientations (R, 3, 3) to the goals, zero without a target."""
     kernels = jit.kernels("understudy.edit.solver.target_kernels")
     if kernels is None:
         return gaps_slowly(asked, position, orientation, size)
@@ -241,7 +237,7 @@ def chain_rule(
     scale: Array,
     out: Array,
 ) -> None:
-    """`pieces_kernels.rows` in NumPy: eq. 2, d state / d column times d column / d handle times d handle / d v."""
+    """`target_kernels.chain_rows` in NumPy [eq. 2]: d state / d column, d column / d handle, d handle / d v."""
     padded = np.append(factor, np.zeros((1, 4)), axis=0)
     columns = np.append(variable, np.full((1, 4), -1), axis=0)[piece[sample]]  # (R, n, 4)
     amount = slopes[sample] * padded[piece[sample]]
@@ -252,3 +248,8 @@ def chain_rule(
         for a in range(3):
             terms = scale[part] * amount[rr, ii, cc] * jacobian[rr, 3 * part + a, ii]
             np.add.at(out, (first_row[rr, part] + a, columns[rr, ii, cc]), terms)
+
+
+def _first_rows(parts: Array) -> Array:
+    """(R, 2) where the rows of each part begin, -1 where it has no target."""
+    return np.where(parts, np.cumsum(parts.reshape(-1)).reshape(parts.shape) * 3 - 3, -1)
