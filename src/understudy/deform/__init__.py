@@ -1,12 +1,15 @@
-"""Transforms -> vertices: blend shapes, then linear or dual quaternion skinning, and normals. No animation here.
+"""Deformation: skins fitted to examples, transforms in, vertices out.
 
-Skins from and to files: examples are read, methods fitted and compared, meshes bound by themselves.
-
-examples    files, folders and built-in ground truth -> Examples
-bound       a character's parts in one space, with the joints that move them
-automatic   weights, or a whole skeleton, for a character's mesh
-measures    how far a deformer is from the truth, and what it costs
-comparison  every method on the same poses, measured on others
-playing     any deformer as what glTF can play: linear blend and corrective shapes
-report      the comparison as a page
+deformer         the interface of every method, methods by name, save and load
+examples         poses of a skeleton and the mesh in each
+example_files    files, folders and built-in ground truth as examples
+methods          linear blending, dual quaternions, pose space deformation and others
+fitting          least squares that several methods share
+comparison       every method on the same poses, measured on others
+report           the comparison as a page
+playable         any deformer as linear blend and corrective shapes, for glTF
+local_controls   blend shapes cut into local ones
+rigging          weights, or a whole skeleton, for a mesh
+automatic_skin   the same for a character
+ground_truth     elastic bodies that no method is fitted to
 """

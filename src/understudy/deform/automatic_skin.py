@@ -1,4 +1,4 @@
-"""Automatic skins of characters: new weights for the skeleton that is there, or a new skeleton where there is none."""
+"""Automatic skins of characters: new weights for an existing skeleton, or a new skeleton with weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from understudy.maths import transform
 
 @dataclass(frozen=True, eq=False)
 class AutomaticSkin:
-    """The character with its new skin, how the weights were found, and the rig where that is new as well."""
+    """The character with its new skin, the weights, and the rig where the skeleton is new."""
 
     character: Character
     weights: AutomaticWeights
@@ -33,9 +33,10 @@ def skin_automatically(
     rigid: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> AutomaticSkin:
-    """Weights for the skeleton of `character`, or with a `template`, or where it has but one joint, a new skeleton.
+    """Weights for the skeleton of `character`; with a `template`, or where it has one joint only, a new skeleton.
 
-    Parts that hang rigidly on a joint of a skeleton with skinned parts stay so unless `rigid` asks for all.
+    `facing` is the direction that the mesh faces (+z, -z, +x, -x), found unless given; `influences` the most joints of
+    a vertex. Parts that hang rigidly on a joint of a skeleton with skinned parts stay so unless `rigid`.
     """
     if not character.vertex_count:
         raise InvalidInput(f"character {character.name!r} has no mesh to skin")
@@ -64,7 +65,7 @@ def _build_rig(
     influences: int,
     progress: Callable[[int, int], None] | None,
 ) -> AutomaticSkin:
-    """A new skeleton for the mesh as it stands at rest."""
+    """A new skeleton for the mesh in its rest pose."""
     spaces, vertices, triangles = rest_geometry(character)
     rig = automatic_rig(vertices, triangles, template, facing, progress)
     weights = automatic_weights(vertices, triangles, rig.binds, rig.parents, rig.names, influences=influences)
@@ -84,23 +85,23 @@ def _build_rig(
 def rest_geometry(character: Character) -> tuple[list[Array], Array, Array]:
     """world_from_mesh (4, 4) of each part, and all vertices (V, 3) and triangles (T, 3) in the world.
 
-    Skinned parts are taken as they were bound, all in one pose: that of the skeleton is forgotten with the skeleton.
-    Where that was in the world, joints that have moved since do not agree; the one that is nearest to all is believed.
+    Skinned parts are taken in their bind pose, not in the skeleton's rest pose. Each joint gives a world_from_bound;
+    joints that have moved since they were bound disagree, so the one nearest to all others is taken.
     """
     whole = bind_space(character, rigid=True)
     skeleton = character.skeleton
     rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
     joints, weights = whole.artist_weights()
     carried = np.bincount(joints.ravel(), weights.ravel(), len(whole.joints))
-    told = rest[whole.joints] @ transform.invert(whole.binds)  # world_from_bound, if its joint has not moved
-    apart = np.abs(told[:, None, :3] - told[None, :, :3]).sum(axis=(2, 3)) @ carried
-    world = told[int(np.where(carried > 0, apart, np.inf).argmin())]
+    world_from_bound = rest[whole.joints] @ transform.invert(whole.binds)  # of each joint, if it has not moved
+    apart = np.abs(world_from_bound[:, None, :3] - world_from_bound[None, :, :3]).sum(axis=(2, 3)) @ carried
+    world = world_from_bound[int(np.where(carried > 0, apart, np.inf).argmin())]
     return [world @ space for space in whole.spaces], transform.apply(world, whole.vertices), whole.triangles
 
 
 def automatic_asset(asset: Asset, found: AutomaticSkin, source: Character) -> Asset:
-    """The asset with the new character in place of `source`; animations stay where its skeleton did."""
-    characters = [found.character if each is source else each for each in asset.characters]
+    """The asset with the new character in place of `source`; animations are kept if its skeleton is."""
+    characters = [found.character if character is source else character for character in asset.characters]
     if found.rig is not None:
         return Asset(characters, (), (), asset.notes, asset.format)
     return Asset(characters, asset.clips, asset.curves, asset.notes, asset.format)

@@ -1,11 +1,9 @@
-"""How far a deformer is from the truth, and what it costs.
+"""Comparison: every method fitted to the same training poses and measured on the same held-out ones.
 
 rms, worst    distance of vertices to where they should be, metres
 volume        share of the true volume that is missing (or, negative, too much), mean and worst over the poses
 stretch       root mean square of |e| / |e_true| - 1 over the edges of all poses
 bytes         run-time data a vertex; seconds to fit; microseconds a frame
-
-Every method on the same training poses, measured on the same held-out ones.
 """
 
 from __future__ import annotations
@@ -27,13 +25,15 @@ from understudy.errors import InvalidInput, UnderstudyError
 from understudy.maths import jit, vector
 from understudy.maths.threads import one_thread
 
-MIN_TIMING_SECONDS = 0.05  # of processor time, for the speed of a frame
-MIN_VOLUME_RATIO = 1e-5  # of the cube of the size: less is a sheet; a needle a hundred times as long as wide has 1e-4
-MIN_RUNS, MAX_RUNS = 3, 20
-FRAMES_PER_BATCH = 64  # frames: a block of the kernels of linear blending
-HELD_OUT_RATIO = 0.25
-PAINTED_METHOD_NAME = "linear, painted"  # the weights that came with the examples, for comparison
-Report = Callable[[str, int, int], None]
+MIN_TIMING_SECONDS = 0.05  # processor time of all runs that time a frame
+
+# Of the cube of the size: less is a sheet; a needle a hundred times as long as wide has 1e-4.
+MIN_VOLUME_RATIO = 1e-5
+MIN_RUNS, MAX_RUNS = 3, 20  # runs that time a frame
+FRAMES_PER_BATCH = 64  # a block of the kernels of linear blending
+HELD_OUT_RATIO = 0.25  # of the poses
+PAINTED_METHOD_NAME = "linear, painted"  # linear blending with the examples' own weights
+CompareProgress = Callable[[str, int, int], None]  # called with the method at work, how many are done, and all
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,10 +42,10 @@ class Measures:
 
     rms: float  # metres
     worst: float  # metres
-    size: float  # metres, the diagonal of the rest mesh: what percents are of
-    volume_loss: float  # of 1, mean over the poses
-    worst_volume_loss: float  # of 1, the largest in size, with its sign
-    edge_stretch: float  # of 1
+    size: float  # metres, the diagonal of the mesh: the unit of percentages
+    volume_loss: float  # share, mean over the poses
+    worst_volume_loss: float  # share, the largest in size, with its sign
+    edge_stretch: float  # share
     bytes_a_vertex: float
     fit_seconds: float
     frame_microseconds: float
@@ -54,98 +54,9 @@ class Measures:
     worst_vertex: int
 
 
-def measure(deformer: Deformer, held: Examples, fit_seconds: float) -> Measures:
-    """The figures of a fitted deformer on poses that it has not seen."""
-    found = deformer.deform(held.transforms)
-    distance = vector.length(found - held.vertices)
-    pose_rms = np.sqrt((distance**2).mean(axis=1))
-    loss = volume_loss(found, held.vertices, held.triangles)
-    pose, vertex = np.unravel_index(int(distance.argmax()), distance.shape)
-    return Measures(
-        rms=float(np.sqrt((distance**2).mean())),
-        worst=float(distance.max()),
-        size=held.size,
-        volume_loss=float(loss.mean()),
-        worst_volume_loss=float(loss[np.abs(loss).argmax()]),
-        edge_stretch=edge_stretch(found, held.vertices, held.triangles),
-        bytes_a_vertex=float(deformer.bytes_a_vertex),
-        fit_seconds=fit_seconds,
-        frame_microseconds=speed(deformer, held.transforms),
-        pose_rms=pose_rms,
-        worst_pose=int(pose),
-        worst_vertex=int(vertex),
-    )
-
-
-def volumes(vertices: Array, triangles: Array) -> Array:
-    """(F,) the volume inside meshes (F, V, 3): the sum of det(a, b, c) / 6 from the middle of each mesh.
-
-    A mesh with holes has none in truth; the cones from the middle close it, which two meshes of nearly one shape share.
-    """
-    points = np.asarray(vertices, float)
-    points = points - points.mean(axis=1, keepdims=True)
-    a, b, c = (points[:, triangles[:, i]] for i in range(3))
-    return np.asarray(vector.dot(a, vector.cross(b, c)).sum(axis=1) / 6)
-
-
-def volume_loss(found: Array, truth: Array, triangles: Array) -> Array:
-    """(F,) the share of the true volume that is missing in each pose; 0 where there is none to speak of."""
-    if not len(triangles):
-        return np.zeros(len(truth))
-    wanted = volumes(truth, triangles)
-    size = vector.length(np.ptp(truth, axis=1))
-    empty = np.abs(wanted) <= MIN_VOLUME_RATIO * size**3
-    return np.where(empty, 0.0, 1 - volumes(found, triangles) / np.where(empty, 1.0, wanted))
-
-
-def edge_stretch(found: Array, truth: Array, triangles: Array) -> float:
-    """Root mean square of the relative change of the edges' lengths, found against true."""
-    edges = np.unique(
-        np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), 1), axis=0
-    )
-    if not len(edges):
-        return 0.0
-    wanted = vector.length(truth[:, edges[:, 0]] - truth[:, edges[:, 1]])
-    have = vector.length(found[:, edges[:, 0]] - found[:, edges[:, 1]])
-    sound = wanted > 1e-9 * wanted.max(initial=0.0)
-    return float(np.sqrt(np.mean((have[sound] / wanted[sound] - 1) ** 2))) if sound.any() else 0.0
-
-
-def speed(deformer: Deformer, transforms: Array) -> float:
-    """Microseconds a frame on one core, of a batch; the median of several runs after one that loads the code."""
-    batch = np.tile(transforms, (-(-FRAMES_PER_BATCH // len(transforms)), 1, 1, 1))[:FRAMES_PER_BATCH]
-    runs: list[float] = []
-    with one_thread(), one_kernel_thread():
-        deformer.deform(batch)
-        while len(runs) < MIN_RUNS or (sum(runs) < MIN_TIMING_SECONDS and len(runs) < MAX_RUNS):
-            began = time.process_time()
-            deformer.deform(batch)
-            runs.append(time.process_time() - began)
-    return 1e6 * float(np.median(runs)) / len(batch)
-
-
-@contextmanager
-def one_kernel_thread() -> Iterator[None]:
-    """Compiled kernels on one thread, where there are any."""
-    if jit.kernels("understudy.character.skinning.blend_kernels") is None:
-        yield
-        return
-    import numba
-
-    before = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(before)
-
-
-"""Called with the method at work, what is done and how much there is."""
-
-
 @dataclass(frozen=True, eq=False)
 class MethodResult:
-    """One method: its figures, or the sentence that says why it has none."""
+    """One method: its figures, or the problem that prevented them."""
 
     method: str
     paper: str
@@ -157,27 +68,17 @@ class MethodResult:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Entries in the order of the registry, and the poses that they were fitted to and measured on."""
+    """Results in the order of the registry, and the poses that they were fitted to and measured on."""
 
     entries: tuple[MethodResult, ...]
     trained: Examples
     held: Examples
-    held_numbers: Array  # (P,) of the poses held out
+    held_numbers: Array  # (P,) indexes of the poses held out
 
     @property
     def valid_results(self) -> tuple[MethodResult, ...]:
         """The entries with figures."""
         return tuple(entry for entry in self.entries if entry.measures is not None)
-
-
-def hold_out_indices(count: int, share: float = HELD_OUT_RATIO) -> Array:
-    """The numbers of the poses to hold out: evenly spread between others, never the first, at least one of two."""
-    if count < 2:
-        raise InvalidInput(f"a comparison needs 2 poses or more, one of them to be held out, but there is {count}")
-    if not 0 < share < 1:
-        raise InvalidInput(f"the share of poses held out should lie between 0 and 1, but is {share}")
-    wanted = min(max(round(share * count), 1), count - 1)
-    return 1 + np.floor((np.arange(wanted) + 0.5) * (count - 1) / wanted).astype(int)
 
 
 def compare(
@@ -186,9 +87,12 @@ def compare(
     share: float = HELD_OUT_RATIO,
     seed: int = 0,
     settings: dict[str, Any] | None = None,
-    report: Report | None = None,
+    report: CompareProgress | None = None,
 ) -> Comparison:
-    """Fit each method (all of them by default) and measure it. One that cannot be fitted says why in its entry."""
+    """Fit each method (all of them by default) and measure it; a method that cannot be fitted has a `problem`.
+
+    `share` of the poses is held out; `settings` are by method name; `report` is called before each method.
+    """
     methods = tuple(methods)
     chosen = [checks.one_of(name, "deformer", deformers.METHODS) for name in methods] or list(deformers.METHODS)
     numbers = hold_out_indices(len(examples), share)
@@ -202,6 +106,16 @@ def compare(
             report(name, done, len(chosen))
         entries.append(_evaluate_method(name, trained, held, seed, (settings or {}).get(name)))
     return Comparison(tuple(entries), trained, held, checks.freeze(numbers))
+
+
+def hold_out_indices(count: int, share: float = HELD_OUT_RATIO) -> Array:
+    """Indexes of the poses to hold out: evenly spread between others, never the first, at least one of two."""
+    if count < 2:
+        raise InvalidInput(f"a comparison needs 2 poses or more, one of them to be held out, but there is {count}")
+    if not 0 < share < 1:
+        raise InvalidInput(f"the share of poses held out should lie between 0 and 1, but is {share}")
+    wanted = min(max(round(share * count), 1), count - 1)
+    return 1 + np.floor((np.arange(wanted) + 0.5) * (count - 1) / wanted).astype(int)
 
 
 def _evaluate_method(name: str, trained: Examples, held: Examples, seed: int, settings: Any) -> MethodResult:
@@ -221,11 +135,11 @@ def _evaluate_method(name: str, trained: Examples, held: Examples, seed: int, se
 
 def result_row(entry: MethodResult) -> dict[str, Any]:
     """The figures of an entry under plain names, for JSON and tables."""
-    told: dict[str, Any] = {"method": entry.method, "paper": entry.paper, "gltf": entry.gltf}
+    row: dict[str, Any] = {"method": entry.method, "paper": entry.paper, "gltf": entry.gltf}
     m = entry.measures
     if m is None:
-        return told | {"problem": entry.problem}
-    return told | {
+        return row | {"problem": entry.problem}
+    return row | {
         "rms_mm": 1000 * m.rms,
         "rms_percent": 100 * m.rms / m.size,
         "worst_mm": 1000 * m.worst,
@@ -237,3 +151,89 @@ def result_row(entry: MethodResult) -> dict[str, Any]:
         "fit_seconds": m.fit_seconds,
         "frame_microseconds": m.frame_microseconds,
     }
+
+
+def measure(deformer: Deformer, held: Examples, fit_seconds: float) -> Measures:
+    """The figures of a fitted deformer on poses that it has not seen."""
+    deformed = deformer.deform(held.transforms)
+    distance = vector.length(deformed - held.vertices)
+    pose_rms = np.sqrt((distance**2).mean(axis=1))
+    loss = volume_loss(deformed, held.vertices, held.triangles)
+    pose, vertex = np.unravel_index(int(distance.argmax()), distance.shape)
+    return Measures(
+        rms=float(np.sqrt((distance**2).mean())),
+        worst=float(distance.max()),
+        size=held.size,
+        volume_loss=float(loss.mean()),
+        worst_volume_loss=float(loss[np.abs(loss).argmax()]),
+        edge_stretch=edge_stretch(deformed, held.vertices, held.triangles),
+        bytes_a_vertex=float(deformer.bytes_a_vertex),
+        fit_seconds=fit_seconds,
+        frame_microseconds=speed(deformer, held.transforms),
+        pose_rms=pose_rms,
+        worst_pose=int(pose),
+        worst_vertex=int(vertex),
+    )
+
+
+def volumes(vertices: Array, triangles: Array) -> Array:
+    """(F,) the volume inside meshes (F, V, 3): the sum of det(a, b, c) / 6 from the middle of each mesh.
+
+    A mesh with holes has no volume; the cones from the middle close it, in the same way for two similar meshes.
+    """
+    points = np.asarray(vertices, float)
+    points = points - points.mean(axis=1, keepdims=True)
+    a, b, c = (points[:, triangles[:, i]] for i in range(3))
+    return np.asarray(vector.dot(a, vector.cross(b, c)).sum(axis=1) / 6)
+
+
+def volume_loss(found: Array, truth: Array, triangles: Array) -> Array:
+    """(F,) the share of the true volume that is missing in each pose; 0 where the true mesh has none."""
+    if not len(triangles):
+        return np.zeros(len(truth))
+    wanted = volumes(truth, triangles)
+    size = vector.length(np.ptp(truth, axis=1))
+    empty = np.abs(wanted) <= MIN_VOLUME_RATIO * size**3
+    return np.where(empty, 0.0, 1 - volumes(found, triangles) / np.where(empty, 1.0, wanted))
+
+
+def edge_stretch(found: Array, truth: Array, triangles: Array) -> float:
+    """Root mean square of the relative change of the edges' lengths, found against true."""
+    edges = np.unique(
+        np.sort(np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]), 1), axis=0
+    )
+    if not len(edges):
+        return 0.0
+    wanted = vector.length(truth[:, edges[:, 0]] - truth[:, edges[:, 1]])
+    lengths = vector.length(found[:, edges[:, 0]] - found[:, edges[:, 1]])
+    sound = wanted > 1e-9 * wanted.max(initial=0.0)
+    return float(np.sqrt(np.mean((lengths[sound] / wanted[sound] - 1) ** 2))) if sound.any() else 0.0
+
+
+def speed(deformer: Deformer, transforms: Array) -> float:
+    """Microseconds a frame on one core, in a batch; the median of several runs after one that compiles the code."""
+    batch = np.tile(transforms, (-(-FRAMES_PER_BATCH // len(transforms)), 1, 1, 1))[:FRAMES_PER_BATCH]
+    runs: list[float] = []
+    with one_thread(), one_kernel_thread():
+        deformer.deform(batch)
+        while len(runs) < MIN_RUNS or (sum(runs) < MIN_TIMING_SECONDS and len(runs) < MAX_RUNS):
+            began = time.process_time()
+            deformer.deform(batch)
+            runs.append(time.process_time() - began)
+    return 1e6 * float(np.median(runs)) / len(batch)
+
+
+@contextmanager
+def one_kernel_thread() -> Iterator[None]:
+    """Run compiled kernels on one thread, where there are any."""
+    if jit.kernels("understudy.character.skinning.blend_kernels") is None:
+        yield
+        return
+    import numba
+
+    before = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        yield
+    finally:
+        numba.set_num_threads(before)

@@ -1,18 +1,16 @@
-"""A character's parts in one space: where all its joints and all its vertices were when they were bound.
+"""Examples from files, and a character's parts in one bind space.
 
-Each skin of a file has inverse binds of its own, from its own mesh's space. Two meshes bound to one skeleton in one
-pose differ by a fixed transform, bind_j @ inverse_bind_j of any joint j that both know; so all can be brought into the
-space of the first. A part that hangs rigidly on a joint goes where that joint was.
-
-Examples from files: poses of a skeleton and the mesh in each of them.
-
-    arm, cylinder     built-in ground truth, solved when asked for
+    arm, cylinder     built-in ground truth, solved on request
     x.npz             our own examples; a bake (`understudy bake`); a mesh sequence with hand-painted weights
     x.glb, x.usda     a character with its animations: skin, shapes and all as its file has them
     folder            OBJ files, one a frame in the order of their names; the first is the rest
 
-A sequence without a skeleton is given one: bones, weights and motion are found (`deform.mesh_animation`). One with
+A sequence without a skeleton is given one: bones, weights and motion are found (`methods.mesh_animation`). One with
 weights and no motion is given the motion that comes closest to it with these weights.
+
+Bind space. Each skin of a file has its own inverse binds, from its own mesh's space. Two meshes bound to one skeleton
+in one pose differ by a fixed transform, bind_j @ inverse_bind_j of any joint j that both know; so all can be brought
+into the space of the first. A part that hangs rigidly on a joint is placed by that joint's bind.
 """
 
 from __future__ import annotations
@@ -24,28 +22,31 @@ from typing import Any
 
 import numpy as np
 
+from understudy import files
 from understudy.character import Asset, Character, Mesh, Part, Skin, kinematics
+from understudy.character.rig import rig_of
 from understudy.character.skeleton import depth_first
 from understudy.checks import Array
 from understudy.deform.examples import Examples, sound_triangles
 from understudy.errors import BadFile, InvalidInput, Unsupported
 from understudy.maths import transform
+from understudy.storage import Archive
 
-BUILT_IN = ("arm", "cylinder")
+BUILT_IN_SOURCES = ("arm", "cylinder")
 EXAMPLE_ARRAYS = ("rest", "triangles", "inverse_binds", "transforms", "vertices", "parents")
 SEQUENCE_ARRAYS = ("rest", "frames")
-MAX_POSES = 400
-MAX_VERTICES_TIMES_POSES = 60_000_000  # vertices x poses: 1.4 GB in the mathematics
-MAX_FILES = 5_000
+MAX_POSES = 400  # poses that are read by default
+MAX_VERTICES_TIMES_POSES = 60_000_000  # 1.4 GB as float64
+MAX_FILES = 5_000  # OBJ files in a folder
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class BindSpace:
-    """Parts of a character with the B joints that carry it, all in one space."""
+    """Parts of a character and the B joints that move them, all in one space."""
 
     parts: tuple[Part, ...]
-    joints: Array  # (B,) numbers in the skeleton
+    joints: Array  # (B,) indexes into the skeleton
     names: tuple[str, ...]  # B
     parents: Array  # (B,) into joints, -1 for a root
     binds: Array  # (B, 4, 4) bound_from_joint
@@ -55,11 +56,11 @@ class BindSpace:
 
     @property
     def starts(self) -> Array:
-        """(parts + 1,) where each part's vertices begin."""
+        """(parts + 1,) first vertex of each part, and the number of vertices."""
         return np.concatenate([[0], np.cumsum([len(part.mesh.vertices) for part in self.parts])]).astype(int)
 
     def skins(self, influences: Array, weights: Array, method: str = "linear") -> list[Skin]:
-        """A skin for each part, of joints (V, K) and weights (V, K) of all of them."""
+        """A skin for each part, from influences (V, K) and weights (V, K) of all vertices."""
         starts = self.starts
         back = transform.invert(self.binds)
         return [
@@ -82,83 +83,27 @@ class BindSpace:
         return joints, weights / weights.sum(axis=1, keepdims=True)
 
 
-def bind_space(character: Character, rigid: bool = False) -> BindSpace:
-    """The skinned parts of a character; with `rigid`, or where there are no others, those that hang on a joint too."""
-    skeleton = character.skeleton
-    skinned = [part for part in character.parts if not part.skin.is_rigid]
-    parts = list(character.parts) if rigid or not skinned else skinned
-    joints = np.unique(np.concatenate([character.joints, *(part.skin.joints for part in parts)]).astype(np.int64))
-    rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
-    known: dict[int, Array] = {}
-    spaces = []
-    for part in sorted(parts, key=lambda each: each.skin.is_rigid):  # skins first: they say where joints were
-        skin = part.skin
-        if skin.is_rigid:
-            spaces.append((part, _bind(int(skin.joints[0]), known, rest, skeleton.parents)))
-            continue
-        shared = [b for b, joint in enumerate(skin.joints) if int(joint) in known]
-        space = known[int(skin.joints[shared[0]])] @ skin.inverse_binds[shared[0]] if shared else np.eye(4)
-        for b, joint in enumerate(skin.joints):
-            known.setdefault(int(joint), space @ transform.invert(skin.inverse_binds[b]))
-        spaces.append((part, space))
-    by_part = {id(part): space for part, space in spaces}
-    ordered = tuple(by_part[id(part)] for part in parts)
-    vertices = [transform.apply(space, part.mesh.vertices.astype(float)) for part, space in zip(parts, ordered)]
-    offset = np.cumsum([0, *(len(v) for v in vertices)])
-    triangles = [part.mesh.triangles.astype(np.int64) + first for part, first in zip(parts, offset)]
-    number = {int(joint): i for i, joint in enumerate(joints)}
-    return BindSpace(
-        tuple(parts),
-        joints,
-        tuple(skeleton.names[j] for j in joints),
-        np.array([_parent_in_bind_space(int(j), skeleton.parents, number) for j in joints], np.int64),
-        np.stack([_bind(int(j), known, rest, skeleton.parents) for j in joints]),
-        ordered,
-        np.concatenate([np.zeros((0, 3)), *vertices]),
-        np.concatenate([np.zeros((0, 3), np.int64), *triangles]),
-    )
-
-
-def _bind(joint: int, known: dict[int, Array], rest: Array, parents: Array) -> Array:
-    """bound_from_joint (4, 4): as some skin says, else as it was beside its nearest ancestor of which one does."""
-    above = joint
-    while above >= 0 and above not in known:
-        above = int(parents[above])
-    if above < 0:
-        return np.asarray(rest[joint])
-    return np.asarray(known[above] @ transform.invert(rest[above]) @ rest[joint])
-
-
-def _parent_in_bind_space(joint: int, parents: Array, number: dict[int, int]) -> int:
-    above = int(parents[joint])
-    while above >= 0 and above not in number:
-        above = int(parents[above])
-    return number.get(above, -1)
-
-
 def read(source: str, frames: int | None = None, progress: Progress | None = None) -> tuple[Examples, list[str]]:
-    """The examples of a built-in name, a file or a folder, at most `frames` of them evenly spread; and notes."""
+    """The examples of a built-in name, a file or a folder, at most `frames` of them evenly spread, and notes."""
     path = Path(source)
     notes: list[str] = []
-    if source in BUILT_IN and not path.exists():
-        found = _solve_ground_truth(source)
+    if source in BUILT_IN_SOURCES and not path.exists():
+        examples = _solve_ground_truth(source)
     elif path.is_dir():
-        found, notes = _objs(path, frames, progress)
+        examples, notes = _read_obj_folder(path, frames, progress)
     elif path.suffix.lower() == ".npz":
-        found, notes = _npz(path, frames, progress)
+        examples, notes = _read_npz(path, frames, progress)
     else:
-        found, notes = _character(path, frames, progress)
-    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(len(found.rest), 1), 2))
-    if len(found) > most:
-        notes.append(f"{most} of {len(found)} poses are used, evenly spread")
-        found = found.subset(pick_evenly(len(found), most))
-    return found, notes
+        examples, notes = _read_character(path, frames, progress)
+    most = min(frames or MAX_POSES, max(MAX_VERTICES_TIMES_POSES // max(len(examples.rest), 1), 2))
+    if len(examples) > most:
+        notes.append(f"{most} of {len(examples)} poses are used, evenly spread")
+        examples = examples.subset(pick_evenly(len(examples), most))
+    return examples, notes
 
 
 def write(examples: Examples, path: str | Path) -> None:
-    """Examples as one npz that `read` takes back, whole or not at all."""
-    from understudy import files
-
+    """Write examples as one npz that `read` reads, whole or not at all."""
     arrays = {name: getattr(examples, name) for name in (*EXAMPLE_ARRAYS, "weights", "joints")}
     arrays = {name: value for name, value in arrays.items() if value is not None}
     with files.write_atomically(path) as temporary, temporary.open("wb") as stream:
@@ -176,9 +121,7 @@ def _solve_ground_truth(name: str) -> Examples:
     return arm.solve_arm() if name == "arm" else cylinder.solve_cylinder()
 
 
-def _npz(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    from understudy.storage import Archive
-
+def _read_npz(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
     with Archive(path) as archive:
         names = set(archive.names)
         if set(EXAMPLE_ARRAYS) <= names:
@@ -190,24 +133,22 @@ def _npz(path: Path, frames: int | None, progress: Progress | None) -> tuple[Exa
         elif {"joints", "vertices", "joint_names"} <= names:
             return _examples_from_bake(path)
         else:
-            found = ", ".join(archive.names[:12]) or "none"
-            raise Unsupported(
-                path,
-                f"holds the arrays {found}; examples have {', '.join(EXAMPLE_ARRAYS)}, a sequence {', '.join(SEQUENCE_ARRAYS)}",
-            )
+            held = ", ".join(archive.names[:12]) or "none"
+            wanted = f"examples have {', '.join(EXAMPLE_ARRAYS)}, a sequence {', '.join(SEQUENCE_ARRAYS)}"
+            raise Unsupported(path, f"holds the arrays {held}; {wanted}")
     try:
         if "frames" not in kept:
-            words = [str(name) for name in kept.pop("names", ())]
-            return Examples(**kept, names=words), []
-        return _sequence(path, kept, frames, progress)
+            joint_names = [str(name) for name in kept.pop("names", ())]
+            return Examples(**kept, names=joint_names), []
+        return _examples_from_sequence(path, kept, frames, progress)
     except InvalidInput as error:
         raise BadFile(path, str(error)) from error
 
 
-def _sequence(
+def _examples_from_sequence(
     path: Path, kept: dict[str, Array], frames: int | None, progress: Progress | None
 ) -> tuple[Examples, list[str]]:
-    """`rest`, `frames`, `triangles` or `quads`; perhaps `hand_weights`, `bind_world`, `joint_parent`, `joint_names`."""
+    """From the arrays `rest`, `frames`, `triangles` or `quads`, and optionally `hand_weights` with joints."""
     triangles = kept.get("triangles")
     if triangles is None and "quads" in kept and kept["quads"].ndim == 2 and kept["quads"].shape[1:] == (4,):
         quads = kept["quads"]
@@ -220,15 +161,18 @@ def _sequence(
     meshes = meshes[pick_evenly(len(meshes), frames or MAX_POSES)]
     notes = [] if len(meshes) == len(kept["frames"]) else [f"{len(meshes)} of {len(kept['frames'])} frames are used"]
     if "hand_weights" not in kept:
-        found, more = examples_from_meshes(kept["rest"], triangles, meshes, progress)
-        return found, [*notes, *more]
-    return _fit_sequence(path, kept, triangles, meshes, notes)
+        examples, more = examples_from_meshes(kept["rest"], triangles, meshes, progress)
+        return examples, [*notes, *more]
+    return _examples_from_painted_sequence(path, kept, triangles, meshes, notes)
 
 
-def _fit_sequence(
+def _examples_from_painted_sequence(
     path: Path, kept: dict[str, Array], triangles: Array, meshes: Array, notes: list[str]
 ) -> tuple[Examples, list[str]]:
-    """A sequence with weights: the motion of its joints is the one that comes closest to it with these weights."""
+    """From a sequence with `hand_weights`, optionally `bind_world`, `joint_parent` and `joint_names`.
+
+    The motion of its joints is the one that comes closest to it with these weights.
+    """
     from understudy.deform.methods.mesh_animation import follow
 
     weights, rest = kept["hand_weights"].astype(float), kept["rest"].astype(float)
@@ -279,26 +223,27 @@ def _fit_sequence(
 def examples_from_meshes(
     rest: Any, triangles: Any, meshes: Any, progress: Progress | None = None
 ) -> tuple[Examples, list[str]]:
-    """Examples of a sequence of meshes alone: its bones are found."""
+    """Examples of a sequence of meshes without a skeleton: its bones are found."""
     from understudy.deform.methods.mesh_animation import skin_animation
 
     sound, folded = sound_triangles(triangles)
-    found = skin_animation(rest, sound, meshes, progress=progress)
-    middle = (found.dense[..., None] * found.rest[:, None]).sum(axis=0) / np.maximum(found.dense.sum(axis=0), 1e-9)[
-        :, None
-    ]
-    binds = np.tile(np.eye(4), (found.bones, 1, 1))
+    skinned = skin_animation(rest, sound, meshes, progress=progress)
+    total = np.maximum(skinned.dense.sum(axis=0), 1e-9)[:, None]
+    middle = (skinned.dense[..., None] * skinned.rest[:, None]).sum(axis=0) / total
+    binds = np.tile(np.eye(4), (skinned.bones, 1, 1))
     binds[:, :3, 3] = middle
-    notes = [f"the sequence has no skeleton: {found.bones} bones were found, rms {1000 * found.rms:.3g} mm"]
+    notes = [f"the sequence has no skeleton: {skinned.bones} bones were found, rms {1000 * skinned.rms:.3g} mm"]
     if folded:
         notes.append(f"{folded} triangles without area were left out")
-    moves = found.matrices @ binds
-    parents = np.full(found.bones, -1)
-    return Examples(found.rest, sound, np.linalg.inv(binds), moves, meshes, parents, found.weights, found.joints), notes
+    moves = skinned.matrices @ binds
+    parents = np.full(skinned.bones, -1)
+    return Examples(
+        skinned.rest, sound, np.linalg.inv(binds), moves, meshes, parents, skinned.weights, skinned.joints
+    ), notes
 
 
 def _examples_from_bake(path: Path) -> tuple[Examples, list[str]]:
-    """A bake: its first frame is the rest."""
+    """Examples of a bake, whose first frame is the rest."""
     from understudy.formats.npz import read_bake
 
     bake = read_bake(path)
@@ -308,26 +253,26 @@ def _examples_from_bake(path: Path) -> tuple[Examples, list[str]]:
     except np.linalg.LinAlgError:
         raise BadFile(path, "a joint of the first frame is scaled to nothing, which leaves no rest pose") from None
     sound = sound_triangles(bake.triangles)[0]
-    found = Examples(bake.vertices[0], sound, binds, bake.joints, bake.vertices, parents, names=bake.joint_names)
-    return found, ["the first frame of the bake is taken as the rest"]
+    examples = Examples(bake.vertices[0], sound, binds, bake.joints, bake.vertices, parents, names=bake.joint_names)
+    return examples, ["the first frame of the bake is taken as the rest"]
 
 
-def _objs(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    """A folder of OBJ files."""
+def _read_obj_folder(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
+    """Examples of a folder of OBJ files."""
     from understudy import formats
 
-    names = sorted(each for each in path.iterdir() if each.suffix.lower() == ".obj")
-    if len(names) < 3:
-        raise BadFile(path, f"a folder of examples should hold 3 OBJ files or more, but holds {len(names)}")
-    if len(names) > MAX_FILES:
-        raise BadFile(path, f"holds {len(names):,} OBJ files, but at most {MAX_FILES:,} are read")
-    chosen = [names[0], *(names[1:][i] for i in pick_evenly(len(names) - 1, frames or MAX_POSES))]
+    paths = sorted(file for file in path.iterdir() if file.suffix.lower() == ".obj")
+    if len(paths) < 3:
+        raise BadFile(path, f"a folder of examples should hold 3 OBJ files or more, but holds {len(paths)}")
+    if len(paths) > MAX_FILES:
+        raise BadFile(path, f"holds {len(paths):,} OBJ files, but at most {MAX_FILES:,} are read")
+    chosen = [paths[0], *(paths[1:][i] for i in pick_evenly(len(paths) - 1, frames or MAX_POSES))]
     meshes: list[Mesh] = []
-    for done, each in enumerate(chosen):
-        mesh = formats.read(each).character().parts[0].mesh
+    for done, file in enumerate(chosen):
+        mesh = formats.read(file).character().parts[0].mesh
         if meshes and len(mesh.vertices) != len(meshes[0].vertices):
             raise BadFile(
-                each, f"has {len(mesh.vertices)} vertices, but {chosen[0].name} has {len(meshes[0].vertices)}"
+                file, f"has {len(mesh.vertices)} vertices, but {chosen[0].name} has {len(meshes[0].vertices)}"
             )
         meshes.append(mesh)
         if progress:
@@ -337,8 +282,8 @@ def _objs(path: Path, frames: int | None, progress: Progress | None) -> tuple[Ex
     )
 
 
-def _character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
-    """A character from a file."""
+def _read_character(path: Path, frames: int | None, progress: Progress | None) -> tuple[Examples, list[str]]:
+    """Examples of a character in a file."""
     from understudy import formats
 
     return examples_from_asset(formats.read(path), path, frames, progress)
@@ -347,9 +292,7 @@ def _character(path: Path, frames: int | None, progress: Progress | None) -> tup
 def examples_from_asset(
     asset: Asset, path: str | Path, frames: int | None = None, progress: Progress | None = None
 ) -> tuple[Examples, list[str]]:
-    """A character with animations, all of them, as its own rig plays them; `path` is where it is from."""
-    from understudy.character.rig import rig_of
-
+    """Examples of the first character with animations, all of them, posed by its own rig; `path` is its file."""
     notes = list(asset.notes)
     moved = [(c, [a for a in asset.animations if rig_of(c).is_moved_by(a)]) for c in asset.characters if c.vertex_count]
     moved = [(character, animations) for character, animations in moved if animations]
@@ -368,14 +311,68 @@ def examples_from_asset(
     vertices = rig.vertices(rows)
     if len(character.joints) < 2:
         rest = rig.vertices(rig.rest[None])[0]
-        found, more = examples_from_meshes(rest, character.triangles, vertices, progress)
-        return found, [*notes, *more]
+        examples, more = examples_from_meshes(rest, character.triangles, vertices, progress)
+        return examples, [*notes, *more]
     whole = bind_space(character, rigid=True)
     joints, weights = whole.artist_weights()
     sound = sound_triangles(whole.triangles)[0]
     binds = np.linalg.inv(whole.binds)
     moves = rig.joints(rows)[:, whole.joints]
-    found = Examples(whole.vertices, sound, binds, moves, vertices, whole.parents, weights, joints, whole.names)
+    examples = Examples(whole.vertices, sound, binds, moves, vertices, whole.parents, weights, joints, whole.names)
     if not character.shapes and all(part.skin.method == "linear" for part in character.parts):
         notes.append("the mesh of this file is linear blend skinning itself: the linear method can only win")
-    return found, notes
+    return examples, notes
+
+
+def bind_space(character: Character, rigid: bool = False) -> BindSpace:
+    """The skinned parts of a character; with `rigid`, or where there are no others, those that hang on a joint too."""
+    skeleton = character.skeleton
+    skinned = [part for part in character.parts if not part.skin.is_rigid]
+    parts = list(character.parts) if rigid or not skinned else skinned
+    joints = np.unique(np.concatenate([character.joints, *(part.skin.joints for part in parts)]).astype(np.int64))
+    rest = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
+    known: dict[int, Array] = {}
+    spaces = []
+    for part in sorted(parts, key=lambda part: part.skin.is_rigid):  # skins first: they give the binds of joints
+        skin = part.skin
+        if skin.is_rigid:
+            spaces.append((part, _bind(int(skin.joints[0]), known, rest, skeleton.parents)))
+            continue
+        shared = [b for b, joint in enumerate(skin.joints) if int(joint) in known]
+        space = known[int(skin.joints[shared[0]])] @ skin.inverse_binds[shared[0]] if shared else np.eye(4)
+        for b, joint in enumerate(skin.joints):
+            known.setdefault(int(joint), space @ transform.invert(skin.inverse_binds[b]))
+        spaces.append((part, space))
+    by_part = {id(part): space for part, space in spaces}
+    ordered = tuple(by_part[id(part)] for part in parts)
+    vertices = [transform.apply(space, part.mesh.vertices.astype(float)) for part, space in zip(parts, ordered)]
+    offset = np.cumsum([0, *(len(v) for v in vertices)])
+    triangles = [part.mesh.triangles.astype(np.int64) + first for part, first in zip(parts, offset)]
+    number = {int(joint): i for i, joint in enumerate(joints)}
+    return BindSpace(
+        tuple(parts),
+        joints,
+        tuple(skeleton.names[j] for j in joints),
+        np.array([_parent_in_bind_space(int(j), skeleton.parents, number) for j in joints], np.int64),
+        np.stack([_bind(int(j), known, rest, skeleton.parents) for j in joints]),
+        ordered,
+        np.concatenate([np.zeros((0, 3)), *vertices]),
+        np.concatenate([np.zeros((0, 3), np.int64), *triangles]),
+    )
+
+
+def _bind(joint: int, known: dict[int, Array], rest: Array, parents: Array) -> Array:
+    """bound_from_joint (4, 4): from a skin, else by the rest pose from the nearest ancestor that a skin has."""
+    above = joint
+    while above >= 0 and above not in known:
+        above = int(parents[above])
+    if above < 0:
+        return np.asarray(rest[joint])
+    return np.asarray(known[above] @ transform.invert(rest[above]) @ rest[joint])
+
+
+def _parent_in_bind_space(joint: int, parents: Array, number: dict[int, int]) -> int:
+    above = int(parents[joint])
+    while above >= 0 and above not in number:
+        above = int(parents[above])
+    return number.get(above, -1)

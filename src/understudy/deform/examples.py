@@ -1,6 +1,6 @@
 """Examples: what a deformer is fitted to, poses of a skeleton and the mesh in each of them.
 
-Everything that learns a skin takes the same frozen `Examples`; everything wrong with them is said here, once.
+Every method takes the same frozen `Examples`. They are checked here, once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import transform
 
-# as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten influence does not
+# Largest |sum - 1| of a vertex's weights, as in Skin: 8-bit weights, each rounded by up to 1/510, pass; a forgotten
+# influence does not.
 WEIGHT_SUM_TOLERANCE = 1e-3
 
 
@@ -25,8 +26,8 @@ WEIGHT_SUM_TOLERANCE = 1e-3
 class Examples:
     """E poses of B joints, and the V vertices in each. The rest pose has transforms inverse(inverse_binds).
 
-    `weights` and `joints` are the artist's, where there are any; `shape_weights` the dials of each example, where the
-    examples come from a face.
+    `weights` and `joints` are the artist's, where there are any; `shape_weights` the weights of the blend shapes in
+    each example, where the examples come from a face.
     """
 
     rest: Array  # (V, 3)
@@ -96,7 +97,7 @@ class Examples:
 
     @property
     def matrices(self) -> Array:
-        """(E, B, 4, 4) world_from_joint @ inverse_bind: what moves a vertex of the rest mesh."""
+        """(E, B, 4, 4) world_from_joint @ inverse_bind: world from rest."""
         return self.transforms @ self.inverse_binds
 
     @property
@@ -111,8 +112,8 @@ class Examples:
 
     @cached_property
     def size(self) -> float:
-        """The diagonal of the mesh in the world, in metres: files often hold a rest mesh in centimetres or worse, and
-        the joints scale it."""
+        """The diagonal of the mesh in the world, in metres. Rest meshes of files often have other units, and the joints
+        scale them."""
         grown = np.cbrt(np.abs(transform.determinant(self.matrices)))
         typical = float(np.median(grown)) if grown.size else 1.0
         return self.rest_size * (typical if typical > 1e-9 else 1.0)
@@ -123,9 +124,9 @@ class Examples:
         return self.rest_size * np.cbrt(np.abs(transform.determinant(self.inverse_binds)))
 
     def in_metres(self) -> Examples:
-        """The same examples with a rest mesh as large as it is in the world; the joints scale it no longer.
+        """The same examples with a rest mesh as large as it is in the world; the joints no longer scale it.
 
-        What a method says of lengths of the rest mesh then holds in the world as well.
+        Lengths in the rest mesh are then lengths in the world.
         """
         grown = self.size / self.rest_size
         if abs(grown - 1) < 1e-6:
@@ -137,17 +138,17 @@ class Examples:
         )  # fmt: skip
 
     def subset(self, which: Any) -> Examples:
-        """The examples of those numbers, or those of a mask (E,)."""
+        """The examples with the indexes `which`, or of a mask (E,)."""
         which = np.asarray(which)
         which = np.flatnonzero(which) if which.dtype == bool else which.astype(np.int64)
         if which.size and (which.min() < -len(self) or which.max() >= len(self)):
             raise InvalidInput(f"examples are numbered 0 to {len(self) - 1}, but {which.max()} was asked for")
-        dials = None if self.shape_weights is None else self.shape_weights[which]
+        shape_weights = None if self.shape_weights is None else self.shape_weights[which]
         common = (self.rest, self.triangles, self.inverse_binds, self.transforms[which], self.vertices[which])
-        return Examples(*common, self.parents, self.weights, self.joints, self.names, dials)
+        return Examples(*common, self.parents, self.weights, self.joints, self.names, shape_weights)
 
     def split(self, held_out: Any) -> tuple[Examples, Examples]:
-        """(to fit, held out): `held_out` are the numbers of the examples to hold out, or a mask (E,)."""
+        """(to fit, held out): `held_out` are the indexes of the examples to hold out, or a mask (E,)."""
         mask = np.zeros(len(self), bool)
         mask[np.asarray(held_out)] = True
         return self.subset(~mask), self.subset(mask)

@@ -1,12 +1,12 @@
-"""Learned controls: a set of blend shapes cut into local ones, so that each part of a face can be set by itself.
+"""Local controls: a set of blend shapes cut into local ones, so that each part of a face can be set by itself.
 
-(Joshi, Tien, Desbrun and Pighin 2003, "Learning controls for blend shape based realistic facial animation".) Places
-that are moved alike by all the shapes form a region; a region's controls are the shapes seen through its soft mask:
+(Joshi, Tien, Desbrun and Pighin 2003, "Learning controls for blend shape based realistic facial animation".) Vertices
+that all the shapes move alike form a region; a region's controls are the shapes multiplied by its soft mask:
 
     d_{s,r}(v) = m_r(v) d_s(v),     sum_r m_r(v) = 1,     so that   sum_r d_{s,r} = d_s
 
-Where the paper thresholds one map of elastic stress, here neighbouring places are joined, the most alike first (Ward's
-rule on how far each shape moves them), until the asked number of regions is left or joining would cost too much. Masks
+Where the paper thresholds one map of elastic stress, here neighbouring patches are joined, the most alike first (Ward's
+rule on how far each shape moves them), until the wanted number of regions is left or joining would cost too much. Masks
 are the regions spread by diffusion over the mesh, which keeps their sum. A shape that hardly moves in a region gives
 that part to its largest one, so that controls are few and still add up to the shape exactly.
 """
@@ -26,21 +26,18 @@ from understudy.deform.deformer import settings_of
 from understudy.deform.fitting.gradient_mesh import edges_of
 from understudy.errors import InvalidInput
 
-STILL_MOTION_RATIO = 0.02  # of a shape's largest motion: less does not count as moving
-SAME_PATTERN_RATIO = 0.02  # of the pattern's length: neighbours that differ less are one place from the start
+STILL_MOTION_RATIO = 0.02  # of a shape's largest motion: less counts as none
+SAME_PATTERN_RATIO = 0.02  # of the pattern's length: neighbours that differ less are one patch from the start
 
 
 @dataclass(frozen=True)
 class ControlsSettings:
-    """`regions` None: until joining two would raise the spread inside regions by `detail` of the whole.
+    """How a set of shapes is cut into local controls."""
 
-    softness: width of the borders as a part of the mesh's size. least: part of a shape's motion that makes a control.
-    """
-
-    regions: int | None = None
+    regions: int | None = None  # None: join until that would raise the spread inside regions by `detail` of the whole
     detail: float = 0.02
-    softness: float = 0.02
-    least: float = 0.02
+    softness: float = 0.02  # width of the borders, of the mesh's size
+    least: float = 0.02  # of a shape's motion: a smaller part makes no control
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ class LocalControls:
     def follow(self, rest: ArrayLike, meshes: ArrayLike, effort: float = 1e-3) -> Array:
         """Controls (F, N), none below zero, whose face comes closest to meshes (F, V, 3).
 
-        effort: how much a control at 1 costs, as a part of its own motion; it keeps unneeded ones at 0.
+        `effort` is the cost of a control at 1, as a part of its own motion; it keeps unneeded ones at 0.
         """
         from scipy.optimize import nnls
 
@@ -97,19 +94,19 @@ def learn_controls(
     checks.indices(t, "triangles", len(p))
     if not len(d) or not np.abs(d).max(initial=0.0) > 0:
         raise InvalidInput("learning controls needs at least one shape that moves something")
-    called = checks.unique_names(names or [f"shape{i}" for i in range(len(d))], "shape names")
-    if len(called) != len(d):
-        raise InvalidInput(f"there are {len(d)} shapes, but {len(called)} names for them")
+    shape_names = checks.unique_names(names or [f"shape{i}" for i in range(len(d))], "shape names")
+    if len(shape_names) != len(d):
+        raise InvalidInput(f"there are {len(d)} shapes, but {len(shape_names)} names for them")
     edges = edges_of(p, t)
     pattern = motion_pattern(d)
     regions = _merge_regions(pattern, edges.owner, edges.other, chosen)
     regions = _fill_still_vertices(p, regions, edges.owner, edges.other)
     masks = _masks(p, regions, edges, chosen.softness)
-    return _controls(d, called, regions, masks, chosen.least)
+    return _controls(d, shape_names, regions, masks, chosen.least)
 
 
 def motion_pattern(deltas: Array) -> Array:
-    """(V, S) how far each shape moves a vertex, as a part of the farthest it moves any; what is STILL counts as 0."""
+    """(V, S) how far each shape moves a vertex, of the farthest it moves any; 0 below `STILL_MOTION_RATIO`."""
     far = np.linalg.norm(deltas, axis=-1).T
     most = far.max(axis=0)
     pattern = far / np.where(most > 0, most, 1.0)
@@ -159,7 +156,7 @@ def _merge_regions(pattern: Array, owner: Array, other: Array, settings: Control
 
 
 def _initial_regions(pattern: Array, moving: Array, owner: Array, other: Array) -> tuple[Array, Array, Array]:
-    """(V,) places of neighbours that are moved all but alike, -1 where nothing moves, their sizes and mean patterns."""
+    """(V,) patches of neighbours that move nearly alike, -1 where nothing moves, their sizes and mean patterns."""
     from scipy import sparse
     from scipy.sparse.csgraph import connected_components
 
@@ -177,7 +174,7 @@ def _initial_regions(pattern: Array, moving: Array, owner: Array, other: Array) 
 
 
 def _number_regions(label: Array, parent: list[int], moving: Array) -> Array:
-    """(V,) the regions of the places after joining, numbered by their first vertex; -1 where nothing moves."""
+    """(V,) the regions of the patches after joining, numbered by their first vertex; -1 where nothing moves."""
     top = np.array(parent)
     while (top[top] != top).any():
         top = top[top]
@@ -188,7 +185,7 @@ def _number_regions(label: Array, parent: list[int], moving: Array) -> Array:
 
 
 def _fill_still_vertices(rest: Array, regions: Array, owner: Array, other: Array) -> Array:
-    """Regions (V,) with the still vertices given to that of the nearest one that moves, over the mesh, else through
+    """Regions (V,) with vertices at rest given to the region of the nearest moving one, over the mesh, else through
     space."""
     out = regions.copy()
     while True:
@@ -240,7 +237,7 @@ def _controls(deltas: Array, names: tuple[str, ...], regions: Array, masks: Arra
             shape.append(s)
             region.append(r)
             parts.append((m[:, None] * deltas[s]).astype(np.float32))
-    called = tuple(f"{names[s]}.{r}" for s, r in zip(shape, region))
+    control_names = tuple(f"{names[s]}.{r}" for s, r in zip(shape, region))
     freeze = checks.freeze
     index = (freeze(np.array(shape)), freeze(np.array(region)))
-    return LocalControls(called, *index, freeze(np.stack(parts)), freeze(regions), freeze(masks))
+    return LocalControls(control_names, *index, freeze(np.stack(parts)), freeze(regions), freeze(masks))

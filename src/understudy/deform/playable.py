@@ -1,7 +1,7 @@
-"""Any deformer as what glTF can play: linear blend skinning and corrective shapes, with the error that is left.
+"""Any deformer as linear blend skinning with corrective shapes, which glTF can play, with the error that is left.
 
-glTF knows linear blending and morph targets, and an animation of joints and of morph weights; it cannot compute a
-weight from a pose. So a sequence of poses is exported: in each, what the deformer has and the linear blend has not,
+glTF has linear blending and morph targets, and an animation of joints and of morph weights; it cannot compute a weight
+from a pose. So a sequence of poses is exported. In each pose the difference of the deformer from the linear blend,
 
     d = (sum_k w_k M_k)^-1 (v_deformer - t),      in the space of the rest mesh,
 
@@ -24,21 +24,21 @@ from understudy.deform.examples import Examples
 from understudy.deform.methods.linear import LinearSkin
 from understudy.maths import transform, vector
 
-MAX_SHAPES = 32
-RMS_SIZE_RATIO = 1e-4  # of the size: a tenth of a pixel of a figure as high as the screen
-POSES_PER_SECOND = 24.0  # poses a second
+MAX_SHAPES = 32  # corrective shapes of one export
+RMS_SIZE_RATIO = 1e-4  # tolerance, of the size: a tenth of a pixel of a figure as high as the screen
+POSES_PER_SECOND = 24.0  # rate of the exported clip
 MIN_BLEND_AXIS_RATIO = 0.3  # of the longest axis of a blend: a bend of 145 degrees, half and half
-MAX_SHEAR = 1e-4  # of a transform that glTF's joints cannot have
+MAX_SHEAR = 1e-4  # shear above which a note says that glTF's joints cannot have it
 
 
 @dataclass(frozen=True, eq=False)
 class PlayableSkin:
-    """The asset, and how far glTF's playing of it is from the deformer, metres."""
+    """The asset, and the distance of its playback from the deformer."""
 
     asset: Asset
-    shapes: int
-    rms: float
-    worst: float
+    shapes: int  # number of corrective shapes
+    rms: float  # metres
+    worst: float  # metres
     notes: tuple[str, ...]
 
 
@@ -49,34 +49,37 @@ def make_playable(
     most: int = MAX_SHAPES,
     tolerance: float = RMS_SIZE_RATIO,
 ) -> PlayableSkin:
-    """The poses of `examples` as `deformer` has them, for glTF."""
+    """The poses of `examples` deformed by `deformer`, as an asset for glTF.
+
+    At most `most` corrective shapes; `tolerance` is the rms error, of the size, that needs no more of them.
+    """
     wanted = deformer.deform(examples.transforms).astype(np.float64)
     skin = deformer if isinstance(deformer, LinearSkin) else LinearSkin.fit(_replace_vertices(examples, wanted))
     matrices = examples.matrices
-    weights_of, firm = skin.weights, 0
+    blend_weights, stiffened = skin.weights, 0
     if not isinstance(deformer, LinearSkin):
-        weights_of, firm = stiffen_flat_blends(skin, matrices)
-    plain = linear_blend(examples.rest, skin.joints, weights_of, matrices)
+        blend_weights, stiffened = stiffen_flat_blends(skin, matrices)
+    plain = linear_blend(examples.rest, skin.joints, blend_weights, matrices)
     shapes, weights = np.zeros((0, len(examples.rest), 3)), np.zeros((len(examples), 0))
     if not isinstance(deformer, LinearSkin):
-        lacking = _rest_space_errors(skin.joints, weights_of, matrices, wanted - plain)
-        shapes, weights = factor_shapes(lacking, most, tolerance * examples.size)
+        errors = _rest_space_errors(skin.joints, blend_weights, matrices, wanted - plain)
+        shapes, weights = factor_shapes(errors, most, tolerance * examples.size)
     skeleton, clip, notes = _motion(examples, name)
-    if firm:
-        notes.append(f"{firm} vertices that blending would flatten hang on one joint, and on the shapes")
-    found = plain
+    if stiffened:
+        notes.append(f"{stiffened} vertices that blending would flatten hang on one joint, and on the shapes")
+    played = plain
     if len(shapes):
         moved = examples.rest + np.einsum("es,svc->evc", weights, shapes)
-        found = linear_blend(moved, skin.joints, weights_of, matrices)
+        played = linear_blend(moved, skin.joints, blend_weights, matrices)
         clip = _with_weights(clip, name, weights)
-    distance = vector.length(found - wanted)
+    distance = vector.length(played - wanted)
     mesh = Mesh(
         name,
         examples.rest,
         examples.triangles,
         shapes=Shapes([f"corrective{s:02d}" for s in range(len(shapes))], shapes) if len(shapes) else None,
     )
-    part = Part(name, mesh, Skin(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, weights_of))
+    part = Part(name, mesh, Skin(np.arange(len(skeleton)), examples.inverse_binds, skin.joints, blend_weights))
     asset = Asset([Character(name, skeleton, [part])], [clip])
     return PlayableSkin(asset, len(shapes), float(np.sqrt((distance**2).mean())), float(distance.max()), tuple(notes))
 
@@ -102,9 +105,9 @@ def blend_linear_parts(joints: Array, weights: Array, matrices: Array) -> Array:
 
 
 def stiffen_flat_blends(skin: LinearSkin, matrices: Array) -> tuple[Array, int]:
-    """The weights (V, K), those of vertices whose blend is flattened in some pose all on the strongest joint.
+    """Weights (V, K), with vertices whose blend is flattened in some pose on one joint alone, and their count.
 
-    A twist of 180 degrees makes a plane of a blend, and no shape could get a vertex out of it again.
+    A twist of 180 degrees flattens a blend to a plane, and no shape can move a vertex out of it.
     """
     least = np.full(len(skin.weights), np.inf)
     for m in matrices:

@@ -1,11 +1,8 @@
-"""How the report looks, in light and in dark.
+"""The comparison as one page: table, heat maps at the worst pose, plots. Nothing is fetched from the network.
 
-Plots as SVG in the page's colours, readable without colour, with their numbers in words for screen readers.
-
-The comparison as one page: table, heat maps at the worst pose, plots. Nothing is fetched from anywhere.
-
-A folder with `index.html`, `report.json` (the same figures for machines) and `table.csv`, written beside its place and
-then renamed, so that it is there whole or not at all.
+The report is a folder with `index.html`, `report.json` (the same figures for programs) and `table.csv`. It is written
+beside its location and then renamed, so that it is there whole or not at all. Plots are SVG in the page's colours,
+readable without colour, with their numbers as text for screen readers. The page has a light and a dark style.
 """
 
 from __future__ import annotations
@@ -28,7 +25,7 @@ from understudy.checks import Array
 from understudy.deform.comparison import Comparison, result_row
 from understudy.errors import InvalidInput
 
-STYLE = """
+PAGE_STYLE = """
 :root{color-scheme:light dark;--paper:#faf5ee;--ink:#2e2422;--soft:#685450;--line:#d9ccbf;--card:#fff;--mark:#1f7a6f;
 --bar:#8fb8b0;--c0:#1f7a6f;--c1:#b5541c;--c2:#5b4bb3;--c3:#a3247a;--c4:#3d6b1e;--c5:#87610b;--c6:#1c66a8;--c7:#b3261e}
 @media (prefers-color-scheme:dark){:root{--paper:#16181c;--ink:#e3e6ea;--soft:#a3a9b3;--line:#343a44;--card:#1e2228;
@@ -69,108 +66,7 @@ COLUMNS = (
     ("fit_seconds", "fit, s", "Processor time"),
     ("frame_microseconds", "µs a frame", "Processor time on one core, in a batch of 64 poses"),
 )
-VISIBLE_ERROR_SIZE_RATIO = 1e-3  # of the size: less is less than a pixel of a heat map
-SIGNED_COLUMNS = ("volume_loss_percent", "worst_volume_loss_percent")
-
-
-def bar_plot(title: str, names: Sequence[str], values: Sequence[float], unit: str, digits: int = 3) -> str:
-    """Horizontal bars on a common scale from zero, each with its number; the smallest is marked."""
-    rows = len(names)
-    height = 24 * rows + 12
-    highest = max([abs(value) for value in values if np.isfinite(value)], default=1.0) or 1.0
-    best = int(np.nanargmin(np.abs(values))) if rows else -1
-    parts = []
-    for i, (name, value) in enumerate(zip(names, values)):
-        y = 24 * i + 6
-        length = max((PLOT_WIDTH_PIXELS - 330) * abs(value) / highest, 1.0)
-        kind, star = ("bar best", " ★") if i == best else ("bar", "")
-        told = format_figure(value, digits)
-        parts.append(
-            f'<text class="name" x="190" y="{y + 15}" text-anchor="end">{escape(name)}</text>'
-            f'<rect class="{kind}" x="200" y="{y + 3}" width="{length:.1f}" height="15" rx="2"/>'
-            f'<text x="{206 + length:.1f}" y="{y + 15}">{told} {escape(unit)}{star}</text>'
-        )
-    words = "; ".join(f"{name} {format_figure(value, digits)} {unit}" for name, value in zip(names, values))
-    return _svg(title, words, height, parts)
-
-
-def line_plot(title: str, names: Sequence[str], series: Sequence[Array], unit: str, across: str) -> str:
-    """Lines over the same numbers 0, 1, ...; each ends with its number in the list beside it."""
-    height, left, right, top, bottom = 320, 60, 210, 14, 40
-    count = max((len(values) for values in series), default=1)
-    highest = max((float(np.nanmax(values)) for values in series if len(values)), default=1.0) or 1.0
-    x = lambda i: left + (PLOT_WIDTH_PIXELS - left - right) * i / max(count - 1, 1)  # noqa: E731
-    y = lambda v: top + (height - top - bottom) * (1 - v / highest)  # noqa: E731
-    parts = []
-    for share in (0.0, 0.5, 1.0):
-        value = share * highest
-        parts.append(
-            f'<line class="grid" x1="{left}" x2="{PLOT_WIDTH_PIXELS - right}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
-            f'<text x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{format_figure(value)}</text>'
-        )
-    for number, (name, values) in enumerate(zip(names, series)):
-        points = " ".join(f"{x(i):.1f},{y(float(value)):.1f}" for i, value in enumerate(values))
-        row = top + 8 + number * min(18, (height - 20) / max(len(names), 1))
-        parts.append(
-            f'<polyline class="line c{number % 8} d{number // 8 % 3}" points="{points}"/>'
-            f'<line class="line c{number % 8} d{number // 8 % 3}" x1="{PLOT_WIDTH_PIXELS - right + 14}" x2="{PLOT_WIDTH_PIXELS - right + 44}" '
-            f'y1="{row:.1f}" y2="{row:.1f}"/><text x="{PLOT_WIDTH_PIXELS - right + 50}" y="{row + 4:.1f}">{escape(name)}</text>'
-        )
-    middle = (left + PLOT_WIDTH_PIXELS - right) / 2
-    parts.append(f'<text x="{middle:.0f}" y="{height - 10}" text-anchor="middle">{escape(across)}</text>')
-    words = "; ".join(
-        f"{name} up to {format_figure(float(np.nanmax(v)))} {unit}" for name, v in zip(names, series) if len(v)
-    )
-    return _svg(title, words, height, parts)
-
-
-def scatter_plot(
-    title: str, names: Sequence[str], across: Sequence[float], up: Sequence[float], words: tuple[str, str]
-) -> str:
-    """Points on logarithmic axes, each with its name: what is cheap and near is at the lower left."""
-    height, left, right, top, bottom = 340, 70, 150, 14, 44
-    horizontal, vertical = (np.log10(np.maximum(values, 1e-9)) for values in (across, up))
-    low = np.array([horizontal.min(initial=99.0), vertical.min(initial=99.0)]) - 0.1
-    high = np.array([horizontal.max(initial=-99.0), vertical.max(initial=-99.0)]) + 0.1
-    span = np.maximum(high - low, 0.2)
-    parts: list[str] = []
-    used: list[tuple[float, float]] = []
-    for name, h, v in sorted(zip(names, horizontal, vertical), key=lambda each: each[2]):
-        x = left + (PLOT_WIDTH_PIXELS - left - right) * (h - low[0]) / span[0]
-        y = top + (height - top - bottom) * (1 - (v - low[1]) / span[1])
-        text = y + 4
-        while any(abs(text - other) < 13 and abs(x - place) < 150 for place, other in used):
-            text -= 13
-        used.append((x, text))
-        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
-        parts.append(f'<text x="{x + 9:.1f}" y="{text:.1f}">{escape(name)}</text>')
-    parts.append(
-        f'<text x="{(left + PLOT_WIDTH_PIXELS - right) / 2:.0f}" y="{height - 8}" text-anchor="middle">{escape(words[0])} →</text>'
-    )
-    parts.append(
-        f'<text transform="translate(18 {height / 2:.0f}) rotate(-90)" text-anchor="middle">{escape(words[1])} →</text>'
-    )
-    parts.append(f'<path class="grid" d="M{left} {top}V{height - bottom}H{PLOT_WIDTH_PIXELS - right}"/>')
-    told = "; ".join(f"{name}: {format_figure(a)}, {format_figure(b)}" for name, a, b in zip(names, across, up))
-    return _svg(title, told, height, parts)
-
-
-def format_figure(value: float, digits: int = 3) -> str:
-    """A number for people: three digits that matter, no powers of ten."""
-    if not np.isfinite(value):
-        return "-"
-    if value == 0:
-        return "0"
-    places = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
-    return f"{value:,.{min(places, 6)}f}"
-
-
-def _svg(title: str, words: str, height: int, parts: Sequence[str]) -> str:
-    return (
-        f'<svg role="img" viewBox="0 0 {PLOT_WIDTH_PIXELS} {height}" font-size="{FONT_PIXELS}" '
-        f'aria-label="{escape(title)}: {escape(words)}">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
-    )
+VISIBLE_ERROR_SIZE_RATIO = 1e-3  # of the size: less is below a pixel of a heat map
 
 
 def write_report(
@@ -181,7 +77,7 @@ def write_report(
     check_place(place)
     rows = [result_row(entry) for entry in comparison.entries]
     page = report_html(comparison, rows, title, pictures, list(notes))
-    told = {
+    figures = {
         "examples": title,
         "vertices": len(comparison.held.rest),
         "joints": len(comparison.held.inverse_binds),
@@ -197,7 +93,7 @@ def write_report(
         raise InvalidInput(f"cannot write {place}: {error.strerror or error}") from None
     try:
         (work / "index.html").write_text(page, encoding="utf-8")
-        (work / "report.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+        (work / "report.json").write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
         (work / "table.csv").write_text(_csv(rows), encoding="utf-8")
         work.chmod(0o755)
         if place.exists():
@@ -209,14 +105,20 @@ def write_report(
         shutil.rmtree(work, ignore_errors=True)
 
 
+def write_table(comparison: Comparison, path: str | Path) -> None:
+    """The table alone, as CSV."""
+    with files.write_atomically(path) as temporary:
+        temporary.write_text(_csv([result_row(entry) for entry in comparison.entries]), encoding="utf-8")
+
+
 def check_place(place: Path) -> None:
-    """Raise unless a report may be written there: nothing of the user's is ever overwritten."""
+    """Raise unless a report may be written there; other files are never overwritten."""
     if place.is_file():
         raise InvalidInput(f"{place} is a file, but the name of a folder for the report was expected")
     if not place.resolve().parent.is_dir():
         raise InvalidInput(f"cannot write {place}: there is no folder {place.parent}")
     if place.is_dir():
-        strange = {each.name for each in place.iterdir()} - {"index.html", "report.json", "table.csv"}
+        strange = {file.name for file in place.iterdir()} - {"index.html", "report.json", "table.csv"}
         if strange:
             raise InvalidInput(f"{place} holds {sorted(strange)[0]!r} and is no report; name a new folder")
 
@@ -237,19 +139,19 @@ def report_html(
     pictures: Mapping[str, bytes],
     notes: Sequence[str],
 ) -> str:
-    """The page."""
+    """The page as HTML."""
     held, trained = comparison.held, comparison.trained
     about = (
         f"{len(held.rest):,} vertices, {len(held.inverse_binds)} joints, {1000 * held.size:,.0f} mm across. Each "
         f"method was fitted to {len(trained)} poses and measured on {len(held)} others that it had not seen."
     )
-    told = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    items = "".join(f"<li>{escape(note)}</li>" for note in notes)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}: deformers compared</title><style>{STYLE}</style></head><body><main>"
+        f"<title>{escape(title)}: deformers compared</title><style>{PAGE_STYLE}</style></head><body><main>"
         f"<h1>{escape(title)}: deformers compared</h1><p>{escape(about)}</p>"
-        + (f"<ul>{told}</ul>" if told else "")
+        + (f"<ul>{items}</ul>" if items else "")
         + f"<h2 id=table>Table</h2>{_table(rows)}"
         + _figures(comparison, pictures)
         + _plots(comparison, rows)
@@ -260,20 +162,20 @@ def report_html(
 def _table(rows: Sequence[Mapping[str, Any]]) -> str:
     best = {}
     for key, _, _ in COLUMNS:
-        found = [abs(each[key]) for each in rows if key in each]
-        best[key] = min(found) if found else None
+        values = [abs(row[key]) for row in rows if key in row]
+        best[key] = min(values) if values else None
     head = "".join(f'<th scope="col" title="{escape(about)}">{escape(name)}</th>' for _, name, about in COLUMNS)
     body = []
-    for each in rows:
-        cells = f'<th scope="row" title="{escape(str(each["paper"]))}">{escape(str(each["method"]))}</th>'
-        if "problem" in each:
-            cells += f'<td colspan="{len(COLUMNS) + 1}" class="problem">{escape(str(each["problem"]))}</td>'
+    for row in rows:
+        cells = f'<th scope="row" title="{escape(str(row["paper"]))}">{escape(str(row["method"]))}</th>'
+        if "problem" in row:
+            cells += f'<td colspan="{len(COLUMNS) + 1}" class="problem">{escape(str(row["problem"]))}</td>'
         else:
             for key, _, _ in COLUMNS:
-                value = each[key]
+                value = row[key]
                 mark = ' class="best"' if abs(value) == best[key] else ""
                 cells += f"<td{mark}>{format_figure(value)}{'<span aria-label=best> ★</span>' if mark else ''}</td>"
-            cells += f"<td>{'yes' if each['gltf'] else 'with shapes'}</td>"
+            cells += f"<td>{'yes' if row['gltf'] else 'with shapes'}</td>"
         body.append(f"<tr>{cells}</tr>")
     return (
         '<div class="wide" tabindex="0" role="region" aria-label="Table of all methods"><table><thead><tr>'
@@ -308,13 +210,13 @@ def _figures(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
 
 
 def heat_scale(comparison: Comparison) -> float:
-    """Metres of error that are yellow: the worst of the best two thirds of the methods, and what an eye could see."""
+    """The error in metres that is yellow: the worst of the best two thirds of the methods, at least a visible one."""
     worst = sorted(entry.measures.worst for entry in comparison.valid_results if entry.measures is not None)
     return max(worst[(2 * (len(worst) - 1)) // 3], VISIBLE_ERROR_SIZE_RATIO * comparison.held.size)
 
 
 def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
-    """The true mesh in the pose that the first method has most trouble with."""
+    """The true mesh in the worst pose of the first method."""
     first = comparison.valid_results[0].measures
     if "" not in pictures or first is None:
         return ""
@@ -325,11 +227,11 @@ def _truth(comparison: Comparison, pictures: Mapping[str, bytes]) -> str:
 
 
 def _plots(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> str:
-    good = [each for each in rows if "problem" not in each]
+    good = [row for row in rows if "problem" not in row]
     if not good:
         return ""
-    names = [str(each["method"]) for each in good]
-    column = lambda key: [float(each[key]) for each in good]  # noqa: E731
+    names = [str(row["method"]) for row in good]
+    column = lambda key: [float(row[key]) for row in good]  # noqa: E731
     series = [1000 * entry.measures.pose_rms for entry in comparison.valid_results if entry.measures is not None]
     poses = ", ".join(map(str, comparison.held_numbers[:20])) + (", ..." if len(comparison.held_numbers) > 20 else "")
     drawn = (
@@ -370,7 +272,101 @@ def _plots(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> str:
     return "".join(f"<h2>{escape(title)}</h2>{svg}" for title, svg in drawn)
 
 
-def write_table(comparison: Comparison, path: str | Path) -> None:
-    """The table alone, as CSV."""
-    with files.write_atomically(path) as temporary:
-        temporary.write_text(_csv([result_row(entry) for entry in comparison.entries]), encoding="utf-8")
+def bar_plot(title: str, names: Sequence[str], values: Sequence[float], unit: str, digits: int = 3) -> str:
+    """Horizontal bars on a common scale from zero, each with its number; the smallest is marked."""
+    rows = len(names)
+    height = 24 * rows + 12
+    highest = max([abs(value) for value in values if np.isfinite(value)], default=1.0) or 1.0
+    best = int(np.nanargmin(np.abs(values))) if rows else -1
+    parts = []
+    for i, (name, value) in enumerate(zip(names, values)):
+        y = 24 * i + 6
+        length = max((PLOT_WIDTH_PIXELS - 330) * abs(value) / highest, 1.0)
+        kind, star = ("bar best", " ★") if i == best else ("bar", "")
+        figure = format_figure(value, digits)
+        parts.append(
+            f'<text class="name" x="190" y="{y + 15}" text-anchor="end">{escape(name)}</text>'
+            f'<rect class="{kind}" x="200" y="{y + 3}" width="{length:.1f}" height="15" rx="2"/>'
+            f'<text x="{206 + length:.1f}" y="{y + 15}">{figure} {escape(unit)}{star}</text>'
+        )
+    words = "; ".join(f"{name} {format_figure(value, digits)} {unit}" for name, value in zip(names, values))
+    return _svg(title, words, height, parts)
+
+
+def line_plot(title: str, names: Sequence[str], series: Sequence[Array], unit: str, across: str) -> str:
+    """Lines over the same numbers 0, 1, ..., with a legend beside them."""
+    height, left, right, top, bottom = 320, 60, 210, 14, 40
+    edge = PLOT_WIDTH_PIXELS - right
+    count = max((len(values) for values in series), default=1)
+    highest = max((float(np.nanmax(values)) for values in series if len(values)), default=1.0) or 1.0
+    x = lambda i: left + (PLOT_WIDTH_PIXELS - left - right) * i / max(count - 1, 1)  # noqa: E731
+    y = lambda v: top + (height - top - bottom) * (1 - v / highest)  # noqa: E731
+    parts = []
+    for share in (0.0, 0.5, 1.0):
+        value = share * highest
+        parts.append(
+            f'<line class="grid" x1="{left}" x2="{PLOT_WIDTH_PIXELS - right}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
+            f'<text x="{left - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{format_figure(value)}</text>'
+        )
+    for number, (name, values) in enumerate(zip(names, series)):
+        points = " ".join(f"{x(i):.1f},{y(float(value)):.1f}" for i, value in enumerate(values))
+        row = top + 8 + number * min(18, (height - 20) / max(len(names), 1))
+        parts.append(
+            f'<polyline class="line c{number % 8} d{number // 8 % 3}" points="{points}"/>'
+            f'<line class="line c{number % 8} d{number // 8 % 3}" x1="{edge + 14}" x2="{edge + 44}" '
+            f'y1="{row:.1f}" y2="{row:.1f}"/><text x="{edge + 50}" y="{row + 4:.1f}">{escape(name)}</text>'
+        )
+    middle = (left + PLOT_WIDTH_PIXELS - right) / 2
+    parts.append(f'<text x="{middle:.0f}" y="{height - 10}" text-anchor="middle">{escape(across)}</text>')
+    words = "; ".join(
+        f"{name} up to {format_figure(float(np.nanmax(v)))} {unit}" for name, v in zip(names, series) if len(v)
+    )
+    return _svg(title, words, height, parts)
+
+
+def scatter_plot(
+    title: str, names: Sequence[str], across: Sequence[float], up: Sequence[float], words: tuple[str, str]
+) -> str:
+    """Points on logarithmic axes, each with its name; the lower left is the cheapest and nearest."""
+    height, left, right, top, bottom = 340, 70, 150, 14, 44
+    horizontal, vertical = (np.log10(np.maximum(values, 1e-9)) for values in (across, up))
+    low = np.array([horizontal.min(initial=99.0), vertical.min(initial=99.0)]) - 0.1
+    high = np.array([horizontal.max(initial=-99.0), vertical.max(initial=-99.0)]) + 0.1
+    span = np.maximum(high - low, 0.2)
+    parts: list[str] = []
+    used: list[tuple[float, float]] = []
+    for name, h, v in sorted(zip(names, horizontal, vertical), key=lambda point: point[2]):
+        x = left + (PLOT_WIDTH_PIXELS - left - right) * (h - low[0]) / span[0]
+        y = top + (height - top - bottom) * (1 - (v - low[1]) / span[1])
+        text = y + 4
+        while any(abs(text - other) < 13 and abs(x - place) < 150 for place, other in used):
+            text -= 13
+        used.append((x, text))
+        parts.append(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="5"/>')
+        parts.append(f'<text x="{x + 9:.1f}" y="{text:.1f}">{escape(name)}</text>')
+    middle = (left + PLOT_WIDTH_PIXELS - right) / 2
+    parts.append(f'<text x="{middle:.0f}" y="{height - 8}" text-anchor="middle">{escape(words[0])} →</text>')
+    parts.append(
+        f'<text transform="translate(18 {height / 2:.0f}) rotate(-90)" text-anchor="middle">{escape(words[1])} →</text>'
+    )
+    parts.append(f'<path class="grid" d="M{left} {top}V{height - bottom}H{PLOT_WIDTH_PIXELS - right}"/>')
+    description = "; ".join(f"{name}: {format_figure(a)}, {format_figure(b)}" for name, a, b in zip(names, across, up))
+    return _svg(title, description, height, parts)
+
+
+def format_figure(value: float, digits: int = 3) -> str:
+    """A number as text with `digits` significant digits and no exponent."""
+    if not np.isfinite(value):
+        return "-"
+    if value == 0:
+        return "0"
+    places = max(0, digits - 1 - int(np.floor(np.log10(abs(value)))))
+    return f"{value:,.{min(places, 6)}f}"
+
+
+def _svg(title: str, words: str, height: int, parts: Sequence[str]) -> str:
+    return (
+        f'<svg role="img" viewBox="0 0 {PLOT_WIDTH_PIXELS} {height}" font-size="{FONT_PIXELS}" '
+        f'aria-label="{escape(title)}: {escape(words)}">'
+        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
+    )

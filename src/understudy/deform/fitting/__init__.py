@@ -1,1 +1,1 @@
-"""."""
+"""What several methods are fitted by: weights on a simplex, ridge regression, pose features, mesh gradients."""

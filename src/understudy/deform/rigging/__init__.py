@@ -1,20 +1,12 @@
-"""Weights without an artist: which joint moves which vertex, found from the shapes of mesh and skeleton alone.
+"""Rigging of a mesh: weights for a skeleton, or a skeleton as well, from the shapes alone (Baran and Popovic 2007).
 
-surface     a mesh as it is drawn -> one connected where it looks connected
-solid       the space inside it, in cubes
-bones       joints -> the segments that they move; which joints only control others
-distance    how far each vertex is from each bone, as seen from inside
-heat        a smooth share for each bone (Baran and Popovic 2007)
-weights     all of it, with a fallback for what heat cannot reach, and a report
-
-A skeleton for a mesh that has none (Baran and Popovic 2007, "Automatic rigging and animation of 3D characters").
-
-template    what is known of bipeds, quadrupeds, birds, fish and lamps
-medial      spheres that fill the mesh, and which of them touch
-embedding   which sphere holds which joint
-refining    joints in between, and all of them to their best places
-confidence  how far to trust it
-rig         all of it
+surface         a mesh as files have it -> a welded surface; the space inside it, in cubes
+bones           joints -> the segments that they move; joints that only control others
+heat_weights    weights by heat diffusion, with a fallback where heat cannot reach
+template        the skeletons of bipeds, quadrupeds, birds, fish and lamps
+embedding       spheres that fill the mesh; which sphere holds which joint
+refine          joints in between, and all of them moved to their best positions
+rig             all of it, with a confidence
 """
 
 from __future__ import annotations
@@ -23,7 +15,4 @@ from understudy.deform.rigging.heat_weights import AutomaticWeights, automatic_w
 from understudy.deform.rigging.rig import AutomaticRig, automatic_rig
 from understudy.deform.rigging.template import TEMPLATES
 
-__all__ = ["AutomaticWeights", "automatic_weights"]
-
-
-__all__ = ["TEMPLATES", "AutomaticRig", "automatic_rig"]
+__all__ = ["TEMPLATES", "AutomaticRig", "AutomaticWeights", "automatic_rig", "automatic_weights"]
