@@ -1,10 +1,12 @@
-"""What a linear blend leaves of the examples, in the frames of the joints, and interpolation between examples.
+"""Corrections of a linear blend, their interpolation between examples, and ridge regression in groups.
+
+Corrections are the differences of the examples from a linear blend, in the frames of the joints:
 
     v' = sum_k w_k M_k v + M_h d,        d_e = M_h^-1 (v_e - sum_k w_k M_k v)
 
 M_h is the matrix of the vertex's strongest joint h, without its translation. The papers add the correction to the rest
 position, before the blend, and so must undo the blend at the examples; where that has collapsed (a twist of 180
-degrees, the very place to be corrected) the corrections explode. In the frame of one joint they are as large as what
+degrees, the very pose to be corrected) the corrections explode. In the frame of one joint they are as large as what
 they correct (on the arm with bends and twists: a third of the error in poses held out).
 
 Interpolation is kernel ridge regression on pose distances, with the rest pose known to need no correction:
@@ -14,13 +16,14 @@ Interpolation is kernel ridge regression on pose distances, with the rest pose k
 so that f is zero at rest whatever the ridge l. Width and ridge are those with the least error at examples left out,
 for which there is a closed form: a_e / ((K + l 1)^-1)_ee.
 
-Least squares for vertices that hang on the same joints: one factorisation a group, a ridge for all of them.
+Ridge regression in groups is least squares for vertices that hang on the same joints, with one factorisation a group
+and one ridge for all:
 
     minimise  | A d - r |^2 + l N | d |^2     with  C d = 0
 
-d are the changes from a skin that is known already (the linear blend), r what that skin leaves of the examples, N the
-number of rows. The vertices of a group share A and C, so that with a basis Z of C's null space and A Z = U S V' the
-answer for each ridge l costs two products, and so does the exact error in rows that are held out:
+d are the changes from a known skin (the linear blend), r its residual at the examples, N the number of rows. The
+vertices of a group share A and C, so that with a basis Z of C's null space and A Z = U S V' the answer for each ridge l
+costs two products, and so does the exact error in rows that are held out:
 
     d = Z V (S / (S^2 + l N)) U' r,       e_out = (1 - H_out)^-1 (r - H r)_out,      H = U (S^2 / (S^2 + l N)) U'
 
@@ -43,30 +46,18 @@ from understudy.deform.methods.linear import LinearSkin
 from understudy.maths import jit
 
 KERNELS = "understudy.deform.methods.method_kernels"
-SCALE_DAMPING_RATIO = 1e-3  # of the usual scale: short by 1e-6, and a joint scaled to nothing is no trouble
-FRAMES_PER_CHUNK = 256  # frames at a time: 10,000 corrections of 256 frames are 30 MB
+SCALE_DAMPING_RATIO = 1e-3  # of the usual scale: an error of 1e-6, and a joint scaled to zero is invertible
+FRAMES_PER_CHUNK = 256  # 10,000 corrections of 256 frames are 30 MB
 KERNEL_WIDTH_RATIOS = (0.5, 1.0, 2.0, 4.0)  # of the median distance between examples
 KERNEL_RIDGES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
-LEAST_SQUARES_RIDGES = 10.0 ** np.arange(
-    -9, 2
-)  # lengths are in sizes of the mesh: from rounding to "keep the linear blend"
-# the largest ridge whose error is within this of the least: what the examples do not ask for is not done
+LEAST_SQUARES_RIDGES = 10.0 ** np.arange(-9, 2)  # in sizes of the mesh: from rounding to "keep the linear blend"
+
+# Of the least error: the largest ridge within it is taken, so that the skin changes no more than the examples need.
 MAX_ERROR_RATIO = 1.01
 
 
-def gaussian(squared: Array, width: float) -> Array:
-    """exp(-r^2 / (2 s^2))."""
-    return np.exp(squared / (-2 * width * width))
-
-
-def rational(squared: Array, width: float) -> Array:
-    """(1 + r^2 / (8 s^2))^-4: a Gaussian with a heavier tail, without the exponential."""
-    base = 1 / (1 + squared / (8 * width * width))
-    return np.square(np.square(base))
-
-
 def home_corrections(skin: LinearSkin, examples: Examples) -> Array:
-    """d (E, V, 3)."""
+    """d (E, V, 3), the corrections at the examples in the frames of the strongest joints."""
     m = examples.matrices[..., :3, :3]
     mt = np.swapaxes(m, -1, -2)
     soft = SCALE_DAMPING_RATIO * examples.size / examples.rest_size
@@ -80,14 +71,14 @@ def home_joints(skin: LinearSkin) -> Array:
     return np.ascontiguousarray(skin.joints[:, 0])
 
 
-def deform_corrected(skin: LinearSkin, shapes: ShapeBlocks, transforms: Array, dials: Array) -> Array:
-    """(F, V, 3) float32: the blend, and the corrections `shapes` turned on by `dials` (F, S)."""
+def deform_corrected(skin: LinearSkin, shapes: ShapeBlocks, transforms: Array, shape_weights: Array) -> Array:
+    """(F, V, 3) float32: the blend, and the corrections `shapes` with weights `shape_weights` (F, S)."""
     out = np.empty((len(transforms), len(skin.rest), 3), np.float32)
     matrices, none, home = transforms @ skin.inverse_binds, freeze(np.zeros_like(skin.rest)), home_joints(skin)
     for first in range(0, len(out), FRAMES_PER_CHUNK):
         part = slice(first, first + FRAMES_PER_CHUNK)
         linear_blend(skin.rest, skin.joints, skin.weights, matrices[part], out=out[part])
-        carry(add_shapes(none, shapes, dials[part]), home, matrices[part], out[part])
+        add_rotated(add_shapes(none, shapes, shape_weights[part]), home, matrices[part], out[part])
     return out
 
 
@@ -97,7 +88,7 @@ def reference_corrected(skin: LinearSkin, transforms: Array, d: Array) -> Array:
     return skin.deform_reference(transforms) + np.einsum("fvab,fvb->fva", m, d)
 
 
-def carry(d: Array, home: Array, matrices: Array, out: Array) -> None:
+def add_rotated(d: Array, home: Array, matrices: Array, out: Array) -> None:
     """out (F, V, 3) += M_h d, of d (F, V, 3), home (V,) and matrices (F, B, 4, 4)."""
     m = np.ascontiguousarray(matrices[:, :, :3, :3].reshape(*matrices.shape[:2], 9), dtype=np.float32)
     kernels = jit.kernels(KERNELS)
@@ -108,13 +99,24 @@ def carry(d: Array, home: Array, matrices: Array, out: Array) -> None:
         out[f] += np.einsum("vab,vb->va", m[f, home].reshape(-1, 3, 3), d[f])
 
 
-def without_rest(between: Array, from_rest_a: Array, from_rest_b: Array) -> Array:
+def gaussian(squared: Array, width: float) -> Array:
+    """exp(-r^2 / (2 s^2))."""
+    return np.exp(squared / (-2 * width * width))
+
+
+def rational(squared: Array, width: float) -> Array:
+    """(1 + r^2 / (8 s^2))^-4: a Gaussian with a heavier tail, without the exponential."""
+    base = 1 / (1 + squared / (8 * width * width))
+    return np.square(np.square(base))
+
+
+def subtract_rest(between: Array, from_rest_a: Array, from_rest_b: Array) -> Array:
     """K (..., F, E) of k (..., F, E), k(x, 0) (..., F) and k(0, x_e) (..., E)."""
     return between - from_rest_a[..., :, None] * from_rest_b[..., None, :]
 
 
 def median_distance(squared: Array) -> float:
-    """The median of the distances that are not zero, of squared ones."""
+    """The median of the distances above zero, from squared ones."""
     d = np.sqrt(squared[squared > 1e-12])
     return float(np.median(d)) if d.size else 1.0
 
@@ -134,8 +136,10 @@ def leave_one_out_error(k: Array, d: Array, ridge: float) -> float:
 def choose_width_and_ridge(
     trials: Sequence[tuple[float, float]], error: Callable[[float, float], float]
 ) -> tuple[float, float]:
-    """The (width, ridge) of the least error; within 1 % of it the smallest ridge, since what was sculpted at an example
-    is wanted there, then the largest width."""
+    """The (width, ridge) of the least error; within 1 % of it the smallest ridge, then the largest width.
+
+    A small ridge keeps the shape that was sculpted at an example.
+    """
     errors = np.array([error(*trial) for trial in trials])
     good = [trial for trial, e in zip(trials, errors) if e <= 1.01 * errors.min() + 1e-24]
     return min(good, key=lambda trial: (trial[1], -trial[0]))
@@ -143,7 +147,7 @@ def choose_width_and_ridge(
 
 @dataclass(frozen=True)
 class RidgeProblem:
-    """One group's factorisation."""
+    """The factorisation of one group: A Z = U S V'."""
 
     u: Array  # (N, R)
     s: Array  # (R,)
@@ -172,7 +176,7 @@ class RidgeProblem:
 
 
 def best_ridge(problems: Sequence[RidgeProblem], residuals: Sequence[Array], block: int) -> float:
-    """The ridge that serves poses left out best, one for all groups."""
+    """The ridge with the least error in poses left out, one for all groups."""
     error = np.array(
         [sum(p.leave_one_out_error(r, block, x) for p, r in zip(problems, residuals)) for x in LEAST_SQUARES_RIDGES]
     )
@@ -181,8 +185,8 @@ def best_ridge(problems: Sequence[RidgeProblem], residuals: Sequence[Array], blo
 
 def group_by_joints(sets: Array) -> list[tuple[Array, Array]]:
     """(joints (K,), vertices (N,)) of each set of joints that occurs in `sets` (V, K), rows of which are sorted."""
-    found, where = np.unique(sets, axis=0, return_inverse=True)
+    groups, where = np.unique(sets, axis=0, return_inverse=True)
     where = where.reshape(-1)
     order = np.argsort(where, kind="stable")
-    cuts = np.searchsorted(where[order], np.arange(1, len(found)))
-    return list(zip(found, np.split(order, cuts)))
+    cuts = np.searchsorted(where[order], np.arange(1, len(groups)))
+    return list(zip(groups, np.split(order, cuts)))

@@ -1,11 +1,11 @@
 """Deformation gradients of a mesh at its vertices, and the mesh of given gradients: a Poisson problem factorised once.
 
 The gradient D_i at vertex i is the 3 x 3 matrix that carries its edges and its normal from rest to pose best. A mesh
-that has gradients D has them best where
+has the gradients D best where
 
     sum_j w_ij (x_i - x_j) + a_i x_i = sum_j w_ij (D_i + D_j) / 2 (p_i - p_j) + a_i y_i
 
-with cotangent weights w and y a rough position that is trusted by a_i (Yu et al. 2004, "Mesh editing with Poisson-based
+with cotangent weights w and y a rough position with weight a_i (Yu et al. 2004, "Mesh editing with Poisson-based
 gradient field manipulation"; at vertices instead of triangles, of which there are half as many).
 """
 
@@ -22,7 +22,7 @@ from understudy.deform.deformer import FrozenArrays
 
 @dataclass(frozen=True, eq=False)
 class Edges(FrozenArrays):
-    """Neighbours of each vertex as rows: those of i are other[start[i]:start[i + 1]], with their weights."""
+    """Neighbours of each vertex as rows: those of vertex i are other[start[i]:start[i + 1]]."""
 
     start: Array  # (V + 1,) int64
     other: Array  # (N,) int64
@@ -30,12 +30,23 @@ class Edges(FrozenArrays):
 
     @property
     def owner(self) -> Array:
-        """(N,) the vertex whose neighbour it is."""
+        """(N,) the vertex that each row is a neighbour of."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
 
+@dataclass(frozen=True, eq=False)
+class Factor(FrozenArrays):
+    """P A P^T = L D L^T of a symmetric positive sparse matrix, L unit lower, by columns."""
+
+    start: Array  # (V + 1,) int64
+    row: Array  # (N,) int32, below the diagonal
+    value: Array  # (N,) float32
+    diagonal: Array  # (V,) float32
+    order: Array  # (V,) int64: order[k] is the row of A that comes k-th
+
+
 def edges_of(rest: Array, triangles: Array) -> Edges:
-    """With weights (cot a + cot b) / 2, no less than a hundredth of their mean: slivers must not pull the wrong way."""
+    """Edges with weights (cot a + cot b) / 2, at least a hundredth of their mean, since slivers have negative ones."""
     from scipy import sparse
 
     count = len(rest)
@@ -99,19 +110,8 @@ def _sum_by_owner(owner: Array, values: Array, count: int) -> Array:
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class Factor(FrozenArrays):
-    """P A P^T = L D L^T of a symmetric positive sparse matrix, L unit lower, by columns."""
-
-    start: Array  # (V + 1,) int64
-    row: Array  # (N,) int32, below the diagonal
-    value: Array  # (N,) float32
-    diagonal: Array  # (V,) float32
-    order: Array  # (V,) int64: order[k] is the row of A that comes k-th
-
-
 def poisson_matrix(edges: Edges, trust: Array) -> Any:
-    """Sparse (V, V)."""
+    """The sparse matrix (V, V) of the Poisson problem, with trust a (V,)."""
     from scipy import sparse
 
     count = len(trust)
@@ -120,24 +120,16 @@ def poisson_matrix(edges: Edges, trust: Array) -> Any:
 
 
 def factorise(matrix: Any) -> Factor:
-    """By SuperLU without pivoting, in an order of minimum degree."""
+    """The factor of a sparse matrix by SuperLU, without pivoting, in an order of minimum degree."""
     from scipy.sparse.linalg import splu
 
     lu = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}, panel_size=1)
     order = np.argsort(lu.perm_c)
     lower = lu.L.tocsc()
     lower.sort_indices()
-    below = lower.indices > np.repeat(np.arange(lower.shape[1]), np.diff(lower.indptr))
-    start = np.concatenate(
-        [
-            [0],
-            np.cumsum(
-                np.bincount(
-                    np.repeat(np.arange(lower.shape[1]), np.diff(lower.indptr))[below], minlength=lower.shape[1]
-                )
-            ),
-        ]
-    )
+    column = np.repeat(np.arange(lower.shape[1]), np.diff(lower.indptr))
+    below = lower.indices > column
+    start = np.concatenate([[0], np.cumsum(np.bincount(column[below], minlength=lower.shape[1]))])
     return Factor(
         start.astype(np.int64),
         lower.indices[below].astype(np.int32),

@@ -1,20 +1,22 @@
-"""A pose as numbers between which distances make sense: how each joint differs from its rest, as its parent sees it.
+"""Poses as numbers: features for distances between poses, and named axes.
+
+Features are the difference of each joint from its rest in its parent's frame:
 
     D_j = L_j^-1 (T_p^-1 T_j),   L_j = T_p^-1 T_j at rest,    x_j = ((D_j - 1)_3x3 / sqrt(2), D_j's translation / size)
 
-The entries of the matrix, not angles: they are smooth everywhere, with no pole and no two signs, and for small turns
-|x_j - y_j| is the angle between two poses in radians (2 sin(a / 2) in general). Roots have no parent, and what all
-joints do together is no pose; a second root is seen from the first. Joints that do not move in the examples are left
-out.
+They are the entries of the matrix, not angles: smooth everywhere, with no pole and no two signs, and for small
+rotations |x_j - y_j| is the angle between two poses in radians (2 sin(a / 2) in general). Roots have no parent, and a
+motion of all joints together is no pose; a second root is taken relative to the first. Joints that do not move in the
+examples are left out.
 
-Named axes of a pose: the angle by which a joint is turned about a direction, as an animator would call it.
+Axes are angles by which a joint is rotated about a direction:
 
     angle = 2 atan2(q . a, q_w)
 
 of the joint's rotation q relative to its rest and a unit direction a in the joint's frame: the twist of a swing-twist
-decomposition. Angles start over in the middle of the widest gap that the examples leave, so that a forearm which twists
+decomposition. The angle wraps in the middle of the widest gap that the examples leave, so that a forearm which twists
 to 180 degrees is not read as one that twists to -180. Axes can be named by hand, or found: a joint's `twist` is about
-its bone, its `bend`s are the directions across it in which the examples turn most.
+its bone, its `bend`s are the directions across it in which the examples rotate most.
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ from understudy.deform.examples import Examples
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, transform, vector
 
-STILL_POSE_TOLERANCE = 1e-5  # radians or sizes: less is rounding in files
-MIN_AXIS_RATIO = 0.02  # of the squared angles of a joint: an axis with less is not one
-MIN_TURN_RAD = 0.01  # radians, root mean square: a joint that turns less has no axis
+STILL_POSE_TOLERANCE = 1e-5  # largest feature of a joint at rest, radians or sizes: rounding in files
+MIN_AXIS_RATIO = 0.02  # of the squared angles of a joint: an axis with less is left out
+MIN_TURN_RAD = 0.01  # root mean square rotation: a joint that rotates less has no axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +41,13 @@ class PoseFeatures(FrozenArrays):
     """Features x (F, M, 12) of the M joints that move."""
 
     joints: Array  # (M,) int
-    above: Array  # (M,) int, the joint from which each is seen
+    above: Array  # (M,) int, the joint that each is relative to
     rest_back: Array  # (M, 4, 4) L_j^-1
-    sizes: Array  # (M,) of the mesh, in the units of each joint
+    sizes: Array  # (M,) size of the mesh in the units of each joint
 
     @classmethod
     def from_examples(cls, examples: Examples) -> PoseFeatures:
-        """For the joints that move in the examples."""
+        """The features of the joints that move in the examples."""
         roots = np.flatnonzero(examples.parents < 0)
         above = np.where(examples.parents < 0, roots[0] if roots.size else 0, examples.parents)
         joints = np.setdiff1d(np.arange(len(above)), roots[:1])
@@ -63,7 +65,7 @@ class PoseFeatures(FrozenArrays):
         return np.concatenate((turn.reshape(*turn.shape[:2], 9), d[..., :3, 3] / self.sizes[:, None]), axis=-1)
 
     def relative(self, transforms: Array) -> Array:
-        """D (F, M, 4, 4): how each joint differs from its rest, as its parent sees it."""
+        """D (F, M, 4, 4): the difference of each joint from its rest, in its parent's frame."""
         t = np.asarray(transforms, dtype=np.float64)
         return np.asarray(self.rest_back @ transform.invert(t[:, self.above]) @ t[:, self.joints])
 
@@ -77,7 +79,7 @@ def squared_distances(a: Array, b: Array) -> Array:
 
 @dataclass(frozen=True)
 class Axis:
-    """The turn of a joint, by its name, about a direction in its own rest frame."""
+    """The rotation of a joint, by its name, about a direction in its own rest frame."""
 
     name: str
     joint: str
@@ -86,12 +88,12 @@ class Axis:
 
 @dataclass(frozen=True, eq=False)
 class PoseAxes(FrozenArrays):
-    """A axes: values (F, A) in radians, from `cut` to a whole turn more, zero at rest."""
+    """A axes: values (F, A) in radians from `cut` to `cut` + 2 pi, zero at rest."""
 
     names: tuple[str, ...]
-    which: Array  # (A,) into the joints of `features`
+    which: Array  # (A,) index into the joints of `features`
     directions: Array  # (A, 3) unit
-    cut: Array  # (A,), from -2 pi to 0
+    cut: Array  # (A,) radians at which the angle wraps, from -2 pi to 0
     features: PoseFeatures
 
     @classmethod
@@ -111,7 +113,7 @@ class PoseAxes(FrozenArrays):
     def from_examples(cls, examples: Examples) -> PoseAxes:
         """The axes about which the joints of the examples turn."""
         features = PoseFeatures.from_examples(examples)
-        turns = _short(_rotations(features, examples.transforms))  # (E, M, 4)
+        turns = _shorter_rotation(_rotations(features, examples.transforms))  # (E, M, 4)
         names: list[str] = []
         which, directions = [], []
         for m, j in enumerate(features.joints):
@@ -142,8 +144,8 @@ class PoseAxes(FrozenArrays):
         plain = cls(names, which, directions, np.full(len(which), -np.pi), features)
         seen = np.sort(np.concatenate((plain(examples.transforms), np.zeros((1, len(which))))), axis=0)
         gaps = np.diff(np.concatenate((seen, seen[:1] + 2 * np.pi)), axis=0)
-        off = np.abs((seen + gaps / 2) % (2 * np.pi) - np.pi)
-        widest = np.argmax(gaps - 1e-3 * off, axis=0)[None]  # of gaps about as wide the one nearest to half a turn
+        from_half_turn = np.abs((seen + gaps / 2) % (2 * np.pi) - np.pi)
+        widest = np.argmax(gaps - 1e-3 * from_half_turn, axis=0)[None]  # of similar gaps the one nearest to half a turn
         middle = np.take_along_axis(seen + gaps / 2, widest, axis=0)[0]
         return cls(names, which, directions, -(-middle % (2 * np.pi)), features)
 
@@ -167,17 +169,17 @@ def _swing_twist(q: Array, bone: Array) -> tuple[Array, Array]:
     twist = vector.normalise(
         np.concatenate((np.outer(q[:, :3] @ bone, bone), q[:, 3:]), axis=1), otherwise=quaternion.IDENTITY
     )
-    swing = _short(quaternion.multiply(q, quaternion.conjugate(twist)))
+    swing = _shorter_rotation(quaternion.multiply(q, quaternion.conjugate(twist)))
     return quaternion.to_rotation_vector(swing), 2 * np.arctan2(twist[:, :3] @ bone, twist[:, 3])
 
 
-def _short(q: Array) -> Array:
-    """Of both signs the one that turns less than half."""
+def _shorter_rotation(q: Array) -> Array:
+    """Of the two signs of a quaternion the one that rotates by at most pi."""
     return np.where(q[..., 3:] < 0, -q, q)
 
 
 def _bone(examples: Examples, joint: int) -> Array:
-    """The unit direction of a joint's bone in its own frame: to its children, or on from its parent."""
+    """The unit direction of a joint's bone in its own frame: to its children, or continuing its parent's."""
     at = examples.rest_transforms[:, :3, 3]
     children = np.flatnonzero(examples.parents == joint)
     parent = examples.parents[joint]

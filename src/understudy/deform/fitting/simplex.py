@@ -2,13 +2,13 @@
 
     minimise  sum_e | sum_b w_b M_b^e v - v^e |^2 + r E sum_b p_b w_b^2      with  w >= 0,  sum_b w_b = 1
 
-Since the weights sum to one, the error is w' G w with G_ab = sum_e (M_a^e v - v^e) . (M_b^e v - v^e): where the world's
-origin lies does not matter. The penalty p_b grows with the distance from the bone, so that of bones which the
+Since the weights sum to one, the error is w' G w with G_ab = sum_e (M_a^e v - v^e) . (M_b^e v - v^e): the position of
+the world's origin does not matter. The penalty p_b grows with the distance from the bone, so that of bones which the
 examples cannot tell apart the near one is taken; r, the ridge, is chosen by cross-validation over the examples.
 
-More influences than allowed are taken away one by one, each time the one whose loss costs least when the others are
+More influences than allowed are removed one by one, each time the one whose loss costs least when the others are
 solved again; then those that are left are exchanged for others while that helps (in compiled code; NumPy leaves that
-out). Both errors are handed back: what a limit costs is said, not hidden.
+out). Both errors, without and with the limit, are returned.
 """
 
 from __future__ import annotations
@@ -22,27 +22,22 @@ from understudy.deform.examples import Examples
 from understudy.maths import jit, vector
 
 KERNELS = "understudy.deform.fitting.simplex_kernels"
-WEIGHT_RIDGES = (
-    1e-9,
-    1e-6,
-    1e-5,
-    1e-4,
-    1e-3,
-    1e-2,
-)  # of size^2: from what rounding asks for to "the near bone decides"
-SAMPLE_VERTICES = 1500  # vertices that vote on the ridge; more change nothing
-GRADIENT_STEPS = 400  # of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
+WEIGHT_RIDGES = (1e-9, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)  # of size^2: from rounding to "the near bone decides"
+SAMPLE_VERTICES = 1500  # vertices in the cross-validation of the ridge; more change nothing
+GRADIENT_STEPS = (
+    400  # steps of the accelerated gradient without compiled code; the error is then within 1e-4 of the best
+)
 
 
 @dataclass(frozen=True)
 class WeightFit:
-    """Weights (V, C) on bones (V, C), the ridge taken, and RMS errors in metres without and with the limit."""
+    """Weights of all vertices on C candidate bones."""
 
-    bones: Array
-    weights: Array
+    bones: Array  # (V, C)
+    weights: Array  # (V, C)
     ridge: float
-    rms_unlimited: float
-    rms: float
+    rms_unlimited: float  # metres, without the limit on influences
+    rms: float  # metres, with it
 
 
 def fit_weights(
@@ -76,49 +71,6 @@ def fit_weights(
     )
 
 
-def minimise(h: Array) -> Array:
-    """argmin w' H w with w >= 0 and sum w = 1, for each H (V, C, C): (V, C)."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return _minimise(h, np.ones(h.shape[:2], bool))
-    w = np.empty(h.shape[:2])
-    kernels.minimise_all(np.ascontiguousarray(h, dtype=np.float64), w)
-    return w
-
-
-def pick_vertices_evenly(rest: Array, most: int) -> Array:
-    """Numbers of at most `most` vertices, spread evenly, the same ones in whatever order the vertices come."""
-    order = np.lexsort(np.round(rest, 9).T)
-    return order[np.linspace(0, len(rest) - 1, min(most, len(rest))).round().astype(np.int64)]
-
-
-def bone_distances(examples: Examples) -> Array:
-    """(V, B) distance of each rest vertex from each bone: the segments from a joint to its children.
-
-    A joint without children has a bone that goes on as its parent's did, as far as the mesh goes.
-    """
-    at, parents, v = examples.rest_transforms[:, :3, 3], examples.parents, examples.rest
-    result = np.full((len(v), len(at)), np.inf)
-    leaf = np.setdiff1d(np.arange(len(at)), parents)
-    tips = at[leaf] + examples.rest_size * vector.normalise(at[leaf] - at[np.maximum(parents[leaf], 0)])
-    child = np.flatnonzero(parents >= 0)
-    owners, ends = np.concatenate((parents[child], leaf)), np.concatenate((at[child], tips))
-    for owner, end in zip(owners, ends):
-        d = end - at[owner]
-        t = np.clip((v - at[owner]) @ d / max(d @ d, 1e-300), 0, 1)
-        result[:, owner] = np.minimum(result[:, owner], vector.length(v - at[owner] - t[:, None] * d))
-    return result
-
-
-def strongest_influences(bones: Array, weights: Array, most: int) -> tuple[Array, Array]:
-    """Joints (V, K) int32 and weights (V, K) float32 of the influences that are not zero, largest first."""
-    k = max(1, min(most, int((weights > 0).sum(axis=1).max(initial=0))))
-    order = np.argsort(-weights, axis=1, kind="stable")[:, :k]
-    w = np.take_along_axis(weights, order, axis=1)
-    j = np.where(w > 0, np.take_along_axis(bones, order, axis=1), 0)
-    return j.astype(np.int32), (w / w.sum(axis=1, keepdims=True)).astype(np.float32)
-
-
 def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int, also: Array | None) -> Array:
     """(V, C) int64: in turn the bone that alone comes nearest to the examples, and the one that is nearest at rest."""
     if count == m.shape[1]:
@@ -128,7 +80,7 @@ def _candidates(m: Array, rest: Array, targets: Array, away: Array, count: int, 
     for b in range(m.shape[1]):
         left = points @ m[:, b].reshape(-1, 4).T - wanted
         error[:, b] = np.einsum("vi,vi->v", left, left)
-    # a place in either order: what carries a small weight may be far off alone, but it is near
+    # a rank in either order: a bone with a small weight may be far off alone, but it is near
     ranks = [np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1) for values in (error, away)]
     place = np.minimum(2 * ranks[0], 2 * ranks[1] + 1)
     if also is not None:
@@ -192,6 +144,16 @@ def _fit_numpy(
     return w, before, float(np.einsum("va,vab,vb->", w, g, w))
 
 
+def minimise(h: Array) -> Array:
+    """argmin w' H w with w >= 0 and sum w = 1, for each H (V, C, C): (V, C)."""
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
+        return _minimise(h, np.ones(h.shape[:2], bool))
+    w = np.empty(h.shape[:2])
+    kernels.minimise_all(np.ascontiguousarray(h, dtype=np.float64), w)
+    return w
+
+
 def _grams(m: Array, rest: Array, targets: Array, bones: Array) -> Array:
     """G (V, C, C) of the offsets."""
     moved = np.einsum("ebrc,vc->vber", m[..., :3], rest) + np.swapaxes(m[..., 3], 0, 1)
@@ -214,7 +176,7 @@ def _minimise(h: Array, allowed: Array) -> Array:
     w = allowed / allowed.sum(axis=1, keepdims=True)
     ahead, t = w, 1.0
     for _ in range(GRADIENT_STEPS):
-        new = _onto_simplex(ahead - step * np.einsum("vab,vb->va", h, ahead), allowed)
+        new = _project_onto_simplex(ahead - step * np.einsum("vab,vb->va", h, ahead), allowed)
         t, before = (1 + np.sqrt(1 + 4 * t * t)) / 2, t
         ahead, w = new + (before - 1) / t * (new - w), new
     used = w > 1e-9
@@ -225,7 +187,7 @@ def _minimise(h: Array, allowed: Array) -> Array:
     return np.where(sound[:, None], polished, w)
 
 
-def _onto_simplex(w: Array, allowed: Array) -> Array:
+def _project_onto_simplex(w: Array, allowed: Array) -> Array:
     """The nearest point with w >= 0, sum w = 1, and 0 where not allowed (Duchi et al. 2008)."""
     low = np.where(allowed, w, -np.inf)
     u = -np.sort(-low, axis=1)
@@ -233,3 +195,36 @@ def _onto_simplex(w: Array, allowed: Array) -> Array:
     over = (np.cumsum(np.where(finite, u, 0), axis=1) - 1) / np.arange(1, w.shape[1] + 1)
     last = np.sum(finite & (u > over), axis=1) - 1
     return np.where(allowed, np.maximum(w - np.take_along_axis(over, last[:, None], axis=1), 0), 0)
+
+
+def pick_vertices_evenly(rest: Array, most: int) -> Array:
+    """Numbers of at most `most` vertices, spread evenly, whatever the order of the vertices."""
+    order = np.lexsort(np.round(rest, 9).T)
+    return order[np.linspace(0, len(rest) - 1, min(most, len(rest))).round().astype(np.int64)]
+
+
+def bone_distances(examples: Examples) -> Array:
+    """(V, B) distance of each rest vertex from each bone: the segments from a joint to its children.
+
+    The bone of a joint without children continues that of its parent, as long as the mesh is large.
+    """
+    at, parents, v = examples.rest_transforms[:, :3, 3], examples.parents, examples.rest
+    result = np.full((len(v), len(at)), np.inf)
+    leaf = np.setdiff1d(np.arange(len(at)), parents)
+    tips = at[leaf] + examples.rest_size * vector.normalise(at[leaf] - at[np.maximum(parents[leaf], 0)])
+    child = np.flatnonzero(parents >= 0)
+    owners, ends = np.concatenate((parents[child], leaf)), np.concatenate((at[child], tips))
+    for owner, end in zip(owners, ends):
+        d = end - at[owner]
+        t = np.clip((v - at[owner]) @ d / max(d @ d, 1e-300), 0, 1)
+        result[:, owner] = np.minimum(result[:, owner], vector.length(v - at[owner] - t[:, None] * d))
+    return result
+
+
+def strongest_influences(bones: Array, weights: Array, most: int) -> tuple[Array, Array]:
+    """Joints (V, K) int32 and weights (V, K) float32 of the influences that are not zero, largest first."""
+    k = max(1, min(most, int((weights > 0).sum(axis=1).max(initial=0))))
+    order = np.argsort(-weights, axis=1, kind="stable")[:, :k]
+    w = np.take_along_axis(weights, order, axis=1)
+    j = np.where(w > 0, np.take_along_axis(bones, order, axis=1), 0)
+    return j.astype(np.int32), (w / w.sum(axis=1, keepdims=True)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""Animation space: each influence has a point of its own in its joint's frame, instead of a share of one rest point.
+"""Animation space: each influence has its own point in its joint's frame, instead of a share of one rest point.
 
     v' = sum_k T_k p_k,        p_k in R^4,  sum_k p_k,w = 1
 
@@ -7,8 +7,8 @@ is the case p_k = w_k B_k v. Four numbers an influence instead of one let a join
 the method stays linear in what is fitted, and a rigid motion of all joints moves the mesh rigidly because the last
 components sum to one.
 
-The fit starts from the linear blend and changes it as little as the examples ask for (`ridge`), with sum_k T_k p_k = v
-in the rest pose kept exactly; the lengths in p are measured in sizes of the mesh.
+The fit starts from the linear blend and changes it as little as the examples need (`ridge`), with sum_k T_k p_k = v in
+the rest pose kept exactly; the lengths in p are measured in sizes of the mesh.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class AnimationSpace(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> AnimationSpace:
-        """Points from examples; `seed` plays no part."""
+        """Points from examples; `seed` is not used."""
         chosen = settings_of(AnimationSpaceSettings, settings)
         examples.require_poses(2, "animation space")
         skin = base_skin(examples, chosen)

@@ -1,11 +1,11 @@
-"""Blend shapes as a deformer: whole shapes mixed, no skin below them.
+"""Blend shapes as a deformer: whole shapes mixed, without a skin.
 
     v' = T_r B_r (v + sum_p w_p d_p)
 
-T_r is the transform of the root joint and B_r its inverse bind, so that a face goes where the head goes. Targets may be
-in-betweens: met where their shape's weight is at their stop, shared linearly between stops (`character.Shapes`). With
-`convex` the weights are kept non-negative and their sum at most one, the rest taking what is left: the hull of the
-shapes (Parke 1972, "Computer generated animation of faces").
+T_r is the transform of the root joint and B_r its inverse bind, so that a face moves with the head. Targets may be
+in-betweens: reached where their shape's weight is at their stop, blended linearly between stops (`character.Shapes`).
+With `convex` the weights are non-negative and their sum at most one, the remainder being the rest shape: the hull of
+the shapes (Parke 1972, "Computer generated animation of faces").
 
 Examples with `shape_weights` give the targets by least squares. Without, each example is a shape, and the pose sets the
 weights: the cardinal functions of pose space (`pose_space`), which is Lewis' shape interpolation without the skeleton.
@@ -33,12 +33,15 @@ from understudy.deform.methods.pose_space import rest_kernel
 from understudy.errors import InvalidInput
 from understudy.maths import transform, vector
 
-FRAMES_PER_CHUNK = 256  # frames at a time
+FRAMES_PER_CHUNK = 256  # frames of one call of the kernels
 
 
 @dataclass(frozen=True)
 class BlendShapesSettings:
-    """`stops` are the weights at which each shape has a target, for examples with shape weights; the last is 1."""
+    """`stops` are the weights at which each shape has a target, for examples with shape weights; the last is 1.
+
+    `width` and `ridge` of the pose kernel are cross-validated where None.
+    """
 
     convex: bool = False
     stops: tuple[float, ...] = (1.0,)
@@ -48,7 +51,7 @@ class BlendShapesSettings:
 
 @dataclass(frozen=True, eq=False)
 class PoseDials(FrozenArrays):
-    """Weights of the shapes from the pose."""
+    """Weights of the shapes as a function of the pose."""
 
     features: PoseFeatures
     centres: Array  # (E, M, 12)
@@ -82,7 +85,7 @@ class BlendShapes(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> BlendShapes:
-        """Shapes from examples; `seed` plays no part."""
+        """Shapes from examples; `seed` is not used."""
         chosen = settings_of(BlendShapesSettings, settings)
         examples.require_poses(2, "blend shapes")
         root = int(np.argmax(examples.parents < 0))
@@ -111,7 +114,7 @@ class BlendShapes(FrozenArrays):
         return prepare(self.shapes.deltas)
 
     def target_weights(self, transforms: Array, shape_weights: ArrayLike | None = None) -> Array:
-        """(F, P), of the pose or as given (F, S)."""
+        """Weights (F, P) of the targets, from the pose or from given ones (F, S) of the shapes."""
         if shape_weights is not None:
             w = np.asarray(shape_weights, float)
             w = w[None] if w.ndim == 1 else w
@@ -191,12 +194,12 @@ def _frame(count: int, stops: tuple[float, ...]) -> Shapes:
 
 
 def _targets(weights: Array, moved: Array) -> Array:
-    """d (P, V, 3) with the least sum_e | w_e d - moved_e |^2; what the examples do not tell is left at zero."""
+    """d (P, V, 3) with the least sum_e | w_e d - moved_e |^2; undetermined targets are zero."""
     d = np.linalg.lstsq(weights, moved.reshape(len(moved), -1), rcond=1e-9)[0]
     return d.reshape(len(d), *moved.shape[1:])
 
 
 def _hull(weights: Array) -> Array:
-    """Weights (F, S) >= 0 with a sum of at most one: negative ones at zero, then all divided by what is too much."""
+    """Weights (F, S) >= 0 with a sum of at most one: negative ones are set to zero, then all are divided by the excess."""
     w = np.maximum(weights, 0)
     return w / np.maximum(w.sum(axis=1, keepdims=True), 1)

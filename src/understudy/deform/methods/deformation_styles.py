@@ -2,13 +2,13 @@
 
 (Forstmann, Ohya, Krohn-Grimberghe and McDougall 2007, "Deformation styles for spline-based skeletal animation".) From a
 point A on the bone above a joint to a point B on its own bone runs a quadratic curve with the joint J as its control
-point. A vertex hangs on the curve at u, a part h of the way along, in a frame that turns evenly from bone to bone:
+point. A vertex is attached to the curve at u, a share h of its length, in a frame that rotates evenly from bone to bone:
 
     v' = c(u) + F(h) (o_along + s o_across),     c = (1-u)^2 A + 2 u (1-u) J + u^2 B,     F = slerp(Q_above, Q_own, h)
     s = 1 + sum_g T_g(h, phi) g,                 g = bend, bend^2, twist^2
 
-with o the vertex in that frame at rest and phi its angle around the curve. The textures T_g, a style, are read off the
-examples; they do not know the mesh, so that a style can be given to another limb, or painted.
+with o the vertex in that frame at rest and phi its angle around the curve. The textures T_g, a style, are fitted to the
+examples; they do not depend on the mesh, so that a style can be given to another limb, or painted.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from understudy.deform.methods.rotational_regression import bone_rotations
 from understudy.maths import jit, quaternion, transform, vector
 
 KERNELS = "understudy.deform.methods.method_kernels"
-TEXTURES_PER_JOINT = 3  # textures a joint: bend, bend^2, twist^2
-REACH_BONE_RATIOS = (0.1, 0.2, 0.35, 0.5, 0.8)  # of the bones' lengths, tried on either side
+TEXTURES_PER_JOINT = 3  # for bend, bend^2, twist^2
+REACH_BONE_RATIOS = (0.1, 0.2, 0.35, 0.5, 0.8)  # ends of a curve that are tried, of the bones' lengths
 
 
 @dataclass(frozen=True)
 class StyleSettings:
-    """`along` by `around` texels; `smooth`: how much neighbouring texels are alike."""
+    """Settings of `DeformationStyles`."""
 
-    along: int = 12
-    around: int = 12
-    smooth: float = 1e-3
-    influences: int = 4
+    along: int = 12  # texels along a curve
+    around: int = 12  # texels around it
+    smooth: float = 1e-3  # weight of the differences of neighbouring texels
+    influences: int = 4  # most joints of a vertex in the linear blend that assigns bones
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +58,16 @@ class DeformationStyles(FrozenArrays):
     corners: Array  # (C, 3, 3): A, J, B at rest
     curve: Array  # (V,) int64, the curve of each vertex
     u: Array  # (V,) float32
-    share: Array  # (V,) float32, how far along the curve, which is how far turned
+    share: Array  # (V,) float32, h: share of the curve's length, and of its rotation
     angle: Array  # (V,) float32 in [0, 1), once around
-    texture: Array  # (C, STYLES, along, around) float32
+    texture: Array  # (C, TEXTURES_PER_JOINT, along, around) float32
     settings: StyleSettings = field(default_factory=StyleSettings)
 
     @classmethod
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> DeformationStyles:
-        """Reaches of the curves and textures from examples; `seed` plays no part."""
+        """Ends of the curves and textures from examples; `seed` is not used."""
         chosen = settings_of(StyleSettings, settings)
         examples.require_poses(2, "deformation styles")
         examples = examples.in_metres()
@@ -75,23 +75,23 @@ class DeformationStyles(FrozenArrays):
         owner = bones.joints[np.arange(len(bones.joints)), bones.weights.argmax(axis=1)].astype(np.int64)
         joint, above = _pairs(examples)
         reach = np.full((len(joint), 2), REACH_BONE_RATIOS[1])
-        made = _with_reach(cls, examples, joint, above, owner, reach, chosen)
+        best = _build_curves(cls, examples, joint, above, owner, reach, chosen)
         for k in range(2 * len(joint)):  # one end at a time
             c, end = divmod(k, 2)
             tried = []
             for r in REACH_BONE_RATIOS:
                 reach[c, end] = r
-                trial = _with_reach(cls, examples, joint, above, owner, reach, chosen)
+                trial = _build_curves(cls, examples, joint, above, owner, reach, chosen)
                 error = np.square(trial.deform(examples.transforms) - examples.vertices).sum()
                 tried.append((float(error), r, trial))
             least = min(t[0] for t in tried)
-            _, reach[c, end], made = next(t for t in tried if t[0] <= least * (1 + 1e-9))
+            _, reach[c, end], best = next(t for t in tried if t[0] <= least * (1 + 1e-9))
             if progress is not None:
                 progress(k + 1, 2 * len(joint))
-        return made._fit_styles(examples)
+        return best._fit_styles(examples)
 
     def frames(self, transforms: Array) -> tuple[Array, Array, Array]:
-        """Corners (F, C, 3, 3), rotations of the bones above and below (F, C, 2, 4), and g (F, C, STYLES)."""
+        """Corners (F, C, 3, 3), rotations of the bones above and below (F, C, 2, 4), and g (F, C, 3)."""
         m = transforms @ self.inverse_binds
         q = quaternion.from_matrix(bone_rotations(m)) if m.size else np.zeros((*m.shape[:2], 4))
         a, b = self.above, self.joint
@@ -133,15 +133,15 @@ class DeformationStyles(FrozenArrays):
             return self.deform_reference(transforms).astype(np.float32)
         t, single = check_transforms(transforms, len(self.inverse_binds))
         corners, turns, g = (a.astype(np.float32) for a in self.frames(t))
-        along, across, styles = self._ready
+        along, across, styles = self._frame_constants
         out = np.empty((len(t), len(self.rest), 3), np.float32)
         with jit.LOCK:
             kernels.bend_styles(self.curve, self.u, self.share, along, across, styles, corners, turns, g, out)
         return out[0] if single else out
 
     @cached_property
-    def _ready(self) -> tuple[Array, Array, Array]:
-        """What every frame needs: o along and across the curve (V, 3), and the textures as each vertex reads them."""
+    def _frame_constants(self) -> tuple[Array, Array, Array]:
+        """Constants of every frame: o along and across the curve (V, 3), and the textures sampled at each vertex."""
         flat = (
             self.texture.reshape(len(self.joint), TEXTURES_PER_JOINT, -1)
             .transpose(0, 2, 1)
@@ -162,7 +162,7 @@ class DeformationStyles(FrozenArrays):
             .transpose(0, 2, 1)
             .reshape(-1, TEXTURES_PER_JOINT)
         )
-        styles = texels @ flat  # (V, STYLES)
+        styles = texels @ flat  # (V, TEXTURES_PER_JOINT)
         out = np.zeros((len(t), len(self.rest), 3))
         for f in range(len(t)):
             c, F = self.curve_frames(corners[f], turns[f])
@@ -171,7 +171,7 @@ class DeformationStyles(FrozenArrays):
         return out[0] if single else out
 
     def _texels(self) -> Any:
-        """Sparse (V, C * along * around): how each vertex reads its curve's textures, linearly between texels."""
+        """Sparse (V, C * along * around): samples of each vertex in its curve's textures, linear between texels."""
         from scipy import sparse
 
         rows, columns = self.settings.along, self.settings.around
@@ -186,7 +186,7 @@ class DeformationStyles(FrozenArrays):
         return sparse.csr_matrix((np.concatenate(share), (owner, np.concatenate(index))), shape=shape)
 
     def _fit_styles(self, examples: Examples) -> DeformationStyles:
-        """The same with the textures that come closest to the examples, smooth along and around."""
+        """A copy with the textures that come closest to the examples, smooth along and around."""
         from scipy import sparse
         from scipy.sparse.linalg import splu
 
@@ -210,8 +210,8 @@ class DeformationStyles(FrozenArrays):
         whole = (
             square + self.settings.smooth * scale * rough + 1e-6 * scale * sparse.identity(TEXTURES_PER_JOINT * size)
         )
-        found = splu(whole.tocsc()).solve(right)
-        texture = found.reshape(
+        solution = splu(whole.tocsc()).solve(right)
+        texture = solution.reshape(
             TEXTURES_PER_JOINT, len(self.joint), self.settings.along, self.settings.around
         ).transpose(1, 0, 2, 3)
         return replace(self, texture=texture.astype(np.float32))
@@ -223,7 +223,7 @@ class DeformationStyles(FrozenArrays):
 
 
 def _pairs(examples: Examples) -> tuple[Array, Array]:
-    """Bones (C,) below and above each curve: every joint with a parent; without any, one of a bone with itself."""
+    """Bones (C,) below and above each curve: every joint with a parent; without any, one curve of a bone with itself."""
     joint = np.flatnonzero(examples.parents >= 0)
     if not len(joint):
         return np.zeros(1, np.int64), np.zeros(1, np.int64)
@@ -231,18 +231,20 @@ def _pairs(examples: Examples) -> tuple[Array, Array]:
 
 
 def _curves(examples: Examples, owner: Array, joint: Array, above: Array, corners: Array, axis: Array) -> Array:
-    """(V,) the curve of each vertex: of those at either end of the bone it follows, one that passes it by, and of these
-    or where there is none, the one whose joint is nearest."""
+    """(V,) the curve of each vertex, by three criteria in this order.
+
+    The curve is at either end of the bone that the vertex follows, it passes the vertex, and its joint is nearest.
+    """
     touches = (owner[:, None] == joint) | (owner[:, None] == above)
     distance = np.linalg.norm(examples.rest[:, None] - corners[:, 1], axis=-1)
     x = np.einsum("vci,ci->vc", examples.rest[:, None] - corners[:, 0], axis)
     length = np.einsum("ci,ci->c", corners[:, 2] - corners[:, 0], axis)
-    rounding = 1e-6 * examples.size  # so that what lies halfway does not depend on the order of sums
+    rounding = 1e-6 * examples.size  # ties must not depend on the order of sums
     beside = (x > rounding) & (x < length - rounding)
     return (np.round(distance / rounding) * rounding + examples.size * (1e3 * ~touches + 10.0 * ~beside)).argmin(axis=1)
 
 
-def _with_reach(
+def _build_curves(
     kind: type[DeformationStyles],
     examples: Examples,
     joint: Array,
@@ -251,20 +253,20 @@ def _with_reach(
     reach: Array,
     settings: StyleSettings,
 ) -> DeformationStyles:
-    """Curves that reach so far (C, 2) of the bones' lengths to either side, with blank textures."""
+    """A deformer with curves that reach `reach` (C, 2) of the bones' lengths to either side, and blank textures."""
     rest = examples.rest_transforms[:, :3, 3]
     J = rest[joint]
     axis, before, after = np.zeros((len(joint), 3)), np.zeros(len(joint)), np.zeros(len(joint))
     for c, (b, a) in enumerate(zip(joint, above)):
-        own = examples.rest[owner == b]
+        points = examples.rest[owner == b]
         children = np.flatnonzero(examples.parents == b)
         behind = J[c] - rest[a]
         ahead = rest[children].mean(axis=0) - J[c] if len(children) else np.zeros(3)
-        if np.linalg.norm(behind) < 1e-6 * examples.size:  # a joint in the same place as the one above
+        if np.linalg.norm(behind) < 1e-6 * examples.size:  # a joint at the same position as the one above
             behind = np.zeros(3)
-        if np.linalg.norm(ahead) < 1e-6 * examples.size:  # the last bone of a chain goes on as its skin does
-            way = vector.normalise(behind, (1.0, 0.0, 0.0))
-            ahead = way * float(np.max((own - J[c]) @ way, initial=0.0))
+        if np.linalg.norm(ahead) < 1e-6 * examples.size:  # the last bone of a chain is as long as its skin
+            direction = vector.normalise(behind, (1.0, 0.0, 0.0))
+            ahead = direction * float(np.max((points - J[c]) @ direction, initial=0.0))
         before[c], after[c] = np.linalg.norm(behind), np.linalg.norm(ahead)
         axis[c] = vector.normalise(vector.normalise(behind) + vector.normalise(ahead), (1.0, 0.0, 0.0))
     A, B = J - axis * (reach[:, :1] * before[:, None]), J + axis * (reach[:, 1:] * after[:, None])
@@ -282,8 +284,10 @@ def _with_reach(
 
 
 def _parameters(points: Array, corners: Array, axis: Array, curve: Array) -> tuple[Array, Array]:
-    """(V,) u in [0, 1] with the curve's point as far along the axis as the vertex, 2 u (1 - u) p + u^2 q = x, and (V,)
-    how far along it is."""
+    """(V,) u in [0, 1] at which the curve is as far along the axis as the vertex, and (V,) h, the share of its length.
+
+    u solves 2 u (1 - u) p + u^2 q = x.
+    """
     start, p, q = (corners[curve, k] for k in range(3))
     x, p, q = (np.sum((v - start) * axis[curve], axis=1) for v in (points, p, q))
     x = np.clip(x, 0.0, q)
@@ -309,7 +313,7 @@ def _roughness(settings: StyleSettings) -> Any:
 
 
 def _slerp(a: Array, b: Array, u: Array) -> Array:
-    """Unit quaternions (V, 4) from a to b by the shorter way, at u (V, 1)."""
+    """Unit quaternions (V, 4) from a to b along the shorter arc, at u (V, 1)."""
     cosine = np.sum(a * b, axis=1, keepdims=True)
     b, cosine = np.where(cosine < 0, -b, b), np.minimum(np.abs(cosine), 1.0)
     angle = np.arccos(cosine)

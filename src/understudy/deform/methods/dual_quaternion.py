@@ -3,10 +3,10 @@
     v' = q p q*,   q = sum_k w_k s_k q_k / |sum_k w_k s_k q_k|,   p = sum_k w_k S_k v,   w >= 0,  sum_k w_k = 1
 
 q_k is the rigid part of joint k's matrix, S_k its scale, s_k = -1 where q_k lies on the other side of the strongest
-joint's (Kavan, Collins, Zara and O'Sullivan 2007, "Skinning with dual quaternions"; the scale as in `dual`).
+joint's (Kavan, Collins, Zara and O'Sullivan 2007, "Skinning with dual quaternions"; the scale as in `character.skinning.dual_quaternion`).
 Rotations are blended as rotations, so that a twist does not collapse (no candy wrapper), and a bend bulges outwards.
 
-The fit is Gauss and Newton's with damping (Levenberg, Marquardt), all vertices at once. v' does not change when all
+The fit is damped Gauss-Newton (Levenberg-Marquardt), all vertices at once. v' does not change when all
 weights are scaled, so J w = 0, and because the weights sum to one the linearised error | J w' + r |^2 is again a
 quadratic form w' H w on the simplex, which `simplex` solves exactly, signs and all.
 """
@@ -27,10 +27,10 @@ from understudy.deform.fitting import simplex
 from understudy.deform.methods.linear import base_skin, influence_sets
 from understudy.maths import quaternion, vector
 
-ELEMENTS_PER_CHUNK = 200_000  # vertices x examples x influences at a time: some 100 MB
+ELEMENTS_PER_CHUNK = 200_000  # vertices x examples x influences: some 100 MB
 LEVENBERG_STEPS = 12
-MIN_ERROR_DROP_RATIO = 1e-5  # a vertex whose error falls by less of itself in a step is done
-# of the trace of J'J at first; divided by 4 after a step that helps, times 8 after one that does not
+MIN_ERROR_DROP_RATIO = 1e-5  # of a vertex's error: a step that reduces it by less is the last
+# Of the trace of J'J at first; divided by 4 after a step that helps, times 8 after one that does not.
 INITIAL_DAMPING_RATIO = 1e-4
 
 
@@ -62,7 +62,7 @@ class DualSkin(FrozenArrays):
 
     @classmethod
     def fit(cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None) -> DualSkin:
-        """Weights from examples; `seed` plays no part."""
+        """Weights from examples; `seed` is not used."""
         chosen = settings_of(DualSettings, settings)
         skin = base_skin(examples, chosen)
         if chosen.weights == "artist":
@@ -73,15 +73,15 @@ class DualSkin(FrozenArrays):
         penalty = strength * len(examples) * examples.size**2 * (1e-2 + away**2)
         motions, scale, _ = rigid_and_scale(examples.matrices)
         rows = max(1, ELEMENTS_PER_CHUNK // (len(examples) * sets.shape[1]))
-        found, error = np.empty(weights.shape), 0.0
+        fitted, error = np.empty(weights.shape), 0.0
         for first in range(0, len(sets), rows):
             part = slice(first, first + rows)
             problem = (motions[:, sets[part]], scale[:, sets[part]], examples.rest[part], examples.vertices[:, part])
-            found[part], cost = _levenberg(*problem, weights[part], penalty[part])
+            fitted[part], cost = _levenberg(*problem, weights[part], penalty[part])
             error += cost
             if progress is not None:
                 progress(min(first + rows, len(sets)), len(sets))
-        j, w = simplex.strongest_influences(sets, np.where(found > 1e-6, found, 0), chosen.influences)
+        j, w = simplex.strongest_influences(sets, np.where(fitted > 1e-6, fitted, 0), chosen.influences)
         rms = float(np.sqrt(error / max(1, len(examples) * len(sets))))
         return cls(skin.rest, skin.inverse_binds, j, w, chosen, float(strength), rms)
 
@@ -97,9 +97,9 @@ class DualSkin(FrozenArrays):
         motions, scale, _ = rigid_and_scale(t @ self.inverse_binds)
         out = np.empty((len(t), len(self.rest), 3))
         for f in range(len(t)):
-            out[f] = _blend(motions[f : f + 1, self.joints], scale[f : f + 1, self.joints], self.rest, self.weights)[0][
-                0
-            ]
+            frame = slice(f, f + 1)
+            blended, *_ = _blend(motions[frame, self.joints], scale[frame, self.joints], self.rest, self.weights)
+            out[f] = blended[0]
         return out[0] if single else out
 
     @property
@@ -157,8 +157,8 @@ def _levenberg(
     for _ in range(LEVENBERG_STEPS):
         before = error[going] + (penalty * w**2).sum(axis=1)
         new = simplex.minimise(_normal(at, total, signed, scaled, target, w, penalty, damping))
-        there = _blend(motions, scale, rest, new)
-        new_error = np.square(there[0] - target).sum(axis=(0, 2))
+        moved = _blend(motions, scale, rest, new)[0]
+        new_error = np.square(moved - target).sum(axis=(0, 2))
         gain = before - new_error - (penalty * new**2).sum(axis=1)
         better = gain > 0
         result[going[better]], error[going[better]] = new[better], new_error[better]

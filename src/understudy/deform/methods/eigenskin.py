@@ -134,7 +134,7 @@ def joint_kernels(a: Array, b: Array, width: float) -> Array:
     k, from_a, from_b = (
         corrections.gaussian(squared_distances(*pair), width) for pair in ((a, b), (a, rest), (rest, b))
     )
-    return corrections.without_rest(k, from_a[:, :, 0], from_b[:, 0])
+    return corrections.subtract_rest(k, from_a[:, :, 0], from_b[:, 0])
 
 
 def _flat(values: Array) -> Array:

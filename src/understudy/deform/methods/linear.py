@@ -7,10 +7,10 @@ deformations for hand animation and object grasping"; Lewis, Cordner and Fong 20
 deformation, SSD). The weights are those of `simplex`: non-negative least squares, as Mohr and Gleicher 2003 and James
 and Twigg 2005 fit them, with a ridge that is cross-validated.
 
-Which joints a vertex may hang on: those of its linear blend, then the nearest ones, up to a limit.
-
-A fitted linear blend leaves a vertex on one joint as soon as the others do not help it. Richer methods can use
-the neighbours all the same (a muscle bulges on one bone because of the next), and their ridge decides whether they do.
+`influence_sets` are the joints that richer methods may use for a vertex: those of its linear blend, then the nearest
+ones, up to a limit. A fitted linear blend leaves a vertex on one joint as soon as the others do not help it. Richer
+methods can use the neighbours all the same (a muscle bulges on one bone because of the next), and their ridge decides
+whether they do.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from understudy.deform.examples import Examples
 from understudy.deform.fitting import simplex
 from understudy.errors import InvalidInput
 
-NEARNESS_WEIGHT = 1e-3  # a joint that is used by a thousandth or more comes before any that is merely near
+NEARNESS_WEIGHT = 1e-3  # a joint with at least this weight comes before any that is merely near
 
 
 @dataclass(frozen=True)
 class LinearSettings:
-    """`ridge` None is cross-validated; `weights` is "fit", or "artist" for those that came with the examples."""
+    """Settings of `LinearSkin`."""
 
-    influences: int = 4
-    ridge: float | None = None
-    candidates: int = 24
-    weights: str = "fit"
+    influences: int = 4  # most joints of a vertex
+    ridge: float | None = None  # None is cross-validated
+    candidates: int = 24  # joints tried for a vertex
+    weights: str = "fit"  # or "artist" for those that came with the examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class LinearSkin(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> LinearSkin:
-        """Weights from examples; `seed` plays no part."""
+        """Weights from examples; `seed` is not used."""
         chosen = settings_of(LinearSettings, settings)
         if chosen.influences < 1:
             raise InvalidInput(f"influences should be 1 or more, but are {chosen.influences}")
@@ -71,18 +71,18 @@ class LinearSkin(FrozenArrays):
             return cls.from_artist_weights(examples, chosen)
         examples.require_poses(2, "linear blend skinning")
         away = simplex.bone_distances(examples)
-        found = simplex.fit_weights(
+        fitted = simplex.fit_weights(
             examples.matrices, examples, away, chosen.influences, chosen.ridge, chosen.candidates
         )
-        j, w = simplex.strongest_influences(found.bones, found.weights, chosen.influences)
+        j, w = simplex.strongest_influences(fitted.bones, fitted.weights, chosen.influences)
         if progress is not None:
             progress(1, 1)
-        numbers = (found.ridge, found.rms_unlimited, found.rms)
+        numbers = (fitted.ridge, fitted.rms_unlimited, fitted.rms)
         return cls(examples.rest.astype(np.float32), examples.inverse_binds, j, w, chosen, *numbers)
 
     @classmethod
     def from_artist_weights(cls, examples: Examples, settings: LinearSettings | None = None) -> LinearSkin:
-        """The artist's own weights."""
+        """A skin with the artist's own weights."""
         if examples.weights is None or examples.joints is None:
             raise InvalidInput("the examples should come with the artist's weights, but have none")
         j, w = simplex.strongest_influences(examples.joints, examples.weights, examples.joints.shape[1])

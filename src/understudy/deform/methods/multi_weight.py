@@ -1,13 +1,13 @@
-"""Multi-weight enveloping: every entry of a joint's matrix has a weight of its own.
+"""Multi-weight enveloping: every entry of a joint's matrix has its own weight.
 
     v' = T_h sum_k (W_k o N_hk) v_h,    N_hk = (T_h^-1 T_k) (B_k B_h^-1),    v_h = B_h v
 
 with o the product entry by entry, W_k twelve weights (the homogeneous row 0 0 0 1 is kept after summing) and B the
 inverse binds (Wang and Phillips 2002, "Multi-weight enveloping: least-squares approximation techniques for skin
-animation"). The paper weights the entries of the world's matrices, and its result then depends on which way the
-character faces; here they are those of the joints as seen from the vertex's home joint h, its strongest, so that a
-rigid motion of all joints moves the mesh rigidly. It helps as well: a forearm that bends seen from the upper arm is
-one thing to learn, the same bend seen from the hips of a character that leans is many.
+animation"). The paper weights the entries of the world's matrices, and its result then depends on the
+character's heading; here they are those of the joints relative to the vertex's home joint h, its strongest, so that a
+rigid motion of all joints moves the mesh rigidly. It also helps the fit: a forearm's bend relative to the upper arm is
+one pattern, the same bend relative to the hips of a character that leans is many.
 
 What is stored is c_k,rc = W_k,rc v_h,c, which is linear as well and does not divide by coordinates near zero. The rest
 pose, where all N are 1, is kept exactly by sum_k c_k,rr = v_h,r. The fit is `ridge` around the linear blend.
@@ -37,7 +37,7 @@ KERNELS = "understudy.deform.methods.method_kernels"
 class MultiWeightSettings:
     """`ridge` None is cross-validated; `weights` is "fit" or "artist", the linear blend from which the fit starts.
 
-    `frame` "home" looks at the joints from the vertex's strongest, "root" from the root, as the paper does.
+    `frame` "home" takes the joints relative to the vertex's strongest, "root" relative to the root, as the paper does.
     """
 
     influences: int = 4
@@ -67,7 +67,7 @@ class MultiWeight(FrozenArrays):
     def fit(
         cls, examples: Examples, settings: Any = None, seed: int = 0, progress: Progress | None = None
     ) -> MultiWeight:
-        """Weights from examples; `seed` plays no part."""
+        """Weights from examples; `seed` is not used."""
         chosen = settings_of(MultiWeightSettings, settings)
         examples.require_poses(2, "multi-weight enveloping")
         skin = base_skin(examples, chosen)
@@ -76,8 +76,8 @@ class MultiWeight(FrozenArrays):
         if checks.one_of(chosen.frame, "frame", ("home", "root")) == "root":
             home = np.full_like(home, np.argmax(examples.parents < 0))
         local = transform.apply(skin.inverse_binds[home], skin.rest)
-        own = np.concatenate((local, np.ones((len(local), 1))), axis=1)
-        entries = np.tile((weights[..., None] * own[:, None])[:, :, None], (1, 1, 3, 1))  # (V, K, 3, 4)
+        points = np.concatenate((local, np.ones((len(local), 1))), axis=1)
+        entries = np.tile((weights[..., None] * points[:, None])[:, :, None], (1, 1, 3, 1))  # (V, K, 3, 4)
         seen = transform.apply(transform.invert(examples.transforms[:, home]), examples.vertices)
         members = corrections.group_by_joints(np.concatenate((home[:, None], sets), axis=1))
         problems, residuals, sizes = [], [], examples.joint_sizes
@@ -153,7 +153,7 @@ class MultiWeight(FrozenArrays):
 
 
 def _relative(transforms: Array, inverse_binds: Array, home: int, joints: Array) -> Array:
-    """N (E, K, 3, 4) of joints (K,), seen from `home`."""
+    """N (E, K, 3, 4) of joints (K,) relative to `home`."""
     bind = inverse_binds[joints] @ transform.invert(inverse_binds[home])
     return (transform.invert(transforms[:, home])[:, None] @ transforms[:, joints] @ bind)[:, :, :3]
 

@@ -142,7 +142,7 @@ def rest_kernel(a: Array, b: Array, width: float) -> Array:
     rest = np.zeros((1, *b.shape[1:]))
     from_a = corrections.gaussian(squared_distances(a, rest).sum(axis=0)[:, 0], width)
     from_b = corrections.gaussian(squared_distances(rest, b).sum(axis=0)[0], width)
-    return corrections.without_rest(k, from_a, from_b)
+    return corrections.subtract_rest(k, from_a, from_b)
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,7 @@ class WeightedPoseSpace(FrozenArrays):
 
         def error(width: float, ridge: float) -> float:
             k, rest = _kernels(table, heard[some], shares[some], width)
-            return corrections.leave_one_out_error(corrections.without_rest(k, rest, rest), d[some], ridge)
+            return corrections.leave_one_out_error(corrections.subtract_rest(k, rest, rest), d[some], ridge)
 
         width, ridge = corrections.choose_width_and_ridge(list(product(widths, ridges)), error)
         count = len(examples)
@@ -207,7 +207,7 @@ class WeightedPoseSpace(FrozenArrays):
         for first in range(0, len(d), rows):
             part = slice(first, first + rows)
             k, rest = _kernels(table, heard[part], shares[part], width)
-            found = corrections.solve(corrections.without_rest(k, rest, rest), d[part], ridge)
+            found = corrections.solve(corrections.subtract_rest(k, rest, rest), d[part], ridge)
             a[part, :, :count] = np.swapaxes(found, 1, 2)
             a[part, :, count] = -np.einsum("vea,ve->va", found, rest)
             if progress is not None:
@@ -231,7 +231,7 @@ class WeightedPoseSpace(FrozenArrays):
             part = slice(first, first + corrections.FRAMES_PER_CHUNK)
             linear_blend(self.skin.rest, self.skin.joints, self.skin.weights, matrices[part], out=out[part])
             kernels.correct_vertices(self.heard, self.shares, self.coefficients, table[part], d[: len(out[part])])
-            corrections.carry(d[: len(out[part])], home, matrices[part], out[part])
+            corrections.add_rotated(d[: len(out[part])], home, matrices[part], out[part])
         return out[0] if single else out
 
     def deform_reference(self, transforms: ArrayLike) -> Array:
