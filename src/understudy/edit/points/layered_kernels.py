@@ -1,4 +1,7 @@
-"""The compiled twins of `layered_rules.at`, `cage.bent` and `LayeredChains.evaluate_slowly`, a sample at a time."""
+"""The compiled twins of `layered_rules.evaluate_rules`, `layered.bend_points` and `LayeredPoints.evaluate_slowly`.
+
+They work one sample at a time.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from understudy.maths.jit import compile_kernel
 
 @compile_kernel(nogil=True)
 def components(rules: Rules, values: Array, p: Array, q: Array, slopes: Array) -> None:
-    """q (Q,) for values (n,), and dq/dc as `slopes` (E,) of the entries; p (P,) is room to work in."""
+    """q (Q,) for values (n,), and dq/dc as `slopes` (E,) of the entries; p (P,) is scratch memory."""
     first, column, drive = rules.first, rules.column, rules.drive
     for i in range(rules.place.size):
         total = 0.0
@@ -58,14 +61,14 @@ def components(rules: Rules, values: Array, p: Array, q: Array, slopes: Array) -
 
 @compile_kernel(nogil=True)
 def ramp(rules: Rules, c: int, values: Array) -> tuple[float, float]:
-    """How far a control is on its way from rest to its upper end, 0 to 1, and how fast."""
+    """The position of a control between rest and its upper end, 0 to 1, and its derivative."""
     share = (min(max(values[c], rules.low[c]), rules.high[c]) - rules.rest[c]) / rules.reach[c]
     return min(max(share, 0.0), 1.0), 1.0 / rules.reach[c] if 0.0 <= share <= 1.0 else 0.0
 
 
 @compile_kernel(nogil=True)
 def spline(t: float) -> tuple[float, float]:
-    """B(t) of `deform.lattice`, and its derivative."""
+    """B(t) of `character.skinning.lattice`, and its derivative."""
     if t < 0.0 or t >= 3.0:
         return 0.0, 0.0
     if t < 1.0:
@@ -154,7 +157,7 @@ def transform_point(j: Array, u: Array, out: Array) -> None:
 
 @compile_kernel(nogil=True)
 def invert(a: Array, out: Array) -> None:
-    """The inverse of a (3, 3), by cofactors; of what is flat an error, as in NumPy."""
+    """The inverse of a (3, 3), by cofactors; a singular one raises, as in NumPy."""
     for r in range(3):
         for c in range(3):
             i, k, m, n = (c + 1) % 3, (c + 2) % 3, (r + 1) % 3, (r + 2) % 3
@@ -191,7 +194,7 @@ def evaluate(
     orientation: Array,
     jacobian: Array,
 ) -> None:
-    """States of all requests, and where it is not empty a zeroed jacobian (R, 6, n), for values (S, n).
+    """States of all requests and, unless it is empty, a zeroed jacobian (R, 6, n), for values (S, n).
 
     The requests of sample k are order[first[k] : first[k + 1]].
     """
@@ -233,9 +236,9 @@ def layered_state(
     by_q: Array,
     out: Array,
 ) -> None:
-    """State of a point at the only sample: place (1, 3), turn (1, 3, 3) and, where asked for, ds/dc added to `out`.
+    """State of a point at the only sample: place (1, 3), turn (1, 3, 3) and, if `sloping`, ds/dc added to `out`.
 
-    y (3,) and by_q (1, 6, Q) are room to work in.
+    y (3,) and by_q (1, 6, Q) are scratch memory.
     """
     place[:] = 0.0
     if sloping:

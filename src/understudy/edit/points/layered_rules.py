@@ -1,13 +1,13 @@
-"""From columns of an animation to what moves some points of a layered rig: components of joints and weights of shapes.
+"""From columns of an animation to what moves points of a layered rig: components of joints and weights of shapes.
 
     q = rest + gain clip(p(c), low, high)
 
-p(c) are the rules of `character.layers`, of those parameters alone that the points need. dq/dc follows them one by one:
-drives are constant, correctives have the product rule, a toward takes back what was there by its weight; where a
-control or a parameter is at the end of its range and would leave it, nothing moves. A control that the animation does
-not move stays at rest.
+p(c) are the rules of `character.layers`, only of the parameters that the points need. dq/dc follows them one by one:
+drives are constant, correctives have the product rule, a toward reduces the derivatives before it by its weight; where
+a control or a parameter is outside of its range, the derivative is zero. A control that the animation does not move
+stays at rest.
 
-`at` is the NumPy form, and what `layered_kernels.components` is tested against.
+`evaluate_rules` is the NumPy form, and the oracle of `layered_kernels.components`.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from understudy.checks import Array
 
 
 class Rules(NamedTuple):
-    """What n columns do to P parameters, each of which is one of the Q numbers q.
+    """The rules from n columns to P parameters, each of which is one of the Q numbers q.
 
-    Entries (E,) are the pairs of a parameter and a column that has any say in it, those of a parameter together.
+    Entries (E,) are the pairs of a parameter and a column that influences it, those of a parameter together.
     """
 
     low: Array  # (n,) the range of each control
@@ -49,21 +49,21 @@ class Rules(NamedTuple):
 
 def columns_of_controls(rig: LayeredRig, channels: Channels) -> dict[int, int]:
     """The column of an animation that moves each control, the last of several."""
-    found: dict[int, int] = {}
+    columns: dict[int, int] = {}
     for i, channel in enumerate(channels):
         if channel.kind != "controls":
             continue
         first = int(channels.offsets[i])
         if channel.target in rig.controls and len(channel) == 1:
-            found[rig.controls.index(channel.target)] = first
+            columns[rig.controls.index(channel.target)] = first
         elif channel.target in ("", rig.character.name):
             names = enumerate(channel.columns)
-            found.update({rig.controls.index(name): first + k for k, name in names if name in rig.controls})
-    return found
+            columns.update({rig.controls.index(name): first + k for k, name in names if name in rig.controls})
+    return columns
 
 
 def controls_of(rig: LayeredRig, parameters: Array) -> Array:
-    """The controls (N,) that have any say in parameters (P,), in order."""
+    """The controls (N,) that influence parameters (P,), in order."""
     layers = rig.layers
     driving = np.isin(layers.drive_parameter, parameters)
     fixing = np.isin(layers.corrective_parameter, parameters)
@@ -89,20 +89,20 @@ def rules_of(
     row = {int(p): i for i, p in enumerate(parameters)}
 
     def pairs(of: Array, *by: Array) -> list[tuple[int, ...]]:
-        """The rules whose parameter is wanted: its row, and the columns of its controls, -1 for those not animated."""
+        """The rules of the needed parameters: number, row, and the columns of the controls, -1 where not animated."""
         return [
-            (k, row[int(p)], *(number.get(int(each[k]), -1) for each in by))
+            (k, row[int(p)], *(number.get(int(controls_of_rule[k]), -1) for controls_of_rule in by))
             for k, p in enumerate(of.tolist())
             if p in row
         ]
 
-    # a drive or a corrective of a control that rests adds nothing
+    # a drive or a corrective of a control that is not animated adds nothing
     drives = [rule for rule in pairs(layers.drive_parameter, layers.drive_control) if rule[2] >= 0]
     fixes = pairs(layers.corrective_parameter, layers.corrective_a, layers.corrective_b)
     fixes = [rule for rule in fixes if min(rule[2:]) >= 0]
     towards = pairs(layers.toward_parameter, layers.toward_control)
-    said = [(rule[1], column) for rule in (*drives, *fixes, *towards) for column in rule[2:] if column >= 0]
-    entries = {pair: e for e, pair in enumerate(sorted(set(said)))}
+    used = [(rule[1], column) for rule in (*drives, *fixes, *towards) for column in rule[2:] if column >= 0]
+    entries = {pair: e for e, pair in enumerate(sorted(set(used)))}
     owner = np.array([i for i, _ in entries], np.int64)
     drive = np.zeros(len(entries))
     for k, i, column in drives:
@@ -129,15 +129,11 @@ def rules_of(
     )
 
 
-def _entry(entries: Mapping[tuple[int, int], int], parameter: int, column: int) -> int:
-    return entries[parameter, column] if column >= 0 else -1
-
-
 def rule_dependencies(rules: Rules) -> Array:
-    """(P, n) bool: which column has any say in which parameter."""
-    found = np.zeros((len(rules.place), len(rules.low)), bool)
-    found[np.repeat(np.arange(len(rules.place)), np.diff(rules.first)), rules.column] = True
-    return found
+    """(P, n) bool: which column influences which parameter."""
+    result = np.zeros((len(rules.place), len(rules.low)), bool)
+    result[np.repeat(np.arange(len(rules.place)), np.diff(rules.first)), rules.column] = True
+    return result
 
 
 def evaluate_rules(rules: Rules, values: Array) -> tuple[Array, Array]:
@@ -156,14 +152,18 @@ def evaluate_rules(rules: Rules, values: Array) -> tuple[Array, Array]:
         jacobian[:, i, a] += gain * rises[:, a] * ramp[:, b]
         jacobian[:, i, b] += gain * ramp[:, a] * rises[:, b]
     for (i, entry), rest, target in zip(rules.toward.tolist(), rules.toward_rest, rules.toward_target):
-        own = c[:, rules.column[entry]] if entry >= 0 else np.full(count, rest)
-        w = np.clip(own, 0.0, 1.0)
+        control = c[:, rules.column[entry]] if entry >= 0 else np.full(count, rest)
+        w = np.clip(control, 0.0, 1.0)
         jacobian[:, i] *= (1 - w)[:, None]
         if entry >= 0:
-            jacobian[:, i, rules.column[entry]] += (target - p[:, i]) * ((own >= 0) & (own <= 1))
+            jacobian[:, i, rules.column[entry]] += (target - p[:, i]) * ((control >= 0) & (control <= 1))
         p[:, i] += w * (target - p[:, i])
     jacobian *= ((p >= rules.least) & (p <= rules.most))[:, :, None]
     jacobian *= ((values >= rules.low) & (values <= rules.high))[:, None]
     q = np.tile(rules.start, (count, 1))
     q[:, rules.place] += np.clip(p, rules.least, rules.most) * rules.gain
     return q, jacobian * rules.gain[:, None]
+
+
+def _entry(entries: Mapping[tuple[int, int], int], parameter: int, column: int) -> int:
+    return entries[parameter, column] if column >= 0 else -1

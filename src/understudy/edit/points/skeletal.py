@@ -1,19 +1,19 @@
 """Points of a character as functions of animation columns, with their derivatives [Ciccone 2019, eq. 2, first factor].
 
-A point x on joint c stands, seen from each joint j between c and its root, at y_p = t_j + v_j with v_j = R_j S_j y_j:
+A point x on joint c has, for each joint j between c and its root, the position y_p = t_j + v_j with v_j = R_j S_j y_j:
 y_c is the point in the frame of c, y_p the same point in the frame of j's parent. Going up the chain that way needs no
 inverse, and with W_p = (L_p | o_p) the parent in the world, Q_p its rotation alone, the derivatives are
 
-    translation   dx = L_p e_k               turn of a point: 0
-    rotation      dx = L_p (a_k x v_j)       turn Q_p a_k
-    scale         dx = L_p R_j (e_k * y_j)   turn 0
-    shape weight  dx = L_c delta_c           turn 0
+    translation   dx = L_p e_k               dw = 0
+    rotation      dx = L_p (a_k x v_j)       dw = Q_p a_k
+    scale         dx = L_p R_j (e_k * y_j)   dw = 0
+    shape weight  dx = L_c delta_c           dw = 0
 
-where a_k is the small turn in the parent's frame for column k: of Euler angles the axis of each factor, of a quaternion
-column that need not have unit length 2 vec(e_k q^-1). A vertex is the weighted sum of points on its joints (linear
-skinning), and so are its derivatives. Turns are small rotations in the world, exp([w]) Q.
+where w is a small rotation in the world, exp([w]) Q, and a_k the small rotation in the parent's frame for column k: of
+Euler angles the axis of each factor, of a quaternion column that need not have unit length 2 vec(e_k q^-1). A vertex is
+the weighted sum of points on its joints (linear skinning), and so are its derivatives.
 
-`states` is the NumPy form, and what `skeletal_kernels` is tested against.
+`skeletal_states` is the NumPy form, and the oracle of `skeletal_kernels`.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ class JointChain(NamedTuple):
     """J joints, parents first, and the columns that move them: the first of each kind, or -1."""
 
     parents: Array  # (J,) int
-    translations: Array  # (J, 3) where no column says otherwise
+    translations: Array  # (J, 3) where no column gives them
     rotations: Array  # (J, 4)
     scales: Array  # (J, 3)
     translation_column: Array  # (J,) int, first of three
     rotation_column: Array  # (J,) int, first of four or three
-    rotation_kind: Array  # (J,) int: NONE, QUATERNION, EULER
+    rotation_kind: Array  # (J,) int: NO_ROTATION, QUATERNION_ROTATION or EULER_ROTATION
     order: Array  # (J, 3) int, the axes of Euler angles in the order of the factors
     scale_column: Array  # (J,) int, first of three
 
 
 class Anchors(NamedTuple):
-    """P points, each carried by some joints, and the shapes that move it within them."""
+    """P points, each carried by some joints, and the shapes that move it in their frames."""
 
     main: Array  # (P,) int, the joint whose orientation the point has
     first: Array  # (P + 1,) where the carriers of each point begin
@@ -71,7 +71,7 @@ class JointFrames(NamedTuple):
 def evaluate(
     bones: JointChain, anchors: Anchors, values: Array, sample: Array, point: Array, slopes: bool
 ) -> tuple[Array, Array, Array]:
-    """`states`, compiled where that can be; derivatives (0, 6, n) where `slopes` are not wanted."""
+    """`skeletal_states`, compiled where possible; derivatives are (0, 6, n) without `slopes`."""
     kernels = jit.kernels("understudy.edit.points.skeletal_kernels")
     if kernels is None:
         position, orientation, jacobian = skeletal_states(bones, anchors, values, sample, point)
@@ -90,6 +90,27 @@ def group_by_sample(sample: Array, count: int) -> tuple[Array, Array]:
     """The requests (R,) in the order of their samples, and where those of each of `count` samples begin (S + 1,)."""
     order = np.argsort(sample, kind="stable")
     return order, np.searchsorted(sample[order], np.arange(count + 1))
+
+
+def skeletal_states(
+    bones: JointChain, anchors: Anchors, values: Array, sample: Array, point: Array
+) -> tuple[Array, Array, Array]:
+    """Position (R, 3), orientation (R, 3, 3) and derivatives (R, 6, n) of R requests, a point at a sample of (S, n).
+
+    The first three rows of the derivatives are of the position, the last three of the rotation.
+    """
+    frames = joint_frames(bones, values)
+    position, jacobian = np.zeros((len(sample), 3)), np.zeros((len(sample), 6, values.shape[1]))
+    orientation = frames.turn[sample, anchors.main[point]]
+    for p in np.unique(point):
+        rows = np.flatnonzero(point == p)
+        at = JointFrames(*(array[sample[rows]] for array in frames))
+        for b in range(anchors.first[p], anchors.first[p + 1]):
+            place, slopes = _carrier_point(bones, anchors, at, values[sample[rows]], b)
+            position[rows] += anchors.weight[b] * place
+            jacobian[rows, :3] += anchors.weight[b] * slopes
+        _turn_slopes(bones, at, anchors.main[p], jacobian, rows)
+    return position, orientation, jacobian
 
 
 def joint_frames(bones: JointChain, values: Array) -> JointFrames:
@@ -125,41 +146,8 @@ def joint_frames(bones: JointChain, values: Array) -> JointFrames:
     return JointFrames(t, r, s, axes, out_linear, origin, turn)
 
 
-def skeletal_states(
-    bones: JointChain, anchors: Anchors, values: Array, sample: Array, point: Array
-) -> tuple[Array, Array, Array]:
-    """Position (R, 3), orientation (R, 3, 3) and derivatives (R, 6, n) of R requests: a point at a sample of values
-    (S, n). The first three rows of the derivatives are of the position, the last three of the turn."""
-    each = joint_frames(bones, values)
-    position, jacobian = np.zeros((len(sample), 3)), np.zeros((len(sample), 6, values.shape[1]))
-    orientation = each.turn[sample, anchors.main[point]]
-    for p in np.unique(point):
-        own = np.flatnonzero(point == p)
-        at = JointFrames(*(array[sample[own]] for array in each))
-        for b in range(anchors.first[p], anchors.first[p + 1]):
-            place, slopes = _carrier_point(bones, anchors, at, values[sample[own]], b)
-            position[own] += anchors.weight[b] * place
-            jacobian[own, :3] += anchors.weight[b] * slopes
-        _turn_slopes(bones, at, anchors.main[p], jacobian, own)
-    return position, orientation, jacobian
-
-
-def _carrier_point(bones: JointChain, anchors: Anchors, at: JointFrames, values: Array, b: int) -> tuple[Array, Array]:
-    """The point of carrier b in the world (M, 3), and its derivatives (M, 3, n)."""
-    joint = anchors.joint[b]
-    y = np.tile(anchors.local[b], (len(values), 1))
-    shapes = np.arange(anchors.first_shape[b], anchors.first_shape[b + 1])
-    for e in shapes:
-        y += values[:, anchors.shape_column[e], None] * anchors.shape_delta[e]
-    position = at.origin[:, joint] + np.einsum("mab,mb->ma", at.linear[:, joint], y)
-    slopes = accumulate_ancestors(bones, at, joint, y, values.shape[1])
-    for e in shapes:
-        slopes[:, :, anchors.shape_column[e]] += at.linear[:, joint] @ anchors.shape_delta[e]
-    return position, slopes
-
-
 def accumulate_ancestors(bones: JointChain, at: JointFrames, joint: int, y: Array, columns: int) -> Array:
-    """(M, 3, n) the derivatives of points y (M, 3) in the frame of a joint, with respect to it and all above it."""
+    """(M, 3, n) the derivatives of points y (M, 3) in the frame of a joint, by its columns and its ancestors'."""
     slopes, j = np.zeros((len(y), 3, columns)), joint
     while j >= 0:
         p = bones.parents[j]
@@ -178,7 +166,22 @@ def accumulate_ancestors(bones: JointChain, at: JointFrames, joint: int, y: Arra
     return slopes
 
 
-def _turn_slopes(bones: JointChain, at: JointFrames, joint: int, jacobian: Array, own: Array) -> None:
+def _carrier_point(bones: JointChain, anchors: Anchors, at: JointFrames, values: Array, b: int) -> tuple[Array, Array]:
+    """The point of carrier b in the world (M, 3), and its derivatives (M, 3, n)."""
+    joint = anchors.joint[b]
+    y = np.tile(anchors.local[b], (len(values), 1))
+    shapes = np.arange(anchors.first_shape[b], anchors.first_shape[b + 1])
+    for e in shapes:
+        y += values[:, anchors.shape_column[e], None] * anchors.shape_delta[e]
+    position = at.origin[:, joint] + np.einsum("mab,mb->ma", at.linear[:, joint], y)
+    slopes = accumulate_ancestors(bones, at, joint, y, values.shape[1])
+    for e in shapes:
+        slopes[:, :, anchors.shape_column[e]] += at.linear[:, joint] @ anchors.shape_delta[e]
+    return position, slopes
+
+
+def _turn_slopes(bones: JointChain, at: JointFrames, joint: int, jacobian: Array, rows: Array) -> None:
+    """Add the derivatives of the orientation of a joint to the last three of the `rows` of a jacobian, in place."""
     j = joint
     while j >= 0:
         p = bones.parents[j]
@@ -186,7 +189,7 @@ def _turn_slopes(bones: JointChain, at: JointFrames, joint: int, jacobian: Array
             width = 4 if bones.rotation_kind[j] == QUATERNION_ROTATION else 3
             axes = np.swapaxes(at.axes[:, j, :width], 1, 2)
             columns = np.arange(bones.rotation_column[j], bones.rotation_column[j] + width)
-            jacobian[np.ix_(own, np.arange(3, 6), columns)] += axes if p < 0 else at.turn[:, p] @ axes
+            jacobian[np.ix_(rows, np.arange(3, 6), columns)] += axes if p < 0 else at.turn[:, p] @ axes
         j = p
 
 

@@ -1,4 +1,4 @@
-"""The compiled twin of `skeletal.states`: one sample and one request after the other, without a temporary."""
+"""The compiled twin of `skeletal.skeletal_states`: one sample and one request after the other, without temporaries."""
 
 from __future__ import annotations
 
@@ -203,8 +203,10 @@ def fill_state(
     jacobian: Array,
     n: int,
 ) -> None:
-    """State of point p at sample i, with values (n,), as request n, and where asked for its derivatives; y (3,) is
-    room to work in."""
+    """State of point p at sample i, with values (n,), as request n, and with `slopes` its derivatives.
+
+    y (3,) is scratch memory.
+    """
     main = anchors.main[p]
     for a in range(3):
         for b in range(3):

@@ -1,9 +1,9 @@
 """The states of points, position and orientation, as functions of the columns of an animation, for any rig.
 
 Joints and linearly skinned vertices of a character that is moved by its joints and shape weights have exact
-derivatives (`skeletal`), and so has every point of a layered rig (`layered_states`). Everything else, such as dual
-quaternions and shapes with in-betweens, is evaluated by the rig itself and differentiated by central differences;
-`analytic` says which.
+derivatives (`skeletal`), and so has every point of a layered rig (`layered`). Everything else, such as dual quaternions
+and shapes with in-betweens, is evaluated by the rig itself and differentiated by central differences; `analytic` says
+which.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from understudy.edit.points.skeletal import EULER_ROTATION, NO_ROTATION, QUATERN
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion
 
-DIFFERENCE_STEP = (
-    1e-5  # of a central difference: its error is about STEP^2 + rounding / STEP, least for float64 near 1e-5
-)
+# Of a central difference: its error is about step^2 + rounding / step, least for float64 near 1e-5.
+DIFFERENCE_STEP = 1e-5
 DIFFERENCE_STEP_FLOAT32 = 2e-3  # the same for vertices, which rigs give in float32
+
+Carrier = tuple[int, float, Array, Part | None, int]  # see `_carriers`
 
 
 class PointStates(ABC):
-    """P points of one rig. `columns` (n,) are the animation's columns that can move any of them.
+    """P points of one rig. `columns` (n,) are the columns of the animation that can move any of them.
 
-    `moved_by` (P, 2, n) says which column moves which point: its position, its orientation.
+    `influence_mask` (P, 2, n) bool: whether a column moves the position and the orientation of a point.
     """
 
     analytic: bool
@@ -43,8 +44,11 @@ class PointStates(ABC):
 
     @abstractmethod
     def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
-        """Of R requests, point (R,) at the sample (R,) of values (S, n): position (R, 3), orientation (R, 3, 3) and
-        derivatives (R, 6, n), three rows of the position and three of the turn in the world; (0, 6, n) without."""
+        """States of R requests, each a point (R,) at a sample (R,) of values (S, n).
+
+        Returns positions (R, 3), orientations (R, 3, 3) and derivatives (R, 6, n), three rows of the position and three
+        of the rotation in the world; (0, 6, n) without `slopes`.
+        """
 
 
 def states_of(rig: PosedRig, channels: Channels, points: Sequence[Point]) -> PointStates:
@@ -58,31 +62,6 @@ def states_of(rig: PosedRig, channels: Channels, points: Sequence[Point]) -> Poi
     return FiniteDifferencePoints(rig, channels, points)
 
 
-def _check(rig: PosedRig, point: Point) -> None:
-    if point.vertex is None:
-        rig.character.skeleton.index(point.joint)  # names what there is where it is unknown
-    elif not 0 <= point.vertex < rig.character.vertex_count:
-        raise InvalidInput(
-            f"character {rig.character.name!r} has {rig.character.vertex_count} vertices, so there is no {point.name}"
-        )
-
-
-def _is_analytic(rig: DirectRig, point: Point) -> bool:
-    if point.vertex is None:
-        return True
-    part, _ = part_of(rig, point.vertex)
-    return part.skin.method == "linear" and (part.mesh.shapes is None or part.mesh.shapes.plain)
-
-
-def part_of(rig: PosedRig, vertex: int) -> tuple[Part, int]:
-    """The part that holds a vertex of the character, and the vertex's number there."""
-    for part in rig.character.parts:
-        if vertex < len(part.mesh.vertices):
-            return part, vertex
-        vertex -= len(part.mesh.vertices)
-    raise InvalidInput(f"character {rig.character.name!r} has no vertex {vertex}")
-
-
 class SkeletalPoints(PointStates):
     """Points on the joints of a direct rig, with exact derivatives."""
 
@@ -93,7 +72,7 @@ class SkeletalPoints(PointStates):
         carried = [_carriers(rig, point) for point in points]  # of each point: joint, weight, local, part, vertex
         used = sorted({a for carriers in carried for c in carriers for a in skeleton.ancestors(c[0])})
         place = {joint: i for i, joint in enumerate(used)}
-        picked: list[int] = []  # columns of the animation, in the order met
+        picked: list[int] = []  # columns of the animation, in the order of use
 
         def first_of(target: str, kind: str) -> int:
             span = channels.slice(target, kind)
@@ -124,11 +103,11 @@ class SkeletalPoints(PointStates):
         )
         self.anchors = _anchors(rig, channels, carried, place, picked)
         self.columns = np.array(picked, np.int64)
-        self.parts = self.bones, self.anchors  # as kernels want them
+        self.parts = self.bones, self.anchors  # arguments of the kernels
 
     @cached_property
     def influence_mask(self) -> Array:  # type: ignore[override]
-        """(P, 2, n) bool. A joint's own rotation does not move a point at its very origin."""
+        """(P, 2, n) bool. The rotation of a joint does not move a point at its origin."""
         bones, anchors = self.bones, self.anchors
         result = np.zeros((len(anchors.main), 2, len(self.columns)), bool)
         for p in range(len(anchors.main)):
@@ -148,7 +127,7 @@ class SkeletalPoints(PointStates):
         return result
 
     def _spans(self, j: int) -> list[tuple[int, int, bool]]:
-        """Columns of joint j: the first, how many, and whether they move even a point at its origin."""
+        """Columns of joint j: the first, their number, and whether they move a point at its origin."""
         bones = self.bones
         turning = _rotation_columns(bones, j)
         spans = [
@@ -162,13 +141,159 @@ class SkeletalPoints(PointStates):
         return skeletal.evaluate(self.bones, self.anchors, values, sample, point, slopes)
 
 
+class LayeredPointStates(PointStates):
+    """Points of a layered rig, with exact derivatives."""
+
+    analytic = True
+
+    def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
+        chains = self.chains = LayeredPoints(rig, channels, points)
+        self.columns = chains.columns
+        self.parts = chains.rules, chains.cage, chains.bones, chains.anchors  # arguments of the kernels
+
+    @cached_property
+    def influence_mask(self) -> Array:  # type: ignore[override]
+        """(P, 2, n) bool."""
+        return self.chains.influence_mask
+
+    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
+        return self.chains.evaluate(values, sample, point, slopes)
+
+
+class FiniteDifferencePoints(PointStates):
+    """Points of any rig, differentiated by central differences of the rig itself."""
+
+    analytic = False
+
+    def __init__(self, rig: PosedRig, channels: Channels, points: Sequence[Point]) -> None:
+        self.rig, self.channels, self.points = rig, channels, tuple(points)
+        self.columns, self._layout = np.arange(channels.width), ChannelLayout(rig, channels)
+        skeleton = rig.character.skeleton
+        self._joints = [
+            skeleton.index(point.joint) if point.vertex is None else self._main_joint(point.vertex) for point in points
+        ]
+        self._step = DIFFERENCE_STEP_FLOAT32 if any(point.vertex is not None for point in points) else DIFFERENCE_STEP
+
+    def _main_joint(self, vertex: int) -> int:
+        """The joint with the largest weight at a vertex."""
+        part, number = part_of(self.rig, vertex)
+        best = int(np.argmax(part.skin.weights[number]))
+        return int(part.skin.joints[part.skin.influences[number, best]])
+
+    @cached_property
+    def influence_mask(self) -> Array:  # type: ignore[override]
+        """(P, 2, n) bool, found by changing one column at a time, away from the rest pose, where nothing cancels."""
+        rest = self._rest
+        n, points = len(self.columns), np.arange(len(self.points))
+        nudged = rest + np.concatenate([0.05 * np.eye(n), np.zeros((1, n))])
+        position, orientation, _ = self.evaluate(
+            nudged, np.repeat(np.arange(n + 1), len(points)), np.tile(points, n + 1), False
+        )
+        place = position.reshape(n + 1, len(points), 3)
+        turn = orientation.reshape(n + 1, len(points), 9)
+        return np.stack(
+            [
+                (np.abs(place[:-1] - place[-1]).max(axis=2) > 1e-7).T,
+                (np.abs(turn[:-1] - turn[-1]).max(axis=2) > 1e-7).T,
+            ],
+            axis=1,
+        )
+
+    @cached_property
+    def _rest(self) -> Array:
+        """(n,) the rest values of the columns; those that the rig does not have are zero or identity."""
+        result = np.zeros(len(self.columns))
+        for i, channel in enumerate(self.channels):
+            span = slice(int(self.channels.offsets[i]), int(self.channels.offsets[i + 1]))
+            source = self.rig.channels.slice(channel.target, channel.kind)
+            if source is not None and source.stop - source.start == span.stop - span.start:
+                result[span] = self.rig.rest[source]
+            if channel.kind == "rotation" and source is None:
+                result[span.stop - 1] = 1.0
+        return result
+
+    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
+        n, used = len(self.columns), np.unique(sample)
+        if not slopes:
+            position, orientation = self._states(values[used], np.searchsorted(used, sample), point)
+            return position, orientation, np.zeros((0, 6, n))
+        moving = np.flatnonzero(self.influence_mask[np.unique(point)].any(axis=(0, 1)))
+        step = self._step
+        steps = np.concatenate([np.zeros((1, n)), step * np.eye(n)[moving], -step * np.eye(n)[moving]])
+        many = values[used][:, None] + steps  # (U, 1 + 2 m, n)
+        width = len(steps)
+        at = np.searchsorted(used, sample)[:, None] * width + np.arange(width)
+        position, orientation = self._states(many.reshape(-1, n), at.reshape(-1), np.repeat(point, width))
+        position, orientation = position.reshape(-1, width, 3), orientation.reshape(-1, width, 3, 3)
+        m = len(moving)
+        jacobian = np.zeros((len(sample), 6, n))
+        jacobian[:, :3, moving] = np.swapaxes(position[:, 1 : m + 1] - position[:, m + 1 :], 1, 2) / (2 * step)
+        change = orientation[:, 1 : m + 1] @ np.swapaxes(orientation[:, m + 1 :], -1, -2)
+        turn = np.stack(
+            [
+                change[..., 2, 1] - change[..., 1, 2],
+                change[..., 0, 2] - change[..., 2, 0],
+                change[..., 1, 0] - change[..., 0, 1],
+            ],
+            axis=-1,
+        )
+        jacobian[:, 3:, moving] = np.swapaxes(turn, 1, 2) / (4 * step)
+        return position[:, 0], orientation[:, 0], jacobian
+
+    def _states(self, values: Array, sample: Array, point: Array) -> tuple[Array, Array]:
+        values = values.copy()
+        turning = self.channels.columns_of("rotation").reshape(-1, 4)
+        values[:, turning] = quaternion.normalise(values[:, turning])  # as curves give them
+        poses = self._layout.rows(values)
+        world = self.rig.joints(poses)
+        position, orientation = np.empty((len(sample), 3)), np.empty((len(sample), 3, 3))
+        asked = list(dict.fromkeys(point.vertex for point in self.points if point.vertex is not None))
+        vertices = self.rig.points(poses, asked) if asked else None
+        for p in np.unique(point):
+            rows = np.flatnonzero(point == p)
+            at = world[sample[rows], self._joints[p]]
+            spec = self.points[p]
+            if spec.vertex is None:
+                position[rows] = at[:, :3, :3] @ np.array(spec.offset) + at[:, :3, 3]
+            else:
+                assert vertices is not None
+                position[rows] = vertices[sample[rows], asked.index(spec.vertex)]
+            orientation[rows] = quaternion.to_matrix(quaternion.from_matrix(_orthogonal(at[:, :3, :3])))
+        return position, orientation
+
+
+def part_of(rig: PosedRig, vertex: int) -> tuple[Part, int]:
+    """The part that contains a vertex of the character, and the number of the vertex there."""
+    for part in rig.character.parts:
+        if vertex < len(part.mesh.vertices):
+            return part, vertex
+        vertex -= len(part.mesh.vertices)
+    raise InvalidInput(f"character {rig.character.name!r} has no vertex {vertex}")
+
+
+def _check(rig: PosedRig, point: Point) -> None:
+    if point.vertex is None:
+        rig.character.skeleton.index(point.joint)  # raises with the available names where it is unknown
+    elif not 0 <= point.vertex < rig.character.vertex_count:
+        raise InvalidInput(
+            f"character {rig.character.name!r} has {rig.character.vertex_count} vertices, so there is no {point.name}"
+        )
+
+
+def _is_analytic(rig: DirectRig, point: Point) -> bool:
+    if point.vertex is None:
+        return True
+    part, _ = part_of(rig, point.vertex)
+    return part.skin.method == "linear" and (part.mesh.shapes is None or part.mesh.shapes.plain)
+
+
 def _rotation_columns(bones: JointChain, j: int) -> slice:
     first = int(bones.rotation_column[j])
     return slice(first, first + (4 if bones.rotation_kind[j] == QUATERNION_ROTATION else 3))
 
 
 def _rotation_of(channels: Channels, name: str) -> tuple[int, tuple[int, int, int]]:
-    """How an animation turns a joint: by a quaternion, by Euler angles of some order, or not at all."""
+    """The kind of the rotation channel of a joint (quaternion, Euler or none) and the order of its Euler angles."""
     for channel in reversed(channels):
         if channel.target == name and channel.kind == "rotation":
             return QUATERNION_ROTATION, (0, 1, 2)
@@ -178,11 +303,8 @@ def _rotation_of(channels: Channels, name: str) -> tuple[int, tuple[int, int, in
     return NO_ROTATION, (0, 1, 2)
 
 
-Carrier = tuple[int, float, Array, Part | None, int]
-
-
 def _carriers(rig: DirectRig, point: Point) -> list[Carrier]:
-    """The joints that carry a point: joint, weight, place in the joint's frame; part and vertex for its shapes."""
+    """The joints that carry a point: joint, weight, position in its frame; part and vertex for its shapes."""
     if point.vertex is None:
         return [(rig.character.skeleton.index(point.joint), 1.0, np.array(point.offset), None, 0)]
     part, vertex = part_of(rig, point.vertex)
@@ -228,8 +350,11 @@ def _anchors(
 def _shapes(
     rig: DirectRig, channels: Channels, part: Part | None, vertex: int, joint: int, picked: list[int]
 ) -> tuple[list[tuple[int, Array]], Array]:
-    """The animated shapes that move a vertex within the frame of a joint: their columns among those picked so far, to
-    which new ones are added, and the displacement for a weight of one. The others add what they have at rest."""
+    """The animated shapes that move a vertex, and the displacement (3,) of the others at rest, in the frame of a joint.
+
+    Of each animated shape: its column among those `picked` so far, to which new ones are added, and its displacement
+    (3,) for a weight of one.
+    """
     if part is None or part.mesh.shapes is None:
         return [], np.zeros(3)
     shapes = part.mesh.shapes
@@ -248,127 +373,6 @@ def _shapes(
                 picked.append(drivers[name])
             animated.append((picked.index(drivers[name]), delta))
     return animated, rest
-
-
-class LayeredPointStates(PointStates):
-    """Points of a layered rig, with exact derivatives."""
-
-    analytic = True
-
-    def __init__(self, rig: LayeredRig, channels: Channels, points: Sequence[Point]) -> None:
-        chains = self.chains = LayeredPoints(rig, channels, points)
-        self.columns = chains.columns
-        self.parts = chains.rules, chains.cage, chains.bones, chains.anchors  # as kernels want them
-
-    @cached_property
-    def influence_mask(self) -> Array:  # type: ignore[override]
-        """(P, 2, n) bool."""
-        return self.chains.influence_mask
-
-    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
-        return self.chains.evaluate(values, sample, point, slopes)
-
-
-class FiniteDifferencePoints(PointStates):
-    """Points of any rig, differentiated by central differences of the rig itself."""
-
-    analytic = False
-
-    def __init__(self, rig: PosedRig, channels: Channels, points: Sequence[Point]) -> None:
-        self.rig, self.channels, self.points = rig, channels, tuple(points)
-        self.columns, self._laying = np.arange(channels.width), ChannelLayout(rig, channels)
-        skeleton = rig.character.skeleton
-        self._joints = [
-            skeleton.index(point.joint) if point.vertex is None else self._strongest(point.vertex) for point in points
-        ]
-
-        self._step = DIFFERENCE_STEP_FLOAT32 if any(point.vertex is not None for point in points) else DIFFERENCE_STEP
-
-    def _strongest(self, vertex: int) -> int:
-        part, own = part_of(self.rig, vertex)
-        best = int(np.argmax(part.skin.weights[own]))
-        return int(part.skin.joints[part.skin.influences[own, best]])
-
-    @cached_property
-    def influence_mask(self) -> Array:  # type: ignore[override]
-        """(P, 2, n) found by trying each column by itself, away from the rest pose, where nothing cancels."""
-        rest = self._rest
-        n, points = len(self.columns), np.arange(len(self.points))
-        nudged = rest + np.concatenate([0.05 * np.eye(n), np.zeros((1, n))])
-        position, orientation, _ = self.evaluate(
-            nudged, np.repeat(np.arange(n + 1), len(points)), np.tile(points, n + 1), False
-        )
-        place = position.reshape(n + 1, len(points), 3)
-        turn = orientation.reshape(n + 1, len(points), 9)
-        return np.stack(
-            [
-                (np.abs(place[:-1] - place[-1]).max(axis=2) > 1e-7).T,
-                (np.abs(turn[:-1] - turn[-1]).max(axis=2) > 1e-7).T,
-            ],
-            axis=1,
-        )
-
-    @cached_property
-    def _rest(self) -> Array:
-        """(n,) the rest values of the animation's columns, and half of their way for controls and weights."""
-        result = np.zeros(len(self.columns))
-        for i, channel in enumerate(self.channels):
-            span = slice(int(self.channels.offsets[i]), int(self.channels.offsets[i + 1]))
-            own = self.rig.channels.slice(channel.target, channel.kind)
-            if own is not None and own.stop - own.start == span.stop - span.start:
-                result[span] = self.rig.rest[own]
-            if channel.kind == "rotation" and own is None:
-                result[span.stop - 1] = 1.0
-        return result
-
-    def evaluate(self, values: Array, sample: Array, point: Array, slopes: bool = True) -> tuple[Array, Array, Array]:
-        n, used = len(self.columns), np.unique(sample)
-        if not slopes:
-            position, orientation = self._states(values[used], np.searchsorted(used, sample), point)
-            return position, orientation, np.zeros((0, 6, n))
-        moving = np.flatnonzero(self.influence_mask[np.unique(point)].any(axis=(0, 1)))
-        step = self._step
-        steps = np.concatenate([np.zeros((1, n)), step * np.eye(n)[moving], -step * np.eye(n)[moving]])
-        many = values[used][:, None] + steps  # (U, 1 + 2 m, n)
-        width = len(steps)
-        at = np.searchsorted(used, sample)[:, None] * width + np.arange(width)
-        position, orientation = self._states(many.reshape(-1, n), at.reshape(-1), np.repeat(point, width))
-        position, orientation = position.reshape(-1, width, 3), orientation.reshape(-1, width, 3, 3)
-        m = len(moving)
-        jacobian = np.zeros((len(sample), 6, n))
-        jacobian[:, :3, moving] = np.swapaxes(position[:, 1 : m + 1] - position[:, m + 1 :], 1, 2) / (2 * step)
-        change = orientation[:, 1 : m + 1] @ np.swapaxes(orientation[:, m + 1 :], -1, -2)
-        turn = np.stack(
-            [
-                change[..., 2, 1] - change[..., 1, 2],
-                change[..., 0, 2] - change[..., 2, 0],
-                change[..., 1, 0] - change[..., 0, 1],
-            ],
-            axis=-1,
-        )
-        jacobian[:, 3:, moving] = np.swapaxes(turn, 1, 2) / (4 * step)
-        return position[:, 0], orientation[:, 0], jacobian
-
-    def _states(self, values: Array, sample: Array, point: Array) -> tuple[Array, Array]:
-        values = values.copy()
-        turning = self.channels.columns_of("rotation").reshape(-1, 4)
-        values[:, turning] = quaternion.normalise(values[:, turning])  # as curves give them
-        rows = self._laying.rows(values)
-        world = self.rig.joints(rows)
-        position, orientation = np.empty((len(sample), 3)), np.empty((len(sample), 3, 3))
-        asked = list(dict.fromkeys(point.vertex for point in self.points if point.vertex is not None))
-        vertices = self.rig.points(rows, asked) if asked else None
-        for p in np.unique(point):
-            own = np.flatnonzero(point == p)
-            at = world[sample[own], self._joints[p]]
-            spec = self.points[p]
-            if spec.vertex is None:
-                position[own] = at[:, :3, :3] @ np.array(spec.offset) + at[:, :3, 3]
-            else:
-                assert vertices is not None
-                position[own] = vertices[sample[own], asked.index(spec.vertex)]
-            orientation[own] = quaternion.to_matrix(quaternion.from_matrix(_orthogonal(at[:, :3, :3])))
-        return position, orientation
 
 
 def _orthogonal(matrices: Array) -> Array:
