@@ -7,7 +7,7 @@ import pytest
 from tests.transfer.test_standing_glide import slug
 
 from understudy import cast
-from understudy.character.body.ik import LEG_REACH_KERNELS
+from understudy.character.body.ik import KERNELS
 from understudy.character.body.joint_limits import limit_boxes
 from understudy.character.body.limbs import limbs_of
 from understudy.character.body.mass import body_of
@@ -27,7 +27,7 @@ def test_the_head_is_the_top_of_the_lamp() -> None:
     assert head != base
 
 
-@pytest.mark.skipif(jit.kernels(LEG_REACH_KERNELS) is None, reason="needs compiled code")
+@pytest.mark.skipif(jit.kernels(KERNELS) is None, reason="needs compiled code")
 def test_the_base_stays_and_the_head_goes_on() -> None:
     lamp, limits = cast.load("lamp").character(), cast.limits("lamp")
     body, limbs = body_of(lamp), limbs_of(lamp.skeleton)

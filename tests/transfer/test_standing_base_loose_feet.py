@@ -10,7 +10,7 @@ from tests.transfer import bodies
 
 from understudy import cast
 from understudy.character.body.contacts import ContactPhases
-from understudy.character.body.ik import LEG_REACH_KERNELS
+from understudy.character.body.ik import KERNELS
 from understudy.character.body.limbs import limbs_of
 from understudy.character.body.mass import body_of
 from understudy.character.body.poses import poses_of
@@ -61,7 +61,7 @@ def test_feet_of_baked_rigs_are_placed_and_their_legs_follow(name: str, shins: s
     places = body.contact_positions(found.world)
     assert slide_speeds(places, phases, 30.0).max() < 0.01 * size
     assert penetration(places) < 0.01 * size
-    if jit.kernels(LEG_REACH_KERNELS) is not None:
+    if jit.kernels(KERNELS) is not None:
         for foot in feet:  # the foot is where it was, seen from its shin
             seen = [_seen(p.world, foot.shin, foot.joint) for p in (poses, found)]
             assert np.abs(seen[1] - seen[0]).max() < 0.02 * size

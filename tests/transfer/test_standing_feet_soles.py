@@ -9,7 +9,7 @@ from tests.transfer.test_standing_contact_correction import creeping
 
 from understudy import cast
 from understudy.character.body.contacts import ContactPhases
-from understudy.character.body.ik import LEG_REACH_KERNELS
+from understudy.character.body.ik import KERNELS
 from understudy.character.body.mass import body_of
 from understudy.character.body.poses import PoseSequence
 from understudy.maths import jit, quaternion
@@ -42,7 +42,7 @@ def test_a_rolled_foot_is_wanted_flat_where_it_stands_and_as_posed_in_flight() -
     np.testing.assert_allclose(free, sides, atol=1e-9)
 
 
-@pytest.mark.skipif(jit.kernels(LEG_REACH_KERNELS) is None, reason="needs compiled code")
+@pytest.mark.skipif(jit.kernels(KERNELS) is None, reason="needs compiled code")
 def test_feet_that_stand_are_level() -> None:
     poses, phases = creeping()
     body = bodies.walker()[1]

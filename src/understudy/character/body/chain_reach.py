@@ -1,15 +1,15 @@
-"""Reaching: how the joints of a chain turn so that its tip comes to a place.
+"""Closed-form reach of one chain: how its joints turn so that its tip comes to a goal.
 
 Hinges first bend until the tip is as far from the first joint as the goal is, then the first joint swings it there.
 With the joint p of a hinge of axis a, k = p - first, w = tip - p, a bend by t changes the distance as
 
     d^2 = |k|^2 + |w|^2 + 2 (A + B cos t + C sin t),   A = (k.a)(a.w),   B = k.w - A,   C = k.(a x w)
 
-which is solved for t. Of the two ways to bend the given one is taken: a knee never flips over, and one that is bent the
-wrong way by more than it may comes back on the right one. Near a straight chain t grows as the root of what is asked,
-and a knee would jump: there the first hundredth of the length is met in part only, the less the smaller it is.
-Several hinges share what has to be bent; each stays within the room that it is given. Bones keep their lengths: where a
-goal is too far or too near, the tip is on the way to it, as close as it gets.
+which is solved for t. Of the two solutions the given side is taken: a knee never flips over, and one that is bent to
+the wrong side by more than it may returns to the right one. Near a straight chain t grows as the root of the distance
+asked for, and a knee would jump: there the first hundredth of the length is met in part only, the less the smaller it
+is. Several hinges share the bend; each stays within its range. Bones keep their lengths: where a goal is too far or too
+near, the tip is on the line to it, as close as it gets.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ from understudy.checks import Array
 from understudy.maths import jit, quaternion
 
 KERNELS = "understudy.character.body.ik_kernels"
-HINGE_ROUNDS = 2  # the first shares out the bend among several hinges, the second makes up for those that had no room
-MIN_HINGE_EFFECT_RATIO = 1e-12  # of the squared length of a chain: what a hinge cannot change
-WRONG_BEND_BLEND_RAD = (
-    0.3  # radians over which a knee that was bent the wrong way comes to be bent as far on the right one
-)
-# Of the length: a chain that could be longer by less than the first is straight, and meets in full what is asked of it
+HINGE_ROUNDS = 2  # the first shares the bend among hinges, the second makes up for those at the end of their range
+MIN_HINGE_EFFECT_RATIO = 1e-12  # of the squared length of a chain: a smaller effect of a hinge is none
+# Range over which a knee that was bent to the wrong side comes to be bent as far to the right one.
+WRONG_BEND_BLEND_RAD = 0.3
+# Of the length: a chain that could be longer by less than the first is straight; it meets a change of distance in full
 # above the second.
 STRAIGHT_SLACK_RATIO, STRAIGHT_REACH_RATIO = 0.01, 0.012
 
@@ -40,8 +39,8 @@ def reach_chain(
     `parent` (4, 4) and `chain` (n, 4, 4) are world_from_joint of the first joint's parent and of the joints, `tip` (3,)
     is in the world. `hinges` (n, 3) are unit axes in the frames of the joints, zeros where a joint does not turn; the
     first is not read. `sides` (n, 2) is 1 or -1, whether a hinge bends the chain by turning on from straight or
-    back, and the radians that it may be bent the other way. `room` (n, 2) is how far each hinge may turn from where it
-    is, radians.
+    back, and the radians that it may be bent the other way. `room` (n, 2) is the range of each hinge from its current
+    angle, radians.
     """
     kernels = jit.kernels(KERNELS)
     if kernels is None:
@@ -66,7 +65,7 @@ def reach_chain(
 def reach_chain_numpy(
     parent: Array, chain: Array, tip: Array, goal: Array, hinges: Array, sides: Array, room: Array
 ) -> tuple[Array, Array]:
-    """`reach` in NumPy alone."""
+    """`reach_chain` in NumPy alone."""
     count = len(chain)
     places = np.concatenate([chain[:, :3, 3], tip[None]])
     frames = chain[:, :3, :3] / np.linalg.norm(chain[:, :3, :3], axis=1, keepdims=True)  # (n, 3, 3) rotations
@@ -99,7 +98,7 @@ def hinge_bend(
         return 0.0
     ratio = (0.5 * (aim * aim - float(k @ k) - float(w @ w)) - a) / size
     straight, opens = atan2(c, b), acos(min(max(ratio, -1.0), 1.0))
-    beyond = side[0] * straight  # by which it is bent the wrong way
+    beyond = side[0] * straight  # the angle by which it is bent to the wrong side
     wrong = 0.0
     if beyond > 0:
         may = _fade(beyond, float(side[1]))
@@ -111,19 +110,6 @@ def hinge_bend(
     return min(max(angle, float(room[0])), float(room[1]))
 
 
-def _soften_distance(now: float, wanted: float, length: float) -> float:
-    """What a chain of a length is asked for instead of a distance, where it is straight."""
-    little = STRAIGHT_REACH_RATIO * length * max(1.0 - (length - now) / (STRAIGHT_SLACK_RATIO * length), 0.0)
-    x = min(abs(wanted - now) / little, 1.0) if little > 0 else 1.0
-    return now + (wanted - now) * x * x * (3.0 - 2.0 * x)
-
-
-def _fade(value: float, limit: float) -> float:
-    """1 up to a limit, 0 from three times that on."""
-    x = min(max(0.5 * (3.0 - value / limit), 0.0), 1.0) if limit > 0 else 0.0
-    return x * x * (3.0 - 2.0 * x)
-
-
 def straight_angle(first: Array, joint: Array, tip: Array, axis: Array) -> Array:
     """(...,) the angle about an axis (..., 3) through `joint` at which `tip` is furthest from `first`."""
     k, w = joint - first, tip - joint
@@ -131,8 +117,21 @@ def straight_angle(first: Array, joint: Array, tip: Array, axis: Array) -> Array
     return np.asarray(np.arctan2((k * np.cross(axis, w)).sum(axis=-1), (k * w).sum(axis=-1) - a))
 
 
+def _soften_distance(now: float, wanted: float, length: float) -> float:
+    """The distance asked of a chain instead of `wanted`, where it is nearly straight."""
+    little = STRAIGHT_REACH_RATIO * length * max(1.0 - (length - now) / (STRAIGHT_SLACK_RATIO * length), 0.0)
+    x = min(abs(wanted - now) / little, 1.0) if little > 0 else 1.0
+    return now + (wanted - now) * x * x * (3.0 - 2.0 * x)
+
+
+def _fade(value: float, limit: float) -> float:
+    """1 up to a limit, 0 beyond three times that."""
+    x = min(max(0.5 * (3.0 - value / limit), 0.0), 1.0) if limit > 0 else 0.0
+    return x * x * (3.0 - 2.0 * x)
+
+
 def _turn(frames: Array, places: Array, joint: int, vector: Array) -> None:
-    """Turn a joint and what hangs on it by a rotation vector (3,), in place."""
+    """Turn a joint and all below it by a rotation vector (3,), in place."""
     turn = quaternion.to_matrix(quaternion.from_rotation_vector(vector))
     frames[joint:] = turn @ frames[joint:]
     places[joint + 1 :] = (places[joint + 1 :] - places[joint]) @ turn.T + places[joint]

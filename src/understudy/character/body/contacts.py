@@ -1,8 +1,8 @@
-"""Contact phases: when each contact point stands on the floor.
+"""Contact phases: when each contact point is in contact with the floor.
 
 Found by height and speed with hysteresis: a point comes down when it is low and slow, and leaves when it is clearly
 higher or faster than that. Heights are above the point's own floor, the height that it comes down to in this motion,
-since markers and joints ride above the sole. People may edit phases: they are read and written as spans of seconds.
+because markers and joints are above the sole. Users may edit phases: they are read and written as spans of seconds.
 
     [contacts]
     "LeftToeBase.toe" = [[0.0, 1.2], [1.9, 2.4]]   # from the first frame on the floor to the last, seconds
@@ -23,14 +23,14 @@ from understudy.errors import InvalidInput
 from understudy.files import read_text, write_atomically
 from understudy.maths.smoothing import gaussian_smooth
 
-# Of the height of the body, and of the height a second. People's toes rise 3 % and heels 5 % before they leave for
-# good, and captured feet creep at up to 0.1; in a swing they rise by 6 % and more and move at 2 or faster.
+# Heights over the height of the body, speeds in heights a second. Toes of people rise 3 % and heels 5 % before they
+# leave the floor, and captured feet creep at up to 0.1; in a swing they rise by 6 % and more and move at 2 or faster.
 CONTACT_HEIGHT_RATIO_ON, CONTACT_HEIGHT_RATIO_OFF = 0.025, 0.05
 CONTACT_SPEED_ON, CONTACT_SPEED_OFF = 0.15, 0.35
-MAX_FLOOR_HEIGHT_RATIO = 0.12  # a point that never comes lower than this does not touch the floor at all
-SPEED_SMOOTHING_SECONDS = 0.02  # seconds of smoothing before speeds are taken
-MIN_PHASE_SECONDS, MIN_GAP_SECONDS = 0.1, 0.07  # seconds: shorter phases are none, shorter gaps are closed
-MAX_PHASE_FILE_CHARACTERS = 4_000_000  # characters of a file of phases
+MAX_FLOOR_HEIGHT_RATIO = 0.12  # of the height: a point that never comes lower does not touch the floor at all
+SPEED_SMOOTHING_SECONDS = 0.02  # of positions, before speeds are computed
+MIN_PHASE_SECONDS, MIN_GAP_SECONDS = 0.1, 0.07  # shorter phases are dropped, shorter gaps are closed
+MAX_PHASE_FILE_CHARACTERS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,9 @@ class ContactPhases:
 
     names: tuple[str, ...]  # (K,)
     down: Array  # (F, K) bool
-    gliding: Array | None  # (F,) bool: what glides does, while a step is made (`glide`); None: it stands
+    gliding: (
+        Array | None
+    )  # (F,) bool: frames in which a sliding base glides (`transfer.standing`); None: no sliding base
 
     def __init__(self, names: Iterable[str], down: Any, gliding: Any = None) -> None:
         names = checks.unique_names(names, "contact points")
@@ -52,7 +54,7 @@ class ContactPhases:
         return len(self.down)
 
     def __repr__(self) -> str:
-        return f"Phases({len(self)} frames, {len(self.names)} contacts)"
+        return f"ContactPhases({len(self)} frames, {len(self.names)} contacts)"
 
     def runs(self, contact: int) -> list[tuple[int, int]]:
         """The phases of one contact, each from its first frame to the one after its last."""
@@ -72,9 +74,9 @@ def find_contact_phases(
     """The phases of contact points at positions (F, K, 3), of a body as high as `height` metres."""
     positions = np.asarray(positions, np.float64)
     frames, count = positions.shape[:2]
-    found = tuple(f"contact {k}" for k in range(count)) if names is None else tuple(names)
+    known = tuple(f"contact {k}" for k in range(count)) if names is None else tuple(names)
     if frames == 0 or count == 0:
-        return ContactPhases(found, np.zeros((frames, count), bool))
+        return ContactPhases(known, np.zeros((frames, count), bool))
     steady = gaussian_smooth(positions.reshape(frames, -1), SPEED_SMOOTHING_SECONDS * rate).reshape(positions.shape)
     speed = np.linalg.norm(np.gradient(steady, 1 / rate, axis=0), axis=2) if frames > 1 else np.zeros((1, count))
     floor = np.percentile(positions[..., 1], 5, axis=0)
@@ -86,7 +88,7 @@ def find_contact_phases(
     for k in range(count):
         _drop_short_runs(down[:, k], round(MIN_GAP_SECONDS * rate), False)
         _drop_short_runs(down[:, k], round(MIN_PHASE_SECONDS * rate), True)
-    return ContactPhases(found, down)
+    return ContactPhases(known, down)
 
 
 def hysteresis(on: Array, off: Array) -> Array:
@@ -102,6 +104,13 @@ def runs(mask: Array) -> list[tuple[int, int]]:
     return [(int(a), int(b)) for a, b in edges.reshape(-1, 2)]
 
 
+def _drop_short_runs(mask: Array, shortest: int, value: bool) -> None:
+    """Invert runs of `value` shorter than `shortest` frames, in place, except at the ends of the motion."""
+    for a, b in runs(mask == value):
+        if b - a < shortest and a > 0 and b < len(mask):
+            mask[a:b] = not value
+
+
 def phases_from_spans(
     names: Iterable[str],
     spans: Mapping[str, Iterable[tuple[float, float]]],
@@ -109,7 +118,7 @@ def phases_from_spans(
     rate: float,
     start: float = 0.0,
 ) -> ContactPhases:
-    """Phases of spans of seconds; a contact without spans is never down, an unknown one is refused."""
+    """Phases from spans of seconds; a contact without spans is never down, an unknown one is refused."""
     known = tuple(names)
     down = np.zeros((frames, len(known)), bool)
     for name, pairs in spans.items():
@@ -144,7 +153,7 @@ def read_phases(path: str | Path, names: Iterable[str], frames: int, rate: float
 
 
 def write_phases(path: str | Path, phases: ContactPhases, rate: float, start: float = 0.0) -> None:
-    """Phases as a TOML file that people can edit."""
+    """Write phases as a TOML file that users can edit."""
     lines = ["# when each contact point stands on the floor: [first second, last second], ...", "[contacts]"]
     for name, spans in phases.spans(rate, start).items():
         listed = ", ".join(f"[{a:.4f}, {b:.4f}]" for a, b in spans)
@@ -152,10 +161,3 @@ def write_phases(path: str | Path, phases: ContactPhases, rate: float, start: fl
         lines.append(f'"{escaped}" = [{listed}]')
     with write_atomically(path) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _drop_short_runs(mask: Array, shortest: int, value: bool) -> None:
-    """Runs of `value` shorter than `shortest` frames turned over, in place, but not at the ends of the motion."""
-    for a, b in runs(mask == value):
-        if b - a < shortest and a > 0 and b < len(mask):
-            mask[a:b] = not value

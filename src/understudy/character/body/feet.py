@@ -1,14 +1,13 @@
-"""Which joints of a character are feet, and which legs carry them: measured in its clips, whatever they are called.
+"""The feet of a character: feet and legs measured in its clips, and contact points found at rest.
 
-A foot is what is low and touches the ground in much of the clips, has a leg above it, and is one of a pair. The leg is
-the chain of joints between the foot and the joint that carries other feet as well. Where a rig was animated with IK the
-feet often hang on no leg at all but on the ground; such a foot belongs to the joint in whose frame it moves least.
+Feet in clips. Which joints are feet, and which legs carry them, is measured, whatever their names. A foot is low and
+touches the ground in much of the clips, has a leg above it, and is one of a pair. The leg is the chain of joints
+between the foot and the joint that carries other feet as well. Where a rig was animated with IK the feet often hang on
+no leg but on the ground; such a foot belongs to the joint in whose frame it moves least.
 
-Contact points found: toe and heel of every limb that stands on the floor at rest.
-
-A body that stands on one thing only, as the lamp on its base, gets four: front, back, left and right of what it stands
-on. Skeletons without a mesh have no soles: their ankles are dropped to the height of the toes, and their hands may
-touch the floor too, since people go on all fours.
+Contact points at rest are toe and heel of every limb that stands on the floor. A body that stands on one limb only, as
+the lamp on its base, gets four: its front, back, left and right. Skeletons without a mesh have no soles: their ankles
+are dropped to the height of the toes, and their hands may touch the floor too, because people go on all fours.
 """
 
 from __future__ import annotations
@@ -25,27 +24,35 @@ from understudy.character.body.volume import rest_surface, vertex_owners
 from understudy.checks import Array
 from understudy.maths import quaternion, transform
 
-TOUCH_HEIGHT_RATIO = 0.03  # of the height: what is nearer to the ground touches it
-MIN_TOUCH_FRAME_SHARE = 0.3  # of the frames in which a foot touches the ground, on average over the clips
-MAX_FOOT_HEIGHT_RATIO, ANKLE_HEIGHT_RATIO = (
-    0.25,
-    0.14,
-)  # of the height: no foot is usually higher; a joint above a sole that is lower is its ankle
-MIN_LEG_RISE_RATIO = 0.12  # of the height that a leg begins above its foot
-MAX_LEG_JOINTS = 3  # joints of a leg that turn, the foot not counted
-MIN_THIGH_DROP_RATIO = 0.3  # of its length that the first bone of a leg goes down: a pelvis goes sideways
-STILL_TURN_RAD = 0.01  # radians from its mean: a joint that turns less does not turn
-MAX_DETACHED_DRIFT_RATIO = 0.06  # of the height by which a foot may wander about its leg and still belong to it
-MAX_PAIR_HEIGHT_RATIO = 0.05  # of the height that two feet of a pair may differ in how high they stand
-SOLE_POINTS_PER_JOINT = 6  # of a sole that are watched, for each joint, besides those that are lowest when it is tilted
-SOLE_TILT_RAD = np.radians(40)
+TOUCH_HEIGHT_RATIO = 0.03  # of the height: points nearer to the ground touch it
+MIN_TOUCH_FRAME_SHARE = 0.3  # of the frames: a foot touches the ground in more, on average over the clips
+# Of the height: the median height of a foot is below the first; a joint above a sole below the second is its ankle.
+MAX_FOOT_HEIGHT_RATIO, ANKLE_HEIGHT_RATIO = 0.25, 0.14
+MIN_LEG_RISE_RATIO = 0.12  # of the height, from a foot to the start of its leg
+MAX_LEG_JOINTS = 3  # that turn, without the foot
+MIN_THIGH_DROP_RATIO = 0.3  # of its length, that the first bone of a leg goes down: a pelvis goes sideways
+STILL_TURN_RAD = 0.01  # from its first frame: a joint that turns less is still
+MAX_DETACHED_DRIFT_RATIO = 0.06  # of the height: drift of a detached foot in the frame of its leg
+MAX_PAIR_HEIGHT_RATIO = 0.05  # of the height: difference of the median heights of two feet of a pair
+SOLE_POINTS_PER_JOINT = 6  # points of a sole, besides those that are lowest when it is tilted
+SOLE_TILT_RAD = np.radians(40)  # of these tilts
+# Of the height: vertices, and joints (ankles are higher), that are lower stand on the floor.
+FLOOR_BAND_HEIGHT_RATIO, JOINT_FLOOR_BAND_HEIGHT_RATIO = 0.03, 0.07
+FOOT_EDGE_LENGTH_RATIO = 0.1  # of a foot's length: the ends that are averaged to its toe and to its heel
+MIN_FOOT_LENGTH_HEIGHT_RATIO = 0.03  # of the height: a shorter foot has one contact point (a hoof, a spider's leg)
+MIN_FOOT_GAP_HEIGHT_RATIO = 0.1  # of the height: limbs of one side that are nearer to each other are one foot
+MIN_HAND_REACH_SIZE_RATIO = 0.2  # of the size: a limb of a longer reach may touch the floor
+# Limbs that lie on the floor and carry nothing.
+TRAILING_LIMB_PATTERN = re.compile(r"tail|cord|cable|hair|cloth|scarf|rope", re.IGNORECASE)
+ContactLocation = tuple[str, int, Array]
+"""Name, joint, and offset (3,) in the joint's frame."""
 
 
 @dataclass(frozen=True, eq=False)
 class Foot:
     """A foot and its leg."""
 
-    joint: int  # that the foot hangs on; all below it is foot
+    joint: int  # the first of the foot; all below it is foot
     leg: tuple[int, ...]  # joints from the hip down
     attached: bool  # the foot hangs on the leg
     owners: Array  # (P,) int, the joints of the points of the sole
@@ -53,15 +60,15 @@ class Foot:
 
 
 def find_feet(character: Character, worlds: Sequence[Array], size: float) -> tuple[Foot, ...]:
-    """The feet of a character whose clips have world_from_joint (F, J, 4, 4), and which is `size` metres high."""
+    """The feet of a character `size` metres high whose clips have world_from_joint (F, J, 4, 4) each."""
     skeleton = character.skeleton
     soles = _lowest_points(character, np.concatenate(worlds))
-    lows = [_heights(soles, world) for world in worlds]  # (F, J) each, infinite where a joint has nothing to stand on
+    lows = [_heights(soles, world) for world in worlds]  # (F, J) each, infinite where a joint carries no points
     ground = float(np.median([np.quantile(low.min(axis=1), 0.1) for low in lows]))
     places = np.concatenate(worlds)[..., :3, 3]
     usual = np.median(places[..., 1], axis=0) - ground
     share = np.mean([(low < ground + TOUCH_HEIGHT_RATIO * size).mean(axis=0) for low in lows], axis=0)
-    highest = usual.copy()  # of all that hangs on a joint: no foot carries the body, though the ground may
+    highest = usual.copy()  # of a joint and all below it: no foot carries the body, though a ground joint may
     for joint in range(len(skeleton) - 1, 0, -1):
         above = skeleton.parents[joint]
         if above >= 0:
@@ -71,41 +78,41 @@ def find_feet(character: Character, worlds: Sequence[Array], size: float) -> tup
     tops = [line for line in lines if not touching.intersection(line[1:])]
     paths = [_joints_off_other_lines(line, [other for other in tops if other is not line]) for line in tops]
     every = np.concatenate(worlds)
-    loose = [path for path in paths if path and usual[path[-1]] - usual[path[0]] <= MIN_LEG_RISE_RATIO * size]
-    found = _find_detached(skeleton, every, loose, set(soles), size)
-    legs = {joint for _, leg, _ in found for joint in leg}
+    detached = [path for path in paths if path and usual[path[-1]] - usual[path[0]] <= MIN_LEG_RISE_RATIO * size]
+    candidates = _find_detached(skeleton, every, detached, set(soles), size)
+    legs = {joint for _, leg, _ in candidates for joint in leg}
     for path in paths:
-        if path in loose or legs.intersection(skeleton.ancestors(path[0])):  # a shin that comes low is no foot
+        if path in detached or legs.intersection(skeleton.ancestors(path[0])):  # a shin that comes low is no foot
             continue
         lifted = next(
             i for i in range(len(path)) if i + 1 == len(path) or usual[path[i + 1]] > ANKLE_HEIGHT_RATIO * size
         )
-        found.append((path[lifted], path[lifted + 1 :], True))
+        candidates.append((path[lifted], path[lifted + 1 :], True))
     feet = []
-    for joint, leg, attached in found:
+    for joint, leg, attached in candidates:
         chain = _leg(every, skeleton, leg)
         if chain:
-            feet.append(_with_sole(skeleton, soles, joint, tuple(chain[::-1]), attached))
+            feet.append(_make_foot(skeleton, soles, joint, tuple(chain[::-1]), attached))
     return _keep_pairs(feet, usual, size)
 
 
 def _find_detached(
     skeleton: Skeleton, worlds: Array, paths: list[list[int]], skinned: set[int], size: float
 ) -> list[tuple[int, list[int], bool]]:
-    """Feet that hang on no leg, and the legs that they belong to."""
+    """Feet that hang on no leg, with the legs that they belong to."""
     owners = []
     for path in paths:
         owner = _carrier(skeleton, worlds, path[-1], {j for p in paths for j in p}, skinned, size)
-        while owner is not None and not _turns(worlds, skeleton, owner):
+        while owner is not None and not _is_turning(worlds, skeleton, owner):
             owner = int(skeleton.parents[owner]) if skeleton.parents[owner] >= 0 else None
         owners.append(owner)
     lines = [[] if owner is None else skeleton.ancestors(owner) for owner in owners]
-    found = []
+    feet = []
     for i, path in enumerate(paths):
         leg = _joints_off_other_lines(lines[i], [line for j, line in enumerate(lines) if j != i])
         if leg:
-            found.append((path[-1], leg, False))
-    return found
+            feet.append((path[-1], leg, False))
+    return feet
 
 
 def _joints_off_other_lines(line: list[int], others: list[list[int]]) -> list[int]:
@@ -115,7 +122,7 @@ def _joints_off_other_lines(line: list[int], others: list[list[int]]) -> list[in
 
 
 def _lowest_points(character: Character, worlds: Array) -> dict[int, Array]:
-    """Joint -> points (P, 3) in its frame that are ever the lowest of what it carries; of a bare skeleton, itself."""
+    """Joint -> points (P, 3) in its frame that are ever the lowest of its skin; of a bare skeleton, its origin."""
     carried: dict[int, list[Array]] = {}
     for part in character.parts:
         skin = part.skin
@@ -140,7 +147,7 @@ def _lowest_points(character: Character, worlds: Array) -> dict[int, Array]:
 
 
 def _tilt_directions(up: Array) -> Array:
-    """(8, 3) directions all around one (3,), TILT away from it: a foot of a blend is turned as in no clip."""
+    """(8, 3) directions around `up` (3,), SOLE_TILT_RAD away: a foot of a blend is turned as in no clip."""
     up = up / max(float(np.linalg.norm(up)), 1e-12)
     side = np.cross(up, np.eye(3)[int(np.abs(up).argmin())])
     side /= np.linalg.norm(side)
@@ -150,7 +157,7 @@ def _tilt_directions(up: Array) -> Array:
 
 
 def _heights(soles: dict[int, Array], world: Array) -> Array:
-    """(F, J) how high the lowest point of each joint is."""
+    """(F, J) height of the lowest point of each joint."""
     result = np.full(world.shape[:2], np.inf)
     for joint, points in soles.items():
         result[:, joint] = (world[:, joint, 1, :3] @ points.T).min(axis=1) + world[:, joint, 1, 3]
@@ -160,7 +167,7 @@ def _heights(soles: dict[int, Array], world: Array) -> Array:
 def _carrier(
     skeleton: Skeleton, worlds: Array, foot: int, feet: set[int], skinned: set[int], size: float
 ) -> int | None:
-    """The joint in whose frame a foot moves least, and little."""
+    """The joint in whose frame a foot drifts least; None where it drifts too much in all."""
     excluded = {*feet, *skeleton.ancestors(foot)}
     best, least = None, MAX_DETACHED_DRIFT_RATIO * size
     for joint in sorted(skinned - excluded):
@@ -169,25 +176,26 @@ def _carrier(
         frames = worlds[:, joint]
         away = np.einsum("fji,fj->fi", frames[:, :3, :3], worlds[:, foot, :3, 3] - frames[:, :3, 3])
         away = away / np.maximum(np.linalg.norm(frames[:, :3, :3], axis=1), 1e-12)  # metres along the axes of the joint
-        wanders = float(np.sqrt(away.var(axis=0).sum()))
-        if wanders < least:
-            best, least = joint, wanders
+        drift = float(np.sqrt(away.var(axis=0).sum()))
+        if drift < least:
+            best, least = joint, drift
     return best
 
 
 def _leg(worlds: Array, skeleton: Skeleton, leg: list[int]) -> list[int]:
-    """Those joints of a leg, from its lower end up, that turn: without a pelvis, and no more than a leg has."""
+    """The joints of a leg, from its lower end up, that turn: without a pelvis, and at most MAX_LEG_JOINTS."""
     kept = list(leg)
     while len(kept) > 2:
         above, below = worlds[:, kept[-1], :3, 3], worlds[:, kept[-2], :3, 3]
         down = np.median((above - below)[:, 1]) / max(float(np.median(np.linalg.norm(above - below, axis=1))), 1e-12)
-        if len(kept) <= MAX_LEG_JOINTS and down > MIN_THIGH_DROP_RATIO and _turns(worlds, skeleton, kept[-1]):
+        if len(kept) <= MAX_LEG_JOINTS and down > MIN_THIGH_DROP_RATIO and _is_turning(worlds, skeleton, kept[-1]):
             break
         kept.pop()
     return kept if len(kept) >= 2 else []
 
 
-def _turns(worlds: Array, skeleton: Skeleton, joint: int) -> bool:
+def _is_turning(worlds: Array, skeleton: Skeleton, joint: int) -> bool:
+    """Whether a joint turns within its parent."""
     local = quaternion.normalise(local_turns(worlds, skeleton, joint))
     return bool(
         np.abs(quaternion.log(quaternion.multiply(quaternion.conjugate(local[0]), local))).max() > STILL_TURN_RAD
@@ -195,50 +203,29 @@ def _turns(worlds: Array, skeleton: Skeleton, joint: int) -> bool:
 
 
 def local_turns(worlds: Array, skeleton: Skeleton, joint: int) -> Array:
-    """(F, 4) how a joint is turned within its parent."""
+    """(F, 4) rotations of a joint relative to its parent."""
     above = skeleton.parents[joint]
-    own = worlds[:, joint, :3, :3] / np.linalg.norm(worlds[:, joint, :3, :3], axis=1, keepdims=True)
+    rotation = worlds[:, joint, :3, :3] / np.linalg.norm(worlds[:, joint, :3, :3], axis=1, keepdims=True)
     if above < 0:
-        return quaternion.from_matrix(own)
+        return quaternion.from_matrix(rotation)
     frame = worlds[:, above, :3, :3] / np.linalg.norm(worlds[:, above, :3, :3], axis=1, keepdims=True)
-    return quaternion.from_matrix(np.swapaxes(frame, 1, 2) @ own)
+    return quaternion.from_matrix(np.swapaxes(frame, 1, 2) @ rotation)
 
 
-def _with_sole(skeleton: Skeleton, soles: dict[int, Array], joint: int, leg: tuple[int, ...], attached: bool) -> Foot:
+def _make_foot(skeleton: Skeleton, soles: dict[int, Array], joint: int, leg: tuple[int, ...], attached: bool) -> Foot:
     below = [j for j in soles if joint in skeleton.ancestors(j)]
     owners = np.concatenate([np.full(len(soles[j]), j) for j in below])
     return Foot(joint, leg, attached, owners, np.concatenate([soles[j] for j in below]))
 
 
 def _keep_pairs(feet: list[Foot], usual: Array, size: float) -> tuple[Foot, ...]:
-    """Those that have a fellow: a tail that lies on the ground has none."""
+    """The feet that are one of a pair: a tail that lies on the ground is not."""
 
     def alike(a: Foot, b: Foot) -> bool:
         same = len(a.leg) == len(b.leg) and a.attached == b.attached
         return same and abs(usual[a.joint] - usual[b.joint]) < MAX_PAIR_HEIGHT_RATIO * size
 
     return tuple(foot for foot in feet if any(alike(foot, other) for other in feet if other is not foot))
-
-
-FLOOR_BAND_HEIGHT_RATIO, JOINT_FLOOR_BAND_HEIGHT_RATIO = (
-    0.03,
-    0.07,
-)  # of the height: what stands on the floor, of a skin and of joints (ankles are higher)
-FOOT_EDGE_LENGTH_RATIO = 0.1  # of a foot's length: what is averaged to its toe and to its heel
-MIN_FOOT_LENGTH_HEIGHT_RATIO = (
-    0.03  # of the height: a foot shorter than this has one contact point (a hoof, a spider's leg)
-)
-MIN_FOOT_GAP_HEIGHT_RATIO = (
-    0.1  # of the height: limbs of one side that stand nearer to each other than this are one foot
-)
-MIN_HAND_REACH_SIZE_RATIO = 0.2  # of the size: a limb that reaches as far as this may be stood on
-TRAILING_LIMB_PATTERN = re.compile(
-    r"tail|cord|cable|hair|cloth|scarf|rope", re.IGNORECASE
-)  # lies on the floor, carries nothing
-
-
-ContactLocation = tuple[str, int, Array]
-"""Name, joint, and offset (3,) in the joint's frame."""
 
 
 def find_contacts(character: Character) -> list[ContactLocation]:
@@ -257,19 +244,19 @@ def find_contacts(character: Character) -> list[ContactLocation]:
     carries = ~_is_trailing(limbs)[owners[near]]
     near = near[carries] if carries.any() else near  # a snake is all tail
     stands = _standing_limbs(limbs, places[near], limbs.top[owners[near]], height)
-    found = []
+    contacts = []
     for top in stands:
-        mine = near[limbs.top[owners[near]] == top]
-        points = places[mine].copy()
+        numbers = near[limbs.top[owners[near]] == top]
+        points = places[numbers].copy()
         points[:, 1] = floor if character.vertex_count == 0 else points[:, 1]
-        found += _points(limbs, points, owners[mine], height, alone=len(stands) == 1)
+        contacts += _foot_contacts(limbs, points, owners[numbers], height, alone=len(stands) == 1)
     if not character.vertex_count:
-        found += _hands(limbs, places, owners, set(stands))
-    return found
+        contacts += _hands(limbs, places, owners, set(stands))
+    return contacts
 
 
 def _nodes(character: Character) -> tuple[Array, Array]:
-    """Places (M, 3) of the joints and of the ends of the last bones at rest, and the joint (M,) each rides on."""
+    """Positions (M, 3) of the joints and of the ends of the last bones at rest, and the joint (M,) of each."""
     links = links_of(character)
     parents = character.skeleton.parents
     last = np.isin(links.joints, parents, invert=True)
@@ -286,18 +273,18 @@ def _is_trailing(limbs: Limbs) -> Array:
 
 
 def _standing_limbs(limbs: Limbs, places: Array, tops: Array, height: float) -> list[int]:
-    """The limbs that a body stands on: none of the trunk where there are others, and one where two stand in one place.
+    """The limbs that a body stands on: none of the trunk where there are others, and one where two are in one place.
 
     Many rigs for games have feet that hang on no leg, so that shin and foot are two limbs on the same floor.
     """
-    found = np.unique(tops[~limbs.trunk[tops]]) if (~limbs.trunk[tops]).any() else np.unique(tops)
+    candidates = np.unique(tops[~limbs.trunk[tops]]) if (~limbs.trunk[tops]).any() else np.unique(tops)
     kept: list[int] = []
-    for top in sorted(found.tolist(), key=lambda top: -np.count_nonzero(tops == top)):
-        mine = places[tops == top]
-        side = limbs.sides(mine.mean(axis=0)[None])[0]
+    for top in sorted(candidates.tolist(), key=lambda top: -np.count_nonzero(tops == top)):
+        points = places[tops == top]
+        side = limbs.sides(points.mean(axis=0)[None])[0]
         others = [places[tops == other] for other in kept]
         if all(
-            side != limbs.sides(o.mean(axis=0)[None])[0] or _gap(mine, o) > MIN_FOOT_GAP_HEIGHT_RATIO * height
+            side != limbs.sides(o.mean(axis=0)[None])[0] or _gap(points, o) > MIN_FOOT_GAP_HEIGHT_RATIO * height
             for o in others
         ):
             kept.append(top)
@@ -311,8 +298,8 @@ def _gap(a: Array, b: Array) -> float:
     return float(cKDTree(a).query(b)[0].min())
 
 
-def _points(limbs: Limbs, places: Array, owners: Array, height: float, alone: bool) -> list[ContactLocation]:
-    """Toe and heel of one limb, or where it stands alone, four points around."""
+def _foot_contacts(limbs: Limbs, places: Array, owners: Array, height: float, alone: bool) -> list[ContactLocation]:
+    """Toe and heel of one limb, or four points around it where the body stands on it alone."""
     if np.ptp(places, axis=0)[[0, 2]].max() < MIN_FOOT_LENGTH_HEIGHT_RATIO * height:
         return [_contact(limbs, places, owners, np.ones(len(places), bool), "foot")]
     wanted = [("toe", limbs.front), ("heel", -limbs.front)]
@@ -329,7 +316,7 @@ def _points(limbs: Limbs, places: Array, owners: Array, height: float, alone: bo
 
 
 def _contact(limbs: Limbs, places: Array, owners: Array, chosen: Array, role: str) -> ContactLocation:
-    """The middle of the chosen places, at the height of the lowest, on the joint that has most of them."""
+    """The mean of the chosen places, at the height of the lowest, on the joint that has most of them."""
     point = places[chosen].mean(axis=0)
     point[1] = places[chosen, 1].min()
     joint = int(np.bincount(owners[chosen]).argmax())
@@ -338,13 +325,13 @@ def _contact(limbs: Limbs, places: Array, owners: Array, chosen: Array, role: st
 
 
 def _hands(limbs: Limbs, places: Array, owners: Array, taken: set[int]) -> list[ContactLocation]:
-    """The ends of the other limbs that leave the middle, as arms do and heads and tails do not."""
+    """The ends of the other limbs beside the middle plane: arms, but not heads and tails."""
     result = []
     for top in np.unique(limbs.top[~limbs.trunk]):
         if top in taken or limbs.reach[top] < MIN_HAND_REACH_SIZE_RATIO * limbs.size:
             continue
-        mine = np.flatnonzero(limbs.top[owners] == top)
-        far = np.linalg.norm(places[mine] - limbs.world[top, :3, 3], axis=1).argmax()
-        if limbs.sides(places[mine[far]][None])[0]:
-            result.append(_contact(limbs, places[mine], owners[mine], np.arange(len(mine)) == far, "hand"))
+        numbers = np.flatnonzero(limbs.top[owners] == top)
+        far = np.linalg.norm(places[numbers] - limbs.world[top, :3, 3], axis=1).argmax()
+        if limbs.sides(places[numbers[far]][None])[0]:
+            result.append(_contact(limbs, places[numbers], owners[numbers], np.arange(len(numbers)) == far, "hand"))
     return result

@@ -1,35 +1,35 @@
-"""Markers back to joints: for every frame the pose whose markers lie nearest to given points.
+"""Inverse kinematics: joints from marker positions, and limbs that reach goals with a moving root.
 
-For each frame, with r_p the way from marker p to its point, w_p its weight and x the freedoms of the joints (turns as
-rotation vectors, metres),
+Markers to joints (`solve_ik`). For each frame, with r_p the vector from marker p to its point, w_p its weight and x the
+freedoms of the joints (rotation vectors, metres),
 
     minimise  sum_p w_p |r_p(x)|^2 + stiffness sum_d c_d (x_d - x0_d)^2,      low <= x <= high
 
 by damped Gauss-Newton steps from the solution of the frame before. The second term only decides what the markers leave
-open: c_d is how much they say about x_d, and x0 the pose that was given as start. With s_d = (u_d, v_d) how freedom d
-turns and moves all below it, and (N_d, F_d) the moment and the sum of how far it moves their markers, the matrix is
+open: c_d is how much they determine x_d, and x0 the pose given as start. With s_d = (u_d, v_d) how freedom d turns and
+moves all below it, and (N_d, F_d) the moment and the sum of how far it moves their markers, the matrix is
 
     H_de = s_e . (N_d, F_d)   where e is above d or d itself, else 0
 
-[Featherstone 2008, chapters 6 and 8]: no Jacobian is built, and the factor of H, taken from the leaves to the root,
-has zeros where H has. A frame costs some tens of microseconds.
+[Featherstone 2008, chapters 6 and 8]: no Jacobian is built, and the factor of H, taken from the leaves to the root, has
+zeros where H has. A frame costs some tens of microseconds.
 
-Legs that reach: the least turn of a few joints that brings points to their goals, and a smooth way of the hips.
-
-With the turns t of the legs' joints since the start, seen in the world, J how they move the points, d = (x, y, z,
-and a rotation vector) the motion of the whole figure, A how that moves the points, and r what the points still miss,
+Limbs to goals (`reach_with_limbs`): the least rotations of a few joints that bring points to their goals, and a smooth
+path of the hips. With the rotations t of the legs' joints since the start, in world axes, J how they move the points, d
+= (x, y, z, and a rotation vector) the motion of the whole figure, A how that moves the points, and r the distance still
+missing,
 
     minimise  sum_f  sum_k |r_k|^2 / soft_k + |t|^2 + |d|^2 / give + (tau^4 / give) |d''|^2
 
-where soft is all but zero for points that are held and larger for others. Legs bend first. Where they cannot reach, the
-hips give way, and since their second derivative is part of the sum they do so in good time and not from one frame to
-the next. Seen from the hips the legs drop out of each frame for itself,
+where soft is almost zero for points that are held and larger for others. Legs bend first. Where they cannot reach, the
+hips move, and because their second derivative is part of the sum they do so in good time and not from one frame to the
+next. Frame by frame the legs are eliminated,
 
     min_t  =  (rho - A dd)^T W (rho - A dd),     rho = r + J t,   W = (J J^T + soft)^-1
 
-and what is left is one banded system for all frames. Steps of the legs and of the hips take turns; both are damped in
-the frames where they do not help, as by Levenberg and Marquardt. Joints turn only about the axes, and as far, as their
-limits let them; where a start is beyond a limit, it goes no further.
+which leaves one banded system for all frames. Steps of the legs and of the hips alternate; both are damped in the
+frames where they do not help, as by Levenberg and Marquardt. Joints turn only about the axes, and as far, as their
+limits allow; where a start is beyond a limit, it goes no further.
 """
 
 from __future__ import annotations
@@ -57,11 +57,19 @@ from understudy.maths import jit, quaternion
 from understudy.maths.cholesky import solve_banded
 
 KERNELS = "understudy.character.body.ik_kernels"
-POSE_STIFFNESS = (
-    1e-5  # of what the markers say: a pose a radian from the start is a tenth of a millimetre off its markers
-)
-MAX_ITERATIONS_PER_FRAME = 40  # at most, in a frame; from the frame before two or three suffice
-MIN_STEP_RAD_OR_M = 1e-5  # radians or metres: less, and a frame is done
+POSE_STIFFNESS = 1e-5  # a pose a radian from the start is a tenth of a millimetre off its markers
+MAX_ITERATIONS_PER_FRAME = 40  # from the frame before two or three suffice
+MIN_STEP_RAD_OR_M = 1e-5  # a frame with a smaller step is done
+# `soft` of each round over the squared length of a leg: large at first, so that the path of the hips is found roughly;
+# in the end feet miss by a thousandth of a leg for each tenth that the hips move.
+ROUND_SOFTNESS_RATIOS: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-5)
+MAX_LIMB_ITERATIONS = 30  # of the legs in a round; joints at their limits need some
+# `give` over the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight.
+ROOT_COMPLIANCE = 5e-2
+ROOT_TURN_COMPLIANCE_RAD2 = (0.05, 0.2, 0.05)  # `give` of rotations of the whole figure about x, y and z
+ROOT_SMOOTHING_SECONDS = 0.08  # tau: hips do not move more quickly without need
+MAX_ROOT_DAMPING_TRIES = 4  # with more damping of the hips where a step does not help
+FIRST_ROOT_DAMPING_RATIO = 0.3  # first damping of a frame over its stiffness; ten times as much each time
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +78,7 @@ class IkProblem:
 
     parents: Array  # (J,)
     scales: Array  # (J, 3)
-    base: Array  # (J, 3, 3) turns are measured from here
+    base: Array  # (J, 3, 3) rotations that turns are relative to
     turns: Array  # (F or 1, J, 3) of the start, rotation vectors
     moves: Array  # (F or 1, J, 3) of the start, parent_from_joint
     joints: Array  # (Q,) of the markers
@@ -98,9 +106,9 @@ def solve_ik(
 ) -> PoseSequence:
     """Poses (F) whose markers lie nearest to `points` (F, Q, 3), joints within `limits` (degrees about x, y, z).
 
-    `start` (one pose, or F) is where the search begins and what is kept where the markers leave it open, the rest pose
-    without it; `freedom` says which joints may turn and move, without it all that carry markers, and the root.
-    `degrees` are those of freedom and limits, where somebody has made them before (live, a frame at a time).
+    `start` (one pose, or F; the rest pose by default) is where the search begins, and is kept where the markers leave
+    it open. `freedom` are the joints that may turn and move, by default all that carry markers, and the root. `degrees`
+    are those of freedom and limits, if the caller has them already (live, a frame at a time).
     """
     points = checks.array(points, "points", ("F", len(markers), 3))
     start = PoseSequence.rest(skeleton) if start is None else start
@@ -152,7 +160,7 @@ def solve_ik_problem(problem: IkProblem) -> tuple[Array, Array]:
 
 
 def _turns(skeleton: Skeleton, start: PoseSequence, degrees: DegreesOfFreedom) -> tuple[Array, Array]:
-    """The base (J, 4) of each joint, and the turns (F or 1, J, 3) of the start from it, those with limits within."""
+    """The base (J, 4) of each joint, and the turns (F or 1, J, 3) of the start from it, clipped to the limits."""
     base = np.where(degrees.limited[:, None], skeleton.rotations, start.rotations[0])
     turns = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(base), start.rotations))
     d = degrees
@@ -163,24 +171,10 @@ def _turns(skeleton: Skeleton, start: PoseSequence, degrees: DegreesOfFreedom) -
 
 
 def _weights(weights: Array | None, count: int) -> Array:
-    found = np.ones(count) if weights is None else checks.array(weights, "weights", (count,))
-    if found.min() < 0 or not found.sum() > 0:
+    checked = np.ones(count) if weights is None else checks.array(weights, "weights", (count,))
+    if checked.min() < 0 or not checked.sum() > 0:
         raise InvalidInput("weights should be zero or more, and not all zero")
-    return found / found.sum()
-
-
-LEG_REACH_KERNELS = "understudy.character.body.ik_kernels"
-# Of the squared length of a leg, what a round is content with: at first little, so that the way of the hips is found
-# roughly, in the end that feet miss by a thousandth of a leg for each tenth that hips give way.
-ROUND_SOFTNESS_RATIOS: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-5, 1e-5)
-MAX_LIMB_ITERATIONS = 30  # of the legs in a round, at most; where joints are at their limits they need some
-ROOT_COMPLIANCE = (
-    5e-2  # of the squared length of a leg: hips take a twentieth of a correction, and more where legs are straight
-)
-ROOT_TURN_COMPLIANCE_RAD2 = (0.05, 0.2, 0.05)  # radians^2: how readily the whole figure turns about x, y and z
-ROOT_SMOOTHING_SECONDS = 0.08  # seconds, tau: quicker than this hips are not moved without need
-MAX_ROOT_DAMPING_TRIES = 4  # times that a step of the hips is damped more where it does not help
-FIRST_ROOT_DAMPING_RATIO = 0.3  # of its stiffness: what a frame is damped by at first, ten times as much each time
+    return checked / checked.sum()
 
 
 def reach_with_limbs(
@@ -197,10 +191,10 @@ def reach_with_limbs(
     """Poses whose `points` (F, K, 3), carried by joints (K,), are at `goals` (F, K, 3); None without compiled code.
 
     `turning` (n,) are the joints of the limbs that turn, unbroken chains down to the carriers; the root is not one.
-    `holds` (F, K) is 1 for points that have to be at their goals, less for others. `give` tells how readily hips move,
-    in squared lengths of a leg, None that they do not; `softness` what the rounds are content with.
+    `holds` (F, K) is 1 for points that have to be at their goals, less for others. `give` is the compliance of the
+    hips in squared lengths of a leg, None keeps them; `softness` is that of each round (ROUND_SOFTNESS_RATIOS).
     """
-    kernels = jit.kernels(LEG_REACH_KERNELS)
+    kernels = jit.kernels(KERNELS)
     if kernels is None:
         return None
     task = _Task.from_poses(poses, turning, carriers, points, goals, limits, holds, give)
@@ -212,15 +206,15 @@ def reach_with_limbs(
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """What the kernels are given; n joints turn, the first is the root."""
+    """The inputs of the kernels; n joints turn, the first is the root."""
 
     turning: Array  # (n,) joints
     body: tuple[Array, ...]
     frames: tuple[Array, ...]  # places (F, n, 3), points and goals (F, K, 3), up and local (F, n, 4), limits (F, n, 3)
     yielding: Array  # (F, K) 1 / holds^2
     length: float  # metres, of a leg
-    stiff: Array  # (6,) what x, y, z and turns cost; none where the whole figure stays
-    smooth: float  # how much more their second differences cost
+    stiff: Array  # (6,) costs of x, y, z and turns; empty where the whole figure stays
+    smooth: float  # cost of their second differences, over `stiff`
 
     @classmethod
     def from_poses(
@@ -267,7 +261,7 @@ class _Task:
         )
 
     def smoothness(self, d: Array) -> float:
-        """What the second differences of a motion of the whole figure d (F, 6) cost."""
+        """The cost of the second differences of a motion of the whole figure d (F, 6)."""
         return float(self.smooth * (self.stiff * np.diff(d, 2, axis=0) ** 2).sum()) if len(d) > 2 else 0.0
 
     def apply_to(self, poses: PoseSequence, state: _State) -> PoseSequence:
@@ -285,7 +279,7 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """How far the search is."""
+    """The state of the search."""
 
     d: Array  # (F, 6) x, y, z and turn of the whole figure
     turned: Array  # (F, n, 4) turns of the joints
@@ -298,32 +292,32 @@ class _State:
         return cls(np.zeros((len(turned), 6)), turned, np.zeros(len(turned)))
 
     def move_root(self, change: Array) -> _State:
-        """After a change (F, 6) of the way, with the legs as they are."""
+        """After a change (F, 6) of the path, with the same legs."""
         d, turned = self.d + change, self.turned.copy()
         turned[:, 0] = quaternion.from_rotation_vector(d[:, 3:])
         return _State(d, turned, self.damping)
 
 
 def _solve_round(kernels: ModuleType, task: _Task, state: _State, soft: float) -> _State:
-    """The legs turned on, then the hips moved on."""
+    """One round: a step of the legs, then a step of the hips."""
     costs, pulls, blocks = _solve_limbs(kernels, task, state, soft)
     if not task.stiff.size:
         return state
     damping, before = state.damping, costs.sum() + task.smoothness(state.d)
     for _ in range(MAX_ROOT_DAMPING_TRIES):
         trial = state.move_root(_solve_root(task, state.d, pulls, blocks, damping))
-        found = _solve_limbs(kernels, task, trial, soft)[0]
-        if found.sum() + task.smoothness(trial.d) <= before:
+        trial_costs = _solve_limbs(kernels, task, trial, soft)[0]
+        if trial_costs.sum() + task.smoothness(trial.d) <= before:
             return _State(trial.d, trial.turned, 0.1 * damping)
-        worse = found > costs
-        worse[1:] |= found[:-1] > costs[:-1]
-        worse[:-1] |= found[1:] > costs[1:]
+        worse = trial_costs > costs
+        worse[1:] |= trial_costs[:-1] > costs[:-1]
+        worse[:-1] |= trial_costs[1:] > costs[1:]
         damping = np.where(worse, np.maximum(10 * damping, FIRST_ROOT_DAMPING_RATIO), damping)
     return _State(state.d, state.turned, damping)
 
 
 def _solve_limbs(kernels: ModuleType, task: _Task, state: _State, soft: float) -> tuple[Array, Array, Array]:
-    """(F,) the costs with the legs turned on, in place, and how feet pull at the hips."""
+    """(F,) costs after the legs are turned, in place, and pulls (F, 6) and blocks (F, 6, 6) of the feet on the hips."""
     frames = len(state.d)
     costs, pulls, blocks = np.empty(frames), np.empty((frames, 6)), np.empty((frames, 6, 6))
     places, points, goals, *rest = task.frames
@@ -345,7 +339,7 @@ def _solve_limbs(kernels: ModuleType, task: _Task, state: _State, soft: float) -
 
 
 def _solve_root(task: _Task, d: Array, pulls: Array, blocks: Array, damping: Array) -> Array:
-    """(F, 6) the change of d that minimises the sum of all frames, of pulls (F, 6) and blocks (F, 6, 6) of the legs."""
+    """(F, 6) the change of d that minimises the sum over frames, for pulls (F, 6) and blocks (F, 6, 6) of the legs."""
     frames, size = d.shape
     bent = np.zeros((3, frames))  # the diagonals of D^T D, D the second differences
     for i, a in enumerate((1.0, -2.0, 1.0)):
@@ -366,21 +360,12 @@ def _solve_root(task: _Task, d: Array, pulls: Array, blocks: Array, damping: Arr
         whole[:-2] += second
         whole[1:-1] -= 2 * second
         whole[2:] += second
-    found = solve_banded(bands.reshape(2 * size + 1, -1), (pulls - task.stiff * whole).reshape(-1))
-    return np.zeros_like(d) if found is None else found.reshape(-1, size)
-
-
-def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:
-    """(F, J, 4) the rotations of joints in the world, of local ones (F, J, 4); scales leave them alone."""
-    result = np.array(rotations)
-    for j, p in enumerate(skeleton.parents):
-        if p >= 0:
-            result[:, j] = quaternion.multiply(result[:, p], result[:, j])
-    return quaternion.normalise(result)
+    change = solve_banded(bands.reshape(2 * size + 1, -1), (pulls - task.stiff * whole).reshape(-1))
+    return np.zeros_like(d) if change is None else change.reshape(-1, size)
 
 
 def _limits_including_start(rest: Array, local: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """(F, n, 3) limits that the start is within."""
+    """(F, n, 3) limits widened to include the start."""
     start = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(rest), local))
     return np.minimum(low, start), np.maximum(high, start)
 
@@ -390,3 +375,12 @@ def _top(parent: Array, joint: int) -> int:
     while parent[joint] > 0:
         joint = int(parent[joint])
     return joint
+
+
+def world_rotations(skeleton: Skeleton, rotations: Array) -> Array:
+    """(F, J, 4) world rotations of joints from local ones (F, J, 4), without scales."""
+    result = np.array(rotations)
+    for j, p in enumerate(skeleton.parents):
+        if p >= 0:
+            result[:, j] = quaternion.multiply(result[:, p], result[:, j])
+    return quaternion.normalise(result)

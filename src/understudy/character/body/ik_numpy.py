@@ -1,6 +1,6 @@
-"""The inverse kinematics in NumPy, its Jacobian written out: the oracle of the kernels, and what runs without them.
+"""`solve_ik_problem` in NumPy, with a dense Jacobian: the oracle of the kernels, and what runs without them.
 
-The steps are the same, damping included; only the equations come from a dense Jacobian, milliseconds for a step.
+The steps are the same, damping included; a step takes milliseconds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from understudy.character.kinematics import ancestors
 from understudy.checks import Array
 from understudy.maths import quaternion, rotation_spline
 
+# As in `ik_kernels`, which explains them.
 FIRST_DAMPING, WARM_DAMPING, MIN_DAMPING, MAX_DAMPING = 1e-2, 1e-3, 1e-7, 1e6
 MOVE_STIFFNESS_RATIO = 1e-3
 MIN_RESIDUAL_GAIN_RATIO = 1e-7
@@ -41,7 +42,7 @@ def solve_numpy(problem: ik.IkProblem) -> tuple[Array, Array]:
 
 
 def jacobian_and_misses(problem: ik.IkProblem, turns: Array, moves: Array, points: Array) -> tuple[Array, Array]:
-    """d marker / d freedom (3 Q, D) and the ways from markers to points (3 Q,), both times the root of the weights."""
+    """d marker / d freedom (3 Q, D) and vectors from markers to points (3 Q,), both times the root of the weights."""
     d, parents = problem.degrees, problem.parents
     rotations = quaternion.multiply(quaternion.from_matrix(problem.base), quaternion.from_rotation_vector(turns))
     world = kinematics.world_transforms_numpy(parents, moves, rotations, problem.scales)
@@ -83,11 +84,11 @@ def _solve_frame(
         largest = np.abs(trial - x).max(initial=0.0)
         _scatter_dofs(problem, trial, turns, moves)
         tried, missed = jacobian_and_misses(problem, turns, moves, points)
-        found = float(missed @ missed + hold @ (trial - wanted) ** 2)
+        cost = float(missed @ missed + hold @ (trial - wanted) ** 2)
         done = False
-        if found <= best:
-            done = best - found <= MIN_RESIDUAL_GAIN_RATIO * best
-            x, jacobian, misses, best = trial, tried, missed, found
+        if cost <= best:
+            done = best - cost <= MIN_RESIDUAL_GAIN_RATIO * best
+            x, jacobian, misses, best = trial, tried, missed, cost
             damping = max(0.1 * damping, MIN_DAMPING)
         else:
             damping = max(10.0 * damping, 1e-4)

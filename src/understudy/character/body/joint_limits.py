@@ -1,4 +1,4 @@
-"""Freedom: which joints of a body may turn or move, how far, and the list of its degrees of freedom.
+"""Joint limits: which joints of a body may turn or move, how far, and the list of its degrees of freedom.
 
 A turn is the rotation vector v of R = base exp([v]). Where a joint has limits, base is its rest rotation and each
 component of v lies between two angles; an axis that the limits leave out does not turn. A joint without limits turns
@@ -21,22 +21,39 @@ from understudy.errors import InvalidInput
 from understudy.maths import vector
 
 Limits = Mapping[str, Mapping[str, tuple[float, float]]]  # joint -> axis -> lowest and highest degrees
-
 MIN_TURN_QUATERNION_DISTANCE = 1e-7  # 1 - |q.q'|: a turn of 0.05 degrees
-MIN_MOVE_M = 1e-6  # metres
-TRANSLATION, ROTATION = 0, 1
+MIN_MOVE_M = 1e-6
+TRANSLATION, ROTATION = 0, 1  # kinds of degrees of freedom
 
 
 @dataclass(frozen=True, eq=False)
 class FreeJoints:
-    """What may change in a pose."""
+    """The joints that may change in a pose."""
 
     turning: Array  # (J,) bool
     moving: Array  # (J,) bool
 
 
+@dataclass(frozen=True, eq=False)
+class DegreesOfFreedom:
+    """The D degrees of freedom, parents first; those above one another form chains.
+
+    `chain[d, t]` is the freedom at depth t of the chain that ends in d, `depth[d]` = t for d itself: a freedom moves
+    all below it, and nothing else.
+    """
+
+    joint: Array  # (D,)
+    kind: Array  # (D,) TRANSLATION or ROTATION
+    axis: Array  # (D,) 0, 1, 2
+    depth: Array  # (D,)
+    chain: Array  # (D, deepest + 1)
+    low: Array  # (D,) radians; -inf where there is none
+    high: Array  # (D,)
+    limited: Array  # (J,) bool
+
+
 def find_free_joints(poses: PoseSequence, more: FreeJoints | None = None) -> FreeJoints:
-    """What changes over the given poses, or leaves its rest in them: what an animator of this body works with."""
+    """The joints that leave their rest in the given poses: those that an animator of this body works with."""
     rest = poses.skeleton
     turned = 1 - np.abs(vector.dot(poses.rotations, rest.rotations)).min(axis=0) > MIN_TURN_QUATERNION_DISTANCE
     moved = np.abs(poses.translations - rest.translations).max(axis=(0, 2)) > MIN_MOVE_M
@@ -58,24 +75,6 @@ def free_joints_below(markers: Markers, skeleton: Skeleton) -> FreeJoints:
     moving = np.zeros(len(skeleton), bool)
     moving[markers.root] = True
     return FreeJoints(checks.freeze(carries & below), checks.freeze(moving))
-
-
-@dataclass(frozen=True, eq=False)
-class DegreesOfFreedom:
-    """The D degrees of freedom, parents first; those above one another form chains.
-
-    `chain[d, t]` is the freedom at depth t of the chain that ends in d, `depth[d]` = t for d itself: whatever lies
-    below a freedom moves with it, and no other does.
-    """
-
-    joint: Array  # (D,)
-    kind: Array  # (D,) TRANSLATION or ROTATION
-    axis: Array  # (D,) 0, 1, 2
-    depth: Array  # (D,)
-    chain: Array  # (D, deepest + 1)
-    low: Array  # (D,) radians; -inf where there is none
-    high: Array  # (D,)
-    limited: Array  # (J,) bool
 
 
 def degrees_of_freedom(skeleton: Skeleton, freedom: FreeJoints, limits: Limits | None) -> DegreesOfFreedom:

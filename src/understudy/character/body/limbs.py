@@ -1,9 +1,8 @@
-"""Links: which joints of a body carry something, how far each reaches, and which way the body faces at rest.
+"""Links and limbs of a body at rest: which joints carry something, which chains leave the trunk, and on which side.
 
-Limbs: the chains that leave the trunk of a skeleton, which side of the body they are on, and how far they reach.
-
-A trunk joint carries two limbs or more. A limb that is shorter than a tenth of the body (a finger, a toe) does not make
-the joint that carries it a trunk.
+A link is a joint with its bone: its reach, and with the others the direction that the body faces. A trunk joint carries
+two limbs or more. A limb that is shorter than a tenth of the body (a finger, a toe) does not make the joint that
+carries it a trunk.
 """
 
 from __future__ import annotations
@@ -21,7 +20,9 @@ from understudy.errors import InvalidInput
 from understudy.maths import vector
 
 MIN_BONE_SIZE_RATIO = 0.01  # of the body's size: shorter bones are helpers and corrections, not limbs
-MIN_LINK_WEIGHT = 0.3  # of a vertex's weight: less, and it says more about the neighbour
+MIN_LINK_WEIGHT = 0.3  # skin weight of a vertex on its link: vertices below it belong more to the neighbour
+MAJOR_LIMB_SIZE_RATIO = 0.1  # of the body's size: a longer limb makes its parent a trunk joint
+CENTRAL_SIZE_RATIO = 0.03  # of the body's size: a limb nearer to the middle plane is on neither side
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,7 @@ class Links:
     world: Array  # (J, 4, 4) world_from_joint at rest
     joints: Array  # (L,)
     bones: Array  # (L, 3) from the joint to the link's tip, world metres
-    root: int  # the lowest joint above all links
+    root: int  # the lowest common ancestor of all links
 
     @property
     def sides(self) -> Array:
@@ -40,7 +41,7 @@ class Links:
         return vector.perpendicular(self.bones)
 
     def front(self) -> Array:
-        """(3,) where the body faces at rest: level, at right angles to right-to-left; +Z where no name tells them."""
+        """(3,) where the body faces at rest: level, at right angles to right-to-left; +Z where no names give them."""
         places = self.world[:, :3, 3]
         across = np.zeros(3)
         by_name = {name.lower(): i for i, name in enumerate(self.skeleton.names)}
@@ -55,19 +56,32 @@ class Links:
         return vector.normalise(np.cross(across, [0.0, 1.0, 0.0]))
 
 
-def mirror_names(name: str) -> list[str]:
-    """The names that a left joint's partner may have, lower case; none where the name does not say left."""
-    found = [re.sub("left", "right", name)] if "left" in name else []
-    found += [
-        name[: m.start(1)] + "r" + name[m.end(1) :] for m in re.finditer(r"(?:^|[._:\- ])(l)(?=$|[._:\- ])", name)
-    ]
-    if re.match(r"l(?=[a-z]{3,})", name):
-        found.append("r" + name[1:])
-    return [other for other in found if other != name]
+@dataclass(frozen=True, eq=False)
+class Limbs:
+    """Trunk and limbs of a skeleton at rest, joint by joint."""
+
+    skeleton: Skeleton
+    world: Array  # (J, 4, 4) world_from_joint at rest
+    size: float  # metres, the largest extent at rest
+    trunk: Array  # (J,) bool
+    top: Array  # (J,) the first joint of the limb that a joint is part of; a trunk joint itself
+    reach: Array  # (J,) metres from a joint to the furthest end below it, along the bones
+    front: Array  # (3,) unit, level
+
+    @property
+    def left(self) -> Array:
+        """(3,) unit, level."""
+        return vector.cross([0.0, 1.0, 0.0], self.front)
+
+    def sides(self, places: Array) -> Array:
+        """(M,) 1 left, -1 right, 0 in the middle, of places (M, 3) in the world at rest."""
+        middle = self.world[self.trunk] if self.trunk.any() else self.world[:1]
+        across = (places - middle[:, :3, 3].mean(axis=0)) @ self.left
+        return np.where(np.abs(across) < CENTRAL_SIZE_RATIO * self.size, 0, np.sign(across)).astype(np.int64)
 
 
 def links_of(body: Character | Skeleton, skip: Iterable[str] = ()) -> Links:
-    """The links of a body; `skip` names joints that are animated otherwise, with all that hangs on them."""
+    """The links of a body; `skip` names joints that are left out with all below them."""
     skeleton = body if isinstance(body, Skeleton) else body.skeleton
     world = kinematics.world_transforms(skeleton.parents, skeleton.translations, skeleton.rotations, skeleton.scales)
     left_out = _descendants(skeleton, [skeleton.index(name) for name in skip])
@@ -84,28 +98,66 @@ def links_of(body: Character | Skeleton, skip: Iterable[str] = ()) -> Links:
     return Links(skeleton, world, checks.freeze(joints), bones[joints], _lowest_common(skeleton, joints))
 
 
+def limbs_of(skeleton: Skeleton) -> Limbs:
+    """The limbs of a skeleton at rest."""
+    links = links_of(skeleton)
+    parents, places = skeleton.parents, links.world[:, :3, 3]
+    size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
+    count = len(skeleton)
+    reach, majors, trunk = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, bool)
+    length = np.zeros(count)
+    length[links.joints] = np.linalg.norm(links.bones, axis=1)
+    has_child = np.zeros(count, bool)
+    has_child[parents[parents >= 0]] = True
+    reach[~has_child] = length[~has_child]
+    for j in range(count - 1, -1, -1):
+        trunk[j] |= majors[j] > 1
+        p = parents[j]
+        if p >= 0:
+            below = float(reach[j] + np.linalg.norm(places[j] - places[p]))
+            reach[p] = max(reach[p], below)
+            majors[p] += below > MAJOR_LIMB_SIZE_RATIO * size
+            trunk[p] |= trunk[j]
+    top = np.arange(count)
+    for j in range(count):
+        if parents[j] >= 0 and not trunk[j] and not trunk[parents[j]]:
+            top[j] = top[parents[j]]
+    return Limbs(skeleton, links.world, size, trunk, top, reach, links.front())
+
+
+def mirror_names(name: str) -> list[str]:
+    """The names that a left joint's partner may have, lower case; none where the name is not of a left joint."""
+    names = [re.sub("left", "right", name)] if "left" in name else []
+    names += [
+        name[: m.start(1)] + "r" + name[m.end(1) :] for m in re.finditer(r"(?:^|[._:\- ])(l)(?=$|[._:\- ])", name)
+    ]
+    if re.match(r"l(?=[a-z]{3,})", name):
+        names.append("r" + name[1:])
+    return [other for other in names if other != name]
+
+
 def _descendants(skeleton: Skeleton, joints: list[int]) -> Array:
-    """(J,) whether a joint is one of those, or hangs on one."""
-    found = np.zeros(len(skeleton), bool)
-    found[joints] = True
+    """(J,) whether a joint is one of `joints`, or below one."""
+    result = np.zeros(len(skeleton), bool)
+    result[joints] = True
     for j, parent in enumerate(skeleton.parents):
-        found[j] |= parent >= 0 and found[parent]
-    return found
+        result[j] |= parent >= 0 and result[parent]
+    return result
 
 
 def _carrying_joints(character: Character) -> Array:
-    """(J,) whether something hangs on a joint: skin, or without any mesh, a bone."""
-    found = np.zeros(len(character.skeleton), bool)
+    """(J,) whether a joint carries something: skin, or without any mesh, a bone."""
+    result = np.zeros(len(character.skeleton), bool)
     for part in character.parts:
         heavy = part.skin.influences[part.skin.weights > MIN_LINK_WEIGHT]
-        found[part.skin.joints[np.unique(heavy)]] = True
-    if not found.any():
-        found[character.joints] = True
-    return found
+        result[part.skin.joints[np.unique(heavy)]] = True
+    if not result.any():
+        result[character.joints] = True
+    return result
 
 
 def _bones(skeleton: Skeleton, world: Array, body: Character | Skeleton) -> Array:
-    """(J, 3) from each joint to its tip at rest: the middle of its children, or of what hangs on it at the ends."""
+    """(J, 3) from each joint to its tip at rest: the middle of its children, or at the ends an End Site or its skin."""
     places = world[:, :3, 3]
     total, count = np.zeros((len(skeleton), 3)), np.zeros(len(skeleton))
     child = np.flatnonzero(skeleton.parents >= 0)
@@ -160,65 +212,10 @@ def _clouds(character: Character) -> dict[int, Array]:
 
 
 def _lowest_common(skeleton: Skeleton, joints: Array) -> int:
-    """The lowest joint that all of `joints` hang on; in a forest, that of the tree with the most of them."""
+    """The lowest common ancestor of `joints`; in a forest, that of the tree with the most of them."""
     counts = np.bincount(joints, minlength=len(skeleton))
     for j in range(len(skeleton) - 1, -1, -1):
         if skeleton.parents[j] >= 0:
             counts[skeleton.parents[j]] += counts[j]
     top = counts[skeleton.roots].max()
     return int(np.flatnonzero(counts == top)[-1])
-
-
-MAJOR_LIMB_SIZE_RATIO = 0.1  # of the body's size
-CENTRAL_SIZE_RATIO = 0.03  # of the body's size: a limb nearer to the middle plane than this is on neither side
-
-
-@dataclass(frozen=True, eq=False)
-class Limbs:
-    """Where each joint belongs."""
-
-    skeleton: Skeleton
-    world: Array  # (J, 4, 4) world_from_joint at rest
-    size: float  # metres, the largest extent at rest
-    trunk: Array  # (J,) bool
-    top: Array  # (J,) the first joint of the limb that a joint is part of; of a trunk joint, itself
-    reach: Array  # (J,) metres from a joint to the furthest end that hangs on it, along the bones
-    front: Array  # (3,) unit, level
-
-    @property
-    def left(self) -> Array:
-        """(3,) unit, level."""
-        return vector.cross([0.0, 1.0, 0.0], self.front)
-
-    def sides(self, places: Array) -> Array:
-        """(M,) 1 left, -1 right, 0 in the middle, of places (M, 3) in the world at rest."""
-        middle = self.world[self.trunk] if self.trunk.any() else self.world[:1]
-        across = (places - middle[:, :3, 3].mean(axis=0)) @ self.left
-        return np.where(np.abs(across) < CENTRAL_SIZE_RATIO * self.size, 0, np.sign(across)).astype(np.int64)
-
-
-def limbs_of(skeleton: Skeleton) -> Limbs:
-    """The limbs of a skeleton at rest."""
-    links = links_of(skeleton)
-    parents, places = skeleton.parents, links.world[:, :3, 3]
-    size = float(np.ptp(places, axis=0).max(initial=0.0)) or 1.0
-    count = len(skeleton)
-    reach, majors, trunk = np.zeros(count), np.zeros(count, np.int64), np.zeros(count, bool)
-    length = np.zeros(count)
-    length[links.joints] = np.linalg.norm(links.bones, axis=1)
-    has_child = np.zeros(count, bool)
-    has_child[parents[parents >= 0]] = True
-    reach[~has_child] = length[~has_child]
-    for j in range(count - 1, -1, -1):
-        trunk[j] |= majors[j] > 1
-        p = parents[j]
-        if p >= 0:
-            below = float(reach[j] + np.linalg.norm(places[j] - places[p]))
-            reach[p] = max(reach[p], below)
-            majors[p] += below > MAJOR_LIMB_SIZE_RATIO * size
-            trunk[p] |= trunk[j]
-    top = np.arange(count)
-    for j in range(count):
-        if parents[j] >= 0 and not trunk[j] and not trunk[parents[j]]:
-            top[j] = top[parents[j]]
-    return Limbs(skeleton, links.world, size, trunk, top, reach, links.front())

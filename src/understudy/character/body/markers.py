@@ -1,7 +1,7 @@
-"""Markers: the feature points by which a pose is known, three on each link [Yamane 2010, 4.1].
+"""Markers: the feature points that describe a pose, three on each link [Yamane 2010, 4.1].
 
-A link is a joint that something hangs on: skin, or where there is no mesh, bones. Joints that only steer others (the
-rims of the lamp, an `Armature` node above the hips) have none; the links that they move show what they do.
+A link is a joint that carries something: skin, or where there is no mesh, bones. Joints that only drive others (the
+rims of the lamp, an `Armature` node above the hips) have no markers; the links that they move show what they do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Markers:
         return len(self.names)
 
     def positions(self, world: Array) -> Array:
-        """(F, P, 3) where the markers are, for world_from_joint (F, J, 4, 4)."""
+        """(F, P, 3) world positions of the markers, for world_from_joint (F, J, 4, 4)."""
         return transform.apply(world[:, self.joints], self.offsets)
 
     def frames(self, world: Array) -> Array:
@@ -44,7 +44,7 @@ class Markers:
         return poses.frames_of(root[:, :3, 3], root[:, :3, :3] @ self.front, root[:, :3, :3] @ self.up)
 
     def local(self, world: Array) -> Array:
-        """(F, P, 3) where the markers are in the local frame."""
+        """(F, P, 3) positions of the markers in the local frame, for world_from_joint (F, J, 4, 4)."""
         return poses.to_local(self.frames(world), self.positions(world))
 
 
@@ -56,10 +56,10 @@ def markers_of(
     root: str | int | None = None,
     skip: Iterable[str] = (),
 ) -> Markers:
-    """Three markers on every link of a body, except those of `skip` and what hangs below them.
+    """Three markers on every link of a body, except those of `skip` and all below them.
 
-    `front` and `up` are directions of the world at rest; without them up is +Y, and front is told by names of left and
-    right where there are any, else +Z. `root` is the joint that all links hang on.
+    `front` and `up` are directions of the world at rest; by default up is +Y, and front is given by the names of left
+    and right joints where there are any, else +Z. `root` is the common ancestor of all links.
     """
     links = links_of(body, skip)
     skeleton = links.skeleton
@@ -78,18 +78,18 @@ def markers_of(
     return Markers(
         names,
         checks.freeze(joints),
-        checks.freeze(_three_a_link(links)),
+        checks.freeze(_marker_offsets(links)),
         base,
         checks.freeze(_unit(joint_from_world @ fronts)),
         checks.freeze(_unit(joint_from_world @ ups)),
     )
 
 
-def _three_a_link(links: Links) -> Array:
+def _marker_offsets(links: Links) -> Array:
     """(3 L, 3) offsets in the joints' frames: a triangle around the bone, from near its joint to near its tip.
 
-    The three are not in line, so that they show a twist about the bone; how far to the side they stand is a quarter of
-    the bone, about as thick as limbs are.
+    The three are not in line, so that they show a twist about the bone; their distance to the side is a quarter of the
+    bone, about the thickness of limbs.
     """
     along, side = links.bones, links.sides  # (L, 3) world metres at rest
     length = np.linalg.norm(along, axis=1, keepdims=True)

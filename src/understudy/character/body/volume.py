@@ -1,4 +1,4 @@
-"""What the skin encloses: volume, centre and second moments of every link of a character.
+"""Volume of the skin: volume, centre and second moments of every link of a character.
 
 The surface is cut into one patch a joint, each triangle going to the joint that holds most of it. Patches are open
 where they meet: each seam is closed by a fan of triangles from its middle, once for the one side and turned round for
@@ -7,8 +7,8 @@ triangles (a, b, c), with s = a + b + c and
 
     V = a . (b x c) / 6,    int x dV = V s / 4,    int x x^T dV = V / 20 (a a^T + b b^T + c c^T + s s^T)
 
-Holes are closed in the same way. What then encloses next to nothing (a sheet of paper) is taken as a thin shell. Copies
-of a vertex, which files make along seams of colour or texture, are welded first, across parts as well.
+Holes are closed in the same way. A piece that then encloses almost nothing (a sheet of paper) is taken as a thin shell.
+Copies of a vertex, which files make along seams of colour or texture, are welded first, across parts as well.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ import numpy as np
 from understudy.character import Character, kinematics
 from understudy.checks import Array
 
-WELD_GRID_SIZE_RATIO = 1e-5  # of the size: far above the rounding of float32, far below any edge that a person modelled
-SHEET_THICKNESS_SIZE_RATIO = (
-    0.004  # of the size: sheets are given this thickness; four millimetres on a figure of one metre
-)
+WELD_GRID_SIZE_RATIO = 1e-5  # of the size: far above the rounding of float32, far below any modelled edge
+SHEET_THICKNESS_SIZE_RATIO = 0.004  # thickness of sheets over the size: four millimetres on a figure of one metre
 
 
 def link_moments(character: Character) -> Array:
@@ -29,13 +27,13 @@ def link_moments(character: Character) -> Array:
     vertices, triangles, owners = rest_surface(character)
     moments = np.zeros((len(character.skeleton), 4, 4))
     if len(triangles):
-        found = patch_moments(vertices, triangles, owners)
-        moments[: len(found)] = found
+        patches = patch_moments(vertices, triangles, owners)
+        moments[: len(patches)] = patches
     return _merge_unsound_links(moments, character.skeleton.parents)
 
 
 def _merge_unsound_links(moments: Array, parents: Array) -> Array:
-    """Links that no solid could have (seams that cross a thin ear make such) go to the next link above, or are lost."""
+    """Add links with moments of no solid (from seams that cross a thin ear) to the next link above, or drop them."""
     result = moments.copy()
     for j in range(len(parents) - 1, -1, -1):
         volume, first = result[j, 3, 3], result[j, :3, 3]
@@ -72,14 +70,14 @@ def rest_surface(character: Character) -> tuple[Array, Array, Array]:
 
 def vertex_owners(character: Character) -> Array:
     """(V,) the joint that holds most of each vertex."""
-    found = [
+    owners = [
         p.skin.joints[_dominant_joints(p.skin.influences[:, None], p.skin.weights[:, None])] for p in character.parts
     ]
-    return np.concatenate([np.zeros(0, np.int64), *found])
+    return np.concatenate([np.zeros(0, np.int64), *owners])
 
 
 def patch_moments(vertices: Array, triangles: Array, owners: Array) -> Array:
-    """(max owner + 1, 4, 4) moments of what the triangles (T, 3) of each owner (T,) enclose with their seams closed."""
+    """(max owner + 1, 4, 4) moments of the volume in the triangles (T, 3) of each owner (T,), seams closed."""
     count = int(owners.max(initial=-1)) + 1
     size = float(np.ptp(vertices, axis=0).max())
     points, triangles = _weld_points(vertices, triangles, WELD_GRID_SIZE_RATIO * size)
@@ -95,10 +93,9 @@ def patch_moments(vertices: Array, triangles: Array, owners: Array) -> Array:
     volume = np.bincount(piece, moments[:, 3, 3])
     area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
     area[len(triangles) :] = 0.0
-    sheet = (
-        np.abs(volume) < SHEET_THICKNESS_SIZE_RATIO * size * np.bincount(piece, area) / 2
-    )  # both faces of a thin plate count half
-    moments *= np.where(sheet, 0.0, np.sign(volume))[piece][:, None, None]  # inside out is turned
+    # both faces of a thin plate count half
+    sheet = np.abs(volume) < SHEET_THICKNESS_SIZE_RATIO * size * np.bincount(piece, area) / 2
+    moments *= np.where(sheet, 0.0, np.sign(volume))[piece][:, None, None]  # pieces inside out are inverted
     moments += (np.where(sheet[piece], area, 0.0) * SHEET_THICKNESS_SIZE_RATIO * size)[:, None, None] * _mean_square(
         corners
     )
@@ -118,7 +115,7 @@ def _dominant_joints(influences: Array, weights: Array) -> Array:
 
 
 def _weld_points(vertices: Array, triangles: Array, grid: float) -> tuple[Array, Array]:
-    """Points that lie together made one; triangles that lost a corner are left in, they enclose nothing."""
+    """Merge points within a cell of the grid; triangles that lose a corner stay, they enclose nothing."""
     cells = np.round(vertices / max(grid, 1e-12)).astype(np.int64)
     _, first, inverse = np.unique(cells, axis=0, return_index=True, return_inverse=True)
     return vertices[first], inverse.reshape(-1)[triangles]
@@ -136,9 +133,9 @@ def _pieces(count: int, triangles: Array) -> Array:
 
 
 def _caps(points: Array, triangles: Array, owners: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """What closes each patch: edges lo -> hi (E,), their owner, how often each is passed, and the fan's middle (E, 3).
+    """The caps of each patch: edges lo -> hi (E,), their owner, how often each is passed, and the fan's middle (E, 3).
 
-    The middle depends on the seam alone, not on the side, so that what closes one patch opens no gap to its neighbour.
+    The middle depends on the seam alone, not on the side, so that the caps of two neighbours leave no gap.
     """
     start = triangles.reshape(-1)
     end = np.roll(triangles, -1, axis=1).reshape(-1)
@@ -154,7 +151,7 @@ def _caps(points: Array, triangles: Array, owners: Array) -> tuple[Array, Array,
     low, high = np.full(edge.max() + 1, owner.max() + 1), np.full(edge.max() + 1, -1)
     np.minimum.at(low, edge, owner)
     np.maximum.at(high, edge, owner)
-    # a seam is a connected run of edges between the same two patches; rows of one edge share its seam
+    # A seam is a connected run of edges between the same two patches; rows of one edge share its seam.
     pair = np.unique(np.stack([low[edge], high[edge]], axis=1), axis=0, return_inverse=True)[1].reshape(-1)
     ends, at = np.unique(np.stack([np.tile(pair, 2), np.concatenate([lo, hi])], 1), axis=0, return_inverse=True)
     at = at.reshape(2, -1)
