@@ -1,8 +1,9 @@
-"""Builds the studio's page: `web/` into `src/understudy/studio/static/`, with Node from a wheel.
+"""Builds the studio's page and the viewer: `web/` into `src/understudy/studio/static/`, with Node from a wheel.
 
 Run by the build hook of the package (`hatch_build.py`), also for an editable install; or by hand, as
 `python tools/build_page.py`. What is up to date is not built again. A build that fails or is killed leaves the page
 that was there: it is built beside it, and `index.html`, which names all other files, takes the old one's place last.
+The viewer is one script, `viewer.js`, which `understudy.render.html` embeds in HTML files and notebooks.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def build(web: Path = WEB, static: Path = STATIC) -> bool:
         install(web)
         static.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".page-", dir=static.parent) as made:
-            _node(web, ["node_modules/vite/bin/vite.js", "build", "--outDir", made, "--emptyOutDir"])
+            for options in (["--emptyOutDir"], ["--config", "vite.viewer.config.ts"]):
+                _node(web, ["node_modules/vite/bin/vite.js", "build", "--outDir", made, *options])
             place(Path(made), static)
         stamp.write_text(wanted)
     return True

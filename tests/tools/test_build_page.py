@@ -43,12 +43,13 @@ def test_what_is_up_to_date_is_not_built_again(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(build_page, "_node", node)
     assert [build_page.build(web, static) for _ in range(2)] == [True, False]
     (web / "index.html").write_text("new")
-    assert build_page.build(web, static) and len(built) == 2
+    assert build_page.build(web, static) and len(built) == 4
+    assert ["vite.viewer.config.ts" in arguments for arguments in built] == [False, True] * 2
 
 
 def made(folder: Path, name: str) -> Path:
     """A page of two files, as vite leaves one."""
-    (folder / "assets").mkdir(parents=True)
+    (folder / "assets").mkdir(parents=True, exist_ok=True)
     (folder / "assets" / f"{name}.js").write_text(name)
     (folder / "index.html").write_text(f"{name}.js")
     return folder

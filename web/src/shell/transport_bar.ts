@@ -5,7 +5,7 @@ import type { Store } from "../store";
 import { clock } from "./time";
 import type { Transport } from "./transport";
 
-const ICONS = {
+export const ICONS = {
   first: "M4 3v10M13 3L6 8l7 5z",
   back: "M11 3L5 8l6 5",
   play: "M5 2.5v11l8.5-5.5z",

@@ -34,10 +34,13 @@ export interface Stage {
   readonly canvas: HTMLCanvasElement;
   /** The size of the canvas at its last layout, CSS pixels. */
   readonly size: { width: number; height: number };
-  /** Builds a character from its description; the previous one stays on stage until the new one is complete. */
+  /**
+   * Builds a character from its description; the previous one stays on stage until the new one is complete.
+   * `textureSource` gives the address or the content of an image.
+   */
   show(
     description: ArrayBuffer,
-    urlOfTexture: (texture: number) => string,
+    textureSource: (texture: number) => string | Blob,
     fetchLod?: () => Promise<ArrayBuffer>,
   ): Promise<void>;
   /** Removes the character from the stage. */

@@ -37,12 +37,12 @@ export class Figure {
 
   private constructor(
     readonly description: Description,
-    urlOfTexture: (picture: number) => string,
+    textureSource: (texture: number) => string | Blob,
     count: number,
   ) {
     const streamed = description.form === FORM.vertices;
     this.deformation = streamed ? new StreamedMesh(description) : new SkinnedDeformation(description, count);
-    this.textures = new TextureCache(urlOfTexture);
+    this.textures = new TextureCache(textureSource);
     this.mainJoints = leadingJoints(description);
     this.wholeGeometry = new InstancedBufferGeometry();
     this.wholeGeometry.setAttribute("source", new BufferAttribute(Float32Array.from(this.deformation.sources), 1));
@@ -66,11 +66,11 @@ export class Figure {
   /** Builds a figure and loads its textures. */
   static async build(
     description: Description,
-    urlOfTexture: (picture: number) => string,
+    textureSource: (texture: number) => string | Blob,
     quality: MaterialQuality,
     count = 1,
   ): Promise<Figure> {
-    const figure = new Figure(description, urlOfTexture, count);
+    const figure = new Figure(description, textureSource, count);
     const painted = new Map<number, boolean>();
     for (const part of description.parts)
       for (const draw of part.draws) painted.set(draw.material, part.colours !== null);

@@ -45,7 +45,7 @@ export class TextureCache {
   private readonly loaded = new Map<number, Promise<ImageBitmap | null>>();
   private readonly textures = new Map<string, Texture>();
 
-  constructor(private readonly urlOf: (picture: number) => string) {}
+  constructor(private readonly source: (texture: number) => string | Blob) {}
 
   async texture(use: TextureUse, colours: boolean, quality: MaterialQuality): Promise<Texture | null> {
     const key = JSON.stringify([use, colours]);
@@ -75,7 +75,7 @@ export class TextureCache {
   private image(number: number): Promise<ImageBitmap | null> {
     let promise = this.loaded.get(number);
     if (!promise) {
-      promise = loadImage(this.urlOf(number));
+      promise = loadImage(this.source(number));
       this.loaded.set(number, promise);
     }
     return promise;
@@ -88,14 +88,18 @@ export class TextureCache {
 }
 
 /** Loads an image. If that fails, the surface stays plain and the character is shown all the same. */
-async function loadImage(url: string): Promise<ImageBitmap | null> {
+async function loadImage(source: string | Blob): Promise<ImageBitmap | null> {
   try {
-    const answer = await fetch(url);
-    if (!answer.ok) return null;
-    return await createImageBitmap(await answer.blob(), { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+    const blob = typeof source === "string" ? await fetchImage(source) : source;
+    return blob && (await createImageBitmap(blob, { colorSpaceConversion: "none", premultiplyAlpha: "none" }));
   } catch {
     return null;
   }
+}
+
+async function fetchImage(url: string): Promise<Blob | null> {
+  const answer = await fetch(url);
+  return answer.ok ? answer.blob() : null;
 }
 
 /** The material of an entry, for meshes with or without vertex colours. */

@@ -113,11 +113,11 @@ class Viewport implements Stage {
 
   async show(
     description: ArrayBuffer,
-    urlOfTexture: (texture: number) => string,
+    textureSource: (texture: number) => string | Blob,
     fetchLod?: () => Promise<ArrayBuffer>,
   ): Promise<void> {
     const turn = ++this.showCount;
-    const figure = await Figure.build(parseDescription(description), urlOfTexture, this.materialQuality);
+    const figure = await Figure.build(parseDescription(description), textureSource, this.materialQuality);
     if (turn !== this.showCount || this.disposed) return figure.dispose();
     const isFirst = this.figure === null || this.figure.description.name !== figure.description.name;
     this.clearFigure();
