@@ -126,7 +126,7 @@ LABELS = '[labels]\na = ["Walk"]\n'
         (HERO + "speed = 3\n" + LABELS, "there is no key 'speed'; available: 'character', 'rate'"),
         (HERO + LABELS + '[poses]\nx = "Walk@soon"', "pose 'x' should be clip@seconds, but is 'Walk@soon'"),
         (HERO + LABELS + '[poses]\nx = "Walk@9"', "pose 'x' should lie within its clip, 0 to 0.79.* but is at 9 s"),
-        (HERO + LABELS + '[poses]\nx = "*@0"', "pose 'x' should name one clip, but '\\*' are 3"),
+        (HERO + LABELS + '[poses]\nx = "*@0"', "pose 'x' should name one clip, but '\\*' matches 3"),
         (HERO + LABELS + '[poses]\nx = "Gone@0"', "there is no clip 'Gone'"),
         (HERO + LABELS + "[poses]\nx = 3", "pose 'x' should be a text, but is 3"),
     ],

@@ -122,7 +122,7 @@ def do(line: str) -> str:
     ("text", "place", "words"),
     [
         ("rate = ?", "line 1, column 8", "is not TOML: invalid value"),
-        ("", "", "what to do"),
+        ("", "", "should have at least one step"),
         ("rate = 24", "", "[[do]]"),
         ("do = 3", "do", "but is 3"),
         ("do = [3]", "do 1", "a table with a `command`, but is 3"),
@@ -152,7 +152,7 @@ def do(line: str) -> str:
         (do('command = "look"\ntarget = "camra"'), "do 1", "no point 'camra' to look at (did you mean 'camera'?)"),
         (do('command = "look"\ntarget = [1, 2]'), "do 1", "look: target should be a place"),
         (do('command = "mix"\nlabels = ["a", "a"]\nweight = 0.5\nseconds = 1'), "do 1", "two different labels"),
-        (do('command = "idle"'), "do 1", "goes on until it is told otherwise; it needs `seconds`, or the script"),
+        (do('command = "idle"'), "do 1", "has no end; give it `seconds`, or the script"),
         (
             do('command = "idle"') + "\n" + do('command = "play"\nclip = "a"'),
             "do 1",
@@ -170,8 +170,8 @@ def do(line: str) -> str:
         ("[set]\na = []", "set a", "an empty list"),
         ("[[set.a]]\nbias = 2", "set a 1", "'bias'"),
         ('[[set.a]]\ndo = [{command = "one_of", set = "a"}]', "set a 1, do 1", "cannot call another set"),
-        ('[[set.a]]\ndo = [{command = "idle"}]', "set a 1, do 1", "it needs `seconds`"),
-        ("[points]\ncamera = [0, 0, 0]", "points", "needs another name"),
+        ('[[set.a]]\ndo = [{command = "idle"}]', "set a 1, do 1", "give it `seconds`"),
+        ("[points]\ncamera = [0, 0, 0]", "points", "give this one another name"),
         ("[points]\nball = [0, 0]", "points", "place [x, y, z]"),
         ("points = 3", "points", "but is 3"),
         ("label = 3\n" + do('command = "idle"\nseconds = 1'), "", "label should be a name"),

@@ -5,19 +5,18 @@ For a pose z1 = f(x1; M1) of one space, the best match in the other is [Bailey 2
     y1 = T2' W2 (z1 - m2),        x2 = argmin_x | y1 - K* K_x^-1 Y2 |^2,
 
 searched from several training frames, the nearest poses and random ones. The paper searches the match of every frame,
-then drops all pairs above a threshold that the user sets. Here the frames are first ranked by how near a frame of the
-other space comes, and only the most promising are refined: the others would be dropped.
+then drops all pairs above a threshold that the user sets. Here the frames are first ranked by their distance to the
+nearest frame of the other space, and only the most promising are refined: the others would be dropped.
 
-Poses are compared by how different they look (`features.balance`), since plain rig parameters mix degrees with metres.
+Poses are compared by how different they look (`features.weights`), since plain rig parameters mix degrees with metres.
 The threshold comes from the data: it is how far the clips of the two labels themselves move within the time of a blend,
 so a blend across a bridge is no faster than the animation.
 
-Routes: the way from one label to another over the bridges, through other labels where that is shorter.
-
-Two labels may share no pose; then "a transition going from happy to grumpy might need to pass through neutral"
-[Bailey 2016, section 7]. A hop costs one, and the part of its threshold that its best bridge leaves to be blended; a
-wide bridge costs what it is wider than the threshold besides, so that it is taken only where nothing else leads there.
-To pass through a label costs how unlike it is to the others: nobody begins to die on the way from a nod to a wave.
+**Routes** lead from one label to another over bridges, through other labels where that is shorter. Two labels may share
+no pose; then "a transition going from happy to grumpy might need to pass through neutral" [Bailey 2016, section 7]. A
+hop costs one, plus its best gap over its threshold; a wide bridge, above the threshold, costs `WIDE_BRIDGE_HOPS` more,
+so that it is taken only where nothing else leads there. To pass through a label costs how unlike the others it is: a
+route from a nod to a wave does not lead through dying.
 """
 
 from __future__ import annotations
@@ -32,18 +31,17 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.perform.pose_space import PoseSpace
 
-BLEND_SECONDS = 0.5  # seconds: the paper's 12 frames at 24 frames a second
-MAX_CANDIDATE_FRAMES = 120  # frames refined in each direction: more than twice what is kept
+BLEND_SECONDS = 0.5  # the paper's 12 frames at 24 frames a second
+MAX_CANDIDATE_FRAMES = 120  # refined in each direction: more than twice what is kept
 MIN_BRIDGES, MAX_BRIDGES = 10, 50  # bridges between two labels, as the paper found
-MIN_SPACING_RATIO = (
-    0.25  # of a space's typical latent distance: bridges nearer than this in both spaces are the same one
-)
-NEAREST_STARTS, RANDOM_STARTS = 2, 2
+MIN_SPACING_RATIO = 0.25  # of a space's typical latent distance: bridges nearer than this in both spaces are one
+NEAREST_STARTS, RANDOM_STARTS = 2, 2  # training frames from which a match is searched
+WIDE_BRIDGE_HOPS = 4.0  # extra cost of a wide bridge, in hops
 
 
 @dataclass(frozen=True, eq=False)
 class Bridges:
-    """B pairs of latents between two labels, the nearest poses first. `wide` where none was below the threshold."""
+    """B pairs of latents between two labels, the nearest poses first; `wide` where none is below the threshold."""
 
     first: str
     second: str
@@ -69,48 +67,13 @@ class Bridges:
         return self.second if label == self.first else self.first
 
 
-def bridge_threshold(spaces: tuple[PoseSpace, ...], weights: Array) -> float:
-    """How far the clips of some labels move within a blend, on average, by the weights (E,)."""
-    moved = []
-    for space in spaces:
-        frames = max(1, round(BLEND_SECONDS * space.rate))
-        for segment in space.segments:
-            own = space.features[segment.start : segment.stop].astype(np.float64) * weights
-            reach = min(frames, len(own) - 1)
-            moved.append(np.linalg.norm(own[reach:] - own[: len(own) - reach], axis=1))
-    return float(np.concatenate(moved).mean())
-
-
-def view_distances_squared(first: Array, second: Array) -> Array:
-    """(N1, N2) squared differences of the looks of two sets of weighted poses (N1, E) and (N2, E)."""
-    squares = np.square(first).sum(axis=1)[:, None] + np.square(second).sum(axis=1)
-    return np.maximum(squares - 2 * first @ second.T, 0.0)
-
-
-def match(
-    source: PoseSpace, target: PoseSpace, weights: Array, apart: Array, seed: int = 0
-) -> tuple[Array, Array, Array]:
-    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses.
-
-    `apart` (N1, N2) are the squared differences of their training poses, as both spaces reconstruct them.
-    """
-    chosen = np.argsort(apart.min(axis=1), kind="stable")[:MAX_CANDIDATE_FRAMES]
-    poses = source.features_of(source.latents[chosen])
-    nearest = np.argsort(apart[chosen], axis=1, kind="stable")[:, :NEAREST_STARTS]
-    random = np.random.default_rng(seed).integers(len(target), size=(len(chosen), RANDOM_STARTS))
-    starts = target.latents[np.concatenate([nearest, random], axis=1)]
-    found, _ = target.mapping.find(target.reduction.reduce(poses), starts)
-    gaps = np.linalg.norm((target.features_of(found) - poses) * weights, axis=1)
-    return source.latents[chosen], found, gaps
-
-
 def find_bridges(
     first: PoseSpace, second: PoseSpace, weights: Array, apart: Array | None = None, seed: int = 0
 ) -> Bridges:
     """The bridges of two labels: matches of either one's frames in the other, below the threshold and spread out.
 
-    Where none is below the threshold only the nearest is kept, and said to be wide: a route over other labels is
-    better, but one must exist.
+    Where none is below the threshold only the nearest is kept, and marked as wide: a route over other labels is better,
+    but one must exist.
     """
     if apart is None:
         apart = view_distances_squared(*(space.features_of(space.latents) * weights for space in (first, second)))
@@ -127,10 +90,45 @@ def find_bridges(
     return Bridges(first.label, second.label, a[chosen], b[chosen], gaps[chosen], limit)
 
 
-def select_distinct_pairs(a: Array, b: Array) -> Array:
-    """(B,) the pairs to keep of (n, Q) and (n, Q), the best first: no two alike in both spaces, at most `MOST`.
+def match(
+    source: PoseSpace, target: PoseSpace, weights: Array, apart: Array, seed: int = 0
+) -> tuple[Array, Array, Array]:
+    """Latents (B, Q) of `source`, their best matches (B, Q) in `target`, and the gaps (B,) between the poses.
 
-    Where that leaves fewer than `FEWEST`, the best of the others follow.
+    `apart` (N1, N2) are the squared distances of their training poses, as both spaces reconstruct them.
+    """
+    chosen = np.argsort(apart.min(axis=1), kind="stable")[:MAX_CANDIDATE_FRAMES]
+    poses = source.features_of(source.latents[chosen])
+    nearest = np.argsort(apart[chosen], axis=1, kind="stable")[:, :NEAREST_STARTS]
+    random = np.random.default_rng(seed).integers(len(target), size=(len(chosen), RANDOM_STARTS))
+    starts = target.latents[np.concatenate([nearest, random], axis=1)]
+    matches, _ = target.mapping.find(target.reduction.reduce(poses), starts)
+    gaps = np.linalg.norm((target.features_of(matches) - poses) * weights, axis=1)
+    return source.latents[chosen], matches, gaps
+
+
+def bridge_threshold(spaces: tuple[PoseSpace, ...], weights: Array) -> float:
+    """Mean distance, by the weights (E,), that the clips of some labels move within a blend."""
+    moved = []
+    for space in spaces:
+        frames = max(1, round(BLEND_SECONDS * space.rate))
+        for segment in space.segments:
+            rows = space.features[segment.start : segment.stop].astype(np.float64) * weights
+            reach = min(frames, len(rows) - 1)
+            moved.append(np.linalg.norm(rows[reach:] - rows[: len(rows) - reach], axis=1))
+    return float(np.concatenate(moved).mean())
+
+
+def view_distances_squared(first: Array, second: Array) -> Array:
+    """(N1, N2) squared distances between two sets of weighted poses (N1, E) and (N2, E)."""
+    squares = np.square(first).sum(axis=1)[:, None] + np.square(second).sum(axis=1)
+    return np.maximum(squares - 2 * first @ second.T, 0.0)
+
+
+def select_distinct_pairs(a: Array, b: Array) -> Array:
+    """(B,) the pairs to keep of (n, Q) and (n, Q), the best first: no two alike in both spaces, at most `MAX_BRIDGES`.
+
+    Where that leaves fewer than `MIN_BRIDGES`, the best of the others follow.
     """
     kept: list[int] = []
     for i in range(len(a)):
@@ -142,63 +140,8 @@ def select_distinct_pairs(a: Array, b: Array) -> Array:
 
 
 def _size(space: PoseSpace) -> float:
-    """The typical distance of latents from their middle."""
+    """Root mean square distance of the latents from their mean."""
     return float(np.sqrt(np.square(space.latents - space.latents.mean(axis=0)).sum(axis=1).mean()))
-
-
-WIDE_BRIDGE_HOPS = 4.0  # hops over good bridges that are still better than a wide one
-
-
-def bridge_cost(bridges: Bridges) -> float:
-    """What it costs to cross once."""
-    share = float(bridges.gaps.min()) / max(bridges.threshold, 1e-12)
-    return 1.0 + share + (WIDE_BRIDGE_HOPS if bridges.wide else 0.0)
-
-
-def bridges_by_label(bridges: Iterable[Bridges]) -> dict[str, list[tuple[Bridges, float]]]:
-    """Label -> the bridges that lead from it, and what each costs."""
-    found: dict[str, list[tuple[Bridges, float]]] = {}
-    for pair in bridges:
-        way = pair, bridge_cost(pair)
-        found.setdefault(pair.first, []).append(way)
-        found.setdefault(pair.second, []).append(way)
-    return found
-
-
-def label_costs(looks: Mapping[str, Array]) -> dict[str, float]:
-    """Label -> what it costs to pass through it, for what its frames (N, D) look like: 0 at what is usual, at most 1.
-
-    Usual is the middle frame of all, by the median of each number; a label is as unlike as its frames are on average.
-    """
-    if not looks:
-        return {}
-    middle = np.median(np.concatenate(list(looks.values())), axis=0)
-    away = {label: float(np.linalg.norm(look - middle, axis=1).mean()) for label, look in looks.items()}
-    most = max(max(away.values()), 1e-12)
-    return {label: each / most for label, each in away.items()}
-
-
-def routes_from(
-    known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str, through: Mapping[str, float] | None = None
-) -> dict[str, tuple[Bridges, ...]]:
-    """Goal -> the bridges to cross, one after the other, for every label that can be reached (Dijkstra).
-
-    `through` is what it costs to pass through a label.
-    """
-    queue: list[tuple[float, int, str, tuple[Bridges, ...]]] = [(0.0, 0, start, ())]
-    found: dict[str, tuple[Bridges, ...]] = {}
-    pushed = 0
-    while queue:
-        spent, _, label, taken = heapq.heappop(queue)
-        if label in found:
-            continue
-        found[label] = taken
-        spent += (through or {}).get(label, 0.0) if label != start else 0.0
-        for pair, price in known.get(label, ()):
-            if (beyond := pair.other(label)) not in found:
-                pushed += 1
-                heapq.heappush(queue, (spent + price, pushed, beyond, (*taken, pair)))
-    return found
 
 
 def route(bridges: Iterable[Bridges], start: str, goal: str) -> tuple[Bridges, ...]:
@@ -206,8 +149,60 @@ def route(bridges: Iterable[Bridges], start: str, goal: str) -> tuple[Bridges, .
     return pick_route(routes_from(bridges_by_label(bridges), start), start, goal)
 
 
-def pick_route(found: Mapping[str, tuple[Bridges, ...]], start: str, goal: str) -> tuple[Bridges, ...]:
-    """One of the routes from a label; raises where there is none."""
-    if goal not in found:
+def pick_route(routes: Mapping[str, tuple[Bridges, ...]], start: str, goal: str) -> tuple[Bridges, ...]:
+    """The route to a goal among those from `start`; `InvalidInput` where there is none."""
+    if goal not in routes:
         raise InvalidInput(f"no bridges lead from label {start!r} to label {goal!r}")
-    return found[goal]
+    return routes[goal]
+
+
+def routes_from(
+    known: Mapping[str, Sequence[tuple[Bridges, float]]], start: str, through: Mapping[str, float] | None = None
+) -> dict[str, tuple[Bridges, ...]]:
+    """Goal -> the bridges to cross, one after the other, for every label that can be reached (Dijkstra).
+
+    `through` is the cost of passing through a label.
+    """
+    queue: list[tuple[float, int, str, tuple[Bridges, ...]]] = [(0.0, 0, start, ())]
+    routes: dict[str, tuple[Bridges, ...]] = {}
+    pushed = 0
+    while queue:
+        spent, _, label, taken = heapq.heappop(queue)
+        if label in routes:
+            continue
+        routes[label] = taken
+        spent += (through or {}).get(label, 0.0) if label != start else 0.0
+        for pair, price in known.get(label, ()):
+            if (beyond := pair.other(label)) not in routes:
+                pushed += 1
+                heapq.heappush(queue, (spent + price, pushed, beyond, (*taken, pair)))
+    return routes
+
+
+def bridges_by_label(bridges: Iterable[Bridges]) -> dict[str, list[tuple[Bridges, float]]]:
+    """Label -> the bridges that lead from it, with their costs."""
+    by_label: dict[str, list[tuple[Bridges, float]]] = {}
+    for pair in bridges:
+        edge = pair, bridge_cost(pair)
+        by_label.setdefault(pair.first, []).append(edge)
+        by_label.setdefault(pair.second, []).append(edge)
+    return by_label
+
+
+def bridge_cost(bridges: Bridges) -> float:
+    """The cost of crossing once, in hops."""
+    share = float(bridges.gaps.min()) / max(bridges.threshold, 1e-12)
+    return 1.0 + share + (WIDE_BRIDGE_HOPS if bridges.wide else 0.0)
+
+
+def label_costs(looks: Mapping[str, Array]) -> dict[str, float]:
+    """Label -> the cost of passing through it, 0 to 1, from its weighted frames (N, D).
+
+    It is the mean distance of the label's frames from the median of all frames, over the largest of any label.
+    """
+    if not looks:
+        return {}
+    middle = np.median(np.concatenate(list(looks.values())), axis=0)
+    away = {label: float(np.linalg.norm(look - middle, axis=1).mean()) for label, look in looks.items()}
+    most = max(max(away.values()), 1e-12)
+    return {label: distance / most for label, distance in away.items()}

@@ -1,10 +1,11 @@
-"""What a character can be told to do: the words of a script, of a game, of the studio.
+"""Commands of a performer: move, idle, transition, play, mix, look.
 
-A command is plain data, checked once when it is made: it knows no model, so a script can be read before one is loaded.
+A command is plain data, checked once when it is made: it needs no model, so a script can be read before one is loaded.
 Times are seconds. A pose is written `"name"` (a pose of the model's library) or `"clip@seconds"` (a moment of a clip).
-The two dials go with every command; None leaves a dial where it is.
+Every command may set liveliness and stillness; None keeps the present value.
 
-Reference: [Bailey 2016, section 5.3] has MOVE, IDLE, TRANSITION and PLAY SEGMENT. `Mix`, `Look` and the dials are ours.
+Reference: [Bailey 2016, section 5.3] has MOVE, IDLE, TRANSITION and PLAY SEGMENT. `Mix`, `LookAt`, liveliness and
+stillness are ours.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from understudy.errors import InvalidInput
 
 PATH_KINDS = ("graph", "straight")
 
-# Where `Look` may aim by a word instead of by a place. Any other word is the name of a point that the player knows.
+# Targets of `LookAt` by name. Any other name is that of a point that the performer's layers know.
 CAMERA, FORWARD = "camera", "forward"
 
-# 1 is as lively as the clips. At 0 the particle follows its path alone; the random force is then gone. Four times the
-# clips' own energy is already a fidget; beyond it the particle leaves the poses that were learned.
+# 1 is as lively as the clips; at 0 there is no random force, and the particle follows its path alone. Four times the
+# clips' own energy is already a fidget; beyond it the particle leaves the training poses.
 MAX_LIVELINESS = 4.0
 
 
@@ -51,10 +52,10 @@ def clip_time(pose: str) -> ClipTime | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """Base of every command: the dials.
+    """Base of every command.
 
-    `liveliness` scales the random force (0 none, 1 as the clips). `stillness` calms the pose that is held (0 as it
-    is, 1 holds still).
+    `liveliness` scales the random force (0 none, 1 as the clips). `stillness` calms the held pose (0 not, 1 holds
+    still).
     """
 
     word: ClassVar[str] = ""
@@ -113,7 +114,7 @@ class Command:
 
 @dataclass(frozen=True)
 class GoTo(Command):
-    """MOVE: go to `pose` within one label. `label` None keeps the label; `seconds` None takes the clips' own pace."""
+    """MOVE: go to `pose` within one label. `label` None keeps the label; `seconds` None keeps the clips' own pace."""
 
     word: ClassVar[str] = "move"
 
@@ -219,8 +220,9 @@ class Mix(Command):
 
 @dataclass(frozen=True)
 class LookAt(Command):
-    """LOOK: turn the gaze at a place (x, y, z) in metres of the world, at the `"camera"`, `"forward"`, or at a point
-    that the player knows by name. It runs beside the other commands. `seconds` None looks there until told otherwise.
+    """LOOK: look at a point (x, y, z) in metres of the world, at the `"camera"`, `"forward"`, or at a point by name.
+
+    It runs beside the other commands. `seconds` None looks there until the next look.
     """
 
     word: ClassVar[str] = "look"

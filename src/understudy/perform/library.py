@@ -1,7 +1,4 @@
-"""Takes: animations laid over one rig and brought to one rate, ready to be learned from.
-
-Library: what there is to learn from, clips of one character under labels, at one rate.
-"""
+"""The training data of a pose model: clips of one character under labels, laid over its rig and brought to one rate."""
 
 from __future__ import annotations
 
@@ -22,18 +19,19 @@ from understudy.maths import quaternion, resample
 from understudy.perform.features.encoder import check_excluded
 from understudy.perform.features.root_motion import RootJoint, find_root
 
-MAX_DEFAULT_RATE = 30.0  # frames a second where nothing else is asked for: more frames cost time and add no poses
-# The first frame is no part of the motion where its joints turn, on average and at most a radian each, this much more
-# than in any other step. Inserted T-poses of 24 CMU files were 4 to 30 times as far away; one joint that flips is not.
+MAX_DEFAULT_RATE = 30.0  # frames a second without an explicit rate: more frames cost time and add no poses
+# The first frame is an inserted pose if its joints turn, on average and counted up to a radian each, this many times
+# further than in any other step. Inserted T-poses of 24 CMU files were 4 to 30 times as far; one flipping joint is not.
 INSERTED_STEP_RATIO = 3.0
-MIN_CLIP_FRAMES = 10  # of a clip, to say what its usual step is
+MIN_CLIP_FRAMES = 10  # frames of a clip that tell its usual step
+MAX_ROW_BYTES = 1 << 30  # of all rows: 180,000 frames of 742 controls, two hours
 
 Animation = Clip | Curves
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingClip:
-    """One clip under one label: rows (F, C) of the rig at `rate`, the first at `begin` seconds of the clip's clock."""
+    """One clip under one label: rows (F, C) of the rig at `rate`, the first at `begin` seconds of the clip."""
 
     clip: str
     label: str
@@ -45,7 +43,7 @@ class TrainingClip:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return f"Take({self.clip!r}, {self.label!r}, {len(self)} frames at {self.rate:g} fps)"
+        return f"TrainingClip({self.clip!r}, {self.label!r}, {len(self)} frames at {self.rate:g} fps)"
 
     @property
     def duration(self) -> float:
@@ -53,55 +51,9 @@ class TrainingClip:
         return (len(self) - 1) / self.rate
 
 
-def common_rate(animations: Iterable[Animation]) -> float:
-    """The rate that most animations have, of equals the highest; 30 where that is higher."""
-    counts = Counter(animation.rate for animation in animations)
-    most = max(counts.values(), default=0)
-    return min(
-        max((rate for rate, count in counts.items() if count == most), default=MAX_DEFAULT_RATE), MAX_DEFAULT_RATE
-    )
-
-
-def has_inserted_frame(animation: Animation) -> bool:
-    """Whether a dense clip begins with a pose that is no part of the motion, as the T-pose of CMU files."""
-    if isinstance(animation, Curves) or len(animation) < MIN_CLIP_FRAMES:
-        return False
-    columns = animation.channels.columns_of("rotation").reshape(-1, 4)
-    if not len(columns):
-        return False
-    rotations = animation.values[:, columns]
-    steps = np.minimum(quaternion.angle_between(rotations[1:], rotations[:-1]), 1.0).mean(axis=1)
-    return bool(steps[0] > INSERTED_STEP_RATIO * steps[1:].max())
-
-
-def times_of(animation: Animation, rate: float) -> Array:
-    """(F,) when the frames of a take are, on the animation's own clock; without an inserted first frame."""
-    start = animation.start + (1 / animation.rate if has_inserted_frame(animation) else 0.0)
-    if rate == animation.rate and isinstance(animation, Clip):
-        return animation.times[1:] if start > animation.start else animation.times
-    end = animation.start + animation.duration
-    return resample.frame_times(start, end, rate)
-
-
-def rows_of(rig: PosedRig, animation: Animation, times: Array, name: str) -> Array:
-    """(F, C) frozen rows of an animation; an animation of another character, or NaN in it, is refused."""
-    rows = rig.pose(animation, times)
-    if not np.isfinite(rows).all():
-        frame, column = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
-        found = f"{rig.channels.names[column]} is {rows[frame, column]} at frame {frame}"
-        raise InvalidInput(f"clip {name!r} should be finite, but {found}")
-    columns = rig.channels.columns_of("rotation").reshape(-1, 4)
-    if len(columns):  # of unit length, so that their logarithms hold all of them, and continuous in time
-        rows[:, columns] = quaternion.unroll(quaternion.normalise(rows[:, columns]))
-    return checks.freeze(rows)
-
-
-MAX_ROW_BYTES = 1 << 30  # bytes of rows: 180,000 frames of 742 controls, two hours
-
-
 @dataclass(frozen=True)
 class LabelledClip:
-    """An animation under a label, and the name by which the library knows it."""
+    """An animation under a label, and its name in the library."""
 
     label: str
     name: str
@@ -110,10 +62,10 @@ class LabelledClip:
 
 @dataclass(frozen=True, eq=False)
 class ClipLibrary:
-    """One character, its rig, and takes of it at one rate.
+    """One character, its rig, and training clips of it at one rate.
 
-    `poses` are rows (C,) by name; `apart` are patterns of channels that are not learned (`eyes.*`); `source` says where
-    it came from and `origin` where the character did; `notes` have a line for each thing that was changed or left out.
+    `poses` are rows (C,) by name; `excluded_columns` are patterns of channels that are not learned (`eyes.*`); `source`
+    is the file of the clips and `origin` that of the character; `notes` has a line for everything changed or left out.
     """
 
     character: Character
@@ -137,11 +89,12 @@ class ClipLibrary:
         source: str = "",
         character: str | None = None,
     ) -> ClipLibrary:
-        """The library of what one file holds.
+        """The library of all clips of one file.
 
         `labels` gives clip names, or patterns such as `happy_*`, for each label; without it the clips' own labels hold,
         and a clip that has none is a label of its own. `rate` is frames a second; without it that of most clips, at
-        most 30. Without `labels`, clips of one frame become poses and clips of other characters are left out.
+        most 30. Without `labels`, clips of one frame become poses and clips of other characters are left out. `apart`
+        are patterns of channels that are not learned.
         """
         if not asset.characters:
             raise InvalidInput(f"{source or 'this'} has no character; a library file can give one to its clips")
@@ -161,21 +114,21 @@ class ClipLibrary:
 
     def __repr__(self) -> str:
         frames = sum(map(len, self.takes))
-        return f"Library({self.character.name!r}, {len(self.labels)} labels, {frames} frames at {self.rate:g} fps)"
+        return f"ClipLibrary({self.character.name!r}, {len(self.labels)} labels, {frames} frames at {self.rate:g} fps)"
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """In the order of their first takes."""
+        """In the order of their first clips."""
         return tuple(dict.fromkeys(take.label for take in self.takes))
 
     def of_label(self, label: str) -> tuple[TrainingClip, ...]:
-        """The takes of a label; an unknown one is refused with the list of those known."""
+        """The clips of a label; `InvalidInput` lists the known labels."""
         checks.one_of(label, "label", self.labels)
         return tuple(take for take in self.takes if take.label == label)
 
     @cached_property
     def root(self) -> RootJoint | None:
-        """The joint that carries the character over the ground, None where no take leaves its place."""
+        """The joint that carries the character over the ground, None where no clip leaves its place."""
         rows = [take.rows for take in self.takes]
         return find_root(self.character.skeleton, self.rig.channels, rows, self.rig.rest)
 
@@ -190,7 +143,7 @@ def build_library(
     notes: list[str],
     strict: bool,
 ) -> ClipLibrary:
-    """The library of chosen animations; where `strict`, a label that is left without a take is refused."""
+    """The library of chosen animations; where `strict`, a label without a clip of two frames is an error."""
     width = rig.channels.width
     check_excluded(rig.channels, apart)
     known = {str(name): checks.array(row, f"pose {name!r}", (width,)) for name, row in (poses or {}).items()}
@@ -200,60 +153,59 @@ def build_library(
     _check_size(sum(map(len, times.values())), width)
     rows = {name: rows_of(rig, animation, times[name], name) for name, animation in animations.items()}
     short = [name for name in rows if len(rows[name]) < 2]
-    found = tuple(
+    takes = tuple(
         TrainingClip(entry.name, entry.label, rows[entry.name], rate, float(times[entry.name][0]))
         for entry in entries
         if entry.name not in short
     )
     labels = dict.fromkeys(entry.label for entry in entries)
     for label in labels if strict else ():
-        if all(take.label != label for take in found):
+        if all(take.label != label for take in takes):
             names = join_names(entry.name for entry in entries if entry.label == label)
             raise InvalidInput(f"label {label!r} should have a clip of two frames or more, but {names} has only one")
-    if not found:
+    if not takes:
         of_one_frame = f", but {join_names(short)} has only one" if short else ""
         raise InvalidInput(f"{source or 'a library'} should have a clip of two frames or more{of_one_frame}")
     for name in short:
         known.setdefault(name, rows[name][0])
     notes = [*notes, *_notes(rig, animations, rate, short)]
-    return ClipLibrary(rig.character, rig, found, rate, known, tuple(apart), source, tuple(notes), source)
+    return ClipLibrary(rig.character, rig, takes, rate, known, tuple(apart), source, tuple(notes), source)
 
 
 def _entries_by_own_label(asset: Asset, rig: PosedRig, notes: list[str]) -> list[LabelledClip]:
     """Entries of every animation that moves the character, under its own labels or its own name."""
-    mine = [animation for animation in asset.animations if rig.is_moved_by(animation)]
-    others = [animation.name for animation in asset.animations if animation not in mine]
-    if not mine:
-        rig.pose(asset.animations[0])  # says why it cannot
+    animations = [animation for animation in asset.animations if rig.is_moved_by(animation)]
+    others = [animation.name for animation in asset.animations if animation not in animations]
+    if not animations:
+        rig.pose(asset.animations[0])  # raises with the reason
     if others:
         notes.append(f"clips that move nothing of {rig.character.name!r} were left out: {join_names(others)}")
-    short = [animation.name.rpartition("|")[2] for animation in mine]
-    names = short if len(set(short)) == len(short) and all(short) else [animation.name for animation in mine]
+    short = [animation.name.rpartition("|")[2] for animation in animations]
+    names = short if len(set(short)) == len(short) and all(short) else [animation.name for animation in animations]
     return [
         LabelledClip(label, animation.name, animation)
-        for animation, name in zip(mine, names)
+        for animation, name in zip(animations, names)
         for label in (dict.fromkeys(animation.labels) or (name,))
     ]
 
 
 def _select_animations(asset: Asset, label: str, names: Sequence[str]) -> list[Animation]:
     """The animations that names or patterns choose, each once."""
-    found: dict[str, Animation] = {}
+    chosen: dict[str, Animation] = {}
     for name in names:
-        chosen = match_animations(asset, name)
-        found |= {animation.name: animation for animation in chosen}
-    if not found:
+        chosen |= {animation.name: animation for animation in match_animations(asset, name)}
+    if not chosen:
         raise InvalidInput(f"label {label!r} should have at least one clip, but has none")
-    return list(found.values())
+    return list(chosen.values())
 
 
 def match_animations(asset: Asset, name: str) -> list[Animation]:
-    """The animations of a name, or of a pattern such as `happy_*`; where there is none, those that exist are told."""
+    """The animations of a name, or of a pattern such as `happy_*`; `InvalidInput` lists those that exist."""
     exact = [animation for animation in asset.animations if animation.name == name]
     if exact:
         return exact
-    found = [animation for animation in asset.animations if fnmatchcase(animation.name, name)]
-    return found or [asset.animation(name)]
+    matching = [animation for animation in asset.animations if fnmatchcase(animation.name, name)]
+    return matching or [asset.animation(name)]
 
 
 def _check_size(frames: int, width: int) -> None:
@@ -265,11 +217,12 @@ def _check_size(frames: int, width: int) -> None:
         )
 
 
-def _notes(rig: PosedRig, animations: Mapping[str, Clip | Curves], rate: float, short: Sequence[str]) -> list[str]:
+def _notes(rig: PosedRig, animations: Mapping[str, Animation], rate: float, short: Sequence[str]) -> list[str]:
+    """A line for everything that was resampled, left out or unmatched."""
     notes = []
     other = {name: a.rate for name, a in animations.items() if abs(a.rate - rate) > 1e-9 and name not in short}
     if other:
-        rates = ", ".join(f"{found:g}" for found in sorted(set(other.values())))
+        rates = ", ".join(f"{value:g}" for value in sorted(set(other.values())))
         notes.append(f"clips of {rates} frames a second were sampled at {rate:g}: {join_names(other)}")
     inserted = [name for name, animation in animations.items() if has_inserted_frame(animation)]
     if inserted:
@@ -282,3 +235,46 @@ def _notes(rig: PosedRig, animations: Mapping[str, Clip | Curves], rate: float, 
             targets = join_names(channel.target for channel in lost)
             notes.append(f"clip {name!r} also moves what {rig.character.name!r} has not: {targets}")
     return notes
+
+
+def common_rate(animations: Iterable[Animation]) -> float:
+    """The most frequent rate, the highest of equals; at most 30."""
+    counts = Counter(animation.rate for animation in animations)
+    most = max(counts.values(), default=0)
+    return min(
+        max((rate for rate, count in counts.items() if count == most), default=MAX_DEFAULT_RATE), MAX_DEFAULT_RATE
+    )
+
+
+def has_inserted_frame(animation: Animation) -> bool:
+    """Whether a dense clip begins with a pose that is not part of the motion, such as the T-pose of CMU files."""
+    if isinstance(animation, Curves) or len(animation) < MIN_CLIP_FRAMES:
+        return False
+    columns = animation.channels.columns_of("rotation").reshape(-1, 4)
+    if not len(columns):
+        return False
+    rotations = animation.values[:, columns]
+    steps = np.minimum(quaternion.angle_between(rotations[1:], rotations[:-1]), 1.0).mean(axis=1)
+    return bool(steps[0] > INSERTED_STEP_RATIO * steps[1:].max())
+
+
+def times_of(animation: Animation, rate: float) -> Array:
+    """(F,) seconds of the frames of a training clip, in the animation's time; without an inserted first frame."""
+    start = animation.start + (1 / animation.rate if has_inserted_frame(animation) else 0.0)
+    if rate == animation.rate and isinstance(animation, Clip):
+        return animation.times[1:] if start > animation.start else animation.times
+    end = animation.start + animation.duration
+    return resample.frame_times(start, end, rate)
+
+
+def rows_of(rig: PosedRig, animation: Animation, times: Array, name: str) -> Array:
+    """(F, C) frozen rows of an animation; `InvalidInput` for another character's animation, or NaN."""
+    rows = rig.pose(animation, times)
+    if not np.isfinite(rows).all():
+        frame, column = (int(i) for i in np.argwhere(~np.isfinite(rows))[0])
+        value = f"{rig.channels.names[column]} is {rows[frame, column]} at frame {frame}"
+        raise InvalidInput(f"clip {name!r} should be finite, but {value}")
+    columns = rig.channels.columns_of("rotation").reshape(-1, 4)
+    if len(columns):  # unit length, so that logarithms lose nothing, and continuous in time
+        rows[:, columns] = quaternion.unroll(quaternion.normalise(rows[:, columns]))
+    return checks.freeze(rows)

@@ -41,7 +41,7 @@ from understudy.perform.library import (
     times_of,
 )
 
-MAX_FILE_BYTES = 1 << 20  # bytes
+MAX_FILE_BYTES = 1 << 20
 MAX_FILES = 1000
 MAX_ENTRIES = 10_000
 KEYS = ("character", "rate", "exclude", "labels", "poses")
@@ -52,7 +52,7 @@ Opener = Callable[[str], Asset]
 def read(path: str | Path, open: Opener = registry.read, rate: float | None = None) -> ClipLibrary:
     """The library that a TOML file describes. `open` reads the files it names, and built-in characters by name.
 
-    `rate` goes before the one in the file.
+    `rate` (frames a second) overrides the one in the file.
     """
     path = Path(path)
     text = _parse_toml(path)
@@ -66,7 +66,7 @@ def read(path: str | Path, open: Opener = registry.read, rate: float | None = No
 
 @dataclass
 class _LibraryReader:
-    """A library file while it is read: the files it has named so far are kept open."""
+    """A library file while it is read, with the files that it has named so far."""
 
     path: Path
     open: Opener
@@ -77,19 +77,19 @@ class _LibraryReader:
         for key in text:
             checks.one_of(key, "key", KEYS)
         name = _text(text.get("character"), "character")
-        here = self.path.parent / name
-        origin = str(here) if here.is_file() else name
-        own = self.open(origin)
-        rig = rig_of(own.character())
+        beside = self.path.parent / name
+        origin = str(beside) if beside.is_file() else name
+        asset = self.open(origin)
+        rig = rig_of(asset.character())
         labels = _table(text, "labels")
         if not labels:
             raise InvalidInput("[labels] should give at least one label with its clips, but gives none")
-        entries = [entry for label, names in labels.items() for entry in self._entries(own, label, names)]
+        entries = [entry for label, names in labels.items() for entry in self._entries(asset, label, names)]
         if len(entries) > MAX_ENTRIES:
             raise InvalidInput(f"the labels should have at most {MAX_ENTRIES:,} clips, but have {len(entries):,}")
         rate = text.get("rate") if rate is None else rate
         exclude = [_text(item, "an entry of exclude") for item in _list(text.get("exclude", []), "exclude")]
-        poses = {name: self._pose(own, rig, name, place) for name, place in _table(text, "poses").items()}
+        poses = {name: self._pose(asset, rig, name, place) for name, place in _table(text, "poses").items()}
         library = build_library(rig, entries, rate, exclude, poses, str(self.path), [], strict=True)
         return replace(library, origin=origin)
 
@@ -97,10 +97,10 @@ class _LibraryReader:
         names = [names] if isinstance(names, str) else _list(names, f"label {label!r}")
         if not names:
             raise InvalidInput(f"label {label!r} should have at least one clip, but has none")
-        found: dict[str, Animation] = {}
+        animations: dict[str, Animation] = {}
         for name in names:
-            found |= self._names_in_library(own, _text(name, f"an entry of label {label!r}"))
-        for name, animation in found.items():
+            animations |= self._names_in_library(own, _text(name, f"an entry of label {label!r}"))
+        for name, animation in animations.items():
             yield LabelledClip(label, name, animation)
 
     def _names_in_library(self, own: Asset, text: str) -> dict[str, Animation]:
@@ -108,7 +108,7 @@ class _LibraryReader:
         file, clip = self._split(own, text)
         if file is None:
             return {self._unique_name(animation, ""): animation for animation in match_animations(own, text)}
-        found: dict[str, Animation] = {}
+        animations: dict[str, Animation] = {}
         for path in self._files(file):
             asset = self._asset(path)
             try:
@@ -117,17 +117,17 @@ class _LibraryReader:
                 raise BadFile(path, str(error)) from None
             if not chosen:
                 raise BadFile(path, "should have a clip, but has none")
-            found |= {self._unique_name(animation, path.stem): animation for animation in chosen}
-        return found
+            animations |= {self._unique_name(animation, path.stem): animation for animation in chosen}
+        return animations
 
     def _split(self, own: Asset, text: str) -> tuple[str | None, str]:
-        """A file and a clip of it ("" for all); no file where the text is a clip of the character's own."""
+        """A file and a clip of it ("" for all); no file where the text names a clip of the character's own file."""
         if any(animation.name == text for animation in own.animations):
             return None, text
         if registry.readable(text):
             return text, ""
         file, colon, clip = text.partition(":")
-        while colon and not registry.readable(file):  # C:/moves/walk.glb:Walk has two
+        while colon and not registry.readable(file):  # C:/moves/walk.glb:Walk has two colons
             more, colon, clip = clip.partition(":")
             file = f"{file}:{more}"
         return (file, clip) if colon else (None, text)
@@ -136,10 +136,10 @@ class _LibraryReader:
         if not re.search(r"[*?\[]", pattern):
             return [self.path.parent / pattern]
         folder, pattern = (Path(Path(pattern).anchor), str(Path(pattern).relative_to(Path(pattern).anchor)))
-        found = sorted((self.path.parent / folder).glob(pattern))
-        if not found:
+        paths = sorted((self.path.parent / folder).glob(pattern))
+        if not paths:
             raise InvalidInput(f"no file matches {pattern!r} in {self.path.parent / folder}")
-        return found
+        return paths
 
     def _asset(self, path: Path) -> Asset:
         key = str(path)
@@ -150,14 +150,14 @@ class _LibraryReader:
         return self.assets[key]
 
     def _unique_name(self, animation: Animation, stem: str) -> str:
-        """The animation's name in the library: its own; where another has that already, with its file's before it."""
+        """The animation's name in the library: its own, or `file:name` where another animation has that already."""
         for name in (animation.name, f"{stem}:{animation.name}"):
             if self.names.setdefault(name, animation) is animation:
                 return name
         raise InvalidInput(f"two clips are named {stem}:{animation.name}; give one of their files another name")
 
     def _pose(self, own: Asset, rig: PosedRig, name: str, place: Any) -> Array:
-        """(C,) the row at a place such as `Cheer@1.2`."""
+        """(C,) the row of a moment such as `Cheer@1.2`."""
         what = f"pose {name!r}"
         clip, at, seconds = _text(place, what).rpartition("@")
         clip, seconds = (clip, seconds) if at else (seconds, "0")
@@ -165,14 +165,14 @@ class _LibraryReader:
             time = float(seconds)
         except ValueError:
             raise InvalidInput(f"{what} should be clip@seconds, but is {place!r}") from None
-        found = list(self._names_in_library(own, clip).values())
-        if len(found) != 1:
-            raise InvalidInput(f"{what} should name one clip, but {clip!r} are {len(found)}")
-        times = times_of(found[0], found[0].rate)
+        animations = list(self._names_in_library(own, clip).values())
+        if len(animations) != 1:
+            raise InvalidInput(f"{what} should name one clip, but {clip!r} matches {len(animations)}")
+        times = times_of(animations[0], animations[0].rate)
         length = times[-1] - times[0]
-        if not 0 <= time <= length + 0.5 / found[0].rate:
+        if not 0 <= time <= length + 0.5 / animations[0].rate:
             raise InvalidInput(f"{what} should lie within its clip, 0 to {length:g} s, but is at {time:g} s")
-        return rows_of(rig, found[0], np.array([times[0] + time]), clip)[0]
+        return rows_of(rig, animations[0], np.array([times[0] + time]), clip)[0]
 
 
 def _parse_toml(path: Path) -> dict[str, Any]:

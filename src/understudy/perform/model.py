@@ -1,7 +1,7 @@
-"""Model: a character's pose spaces, one a label, and the bridges between them; saved as one `.understudy` file.
+"""Pose model: a character's pose spaces, one a label, and the bridges between them; saved as one `.understudy` file.
 
-The file knows its character in one of two ways: a member of the built-in cast by its name, any other as a GLB within
-the file, so that a model can be performed where the character's own file is not.
+The file keeps its character in one of two ways: a member of the built-in cast by its name, any other as a GLB within
+the file, so that a model can be performed without the character's own file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BRIDGE_ARRAYS = ("first_latents", "second_latents", "gaps")
 
 @dataclass(frozen=True, eq=False)
 class PoseModel:
-    """What was learned of one character.
+    """The pose spaces of one character, the bridges between them, and its named poses.
 
     `weights` say how much each feature counts, `metric` turns differences of features into metres of the surface.
     """
@@ -36,7 +36,7 @@ class PoseModel:
     encoder: PoseEncoder
     spaces: Dictionary[str, PoseSpace]  # by label
     bridges: tuple[Bridges, ...]  # one for each pair of labels
-    weights: Array  # (E,) as `features.balance`
+    weights: Array  # (E,) of `features.weights.FeatureWeights`
     metric: Array  # (E,) metres of root mean square over the vertices, for each unit of a feature
     poses: Dictionary[str, Array] = field(default_factory=dict)  # name -> features (E,)
     cast: str = ""  # the built-in character, or "" where the character is embedded
@@ -54,21 +54,21 @@ class PoseModel:
         return next(iter(self.spaces.values())).rate
 
     def __repr__(self) -> str:
-        return f"Model({join_names(self.labels)}, {sum(map(len, self.spaces.values()))} frames)"
+        return f"PoseModel({join_names(self.labels)}, {sum(map(len, self.spaces.values()))} frames)"
 
     def space(self, label: str) -> PoseSpace:
-        """The pose space of a label; an unknown one is refused with the list of those known."""
+        """The pose space of a label; `InvalidInput` lists the known labels."""
         return self.spaces[checks.one_of(label, "label", self.spaces)]
 
     def clip(self, name: str) -> tuple[str, Segment]:
         """The label and the segment of a clip. `Walk` finds Blender's `Armature|Walk` if that is unique."""
-        found = [(label, s) for label, space in self.spaces.items() for s in space.segments if s.clip == name]
-        if not found:
+        matching = [(label, s) for label, space in self.spaces.items() for s in space.segments if s.clip == name]
+        if not matching:
             every = [(label, s) for label, space in self.spaces.items() for s in space.segments]
-            found = [(label, s) for label, s in every if s.clip.rpartition("|")[2] == name]
-            if len(found) != 1:
+            matching = [(label, s) for label, s in every if s.clip.rpartition("|")[2] == name]
+            if len(matching) != 1:
                 checks.one_of(name, "clip", (s.clip for _, s in every))
-        return found[0]
+        return matching[0]
 
     def route(self, start: str, goal: str) -> tuple[Bridges, ...]:
         """The bridges to cross from one label to another."""
@@ -86,11 +86,11 @@ class PoseModel:
 
     @cached_property
     def _routes(self) -> dict[str, dict[str, tuple[Bridges, ...]]]:
-        """Those from the labels that were asked for: 70 labels have 5,000, of which a performance needs a few."""
+        """By start label, filled on demand: 70 labels have 5,000 routes, of which a performance needs a few."""
         return {}
 
     def difference(self, features: Array, others: Array) -> Array:
-        """How different poses (..., E) look, by the weights: 1 is what one pose differs from the mean, on average."""
+        """How different poses (..., E) look, by the weights: 1 is the average difference of a pose from the mean."""
         return np.asarray(np.linalg.norm((features - others) * self.weights, axis=-1))
 
     def distance(self, features: Array, others: Array) -> Array:
@@ -106,9 +106,9 @@ class PoseModel:
         arrays["poses"] = np.array(list(self.poses.values())).reshape(len(self.poses), len(self.metric))
         arrays["character"] = np.frombuffer(self.embedded, np.uint8)
         for number, space in enumerate(self.spaces.values()):
-            part, own = space.parts()
+            part, space_arrays = space.parts()
             header["spaces"].append(part)
-            arrays |= {f"space{number}.{name}": array for name, array in own.items()}
+            arrays |= {f"space{number}.{name}": array for name, array in space_arrays.items()}
         header["bridges"] = [[b.first, b.second, b.threshold, b.wide] for b in self.bridges]
         for number, pair in enumerate(self.bridges):
             arrays |= {f"bridges{number}.{name}": getattr(pair, name) for name in BRIDGE_ARRAYS}
@@ -116,7 +116,7 @@ class PoseModel:
 
     @classmethod
     def load(cls, path: str | Path) -> PoseModel:
-        """Read a model; a file that is damaged or of another kind is refused in one sentence."""
+        """Read a model; `BadFile` where the file is damaged or of another kind."""
         header, arrays = storage.read(path)
         if "kind" in header:
             raise BadFile(path, f"holds a {header['kind']}, but a model that `understudy learn` has made was expected")
@@ -175,10 +175,10 @@ class PoseModel:
 
 
 def check_character(model: PoseModel, channels: Channels, name: str) -> None:
-    """Raise unless a character's rig has the columns that the model was learned from."""
-    own = model.encoder.channels
-    if own == channels:
+    """Raise unless a character's rig has the columns that the model was fitted to."""
+    expected = model.encoder.channels
+    if expected == channels:
         return
-    missing = [column for column in own.names if column not in set(channels.names)]
-    found = f"lacks {join_names(missing, 3)}" if missing else "has other columns besides, or in another order"
-    raise InvalidInput(f"the model was learned from another character: {name!r} {found}")
+    missing = [column for column in expected.names if column not in set(channels.names)]
+    difference = f"lacks {join_names(missing, 3)}" if missing else "has other columns besides, or in another order"
+    raise InvalidInput(f"the model was learned from another character: {name!r} {difference}")

@@ -1,7 +1,7 @@
-"""Opening a model together with the character that performs it, and learning one that holds its character.
+"""Open a model together with its character, and fit a model that holds its character.
 
 A model holds its character: the name of a member of the built-in cast, or a whole GLB. So a performance needs nothing
-but the model, whoever asks for it: the command line, or the studio.
+but the model file, from the command line as from the studio.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from understudy.character import Character, Clip
     from understudy.character.rig import PosedRig
     from understudy.checks import Array
-    from understudy.perform import PoseModel
     from understudy.perform.library import ClipLibrary
+    from understudy.perform.model import PoseModel
     from understudy.perform.runtime.performer import Performer
     from understudy.perform.training import FitSettings, Mapper
 
 MODEL_SUFFIX = ".understudy"
-REST_TOLERANCE = 1e-9  # metres, radians or weights: a channel that is never further from rest than this says nothing
+REST_TOLERANCE = 1e-9  # metres, radians or weights: a channel that stays this near to rest is left out of a clip
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,13 @@ class ModelWithCharacter:
 
     @property
     def character(self) -> Character:
-        """Who performs."""
+        """The character that performs."""
         return self.rig.character
 
     def performer(self, rate: float, prepared: bool = True) -> Performer:
-        """Ready to perform, with every layer (feet, eyes, blinks, breath) that the character has.
+        """A performer with every layer (feet, eyes, blinks, breath) that the character has controls for.
 
-        One that is not `prepared` is there sooner, and makes what commands need when they come.
+        Without `prepared` it is returned sooner, and prepares what a command needs when the command comes.
         """
         from understudy.perform.layers import layers_of
         from understudy.perform.runtime.performer import Performer
@@ -65,12 +65,12 @@ def clip_of_rows(rig: PosedRig, name: str, rows: Array, rate: float, labels: Ite
 
 
 def is_model(path: str | Path) -> bool:
-    """Whether a name is that of a model file."""
+    """Whether a path has the suffix of a model file."""
     return Path(path).suffix.lower() == MODEL_SUFFIX
 
 
 def open_model(path: str | Path) -> ModelWithCharacter:
-    """The model of a file with its character; one that does not fit the other is refused."""
+    """The model of a file with its character; `BadFile` where the two do not fit."""
     from understudy.character import rig
     from understudy.perform.model import PoseModel, check_character
 
@@ -79,13 +79,13 @@ def open_model(path: str | Path) -> ModelWithCharacter:
         raise BadFile(path, f"is not a model, which ends in {MODEL_SUFFIX}; {make}")
     model = PoseModel.load(path)
     try:
-        found = rig.rig_of(_character(model))
-        check_character(model, found.channels, found.character.name)
-    except FileError as error:  # the embedded file has no name that anybody knows
+        posed = rig.rig_of(_character(model))
+        check_character(model, posed.channels, posed.character.name)
+    except FileError as error:  # the embedded file has no path that a user knows
         raise BadFile(path, f"its character cannot be used: {error.reason}") from error
     except InvalidInput as error:
         raise BadFile(path, str(error)) from error
-    return ModelWithCharacter(str(path), model, found)
+    return ModelWithCharacter(str(path), model, posed)
 
 
 def _character(model: PoseModel) -> Character:
@@ -100,7 +100,7 @@ def _character(model: PoseModel) -> Character:
 
 
 def character_to_glb(character: Character) -> bytes:
-    """A character as the bytes of a GLB, for a model to hold."""
+    """A character as the bytes of a GLB, to be embedded in a model."""
     from understudy import formats
     from understudy.character import Asset
 
@@ -111,7 +111,7 @@ def character_to_glb(character: Character) -> bytes:
 
 
 def prepare_library(library: ClipLibrary, labels: Sequence[str] = ()) -> ClipLibrary:
-    """The library as it is learned: only some labels if any is given, eyes apart, the named poses of the cast."""
+    """The library as it is fitted: only `labels` if any are given, without the eyes, with the cast's named poses."""
     if labels:
         takes = [take for label in dict.fromkeys(labels) for take in library.of_label(label)]
         library = replace(library, takes=tuple(takes))
@@ -119,7 +119,7 @@ def prepare_library(library: ClipLibrary, labels: Sequence[str] = ()) -> ClipLib
 
 
 def _exclude_eye_columns(library: ClipLibrary) -> ClipLibrary:
-    """The library with the controls of the eyes kept out of learning, where a gaze can turn them instead.
+    """The library without the controls of the eyes, where a gaze layer can turn them instead.
 
     Eyes follow what there is to see, which changes: learned, they look where something was [Bailey 2016, section 6].
     """
@@ -131,7 +131,7 @@ def _exclude_eye_columns(library: ClipLibrary) -> ClipLibrary:
 
 
 def _add_cast_poses(library: ClipLibrary) -> ClipLibrary:
-    """The library with the named poses of a built-in character, besides those that it has."""
+    """The library with the named poses of a built-in character, besides its own."""
     from understudy import cast
 
     if library.origin not in cast.names():
@@ -147,10 +147,10 @@ def fit_model(
     mapper: Mapper | None = None,
     kept: Path | None = None,
 ) -> PoseModel:
-    """The model of a prepared library, which holds its character; what is finished is kept in a folder meanwhile."""
+    """The model of a prepared library, with its character; arguments as `training.fit_library`."""
     from understudy import cast
     from understudy.perform.training import fit_library
 
     name = library.origin if library.origin in cast.names() else ""
-    held = b"" if name else character_to_glb(library.character)
-    return fit_library(library, settings, progress, workers, mapper, kept, cast=name, embedded=held)
+    embedded = b"" if name else character_to_glb(library.character)
+    return fit_library(library, settings, progress, workers, mapper, kept, cast=name, embedded=embedded)

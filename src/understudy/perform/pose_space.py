@@ -1,11 +1,10 @@
-"""PoseSpace: all that one label's clips can do, as a space of three dimensions that can be walked through.
+"""Pose space: the poses of one label's clips, as a latent space of three dimensions.
 
 The chain of [Bailey 2016, section 4], there and back:
 
     features --(mean, scale W, basis T)--> y --(GPLVM)--> latents x,        f(x) = m + W^-1 T y(x),  y(x) of eq. 8
 
-The training frames stay with the space: their latents are the roads through it, and their features are what `play`
-shows unmodified.
+The training frames stay with the space: paths follow their latents, and `play` shows their features unmodified.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from understudy.errors import InvalidInput
 from understudy.gp import LatentMapping
 from understudy.perform.features.reduction import FeaturePca
 
-SEARCH_STARTS = 4  # training frames from which a pose is searched: the nearest ones; more did not find better matches
+SEARCH_STARTS = 4  # nearest training frames from which a pose is searched; more did not find better matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +38,16 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class PoseSpace:
-    """One label: N training frames at `rate` frames a second, and the way from latents to features."""
+    """One label: N training frames at `rate` frames a second, and the mapping from latents to features."""
 
     label: str
     reduction: FeaturePca
     mapping: LatentMapping
     latents: Array  # (N, Q)
-    features: Array  # (N, E) float32, what was learnt from
+    features: Array  # (N, E) float32, the training poses
     segments: tuple[Segment, ...]
     rate: float
-    home: int = 0  # the frame that shows the label best
+    home: int = 0  # the most typical frame of the label
 
     def __len__(self) -> int:
         return len(self.latents)
@@ -61,7 +60,7 @@ class PoseSpace:
         return self.reduction.restore(self.mapping.mean(x))
 
     def velocity_of(self, x: Array, velocity: Array) -> Array:
-        """(M, E) how fast the features change where a latent (M, Q) moves with a velocity (M, Q)."""
+        """(M, E) the rate of the features where latents (M, Q) move with a velocity (M, Q)."""
         _, jacobian = self.mapping.mean_and_jacobian(x)
         rates = np.einsum("mdq,mq->md", jacobian, velocity)
         return self.reduction.restore(rates) - self.reduction.mean
@@ -69,7 +68,7 @@ class PoseSpace:
     def latent_velocity_of(self, x: Array, velocity: Array) -> Array:
         """(Q,) the latent velocity at x (Q,) whose features change most nearly with `velocity` (E,).
 
-        Damped, since a direction in which the pose hardly changes would be run through at any speed.
+        Damped least squares: a direction in which the pose hardly changes would else get any speed.
         """
         _, jacobian = self.mapping.mean_and_jacobian(x[None])
         wanted = self.reduction.reduce((self.reduction.mean + velocity)[None])[0]
@@ -90,9 +89,9 @@ class PoseSpace:
         return self.mapping.find(y, near)
 
     def _distances(self, y: Array) -> Array:
-        """(M, N) squared, between reduced poses and those of the training frames as the model reconstructs them."""
-        own = self.reconstruction
-        return np.square(y).sum(axis=1)[:, None] + np.square(own).sum(axis=1) - 2 * y @ own.T
+        """(M, N) squared distances between reduced poses and the reconstructed training frames."""
+        known = self.reconstruction
+        return np.square(y).sum(axis=1)[:, None] + np.square(known).sum(axis=1) - 2 * y @ known.T
 
     @cached_property
     def reconstruction(self) -> Array:
@@ -104,14 +103,14 @@ class PoseSpace:
         return next((segment for segment in self.segments if segment.clip == clip), None)
 
     def latent_at(self, segment: Segment, seconds: float) -> Array:
-        """(Q,) where a segment is, `seconds` after its first frame; refused outside the clip."""
+        """(Q,) the latent of a segment `seconds` after its first frame; `InvalidInput` outside the clip."""
         frame = seconds * self.rate
         # half a frame beyond either end is a rounded number, not a mistake
         if not -0.5 <= frame <= len(segment) - 0.5:
             end = (len(segment) - 1) / self.rate
             raise InvalidInput(f"clip {segment.clip!r} lasts {end:g} s, but its pose at {seconds:g} s is asked for")
-        own = self.latents[segment.start : segment.stop]
-        return np.array([np.interp(frame, np.arange(len(own)), column) for column in own.T])
+        latents = self.latents[segment.start : segment.stop]
+        return np.array([np.interp(frame, np.arange(len(latents)), column) for column in latents.T])
 
     @cached_property
     def speeds(self) -> Array:
@@ -120,7 +119,7 @@ class PoseSpace:
         return np.asarray(np.linalg.norm(np.concatenate(steps), axis=1) * self.rate)
 
     def parts(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        """What a file keeps: a header of plain values, and arrays."""
+        """The space for a file: a header of plain values, and arrays."""
         header = {
             "label": self.label,
             "rate": self.rate,
@@ -134,7 +133,7 @@ class PoseSpace:
 
     @classmethod
     def from_parts(cls, header: Dictionary[str, Any], arrays: Dictionary[str, Array]) -> PoseSpace:
-        """The space that `parts` took apart."""
+        """The space of a header and arrays made by `parts`; checked, since they may come from a file."""
 
         def below(prefix: str) -> dict[str, Array]:
             return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -1,18 +1,33 @@
-"""A script against what a model can do: each label, pose and clip that it names exists, each moment lies in its clip.
+"""Scripts: what a character does and when, as a TOML text that a person writes [Bailey 2016, sections 5.3 and 6].
 
-All of it is checked before the first frame, so a long performance does not fail in its last minute.
+    rate = 24                       # frames a second
+    label = "neutral"               # where it begins
 
-The nouns of a script: steps, each a command with its time, and sets of little scripts of which one is chosen.
+    [[do]]
+    command = "transition"          # move, idle, transition, play, mix, look
+    label = "happy"
+    seconds = 1.0
 
-A step without a time follows when the one before it ends; a step with a time interrupts whatever runs then.
+    [[do]]
+    command = "idle"
+    pose = "happy_laugh@1.25"       # a moment of a clip, or the name of a pose
+    at = 3.0                        # interrupts the running command; without it, the step follows the one before
+    seconds = 2.0
+    liveliness = 1.2
 
-From TOML to a script. Every mistake becomes one sentence: the file, the place, what was found, what was expected.
+    [[do]]
+    command = "one_of"              # a list out of a set, drawn at random
+    set = "goodbye"
 
-rate = 24
-[[do]]
-command = "move"
-pose = "happy"
-seconds = 1.5
+    [[set.goodbye]]
+    do = [{command = "play", clip = "shake_gentle"}]
+
+    [[set.goodbye]]
+    do = [{command = "transition", label = "bored"}, {command = "idle", seconds = 2}]
+
+`parse_script` reads it. `Script.check` compares it with a model before the first frame: each label, pose and clip that
+it names exists, each moment lies in its clip. So a long performance does not fail in its last minute. `script_run.run`
+performs it. Every mistake becomes one sentence: the file, the place, what was found, what was expected.
 """
 
 from __future__ import annotations
@@ -29,144 +44,37 @@ from understudy.schema import TableReader, format_value, is_number, join_words, 
 if TYPE_CHECKING:
     from understudy.perform.model import PoseModel
 
-Name = TypeVar("Name", bound=str | None)
-
-TIME_TOLERANCE_SECONDS = 1e-3  # seconds: a moment read off a timeline, "2.417" for frame 58 of 24 a second, is rounded
+TIME_TOLERANCE_SECONDS = 1e-3  # a moment read off a timeline is rounded: "2.417" for frame 58 at 24 a second
 MAX_LISTED_NAMES = 12
+DEFAULT_FRAME_RATE = 24.0  # frames a second: film's, and that of the built-in clips
+MAX_SCRIPT_SECONDS = 3600.0  # of one performance; an hour of the dragon is half a gigabyte of rows
+MAX_SCRIPT_BYTES = 1 << 20  # a hundred times the longest script that a person would write
+MAX_STEPS = 10_000
+ONE_OF = "one_of"  # the command that draws from a set
+TOP_LEVEL_KEYS = ("rate", "seconds", "label", "pose", "do", "set", "points")
+# Keys that differ from the command's field: `at` is a time in every step.
+FIELD_KEYS = {"look": {"target": "at"}}
+# Keys for a single value where the command takes several.
+SINGULAR_KEYS = {"idle": {"pose": "poses"}}
 
-
-@dataclass(frozen=True)
-class ModelVocabulary:
-    """What can be named: labels, poses, and clips with their seconds from the first frame to the last."""
-
-    labels: tuple[str, ...]
-    poses: tuple[str, ...]
-    clips: Mapping[str, float]
-
-    @classmethod
-    def from_model(cls, model: PoseModel) -> ModelVocabulary:
-        """That of a model."""
-        clips = {s.clip: (len(s) - 1) / space.rate for space in model.spaces.values() for s in space.segments}
-        return cls(tuple(model.spaces), tuple(model.poses), clips)
-
-
-def check_script(script: Script, model: PoseModel | ModelVocabulary) -> Script:
-    """The script with names as the model writes them; `BadFile` for the first that it lacks."""
-    known = model if isinstance(model, ModelVocabulary) else ModelVocabulary.from_model(model)
-
-    def step(each: ScriptStep) -> ScriptStep:
-        if isinstance(each.action, OneOf):
-            return each
-        return replace(each, action=_Checker(script.path, each.place, known).command(each.action))
-
-    top = _Checker(script.path, "", known)
-    result = replace(script, label=top.label(script.label), pose=top.pose(script.pose))
-    sets = {
-        name: tuple(replace(variant, steps=tuple(map(step, variant.steps))) for variant in variants)
-        for name, variants in script.sets.items()
-    }
-    return result.with_steps(tuple(map(step, script.steps)), sets)
-
-
-@dataclass(frozen=True)
-class _Checker:
-    """Names at one place of a script."""
-
-    path: str
-    place: str
-    known: ModelVocabulary
-
-    def fail(self, reason: str) -> NoReturn:
-        raise BadFile(self.path, reason, self.place)
-
-    def command(self, command: Command) -> Command:
-        """The command with its names as the model writes them."""
-        change: dict[str, Any] = {}
-        fields: dict[str, Callable[[Any], Any]] = {
-            "label": self.label,
-            "labels": lambda names: tuple(map(self.label, names)),
-            "pose": self.pose,
-            "poses": lambda names: tuple(map(self.pose, names)),
-            "clip": self.clip,
-        }
-        for name, check in fields.items():
-            given = getattr(command, name, None)
-            if given is not None:
-                change[name] = check(given)
-        result = replace(command, **change)
-        if isinstance(result, PlayClip):
-            for name in ("start", "stop"):
-                seconds = getattr(result, name)
-                if seconds is not None:
-                    change[name] = self.clamp_to_clip(result.clip, seconds, name)
-            result = replace(command, **change)
-        return result
-
-    def label(self, name: Name) -> Name:
-        if name is not None and name not in self.known.labels:
-            self.fail(f"there is no label {name!r} in the model{_nearest(name, self.known.labels)}")
-        return name
-
-    def clip(self, name: str) -> str:
-        if name in self.known.clips:
-            return name
-        ends = [clip for clip in self.known.clips if clip.rpartition("|")[2] == name]
-        if len(ends) == 1:
-            return ends[0]
-        self.fail(f"there is no clip {name!r} in the model{_nearest(name, self.known.clips)}")
-
-    def pose(self, name: Name) -> Name:
-        """A name of the library, or a moment whose clip exists and reaches so far."""
-        if name is None or name in self.known.poses:
-            return name
-        moment = clip_time(name)
-        if moment is None:
-            poses = self.known.poses
-            hint = _nearest(name, poses) if poses else "; it has no named poses"
-            if name in self.known.clips:
-                hint = f'; it is a clip, of which a moment would be "{name}@{self.known.clips[name] / 2:.2g}"'
-            self.fail(f"there is no pose {name!r} in the model{hint}")
-        clip = self.clip(moment.clip)
-        seconds = self.clamp_to_clip(clip, moment.seconds, f"pose {name!r}")
-        return _format_moment(ClipTime(clip, seconds), name)
-
-    def clamp_to_clip(self, clip: str, seconds: float, what: str) -> float:
-        """The moment itself; the last frame where rounding has put it just behind."""
-        length = self.known.clips[clip]
-        if seconds > length + TIME_TOLERANCE_SECONDS:
-            self.fail(f"{what} should lie in clip {clip!r}, which is {length:.3f} s long, but is at {seconds:g} s")
-        return min(seconds, length)
-
-
-def _format_moment(moment: ClipTime, name: Any) -> Any:
-    """The moment as text; as it was given where nothing had to change."""
-    return name if clip_time(name) == moment else f"{moment.clip}@{moment.seconds!r}"
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    shown = sorted(known)
-    more = f" and {len(shown) - MAX_LISTED_NAMES} more" if len(shown) > MAX_LISTED_NAMES else ""
-    return f"{spelling_hint(name, known)}; it has {', '.join(map(repr, shown[:MAX_LISTED_NAMES])) or 'none'}{more}"
-
-
-Place = tuple[float, float, float]  # metres of the world
-
-DEFAULT_FRAME_RATE = 24.0  # frames a second of a script that does not say: film's, and that of the built-in clips
-MAX_SCRIPT_SECONDS = 3600.0  # seconds of one performance; an hour of the dragon is half a gigabyte of rows
+Name = TypeVar("Name", bound=str | None)
+Place = tuple[float, float, float]
+"""x, y and z in the world, metres."""
 
 
 @dataclass(frozen=True)
 class OneOf:
-    """Instead of a command: one list of steps out of a set, drawn by chance [Bailey 2016, section 6]."""
+    """Instead of a command: one list of steps out of a set, drawn at random [Bailey 2016, section 6]."""
 
     set: str
 
 
 @dataclass(frozen=True)
 class ScriptStep:
-    """One entry of a script. `place` is where it stands in the file (`do 3`), `at` seconds of the performance.
+    """One entry of a script. `place` is its place in the file (`do 3`), `at` is in seconds of the performance.
 
-    Inside a set `at` counts from the moment at which the set was called.
+    A step without a time starts when the one before it ends; a step with a time interrupts the running command. Inside
+    a set `at` counts from the moment at which the set was called.
     """
 
     place: str
@@ -184,10 +92,10 @@ class Variant:
 
 @dataclass(frozen=True)
 class Script:
-    """What a character does. `label` and `pose` say where it begins (None: the model's own choice).
+    """The steps of a performance. `label` and `pose` say where it begins (None: the model's own choice).
 
-    `seconds` is the length of the whole, None where it ends with its last step. `points` are the places by name that
-    its looks may mean; the looks themselves hold the places.
+    `seconds` is the length of the whole, None where it ends with its last step. `points` are the named points that its
+    looks may use; the looks themselves hold the coordinates.
     """
 
     path: str
@@ -200,28 +108,15 @@ class Script:
     points: Mapping[str, Place] = field(default_factory=lambda: MappingProxyType({}))
 
     def check(self, model: PoseModel | ModelVocabulary) -> Script:
-        """The script with every name as the model writes it; the first name that the model lacks is refused.
+        """The script with every name as the model writes it; `BadFile` for the first name that the model lacks.
 
         `Walk` finds the clip `Armature|Walk` where only one clip ends so.
         """
-        pass
-
         return check_script(self, model)
 
     def with_steps(self, steps: tuple[ScriptStep, ...], sets: Mapping[str, tuple[Variant, ...]]) -> Script:
         """The same script with other steps."""
         return replace(self, steps=steps, sets=MappingProxyType(dict(sets)))
-
-
-ONE_OF = "one_of"
-MAX_SCRIPT_BYTES = 1 << 20  # bytes of a script: a hundred times the longest that a person would write
-MAX_STEPS = 10_000
-
-TOP_LEVEL_KEYS = ("rate", "seconds", "label", "pose", "do", "set", "points")
-# What a command calls a field in a script where that is not the field's own name. `at` is a time everywhere.
-FIELD_KEYS = {"look": {"target": "at"}}
-# A single thing where the command takes several.
-SINGULAR_KEYS = {"idle": {"pose": "poses"}}
 
 
 def parse_script(text: str, path: str = "script") -> Script:
@@ -230,7 +125,7 @@ def parse_script(text: str, path: str = "script") -> Script:
 
 
 class _ScriptReader(TableReader):
-    """One file being read: it knows the file's name for errors and the points that looks may name."""
+    """One file being read, with its path for errors and the points that looks may name."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -244,18 +139,18 @@ class _ScriptReader(TableReader):
         sets = self._sets(table.get("set", {}))
         steps = self._steps(table.get("do", []), "do", sets)
         if not steps:
-            self.fail('should tell the character what to do, in tables [[do]] with a `command` such as "idle"')
+            self.fail('should have at least one step, a table [[do]] with a `command` such as "idle"')
         names = [self.name(table.get(key), key, "") for key in ("label", "pose")]
         self._check_ends(steps, seconds, "")
-        how = MappingProxyType(sets), MappingProxyType(self.points)
-        return Script(self.path, steps, rate, names[0], names[1], seconds, *how)
+        tables = MappingProxyType(sets), MappingProxyType(self.points)
+        return Script(self.path, steps, rate, names[0], names[1], seconds, *tables)
 
     def _points(self, table: Any) -> dict[str, Place]:
         if not isinstance(table, dict):
             self.fail(f"points should be a table of places, as in `ball = [0, 1, 2]`, but is {_kind(table)}", "points")
         for name in (CAMERA, FORWARD):
             if name in table:
-                self.fail(f"{name!r} is a place that every character knows; a point needs another name", "points")
+                self.fail(f"{name!r} is the name of a built-in point; give this one another name", "points")
         return {name: self.place(value, name, "points") for name, value in table.items()}
 
     def _sets(self, table: Any) -> dict[str, tuple[Variant, ...]]:
@@ -264,29 +159,29 @@ class _ScriptReader(TableReader):
         return {name: self._variants(name, value) for name, value in table.items()}
 
     def _variants(self, name: str, entries: Any) -> tuple[Variant, ...]:
-        here = f"set {name}"
+        place_of_set = f"set {name}"
         if not isinstance(entries, list) or not entries or not all(isinstance(entry, dict) for entry in entries):
-            self.fail(f"a set should be a list of tables [[set.{name}]], but is {_kind(entries)}", here)
-        found = []
+            self.fail(f"a set should be a list of tables [[set.{name}]], but is {_kind(entries)}", place_of_set)
+        variants = []
         for number, entry in enumerate(entries, 1):
-            place = f"{here} {number}"
+            place = f"{place_of_set} {number}"
             self.keys(entry, ("do", "weight"), place, "a list of a set")
             steps = self._steps(entry.get("do", []), f"{place}, do", None)
             if not steps:
                 self.fail(f"should hold commands, in tables [[set.{name}.do]]", place)
             self._check_ends(steps, None, place)
-            found.append(Variant(steps, self.number(entry.get("weight", 1.0), "weight", place, 1e-9, 1e9)))
-        return tuple(found)
+            variants.append(Variant(steps, self.number(entry.get("weight", 1.0), "weight", place, 1e-9, 1e9)))
+        return tuple(variants)
 
-    def _steps(self, entries: Any, here: str, sets: Collection[str] | None) -> tuple[ScriptStep, ...]:
-        """The steps of a list; `sets` are those that may be called, None inside of one."""
+    def _steps(self, entries: Any, list_place: str, sets: Collection[str] | None) -> tuple[ScriptStep, ...]:
+        """The steps of a list; `sets` are those that may be called, None inside a set."""
         if not isinstance(entries, list):
-            self.fail(f"should be a list of tables [[do]], but is {_kind(entries)}", here)
+            self.fail(f"should be a list of tables [[do]], but is {_kind(entries)}", list_place)
         if len(entries) > MAX_STEPS:
-            self.fail(f"should have at most {MAX_STEPS:,} steps, but has {len(entries):,}", here)
+            self.fail(f"should have at most {MAX_STEPS:,} steps, but has {len(entries):,}", list_place)
         steps, last = [], 0.0
         for number, entry in enumerate(entries, 1):
-            step = self._step(entry, f"{here} {number}", sets)
+            step = self._step(entry, f"{list_place} {number}", sets)
             if step.at is not None:
                 if step.at < last:
                     self.fail(
@@ -329,18 +224,18 @@ class _ScriptReader(TableReader):
 
     def _command(self, word: str, entry: dict[str, Any], place: str) -> Command:
         kind = COMMAND_KINDS[word]
-        spoken, single = FIELD_KEYS.get(word, {}), SINGULAR_KEYS.get(word, {})
-        named = [each.name for each in fields(kind) if each.name not in spoken.values()]
-        self.keys(entry, (*named, *spoken, *single), place, word, also=("command", "at"))
+        renamed, single = FIELD_KEYS.get(word, {}), SINGULAR_KEYS.get(word, {})
+        plain = [item.name for item in fields(kind) if item.name not in renamed.values()]
+        self.keys(entry, (*plain, *renamed, *single), place, word, also=("command", "at"))
         for one, several in single.items():
             if one in entry and several in entry:
                 self.fail(f"{one} and {several} mean the same here; give one of them", place)
-        values = {spoken.get(key, single.get(key, key)): value for key, value in entry.items()}
-        needed = [each.name for each in fields(kind) if each.default is MISSING]
-        for key in needed:
-            if key not in values:
-                said = next((out for out, own in spoken.items() if own == key), key)
-                self.fail(f"{word} needs `{said}`", place)
+        values = {renamed.get(key, single.get(key, key)): value for key, value in entry.items()}
+        required = [item.name for item in fields(kind) if item.default is MISSING]
+        for name in required:
+            if name not in values:
+                key = next((key for key, field_name in renamed.items() if field_name == name), name)
+                self.fail(f"{word} needs `{key}`", place)
         if word == "look" and isinstance(values["at"], str) and values["at"] not in (CAMERA, FORWARD):
             values["at"] = self._point(values["at"], place)
         if values.get("seconds") is not None:
@@ -349,32 +244,30 @@ class _ScriptReader(TableReader):
             return kind(**values)
         except InvalidInput as error:
             reason = str(error)
-            for out, own in spoken.items():
-                reason = f"{out}{reason.removeprefix(own)}" if reason.startswith(f"{own} ") else reason
+            for key, name in renamed.items():
+                reason = f"{key}{reason.removeprefix(name)}" if reason.startswith(f"{name} ") else reason
             self.fail(f"{word}: {reason}", place)
 
     def _point(self, name: str, place: str) -> Place:
         if name not in self.points:
             known = (CAMERA, FORWARD, *self.points)
             hint = "" if self.points else ", or a name given in [points]"
-            self.fail(
-                f"there is no point {name!r} to look at{spelling_hint(name, known)}; known are {join_words(known)}{hint}",
-                place,
-            )
+            known_points = f"known are {join_words(known)}{hint}"
+            self.fail(f"there is no point {name!r} to look at{spelling_hint(name, known)}; {known_points}", place)
         return self.points[name]
 
     def _check_ends(self, steps: tuple[ScriptStep, ...], seconds: float | None, place: str) -> None:
-        """A step that goes on until told otherwise must be told: by the next step's time, or by the script's end."""
+        """Refuse an endless step that neither the next step's time nor the script's end stops."""
         for step, following in zip(steps, (*steps[1:], None)):
             word = "" if isinstance(step.action, OneOf) else step.action.word
             if word not in ("idle", "mix") or getattr(step.action, "seconds", 1.0) is not None:
                 continue
             ended = seconds is not None if following is None else following.at is not None
             if not ended:
-                wanted = "the script" if following is None and not place else "the step after it"
+                owner = "the script" if following is None and not place else "the step after it"
                 key = "seconds" if following is None and not place else "at"
-                also = f", or {wanted} a time `{key}`" if following is not None or not place else ""
-                self.fail(f"{word} goes on until it is told otherwise; it needs `seconds`{also}", step.place)
+                also = f", or {owner} a time `{key}`" if following is not None or not place else ""
+                self.fail(f"{word} has no end; give it `seconds`{also}", step.place)
 
     def name(self, value: Any, key: str, place: str) -> str | None:
         if value is not None and (not isinstance(value, str) or not value.strip()):
@@ -387,6 +280,122 @@ class _ScriptReader(TableReader):
 
 
 def _kind(value: Any) -> str:
+    """A value of TOML for a message."""
     if isinstance(value, (dict, list)):
         return "an empty list" if value == [] else "a table" if isinstance(value, dict) else "a list of something else"
     return format_value(value)
+
+
+@dataclass(frozen=True)
+class ModelVocabulary:
+    """The names of a model: labels, poses, and clips with their lengths in seconds."""
+
+    labels: tuple[str, ...]
+    poses: tuple[str, ...]
+    clips: Mapping[str, float]
+
+    @classmethod
+    def from_model(cls, model: PoseModel) -> ModelVocabulary:
+        """The names of one model."""
+        clips = {s.clip: (len(s) - 1) / space.rate for space in model.spaces.values() for s in space.segments}
+        return cls(tuple(model.spaces), tuple(model.poses), clips)
+
+
+def check_script(script: Script, model: PoseModel | ModelVocabulary) -> Script:
+    """The script with names as the model writes them; `BadFile` for the first that it lacks."""
+    known = model if isinstance(model, ModelVocabulary) else ModelVocabulary.from_model(model)
+
+    def check_step(step: ScriptStep) -> ScriptStep:
+        if isinstance(step.action, OneOf):
+            return step
+        return replace(step, action=_Checker(script.path, step.place, known).command(step.action))
+
+    top = _Checker(script.path, "", known)
+    result = replace(script, label=top.label(script.label), pose=top.pose(script.pose))
+    sets = {
+        name: tuple(replace(variant, steps=tuple(map(check_step, variant.steps))) for variant in variants)
+        for name, variants in script.sets.items()
+    }
+    return result.with_steps(tuple(map(check_step, script.steps)), sets)
+
+
+@dataclass(frozen=True)
+class _Checker:
+    """Checks the names at one place of a script."""
+
+    path: str
+    place: str
+    known: ModelVocabulary
+
+    def fail(self, reason: str) -> NoReturn:
+        raise BadFile(self.path, reason, self.place)
+
+    def command(self, command: Command) -> Command:
+        """The command with its names as the model writes them."""
+        change: dict[str, Any] = {}
+        fields: dict[str, Callable[[Any], Any]] = {
+            "label": self.label,
+            "labels": lambda names: tuple(map(self.label, names)),
+            "pose": self.pose,
+            "poses": lambda names: tuple(map(self.pose, names)),
+            "clip": self.clip,
+        }
+        for name, check in fields.items():
+            given = getattr(command, name, None)
+            if given is not None:
+                change[name] = check(given)
+        result = replace(command, **change)
+        if isinstance(result, PlayClip):
+            for name in ("start", "stop"):
+                seconds = getattr(result, name)
+                if seconds is not None:
+                    change[name] = self.clamp_to_clip(result.clip, seconds, name)
+            result = replace(command, **change)
+        return result
+
+    def label(self, name: Name) -> Name:
+        if name is not None and name not in self.known.labels:
+            self.fail(f"there is no label {name!r} in the model{_known_names(name, self.known.labels)}")
+        return name
+
+    def clip(self, name: str) -> str:
+        if name in self.known.clips:
+            return name
+        ends = [clip for clip in self.known.clips if clip.rpartition("|")[2] == name]
+        if len(ends) == 1:
+            return ends[0]
+        self.fail(f"there is no clip {name!r} in the model{_known_names(name, self.known.clips)}")
+
+    def pose(self, name: Name) -> Name:
+        """A named pose of the model, or a moment within a clip."""
+        if name is None or name in self.known.poses:
+            return name
+        moment = clip_time(name)
+        if moment is None:
+            poses = self.known.poses
+            hint = _known_names(name, poses) if poses else "; it has no named poses"
+            if name in self.known.clips:
+                hint = f'; it is a clip, of which a moment would be "{name}@{self.known.clips[name] / 2:.2g}"'
+            self.fail(f"there is no pose {name!r} in the model{hint}")
+        clip = self.clip(moment.clip)
+        seconds = self.clamp_to_clip(clip, moment.seconds, f"pose {name!r}")
+        return _format_moment(ClipTime(clip, seconds), name)
+
+    def clamp_to_clip(self, clip: str, seconds: float, what: str) -> float:
+        """The moment, clamped to the last frame within the tolerance."""
+        length = self.known.clips[clip]
+        if seconds > length + TIME_TOLERANCE_SECONDS:
+            self.fail(f"{what} should lie in clip {clip!r}, which is {length:.3f} s long, but is at {seconds:g} s")
+        return min(seconds, length)
+
+
+def _format_moment(moment: ClipTime, name: Any) -> Any:
+    """The moment as text; `name` where that already says it."""
+    return name if clip_time(name) == moment else f"{moment.clip}@{moment.seconds!r}"
+
+
+def _known_names(name: str, known: Collection[str]) -> str:
+    """The nearest name and a list of those that exist, for a message."""
+    shown = sorted(known)
+    more = f" and {len(shown) - MAX_LISTED_NAMES} more" if len(shown) > MAX_LISTED_NAMES else ""
+    return f"{spelling_hint(name, known)}; it has {', '.join(map(repr, shown[:MAX_LISTED_NAMES])) or 'none'}{more}"

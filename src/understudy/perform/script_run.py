@@ -1,43 +1,11 @@
-"""Sets of little scripts: which list of a set is played is drawn by chance, and the same seed draws the same.
+"""Perform a script: frame by frame (`frames`), or as a whole with a report of its events and its cost (`run`).
 
-For each mood a game keeps a set of scripts and picks one of them at random [Bailey 2016, section 6]. Here a set never
-plays the same list twice running, where it has another.
+**Sets.** For each mood a game keeps a set of scripts and picks one of them at random [Bailey 2016, section 6]. Which
+list of a set is played follows from the seed. A set never plays the same list twice running, where it has another.
 
-When each cue of a script falls: one by one as the commands end, or at their own times, whatever runs then.
-
-A cue with a time that comes while earlier cues still wait for their turn passes them over: they are skipped, and said
-to be.
-
-A script performed: frame by frame (`frames`), or as a whole with a report of what happened and its cost (`run`).
-
-Scripts: what a character does and when, as a text that a person writes [Bailey 2016, sections 5.3 and 6].
-
-    rate = 24                       # frames a second
-    label = "neutral"               # where it begins
-
-    [[do]]
-    command = "transition"          # move, idle, transition, play, mix, look
-    label = "happy"
-    seconds = 1.0
-
-    [[do]]
-    command = "idle"
-    pose = "happy_laugh@1.25"       # a moment of a clip, or the name of a pose
-    at = 3.0                        # interrupts what runs then; without, it follows when the one before it ends
-    seconds = 2.0
-    liveliness = 1.2
-
-    [[do]]
-    command = "one_of"              # a list out of a set, drawn by chance
-    set = "goodbye"
-
-    [[set.goodbye]]
-    do = [{command = "play", clip = "shake_gentle"}]
-
-    [[set.goodbye]]
-    do = [{command = "transition", label = "bored"}, {command = "idle", seconds = 2}]
-
-`parse` reads it, `Script.check` holds it against a model, `run` performs it.
+**Schedule.** Steps follow each other as the commands end, or start at their own times and interrupt the running
+command. A step whose time comes while earlier steps still wait overtakes them: they are skipped, and the report lists
+them.
 """
 
 from __future__ import annotations
@@ -58,113 +26,29 @@ from understudy.perform.runtime.performer import Performer
 from understudy.perform.runtime.state import CrossBridge, PerformerState
 from understudy.perform.script import MAX_SCRIPT_SECONDS, OneOf, Place, Script, ScriptStep, Variant, parse_script
 
-SET_SEED_STREAM = 0x5E7  # keeps the draws apart from other uses of the same seed
+__all__ = [
+    "OneOf",
+    "Performance",
+    "PerformedFrame",
+    "Script",
+    "ScriptEvent",
+    "ScriptStep",
+    "Variant",
+    "frames",
+    "parse_script",
+    "run",
+]
 
-
-@dataclass(frozen=True)
-class ScheduledStep:
-    """A step as it will be played. `inside` steps of a set count their time from the call of the set.
-
-    `choice` is the number, from 1, of the list that a call of a set has drawn.
-    """
-
-    step: ScriptStep
-    inside: bool = False
-    choice: int | None = None
-
-
-def schedule_steps(script: Script, seed: int = 0) -> tuple[ScheduledStep, ...]:
-    """All steps in their order, each call of a set followed by the steps of the list that was drawn."""
-    return tuple(_draw_steps(script, np.random.default_rng([seed, SET_SEED_STREAM])))
-
-
-def _draw_steps(script: Script, random: np.random.Generator) -> Iterator[ScheduledStep]:
-    last: dict[str, int] = {}
-    for step in script.steps:
-        if not isinstance(step.action, OneOf):
-            yield ScheduledStep(step)
-            continue
-        name = step.action.set
-        drawn = last[name] = draw_variant(script.sets[name], last.get(name), random)
-        yield ScheduledStep(step, choice=drawn + 1)
-        for inner in script.sets[name][drawn].steps:
-            yield ScheduledStep(inner, inside=True)
-
-
-def draw_variant(variants: tuple[Variant, ...], previous: int | None, random: np.random.Generator) -> int:
-    """The number of a list, by the lists' weights; not the previous one where there is another."""
-    weights = np.array([variant.weight for variant in variants])
-    if previous is not None and len(variants) > 1:
-        weights[previous] = 0.0
-    return int(random.choice(len(variants), p=weights / weights.sum()))
-
-
-TIME_EPSILON_SECONDS = 1e-9  # seconds; frame times are sums of fractions
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """The cues, which one is `following`, and when the set that is being played was called."""
-
-    steps: tuple[ScheduledStep, ...]
-    next_index: int = 0
-    set_start_seconds: float = 0.0  # seconds
-    skipped: tuple[str, ...] = ()  # places
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether no cue is left."""
-        return self.next_index >= len(self.steps)
-
-    def due(self, now: float, busy: bool) -> tuple[Schedule, tuple[ScheduledStep, ...]]:
-        """The schedule after the frame at `now` seconds, and the cues that fall into it, in their order.
-
-        `busy` says that a command is still running. Looks and calls of a set take no time: what follows them falls
-        into the same frame.
-        """
-        state, fallen = self, []
-        while not state.is_finished:
-            number = state._next_due(now, busy)
-            if number is None:
-                break
-            cue = state.steps[number]
-            passed = tuple(each.step.place for each in state.steps[state.next_index : number])
-            calls = isinstance(cue.step.action, OneOf)
-            called = now if calls else state.set_start_seconds
-            state = replace(state, next_index=number + 1, set_start_seconds=called, skipped=(*state.skipped, *passed))
-            fallen.append(cue)
-            busy = (busy and cue.step.at is None) or not isinstance(cue.step.action, (LookAt, OneOf))
-        return state, tuple(fallen)
-
-    def _next_due(self, now: float, busy: bool) -> int | None:
-        """The number of the cue that falls now: the first in turn, or one behind it whose time has come."""
-        first = self.steps[self.next_index]
-        if first.step.at is None:
-            if not busy:
-                return self.next_index
-        elif self._time(first) <= now + TIME_EPSILON_SECONDS:
-            return self.next_index
-        inside = first.inside
-        for number in range(self.next_index + 1, len(self.steps)):
-            cue = self.steps[number]
-            inside = inside and cue.inside  # times of a set that is not called yet are not known
-            if cue.step.at is not None and (inside or not cue.inside) and self._time(cue) <= now + TIME_EPSILON_SECONDS:
-                return number
-        return None
-
-    def _time(self, cue: ScheduledStep) -> float:
-        at = cue.step.at or 0.0
-        return self.set_start_seconds + at if cue.inside else at
-
+SET_SEED_STREAM = 0x5E7  # second word of the seed, so that other uses of the seed draw other numbers
+TIME_EPSILON_SECONDS = 1e-9  # frame times are sums of fractions
+EXPECTED_COMMAND_SECONDS = 1.5  # guessed length of a command, for the progress bar alone
 
 Progress = Callable[[int, int], None]
-
-EXPECTED_COMMAND_SECONDS = 1.5  # seconds that a command is thought to take before it has, for the progress bar alone
 
 
 @dataclass(frozen=True)
 class ScriptEvent:
-    """Something that happened at a frame: a command of the script, or a seam (a bridge crossed, a clip begun or left).
+    """An event at a frame: a command of the script, or a seam (a bridge crossed, a clip begun or left).
 
     `route` are the labels that a command leads through, `gap` the metres that a seam had to blend away.
     """
@@ -180,18 +64,18 @@ class ScriptEvent:
 
 
 class PerformedFrame(NamedTuple):
-    """One frame of a performance: the row (C,) of the rig, the performer's state, and what happened."""
+    """One frame of a performance: the row (C,) of the rig, the performer's state, and the events."""
 
     row: Array
     state: PerformerState
     events: tuple[ScriptEvent, ...]
     milliseconds: float
-    skipped: tuple[str, ...]  # places of steps that had no turn until now
+    skipped: tuple[str, ...]  # places of the steps skipped so far
 
 
 @dataclass(frozen=True, eq=False)
 class Performance:
-    """A script as it was performed: rows (F, C) of the rig at `rate`, what happened, and a report ready for JSON."""
+    """The performance of a script: rows (F, C) of the rig at `rate`, the events, and a report ready for JSON."""
 
     rows: Array
     rate: float
@@ -200,37 +84,8 @@ class Performance:
 
     @property
     def seconds(self) -> float:
-        """How long it takes to play."""
+        """Length of the performance."""
         return len(self.rows) / self.rate
-
-
-def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[PerformedFrame]:
-    """The frames of a script, one after the other, as fast as they are asked for. Another seed is another take."""
-    if not np.isclose(performer.rate, script.rate):
-        raise InvalidInput(
-            f"the script is for {script.rate:g} frames a second, but the performer for {performer.rate:g}"
-        )
-    state = performer.init(script.label, script.pose, seed)
-    schedule, until = Schedule(schedule_steps(script, seed)), 0
-    names = {place: name for name, place in script.points.items()}
-    most = round((MAX_SCRIPT_SECONDS if script.seconds is None else script.seconds) * script.rate)
-    while state.frame < most:
-        schedule, fallen = schedule.due(state.frame / script.rate, not performer.is_done(state))
-        if schedule.is_finished and not fallen and script.seconds is None and _is_over(performer, state, until):
-            return
-        began, beats = perf_counter(), []
-        for cue in fallen:
-            state, beat = _apply_command(performer, state, cue, names)
-            beats.append(beat)
-            if isinstance(cue.step.action, LookAt):
-                until = max(until, state.frame + round((cue.step.action.seconds or 0.0) * script.rate))
-        state, row = performer.step(state)
-        for event in state.event:
-            if not any(event.what == beat.what for beat in beats):  # commands are told above, with more words
-                beats.append(
-                    ScriptEvent(event.frame, event.frame / script.rate, event.what, event.label, gap=event.gap)
-                )
-        yield PerformedFrame(row, state, tuple(beats), 1e3 * (perf_counter() - began), schedule.skipped)
 
 
 def run(
@@ -240,9 +95,9 @@ def run(
     seed: int = 0,
     watch: Callable[[PerformedFrame], object] | None = None,
 ) -> Performance:
-    """The whole performance of a script; `progress(done, total)` is told frames, of which the total is a guess.
+    """The whole performance of a script; `progress(done, total)` is called with frames, of which the total is a guess.
 
-    `watch` sees every frame as soon as it is made, before the next one is: who sends it on in real time waits there.
+    `watch` is called with every frame before the next one is made; a caller that sends it on in real time waits there.
     """
     rows: list[Array] = []
     events: list[ScriptEvent] = []
@@ -263,9 +118,37 @@ def run(
         raise InvalidInput(f"{script.path}: the script ends before its first frame")
     if progress is not None:
         progress(len(rows), len(rows))
-    told = tuple(events)
-    report = {"script": script.path, "seed": seed} | _report(script.rate, told, times, labels, skipped)
-    return Performance(checks.freeze(np.stack(rows)), script.rate, told, report)
+    report = {"script": script.path, "seed": seed} | _report(script.rate, tuple(events), times, labels, skipped)
+    return Performance(checks.freeze(np.stack(rows)), script.rate, tuple(events), report)
+
+
+def frames(script: Script, performer: Performer, seed: int = 0) -> Iterator[PerformedFrame]:
+    """The frames of a script, one after the other, as fast as they are consumed. Another seed gives another take."""
+    if not np.isclose(performer.rate, script.rate):
+        raise InvalidInput(
+            f"the script is for {script.rate:g} frames a second, but the performer for {performer.rate:g}"
+        )
+    state = performer.init(script.label, script.pose, seed)
+    schedule, until = Schedule(schedule_steps(script, seed)), 0
+    names = {place: name for name, place in script.points.items()}
+    most = round((MAX_SCRIPT_SECONDS if script.seconds is None else script.seconds) * script.rate)
+    while state.frame < most:
+        schedule, started = schedule.due(state.frame / script.rate, not performer.is_done(state))
+        if schedule.is_finished and not started and script.seconds is None and _is_over(performer, state, until):
+            return
+        began, events = perf_counter(), []
+        for scheduled in started:
+            state, command_event = _apply_command(performer, state, scheduled, names)
+            events.append(command_event)
+            if isinstance(scheduled.step.action, LookAt):
+                until = max(until, state.frame + round((scheduled.step.action.seconds or 0.0) * script.rate))
+        state, row = performer.step(state)
+        for event in state.event:
+            if not any(event.what == other.what for other in events):  # commands are above, with more detail
+                events.append(
+                    ScriptEvent(event.frame, event.frame / script.rate, event.what, event.label, gap=event.gap)
+                )
+        yield PerformedFrame(row, state, tuple(events), 1e3 * (perf_counter() - began), schedule.skipped)
 
 
 def _is_over(performer: Performer, state: PerformerState, until: int) -> bool:
@@ -273,13 +156,13 @@ def _is_over(performer: Performer, state: PerformerState, until: int) -> bool:
 
 
 def _apply_command(
-    performer: Performer, state: PerformerState, cue: ScheduledStep, names: Mapping[Place, str]
+    performer: Performer, state: PerformerState, scheduled: ScheduledStep, names: Mapping[Place, str]
 ) -> tuple[PerformerState, ScriptEvent]:
-    """The state with the cue's command, and the beat that says so."""
-    action, seconds = cue.step.action, state.frame / performer.rate
+    """The state with the step's command, and its event."""
+    action, seconds = scheduled.step.action, state.frame / performer.rate
     if isinstance(action, OneOf):
-        drawn = f"{action.set}, list {cue.choice}"
-        return state, ScriptEvent(state.frame, seconds, "one_of", state.label, cue.step.place, drawn)
+        drawn = f"{action.set}, list {scheduled.choice}"
+        return state, ScriptEvent(state.frame, seconds, "one_of", state.label, scheduled.step.place, drawn)
     state = performer.command(state, action)
     crossed = (
         ()
@@ -289,12 +172,12 @@ def _apply_command(
     route = (state.label, *crossed) if crossed else ()
     label = route[-1] if route else state.label
     return state, ScriptEvent(
-        state.frame, seconds, action.word, label, cue.step.place, describe_command(action, names), route
+        state.frame, seconds, action.word, label, scheduled.step.place, describe_command(action, names), route
     )
 
 
 def describe_command(command: Command, names: Mapping[Place, str] | None = None) -> str:
-    """A command's own words, as a person would say them in a list."""
+    """The names in a command, for a list of events."""
     if isinstance(command, LookAt):
         at = command.at
         return at if isinstance(at, str) else (names or {}).get(at) or ", ".join(f"{x:g}" for x in at)
@@ -307,8 +190,105 @@ def describe_command(command: Command, names: Mapping[Place, str] | None = None)
     return ""
 
 
+@dataclass(frozen=True)
+class ScheduledStep:
+    """A step as it will be played. The times of steps `inside` a set count from the call of the set.
+
+    `choice` is the number, from 1, of the list that a call of a set has drawn.
+    """
+
+    step: ScriptStep
+    inside: bool = False
+    choice: int | None = None
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The steps, the index of the next one, and the time at which the current set was called."""
+
+    steps: tuple[ScheduledStep, ...]
+    next_index: int = 0
+    set_start_seconds: float = 0.0
+    skipped: tuple[str, ...] = ()  # places of steps
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether no step is left."""
+        return self.next_index >= len(self.steps)
+
+    def due(self, now: float, busy: bool) -> tuple[Schedule, tuple[ScheduledStep, ...]]:
+        """The schedule after the frame at `now` seconds, and the steps that start in it, in their order.
+
+        `busy` says that a command is still running. Looks and calls of a set take no time: the step after them starts
+        in the same frame.
+        """
+        state, started = self, []
+        while not state.is_finished:
+            number = state._next_due(now, busy)
+            if number is None:
+                break
+            scheduled = state.steps[number]
+            passed = tuple(other.step.place for other in state.steps[state.next_index : number])
+            calls = isinstance(scheduled.step.action, OneOf)
+            called = now if calls else state.set_start_seconds
+            state = replace(state, next_index=number + 1, set_start_seconds=called, skipped=(*state.skipped, *passed))
+            started.append(scheduled)
+            busy = (busy and scheduled.step.at is None) or not isinstance(scheduled.step.action, (LookAt, OneOf))
+        return state, tuple(started)
+
+    def _next_due(self, now: float, busy: bool) -> int | None:
+        """The index of the step that starts now: the next one, or a later one whose time has come."""
+        first = self.steps[self.next_index]
+        if first.step.at is None:
+            if not busy:
+                return self.next_index
+        elif self._time(first) <= now + TIME_EPSILON_SECONDS:
+            return self.next_index
+        inside = first.inside
+        for number in range(self.next_index + 1, len(self.steps)):
+            scheduled = self.steps[number]
+            inside = inside and scheduled.inside  # times of a set that is not called yet are not known
+            if (
+                scheduled.step.at is not None
+                and (inside or not scheduled.inside)
+                and self._time(scheduled) <= now + TIME_EPSILON_SECONDS
+            ):
+                return number
+        return None
+
+    def _time(self, scheduled: ScheduledStep) -> float:
+        at = scheduled.step.at or 0.0
+        return self.set_start_seconds + at if scheduled.inside else at
+
+
+def schedule_steps(script: Script, seed: int = 0) -> tuple[ScheduledStep, ...]:
+    """All steps in their order, each call of a set followed by the steps of its drawn list."""
+    return tuple(_draw_steps(script, np.random.default_rng([seed, SET_SEED_STREAM])))
+
+
+def _draw_steps(script: Script, random: np.random.Generator) -> Iterator[ScheduledStep]:
+    last: dict[str, int] = {}
+    for step in script.steps:
+        if not isinstance(step.action, OneOf):
+            yield ScheduledStep(step)
+            continue
+        name = step.action.set
+        drawn = last[name] = draw_variant(script.sets[name], last.get(name), random)
+        yield ScheduledStep(step, choice=drawn + 1)
+        for inner in script.sets[name][drawn].steps:
+            yield ScheduledStep(inner, inside=True)
+
+
+def draw_variant(variants: tuple[Variant, ...], previous: int | None, random: np.random.Generator) -> int:
+    """The index of a list, drawn by the lists' weights; not the previous one where there is another."""
+    weights = np.array([variant.weight for variant in variants])
+    if previous is not None and len(variants) > 1:
+        weights[previous] = 0.0
+    return int(random.choice(len(variants), p=weights / weights.sum()))
+
+
 def _estimate_frames(script: Script) -> int:
-    """Frames that the whole will take, roughly."""
+    """A guess of the number of frames."""
     if script.seconds is not None:
         return round(script.seconds * script.rate)
     seconds = 0.0
@@ -323,8 +303,8 @@ def _estimate_frames(script: Script) -> int:
 def _report(
     rate: float, events: tuple[ScriptEvent, ...], times: list[float], labels: list[str], skipped: tuple[str, ...]
 ) -> dict[str, Any]:
-    commands = [beat.what for beat in events if beat.place]
-    gaps = [beat.gap for beat in events if beat.gap is not None]
+    commands = [event.what for event in events if event.place]
+    gaps = [event.gap for event in events if event.gap is not None]
     return {
         "rate": rate,
         "frames": len(times),
@@ -338,35 +318,21 @@ def _report(
         },
         "commands": {word: commands.count(word) for word in dict.fromkeys(commands)},
         "seconds_by_label": {name: round(labels.count(name) / rate, 3) for name in dict.fromkeys(labels)},
-        "bridges_crossed": sum(beat.what == "bridge" for beat in events),
+        "bridges_crossed": sum(event.what == "bridge" for event in events),
         "seams": {
             "count": len(gaps),
             "mean_gap_metres": round(mean(gaps), 6) if gaps else 0.0,
             "largest_gap_metres": round(max(gaps), 6) if gaps else 0.0,
         },
         "steps_without_a_turn": list(skipped),
-        "events": [_to_json(beat) for beat in events],
+        "events": [_to_json(event) for event in events],
     }
 
 
-def _to_json(beat: ScriptEvent) -> dict[str, Any]:
-    """For JSON: what says nothing is left out."""
-    row = {key: value for key, value in asdict(beat).items() if value not in ("", (), None)}
-    row["seconds"] = round(beat.seconds, 6)
-    if beat.gap is not None:
-        row["gap"] = round(beat.gap, 6)
+def _to_json(event: ScriptEvent) -> dict[str, Any]:
+    """An event for JSON, without its empty fields."""
+    row = {key: value for key, value in asdict(event).items() if value not in ("", (), None)}
+    row["seconds"] = round(event.seconds, 6)
+    if event.gap is not None:
+        row["gap"] = round(event.gap, 6)
     return row
-
-
-__all__ = [
-    "OneOf",
-    "Performance",
-    "PerformedFrame",
-    "Script",
-    "ScriptEvent",
-    "ScriptStep",
-    "Variant",
-    "frames",
-    "parse_script",
-    "run",
-]

@@ -1,8 +1,8 @@
-"""Learning: from a library of labelled takes to a model.
+"""Training: from a library of labelled clips to a pose model.
 
 One encoder and one metric for the character; then, label by label and several at once, a reduction and a GPLVM; then
-the bridges of every pair of labels. What is finished is kept in a folder beside the result until all is, so that
-learning which was interrupted goes on where it stopped.
+the bridges of every pair of labels. Finished labels are kept in a folder beside the result until all are done, so that
+an interrupted training continues where it stopped.
 """
 
 from __future__ import annotations
@@ -35,14 +35,12 @@ Mapper = Callable[[Callable[[Any], Any], Sequence[Any]], Iterable[Any]]
 
 # A cubic cost: at this many frames the exact model takes about four times as long as at 600, and a gigabyte at 5,000.
 MAX_EXACT_FRAMES = 1000
-HOME_DISTINCT_QUANTILE = (
-    0.6  # of the calm frames of a label look less unlike the other labels than those its home is chosen from
-)
+HOME_DISTINCT_QUANTILE = 0.6  # of the calm frames, by distance to other labels; the home is chosen from those above
 
 
 @dataclass(frozen=True)
 class FitSettings:
-    """How to learn. `share` of the variance of every look is kept by the linear reduction.
+    """Settings of a training. `share` of the variance of every view is kept by the linear reduction.
 
     The paper keeps 0.85 of all. Held-out frames of the dragon are then 15 mm off, with 0.98 a third of that, and feet
     slide three times less; training hardly takes longer, since the latent space has three dimensions either way.
@@ -53,12 +51,12 @@ class FitSettings:
     dimensions: int = 3
     iterations: int | None = None
     sparse: bool | None = None
-    scaled: bool = True  # by influence on the mesh [Bailey 2016, eq. 3]; False only to measure what that is worth
+    scaled: bool = True  # by influence on the mesh [Bailey 2016, eq. 3]; False only for comparison
 
 
 @dataclass(frozen=True, eq=False)
 class LabelFit:
-    """All that one label's model is made of; plain data, so that it can be sent to another process."""
+    """The input of one label's fit; plain data, so that it can be sent to another process."""
 
     label: str
     clips: tuple[str, ...]
@@ -66,11 +64,11 @@ class LabelFit:
     feature_weights: FeatureWeights
     rate: float
     settings: FitSettings
-    kept: Path | None  # where the finished space and the optimiser's state go
+    kept: Path | None  # folder of the finished space and the optimiser's state
 
     @property
     def key(self) -> str:
-        """A text that is the same only for the same data and settings."""
+        """A digest of data and settings."""
         digest = hashlib.sha256(json.dumps([self.label, self.clips, self.rate, asdict(self.settings)]).encode())
         for array in (*self.features, self.feature_weights.weights, self.feature_weights.views):
             digest.update(np.ascontiguousarray(array).tobytes())
@@ -129,7 +127,8 @@ def fit_library(
     """The model of a library: a pose space a label and the bridges between them.
 
     `workers` threads fit labels at the same time, unless a `mapper` is given (`batch`), which may send them to other
-    processes or machines. `kept` is a folder for what is finished; `progress(done, total)` is called as work is done.
+    processes or machines. `kept` is a folder for finished labels; `progress(done, total)` is called as work is done.
+    `cast` names the built-in character, or `embedded` is its GLB.
     """
     settings = settings or FitSettings()
     rate = library.rate
@@ -142,8 +141,8 @@ def fit_library(
         library.excluded_columns,
     )
     features = [encoder.encode(take.rows) for take in library.takes]
-    seen = weigh_features(encoder, library.rig, np.concatenate(features))
-    if not seen.weights.any():
+    feature_weights = weigh_features(encoder, library.rig, np.concatenate(features))
+    if not feature_weights.weights.any():
         raise InvalidInput("nothing that moves in these clips moves the character, so there is nothing to learn")
     labels = library.labels
     jobs = [
@@ -151,7 +150,7 @@ def fit_library(
             label,
             tuple(take.clip for take in library.takes if take.label == label),
             tuple(values for take, values in zip(library.takes, features) if take.label == label),
-            seen,
+            feature_weights,
             rate,
             settings,
             kept,
@@ -161,33 +160,43 @@ def fit_library(
     pairs = list(itertools.combinations(range(len(labels)), 2))
     total = 100 * len(jobs) + 10 * len(pairs)
     spaces = list(_fit_labels(jobs, mapper, workers, None if progress is None else lambda done: progress(done, total)))
-    looks = [space.features_of(space.latents) * seen.weights for space in spaces]
-    alone = [np.full(len(space), np.inf) for space in spaces]  # how unlike anything of another label each frame looks
+    looks = [space.features_of(space.latents) * feature_weights.weights for space in spaces]
+    alone = [np.full(len(space), np.inf) for space in spaces]  # squared distance of each frame to other labels
 
-    def joined(pair: tuple[int, int], progress: Progress) -> tuple[bridges.Bridges, Array]:
+    def bridge_pair(pair: tuple[int, int], progress: Progress) -> tuple[bridges.Bridges, Array]:
         i, j = pair
         apart = bridges.view_distances_squared(looks[i], looks[j])
-        return bridges.find_bridges(spaces[i], spaces[j], seen.weights, apart), apart
+        return bridges.find_bridges(spaces[i], spaces[j], feature_weights.weights, apart), apart
 
     def report(hundredths: int) -> None:
         if progress is not None:
             progress(100 * len(jobs) + hundredths // 10, total)
 
-    found = []
-    for (i, j), (pair, apart) in zip(pairs, map_in_threads(joined, pairs, workers, report)):
+    pair_bridges = []
+    for (i, j), (pair, apart) in zip(pairs, map_in_threads(bridge_pair, pairs, workers, report)):
         alone[i], alone[j] = np.minimum(alone[i], apart.min(axis=1)), np.minimum(alone[j], apart.min(axis=0))
-        found.append(pair)
+        pair_bridges.append(pair)
     spaces = [replace(space, home=home_frame(space, look, far)) for space, look, far in zip(spaces, looks, alone)]
     poses = {name: encoder.encode(row[None])[0] for name, row in library.poses.items()}
     by_label = {space.label: space for space in spaces}
-    return PoseModel(encoder, by_label, tuple(found), seen.weights, seen.metric, poses, cast, embedded, library.notes)
+    return PoseModel(
+        encoder,
+        by_label,
+        tuple(pair_bridges),
+        feature_weights.weights,
+        feature_weights.metric,
+        poses,
+        cast,
+        embedded,
+        library.notes,
+    )
 
 
 def home_frame(space: PoseSpace, looks: Array, alone: Array) -> int:
-    """The frame that shows a label best: held, unlike the other labels, and most like the other frames of that kind.
+    """The most typical frame of a label: calm, unlike the other labels, and most like the other frames of that kind.
 
     Clips begin and end near neutral, so the most typical frame of all is often no different from another label's.
-    `looks` (N, E) are its weighted poses, `alone` (N,) how far they are from those of all other labels.
+    `looks` (N, E) are its weighted poses, `alone` (N,) their squared distances to the nearest pose of other labels.
     """
     speeds = np.concatenate(
         [np.linalg.norm(np.gradient(space.latents[s.start : s.stop], axis=0), axis=1) for s in space.segments]
@@ -201,7 +210,7 @@ def home_frame(space: PoseSpace, looks: Array, alone: Array) -> int:
 def _fit_labels(
     jobs: list[LabelFit], mapper: Mapper | None, workers: int | None, report: Callable[[int], None] | None
 ) -> Iterator[PoseSpace]:
-    """The spaces in the order of the jobs; `report` is told hundredths of labels."""
+    """The spaces in the order of the jobs; `report` is called with hundredths of labels."""
     if mapper is not None:
         for number, space in enumerate(mapper(fit_label, jobs)):
             if report is not None:

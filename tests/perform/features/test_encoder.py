@@ -170,7 +170,7 @@ def test_damaged_parts_are_refused(name: str, value: np.ndarray) -> None:
     with pytest.raises(InvalidInput):
         PoseEncoder.from_parts(encoder.header(), {**encoder.arrays(), name: value})
     if name != "circling":  # which older files lack
-        with pytest.raises(InvalidInput, match="no encoder"):
+        with pytest.raises(InvalidInput, match="encoder is damaged"):
             PoseEncoder.from_parts(encoder.header(), {k: v for k, v in encoder.arrays().items() if k != name})
 
 

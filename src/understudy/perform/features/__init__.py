@@ -1,4 +1,4 @@
-"""Features: from clips to the numbers that learners see, and back."""
+"""Features: from clips to the numbers that a pose model is fitted to, and back."""
 
 from __future__ import annotations
 

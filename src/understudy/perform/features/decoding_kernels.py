@@ -1,7 +1,8 @@
-"""Decoding, frame by frame: the twins of what `reduction`, `logarithms` and `root` do in NumPy.
+"""Decoding, frame by frame: compiled twins of `reduction.FeaturePca.restore`, `root_motion.exponentials` and
+`root_motion.RootJoint.apply_ground`.
 
-Live, a character is decoded one row at a time, where NumPy's price is a call for every product. Each frame is computed
-on its own and in the same order, so that one row and many rows agree to the last bit.
+Live, a character is decoded one row at a time, where NumPy costs a call for every product. Each frame is computed on
+its own and in the same order, so that one row and many rows agree to the last bit.
 """
 
 from __future__ import annotations

@@ -1,21 +1,19 @@
-"""Rotations that come full circle, as two of their axes and back [Zhou 2019, "On the Continuity of Rotation
-Representations in Neural Networks", section 4.2].
-
-A logarithm that is followed beyond half a turn has many values for one rotation: a head that has spun once is far from
-one that has not, and near a whole turn a slight tilt is a leap, since all vectors of that length mean the same. What is
-learned between such frames is turns that nobody animated. The first two columns of the matrix of r^-1 q have one value
-for each rotation, and are continuous; the third follows from them.
-
-Encoder: poses of a rig as the plain numbers that learners see, and back.
+"""Pose encoder: poses of a rig as the plain numbers that a pose model is fitted to, and back.
 
     row (C,)  --encode-->  features (E,) = [ plain columns | logarithms, or axes | travel ]  --decode-->  row (C,)
 
-A rotation q becomes v = log(r^-1 q), r being the mean rotation of the takes, so that v stays far from half a turn and a
-straight line between two features is a sensible motion; one that comes full circle becomes two axes (`circling`).
-Translations, scales, weights, controls and Euler angles stay
+A rotation q becomes v = log(r^-1 q), r being the mean rotation of the clips, so that v stays far from half a turn and a
+straight line between two features is a sensible motion. Translations, scales, weights, controls and Euler angles stay
 as they are (a triple of angles is no longer unique once it has been turned into a rotation, and decoded row by row it
-would jump). Columns that no take moves are left out and come back as they were. Where the character travels over the
-ground its root is taken off the ground, and its velocities are three more features (`root`, `ground`).
+would jump). Columns that no clip moves are left out and come back as they were. Where the character travels over the
+ground its root is taken off the ground, and its velocities are three more features (`root_motion`).
+
+**Full circles.** A rotation that comes full circle becomes two of its axes [Zhou 2019, "On the Continuity of Rotation
+Representations in Neural Networks", section 4.2]. A logarithm that is followed beyond half a turn has many values for
+one rotation: a head that has spun once is far from one that has not, and near a whole turn a slight tilt is a leap,
+since all vectors of that length mean the same. A model would put rotations between such frames that no clip has. The
+first two columns of the matrix of r^-1 q have one value for each rotation, and are continuous; the third follows from
+them.
 """
 
 from __future__ import annotations
@@ -33,61 +31,48 @@ from understudy.character import Channel, Channels
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import quaternion, vector
-from understudy.perform.features import root_motion as grounds_of
-from understudy.perform.features.root_motion import GroundFrame, RootJoint, exponentials, logarithms
+from understudy.perform.features.root_motion import (
+    GroundFrame,
+    RootJoint,
+    exponentials,
+    ground_path,
+    ground_velocities,
+    logarithms,
+)
 
 AXIS_FEATURE_NAMES = ("xx", "xy", "xz", "yx", "yy", "yz")  # of the axes x and y
-MIN_AXIS_LENGTH = 1e-6  # axes that are shorter, or span less, tell no rotation: the reference is meant
-
-
-def turns_full_circle(logs: Array) -> Array:
-    """(R,) which of the rotations that logarithms (F, R, 3) tell turn further than half a turn from their reference."""
-    return np.asarray((vector.length(logs) > np.pi).any(axis=0))
-
-
-def axes_from_rotations(rotations: Array, reference: Array) -> Array:
-    """(F, S, 6) the axes x and y of r^-1 q, of quaternions (F, S, 4) about references (S, 4)."""
-    turned = quaternion.to_matrix(quaternion.multiply(quaternion.conjugate(reference), rotations))
-    return np.asarray(np.swapaxes(turned[..., :2], -1, -2).reshape(*rotations.shape[:2], 6))
-
-
-def rotations_from_axes(values: Array, reference: Array) -> Array:
-    """(F, S, 4) q, of axes (F, S, 6) that need be neither unit nor square: x as it is, and y as far as it is across."""
-    x, y = values[..., :3], values[..., 3:]
-    z = np.cross(x, y)
-    size, span = vector.length(x), vector.length(z)
-    sound = (size > MIN_AXIS_LENGTH) & (span > MIN_AXIS_LENGTH * size)
-    x = np.where(sound[..., None], x / np.where(sound, size, 1.0)[..., None], [1.0, 0.0, 0.0])
-    z = np.where(sound[..., None], z / np.where(sound, span, 1.0)[..., None], [0.0, 0.0, 1.0])
-    turned = quaternion.from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))
-    return quaternion.multiply(reference, turned)
-
-
-TRAVEL_FEATURE_NAMES = (
-    "root.side",
-    "root.forward",
-    "root.turn",
-)  # m/s, m/s in the frame of the heading; rad/s about +Y
-STILL_VALUE_RATIO = (
-    1e-9  # of the largest value or 1: rounding of float64 sums; what float32 files hold is kept to the last digit
-)
+MIN_AXIS_LENGTH = 1e-6  # shorter axes, or a smaller angle between them, give the reference rotation
+TRAVEL_FEATURE_NAMES = ("root.side", "root.forward", "root.turn")  # m/s and m/s along the heading, rad/s about +Y
+STILL_VALUE_RATIO = 1e-9  # of the largest value or 1: smaller changes are rounding, even of float32 files
+# Arrays of an encoder in a file: shape and type.
+ENCODER_ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
+    "base": (("C",), np.float64),
+    "plain": (("P",), np.int64),
+    "turning": (("R",), np.int64),
+    "reference": (("R", 4), np.float64),
+    "still": (("R", 3), np.float64),
+    "turns": (("T",), np.int64),
+    "circling": (("S",), np.int64),
+    "travel": (("G",), np.int64),
+    "learned": (("E",), np.bool_),
+}
 
 
 @dataclass(frozen=True, eq=False)
 class PoseEncoder:
-    """Made by `Encoder.fit`. All labels of one character share one, so that their features compare."""
+    """Made by `PoseEncoder.fit`. All labels of one character share one, so that their features compare."""
 
     channels: Channels
-    rate: float  # frames a second of the takes
+    rate: float  # frames a second of the clips
     base: Array  # (C,) the row of which moving columns are replaced
     plain: Array  # (P,) int, the columns that are features as they are
     turning: Array  # (R,) int, the first columns of the rotations that move
     reference: Array  # (R, 4) their mean rotations
     still: Array  # (R, 3) their logarithms where those do not move
     turns: Array  # (T,) int, the moving entries of the (R, 3) logarithms
-    circling: Array  # (S,) int, which of the rotations are axes
-    travel: Array  # (G,) int, the moving entries of TRAVEL
-    learned: Array  # (E,) bool, False for what is kept apart
+    circling: Array  # (S,) int, the rotations that are encoded as axes
+    travel: Array  # (G,) int, the moving entries of TRAVEL_FEATURE_NAMES
+    learned: Array  # (E,) bool, False for excluded features
     root: RootJoint | None = None
 
     @classmethod
@@ -100,10 +85,10 @@ class PoseEncoder:
         root: RootJoint | None = None,
         apart: Collection[str] = (),
     ) -> PoseEncoder:
-        """The encoder of takes (F, C) at one rate.
+        """The encoder of clips (F, C) at one rate.
 
-        `rest` (C,) fills in for a character without takes; `apart` are patterns as in file names, matched with channel
-        targets and column names (`eyes.*`): what they name is encoded and decoded, but marked as not to be learned.
+        `rest` (C,) is used for a character without clips; `apart` are patterns as in file names, matched with channel
+        targets and column names (`eyes.*`): these features are encoded and decoded, but marked as not to be learned.
         """
         rest = checks.array(rest, "rest", (channels.width,))
         takes = [checks.array(take, "a take", ("F", channels.width)) for take in takes]
@@ -119,17 +104,15 @@ class PoseEncoder:
         columns = turning[:, None] + np.arange(4)
         reference = quaternion.mean(np.moveaxis(np.concatenate([take[:, columns] for take in takes]), 0, 1))
         logs = [logarithms(take[:, columns], reference) for take in takes]
-        around = np.any([turns_full_circle(each) for each in logs], axis=0)
+        around = np.any([turns_full_circle(values) for values in logs], axis=0)
         turns = np.flatnonzero((_moving(logs) & ~around[:, None]).reshape(-1))
         circling = np.flatnonzero(around)
         travel = np.zeros(0, np.int64)
         if paths is not None:
-            travel = np.flatnonzero(
-                _moving([np.zeros((1, 3)), *(grounds_of.ground_velocities(p, rate) for p in paths)])
-            )
+            travel = np.flatnonzero(_moving([np.zeros((1, 3)), *(ground_velocities(p, rate) for p in paths)]))
         unmarked = np.ones(len(plain) + len(turns) + len(AXIS_FEATURE_NAMES) * len(circling) + len(travel), bool)
-        found = (base, plain, turning, reference, logs[0][0], turns, circling, travel, unmarked)
-        arrays = dict(zip(ENCODER_ARRAYS, found, strict=True))
+        values = (base, plain, turning, reference, logs[0][0], turns, circling, travel, unmarked)
+        arrays = dict(zip(ENCODER_ARRAYS, values, strict=True))
         frozen = {name: checks.freeze(np.array(array)) for name, array in arrays.items()}
         result = cls(channels, checks.positive(rate, "rate"), **frozen, root=root)
         object.__setattr__(
@@ -141,7 +124,7 @@ class PoseEncoder:
         return len(self.learned)
 
     def __repr__(self) -> str:
-        return f"Encoder({self.channels.width} columns, {len(self)} features)"
+        return f"PoseEncoder({self.channels.width} columns, {len(self)} features)"
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -160,9 +143,9 @@ class PoseEncoder:
         return np.concatenate([self.plain, self.turning[self.turns // 3], spun, np.full(len(self.travel), -1)])
 
     def encode(self, rows: Array) -> Array:
-        """(F, E) features of the consecutive frames (F, C) of one take; rotations are continuous along it.
+        """(F, E) features of the consecutive frames (F, C) of one clip; rotations are continuous along it.
 
-        A single pose stands still.
+        A single pose has velocity zero.
         """
         rows = self._check_values(rows, self.channels.width, "rows")
         velocities = np.zeros((len(rows), len(TRAVEL_FEATURE_NAMES)))
@@ -170,7 +153,7 @@ class PoseEncoder:
             path = _grounds(self.channels, self.root, rows, self.rate)
             rows, velocities = (
                 _remove_ground(self.channels, self.root, rows, path),
-                grounds_of.ground_velocities(path, self.rate),
+                ground_velocities(path, self.rate),
             )
         logs = logarithms(rows[:, self._turning_columns], self.reference).reshape(len(rows), -1)
         spun = axes_from_rotations(rows[:, self._turning_columns[self.circling]], self.reference[self.circling])
@@ -178,28 +161,28 @@ class PoseEncoder:
         return np.concatenate([rows[:, self.plain], logs[:, self.turns], spun, velocities[:, self.travel]], axis=1)
 
     def grounds(self, rows: Array) -> Array:
-        """(F, 3) the ground, x, z and heading, that `encode` sees under the frames (F, C) of one take."""
+        """(F, 3) the ground, x, z and heading, that `encode` finds under the frames (F, C) of one clip."""
         rows = self._check_values(rows, self.channels.width, "rows")
         if self.root is None or not len(rows):
             return np.zeros((len(rows), 3))
         return _grounds(self.channels, self.root, rows, self.rate)
 
     def ground_of(self, rows: Array) -> GroundFrame:
-        """The ground of the first frame of a take (F, C): `decode(encode(rows), ground_of(rows))` gives it again."""
+        """The ground of the first frame of a clip (F, C): `decode(encode(rows), ground_of(rows))` returns the rows."""
         return GroundFrame(*self.grounds(rows)[0].tolist())
 
     def decode(self, features: Array, ground: GroundFrame | None = None, rate: float | None = None) -> Array:
         """(F, C) rows of consecutive frames (F, E), the first of them on `ground` (None: the origin).
 
-        `rate` is that of the frames given, where it is not that of the takes.
+        `rate` is that of the given frames, where it differs from that of the clips.
         """
         features = self._check_values(features, len(self), "features")
         start = GroundFrame() if ground is None else ground
         grounds = np.tile((start.x, start.z, start.heading), (len(features), 1))
         if len(self.travel):
-            grounds, _ = grounds_of.ground_path(self._velocities(features), start, rate or self.rate)
+            grounds, _ = ground_path(self._velocities(features), start, rate or self.rate)
         rows = self.place(features, grounds)
-        if len(self.circling):  # axes do not tell q from -q
+        if len(self.circling):  # axes are the same for q and -q
             spun = self._turning_columns[self.circling]
             rows[:, spun] = quaternion.unroll(rows[:, spun])
         return rows
@@ -212,10 +195,10 @@ class PoseEncoder:
         if not len(self.travel):
             return start
         features = self._check_values(np.atleast_2d(features), len(self), "features")
-        return grounds_of.ground_path(self._velocities(features), start, rate or self.rate)[1]
+        return ground_path(self._velocities(features), start, rate or self.rate)[1]
 
     def place(self, features: Array, grounds: Array) -> Array:
-        """(M, C) rows of poses (M, E) that have nothing to do with each other, each on its own ground (M, 3)."""
+        """(M, C) rows of independent poses (M, E), each on its own ground (M, 3)."""
         rows = self._poses(self._check_values(features, len(self), "features"))
         if self.root is None:
             return rows
@@ -275,58 +258,68 @@ class PoseEncoder:
             channels = Channels(Channel(str(t), str(kind), tuple(columns)) for t, kind, columns in header["channels"])
             root = None if header["root"] is None else RootJoint.from_dict(header["root"])
             rate = checks.positive(header["rate"], "rate of the encoder")
-            arrays = {"circling": np.zeros(0, np.int64), **arrays}  # older files know of none
-            found = {
+            arrays = {"circling": np.zeros(0, np.int64), **arrays}  # older files have none
+            checked = {
                 name: checks.array(arrays[name], f"encoder {name}", *spec) for name, spec in ENCODER_ARRAYS.items()
             }
         except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"this is no encoder: {error}") from None
+            raise InvalidInput(f"the encoder is damaged: {error}") from None
         width, rotations = channels.width, channels.columns_of("rotation")[::4]
-        if len(found["base"]) != width or not np.isin(found["turning"], rotations).all():
+        if len(checked["base"]) != width or not np.isin(checked["turning"], rotations).all():
             raise InvalidInput(f"the encoder should be of {width} columns with rotations where its channels have them")
-        rotating = len(found["turning"])
+        rotating = len(checked["turning"])
         belows = {"plain": width, "turns": 3 * rotating, "circling": rotating, "travel": len(TRAVEL_FEATURE_NAMES)}
         for name, below in belows.items():
-            checks.indices(found[name], f"encoder {name}", below)
-        sizes = {len(found[name]) for name in ("turning", "reference", "still")}
-        count = sum(len(found[name]) for name in ("plain", "turns", "travel"))
-        if len(sizes) != 1 or len(found["learned"]) != count + len(AXIS_FEATURE_NAMES) * len(found["circling"]):
+            checks.indices(checked[name], f"encoder {name}", below)
+        sizes = {len(checked[name]) for name in ("turning", "reference", "still")}
+        count = sum(len(checked[name]) for name in ("plain", "turns", "travel"))
+        if len(sizes) != 1 or len(checked["learned"]) != count + len(AXIS_FEATURE_NAMES) * len(checked["circling"]):
             raise InvalidInput("the encoder's arrays should agree on the number of features")
         if root is not None:
             _slices(channels, root)
-        return cls(channels, rate, **found, root=root)
-
-
-ENCODER_ARRAYS: dict[str, tuple[tuple[str | int, ...], Any]] = {
-    "base": (("C",), np.float64),
-    "plain": (("P",), np.int64),
-    "turning": (("R",), np.int64),
-    "reference": (("R", 4), np.float64),
-    "still": (("R", 3), np.float64),
-    "turns": (("T",), np.int64),
-    "circling": (("S",), np.int64),
-    "travel": (("G",), np.int64),
-    "learned": (("E",), np.bool_),
-}
+        return cls(channels, rate, **checked, root=root)
 
 
 def check_excluded(channels: Channels, patterns: Collection[str]) -> None:
-    """Raise where a pattern of what is to be kept apart names no channel and no column."""
+    """Raise where a pattern matches no channel and no column."""
     known = {*channels.names, *(channel.target for channel in channels), *TRAVEL_FEATURE_NAMES}
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in known):
             raise InvalidInput(f"{pattern!r} should be kept out of learning, but no channel of the rig is named so")
 
 
+def turns_full_circle(logs: Array) -> Array:
+    """(R,) bool: the rotations whose logarithms (F, R, 3) go further than half a turn from their reference."""
+    return np.asarray((vector.length(logs) > np.pi).any(axis=0))
+
+
+def axes_from_rotations(rotations: Array, reference: Array) -> Array:
+    """(F, S, 6) the axes x and y of r^-1 q, of quaternions (F, S, 4) about references (S, 4)."""
+    turned = quaternion.to_matrix(quaternion.multiply(quaternion.conjugate(reference), rotations))
+    return np.asarray(np.swapaxes(turned[..., :2], -1, -2).reshape(*rotations.shape[:2], 6))
+
+
+def rotations_from_axes(values: Array, reference: Array) -> Array:
+    """(F, S, 4) q, of axes (F, S, 6) that need be neither unit nor at right angles: x is kept, y made orthogonal."""
+    x, y = values[..., :3], values[..., 3:]
+    z = np.cross(x, y)
+    size, span = vector.length(x), vector.length(z)
+    sound = (size > MIN_AXIS_LENGTH) & (span > MIN_AXIS_LENGTH * size)
+    x = np.where(sound[..., None], x / np.where(sound, size, 1.0)[..., None], [1.0, 0.0, 0.0])
+    z = np.where(sound[..., None], z / np.where(sound, span, 1.0)[..., None], [0.0, 0.0, 1.0])
+    turned = quaternion.from_matrix(np.stack([x, np.cross(z, x), z], axis=-1))
+    return quaternion.multiply(reference, turned)
+
+
 def _moving(takes: Sequence[Array]) -> Array:
-    """Which entries of frames (F, ...) change over all takes by more than rounding."""
+    """Bool: the entries of frames (F, ...) that change over all clips by more than rounding."""
     low = np.min([take.min(axis=0) for take in takes], axis=0)
     high = np.max([take.max(axis=0) for take in takes], axis=0)
     return np.asarray(high - low > STILL_VALUE_RATIO * np.maximum(1.0, np.maximum(np.abs(low), np.abs(high))))
 
 
 def _match_patterns(channels: Channels, columns: Array, names: Sequence[str], patterns: Collection[str]) -> Array:
-    """(E,) which features any pattern names."""
+    """(E,) bool: the features that any pattern matches."""
     check_excluded(channels, patterns)
     targets = [channel.target for channel in channels for _ in channel.columns]
     result = np.zeros(len(names), bool)

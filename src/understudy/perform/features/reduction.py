@@ -1,10 +1,8 @@
-"""How many principal components an animation needs [Bailey 2016, section 4.2].
-
-Reduction: features of one label as few numbers, by principal components of what is seen [Bailey 2016, 4.1-4.2].
+"""Features of one label as few numbers, by principal components of what is visible [Bailey 2016, sections 4.1 and 4.2].
 
     y = T^T W (f - m)        f = m + W^-1 T y                                                      [eq. 13]
 
-with m the mean, W the influence of each feature on the mesh (`influence`) and T the first principal directions of the
+with m the mean, W the influence of each feature on the mesh (`weights`) and T the first principal directions of the
 scaled features. A feature without influence, or that the label never moves, has no inverse in W and keeps its mean.
 """
 
@@ -21,32 +19,11 @@ from understudy import checks
 from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.maths import jit
+from understudy.maths.threads import one_thread
 from understudy.perform.features.root_motion import KERNELS
 
 MIN_VARIANCE_SHARE = 0.85  # of the variance: below, compressed animation visibly differs from its source
-
-
-def explained_variance(values: Array) -> Array:
-    """(k,) the share v(d) of the variance of rows (F, C) that the first d = 1 ... k components explain.
-
-    v(d) = sum of the first d variances / sum of all, the variances being the squared singular values of the rows less
-    their mean. Rows that are all alike need no component, and get an empty array.
-    """
-    variances = np.square(np.linalg.svd(values - values.mean(axis=0), compute_uv=False))
-    total = variances.sum()
-    rounding = len(values) * np.finfo(np.float64).eps ** 2 * np.square(values).sum()
-    if total <= rounding:
-        return np.zeros(0)
-    return np.asarray(np.cumsum(variances) / total)
-
-
-def components_for(values: Array, share: float = MIN_VARIANCE_SHARE) -> int:
-    """The fewest components that explain `share` of the variance of rows (F, C)."""
-    explained = explained_variance(values)
-    return int(np.searchsorted(explained, share - 1e-12) + 1) if len(explained) else 0
-
-
-MIN_COMPONENTS = 3  # dimensions of the latent space above it, which may not have more than this one
+MIN_COMPONENTS = 3  # the dimensions of a latent space, which cannot exceed those of its data
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,14 +84,14 @@ class FeaturePca:
         return int(self.basis.shape[1])
 
     def __repr__(self) -> str:
-        return f"Reduction({len(self.mean)} features, {self.dimensions} dimensions)"
+        return f"FeaturePca({len(self.mean)} features, {self.dimensions} dimensions)"
 
     def reduce(self, features: Array) -> Array:
         """(M, D) of features (M, E)."""
         return np.asarray((features - self.mean) @ self._projection)
 
     def restore(self, reduced: Array) -> Array:
-        """(M, E) of reduced poses (M, D). One does not depend on the others."""
+        """(M, E) of reduced poses (M, D). A row does not depend on the others."""
         kernels = jit.kernels(KERNELS)
         if kernels is None:
             return np.asarray(reduced @ self._back_projection + self.mean)
@@ -139,7 +116,7 @@ class FeaturePca:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Array]) -> FeaturePca:
-        """The reduction that `arrays` described; shapes are checked."""
+        """The reduction of arrays made by `arrays`; shapes are checked."""
         missing = {"mean", "scale", "basis", "explained"} - set(arrays)
         if missing:
             raise InvalidInput(f"a reduction should have the array {min(missing)!r}, but has not")
@@ -148,9 +125,27 @@ class FeaturePca:
 
 def _singular_vectors(values: Array) -> tuple[Array, Array]:
     """Singular values (k,), largest first, and right singular vectors (E, k) of values (N, E)."""
-    from understudy.maths.threads import one_thread
-
-    # threads of BLAS that wait for a busy core made 30 s of a decomposition that takes one thread 0.6 s
+    # with several BLAS threads on busy cores this took 30 s instead of 0.6 s
     with one_thread():
         _, singular, directions = np.linalg.svd(values, full_matrices=False)
     return singular, directions.T
+
+
+def explained_variance(values: Array) -> Array:
+    """(k,) the share v(d) of the variance of rows (F, C) that the first d = 1 ... k components explain.
+
+    v(d) = sum of the first d variances / sum of all, the variances being the squared singular values of the rows less
+    their mean. Rows that are all alike need no component, and get an empty array.
+    """
+    variances = np.square(np.linalg.svd(values - values.mean(axis=0), compute_uv=False))
+    total = variances.sum()
+    rounding = len(values) * np.finfo(np.float64).eps ** 2 * np.square(values).sum()
+    if total <= rounding:
+        return np.zeros(0)
+    return np.asarray(np.cumsum(variances) / total)
+
+
+def components_for(values: Array, share: float = MIN_VARIANCE_SHARE) -> int:
+    """The fewest components that explain `share` of the variance of rows (F, C)."""
+    explained = explained_variance(values)
+    return int(np.searchsorted(explained, share - 1e-12) + 1) if len(explained) else 0

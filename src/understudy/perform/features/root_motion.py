@@ -1,20 +1,18 @@
-"""Ground: where on the floor a character stands and which way it faces, and how velocities carry that on.
+"""Root motion: which joint carries a character over the ground, and its travel split from the pose.
 
-A velocity belongs to the frame it leaves: v[f] carries the ground from frame f to frame f + 1. So one row at a time, as
-in live play, and a whole clip at once are the same sums in the same order, and agree to the last bit.
-
-Rotations of a take as logarithms about a reference, continuous in time, and back.
-
-The travelling root: which joint carries a character over the ground, and its motion told apart from the pose.
-
-The root is the lowest joint that carries everything that moves. Its world transform is split into a ground frame (x, z
-and heading), which the learner sees as velocities, and what is left, which is pose:
+**Root.** The root is the lowest joint that carries everything that moves. Its world transform is split into a ground
+frame (x, z and heading), which becomes velocities, and the rest, which is pose:
 
     world_from_root = world_from_ground @ ground_from_root
 
-The ground may be any path, since what it leaves is kept; it is chosen so that poses compare. A joint on the floor that
-animators move on purpose is the ground itself. Hips sway and bounce with each step: there the ground is their path made
-smooth. And where a clip stays in place its ground stands still, so that playing it for ten minutes does not drift.
+The ground may be any path, since the rest is kept; it is chosen so that poses compare. A joint on the floor that
+animators move on purpose is the ground itself. Hips sway and bounce with each step: there the ground is their smoothed
+path. And where a clip stays in place its ground stands still, so that playing it for ten minutes does not drift.
+
+**Ground.** A velocity belongs to the frame it leaves: v[f] carries the ground from frame f to frame f + 1. So one row
+at a time, as in live play, and a whole clip at once are the same sums in the same order, and agree to the last bit.
+
+**Logarithms** of a clip's rotations about a reference are continuous in time.
 """
 
 from __future__ import annotations
@@ -33,17 +31,29 @@ from understudy.checks import Array
 from understudy.maths import jit, quaternion, vector
 from understudy.maths.smoothing import gaussian_smooth
 
+KERNELS = "understudy.perform.features.decoding_kernels"
+TAU = 2 * np.pi
+SMOOTHING_SECONDS = 0.4  # of the Gaussian: leaves 4 % of a sway of 1 Hz, a walk's slowest, and follows a turn of 1 s
+FLOOR_HEIGHT_RATIO = 0.05  # of the character's size, below which a joint is on the floor: no pelvis rests that low
+# Least travel, over the character's size, and turn of a clip that moves. A floor joint moves only on purpose; hips go
+# 0.1 far in a lunge and 0.2 in a fall.
+FLOOR_TRAVEL_RATIO, FLOOR_TURN_RAD = 0.02, 0.05
+HIPS_TRAVEL_RATIO, HIPS_ROAM_RATIO, HIPS_TURN_RAD = 0.25, 0.75, np.pi / 3
+JITTER_RATIO = 1e-5  # of a value, or of 1: smaller changes are an exporter's rounding of a still node
+# Distance over the size, and angle, from rest: clips made by hand start within, captured clips do not.
+REST_PLACE_RATIO, REST_HEADING_RAD = 0.05, 0.2
+
 
 @dataclass(frozen=True, slots=True)
 class GroundFrame:
-    """A place on the floor, metres, and a heading about +Y, radians: 0 faces as the rest pose does, usually +Z."""
+    """A position on the floor, metres, and a heading about +Y, radians: 0 faces as the rest pose does, usually +Z."""
 
     x: float = 0.0
     z: float = 0.0
     heading: float = 0.0
 
     def step_ground(self, side: float, forward: float, turn: float, seconds: float) -> GroundFrame:
-        """Where it is after moving for a while at velocities of its own frame (m/s, m/s, rad/s)."""
+        """The frame after `seconds` at velocities along its own axes (m/s, m/s, rad/s)."""
         sine, cosine = math.sin(self.heading), math.cos(self.heading)
         return GroundFrame(
             self.x + (cosine * side + sine * forward) * seconds,
@@ -63,7 +73,7 @@ def ground_path(velocities: Array, start: GroundFrame, rate: float) -> tuple[Arr
 
 
 def ground_velocities(grounds: Array, rate: float) -> Array:
-    """(F, 3) side, forward and turn of each frame of a path (F, 3); the last frame goes on as the one before it."""
+    """(F, 3) side, forward and turn of each frame of a path (F, 3); the last frame repeats the one before it."""
     if len(grounds) < 2:
         return np.zeros((len(grounds), 3))
     step = np.diff(grounds, axis=0) * rate
@@ -76,72 +86,16 @@ def ground_velocities(grounds: Array, rate: float) -> Array:
     return result
 
 
-KERNELS = "understudy.perform.features.decoding_kernels"
-TAU = 2 * np.pi
-
-
-def logarithms(rotations: Array, reference: Array) -> Array:
-    """(F, R, 3) v = log(r^-1 q) of quaternions (F, R, 4) about references (R, 4), continuous along F.
-
-    The logarithm of length up to pi jumps where a rotation passes half a turn from its reference. There v is followed
-    on: of the vectors v + 2 pi k v / |v|, which all mean the same rotation, the one nearest to the frame before.
-    """
-    logs = quaternion.log(quaternion.multiply(quaternion.conjugate(reference), rotations))
-    # two logarithms of neighbouring frames are further apart than half a turn only where the one has to be followed on
-    steps = vector.length(np.diff(logs, axis=0))
-    for rotation in np.flatnonzero((steps > np.pi).any(axis=0)):
-        logs[:, rotation] = _unwrap_logarithms(logs[:, rotation])
-    return logs
-
-
-def exponentials(logs: Array, reference: Array) -> Array:
-    """(F, R, 4) q = r exp(v): the inverse of `logarithms`."""
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return quaternion.multiply(reference, quaternion.exp(logs))
-    result = np.empty((*logs.shape[:-1], 4))
-    kernels.rotations(logs, reference, result)
-    return result
-
-
-def _unwrap_logarithms(logs: Array) -> Array:
-    """(F, 3) the same rotations, each as near to the one before as whole turns about its axis allow."""
-    result = logs.copy()
-    for frame in range(1, len(logs)):
-        before, length = result[frame - 1], float(np.linalg.norm(logs[frame]))
-        if length > vector.MIN_LENGTH:
-            axis = logs[frame] / length
-        else:  # no rotation has no axis of its own: whole turns about the last one
-            axis = vector.normalise(before)
-        turns = np.round((before @ axis - length) / TAU)
-        result[frame] = logs[frame] + TAU * turns * axis
-    return result
-
-
-SMOOTHING_SECONDS = (
-    0.4  # s, of the Gaussian: it leaves 4 % of a sway of 1 Hz, a walk's slowest, and follows a turn of a second
-)
-FLOOR_HEIGHT_RATIO = 0.05  # of the character's size: no pelvis rests that low
-# Of the character's size. A floor joint moves only on purpose; hips go 0.1 far in a lunge and 0.2 in a fall.
-FLOOR_TRAVEL_RATIO, FLOOR_TURN_RAD = 0.02, 0.05
-HIPS_TRAVEL_RATIO, HIPS_ROAM_RATIO, HIPS_TURN_RAD = 0.25, 0.75, np.pi / 3
-JITTER_RATIO = 1e-5  # of a value, or of 1: keys of a node that stands still, rounded by an exporter, are no motion
-REST_PLACE_RATIO, REST_HEADING_RAD = (
-    0.05,
-    0.2,
-)  # of the size, and radians, from rest: clips made by hand start there, captured do not
-
-
 @dataclass(frozen=True, eq=False)
 class RootJoint:
-    """The joint that carries a character, and how its ground is found."""
+    """The joint that carries a character, and what its ground is found from."""
 
     joint: str
-    world_from_parent: Array  # (4, 4), the same in all takes: a uniform scale, a rotation, a translation
+    world_from_parent: Array  # (4, 4), the same in all clips: a uniform scale, a rotation, a translation
     rest: Array  # (4,) world rotation of the joint at rest, from which headings are measured
     size: float  # metres, the character's largest extent at rest
     on_floor: bool  # the joint is the ground; else the ground is its smoothed path
-    at_home: bool  # clips start where the rest pose stands: ground 0, 0, 0; else under the root
+    at_home: bool  # clips start at the rest pose's position: ground 0, 0, 0; else under the root
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "world_from_parent", checks.array(self.world_from_parent, "root parent", (4, 4)))
@@ -160,7 +114,7 @@ class RootJoint:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> RootJoint:
-        """The root that `as_dict` described."""
+        """The root of a dictionary made by `as_dict`."""
         return cls(
             str(data["joint"]),
             data["world_from_parent"],
@@ -179,15 +133,15 @@ class RootJoint:
         return np.asarray(np.linalg.inv(self.world_from_parent))
 
     def tracks(self, translations: Array, rotations: Array) -> Array:
-        """(F, 3) x, z and heading of the joint itself, the heading continuous; local (F, 3) and (F, 4) are given."""
+        """(F, 3) x, z and continuous heading of the joint, from local translations (F, 3) and rotations (F, 4)."""
         world = translations @ self.world_from_parent[:3, :3].T + self.world_from_parent[:3, 3]
         turn = quaternion.multiply(quaternion.multiply(self._parent_turn, rotations), quaternion.conjugate(self.rest))
-        heading = 2 * np.arctan2(turn[:, 1], turn[:, 3])  # the twist about +Y: sound unless upside down
+        heading = 2 * np.arctan2(turn[:, 1], turn[:, 3])  # the twist about +Y: well defined unless upside down
         heading[0] -= 2 * np.pi * np.round(heading[0] / (2 * np.pi))
         return np.stack([world[:, 0], world[:, 2], np.unwrap(heading)], axis=1)
 
     def travels(self, tracks: Array) -> bool:
-        """Whether a take goes anywhere, or turns for good, as opposed to acting on the spot."""
+        """Whether a clip travels or turns for good, as opposed to acting on the spot."""
         from_start = tracks - tracks[0]
         far = np.hypot(from_start[:, 0], from_start[:, 1]) / self.size
         turned = np.abs(from_start[:, 2])
@@ -196,7 +150,7 @@ class RootJoint:
         return bool(far[-1] > HIPS_TRAVEL_RATIO or far.max() > HIPS_ROAM_RATIO or turned[-1] > HIPS_TURN_RAD)
 
     def grounds(self, translations: Array, rotations: Array, rate: float) -> Array:
-        """(F, 3) the ground under each frame of a take."""
+        """(F, 3) the ground under each frame of a clip."""
         tracks = self.tracks(translations, rotations)
         if not self.travels(tracks):
             start = np.zeros(3) if self.at_home else tracks.mean(axis=0)
@@ -211,7 +165,7 @@ class RootJoint:
         return self._local(quaternion.rotate(turn, places - _on_floor(grounds)), turn, rotations)
 
     def apply_ground(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
-        """The inverse of `taken_off`: local (F, 3) and (F, 4) with each frame on its ground."""
+        """The inverse of `remove_ground`: local (F, 3) and (F, 4) with each frame on its ground."""
         kernels = jit.kernels(KERNELS)
         if kernels is None:
             return self.apply_ground_numpy(translations, rotations, grounds)
@@ -221,7 +175,7 @@ class RootJoint:
         return moved, rotated
 
     def apply_ground_numpy(self, translations: Array, rotations: Array, grounds: Array) -> tuple[Array, Array]:
-        """`put_on` in NumPy alone."""
+        """`apply_ground` in NumPy."""
         turn = _yaw(grounds[:, 2])
         places = translations @ self.world_from_parent[:3, :3].T + self.world_from_parent[:3, 3]
         return self._local(quaternion.rotate(turn, places) + _on_floor(grounds), turn, rotations)
@@ -233,7 +187,7 @@ class RootJoint:
 
 
 def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], rest: Array) -> RootJoint | None:
-    """The joint that carries a character through its takes (F, C), or None where all stay in the same place.
+    """The joint that carries a character through its clips (F, C), or None where all stay in the same place.
 
     `rest` (C,) is the rig's rest pose. Only joints with translation and rotation channels can be roots, and only those
     that carry all that moves: where feet hang on a joint of their own beside the hips, hips alone cannot travel.
@@ -248,7 +202,7 @@ def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], re
     world_from_parent = _parent_world(skeleton, channels, takes[0][0], joint)
     linear = world_from_parent[:3, :3] / _scale(world_from_parent)
     if np.abs(linear @ linear.T - np.eye(3)).max() > 1e-6 or np.linalg.det(linear) < 0:
-        return None  # sheared, mirrored or stretched: a turn of the ground is not a turn of the joint
+        return None  # sheared, mirrored or stretched: a rotation of the ground is not one of the joint
     places = kinematics.world_transforms(
         skeleton.parents, skeleton.translations, quaternion.normalise(skeleton.rotations), skeleton.scales
     )[..., :3, 3]
@@ -262,7 +216,7 @@ def find_root(skeleton: Skeleton, channels: Channels, takes: Sequence[Array], re
     heights = np.stack([(take[0, move] @ world_from_parent[1, :3]) + world_from_parent[1, 3] for take in takes])
     away = np.sqrt((starts[:, 0] - home[0]) ** 2 + (starts[:, 1] - home[2]) ** 2 + (heights - home[1]) ** 2)
     at_home = np.median(away) < REST_PLACE_RATIO * size and np.median(np.abs(starts[:, 2])) < REST_HEADING_RAD
-    # captured on the spot, but on another one each time: no take travels, and still the places are no part of the pose
+    # captured on the spot, but each clip elsewhere: no clip travels, and still the positions are not part of the pose
     spread = np.ptp(starts, axis=0)
     scattered = not at_home and (spread[:2].max() > HIPS_TRAVEL_RATIO * size or spread[2] > HIPS_TURN_RAD)
     if not scattered and not any(root.travels(track) for track in tracks):
@@ -300,12 +254,12 @@ def _parent_world(skeleton: Skeleton, channels: Channels, row: Array, joint: int
 
 
 def _is_flat(places: Array, size: float) -> bool:
-    """Whether nothing of the rest pose (J, 3) rises above the floor, as of a snake, whose body is no floor joint."""
+    """Whether the rest pose (J, 3) lies on the floor, as a snake's, whose body is not a floor joint."""
     return bool(np.ptp(places[:, 1]) < FLOOR_HEIGHT_RATIO * size)
 
 
 def _yaw(angles: Array) -> Array:
-    """(F, 4) turns about +Y."""
+    """(F, 4) rotations about +Y."""
     result = np.zeros((len(angles), 4))
     result[:, 1], result[:, 3] = np.sin(0.5 * angles), np.cos(0.5 * angles)
     return result
@@ -317,3 +271,41 @@ def _on_floor(grounds: Array) -> Array:
 
 def _scale(matrix: Array) -> float:
     return float(np.cbrt(abs(np.linalg.det(matrix[:3, :3])))) or 1.0
+
+
+def logarithms(rotations: Array, reference: Array) -> Array:
+    """(F, R, 3) v = log(r^-1 q) of quaternions (F, R, 4) about references (R, 4), continuous along F.
+
+    The logarithm of length up to pi jumps where a rotation passes half a turn from its reference. There v is unwrapped:
+    of the vectors v + 2 pi k v / |v|, which all mean the same rotation, the one nearest to the frame before is taken.
+    """
+    logs = quaternion.log(quaternion.multiply(quaternion.conjugate(reference), rotations))
+    # logarithms of neighbouring frames are further apart than half a turn only where one has to be unwrapped
+    steps = vector.length(np.diff(logs, axis=0))
+    for rotation in np.flatnonzero((steps > np.pi).any(axis=0)):
+        logs[:, rotation] = _unwrap_logarithms(logs[:, rotation])
+    return logs
+
+
+def exponentials(logs: Array, reference: Array) -> Array:
+    """(F, R, 4) q = r exp(v): the inverse of `logarithms`."""
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
+        return quaternion.multiply(reference, quaternion.exp(logs))
+    result = np.empty((*logs.shape[:-1], 4))
+    kernels.rotations(logs, reference, result)
+    return result
+
+
+def _unwrap_logarithms(logs: Array) -> Array:
+    """(F, 3) the same rotations, each as near to the one before as whole turns about its axis allow."""
+    result = logs.copy()
+    for frame in range(1, len(logs)):
+        before, length = result[frame - 1], float(np.linalg.norm(logs[frame]))
+        if length > vector.MIN_LENGTH:
+            axis = logs[frame] / length
+        else:  # the identity has no axis: whole turns about the last one
+            axis = vector.normalise(before)
+        turns = np.round((before @ axis - length) / TAU)
+        result[frame] = logs[frame] + TAU * turns * axis
+    return result

@@ -1,19 +1,18 @@
-"""How far each control moves the mesh, so that principal components are about what is seen [Bailey 2016, section 4.1].
+"""Feature weights: how much each feature counts, by how far it moves the mesh [Bailey 2016, section 4.1].
 
-Controls come in degrees, metres and weights; a brow that moves the face by a millimetre and a neck that moves it by a
-hand's breadth may vary by the same number. Scaled by its influence w, a unit of a control is a unit of the mesh.
+**Influence.** Controls come in degrees, metres and weights; a brow that moves the face by a millimetre and a neck that
+moves it by a hand's breadth may vary by the same number. Scaled by its influence w, a unit of a control is a unit of
+the mesh.
 
-Balance: how much each feature counts, so that all that is seen of a character is learned, not only what is large.
-
-Scaled by its influence on the whole mesh [Bailey 2016, eq. 3] a neck that carries the head by a hand's breadth weighs
+**Views.** Scaled by its influence on the whole mesh [eq. 3] a neck that carries the head by a hand's breadth weighs
 thousands of times as much as a brow that rises by two millimetres, and 85 % of the variance is the neck alone. A viewer
-looks at both. So the mesh is looked at several times: once where it is in the world, and, in the frame of the joint
-that carries most of it (a head, a pelvis), once for each region that the character names, or once as a whole. Each look
+looks at both. So the mesh is measured in several views: once where it is in the world, and, in the frame of the joint
+that carries most of it (a head, a pelvis), once for each region that the character names, or once as a whole. Each view
 gets the same total variance over the training frames:
 
     w_i^2 = (1 / G) sum_g  w_gi^2 / T_g,        T_g = sum_i w_gi^2 s_i^2
 
-with w_gi the influence of feature i on look g and s_i its standard deviation. W stays diagonal, as in the paper.
+with w_gi the influence of feature i on view g and s_i its standard deviation. W stays diagonal, as in the paper.
 """
 
 from __future__ import annotations
@@ -31,11 +30,113 @@ from understudy.perform.features.encoder import TRAVEL_FEATURE_NAMES, PoseEncode
 from understudy.perform.features.reduction import MIN_COMPONENTS, FeaturePca
 
 PROBE_DEVIATIONS = np.array([-2.0, -1.0, 1.0, 2.0])  # of the standard deviation; at 0 both sides of eq. 3 are zero
-ROWS_PER_BLOCK = 64  # rows evaluated at once: 17 MB for a mesh of 22,000 vertices
+ROWS_PER_BLOCK = 64  # evaluated at once: 17 MB for a mesh of 22,000 vertices
+# Share of the mesh that the carrier joint carries: 0.9 for the dragon's head, 1.0 for a pelvis, 0.5 for a spine.
+MIN_CARRIER_MESH_SHARE = 0.6
+# Variance of a view over the largest: regions below it move only by the rounding of single-precision vertices.
+MIN_VIEW_VARIANCE_RATIO = 1e-9
+MAX_SAMPLED_POINTS = 5000  # of a mesh: a denser one is sampled evenly, which is as good and cheaper
+MAX_COMPONENTS = 100  # of a reduction: a label that needs more should be several labels
 
 TRAVEL_SECONDS = 0.2
-"""Seconds. A velocity of the root moves nothing by itself: it counts as what it does to the mesh in this time, in which
-a step is felt but not finished. At walking speed that is 0.25 m, as much as a foot swings from the hip."""
+"""A velocity of the root moves nothing by itself: it counts by its effect on the mesh in this time, in which a step is
+visible but not finished. At walking speed that is 0.25 m, as much as a foot swings from the hip."""
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureWeights:
+    """`weights` (E,) by which features are scaled; `metric` (E,) metres, root mean square over the points, a unit.
+
+    `views` (G, E) are the influences on each view, the first of them on the mesh in the world.
+    """
+
+    weights: Array
+    metric: Array
+    views: Array
+
+    def reduction(self, features: Array, share: float) -> FeaturePca:
+        """The fewest components of features (N, E) of one label that explain `share` of every view's variance.
+
+        The paper asks for 0.85 of all variance; a single view may then still miss half of its own.
+        """
+        whole = FeaturePca.fit(features, self.weights, 1.0, MAX_COMPONENTS)
+        offsets = features - whole.mean
+        reduced = whole.reduce(features)
+        kept = np.zeros((len(self.views), whole.dimensions + 1))
+        for number, view in enumerate(np.where(whole.scale > 0, self.views, 0.0)):
+            # what d components leave of a view: |o|^2 - 2 o.(V y)_d + |(V y)_d|^2, summed up component by component
+            back = (whole.basis / np.where(whole.scale > 0, whole.scale, np.inf)[:, None]).T * view
+            total = np.square(offsets * view).sum()
+            if total <= 0:
+                kept[number] = 1.0
+                continue
+            scatter, gram = reduced.T @ reduced, back @ back.T
+            mixed = np.diag(back @ (offsets * view).T @ reduced)
+            grown = np.cumsum(np.cumsum(scatter * gram, axis=0), axis=1).diagonal()
+            kept[number, 1:] = (2 * np.cumsum(mixed) - grown) / total
+        enough = np.flatnonzero((kept >= share - 1e-9).all(axis=0))
+        count = max(int(enough[0]), MIN_COMPONENTS) if len(enough) else whole.dimensions
+        return FeaturePca(whole.mean, whole.scale, whole.basis[:, :count], whole.explained[:count])
+
+
+def weigh_features(encoder: PoseEncoder, rig: Any, features: Array) -> FeatureWeights:
+    """The weights of features (N, E) of all training frames; excluded features, or those that move nothing, get 0."""
+    character: Character | None = getattr(rig, "character", None)
+    points, joint = points_of(rig), None if character is None else carrier_joint(character)
+    mean = features.mean(axis=0)
+
+    def views(poses: Array) -> tuple[Array, Array]:
+        rows = place_poses(encoder, poses, mean)
+        world = points(rows)
+        world = np.asarray(world[:, :: world.shape[1] // MAX_SAMPLED_POINTS + 1], np.float32)
+        if joint is None:
+            return world, world
+        joint_from_world = transform.invert(rig.joints(rows)[:, joint]).astype(np.float32)
+        return world, world @ np.swapaxes(joint_from_world[:, :3, :3], 1, 2) + joint_from_world[:, None, :3, 3]
+
+    world, local = views(mean[None])
+    regions = np.ones((1, world.shape[1])) if character is None else _regions(character, world.shape[1])
+
+    def distances(poses: Array) -> Array:
+        in_world, in_joint = views(poses)
+        far, moved = np.square(in_world - world).sum(axis=(1, 2)), np.square(in_joint - local).sum(axis=-1)
+        return np.sqrt(np.column_stack([far, moved @ regions.T]).astype(np.float64))
+
+    deviation = np.where(encoder.learned, features.std(axis=0), 0.0)
+    every = slopes(distances, mean, deviation)
+    totals = np.square(every * deviation).sum(axis=1)
+    seen = totals > MIN_VIEW_VARIANCE_RATIO * totals.max()
+    weights = np.sqrt((np.square(every[seen]) / np.maximum(totals[seen, None], np.finfo(float).tiny)).sum(axis=0))
+    return FeatureWeights(weights / np.sqrt(max(seen.sum(), 1)), every[0] / np.sqrt(world.shape[1]), every[seen])
+
+
+def _regions(character: Character, count: int) -> Array:
+    """(G, V) the weight of each vertex in the regions that a character names, or in one region of everything."""
+    masks = {} if character.layers is None else character.layers.masks
+    every = np.array(list(masks.values()) or [np.ones(count)], np.float32)
+    return every[:, :: every.shape[1] // MAX_SAMPLED_POINTS + 1] if masks else every
+
+
+def carrier_joint(character: Character) -> int:
+    """The deepest joint that carries most of the mesh, or of the joints where there is none."""
+    skeleton = character.skeleton
+    load = np.zeros(len(skeleton))
+    for part in character.parts:
+        np.add.at(load, part.skin.joints[part.skin.influences], part.skin.weights)
+    if not load.any():
+        load += 1
+    carried = load @ _descendant_matrix(skeleton)
+    heavy = np.flatnonzero(carried >= MIN_CARRIER_MESH_SHARE * load.sum())
+    depths = [len(skeleton.ancestors(int(joint))) for joint in heavy]
+    return int(heavy[int(np.argmax(depths))])
+
+
+def _descendant_matrix(skeleton: Skeleton) -> Array:
+    """(J, J) 1 where the row's joint is the column's or one of its descendants."""
+    result = np.zeros((len(skeleton), len(skeleton)))
+    for joint in range(len(skeleton)):
+        result[joint, skeleton.ancestors(joint)] = 1
+    return result
 
 
 def influence(vertices: Callable[[Array], Array], mean: Array, deviation: Array) -> Array:
@@ -62,13 +163,13 @@ def slopes(distances: Callable[[Array], Array], mean: Array, deviation: Array) -
     moving = np.flatnonzero(deviation > 0)
     controls = np.repeat(moving, len(PROBE_DEVIATIONS))
     offsets = np.tile(PROBE_DEVIATIONS, len(moving)) * deviation[controls]
-    found = [np.zeros((0, distances(mean[None]).shape[1]))]
+    blocks = [np.zeros((0, distances(mean[None]).shape[1]))]
     for start in range(0, len(controls), ROWS_PER_BLOCK):
         chosen = slice(start, start + ROWS_PER_BLOCK)
         rows = np.tile(mean, (len(controls[chosen]), 1))
         rows[np.arange(len(rows)), controls[chosen]] += offsets[chosen]
-        found.append(distances(rows))
-    distance = np.concatenate(found).T
+        blocks.append(distances(rows))
+    distance = np.concatenate(blocks).T
     weighted = (np.abs(PROBE_DEVIATIONS) * distance.reshape(len(distance), len(moving), len(PROBE_DEVIATIONS))).sum(
         axis=-1
     )
@@ -78,10 +179,10 @@ def slopes(distances: Callable[[Array], Array], mean: Array, deviation: Array) -
 
 
 def feature_influence(encoder: PoseEncoder, rig: Any, features: Array) -> tuple[Array, int]:
-    """(E,) the influence of each feature on the mesh, and of how many points that is; 0 for what is kept apart.
+    """(E,) the influence of each feature on the mesh, 0 for excluded features, and the number of points.
 
     About the mean of features (N, E) of all labels at once: eq. 3 once a label would take eight times as long and
-    differs little, since both the mean and the deviations of eq. 3 are only where the slope is looked at. `rig` is of a
+    differs little, since the mean and the deviations of eq. 3 only say where the slope is measured. `rig` is of a
     character or has `vertices`. Divided by the square root of the number of points the influence is metres of root mean
     square for each unit of a feature.
     """
@@ -95,7 +196,7 @@ def feature_influence(encoder: PoseEncoder, rig: Any, features: Array) -> tuple[
 
 
 def place_poses(encoder: PoseEncoder, features: Array, mean: Array) -> Array:
-    """(M, C) rows of poses (M, E), each carried by its velocities, less those of the mean (E,), for `TRAVEL_TIME`."""
+    """(M, C) rows of poses (M, E), carried by their velocities, less those of the mean (E,), for `TRAVEL_SECONDS`."""
     travel = [i for i, name in enumerate(encoder.names) if name in TRAVEL_FEATURE_NAMES]
     grounds = np.zeros((len(features), len(TRAVEL_FEATURE_NAMES)))
     grounds[:, [TRAVEL_FEATURE_NAMES.index(encoder.names[i]) for i in travel]] = (
@@ -105,9 +206,9 @@ def place_poses(encoder: PoseEncoder, features: Array, mean: Array) -> Array:
 
 
 def points_of(rig: Any) -> Callable[[Array], Array]:
-    """What is seen of a rig: its vertices (F, V, 3), or of a skeleton without a mesh four points a joint (F, 4 J, 3).
+    """The visible points of a rig: its vertices (F, V, 3), or without a mesh four points a joint (F, 4 J, 3).
 
-    These are the joint's place and the tips of its axes, half as long as its bones usually are: a turning hand is seen
+    These are the joint's position and the tips of its axes, half as long as the median bone: so a turning hand counts
     though no joint hangs on it, and a forearm's twist though the hand stays where it is.
     """
     character = getattr(rig, "character", None)
@@ -125,111 +226,3 @@ def points_of(rig: Any) -> Callable[[Array], Array]:
         return np.asarray(np.swapaxes(points, -1, -2).reshape(len(rows), -1, 3))
 
     return tips
-
-
-# Of the mesh. The head carries 0.9 of the dragon and the pelvis 1.0 of a body; the spine of a body carries half.
-MIN_CARRIER_MESH_SHARE = 0.6
-# Of the largest total: a region that no clip moves, but for rounding of single-precision vertices, has nothing to say.
-MIN_VIEW_VARIANCE_RATIO = 1e-9
-MAX_SAMPLED_POINTS = (
-    5000  # points of a mesh that are looked at: every so many-th of a denser one, which is as good and cheaper
-)
-MAX_COMPONENTS = (
-    100  # components: a label that needs more is many labels, and they would cost more than the frames they tell apart
-)
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureWeights:
-    """`weights` (E,) by which features are scaled; `metric` (E,) metres, root mean square over the points, a unit.
-
-    `looks` (G, E) are the influences on each look, the first of them on the mesh in the world.
-    """
-
-    weights: Array
-    metric: Array
-    views: Array
-
-    def reduction(self, features: Array, share: float) -> FeaturePca:
-        """Of the features (N, E) of one label: the fewest components that explain `share` of every look's variance.
-
-        The paper asks for 0.85 of all variance; of what a viewer sees, one look may still miss half of its own then.
-        """
-        whole = FeaturePca.fit(features, self.weights, 1.0, MAX_COMPONENTS)
-        offsets = features - whole.mean
-        reduced = whole.reduce(features)
-        kept = np.zeros((len(self.views), whole.dimensions + 1))
-        for number, look in enumerate(np.where(whole.scale > 0, self.views, 0.0)):
-            # what d components leave of a look: |o|^2 - 2 o.(V y)_d + |(V y)_d|^2, summed up component by component
-            back = (whole.basis / np.where(whole.scale > 0, whole.scale, np.inf)[:, None]).T * look
-            total = np.square(offsets * look).sum()
-            if total <= 0:
-                kept[number] = 1.0
-                continue
-            scatter, gram = reduced.T @ reduced, back @ back.T
-            mixed = np.diag(back @ (offsets * look).T @ reduced)
-            grown = np.cumsum(np.cumsum(scatter * gram, axis=0), axis=1).diagonal()
-            kept[number, 1:] = (2 * np.cumsum(mixed) - grown) / total
-        enough = np.flatnonzero((kept >= share - 1e-9).all(axis=0))
-        count = max(int(enough[0]), MIN_COMPONENTS) if len(enough) else whole.dimensions
-        return FeaturePca(whole.mean, whole.scale, whole.basis[:, :count], whole.explained[:count])
-
-
-def weigh_features(encoder: PoseEncoder, rig: Any, features: Array) -> FeatureWeights:
-    """Of the features (N, E) of all training frames; features that are kept apart, or move nothing, get zero."""
-    character: Character | None = getattr(rig, "character", None)
-    points, joint = points_of(rig), None if character is None else carrier_joint(character)
-    mean = features.mean(axis=0)
-
-    def looks(poses: Array) -> tuple[Array, Array]:
-        rows = place_poses(encoder, poses, mean)
-        world = points(rows)
-        world = np.asarray(world[:, :: world.shape[1] // MAX_SAMPLED_POINTS + 1], np.float32)
-        if joint is None:
-            return world, world
-        joint_from_world = transform.invert(rig.joints(rows)[:, joint]).astype(np.float32)
-        return world, world @ np.swapaxes(joint_from_world[:, :3, :3], 1, 2) + joint_from_world[:, None, :3, 3]
-
-    world, local = looks(mean[None])
-    regions = np.ones((1, world.shape[1])) if character is None else _regions(character, world.shape[1])
-
-    def distances(poses: Array) -> Array:
-        here, there = looks(poses)
-        far, moved = np.square(here - world).sum(axis=(1, 2)), np.square(there - local).sum(axis=-1)
-        return np.sqrt(np.column_stack([far, moved @ regions.T]).astype(np.float64))
-
-    deviation = np.where(encoder.learned, features.std(axis=0), 0.0)
-    every = slopes(distances, mean, deviation)
-    totals = np.square(every * deviation).sum(axis=1)
-    seen = totals > MIN_VIEW_VARIANCE_RATIO * totals.max()
-    weights = np.sqrt((np.square(every[seen]) / np.maximum(totals[seen, None], np.finfo(float).tiny)).sum(axis=0))
-    return FeatureWeights(weights / np.sqrt(max(seen.sum(), 1)), every[0] / np.sqrt(world.shape[1]), every[seen])
-
-
-def _regions(character: Character, count: int) -> Array:
-    """(G, V) how much each vertex counts in the regions that a character names, or in one that is everything."""
-    masks = {} if character.layers is None else character.layers.masks
-    every = np.array(list(masks.values()) or [np.ones(count)], np.float32)
-    return every[:, :: every.shape[1] // MAX_SAMPLED_POINTS + 1] if masks else every
-
-
-def carrier_joint(character: Character) -> int:
-    """The deepest joint that carries most of the mesh, or of the joints where there is none."""
-    skeleton = character.skeleton
-    load = np.zeros(len(skeleton))
-    for part in character.parts:
-        np.add.at(load, part.skin.joints[part.skin.influences], part.skin.weights)
-    if not load.any():
-        load += 1
-    carried = load @ _descendant_matrix(skeleton)
-    heavy = np.flatnonzero(carried >= MIN_CARRIER_MESH_SHARE * load.sum())
-    depths = [len(skeleton.ancestors(int(joint))) for joint in heavy]
-    return int(heavy[int(np.argmax(depths))])
-
-
-def _descendant_matrix(skeleton: Skeleton) -> Array:
-    """(J, J) 1 where the row's joint is the column's or below it."""
-    result = np.zeros((len(skeleton), len(skeleton)))
-    for joint in range(len(skeleton)):
-        result[joint, skeleton.ancestors(joint)] = 1
-    return result

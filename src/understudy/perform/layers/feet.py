@@ -1,16 +1,14 @@
-"""A leg: how far it goes and bends in the clips, and how it follows when its foot is put somewhere else.
-
-The foot keeps the way it faces; hip and knee turn (`character.chain_reach`). Knees bend no further, either way, than in
-any clip or than they are bent already, and a leg gets no longer than it ever was. A foot that hangs on no leg (a rig
-animated with IK) is moved by itself, the end of the leg goes with it, and the two come no further apart than in the
-clips.
-
-Feet: a layer that lets them stand where the clips have them standing, and keeps them out of the floor.
+"""Feet: a layer that keeps feet planted where the clips have them in contact, and out of the floor.
 
 A pose between two clips is a blend of both, and so are its feet: they slide from one stance to the other, though they
-slide in neither. This layer knows from the training frames near the performance where each foot stands (`contacts`),
-holds it there or makes a step of it (`footstep`), and lets the leg follow (`leg`). What slides in the clips themselves,
-as a walk on the spot does, slides on.
+slide in neither clip. This layer knows from the training frames near the performance where each foot is in contact,
+holds it there or makes it step (`footstep`), and lets the leg follow. What slides in the clips themselves, as in a walk
+on the spot, slides on.
+
+**Legs.** A foot that is moved keeps its orientation; hip and knee turn (`character.body.chain_reach`). Knees bend no
+further, either way, than in any clip or than they are bent already, and a leg gets no longer than it ever was. A foot
+that hangs on no leg (a rig animated with IK) is moved by itself, the end of the leg goes with it, and the two come no
+further apart than in the clips.
 """
 
 from __future__ import annotations
@@ -28,189 +26,25 @@ from understudy.character.body.feet import STILL_TURN_RAD, Foot, find_feet, loca
 from understudy.character.rig import DirectRig, PosedRig
 from understudy.checks import Array
 from understudy.maths import quaternion
-from understudy.perform import PoseModel
 from understudy.perform.layers import footstep
 from understudy.perform.layers.footstep import FOOT_DOWN, SETTINGS, FootObservation, FootState, LabelContacts
 from understudy.perform.layers.layer import LayerContext
+from understudy.perform.model import PoseModel
 from understudy.perform.runtime.sequencer import CUT_CANDIDATES, MAX_CUT_RATIO, VelocityLimit
 
 IDENTITY = np.eye(4)
-SAME_ROTATION_EPSILON = 1e-12  # 1 less the product of two quaternions: a turn of a millionth of a radian is none
-STRAIGHT_KNEE_RAD = 1e-3  # radians: rounding of a straight knee is no bend
-REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, in which it comes to its end gently
+SAME_ROTATION_EPSILON = 1e-12  # 1 minus the dot product of two equal rotations: a microradian apart
+STRAIGHT_KNEE_RAD = 1e-3  # bend of a straight knee, by rounding
+REACH_SOFTNESS_RATIO = 0.03  # of the leg's length, over which it comes to full extension gently
+MIN_STEP_HEIGHTS_PER_S2 = 20.0  # acceleration that a step needs, where no clip has one
+MAX_SCALE_DIFFERENCE_RATIO = 1e-3  # between the axes of a joint: rotations alone cannot move a leg that is stretched
 
 Vector = tuple[float, ...]
 """x, y and z."""
 
 
-@dataclass(frozen=True, eq=False)
-class Leg:
-    """The leg of one foot, as the clips use it."""
-
-    foot: int  # joint
-    above: int  # the joint that carries the foot
-    hip: int  # the joint that carries the leg, -1 where it is a root
-    joints: tuple[int, ...]  # n, from the hip down
-    attached: bool
-    tip: Array  # (3,) where a foot that is not attached belongs, in the frame of the last joint
-    slack: float  # metres that it is away from there in the clips, at most
-    longest: float  # metres from hip to tip in the clips, at most
-    hinges: Array  # (n, 3) axes about which the joints turn most
-    sides: Array  # (n, 2) 1 or -1, to which side of straight they are bent; how far to the other, radians
-    middle: tuple[quaternion.Scalars, ...]  # n, their mean rotations
-    bends: Array  # (n, 2) radians about the hinges, from the mean rotation, at least and at most
-
-    @classmethod
-    def from_clips(cls, skeleton: Skeleton, found: Foot, worlds: Array) -> Leg:
-        """The leg of a foot that was found, measured in world_from_joint (F, J, 4, 4) of the clips."""
-        joints, count = found.leg, len(found.leg)
-        hinges, bends, middle = np.zeros((count, 3)), np.zeros((count, 2)), []
-        for i, joint in enumerate(joints):
-            local = local_turns(worlds, skeleton, joint)
-            mean = quaternion.mean(local)
-            vectors = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(mean), local))
-            middle.append(quaternion.to_scalars(mean))
-            if np.linalg.norm(vectors, axis=1).max() > STILL_TURN_RAD:
-                hinges[i] = np.linalg.eigh(vectors.T @ vectors)[1][:, -1]
-                angles = [
-                    _angle(quaternion.to_scalars(mean), tuple(hinges[i]), quaternion.to_scalars(turn)) for turn in local
-                ]
-                bends[i] = min(angles), max(angles)
-        frames = worlds[:, joints]
-        last, foot = worlds[:, joints[-1]], worlds[:, found.joint, :3, 3]
-        inside = np.linalg.solve(last[:, :3, :3], (foot - last[:, :3, 3])[..., None])[..., 0]
-        tip = inside.mean(axis=0)
-        ends = foot if found.attached else np.einsum("fij,j->fi", last[:, :3, :3], tip) + last[:, :3, 3]
-        sides = np.tile([1.0, 0.0], (count, 1))
-        for i in range(1, count):
-            axis = np.einsum("fij,j->fi", frames[:, i, :3, :3], hinges[i])
-            axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-12)
-            from_straight = -straight_angle(frames[:, 0, :3, 3], frames[:, i, :3, 3], ends, axis)
-            side = 1.0 if from_straight.mean() >= 0 else -1.0
-            sides[i] = side, max(float((-side * from_straight).max()), 0.0) + STRAIGHT_KNEE_RAD
-        return cls(
-            foot=found.joint,
-            above=int(skeleton.parents[found.joint]),
-            hip=int(skeleton.parents[joints[0]]),
-            joints=joints,
-            attached=found.attached,
-            tip=tip,
-            slack=float(np.linalg.norm(foot - ends, axis=1).max()),
-            longest=float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max()),
-            hinges=hinges,
-            sides=sides,
-            middle=tuple(middle),
-            bends=bends,
-        )
-
-    def put(self, row: Array, worlds: Array, shift: Vector) -> float:
-        """Move the foot of a row (C,) by `shift`, metres in the world, in place; the metres that it falls short.
-
-        `worlds` (J, 4, 4) is world_from_joint of the row as it was. Plain numbers: arrays of three cost more to make.
-        """
-        foot: Vector = tuple(worlds[self.foot, :3, 3].tolist())
-        tip, apart = foot, (0.0, 0.0, 0.0)
-        near = True
-        if not self.attached:
-            last = worlds[self.joints[-1]]
-            tip = tuple((last[:3, :3] @ self.tip + last[:3, 3]).tolist())
-            wide = dist(foot, tip)
-            near = wide <= self.slack
-            share = 1.0 if near else self.slack / wide
-            apart = (share * (foot[0] - tip[0]), share * (foot[1] - tip[1]), share * (foot[2] - tip[2]))
-        wanted = tuple(foot[i] + shift[i] - apart[i] for i in range(3))
-        chain = worlds[self._index]
-        goal = self._clamp_to_reach(tuple(chain[0, :3, 3].tolist()), tip, wanted)
-        old = [quaternion.to_scalars(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
-        parent = IDENTITY if self.hip < 0 else worlds[self.hip]
-        places = np.array((tip, goal))
-        found, ends = reach_chain(parent, chain, places[0], places[1], self.hinges, self.sides, self._room(old))
-        turns = [quaternion.to_scalars(turn) for turn in found]
-        signs = [sum(a * b for a, b in zip(turn, own)) for turn, own in zip(turns, old)]
-        if near and not any(shift) and min(map(abs, signs)) > 1.0 - SAME_ROTATION_EPSILON:
-            return 0.0
-        for i, joint in enumerate(self.joints):  # signs as they were: curves of quaternions are read component-wise
-            row[10 * joint + 3 : 10 * joint + 7] = turns[i] if signs[i] >= 0.0 else [-a for a in turns[i]]
-        reached: Vector = tuple(ends.tolist())
-        if self.attached:
-            self._face(row, old, turns)
-        else:
-            moved = np.array([reached[i] + apart[i] - foot[i] for i in range(3)])
-            if self.above >= 0:  # a rotation and one scale: its inverse is the transpose, but for the scale's square
-                frame = worlds[self.above, :3, :3]
-                moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
-            row[10 * self.foot : 10 * self.foot + 3] += moved
-        return dist(wanted, reached)
-
-    def _face(self, row: Array, old: list[quaternion.Scalars], turns: list[quaternion.Scalars]) -> None:
-        """Turn the foot of a row (C,) back to where it faced before its leg turned from `old` to `turns`."""
-        before, after = old[0], turns[0]
-        for i in range(1, len(old)):
-            before, after = quaternion.multiply_scalar(before, old[i]), quaternion.multiply_scalar(after, turns[i])
-        columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
-        own = quaternion.to_scalars(row[columns])
-        turned = quaternion.multiply_scalar(quaternion.multiply_scalar(quaternion.conjugate_scalar(after), before), own)
-        row[columns] = turned if sum(a * b for a, b in zip(turned, own)) >= 0.0 else [-a for a in turned]
-
-    @cached_property
-    def _index(self) -> Array:
-        return np.array(self.joints)
-
-    @cached_property
-    def _limits(self) -> list[tuple[list[float], float, float]]:
-        """Axis and bends of each joint."""
-        return [(axis, low, high) for axis, (low, high) in zip(self.hinges.tolist(), self.bends.tolist())]
-
-    def _clamp_to_reach(self, hip: Vector, tip: Vector, goal: Vector) -> Vector:
-        """A goal, no further from the hip than the leg ever was, or is."""
-        length, soft = dist(hip, goal), REACH_SOFTNESS_RATIO * self.longest
-        begins = max(self.longest - soft, dist(hip, tip))
-        if length <= begins:
-            return goal
-        share = (begins + soft * (1.0 - exp((begins - length) / soft))) / length
-        return tuple(h + share * (g - h) for h, g in zip(hip, goal))
-
-    def _room(self, turns: list[quaternion.Scalars]) -> Array:
-        """(n, 2) how far each hinge may still turn."""
-        room = [(0.0, 0.0)]
-        for i in range(1, len(turns)):
-            axis, low, high = self._limits[i]
-            angle = _angle(self.middle[i], axis, turns[i])
-            room.append((min(low - angle, 0.0), max(high - angle, 0.0)))
-        return np.array(room)
-
-
-def _angle(middle: quaternion.Scalars, axis: tuple[float, ...] | list[float], turn: quaternion.Scalars) -> float:
-    """Radians by which a rotation turns about an axis from a mean rotation: the twist."""
-    x, y, z, w = quaternion.multiply_scalar(quaternion.conjugate_scalar(middle), turn)
-    angle = 2.0 * atan2(x * axis[0] + y * axis[1] + z * axis[2], w)
-    return angle - 2.0 * pi if angle > pi else angle + 2.0 * pi if angle < -pi else angle
-
-
-# Heights a second squared: what it takes to make a step, in whose clips nothing ever does.
-MIN_STEP_HEIGHTS_PER_S2 = 20.0
-MAX_SCALE_DIFFERENCE_RATIO = (
-    1e-3  # of a scale: a leg whose joints are stretched along one axis is not turned by rotations alone
-)
-
-
-@dataclass(frozen=True, eq=False)
-class SolePoints:
-    """What of a foot is on the ground."""
-
-    owners: Array  # (P,) int, joints
-    points: Array  # (P, 3) in their frames
-    stands_on: int  # the one of the points that keeps its place while the foot stands
-    floor: float  # metres, how high the lowest of them is when it stands
-
-    def places(self, worlds: Array) -> Array:
-        """(..., P, 3) in the world, for world_from_joint (..., J, 4, 4)."""
-        frames = worlds[..., self.owners, :3, :]
-        return np.asarray((frames[..., :3] @ self.points[:, :, None])[..., 0] + frames[..., 3])
-
-
 class FeetState(NamedTuple):
-    """The state of the layer: of each foot, and the last two rows (C,) that were shown."""
+    """The state of each foot, and the last two rows (C,) that were shown."""
 
     feet: tuple[FootState, ...]
     before: tuple[Array, ...] = ()
@@ -218,14 +52,14 @@ class FeetState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Feet:
-    """The layer; made by `Feet.of`."""
+    """The layer; made by `Feet.from_model`."""
 
     rig: DirectRig
-    size: float  # metres that the character is high
+    size: float  # metres, the character's height
     legs: tuple[Leg, ...]
     soles: tuple[SolePoints, ...]
     labels: dict[str, LabelContacts]
-    pair_indices: tuple[int, ...]  # the other foot of each one's pair
+    pair_indices: tuple[int, ...]  # the other foot of each foot's pair
     bound: VelocityLimit
 
     @classmethod
@@ -241,50 +75,50 @@ class Feet:
             return None
         worlds = [rig.joints(values) for values in rows]
         size = float(np.median([np.ptp(w[:, rig.character.joints, 1, 3], axis=1).max() for w in worlds]))
-        found = find_feet(rig.character, worlds, size) if size > 0 else ()
+        feet = find_feet(rig.character, worlds, size) if size > 0 else ()
         bound = VelocityLimit.from_model(model, rig)
-        if not found or bound is None:
+        if not feet or bound is None:
             return None
         bound = replace(bound, max_acceleration=max(bound.max_acceleration, MIN_STEP_HEIGHTS_PER_S2 * size))
         every = np.concatenate(worlds)
-        soles = tuple(_sole(foot, worlds, size, model.rate) for foot in found)
-        legs = tuple(Leg.from_clips(rig.character.skeleton, foot, every) for foot in found)
+        soles = tuple(_sole(foot, worlds, size, model.rate) for foot in feet)
+        legs = tuple(Leg.from_clips(rig.character.skeleton, foot, every) for foot in feet)
         labels: dict[str, LabelContacts] = {}
         for label, space in model.spaces.items():
-            own = [i for i, clip in enumerate(clips) if clip[0] == label]
-            known = np.concatenate([_clip_contacts(soles, worlds[i], size, model.rate) for i in own])
-            labels[label] = LabelContacts.from_clips(space.latents, known, [clips[i][1:] for i in own])
+            numbers = [i for i, clip in enumerate(clips) if clip[0] == label]
+            known = np.concatenate([_clip_contacts(soles, worlds[i], size, model.rate) for i in numbers])
+            labels[label] = LabelContacts.from_clips(space.latents, known, [clips[i][1:] for i in numbers])
         if not any(contact.contact_features[:, : len(soles)].any() for contact in labels.values()):
-            return None  # flippers, or a gait on the spot and nothing else: nothing ever stands
+            return None  # no foot is ever in contact: flippers, or nothing but a gait on the spot
         hips = every[..., :3, 3][:, [leg.joints[0] for leg in legs]].mean(axis=0)
         return cls(rig, size, legs, soles, labels, _foot_pairs(hips), bound)
 
     @cached_property
     def _soles(self) -> tuple[SolePoints, Array]:
-        """The soles of all feet as one, and where those of each begin."""
+        """The soles of all feet as one, and the index at which those of each begin."""
         owners, points = (np.concatenate([getattr(sole, name) for sole in self.soles]) for name in ("owners", "points"))
         ends = np.cumsum([len(sole.owners) for sole in self.soles])
         return SolePoints(owners, points, 0, 0.0), np.concatenate([[0], ends[:-1]])
 
     def init(self, seed: int) -> FeetState:
-        """The state before the first frame; nothing happens by chance."""
+        """The state before the first frame; nothing is random."""
         return FeetState(tuple(FootState() for _ in self.legs))
 
-    def step(self, standing: FeetState, row: Array, moment: LayerContext) -> tuple[FeetState, Array]:
-        """The next state, and the row (C,) with its feet where they belong."""
+    def step(self, state: FeetState, row: Array, moment: LayerContext) -> tuple[FeetState, Array]:
+        """The next state, and the row (C,) with its feet planted, lifted or free."""
         if not moment.places:
-            return standing, row
-        state = standing.feet
+            return state, row
+        before = state.feet
         worlds = self.rig.joints(row[None])[0]
-        every, bounds = self._soles  # all at once: a foot by itself costs as much as four
+        every, bounds = self._soles  # all at once: one foot costs as much as four
         places = every.places(worlds)
         lowest = np.minimum.reduceat(places[:, 1], bounds).tolist()
         known = footstep.blend_contacts(self.labels, moment.places).tolist()
         held = moment.blending or not moment.played
         count = len(self.legs)
-        feet, moves = list(state), [(0.0, 0.0, 0.0)] * count
-        # the foot that is furthest from where it should be goes first
-        for i in sorted(range(count), key=lambda i: -state[i].error if state[i].mode == FOOT_DOWN else 0.0):
+        feet, moves = list(before), [(0.0, 0.0, 0.0)] * count
+        # the foot with the largest error goes first
+        for i in sorted(range(count), key=lambda i: -before[i].error if before[i].mode == FOOT_DOWN else 0.0):
             sole = self.soles[i]
             x, _, z = places[bounds[i] + sole.stands_on].tolist()
             stands, slides, height = known[i], known[count + i], known[2 * count + i]
@@ -296,14 +130,14 @@ class Feet:
         changed = row.copy()
         for i, leg in enumerate(self.legs):
             feet[i] = feet[i]._replace(strain=leg.put(changed, worlds, moves[i]))
-        if len(standing.before) == 2:
-            self._limit_velocity_change(standing.before, changed, 1 / moment.dt)
-        return FeetState(tuple(feet), (*standing.before[-1:], changed)), changed
+        if len(state.before) == 2:
+            self._limit_velocity_change(state.before, changed, 1 / moment.dt)
+        return FeetState(tuple(feet), (*state.before[-1:], changed)), changed
 
     def _limit_velocity_change(self, before: tuple[Array, ...], row: Array, rate: float) -> None:
-        """Let the legs of a row (C,) go on as before, as far as they would else turn more suddenly than in any clip.
+        """Keep the velocity of the legs of a row (C,) where it would change more suddenly than in any clip, in place.
 
-        A leg that is bent as no clip has it can have two ways to reach the ground, a frame here and a frame there.
+        A leg that is bent as in no clip may have two solutions, and would alternate between them from frame to frame.
         """
         past_and_last = np.stack(before)
         if self.bound.excess(past_and_last, row[None], rate)[0] <= 1:
@@ -333,7 +167,7 @@ def _match_signs(joints: Array, others: Array) -> Array:
 
 
 def _foot_pairs(hips: Array) -> tuple[int, ...]:
-    """The foot whose hip is nearest to each one's (n, 3)."""
+    """For each foot the one whose hip (n, 3) is nearest."""
     apart = np.linalg.norm(hips[:, None] - hips, axis=-1)
     np.fill_diagonal(apart, np.inf)
     return tuple(apart.argmin(axis=1).tolist())
@@ -348,8 +182,23 @@ def _has_uneven_scale(rig: DirectRig, rows: list[Array]) -> bool:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class SolePoints:
+    """The points of a foot that touch the ground."""
+
+    owners: Array  # (P,) int, joints
+    points: Array  # (P, 3) in their frames
+    stands_on: int  # the point that stays in place while the foot is in contact
+    floor: float  # metres, height of the lowest point in contact
+
+    def places(self, worlds: Array) -> Array:
+        """(..., P, 3) in the world, for world_from_joint (..., J, 4, 4)."""
+        frames = worlds[..., self.owners, :3, :]
+        return np.asarray((frames[..., :3] @ self.points[:, :, None])[..., 0] + frames[..., 3])
+
+
 def _sole(foot: Foot, worlds: list[Array], size: float, rate: float) -> SolePoints:
-    """The floor of a foot, and the point of it that keeps its place best while it is low."""
+    """The floor of a foot, and the point that moves least while the foot is low."""
     sole = SolePoints(foot.owners, foot.points, 0, 0.0)
     places = [sole.places(world) for world in worlds]
     floor = float(np.median([np.quantile(p[..., 1].min(axis=1), 0.1) for p in places]))
@@ -357,7 +206,7 @@ def _sole(foot: Foot, worlds: list[Array], size: float, rate: float) -> SolePoin
     low = np.concatenate([p[..., 1] for p in places]) < floor + SETTINGS.clip_contact_height_ratio * size
     often = low.mean(axis=0)
     usual = np.where(low, np.minimum(speeds, 1.0), 0.0).sum(axis=0) / np.maximum(low.sum(axis=0), 1)
-    usual = np.where(often > 0.5 * often.max(), usual, np.inf)  # a point that is seldom down says little
+    usual = np.where(often > 0.5 * often.max(), usual, np.inf)  # not a point that is seldom low
     return SolePoints(foot.owners, foot.points, int(usual.argmin()), floor)
 
 
@@ -369,8 +218,7 @@ def _speeds(places: Array) -> Array:
 
 
 def _clip_contacts(soles: tuple[SolePoints, ...], world: Array, size: float, rate: float) -> Array:
-    """(F, 4 n) of the frames of a clip: whether each foot stands, whether it slides, how high its lowest point is, and
-    that again where it stands."""
+    """(F, 4 n) the contact features of a clip: contact, sliding, height of the lowest point, contact times height."""
     stands, slides, heights = [], [], []
     for sole in soles:
         places = sole.places(world)
@@ -381,3 +229,149 @@ def _clip_contacts(soles: tuple[SolePoints, ...], world: Array, size: float, rat
         stands.append(footstep.stance_frames(places[:, sole.stands_on], low, size, rate))
         slides.append((heights[-1] < low) & ~stands[-1])
     return np.stack([*stands, *slides, *heights, *(s * h for s, h in zip(stands, heights))], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Leg:
+    """The leg of one foot, as the clips use it."""
+
+    foot: int  # joint
+    above: int  # the joint that carries the foot
+    hip: int  # the joint that carries the leg, -1 where it is a root
+    joints: tuple[int, ...]  # n, from the hip down
+    attached: bool
+    tip: Array  # (3,) mean position of the foot in the frame of the last joint
+    slack: float  # metres, greatest distance of the foot from the tip in the clips
+    longest: float  # metres, greatest distance from hip to tip in the clips
+    hinges: Array  # (n, 3) axes about which the joints turn most
+    sides: Array  # (n, 2) side of straight to which they bend, 1 or -1; greatest bend to the other side, radians
+    middle: tuple[quaternion.Scalars, ...]  # n, their mean rotations
+    bends: Array  # (n, 2) radians about the hinges from the mean rotation, least and greatest
+
+    @classmethod
+    def from_clips(cls, skeleton: Skeleton, foot_joint: Foot, worlds: Array) -> Leg:
+        """The leg of a foot, measured in world_from_joint (F, J, 4, 4) of the clips."""
+        joints, count = foot_joint.leg, len(foot_joint.leg)
+        hinges, bends, middle = np.zeros((count, 3)), np.zeros((count, 2)), []
+        for i, joint in enumerate(joints):
+            local = local_turns(worlds, skeleton, joint)
+            mean = quaternion.mean(local)
+            vectors = quaternion.to_rotation_vector(quaternion.multiply(quaternion.conjugate(mean), local))
+            middle.append(quaternion.to_scalars(mean))
+            if np.linalg.norm(vectors, axis=1).max() > STILL_TURN_RAD:
+                hinges[i] = np.linalg.eigh(vectors.T @ vectors)[1][:, -1]
+                angles = [
+                    _angle(quaternion.to_scalars(mean), tuple(hinges[i]), quaternion.to_scalars(turn)) for turn in local
+                ]
+                bends[i] = min(angles), max(angles)
+        frames = worlds[:, joints]
+        last, foot = worlds[:, joints[-1]], worlds[:, foot_joint.joint, :3, 3]
+        inside = np.linalg.solve(last[:, :3, :3], (foot - last[:, :3, 3])[..., None])[..., 0]
+        tip = inside.mean(axis=0)
+        ends = foot if foot_joint.attached else np.einsum("fij,j->fi", last[:, :3, :3], tip) + last[:, :3, 3]
+        sides = np.tile([1.0, 0.0], (count, 1))
+        for i in range(1, count):
+            axis = np.einsum("fij,j->fi", frames[:, i, :3, :3], hinges[i])
+            axis /= np.maximum(np.linalg.norm(axis, axis=1, keepdims=True), 1e-12)
+            from_straight = -straight_angle(frames[:, 0, :3, 3], frames[:, i, :3, 3], ends, axis)
+            side = 1.0 if from_straight.mean() >= 0 else -1.0
+            sides[i] = side, max(float((-side * from_straight).max()), 0.0) + STRAIGHT_KNEE_RAD
+        return cls(
+            foot=foot_joint.joint,
+            above=int(skeleton.parents[foot_joint.joint]),
+            hip=int(skeleton.parents[joints[0]]),
+            joints=joints,
+            attached=foot_joint.attached,
+            tip=tip,
+            slack=float(np.linalg.norm(foot - ends, axis=1).max()),
+            longest=float(np.linalg.norm(ends - worlds[:, joints[0], :3, 3], axis=1).max()),
+            hinges=hinges,
+            sides=sides,
+            middle=tuple(middle),
+            bends=bends,
+        )
+
+    def put(self, row: Array, worlds: Array, shift: Vector) -> float:
+        """Move the foot of a row (C,) by `shift`, metres in the world, in place; returns the metres it falls short.
+
+        `worlds` (J, 4, 4) is world_from_joint of the row as it was. Plain numbers are faster here than arrays of three.
+        """
+        foot: Vector = tuple(worlds[self.foot, :3, 3].tolist())
+        tip, apart = foot, (0.0, 0.0, 0.0)
+        near = True
+        if not self.attached:
+            last = worlds[self.joints[-1]]
+            tip = tuple((last[:3, :3] @ self.tip + last[:3, 3]).tolist())
+            wide = dist(foot, tip)
+            near = wide <= self.slack
+            share = 1.0 if near else self.slack / wide
+            apart = (share * (foot[0] - tip[0]), share * (foot[1] - tip[1]), share * (foot[2] - tip[2]))
+        wanted = tuple(foot[i] + shift[i] - apart[i] for i in range(3))
+        chain = worlds[self._index]
+        goal = self._clamp_to_reach(tuple(chain[0, :3, 3].tolist()), tip, wanted)
+        old = [quaternion.to_scalars(row[10 * joint + 3 : 10 * joint + 7]) for joint in self.joints]
+        parent = IDENTITY if self.hip < 0 else worlds[self.hip]
+        places = np.array((tip, goal))
+        rotations, ends = reach_chain(parent, chain, places[0], places[1], self.hinges, self.sides, self._room(old))
+        turns = [quaternion.to_scalars(turn) for turn in rotations]
+        signs = [sum(a * b for a, b in zip(turn, before)) for turn, before in zip(turns, old)]
+        if near and not any(shift) and min(map(abs, signs)) > 1.0 - SAME_ROTATION_EPSILON:
+            return 0.0
+        for i, joint in enumerate(self.joints):  # signs as they were: curves of quaternions are read component-wise
+            row[10 * joint + 3 : 10 * joint + 7] = turns[i] if signs[i] >= 0.0 else [-a for a in turns[i]]
+        reached: Vector = tuple(ends.tolist())
+        if self.attached:
+            self._face(row, old, turns)
+        else:
+            moved = np.array([reached[i] + apart[i] - foot[i] for i in range(3)])
+            if self.above >= 0:  # a rotation and one scale: its inverse is the transpose, but for the scale's square
+                frame = worlds[self.above, :3, :3]
+                moved = moved @ frame / float(frame[:, 0] @ frame[:, 0])
+            row[10 * self.foot : 10 * self.foot + 3] += moved
+        return dist(wanted, reached)
+
+    def _face(self, row: Array, old: list[quaternion.Scalars], turns: list[quaternion.Scalars]) -> None:
+        """Turn the foot of a row (C,) back to its orientation before its leg turned from `old` to `turns`."""
+        before, after = old[0], turns[0]
+        for i in range(1, len(old)):
+            before, after = quaternion.multiply_scalar(before, old[i]), quaternion.multiply_scalar(after, turns[i])
+        columns = slice(10 * self.foot + 3, 10 * self.foot + 7)
+        foot = quaternion.to_scalars(row[columns])
+        turned = quaternion.multiply_scalar(
+            quaternion.multiply_scalar(quaternion.conjugate_scalar(after), before), foot
+        )
+        row[columns] = turned if sum(a * b for a, b in zip(turned, foot)) >= 0.0 else [-a for a in turned]
+
+    @cached_property
+    def _index(self) -> Array:
+        return np.array(self.joints)
+
+    @cached_property
+    def _limits(self) -> list[tuple[list[float], float, float]]:
+        """Axis and bends of each joint."""
+        return [(axis, low, high) for axis, (low, high) in zip(self.hinges.tolist(), self.bends.tolist())]
+
+    def _clamp_to_reach(self, hip: Vector, tip: Vector, goal: Vector) -> Vector:
+        """A goal, no further from the hip than the leg is in the clips or now."""
+        length, soft = dist(hip, goal), REACH_SOFTNESS_RATIO * self.longest
+        begins = max(self.longest - soft, dist(hip, tip))
+        if length <= begins:
+            return goal
+        share = (begins + soft * (1.0 - exp((begins - length) / soft))) / length
+        return tuple(h + share * (g - h) for h, g in zip(hip, goal))
+
+    def _room(self, turns: list[quaternion.Scalars]) -> Array:
+        """(n, 2) radians that each hinge may still turn, either way."""
+        room = [(0.0, 0.0)]
+        for i in range(1, len(turns)):
+            axis, low, high = self._limits[i]
+            angle = _angle(self.middle[i], axis, turns[i])
+            room.append((min(low - angle, 0.0), max(high - angle, 0.0)))
+        return np.array(room)
+
+
+def _angle(middle: quaternion.Scalars, axis: tuple[float, ...] | list[float], turn: quaternion.Scalars) -> float:
+    """Radians of the twist of a rotation about an axis, from a mean rotation."""
+    x, y, z, w = quaternion.multiply_scalar(quaternion.conjugate_scalar(middle), turn)
+    angle = 2.0 * atan2(x * axis[0] + y * axis[1] + z * axis[2], w)
+    return angle - 2.0 * pi if angle > pi else angle + 2.0 * pi if angle < -pi else angle

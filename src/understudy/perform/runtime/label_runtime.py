@@ -1,18 +1,16 @@
-"""Ranging: what is shown stays within what the clips show, or nearly.
+"""The labels of a model, ready to be performed, and the range of poses that may be shown.
 
-A blend keeps the velocity of what it leaves, which carries an arm on beyond all that it does in either motion, and
-between its training frames a pose space may guess such poses as well. So what a feature is beyond the clips' own range,
-by e, is shown as less, and never as more than a part m of that range:
+**Runtimes.** Each label takes a quarter of a second to prepare, so it is made on first use: a character can begin to
+act in one while the others are being made.
 
-    e / sqrt(1 + (e / m)^2).
+**Pose range.** What is shown stays nearly within the range of the clips. A blend keeps the velocity of the motion that
+it leaves, which carries an arm beyond all that it does in either motion, and between its training frames a pose space
+may guess such poses as well. So a feature that is beyond the clips' own range by e is shown beyond it by
 
-Within the range nothing changes, so a clip is played as it is; just beyond it hardly anything does, so a swing ends
-softly.
+    e / sqrt(1 + (e / m)^2),
 
-Stages: the labels of a model, ready to be performed.
-
-Each takes a quarter of a second, so it is made when it is first asked for: a character can begin to act in one while
-the others are being made.
+which is never more than m, a fixed share of that range. Within the range nothing changes, so a clip is played as it is;
+just beyond it hardly anything does, so a swing ends softly.
 """
 
 from __future__ import annotations
@@ -25,40 +23,17 @@ from functools import cached_property
 import numpy as np
 
 from understudy.checks import Array
-from understudy.perform import PoseModel, PoseSpace
+from understudy.perform.model import PoseModel
+from understudy.perform.pose_space import PoseSpace
 from understudy.perform.runtime import latent_path
 from understudy.perform.runtime.forces import Density, MotionConstants, prepare_density
 
-OVERSHOOT_RANGE_RATIO = (
-    0.15  # of a feature's range: a swing that ends at once looks like a blow, and one that goes on like a break
-)
-
-
-@dataclass(frozen=True, eq=False)
-class PoseRange:
-    """What every feature is at least and at most in the clips, and how far beyond it may be shown."""
-
-    low: Array  # (E,)
-    high: Array  # (E,)
-    beyond: Array  # (E,)
-
-    @classmethod
-    def from_model(cls, model: PoseModel) -> PoseRange:
-        """That of all clips of a model."""
-        low = np.min([space.features.min(axis=0) for space in model.spaces.values()], axis=0).astype(float)
-        high = np.max([space.features.max(axis=0) for space in model.spaces.values()], axis=0).astype(float)
-        return cls(low, high, np.maximum(OVERSHOOT_RANGE_RATIO * (high - low), 1e-9))
-
-    def soft_clamp(self, features: Array) -> Array:
-        """Features (M, E), as they are shown."""
-        nearest = np.minimum(np.maximum(features, self.low), self.high)
-        e = features - nearest
-        return np.asarray(nearest + e / np.sqrt(1 + (e / self.beyond) ** 2)) if e.any() else features
+OVERSHOOT_RANGE_RATIO = 0.15  # m over a feature's range: less looks like a blow, more like a broken joint
 
 
 @dataclass(frozen=True, eq=False)
 class LabelRuntime:
-    """One label, ready to be performed: its space, the forces in it, its roads and its pace."""
+    """One label, ready to be performed: its space, the forces in it, its graph and its pace."""
 
     space: PoseSpace
     density: Density
@@ -66,7 +41,7 @@ class LabelRuntime:
 
     @classmethod
     def from_space(cls, space: PoseSpace) -> LabelRuntime:
-        """Everything chosen from the training frames."""
+        """The runtime of a space, with constants from its training frames."""
         density = prepare_density(space.mapping)
         segments = np.repeat(np.arange(len(space.segments)), [len(s) for s in space.segments])
         times = np.concatenate([np.arange(len(s)) / space.rate for s in space.segments])
@@ -78,7 +53,7 @@ class LabelRuntime:
         return latent_path.LatentGraph(self.space.latents)
 
     def limit_velocity(self, velocity: Array) -> Array:
-        """A latent velocity (Q,), slowed down to half the clips' pace: what it lacks is left to the blend."""
+        """A latent velocity (Q,), limited to half the clips' pace; the blend takes the rest."""
         speed, most = float(np.linalg.norm(velocity)), 0.5 * self.forces.speed
         return velocity if speed <= most else velocity * (most / speed)
 
@@ -91,41 +66,63 @@ class LabelRuntime:
         )
 
     def progress(self, x: Array, velocity: Array) -> Array:
-        """(M,) how fast the clips near latents (M, Q) would play for them to move like this: 1 as they did, 0 at rest.
+        """(M,) playing speed of the clips near latents (M, Q) with a velocity (M, Q): 1 as recorded, 0 at rest.
 
         The travel of the training frames belongs to their motion: a walk that is held in mid-step must not glide on.
         """
         near = np.square(x[:, None] - self.space.latents).sum(axis=-1) / np.square(self.space.mapping.kernel.length)
         weights = np.exp(-2 * (near - near.min(axis=1, keepdims=True)))
-        along = np.einsum("mq,nq->mn", velocity, self.flow)  # the sums of a product of matrices change with M
+        along = np.einsum("mq,nq->mn", velocity, self.flow)  # not a matrix product, whose sums depend on M
         ahead = along / (np.square(self.flow).sum(axis=1) + np.square(0.1 * self.forces.speed))
         return np.clip((weights * ahead).sum(axis=1) / weights.sum(axis=1), -1.0, 1.5)
 
     @property
     def home(self) -> Array:
-        """(Q,) the pose that shows the label best."""
+        """(Q,) the latent of the label's most typical frame."""
         latent: Array = self.space.latents[self.space.home]
         return latent
 
 
 class LabelRuntimes(Mapping[str, LabelRuntime]):
-    """The stages of all labels. Several threads may ask for them: each is made once."""
+    """The runtimes of all labels, each made once on first use; safe from several threads."""
 
     def __init__(self, spaces: Mapping[str, PoseSpace]) -> None:
         self._spaces = dict(spaces)
-        self._made: dict[str, LabelRuntime] = {}
+        self._runtimes: dict[str, LabelRuntime] = {}
         self._lock = threading.Lock()
 
     def __getitem__(self, label: str) -> LabelRuntime:
-        made = self._made.get(label)
-        if made is None:
+        runtime = self._runtimes.get(label)
+        if runtime is None:
             with self._lock:
-                made = self._made.get(label) or LabelRuntime.from_space(self._spaces[label])
-                self._made[label] = made
-        return made
+                runtime = self._runtimes.get(label) or LabelRuntime.from_space(self._spaces[label])
+                self._runtimes[label] = runtime
+        return runtime
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._spaces)
 
     def __len__(self) -> int:
         return len(self._spaces)
+
+
+@dataclass(frozen=True, eq=False)
+class PoseRange:
+    """The least and greatest value of every feature in the clips, and how far beyond it may be shown."""
+
+    low: Array  # (E,)
+    high: Array  # (E,)
+    beyond: Array  # (E,)
+
+    @classmethod
+    def from_model(cls, model: PoseModel) -> PoseRange:
+        """The range of all clips of a model."""
+        low = np.min([space.features.min(axis=0) for space in model.spaces.values()], axis=0).astype(float)
+        high = np.max([space.features.max(axis=0) for space in model.spaces.values()], axis=0).astype(float)
+        return cls(low, high, np.maximum(OVERSHOOT_RANGE_RATIO * (high - low), 1e-9))
+
+    def soft_clamp(self, features: Array) -> Array:
+        """(M, E) features, softly clamped to the range."""
+        nearest = np.minimum(np.maximum(features, self.low), self.high)
+        e = features - nearest
+        return np.asarray(nearest + e / np.sqrt(1 + (e / self.beyond) ** 2)) if e.any() else features

@@ -1,9 +1,9 @@
 """Paths through a latent space [Bailey 2016, section 5.3, MOVE].
 
-Straight, or along the training data: the cheapest way through the complete graph of the training latents, the start and
-the end, where an edge costs |x_i - x_j|^p. The print gives the weight as |x_i - x_j|^-p, which is a similarity, that of
-the connectivity prior; as a cost it is turned over. With p = 4 two hops of half the length cost an eighth of one, so
-the path keeps to where frames lie close together.
+Straight, or along the training data: the cheapest path through the complete graph of the training latents, the start
+and the end, where an edge costs |x_i - x_j|^p. The print gives the weight as |x_i - x_j|^-p, which is a similarity,
+that of the connectivity prior; as a cost it is inverted. With p = 4 two hops of half the length cost an eighth of one,
+so the path keeps to where frames lie close together.
 
 A path is then resampled to constant speed, or to one that eases in and out, and its corners are rounded.
 """
@@ -22,24 +22,23 @@ from understudy.maths import jit
 
 KERNELS = "understudy.perform.runtime.particle_kernels"
 PATH_COST_POWER = 4  # the paper's: with 2 paths cut corners, from 8 on only the longest hop counts
-# Of the whole time, to get up to speed and again to come to rest. The acceleration is 1.5 / (EASE (1 - EASE)) times the
-# length over the time squared: least for a half, which leaves nothing of the paper's constant speed; a tenth more than
-# doubles it.
+# Share E of the whole time to get up to speed, and again to come to rest. The acceleration is 1.5 / (E (1 - E)) times
+# the length over the time squared: least for a half, which leaves nothing of the paper's constant speed; a tenth more
+# than doubles it.
 EASE_SHARE = 0.3
-# Frames, the standard deviation of the rounding. Over 40 changes of the dragon's label the greatest acceleration was
+# Deviation of the Gaussian that rounds corners. Over 40 changes of the dragon's label the greatest acceleration was
 # 0.74, 0.67, 0.63 and 0.55 of the clips' own 99 % (nine of ten below that) with 1.5, 4, 7 and 10, and the label was
 # reached sooner; with 14 the worst case is worse again, since a path cuts off poses that it was to pass.
 ROUNDING_FRAMES = 10.0
-POINTS_PER_FRAME = 4  # places a frame while corners are rounded
-# Seconds to give up a velocity: clips take 0.1 to 0.5; the acceleration is 4 velocities over it.
-LAUNCH_SECONDS = 0.5
-LAUNCH_OVERSHOOT_RATIO = 0.2  # of a velocity times `LAUNCH`: how far a path goes astray by it
-MAX_START_SPEED_RATIO = 2.0  # times the mean: a path that sets off faster than this would be all braking
+POINTS_PER_FRAME = 4  # samples of a path while its corners are rounded
+LAUNCH_SECONDS = 0.5  # to give up a velocity: clips take 0.1 to 0.5; the acceleration is 4 velocities over it
+LAUNCH_OVERSHOOT_RATIO = 0.2  # deviation of a path by a launch, over velocity times `LAUNCH_SECONDS`
+MAX_START_SPEED_RATIO = 2.0  # over the mean speed: a path that starts faster than this would be all braking
 
 
 @dataclass(frozen=True, eq=False)
 class LatentGraph:
-    """The training latents (N, Q) as a complete graph; made once for each space, asked for many paths."""
+    """The training latents (N, Q) as a complete graph; made once for each space."""
 
     points: Array
     power: float = PATH_COST_POWER
@@ -54,14 +53,14 @@ class LatentGraph:
         return checks.freeze(costs(self.points, self.points, self.power))
 
     def path(self, a: Array, b: Array) -> Array:
-        """(K, Q) the cheapest way from a to b (Q,), through training points; the first is a, the last b."""
+        """(K, Q) the cheapest path from a to b (Q,), through training points; the first is a, the last b."""
         a, b = self._point(a, "the start"), self._point(b, "the end")
         ends = costs(np.stack([a, b]), self.points, self.power)
         direct = float(costs(a[None], b[None], self.power)[0, 0])
         kernels = jit.kernels(KERNELS)
         cheapest = cheapest_numpy if kernels is None else kernels.cheapest_path
         through = cheapest(self.costs, ends[0], ends[1], direct)
-        return without_repeats(np.concatenate([a[None], self.points[through], b[None]]))
+        return remove_repeats(np.concatenate([a[None], self.points[through], b[None]]))
 
     def _point(self, value: Array, name: str) -> Array:
         return checks.array(value, name, (self.points.shape[1],))
@@ -81,23 +80,23 @@ def costs(a: Array, b: Array, power: float) -> Array:
 
 
 def cheapest_numpy(between: Array, from_start: Array, to_end: Array, direct: float) -> Array:
-    """(K,) the training points on the cheapest way, by Dijkstra's algorithm on a dense graph, in N^2 steps.
+    """(K,) the training points on the cheapest path, by Dijkstra's algorithm on a dense graph, in N^2 steps.
 
     `between` (N, N) costs among the points, `from_start` and `to_end` (N,) those of the two ends, `direct` of the edge
-    that joins them. A point is settled when nothing unsettled is cheaper; the search stops when that is the end.
+    that joins them. A point is settled when no open point is cheaper; the search stops when the end is settled.
     """
     cost, before = from_start.copy(), np.full(len(from_start), -1)
     open_cost = cost.copy()
     best, last = direct, -1
     while len(cost):
         i = int(open_cost.argmin())
-        here = open_cost[i]
-        if not here < best:
+        spent = open_cost[i]
+        if not spent < best:
             break
         open_cost[i] = np.inf
-        if here + to_end[i] < best:
-            best, last = here + to_end[i], i
-        through = here + between[i]
+        if spent + to_end[i] < best:
+            best, last = spent + to_end[i], i
+        through = spent + between[i]
         better = (through < cost) & (through < best)
         cost[better], open_cost[better], before[better] = through[better], through[better], i
     way = []
@@ -107,7 +106,7 @@ def cheapest_numpy(between: Array, from_start: Array, to_end: Array, direct: flo
     return np.array(way[::-1], dtype=np.int64)
 
 
-def without_repeats(points: Array) -> Array:
+def remove_repeats(points: Array) -> Array:
     """The same polyline (K, Q) without points that equal the one before; a path that stays put keeps its two ends."""
     moved = np.any(np.diff(points, axis=0) != 0, axis=1)
     if not moved.any():
@@ -121,10 +120,10 @@ def length(points: Array) -> float:
 
 
 def resample_frames(points: Array, frames: int, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
-    """(frames + 1, Q) places at equal times along a polyline (K, Q), both ends exactly its own, its corners rounded.
+    """(frames + 1, Q) points at equal times along a polyline (K, Q), both ends exactly its own, its corners rounded.
 
-    With `start` it sets off at `initial` times its mean speed and takes up speed, with `stop` it comes to rest, both
-    with continuous acceleration; otherwise the speed is constant.
+    With `start` it starts at `initial` times its mean speed and speeds up, with `stop` it comes to rest, both with
+    continuous acceleration; otherwise the speed is constant.
     """
     points = checks.array(points, "the path", ("K", "Q"))
     if len(points) < 1 or frames < 1:
@@ -137,8 +136,8 @@ def resample_frames(points: Array, frames: int, start: bool = True, stop: bool =
 def round_corners(points: Array, frames: int) -> Array:
     """(K', Q) a polyline (K, Q) that takes `frames` frames, with its corners rounded over some frames, the ends kept.
 
-    The cheapest way hops between clips that run side by side, and a particle would be jerked at each hop. Places are
-    averaged along the way with Gaussian weights, reflected at the ends: a straight path stays as it is.
+    The cheapest path hops between clips that run side by side, and a particle would be jerked at each hop. Points are
+    averaged along the path with Gaussian weights, reflected at the ends: a straight path stays as it is.
     """
     if len(points) < 3:
         return points
@@ -159,7 +158,7 @@ def _pad_points(points: Array, count: int, end: int) -> Array:
 
 
 def resample_path(points: Array, share: Array) -> Array:
-    """(S, Q) places at parts `share` (S,), 0 to 1, of the length of a polyline (K, Q); exactly its ends at 0 and 1."""
+    """(S, Q) points at shares (S,), 0 to 1, of the length of a polyline (K, Q); exactly its ends at 0 and 1."""
     along = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     result = np.stack([np.interp(share * along[-1], along, column) for column in points.T], axis=1)
     result[0], result[-1] = points[0], points[-1]
@@ -167,11 +166,12 @@ def resample_path(points: Array, share: Array) -> Array:
 
 
 def launch_profile(points: Array, velocity: Array, dt: float) -> Array:
-    """(F' + 1, Q) a motion (F + 1, Q) of frames of `dt` seconds, changed so that it sets off with `velocity` (Q,).
+    """(F' + 1, Q) a motion (F + 1, Q) of frames of `dt` seconds, changed so that it starts with `velocity` (Q,).
 
-    For a command that comes while the particle moves: d t (1 - s)^3 (1 + 3 s) is added, s = t / T, T = `LAUNCH`, with d
-    what the first frame lacks of the velocity. It begins without acceleration, and leaves neither velocity nor place at
-    T: both ends stay. A motion shorter than T waits at its end where it would otherwise overshoot by its own length.
+    For a command that comes while the particle moves: d t (1 - s)^3 (1 + 3 s) is added, s = t / T, T =
+    `LAUNCH_SECONDS`, with d the velocity that the first frame lacks. It begins without acceleration, and changes
+    neither velocity nor position at T: both ends stay. A motion shorter than T waits at its end where it would
+    otherwise overshoot by its own length.
     """
     d = velocity - (points[min(1, len(points) - 1)] - points[0]) / dt
     frames = round(LAUNCH_SECONDS / dt)
@@ -191,10 +191,11 @@ def _launch_decay(s: Array | float) -> Array:
 
 
 def ease_profile(share: Array, start: bool = True, stop: bool = True, initial: float = 0.0) -> Array:
-    """Part of the way, 0 to 1, at part `share` of the time, 0 to 1.
+    """Share of the distance, 0 to 1, at `share` of the time, 0 to 1.
 
-    The speed rises from u = `initial` to its height h within `EASE` of the time, as 3 s^2 - 2 s^3 does, stays, and
-    falls to zero likewise; h is such that the whole way is gone. Where a side is not eased, the speed there is h.
+    The speed rises from u = `initial` to its height h within `EASE_SHARE` of the time, as 3 s^2 - 2 s^3 does, stays,
+    and falls to zero likewise; h is such that the whole distance is covered. Where a side is not eased, the speed there
+    is h.
     """
     u = float(np.clip(initial, 0.0, MAX_START_SPEED_RATIO))
     h = (1 - u * EASE_SHARE / 2 * start) / (1 - EASE_SHARE / 2 * start - EASE_SHARE / 2 * stop)

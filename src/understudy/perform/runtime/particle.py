@@ -1,18 +1,4 @@
-"""The random force: a Gaussian process that can be asked for any moment, in any order [Bailey 2016, section 5.1].
-
-    F(t) ~ GP(0, k),    k(t, t') = exp(-(t - t')^2 / gamma),    gamma = smoothness^2
-
-White noise on a grid of times, convolved with a Gaussian window, is such a process:
-
-    F(t) = c sum_i exp(-2 (t - i d)^2 / gamma) z_i,    d = smoothness / sqrt(8),    z_i ~ N(0, 1)
-
-because the window, convolved with itself, is k. The sum over the grid differs from the integral by 2 exp(-2 pi^2) of
-it, 5e-9, at this d, and the window is cut where it has fallen to 1e-7, eight steps away. The z_i come from a
-counter-based generator (Philox 4x32-10: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") whose
-counter is the place in the grid and the stream, and whose key is the seed: nothing is stored, nothing repeats, and any
-frame can be drawn alone. Seeds and streams have 64 bits, places 32, which is ten years.
-
-A particle in a latent space: what moves it, and one frame of its motion [Bailey 2016, section 5.1].
+"""A particle in a latent space: the forces on it, and one frame of its motion [Bailey 2016, section 5.1].
 
 The particle, of unit mass, hovers within `radius` of a point p(t) that moves along a path. With g = x - p, w = x' - p':
 
@@ -27,10 +13,10 @@ Where this differs from the print:
 - beta = alpha is critical damping; the text's beta = alpha^2 diverges within 0.15 s at 96 steps a second.
 - Drag, -c w, is ours. Random pushes along the sphere's surface do work that nothing takes away again: without drag
   the particle circles faster the longer it idles. It is drag against the path, so it also carries the particle along.
-- G / g.g grows without bound where a fast particle passes the centre, and would throw it. It is held at `STIFFEST`
-  alpha^2, and at 1 / h^2, h the substep, beyond which the method could not follow. A particle that needs longer than
-  that for a radius, |w| < 3 alpha r, does not reach it; lambda g vanishes with g.
-- eq. 10 leaves out -g.p'', which is nothing within a frame but not where one straight piece of the path meets the
+- G / g.g grows without bound where a fast particle passes the centre, and would throw it. It is clamped at
+  `MAX_MULTIPLIER_RATIO` alpha^2, and at 1 / h^2, h the substep, beyond which the method could not follow. A particle
+  that needs longer than that for a radius, |w| < 3 alpha r, does not reach it; lambda g vanishes with g.
+- eq. 10 leaves out -g.p'', which is zero within a frame but not where one straight piece of the path meets the
   next: left out, the particle is flung against the sphere at each corner and swings around the path, with three times
   the path's own acceleration. The path's change of velocity there is given to the particle too: it is carried, w is
   continuous, and the law below holds for any path.
@@ -50,8 +36,22 @@ equations of second order [Kreyszig, Advanced Engineering Mathematics, section 2
     f4 = f(t + h, x + h v + h^2/2 f3, v + h f3)     f3 = f(t + h/2, m, v + h/2 f2)
     x + h v + h^2/6 (f1 + f2 + f3),            v + h/6 (f1 + 2 f2 + 2 f3 + f4)
 
-Its errors on the dragon's spaces are those of the usual form, but two of its four stages are at the same place m, and
-it is the place that costs time: the likelihood is asked three times a substep instead of four.
+Its errors on the dragon's spaces are those of the usual form, but two of its four stages are at the same point m, and
+only new points cost time: the likelihood is evaluated three times a substep instead of four.
+
+**Random force.** A Gaussian process that can be evaluated at any time, in any order [Bailey 2016, section 5.1]:
+
+    F(t) ~ GP(0, k),    k(t, t') = exp(-(t - t')^2 / gamma),    gamma = smoothness^2
+
+White noise on a grid of times, convolved with a Gaussian window, is such a process:
+
+    F(t) = c sum_i exp(-2 (t - i d)^2 / gamma) z_i,    d = smoothness / sqrt(8),    z_i ~ N(0, 1)
+
+because the window, convolved with itself, is k. The sum over the grid differs from the integral by 2 exp(-2 pi^2) of
+it, 5e-9, at this d, and the window is cut where it has fallen to 1e-7, eight steps away. The z_i come from a
+counter-based generator (Philox 4x32-10: Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") whose
+counter is the grid index and the stream, and whose key is the seed: nothing is stored, nothing repeats, and any frame
+can be drawn alone. Seeds and streams have 64 bits, grid indices 32, which is ten years.
 """
 
 from __future__ import annotations
@@ -75,124 +75,21 @@ from understudy.perform.runtime.forces import (
     prepare_density,
 )
 
+__all__ = ["SUBSTEPS_PER_FRAME", "Density", "MotionConstants", "prepare_density", "step", "step_numpy"]
+
 KERNELS = "understudy.perform.runtime.particle_kernels"
+# Characters times points squared, a millisecond of work. Below it a second thread does not pay: waking it takes 20 us
+# where a core is free, but ten milliseconds where none is.
+MIN_PARALLEL_WORK = 5e6
 GRID_STEPS_PER_SMOOTHNESS = sqrt(8.0)  # grid steps in one `smoothness`
-WINDOW_GRID_STEPS = 8  # grid steps to either side after which the window, exp(-REACH^2 / 4), is not heard
-MIN_PARALLEL_STREAMS = 1000  # streams; below, a second thread does not pay
+WINDOW_GRID_STEPS = 8  # n grid steps to either side at which the window, exp(-n^2 / 4), is cut off
 # c: the sum over the grid of the squared window is the integral of exp(-4 t^2 / gamma) over d.
 WINDOW_SCALE = sqrt(2 / sqrt(pi * 8))
+MIN_PARALLEL_STREAMS = 1000  # below, a second thread does not pay
 PHILOX_MULTIPLIERS = np.array([0xD2511F53, 0xCD9E8D57], np.uint64)
 PHILOX_WEYL = np.array([0x9E3779B9, 0xBB67AE85], np.uint64)
 UINT32_MASK = np.uint64(0xFFFFFFFF)
 UINT32_BITS = np.uint64(32)
-
-
-def random_force(seed: int, stream: int, times: Array, smoothness: float, dimensions: int) -> Array:
-    """(T, Q) the force of one stream at `times` (T,) seconds: mean zero, variance one, components independent.
-
-    The same for the same seed, stream and time, whatever else was asked before; streams are independent.
-    """
-    times, smoothness = checks.array(times, "times", ("T",)), checks.positive(smoothness, "smoothness")
-    return _draw_forces(seed, np.array([stream & 0xFFFFFFFFFFFFFFFF], np.uint64), times[None], smoothness, dimensions)[
-        0
-    ]
-
-
-def random_forces(
-    seed: int,
-    streams: Array,
-    frames: Array | int,
-    dt: float,
-    forces: MotionConstants,
-    dimensions: int,
-    substeps: int = SUBSTEPS_PER_FRAME,
-) -> Array:
-    """(M, 2 substeps + 1, Q) F_random of `particle.step` for many streams (M,), in latent units a second squared.
-
-    `frames` (M,), or one for all, count frames of `dt` seconds.
-    """
-    times = np.asarray(frames) * dt
-    return forces.amplitude * forces_at(seed, streams, times, dt, substeps, forces.smoothness, dimensions)
-
-
-def forces_at(
-    seed: int, streams: Array, times: Array | float, dt: float, substeps: int, smoothness: float, dimensions: int
-) -> Array:
-    """(M, 2 substeps + 1, Q) forces of variance one of many streams (M,), through a frame of `dt` seconds that begins
-    at `times`, (M,) or one for all: at the frame's start, at every half of a substep, and at its end."""
-    streams = np.asarray(streams)
-    moments = np.arange(2 * substeps + 1) * (dt / (2 * substeps))
-    each = np.empty((len(streams), len(moments)))
-    each[:] = np.asarray(times, np.float64)[..., None] + moments
-    return _draw_forces(seed, streams, each, smoothness, dimensions)
-
-
-def _draw_forces(seed: int, streams: Array, times: Array, smoothness: float, dimensions: int) -> Array:
-    """(M, T, Q) forces of streams (M,) at times (M, T)."""
-    key, streams, places = _key(seed), streams.astype(np.uint64), times * (GRID_STEPS_PER_SMOOTHNESS / smoothness)
-    kernels = jit.kernels(KERNELS)
-    if kernels is None:
-        return forces_numpy(key, streams, places, dimensions)
-    result = np.empty((*times.shape, dimensions))
-    if len(streams) < MIN_PARALLEL_STREAMS:
-        kernels.fill_random_forces(key, streams, places, result, 0, len(streams))
-    else:
-        with jit.LOCK:
-            kernels.fill_random_forces_parallel(key, streams, places, result)
-    return result
-
-
-@lru_cache(maxsize=64)
-def _key(seed: int) -> Array:
-    """(2,) the halves of a seed of 64 bits."""
-    return checks.freeze(np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF], np.uint64))
-
-
-def forces_numpy(key: Array, streams: Array, places: Array, dimensions: int) -> Array:
-    """(M, T, Q) forces of streams (M,) at grid places (M, T), in NumPy alone: the oracle of the kernels."""
-    nearest = np.floor(places).astype(np.int64)
-    total = np.zeros((*places.shape, dimensions))
-    for offset in range(-WINDOW_GRID_STEPS + 1, WINDOW_GRID_STEPS + 1):
-        i = nearest + offset
-        window = np.exp(-0.25 * (places - i) ** 2)
-        for block in range(0, dimensions, 4):
-            z = normals(key, i, streams[:, None], block // 4)
-            total[..., block : block + 4] += window[..., None] * z[..., : dimensions - block]
-    return WINDOW_SCALE * total
-
-
-def normals(key: Array, index: Array, stream: Array, block: int) -> Array:
-    """(..., 4) standard normal numbers of counters (index, block, stream): Box and Muller's transform of Philox."""
-    words = np.broadcast_arrays(
-        index.astype(np.uint64) & UINT32_MASK, np.uint64(block), stream & UINT32_MASK, stream >> UINT32_BITS
-    )
-    uniform = (philox(np.stack(words, axis=-1), key) + 0.5) * 2.0**-32
-    radius = np.sqrt(-2 * np.log(uniform[..., 0::2]))
-    angle = 2 * pi * uniform[..., 1::2]
-    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).reshape(uniform.shape)
-
-
-def philox(counter: Array, key: Array) -> Array:
-    """(..., 4) 32-bit numbers, as uint64, of counters (..., 4) and a key (2,): ten rounds of Philox 4x32."""
-    a, b, c, d = (counter[..., i] for i in range(4))
-    for turn in range(10):
-        k = (key + np.uint64(turn) * PHILOX_WEYL) & UINT32_MASK
-        first, second = PHILOX_MULTIPLIERS[0] * a, PHILOX_MULTIPLIERS[1] * c
-        a, b, c, d = (
-            (second >> UINT32_BITS) ^ b ^ k[0],
-            second & UINT32_MASK,
-            (first >> UINT32_BITS) ^ d ^ k[1],
-            first & UINT32_MASK,
-        )
-    return np.stack([a, b, c, d], axis=-1)
-
-
-__all__ = ["SUBSTEPS_PER_FRAME", "Density", "MotionConstants", "prepare_density", "step", "step_numpy"]
-
-PARTICLE_KERNELS = "understudy.perform.runtime.particle_kernels"
-# Characters times points squared, a millisecond of work. Below it another thread does not pay: waking it takes 20 us
-# where a core is free, but ten milliseconds where none is.
-MIN_PARALLEL_WORK = 5e6
 
 
 def step(
@@ -212,25 +109,25 @@ def step(
 
     x, velocity, path, path_end (M, Q), radius (M,) above zero. p(t) runs straight from `path` to `path_end`: a frame is
     never stepped across, because the path has a corner there. `random` (M, 2 substeps + 1, Q) is F_random at the
-    frame's start, at every half of a substep and at its end, in latent units a second squared: `noise.random_forces`
-    times the character's own liveliness. `before` (M, Q) is where the path was a frame ago; without it, or where it is
-    NaN, the path is new, and the particle comes to it with the velocity it has.
+    frame's start, at every half of a substep and at its end, in latent units a second squared: `random_forces` times
+    the character's liveliness. `before` (M, Q) is the path's point a frame ago; without it, or where it is NaN, the
+    path is new, and the particle keeps its velocity.
 
-    What happens to a character does not depend on the others, on their number, or on the number of threads.
+    The result of a character does not depend on the others, on their number, or on the number of threads.
     """
     _check(density, x, velocity, path, path_end, radius, random, substeps)
     velocity = carry_particle(velocity, before, path, path_end, dt)
-    kernels = jit.kernels(PARTICLE_KERNELS)
+    kernels = jit.kernels(KERNELS)
     if kernels is None:
         return step_numpy(density, forces, x, velocity, path, path_end, radius, random, dt, substeps)
     x, velocity = np.array(x, np.float64, order="C"), np.array(velocity, np.float64, order="C")
-    given = (np.ascontiguousarray(array, np.float64) for array in (path, path_end, radius, random))
+    inputs = (np.ascontiguousarray(array, np.float64) for array in (path, path_end, radius, random))
     if len(x) * density.points.shape[0] ** 2 < MIN_PARALLEL_WORK:
-        kernels.step(density.arrays, forces.law, (x, velocity, *given), float(dt), substeps)
+        kernels.step(density.arrays, forces.law, (x, velocity, *inputs), float(dt), substeps)
     else:
         with jit.LOCK:
             kernels.step_parallel(
-                density.arrays, forces.law, (x, velocity, *given), float(dt), substeps, kernels.thread_count()
+                density.arrays, forces.law, (x, velocity, *inputs), float(dt), substeps, kernels.thread_count()
             )
     return x, velocity
 
@@ -271,7 +168,7 @@ def step_numpy(
     dt: float,
     substeps: int = SUBSTEPS_PER_FRAME,
 ) -> tuple[Array, Array]:
-    """`step` in NumPy alone, after the corner: the oracle of the kernels, and what runs where numba is absent."""
+    """`step` in NumPy, after the corner: the oracle of the kernels, used where numba is absent."""
     h, drift = dt / substeps, (path_end - path) / dt
     stiffest = min(MAX_MULTIPLIER_RATIO * forces.alpha**2, h**-2)
 
@@ -292,7 +189,7 @@ def step_numpy(
 
 
 def likelihood_force(density: Density, forces: MotionConstants, x: Array) -> Array:
-    """(M, Q) the force towards likely regions at x (M, Q), eq. 11. It is what costs time."""
+    """(M, Q) the force towards likely regions at x (M, Q), eq. 11; most of the time of a step."""
     p, gradient = density.log_density_and_gradient(x)
     s = forces.a / (1 + np.exp(np.minimum((p - forces.v) / forces.l, 700)))
     steepness = np.sqrt(np.einsum("mq,mq->m", gradient, gradient) + forces.flat**2)
@@ -322,3 +219,106 @@ def constraint_multiplier(g: Array, w: Array, f: Array, radius: Array, alpha: fl
     gw = np.einsum("mq,mq->m", g, w)
     g_of_10 = np.einsum("mq,mq->m", w, w) + 2 * alpha * gw + alpha**2 * (gg - radius**2) / 2
     return np.minimum(0, -np.einsum("mq,mq->m", g, f) / gg - np.minimum(g_of_10 / gg, stiffest))
+
+
+def random_force(seed: int, stream: int, times: Array, smoothness: float, dimensions: int) -> Array:
+    """(T, Q) the force of one stream at `times` (T,) seconds: mean zero, variance one, components independent.
+
+    It depends on seed, stream and time alone; streams are independent.
+    """
+    times, smoothness = checks.array(times, "times", ("T",)), checks.positive(smoothness, "smoothness")
+    return _draw_forces(seed, np.array([stream & 0xFFFFFFFFFFFFFFFF], np.uint64), times[None], smoothness, dimensions)[
+        0
+    ]
+
+
+def random_forces(
+    seed: int,
+    streams: Array,
+    frames: Array | int,
+    dt: float,
+    forces: MotionConstants,
+    dimensions: int,
+    substeps: int = SUBSTEPS_PER_FRAME,
+) -> Array:
+    """(M, 2 substeps + 1, Q) F_random of `step` for many streams (M,), in latent units a second squared.
+
+    `frames` (M,), or one for all, count frames of `dt` seconds.
+    """
+    times = np.asarray(frames) * dt
+    return forces.amplitude * forces_at(seed, streams, times, dt, substeps, forces.smoothness, dimensions)
+
+
+def forces_at(
+    seed: int, streams: Array, times: Array | float, dt: float, substeps: int, smoothness: float, dimensions: int
+) -> Array:
+    """(M, 2 substeps + 1, Q) forces of variance one of many streams (M,), through a frame of `dt` seconds.
+
+    The frame begins at `times`, (M,) or one for all; forces are at its start, at every half of a substep, and at its
+    end.
+    """
+    streams = np.asarray(streams)
+    moments = np.arange(2 * substeps + 1) * (dt / (2 * substeps))
+    stream_times = np.empty((len(streams), len(moments)))
+    stream_times[:] = np.asarray(times, np.float64)[..., None] + moments
+    return _draw_forces(seed, streams, stream_times, smoothness, dimensions)
+
+
+def _draw_forces(seed: int, streams: Array, times: Array, smoothness: float, dimensions: int) -> Array:
+    """(M, T, Q) forces of streams (M,) at times (M, T)."""
+    key, streams, places = _key(seed), streams.astype(np.uint64), times * (GRID_STEPS_PER_SMOOTHNESS / smoothness)
+    kernels = jit.kernels(KERNELS)
+    if kernels is None:
+        return forces_numpy(key, streams, places, dimensions)
+    result = np.empty((*times.shape, dimensions))
+    if len(streams) < MIN_PARALLEL_STREAMS:
+        kernels.fill_random_forces(key, streams, places, result, 0, len(streams))
+    else:
+        with jit.LOCK:
+            kernels.fill_random_forces_parallel(key, streams, places, result)
+    return result
+
+
+@lru_cache(maxsize=64)
+def _key(seed: int) -> Array:
+    """(2,) the halves of a seed of 64 bits."""
+    return checks.freeze(np.array([seed & 0xFFFFFFFF, (seed >> 32) & 0xFFFFFFFF], np.uint64))
+
+
+def forces_numpy(key: Array, streams: Array, places: Array, dimensions: int) -> Array:
+    """(M, T, Q) forces of streams (M,) at grid coordinates (M, T), in NumPy: the oracle of the kernels."""
+    nearest = np.floor(places).astype(np.int64)
+    total = np.zeros((*places.shape, dimensions))
+    for offset in range(-WINDOW_GRID_STEPS + 1, WINDOW_GRID_STEPS + 1):
+        i = nearest + offset
+        window = np.exp(-0.25 * (places - i) ** 2)
+        for block in range(0, dimensions, 4):
+            z = normals(key, i, streams[:, None], block // 4)
+            total[..., block : block + 4] += window[..., None] * z[..., : dimensions - block]
+    return WINDOW_SCALE * total
+
+
+def normals(key: Array, index: Array, stream: Array, block: int) -> Array:
+    """(..., 4) standard normal numbers of counters (index, block, stream): Box and Muller's transform of Philox."""
+    words = np.broadcast_arrays(
+        index.astype(np.uint64) & UINT32_MASK, np.uint64(block), stream & UINT32_MASK, stream >> UINT32_BITS
+    )
+    uniform = (philox(np.stack(words, axis=-1), key) + 0.5) * 2.0**-32
+    radius = np.sqrt(-2 * np.log(uniform[..., 0::2]))
+    angle = 2 * pi * uniform[..., 1::2]
+    return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1).reshape(uniform.shape)
+
+
+def philox(counter: Array, key: Array) -> Array:
+    """(..., 4) 32-bit numbers, as uint64, of counters (..., 4) and a key (2,): ten rounds of Philox 4x32."""
+    a, b, c, d = (counter[..., i] for i in range(4))
+    for turn in range(10):
+        k = (key + np.uint64(turn) * PHILOX_WEYL) & UINT32_MASK
+        first, second = PHILOX_MULTIPLIERS[0] * a, PHILOX_MULTIPLIERS[1] * c
+        a, b, c, d = (
+            (second >> UINT32_BITS) ^ b ^ k[0],
+            second & UINT32_MASK,
+            (first >> UINT32_BITS) ^ d ^ k[1],
+            first & UINT32_MASK,
+        )
+    return np.stack([a, b, c, d], axis=-1)

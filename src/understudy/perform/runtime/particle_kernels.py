@@ -1,17 +1,17 @@
-"""Compiled twin of `noise.forces_numpy`: one frame of one character draws its grid places once.
+"""Compiled twins of `particle.step`, `particle.forces_numpy` and `latent_path.cheapest_numpy`.
 
-Compiled twin of `particle.step`.
+**Particle.** Characters go through a frame one by one: the result of one depends neither on the size of the crowd nor
+on the number of threads. A particle moves little within a frame and only the points within some lengths of the kernel
+count (`forces.MIN_KERNEL_RATIO`), so those are gathered once a frame, their precision as a packed triangle. That is a
+quarter of the dragon's matrix or less, small enough to stay in the second cache for the six products of a frame, and
+since it is symmetric each of its numbers, once in a register, serves two sums.
 
-Characters go through a frame one by one: what one does depends neither on the size of the crowd nor on the number of
-threads. A particle moves little within a frame and hears only the points within some lengths of the kernel
-(`density.SILENT`), so those are brought together once a frame, their precision as a packed triangle. That is a quarter
-of the dragon's matrix or less, small enough to stay in the second cache for the six products of a frame, and since it
-is symmetric each of its numbers, once in a register, serves two sums.
+The exponential is that of `maths.scalar_kernels`, split into loops over all points: exp(y) = 2^n exp(r), n the integer
+next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A crowd is a tenth faster for it.
 
-The exponential is that of `maths.exp_kernels`, taken apart into loops over all points: exp(y) = 2^n exp(r), n the
-integer next to y / log 2, which falls out of the low bits of y / log 2 + 1.5 * 2^52. A crowd is a tenth faster for it.
+**Random force.** One frame of one character draws its grid values once.
 
-Compiled twin of `path.cheapest_numpy`: the next point is found while the costs are brought up to date.
+**Cheapest path.** The next point is found while the costs are brought up to date.
 """
 
 from __future__ import annotations
@@ -31,7 +31,14 @@ PHILOX_MULTIPLIER_0, PHILOX_MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD
 PHILOX_WEYL_0, PHILOX_WEYL_1 = np.uint64(0x9E3779B9), np.uint64(0xBB67AE85)
 TAU = 2 * np.pi
 WINDOW_RATIO_DECAY = np.exp(-0.5)
-STREAMS_PER_CHUNK = 16  # streams that one thread takes at a time
+STREAMS_PER_CHUNK = 16  # taken by one thread at a time
+# Distance in kernel lengths at which the kernel has fallen to `MIN_KERNEL_RATIO`.
+MAX_KERNEL_LENGTHS = np.sqrt(-2.0 * np.log(MIN_KERNEL_RATIO)) * (1.0 + 1e-9)
+RESELECT_SLACK_LENGTHS = 0.05  # that a particle may move, besides its velocity, before points are selected anew
+MIN_EXPONENT = -700.0  # exp(-700) = 1e-304 is near the smallest power of two that the bit trick can make
+LOG2E = 1.4426950408889634
+ROUNDING_OFFSET = 6755399441055744.0  # 1.5 * 2^52: a double this large has no bits left below one
+REASSOCIATED_MATH = FASTMATH_FLAGS | {"reassoc", "nsz"}  # for sums, whose order the compiler then fixes once for all
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
@@ -61,8 +68,8 @@ def normals(key: Array, index: int, stream: int, block: int, z: Array) -> None:
 def fill_random_forces(key: Array, streams: Array, places: Array, out: Array, first: int, last: int) -> None:
     """Fills out (M, T, Q) from `first` to `last` with the forces of streams (M,) at grid places (M, T).
 
-    A place is drawn once for all times that hear it: those of one frame lie within one or two steps of the grid; times
-    further apart start anew. Neighbouring values of the window, exp(-(u - i)^2 / 4), have ratios that change by
+    A grid value is drawn once for all times that use it: those of one frame lie within one or two steps of the grid;
+    times further apart start anew. Neighbouring values of the window, exp(-(u - i)^2 / 4), have ratios that change by
     exp(-1/2) from one to the next.
     """
     count, dims = out.shape[1:]
@@ -94,23 +101,11 @@ def fill_random_forces(key: Array, streams: Array, places: Array, out: Array, fi
 
 @compile_kernel(parallel=True)
 def fill_random_forces_parallel(key: Array, streams: Array, places: Array, out: Array) -> None:
-    """`forces` of all streams, on all threads."""
+    """`fill_random_forces` of all streams, on all threads."""
     for piece in numba.prange((len(streams) + STREAMS_PER_CHUNK - 1) // STREAMS_PER_CHUNK):
         fill_random_forces(
             key, streams, places, out, piece * STREAMS_PER_CHUNK, min((piece + 1) * STREAMS_PER_CHUNK, len(streams))
         )
-
-
-MAX_KERNEL_LENGTHS = np.sqrt(-2.0 * np.log(MIN_KERNEL_RATIO)) * (
-    1.0 + 1e-9
-)  # lengths of the kernel at which a point falls silent
-RESELECT_SLACK_LENGTHS = (
-    0.05  # lengths that a particle may move, besides what its velocity says, before its points are chosen anew
-)
-MIN_EXPONENT = -700.0  # exp(-700) = 1e-304 is the last whole number of binades above zero that the trick can make
-LOG2E = 1.4426950408889634
-REASSOCIATED_MATH = FASTMATH_FLAGS | {"reassoc", "nsz"}  # for sums, whose order the compiler then fixes once for all
-ROUNDING_OFFSET = 6755399441055744.0  # 1.5 * 2^52: a double this large has no bits left below one
 
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
@@ -144,7 +139,7 @@ def similarities(places: Array, x: Array, scale: float, variance: float, bits: A
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
 def select_nearby_points(places: Array, x: Array, reach: float, away: Array, chosen: Array, near: Array) -> int:
-    """Chooses the points within `reach` of x (Q,); returns how many these are, n, rounded up to `LANES`.
+    """Chooses the points within `reach` of x (Q,); returns how many these are, n, rounded up to `KERNEL_LANES`.
 
     The first n of chosen (P,) are their numbers, and of near (Q, P) their places. What was rounded up is the last
     point, which is a spare one. away (P,) is scratch.
@@ -238,7 +233,7 @@ def log_density(places: Array, k: Array, b: Array, x: Array, numbers: Array, gra
 
 @compile_kernel(fastmath=FASTMATH_FLAGS, nogil=True, error_model="numpy")
 def likelihood_force(p: float, gradient: Array, law: Array) -> None:
-    """Turns `gradient` (Q,) of the density p into the force towards likely regions: `particle.push`."""
+    """Turns `gradient` (Q,) of the density p into the force towards likely regions: `particle.likelihood_force`."""
     a, likely, width, flat = law[1], law[2], law[3], law[4]
     steep = flat * flat
     for q in range(len(gradient)):
@@ -259,8 +254,11 @@ def total_force(
     elapsed: float,
     law: Array,
 ) -> None:
-    """Fills force (Q,) with all that moves one particle: `particle.force`. `place` is where the path begins, its drift,
-    the radius and the stiffest multiplier; `elapsed` seconds of the frame are over."""
+    """Fills force (Q,) with the total force on one particle: `particle.total_force`.
+
+    `place` is the start of the path, its drift, the radius and the stiffest multiplier; `elapsed` is in seconds of the
+    frame.
+    """
     path, drift, radius, stiffest = place
     alpha, drag = law[0], law[5]
     gg, gw, ww, gf = 0.0, 0.0, 0.0, 0.0
@@ -358,13 +356,13 @@ def step_parallel(
 
 
 def thread_count() -> int:
-    """How many there are."""
+    """The number of numba's threads."""
     return int(numba.get_num_threads())
 
 
 @compile_kernel(nogil=True)
 def cheapest_path(between: Array, from_start: Array, to_end: Array, direct: float) -> Array:
-    """(K,) the training points on the cheapest way; see `path.cheapest_numpy`."""
+    """(K,) the training points on the cheapest path; see `latent_path.cheapest_numpy`."""
     count = len(from_start)
     cost, before = from_start.copy(), np.full(count, -1)
     settled = np.zeros(count, np.bool_)

@@ -1,9 +1,8 @@
-"""Legs: what a voice does next, one after the other. A command is planned into legs; a step of time follows the first.
+"""State of a performance: everything that changes while a character performs.
 
-`Follow` and `Hold` take time and are led by the particle, `Replay` takes time and shows training frames; `Cross`,
-`Choose` and `Join` happen between two frames.
-
-State: all that changes while a character performs. It is handed in and handed back, so a take replays exactly.
+It is passed in and returned, so a performance replays exactly. A command is planned into segments; each frame follows
+the first. `FollowPath` and `HoldSegment` take time and are led by the particle, `ReplayClip` takes time and shows
+training frames; `CrossBridge`, `ChooseBranch` and `JoinSource` happen between two frames.
 """
 
 from __future__ import annotations
@@ -17,10 +16,15 @@ from understudy.checks import Array
 from understudy.maths import springs
 from understudy.perform.features.root_motion import GroundFrame
 
+FADE_SECONDS = 0.8  # in which a second blend source fades in or out
+SETTING_CHANGE_SECONDS = 0.5  # in which liveliness or stillness changes by one
+
+Record = TypeVar("Record", "BlendSource", "PerformerState")
+
 
 @dataclass(frozen=True, eq=False)
 class FollowPath:
-    """Go along a path, a point a frame."""
+    """Follow a path, a point a frame."""
 
     points: Array  # (n + 1, Q)
     radius: float
@@ -28,7 +32,7 @@ class FollowPath:
 
 @dataclass(frozen=True, eq=False)
 class HoldSegment:
-    """Stay near a point, for some frames or until told otherwise."""
+    """Stay near a point, for some frames or until the next command."""
 
     point: Array  # (Q,)
     radius: float
@@ -41,7 +45,7 @@ class CrossBridge:
 
     label: str
     latent: Array  # (Q,)
-    gap: float  # what the bridge leaves, as `Bridges.gaps`
+    gap: float  # of the bridge, as `Bridges.gaps`
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +68,7 @@ class ChooseBranch:
 
 @dataclass(frozen=True, eq=False)
 class JoinSource:
-    """Let a second voice of another label in, at a latent near the pose that is shown, heading for a point."""
+    """Fade in a second source of another label, at a latent near the pose that is shown, heading for a point."""
 
     label: str
     point: Array  # (Q,)
@@ -74,35 +78,30 @@ class JoinSource:
 PlanSegment = FollowPath | HoldSegment | CrossBridge | ReplayClip | ChooseBranch | JoinSource
 
 
-Record = TypeVar("Record", "BlendSource", "PerformerState")
-FADE_SECONDS = 0.8  # seconds in which a second voice comes in or goes
-SETTING_CHANGE_SECONDS = 0.5  # seconds for a dial to move by one
-
-
 @dataclass(frozen=True, eq=False)
 class BlendSource:
-    """A particle in the space of one label, and the legs before it.
+    """A particle in the space of one label, and the segments that it still has to do.
 
-    A performance has one voice; while two labels are mixed it has two, each with a weight that may be on its way from
-    one value to another.
+    A performance has one source; while two labels are mixed it has two, each with a weight that may be fading from one
+    value to another.
     """
 
     label: str
     x: Array  # (Q,) latent
     velocity: Array  # (Q,) per second
     plan: tuple[PlanSegment, ...]
-    cursor: int  # frames of the first leg that are done
-    features: Array  # (E,) the pose of this voice alone
+    cursor: int  # frames of the first segment that are done
+    features: Array  # (E,) the pose of this source alone
     rate: Array  # (E,) how fast that changes, per second
     weight_from: float = 1.0
     weight_to: float = 1.0
     weight_rate: float = 0.0  # a second, at the start of the fade
     fade_start: int = 0  # frame
-    fade: float = FADE_SECONDS  # seconds
+    fade: float = FADE_SECONDS
 
     @property
     def current_segment(self) -> PlanSegment:
-        """What it does now."""
+        """The segment that it follows now."""
         return self.plan[0]
 
     @property
@@ -112,16 +111,16 @@ class BlendSource:
 
     @property
     def is_segment_over(self) -> bool:
-        """Whether the first leg has taken its time."""
-        leg = self.plan[0]
-        if isinstance(leg, FollowPath):
-            return self.cursor >= len(leg.points) - 1
-        if isinstance(leg, ReplayClip):
-            return self.cursor >= len(leg.features) - 1
-        return isinstance(leg, HoldSegment) and leg.frames is not None and self.cursor >= leg.frames
+        """Whether the first segment is done."""
+        segment = self.plan[0]
+        if isinstance(segment, FollowPath):
+            return self.cursor >= len(segment.points) - 1
+        if isinstance(segment, ReplayClip):
+            return self.cursor >= len(segment.features) - 1
+        return isinstance(segment, HoldSegment) and segment.frames is not None and self.cursor >= segment.frames
 
     def weight(self, frame: int, rate: float) -> float:
-        """How much it counts at a frame: from one value to the other with no jolt at either end (minimum jerk)."""
+        """The weight at a frame: a minimum-jerk fade from one value to the other."""
         u = min(max((frame - self.fade_start) / (self.fade * rate), 0.0), 1.0)
         if u >= 1:
             return self.weight_to
@@ -136,7 +135,7 @@ class BlendSource:
         return changed + self.weight_rate * (1 + u * u * (u * (32 - 15 * u) - 18))
 
     def fade_to(self, weight: float, frame: int, rate: float, seconds: float = FADE_SECONDS) -> BlendSource:
-        """The same voice, from now on its way to another weight; one that is on its way turns without a jolt."""
+        """The same source, from now on fading to another weight; the speed of a running fade is kept."""
         if weight == self.weight_to:
             return self
         now, speed = self.weight(frame, rate), self.weight_speed(frame, rate)
@@ -149,31 +148,9 @@ class BlendSource:
         return self.weight_to <= 0 and frame >= self.fade_start + self.fade * rate
 
 
-def replace_state(record: Record, **changes: Any) -> Record:
-    """`dataclasses.replace` for what every character does every frame, ten times as fast.
-
-    It copies the fields as they are, instead of asking the class for their names and setting each past the freeze.
-    """
-    result: Record = object.__new__(type(record))
-    result.__dict__.update(record.__dict__, **changes)
-    return result
-
-
-def mix_sources(voices: tuple[BlendSource, ...], frame: int, rate: float) -> tuple[Array, Array]:
-    """Features (E,) and their rates (E,): the mean of the voices by their weights, which change as well."""
-    if len(voices) == 1:
-        return voices[0].features, voices[0].rate
-    features, rates = np.stack([v.features for v in voices]), np.stack([v.rate for v in voices])
-    weights, speeds = np.array([(v.weight(frame, rate), v.weight_speed(frame, rate)) for v in voices]).T
-    total = max(weights.sum(), 1e-12)
-    weights = weights / total
-    speeds = (speeds - weights * speeds.sum()) / total
-    return weights @ features, weights @ rates + speeds @ features
-
-
 @dataclass(frozen=True, eq=False)
 class Blend:
-    """The difference to what was shown before, on its way to nothing."""
+    """The decaying difference to the motion before a switch."""
 
     decay: springs.Decay
     start: int  # frame
@@ -181,7 +158,7 @@ class Blend:
 
 @dataclass(frozen=True, eq=False)
 class LiveSettings:
-    """Where the two dials are, and where they were set; they get there within half a second."""
+    """Liveliness and stillness, and the values that they are changing to."""
 
     liveliness: float = 1.0
     stillness: float = 0.0
@@ -189,7 +166,7 @@ class LiveSettings:
     stillness_to: float = 0.0
 
     def step_to_targets(self, dt: float) -> LiveSettings:
-        """The dials a while later."""
+        """The settings `dt` seconds later."""
         if self.liveliness == self.liveliness_to and self.stillness == self.stillness_to:
             return self
         most = dt / SETTING_CHANGE_SECONDS
@@ -200,7 +177,7 @@ class LiveSettings:
 
 @dataclass(frozen=True, eq=False)
 class PerformanceEvent:
-    """Something that happened between two frames: a command, a bridge crossed, a clip begun."""
+    """An event between two frames: a command, a bridge crossed, a clip begun."""
 
     frame: int
     what: str
@@ -215,35 +192,57 @@ class PerformerState:
     frame: int
     seed: int
     sources: tuple[BlendSource, ...]
-    features: Array  # (E,) what is meant, of which what the clips never do is shown less (`ranging`)
+    features: Array  # (E,) before the soft clamp to the clips' range (`label_runtime.PoseRange`)
     rate: Array  # (E,) how fast that changes, per second
     live_settings: LiveSettings
     ground: GroundFrame
     blend: Blend | None = None
     before: tuple[Array, ...] = ()  # the last two rows (C,), without layers
-    alone: int = 0  # frames for which one voice has been shown as it is
-    look: Any = None  # what `Look` asked for
+    alone: int = 0  # frames for which one source has been shown without a blend
+    look: Any = None  # target of the last `LookAt`
     look_until: int | None = None  # frame
-    until: int | None = None  # frame at which the command has taken its time; None where its legs decide
-    choices: int = 0  # how often something was chosen at random
+    until: int | None = None  # frame at which the command ends; None where its segments decide
+    choices: int = 0  # number of random choices so far
     layers: tuple[Any, ...] = ()
-    event: tuple[PerformanceEvent, ...] = ()  # of this frame
+    event: tuple[PerformanceEvent, ...] = ()  # events of this frame
 
     @property
     def main_source(self) -> BlendSource:
-        """The voice that commands speak to."""
+        """The source that commands act on."""
         return self.sources[0]
 
     @property
     def blending(self) -> bool:
-        """Whether what was shown before the last switch is still seen."""
+        """Whether the motion before the last switch is still visible."""
         return self.blend is not None or len(self.sources) > 1
 
     @property
     def label(self) -> str:
-        """Its label."""
+        """The label of the main source."""
         return self.main_source.label
 
     def generator(self) -> np.random.Generator:
-        """A random generator of this state's own: the same state chooses the same."""
+        """A random generator that depends on this state alone."""
         return np.random.default_rng([self.seed, self.choices])
+
+
+def replace_state(record: Record, **changes: Any) -> Record:
+    """`dataclasses.replace`, ten times as fast, for the changes of every frame.
+
+    It copies the dictionary of fields instead of calling `__init__`.
+    """
+    result: Record = object.__new__(type(record))
+    result.__dict__.update(record.__dict__, **changes)
+    return result
+
+
+def mix_sources(sources: tuple[BlendSource, ...], frame: int, rate: float) -> tuple[Array, Array]:
+    """Features (E,) and their rates (E,): the mean of the sources by their weights, which change as well."""
+    if len(sources) == 1:
+        return sources[0].features, sources[0].rate
+    features, rates = np.stack([s.features for s in sources]), np.stack([s.rate for s in sources])
+    weights, speeds = np.array([(s.weight(frame, rate), s.weight_speed(frame, rate)) for s in sources]).T
+    total = max(weights.sum(), 1e-12)
+    weights = weights / total
+    speeds = (speeds - weights * speeds.sum()) / total
+    return weights @ features, weights @ rates + speeds @ features
