@@ -1,4 +1,4 @@
-"""Gaussian processes: latent spaces of poses, and the maps back from them."""
+"""Gaussian process latent variable models: latent spaces of poses, and the mappings back to poses."""
 
 from __future__ import annotations
 

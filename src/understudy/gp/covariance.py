@@ -1,15 +1,17 @@
-"""The covariance of poses at two points of a latent space [Bailey 2016, eq. 5].
+"""Covariance functions of latent points.
+
+`Kernel` is the covariance of poses at two points of a latent space [Bailey 2016, eq. 5]:
 
     k(x, x') = variance * exp(-|x - x'|^2 / (2 length^2)) + noise * [x is x']
 
 `variance` is sigma_rbf^2, `length` l_x and `noise` sigma_white^2 of the paper.
 
-The covariance of the shared model, with a constant part [Yamane 2010, eq. 1].
+`SharedKernel` is that of the shared model, with a constant part [Yamane 2010, eq. 1]:
 
     k(x, x') = t1 exp(-t2/2 |x - x'|^2) + t3 + noise [x is x']
 
-The parameters are learned by logarithms over a floor, theta = LEAST + exp(l): the prior 1/theta would otherwise drive
-those that do not matter to nothing, and the noise to where K cannot be inverted.
+Its parameters are fitted as logarithms over a floor, theta = `MIN_KERNEL_PARAMETER` + exp(l): the prior 1/theta would
+otherwise drive those that do not matter to zero, and the noise to where K cannot be inverted.
 """
 
 from __future__ import annotations
@@ -25,6 +27,9 @@ from understudy.maths import jit
 MIN_COMPILED_ENTRIES = 50_000
 """Below this many entries NumPy takes half a millisecond, and importing numba would take a thousand times that; above
 it the compiled loop is four times as fast."""
+
+MIN_KERNEL_PARAMETER = 1e-4  # of t1, t2 and t3, in units of normalised data
+INITIAL_KERNEL_PARAMETERS = (1.0, 0.1, 0.1, 0.01)  # t1, t2, t3, noise at the start of a fit
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Kernel:
         return out
 
     def cross_covariance_numpy(self, a: Array, b: Array) -> Array:
-        """The same in NumPy."""
+        """`cross_covariance` in NumPy."""
         result = squared_distances(a, b)
         result *= -0.5 / self.length**2
         np.exp(result, out=result)
@@ -64,24 +69,6 @@ class Kernel:
         return result
 
 
-def squared_distances(a: Array, b: Array) -> Array:
-    """(M, P) squared distances of points a (M, Q) and b (P, Q), never below zero.
-
-    By differences, a coordinate at a time: |a|^2 + |b|^2 - 2 a.b would be one product, but loses the digits of
-    neighbours, and neighbours are what the connectivity prior's |x - x'|^-4 is about.
-    """
-    result = np.zeros((len(a), len(b)))
-    for q in range(a.shape[1]):
-        difference = np.subtract.outer(a[:, q], b[:, q])
-        difference *= difference
-        result += difference
-    return result
-
-
-MIN_KERNEL_PARAMETER = 1e-4  # of t1, t2 and t3, in units of normalised data
-INITIAL_KERNEL_PARAMETERS = (1.0, 0.1, 0.1, 0.01)  # where learning begins: t1, t2, t3, noise
-
-
 @dataclass(frozen=True)
 class SharedKernel:
     """Radial basis function, constant and white noise."""
@@ -93,7 +80,7 @@ class SharedKernel:
 
     @classmethod
     def from_logarithms(cls, logarithms: Array, least_noise: float) -> SharedKernel:
-        """The kernel of (log over the floor) (4,)."""
+        """The kernel of logarithms over the floor (4,)."""
         t1, t2, t3, noise = np.exp(logarithms)
         return cls(
             float(t1) + MIN_KERNEL_PARAMETER,
@@ -109,7 +96,7 @@ class SharedKernel:
 
     @property
     def length(self) -> float:
-        """l of exp(-d^2 / (2 l^2)), as in `gp.kernel`."""
+        """l of exp(-d^2 / (2 l^2)), as in `Kernel`."""
         return float(self.t2**-0.5)
 
     def cross_covariance(self, a: Array, b: Array) -> Array:
@@ -123,3 +110,17 @@ class SharedKernel:
         result = self.cross_covariance(x, x)
         result.flat[:: len(x) + 1] = self.t1 + self.t3 + self.noise
         return result
+
+
+def squared_distances(a: Array, b: Array) -> Array:
+    """(M, P) squared distances of points a (M, Q) and b (P, Q), never below zero.
+
+    By differences, a coordinate at a time: |a|^2 + |b|^2 - 2 a.b would be one product, but loses the digits of
+    neighbours, and the connectivity prior's |x - x'|^-4 depends on neighbours.
+    """
+    result = np.zeros((len(a), len(b)))
+    for q in range(a.shape[1]):
+        difference = np.subtract.outer(a[:, q], b[:, q])
+        difference *= difference
+        result += difference
+    return result

@@ -1,18 +1,4 @@
-"""What a GPLVM minimises: minus the log posterior of latents and kernel [Bailey 2016, eq. 7].
-
-    -( log p(Y|X) + psi_D(X, t) + psi_C(X) - (N / 2) (log^2 sigma_rbf^2 + log^2 l_x) )
-
-as a function of one vector: the latents (N Q numbers) and the kernel (3). The kernel's numbers are logarithms, and the
-noise has a floor built in, noise = floor + exp(.): without it the noise falls to 1e-30 and the matrix is singular, and
-cutting it off inside an optimiser makes the gradient lie.
-
-The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for
-each frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions
-as the latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then,
-and the density that the particle feels is the same everywhere. Others end in the opposite corner, where nothing is
-alike.
-
-The Gaussian process latent variable model of one label's poses [Bailey 2016, section 4.3].
+"""The Gaussian process latent variable model of one label's poses [Bailey 2016, section 4.3].
 
     model = GPLVM().fit(Y, segments, times)
     model.mapping_.mean(x)
@@ -22,12 +8,27 @@ gradients on the latents themselves (`method="scg"`). The default is L-BFGS on l
 with the connectivity prior, ten times the cost of the rest, switched on last, and over all frames at the very last: it
 reaches what 600 iterations of the other do many times sooner (benchmarks/gplvm.py).
 
-A GPLVM of thousands of frames: the exact model's interface, over inducing points.
+**Objective.** Both minimise minus the log posterior of latents and kernel [Bailey 2016, eq. 7]
+
+    -( log p(Y|X) + psi_D(X, t) + psi_C(X) - (N / 2) (log^2 sigma_rbf^2 + log^2 l_x) )
+
+as a function of one vector: the latents (N Q numbers) and the kernel (3). The kernel's numbers are logarithms, and the
+noise has a floor built in, noise = floor + exp(.): without it the noise falls to 1e-30 and the matrix is singular, and
+clamping it inside an optimiser makes the gradient wrong.
+
+The last term is ours, a log-normal prior on the kernel's variance and length, which counts as much as one frame for
+each frame. Data and latents are scaled to 1, so both belong near 1. Without it, poses that lie in as few dimensions
+as the latents are fitted by a plane, which is a kernel of infinite length and variance: the matrix is singular then,
+and the density that the particle feels is the same everywhere. Others end in the opposite corner, where no two poses
+are alike.
+
+**Sparse model.** For thousands of frames, the same interface over inducing points:
 
     model = SparseGPLVM(inducing=300).fit(Y, segments, times)
 
-The likelihood is the bound of `sparse_likelihood`, the dynamics prior is whole (it is a band), and the connectivity
-prior is over the inducing frames alone, which are spread over all segments: its settings carry over between sizes.
+The likelihood is the bound of `likelihood.SparseLikelihood`, the dynamics prior is whole (it is a band), and the
+connectivity prior is over the inducing frames alone, which are spread over all segments: its settings carry over
+between sizes.
 """
 
 from __future__ import annotations
@@ -44,7 +45,6 @@ from understudy.checks import Array
 from understudy.errors import InvalidInput
 from understudy.estimator import Estimator
 from understudy.gp import training
-from understudy.gp import training as saved
 from understudy.gp.covariance import Kernel
 from understudy.gp.likelihood import Likelihood, LikelihoodGradient, SparseLikelihood
 from understudy.gp.mapping import LatentMapping, latents_of
@@ -53,23 +53,166 @@ from understudy.gp.training import Progress, TrainingStage
 from understudy.maths import cholesky, lbfgs, scg
 from understudy.maths.threads import one_thread
 
+METHODS = ("lbfgs", "scg")
+DEFAULT_RATE_FPS = 24.0  # frames a second, where no times are given
+
 NOISE_FLOOR = 1e-4
-"""Of the data's variance: an error of 1 % of its spread is below what a viewer sees, and the matrix is sound."""
+"""Of the data's variance: an error of 1 % of its spread is invisible, and the matrix is well conditioned."""
 
 INITIAL_KERNEL = Kernel(variance=1.0, length=1.0, noise=0.1)
-"""The kernel to begin with, for data and latents that are scaled to 1."""
+"""Kernel at the start of a fit, for data and latents that are scaled to 1."""
+
+OBJECTIVE_TOLERANCE_RATIO = 1e-6
+"""Gain of one iteration over the objective: some hundredths of a nat, which no frame's pose depends on."""
+
+STAGE_ITERATION_SHARES = {1: (1.0,), 2: (0.5, 0.5), 3: (0.2, 0.76, 0.04)}
+"""Share of the iterations by number of stages: without connectivity, with that of some frames, with that of all."""
+
+COARSE_FRAME_STRIDE, MAX_COARSE_FRAMES = 3, 300
+"""The connectivity prior does most of its work over every third frame, and over 300 at most: its settings carry over
+between sizes, neighbours in time stand for each other, and a third of the frames is a twentieth of the cost. On the
+dragon's labels the whole prior ends no lower when it has the same number of iterations, in twice the time."""
+
+MIN_COARSE_PRIOR_FRAMES = 100  # below which the whole prior costs no more than the likelihood
 
 
-def kernel_of(parameters: Array) -> Kernel:
-    """The kernel that three free numbers stand for: log variance, log length, log (noise - floor)."""
-    # Beyond these bounds a line search has overshot; the value there is as bad as is needed to send it back.
-    variance, length, noise = np.exp(np.clip(parameters, -30.0, 30.0))
-    return Kernel(float(variance), float(length), float(NOISE_FLOOR + noise))
+class GPLVM(Estimator):
+    """Latents of poses, exact: time and memory grow with N^3 and N^2. Beyond a thousand frames see `SparseGPLVM`.
+
+    After `fit`: `latents_` (N, Q), `kernel_`, `objective_` (minus the log posterior, lower is better), `mapping_`.
+    """
+
+    def __init__(
+        self,
+        dimensions: int = 3,
+        dynamics: DynamicsPrior | None = None,
+        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
+        iterations: int = 200,
+        method: str = "lbfgs",
+    ) -> None:
+        self.dimensions = check_count(dimensions, "dimensions")
+        self.dynamics = dynamics or DynamicsPrior()
+        self.connectivity = connectivity
+        self.iterations = check_count(iterations, "iterations")
+        self.method = checks.one_of(method, "method", METHODS)
+
+    def fit(
+        self,
+        Y: ArrayLike,
+        segments: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        progress: Progress | None = None,
+        checkpoint: FilePath | None = None,
+    ) -> GPLVM:
+        """Fit to poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
+        poses, segments, times = check_training_data(Y, segments, times)
+        scale = pose_rms(poses)
+        observations = poses / scale
+        objectives = self.objectives(observations, segments, times)
+        mark = training.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
+        with one_thread():
+            first = objectives[0].pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
+            optimiser, stages = scg if self.method == "scg" else lbfgs, make_stages(objectives, self.iterations)
+            vector, self.objective_ = training.run_stages(optimiser, stages, first, mark, progress, checkpoint)
+            latents, self.kernel_ = objectives[-1].unpack(vector)
+            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
+            self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
+        return self
+
+    def objectives(self, observations: Array, segments: Array, times: Array) -> list[GplvmObjective]:
+        """The objectives of the stages, for normalised observations (N, D); the last is the whole of eq. 7."""
+        path, shape = TimeCovariance(self.dynamics, segments, times), (len(observations), self.dimensions)
+        likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
+        plain = GplvmObjective(likelihood, path, None, shape, whitened)
+        if self.connectivity is None:
+            return [plain]
+        whole = GplvmObjective(likelihood, path, RandomWalk(self.connectivity, shape[0]), shape, whitened)
+        if not whitened:
+            return [whole]
+        if shape[0] < MIN_COARSE_PRIOR_FRAMES:
+            return [plain, whole]
+        few = path.order[:: max(COARSE_FRAME_STRIDE, -(-shape[0] // MAX_COARSE_FRAMES))]
+        return [
+            plain,
+            GplvmObjective(likelihood, path, RandomWalk(self.connectivity, len(few)), shape, whitened, few),
+            whole,
+        ]
+
+    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
+        """Latents (M, Q) of poses Y (M, D), also new ones, and their standard deviations (M, Q)."""
+        return latents_of(self.mapping_, self.latents_, Y)
 
 
-def parameters_of(kernel: Kernel) -> Array:
-    """(3,) the free numbers of a kernel."""
-    return np.log([kernel.variance, kernel.length, max(kernel.noise - NOISE_FLOOR, 1e-3 * NOISE_FLOOR)])
+class SparseGPLVM(Estimator):
+    """Latents of many poses; time grows with N P^2 for P = `inducing`.
+
+    After `fit`: `latents_` (N, Q), `inducing_` (P,) the frames that carry the map, `kernel_`, `objective_`, `mapping_`.
+    """
+
+    def __init__(
+        self,
+        inducing: int = 300,
+        dimensions: int = 3,
+        dynamics: DynamicsPrior | None = None,
+        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
+        iterations: int = 200,
+    ) -> None:
+        self.inducing = inducing
+        self.dimensions = check_count(dimensions, "dimensions")
+        self.dynamics = dynamics or DynamicsPrior()
+        self.connectivity = connectivity
+        self.iterations = check_count(iterations, "iterations")
+
+    def fit(
+        self,
+        Y: ArrayLike,
+        segments: ArrayLike | None = None,
+        times: ArrayLike | None = None,
+        progress: Progress | None = None,
+        checkpoint: FilePath | None = None,
+    ) -> SparseGPLVM:
+        """Fit to poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
+        poses, segments, times = check_training_data(Y, segments, times)
+        scale = pose_rms(poses)
+        observations = poses / scale
+        path = TimeCovariance(self.dynamics, segments, times)
+        self.inducing_ = checks.freeze(inducing_frames(path.order, self.inducing))
+        shape = (len(poses), self.dimensions)
+        likelihood = SparseLikelihood(observations, self.inducing_)
+        whole = plain = GplvmObjective(likelihood, path, None, shape)
+        objectives = [plain]
+        if self.connectivity is not None and len(self.inducing_) >= 3:
+            walk = RandomWalk(self.connectivity, len(self.inducing_))
+            whole = GplvmObjective(likelihood, path, walk, shape, walk_frames=self.inducing_)
+            objectives = [plain, whole]
+        mark = training.fingerprint({"model": "SparseGPLVM", **self.settings()}, poses, segments, times)
+        with one_thread():
+            first = plain.pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
+            vector, self.objective_ = training.run_stages(
+                lbfgs, make_stages(objectives, self.iterations), first, mark, progress, checkpoint
+            )
+            latents, self.kernel_ = whole.unpack(vector)
+            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
+            mapping = likelihood.mapping(self.latents_, self.kernel_, scale)
+        if mapping is None:
+            raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
+        self.mapping_ = mapping
+        return self
+
+    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
+        """Latents (M, Q) of poses Y (M, D), also new ones, and their standard deviations (M, Q)."""
+        return latents_of(self.mapping_, self.latents_, Y)
+
+
+def inducing_frames(order: Array, count: int) -> Array:
+    """(P,) evenly spaced frames in order of segment and time, so that every segment has its share; all if P >= N."""
+    if count < 1:
+        raise InvalidInput(f"a sparse model needs at least one inducing point, but was given {count}")
+    total = len(order)
+    if count >= total:
+        return np.arange(total)
+    places = np.floor((np.arange(count) + 0.5) * total / count).astype(np.int64)
+    return np.sort(order[places])
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +224,7 @@ class GplvmObjective:
     walk: RandomWalk | None
     shape: tuple[int, int]
     whitened: bool = True
-    walk_frames: Array | None = None  # the frames that psi_C is about; None is all
+    walk_frames: Array | None = None  # the frames of psi_C; None is all
 
     def __call__(self, vector: Array) -> tuple[float, Array]:
         """The value and its gradient at a vector (N Q + 3,)."""
@@ -124,84 +267,16 @@ class GplvmObjective:
         return self.path.unwhiten(latents) if self.whitened else latents, kernel_of(vector[-3:])
 
 
-DEFAULT_RATE_FPS = 24.0  # frames a second, where no times are given
-OBJECTIVE_TOLERANCE_RATIO = 1e-6
-"""Of the objective, in one iteration: some hundredths of a nat, which no frame's pose depends on."""
-METHODS = ("lbfgs", "scg")
-STAGE_ITERATION_SHARES = {1: (1.0,), 2: (0.5, 0.5), 3: (0.2, 0.76, 0.04)}
-"""How iterations are shared by so many stages: without connectivity, with that of some frames, with that of all."""
-COARSE_FRAME_STRIDE, MAX_COARSE_FRAMES = 3, 300
-"""The connectivity prior does most of its work over every third frame, and over 300 at most: its settings carry over
-between sizes, neighbours in time stand for each other, and a third of the frames is a twentieth of the cost. On the
-dragon's labels the whole prior ends no lower when it has the same number of iterations, in twice the time."""
-MIN_COARSE_PRIOR_FRAMES = 100  # frames below which the whole prior costs no more than the likelihood does
+def kernel_of(parameters: Array) -> Kernel:
+    """The kernel of three free parameters: log variance, log length, log (noise - floor)."""
+    # Beyond these bounds a line search has overshot; the value there is bad enough to shorten the step.
+    variance, length, noise = np.exp(np.clip(parameters, -30.0, 30.0))
+    return Kernel(float(variance), float(length), float(NOISE_FLOOR + noise))
 
 
-class GPLVM(Estimator):
-    """Latents of poses, exact: time and memory grow with N^3 and N^2. Beyond a thousand frames see `SparseGPLVM`.
-
-    After `fit`: `latents_` (N, Q), `kernel_`, `objective_` (minus the log posterior, lower is better), `mapping_`.
-    """
-
-    def __init__(
-        self,
-        dimensions: int = 3,
-        dynamics: DynamicsPrior | None = None,
-        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
-        iterations: int = 200,
-        method: str = "lbfgs",
-    ) -> None:
-        self.dimensions = check_count(dimensions, "dimensions")
-        self.dynamics = dynamics or DynamicsPrior()
-        self.connectivity = connectivity
-        self.iterations = check_count(iterations, "iterations")
-        self.method = checks.one_of(method, "method", METHODS)
-
-    def fit(
-        self,
-        Y: ArrayLike,
-        segments: ArrayLike | None = None,
-        times: ArrayLike | None = None,
-        progress: Progress | None = None,
-        checkpoint: FilePath | None = None,
-    ) -> GPLVM:
-        """Learn from poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
-        poses, segments, times = check_training_data(Y, segments, times)
-        scale = pose_rms(poses)
-        observations = poses / scale
-        objectives = self.objectives(observations, segments, times)
-        mark = saved.fingerprint({"model": "GPLVM", **self.settings()}, poses, segments, times)
-        with one_thread():
-            first = objectives[0].pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
-            optimiser, stages = scg if self.method == "scg" else lbfgs, make_stages(objectives, self.iterations)
-            vector, self.objective_ = training.run_stages(optimiser, stages, first, mark, progress, checkpoint)
-            latents, self.kernel_ = objectives[-1].unpack(vector)
-            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
-            self.mapping_ = exact_mapping(self.latents_, self.kernel_, poses, scale)
-        return self
-
-    def objectives(self, observations: Array, segments: Array, times: Array) -> list[GplvmObjective]:
-        """What is minimised one after the other, for normalised observations (N, D); the last is eq. 7, whole."""
-        path, shape = TimeCovariance(self.dynamics, segments, times), (len(observations), self.dimensions)
-        likelihood, whitened = Likelihood(observations), self.method == "lbfgs"
-        plain = GplvmObjective(likelihood, path, None, shape, whitened)
-        if self.connectivity is None:
-            return [plain]
-        whole = GplvmObjective(likelihood, path, RandomWalk(self.connectivity, shape[0]), shape, whitened)
-        if not whitened:
-            return [whole]
-        if shape[0] < MIN_COARSE_PRIOR_FRAMES:
-            return [plain, whole]
-        few = path.order[:: max(COARSE_FRAME_STRIDE, -(-shape[0] // MAX_COARSE_FRAMES))]
-        return [
-            plain,
-            GplvmObjective(likelihood, path, RandomWalk(self.connectivity, len(few)), shape, whitened, few),
-            whole,
-        ]
-
-    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
-        """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
-        return latents_of(self.mapping_, self.latents_, Y)
+def parameters_of(kernel: Kernel) -> Array:
+    """(3,) the free parameters of a kernel."""
+    return np.log([kernel.variance, kernel.length, max(kernel.noise - NOISE_FLOOR, 1e-3 * NOISE_FLOOR)])
 
 
 def check_count(value: int, name: str) -> int:
@@ -209,13 +284,6 @@ def check_count(value: int, name: str) -> int:
     if value < 1:
         raise InvalidInput(f"{name} should be at least 1, but is {value}")
     return int(value)
-
-
-def make_stages(objectives: Sequence[GplvmObjective], iterations: int) -> list[TrainingStage]:
-    """Stages that minimise one objective after the other, with so many iterations in all; the last gets the rest."""
-    counts = [int(share * iterations) for share in STAGE_ITERATION_SHARES[len(objectives)]]
-    counts[-1] += iterations - sum(counts)
-    return [TrainingStage(objective, count, OBJECTIVE_TOLERANCE_RATIO) for objective, count in zip(objectives, counts)]
 
 
 def check_training_data(
@@ -235,8 +303,15 @@ def check_training_data(
     return poses, labels, seconds
 
 
+def make_stages(objectives: Sequence[GplvmObjective], iterations: int) -> list[TrainingStage]:
+    """Stages that minimise one objective after the other, with `iterations` in all; the last gets the rest."""
+    counts = [int(share * iterations) for share in STAGE_ITERATION_SHARES[len(objectives)]]
+    counts[-1] += iterations - sum(counts)
+    return [TrainingStage(objective, count, OBJECTIVE_TOLERANCE_RATIO) for objective, count in zip(objectives, counts)]
+
+
 def pose_rms(poses: Array) -> float:
-    """The number that normalises poses (N, D): the root of their mean square over all columns."""
+    """Root mean square of poses (N, D) over all columns, by which they are normalised."""
     return float(np.sqrt(np.mean(np.square(poses))))
 
 
@@ -249,14 +324,14 @@ def initial_latents(observations: Array, times: Array, dimensions: int) -> Array
     centred = observations - observations.mean(axis=0)
     left, sizes, right = np.linalg.svd(centred, full_matrices=False)
     signs = np.where(right[np.arange(len(right)), np.abs(right).argmax(axis=1)] < 0, -1.0, 1.0)
-    found = (left * (sizes * signs))[:, :dimensions]
-    found = found / found[:, 0].std()
-    missing = dimensions - found.shape[1]
+    latents = (left * (sizes * signs))[:, :dimensions]
+    latents = latents / latents[:, 0].std()
+    missing = dimensions - latents.shape[1]
     if missing:
         phase = (times - times.min()) / max(float(np.ptp(times)), 1e-9)
         waves = np.stack([np.sin((q + 1) * np.pi * phase) for q in range(missing)], axis=1)
-        found = np.concatenate([found, 0.05 * waves], axis=1)
-    return np.ascontiguousarray(found)
+        latents = np.concatenate([latents, 0.05 * waves], axis=1)
+    return np.ascontiguousarray(latents)
 
 
 def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) -> LatentMapping:
@@ -267,75 +342,3 @@ def exact_mapping(latents: Array, kernel: Kernel, poses: Array, scale: float) ->
     cholesky.inverse_in_place(inverse)
     precision = np.triu(inverse) + np.triu(inverse, 1).T
     return LatentMapping(latents, kernel, precision @ poses, precision, scale)
-
-
-class SparseGPLVM(Estimator):
-    """Latents of many poses; time grows with N P^2 for P = `inducing`.
-
-    After `fit`: `latents_` (N, Q), `inducing_` (P,) the frames that carry the map, `kernel_`, `objective_`, `mapping_`.
-    """
-
-    def __init__(
-        self,
-        inducing: int = 300,
-        dimensions: int = 3,
-        dynamics: DynamicsPrior | None = None,
-        connectivity: ConnectivityPrior | None = ConnectivityPrior(),  # noqa: B008  frozen
-        iterations: int = 200,
-    ) -> None:
-        self.inducing = inducing
-        self.dimensions = check_count(dimensions, "dimensions")
-        self.dynamics = dynamics or DynamicsPrior()
-        self.connectivity = connectivity
-        self.iterations = check_count(iterations, "iterations")
-
-    def fit(
-        self,
-        Y: ArrayLike,
-        segments: ArrayLike | None = None,
-        times: ArrayLike | None = None,
-        progress: Progress | None = None,
-        checkpoint: FilePath | None = None,
-    ) -> SparseGPLVM:
-        """Learn from poses Y (N, D), centred, of segments (N,), at times (N,) in seconds within them."""
-        poses, segments, times = check_training_data(Y, segments, times)
-        scale = pose_rms(poses)
-        observations = poses / scale
-        path = TimeCovariance(self.dynamics, segments, times)
-        self.inducing_ = checks.freeze(inducing_frames(path.order, self.inducing))
-        shape = (len(poses), self.dimensions)
-        likelihood = SparseLikelihood(observations, self.inducing_)
-        whole = plain = GplvmObjective(likelihood, path, None, shape)
-        objectives = [plain]
-        if self.connectivity is not None and len(self.inducing_) >= 3:
-            walk = RandomWalk(self.connectivity, len(self.inducing_))
-            whole = GplvmObjective(likelihood, path, walk, shape, walk_frames=self.inducing_)
-            objectives = [plain, whole]
-        mark = saved.fingerprint({"model": "SparseGPLVM", **self.settings()}, poses, segments, times)
-        with one_thread():
-            first = plain.pack(initial_latents(observations, times, self.dimensions), INITIAL_KERNEL)
-            vector, self.objective_ = training.run_stages(
-                lbfgs, make_stages(objectives, self.iterations), first, mark, progress, checkpoint
-            )
-            latents, self.kernel_ = whole.unpack(vector)
-            self.latents_ = checks.freeze(np.ascontiguousarray(latents))
-            mapping = likelihood.mapping(self.latents_, self.kernel_, scale)
-        if mapping is None:
-            raise InvalidInput("the covariance of the inducing points is singular: are all frames the same?")
-        self.mapping_ = mapping
-        return self
-
-    def transform(self, Y: ArrayLike) -> tuple[Array, Array]:
-        """Latents (M, Q) of poses Y (M, D) that need not be of the training, and their standard deviations (M, Q)."""
-        return latents_of(self.mapping_, self.latents_, Y)
-
-
-def inducing_frames(order: Array, count: int) -> Array:
-    """(P,) evenly spaced frames in order of segment and time, so that every segment has its share; all if P >= N."""
-    if count < 1:
-        raise InvalidInput(f"a sparse model needs at least one inducing point, but was given {count}")
-    total = len(order)
-    if count >= total:
-        return np.arange(total)
-    places = np.floor((np.arange(count) + 0.5) * total / count).astype(np.int64)
-    return np.sort(order[places])

@@ -1,17 +1,16 @@
-"""The compiled loops of the likelihood: the covariance, and the gradient through it, each in one pass.
+"""Compiled loops of the likelihoods, the connectivity prior and the mapping.
 
-Matrices are square and symmetric, and only the entries [j, i] with i >= j are touched: seen by LAPACK in Fortran's
-order that is the lower triangle. Points come transposed, (Q, N), so that the inner loops run over neighbours in memory.
+**Likelihood**: the covariance, and the gradient through it, each in one pass. Matrices are square and symmetric, and
+only the entries [j, i] with i >= j are touched: seen by LAPACK in Fortran's order that is the lower triangle. Points
+come transposed, (Q, N), so that the inner loops run over neighbours in memory.
 
-The compiled loops of the connectivity prior, between its matrix products.
+**Connectivity prior**: the loops between its matrix products.
 
-The compiled loops of the sparse likelihood: the covariance of frames and inducing points, and its gradient.
+**Sparse likelihood**: the covariance of frames and inducing points, and its gradient.
 
-Compiled twin of `Mapping.mean`: each pose by itself and in the same order, so that one and many agree to the last
-bit.
-
-BLAS sums in another order for one pose than for many; and its threads, which spin for a while when they have nothing
-left to do, take the cores from the compiled code that a live frame runs next.
+**Mapping**: twin of `mapping.LatentMapping.mean`, each pose by itself and in the same order, so that one and many agree
+to the last bit. BLAS sums in another order for one pose than for many; and its idle threads, which spin for a while,
+take the cores from the compiled code that a live frame runs next.
 """
 
 from __future__ import annotations
@@ -30,6 +29,8 @@ SUM_FASTMATH_FLAGS = FASTMATH_FLAGS | {"reassoc"}
 MIN_EXPONENT = -80.0
 """Exponents below this count as this: exp(-80) is 2e-35, far below rounding beside the noise on the diagonal, and
 products of two such numbers are not yet denormal, which would be slow."""
+
+SUMS_PER_PASS = 4  # k is read a quarter as often
 
 
 @compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS)
@@ -262,9 +263,6 @@ def sparse_gradient(
     return by_variance * length * length, by_length
 
 
-SUMS_PER_PASS = 4  # sums at a time: k is read a quarter as often
-
-
 @compile_kernel(nogil=True, fastmath=SUM_FASTMATH_FLAGS)
 def four_sums(k: Array, weights: Array, out: Array) -> None:
     """out (4,) = weights (4, P) k (P,)."""
@@ -280,8 +278,10 @@ def four_sums(k: Array, weights: Array, out: Array) -> None:
 
 @compile_kernel(nogil=True)
 def latent_means(x: Array, places: Array, variance: float, length: float, weights: Array, out: Array) -> None:
-    """out (M, D) = weights k(x), at x (M, Q), of points, transposed, (Q, P), and of weights, transposed and filled up
-    to a multiple of `LANES`, (D', P)."""
+    """out (M, D) = weights k(x), at x (M, Q).
+
+    Points come transposed, (Q, P); weights transposed and padded to a multiple of `SUMS_PER_PASS`, (D', P).
+    """
     k, sums = np.empty((1, places.shape[1])), np.empty(len(weights))
     for m in range(len(x)):
         inducing_covariance(x[m : m + 1], places, variance, length, k)

@@ -1,4 +1,6 @@
-"""log p(Y | X) of a Gaussian process latent variable model, and its gradient [Bailey 2016, eq. 4].
+"""log p(Y | X) of a Gaussian process latent variable model, exact and sparse, and its gradient.
+
+**Exact** [Bailey 2016, eq. 4]:
 
     log p(Y|X) = -(D/2) log|K| - (1/2) tr(K^-1 Y Y^T) - (N D / 2) log 2 pi
 
@@ -6,16 +8,15 @@ Print loses the first log. With A = K^-1 Y the gradient is dL/dK = (A A^T - D K^
 factor, one inverse (`potrf`, `potri`) and two passes over the matrix; the buffers are kept, since fresh pages for the
 temporaries cost most of a factor.
 
-A lower bound of log p(Y | X) that costs N P^2 instead of N^3, for P inducing points [Titsias 2009].
-
-The bound sees the covariance through P of its own points z: Q = K_fu K_uu^-1 K_uf,
+**Sparse.** A lower bound that costs N P^2 instead of N^3, for P inducing points [Titsias 2009]. It sees the covariance
+through P of its own points z: Q = K_fu K_uu^-1 K_uf,
 
     F = log N(Y; 0, Q + noise) - (D / (2 noise)) tr(K - Q)
 
 The points are frames of the data, and move with their latents: nothing more is to be optimised, and with all frames
 chosen F is the exact likelihood. FITC, the other choice, corrects the diagonal of Q instead of paying for it with the
 trace; it then explains frames away as noise of their own, and its noise collapses [Bauer 2016]. The trace pays for
-every frame that the inducing points do not cover, so the latents stay where the map is known.
+every frame that the inducing points do not cover, so the latents stay where the mapping is known.
 
 With K_uu = L L^T, V = L^-1 K_uf, B = 1 + V V^T / noise and p = B^-1 V Y everything is well conditioned (b = 1 / noise):
 
@@ -35,6 +36,13 @@ from understudy.gp.covariance import Kernel
 from understudy.gp.mapping import LatentMapping
 from understudy.maths import cholesky, jit
 
+FAILED_LOG_LIKELIHOOD = -np.inf
+"""The value where K is not positive definite to rounding: an optimiser takes a shorter step."""
+
+JITTER_VARIANCE_RATIO = 1e-7
+"""Of the variance, added to the diagonal of K_uu: two equal inducing points differ by rounding, and 1e-16 P would do
+for the factor; a thousandth of the noise's floor changes nothing visible."""
+
 
 @dataclass(frozen=True)
 class LikelihoodGradient:
@@ -45,12 +53,8 @@ class LikelihoodGradient:
     kernel: Array
 
 
-FAILED_LOG_LIKELIHOOD = -np.inf
-"""The value where K is not positive definite to rounding: an optimiser takes a shorter step."""
-
-
 class Likelihood:
-    """Evaluates the likelihood of observations (N, D) again and again in the same memory: one thread at a time."""
+    """The likelihood of observations (N, D). Evaluations share buffers: one thread at a time."""
 
     def __init__(self, observations: Array) -> None:
         count, self.dimensions = observations.shape
@@ -60,7 +64,7 @@ class Likelihood:
         self._constant = -0.5 * count * self.dimensions * np.log(2 * np.pi)
 
     def __call__(self, points: Array, kernel: Kernel) -> LikelihoodGradient:
-        """At points (N, Q)."""
+        """Value and gradient at points (N, Q)."""
         if self._kernels is None:
             return likelihood_numpy(self._observations, points, kernel)
         from scipy.linalg import blas
@@ -81,7 +85,7 @@ class Likelihood:
 
 
 def likelihood_numpy(observations: Array, points: Array, kernel: Kernel) -> LikelihoodGradient:
-    """The same by the formulas, for the tests and where there is no numba."""
+    """`Likelihood` by the formulas, for the tests and where numba is absent."""
     count, dimensions = observations.shape
     matrix = kernel.matrix(points)
     try:
@@ -96,7 +100,7 @@ def likelihood_numpy(observations: Array, points: Array, kernel: Kernel) -> Like
 
 
 def gradient_through_covariance(weight: Array, points: Array, kernel: Kernel, value: float) -> LikelihoodGradient:
-    """The slope of a function of K, given weight (N, N) = dF/dK, symmetric."""
+    """The gradient of a function F of K, given weight (N, N) = dF/dK, symmetric."""
     product = weight * kernel.cross_covariance(points, points)
     pull = product @ points - product.sum(axis=1)[:, None] * points
     spread = -2.0 * (points * pull).sum()  # sum_ij m_ij |x_i - x_j|^2
@@ -104,16 +108,11 @@ def gradient_through_covariance(weight: Array, points: Array, kernel: Kernel, va
     return LikelihoodGradient(value, 2.0 / kernel.length**2 * pull, by_kernel)
 
 
-JITTER_VARIANCE_RATIO = 1e-7
-"""Of the variance, on the diagonal of K_uu: two inducing points in one place are rounding apart, and 1e-16 P would do
-for the factor; a thousandth of the noise's floor changes nothing that is seen."""
-
-
 class SparseLikelihood:
-    """Evaluates the bound for observations (N, D) in the same memory again and again: one thread at a time."""
+    """The bound for observations (N, D). Evaluations share buffers: one thread at a time."""
 
     def __init__(self, observations: Array, inducing: Array) -> None:
-        self.inducing = inducing  # (P,) which frames
+        self.inducing = inducing  # (P,) frames
         self._y = np.asfortranarray(observations)
         self._square = float(np.vdot(observations, observations))
         self._kernels = jit.kernels("understudy.gp.gplvm_kernels")
@@ -121,7 +120,7 @@ class SparseLikelihood:
         self._v = np.empty((len(observations), len(inducing)))
 
     def __call__(self, points: Array, kernel: Kernel) -> LikelihoodGradient:
-        """At points (N, Q)."""
+        """Value and gradient at points (N, Q)."""
         parts = self._parts(points, kernel)
         if parts is None:
             return LikelihoodGradient(FAILED_LOG_LIKELIHOOD, np.zeros_like(points), np.zeros(3))
@@ -156,7 +155,7 @@ class SparseLikelihood:
         return LikelihoodGradient(float(value), by_points, by_kernel)
 
     def mapping(self, points: Array, kernel: Kernel, scale: float) -> LatentMapping | None:
-        """The map from the inducing points: weights = (K_uu + b K_uf K_fu)^-1 b K_uf Y, in the data's units."""
+        """The mapping from the inducing points: weights = (K_uu + b K_uf K_fu)^-1 b K_uf Y, in the data's units."""
         parts = self._parts(points, kernel)
         if parts is None:
             return None

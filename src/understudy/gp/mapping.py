@@ -1,28 +1,27 @@
-"""From a point of the latent space to a pose, and how sure the model is of it [Bailey 2016, eq. 8].
+"""The mapping from a latent space to poses, its variance, and its inverse.
+
+**Mean and variance** at a latent point [Bailey 2016, eq. 8]:
 
     mean(x) = k(x)^T weights,   sigma^2(x) = k(x, x) - k(x)^T precision k(x)
 
 with k(x)_p the covariance of x and the p-th of the points. In the exact model the points are the training frames,
 weights = K^-1 Y and precision = K^-1 (print loses the inverse); in the sparse one they are the inducing points, and
-the two matrices are what remains of the frames. Both cost time linear in P for a mean.
+the two matrices summarise the frames. Both cost time linear in P for a mean.
 
-The latents of poses that were not trained on, and how far they can be trusted.
+**Search** for the latent point of a pose, argmin_x |y - mean(x)|^2 [Bailey 2016, eq. 15]. The function has several
+minima, hence several starts a pose. All poses and starts step together, by Gauss-Newton with Levenberg's damping:
+(J^T J + mu 1) s = J^T r. A step is accepted if it lessens the distance (mu falls) and tried again with a larger mu if
+not. Steps are at most half a length of the kernel: further away the linear model is not valid, and a point that leaves
+the data finds mean(x) = 0, which is flat, and never comes back.
 
-The point is that of eq. 15 in Bailey 2016: the one whose mean is nearest, from the training frames that are nearest
-among all. Around it the posterior is about Gaussian (Laplace's approximation, with Gauss and Newton's Hessian):
+**Posterior** of the latents of new poses. The point is that of eq. 15, from the nearest training frames. Around it the
+posterior is about Gaussian (Laplace's approximation, with Gauss and Newton's Hessian):
 
     covariance = ( J^T J / s^2 + 1 / spread^2 )^-1,   s^2 = max( scale^2 sigma^2(x), |y - mean(x)|^2 / D )
 
-with J the Jacobian of the mean, sigma^2 the model's own variance there, and spread^2 the mean square of the latents:
-what is known without seeing a pose. Where what is left of the pose is larger than the model owns up to, the pose is
-unlike any of the training, and s^2 says so.
-
-Which latent point means a given pose: argmin_x |y - mean(x)|^2 [Bailey 2016, eq. 15].
-
-The function has several minima, hence several starts a pose. All poses and starts step together, by Gauss-Newton with
-Levenberg's damping: (J^T J + mu 1) s = J^T r. A step is accepted if it lessens the distance (mu falls) and tried again
-with a larger mu if not. Steps are at most half a length of the kernel: further away the linear model says nothing, and
-a point that leaves the data finds mean(x) = 0, which is flat, and never comes back.
+with J the Jacobian of the mean, sigma^2 the model's own variance there, and spread^2 the mean square of the latents,
+the prior without a pose. Where the residual of the pose is larger than the model's variance, the pose is unlike any of
+the training, and s^2 reflects it.
 """
 
 from __future__ import annotations
@@ -43,11 +42,24 @@ from understudy.maths import jit
 from understudy.maths.threads import one_thread
 
 KERNELS = "understudy.gp.gplvm_kernels"
+POSES_PER_BLOCK = 1024  # 40 MB of distances to 5,000 frames
+POINTS_PER_BLOCK = 4096  # 20 MB for 600 points of training data
+MAX_SEARCH_STEPS = 60
+MAX_STEP_LENGTHS = 0.5  # of the kernel's length
+
+STARTS_PER_POSE = 4
+"""Training frames to search from: nearest poses may lie on two sides of a fold of the latent space, rarely on three."""
+
+SCOUT_STEPS = 4
+"""Steps after which only the better half of a pose's starts goes on: minima can be compared by then."""
+
+MIN_STEP_LENGTHS = 1e-6
+"""A step shorter than this, in lengths of the kernel, ends the search: a thousandth of a frame's own distance."""
 
 
 @dataclass(frozen=True, eq=False)
 class LatentMapping:
-    """The learnt map of one pose space.
+    """The mapping of one pose space.
 
     points (P, Q); kernel, in units of the normalised data; weights (P, D), in the data's own units, so that
     `mean = k @ weights`; precision (P, P), normalised; scale, the standard deviation of the data by which it was
@@ -84,7 +96,7 @@ class LatentMapping:
         return int(self.weights.shape[1])
 
     def mean(self, x: Array) -> Array:
-        """(M, D) the likeliest poses at x (M, Q). That of one point does not depend on the others."""
+        """(M, D) the likeliest poses at x (M, Q). The pose of a point does not depend on the others."""
         kernels = jit.kernels(KERNELS)
         if kernels is None:
             return np.asarray(self.kernel.cross_covariance(x, self.points) @ self.weights)
@@ -97,7 +109,7 @@ class LatentMapping:
 
     @cached_property
     def _kernel_arrays(self) -> tuple[Array, Array]:
-        """As the kernels read them: points (Q, P), and weights (D', P) with rows of zeros up to a multiple of four."""
+        """For the kernels: points (Q, P), and weights (D', P) with rows of zeros up to a multiple of four."""
         weights = np.pad(self.weights.T, ((0, -self.outputs % 4), (0, 0)))
         return checks.freeze(np.ascontiguousarray(self.points.T)), checks.freeze(np.ascontiguousarray(weights))
 
@@ -125,7 +137,7 @@ class LatentMapping:
     def log_density(self, x: Array) -> Array:
         """(M,) log p(x|M) = -(D/2) log sigma^2(x): the log density of the likeliest pose, but for a constant.
 
-        Bailey's eqs. 11 and 12 use p(x|M) without defining it; this is it here.
+        Bailey's eqs. 11 and 12 use p(x|M) without defining it; this is the definition here.
         """
         return -0.5 * self.outputs * np.log(self.variance(x))
 
@@ -143,10 +155,8 @@ class LatentMapping:
         """The latent points whose mean is nearest to poses Y (M, D) [Bailey 2016, eq. 15].
 
         starts (M, S, Q) are tried for each pose. Returns (M, Q) and the squared distance (M,) that remains, in the
-        data's units. See `search`.
+        data's units.
         """
-        pass
-
         return nearest_points(self, Y, starts)
 
     def arrays(self) -> dict[str, Array]:
@@ -156,7 +166,7 @@ class LatentMapping:
 
     @classmethod
     def from_arrays(cls, arrays: Dictionary[str, Any]) -> LatentMapping:
-        """The mapping that `arrays` describes, refused if it is not one."""
+        """The mapping of arrays made by `arrays`; `InvalidInput` where one is missing or has another shape."""
         missing = [name for name in ("points", "weights", "precision", "kernel") if name not in arrays]
         if missing:
             raise InvalidInput(
@@ -165,38 +175,6 @@ class LatentMapping:
         variance, length, noise, scale = checks.array(arrays["kernel"], "kernel", (4,))
         kernel = Kernel(float(variance), float(length), float(noise))
         return cls(arrays["points"], kernel, arrays["weights"], arrays["precision"], float(scale))
-
-
-STARTS_PER_POSE = 4
-"""Training frames to search from: nearest poses may lie on two sides of a fold of the latent space, rarely on three."""
-POSES_PER_BLOCK = 1024  # poses at once: 40 MB of distances to 5,000 frames
-
-
-def latents_of(mapping: LatentMapping, latents: Array, Y: ArrayLike) -> tuple[Array, Array]:
-    """(M, Q) latents of poses Y (M, D) and their standard deviations (M, Q), given the training latents (N, Q)."""
-    poses = checks.array(Y, "Y", ("M", mapping.outputs))
-    known = mapping.mean(latents)
-    starts = np.empty((len(poses), min(STARTS_PER_POSE, len(latents)), mapping.dimensions))
-    for first in range(0, len(poses), POSES_PER_BLOCK):
-        block = slice(first, first + POSES_PER_BLOCK)
-        distance = squared_distances(poses[block], known)
-        starts[block] = latents[np.argsort(distance, axis=1, kind="stable")[:, : starts.shape[1]]]
-    found, error = mapping.find(poses, starts)
-    jacobian = mapping.mean_and_jacobian(found)[1]
-    s = np.maximum(mapping.scale**2 * mapping.variance(found), error / mapping.outputs)
-    precision = np.einsum("mdq,mdp->mqp", jacobian, jacobian) / s[:, None, None]
-    precision += np.eye(mapping.dimensions) / np.mean(np.square(latents))
-    deviation = np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
-    return found, deviation
-
-
-MAX_SEARCH_STEPS = 60
-MAX_STEP_LENGTHS = 0.5  # of the kernel's length
-SCOUT_STEPS = 4
-"""Steps after which only the better half of a pose's starts goes on: minima are told apart by then."""
-MIN_STEP_LENGTHS = 1e-6
-"""A step shorter than this, in lengths of the kernel, ends the search: a thousandth of a frame's own distance."""
-POINTS_PER_BLOCK = 4096  # points at once: 20 MB for 600 points of training data
 
 
 def nearest_points(mapping: LatentMapping, poses: Array, starts: Array) -> tuple[Array, Array]:
@@ -226,7 +204,7 @@ def nearest_points(mapping: LatentMapping, poses: Array, starts: Array) -> tuple
 def _descend(
     mapping: LatentMapping, poses: Array, points: Array, owner: Array, damping: Array, steps: int
 ) -> tuple[Array, Array, Array]:
-    """Points (B, Q), their squared distances (B,) and damping (B,) after so many steps at most, a block at a time."""
+    """Points (B, Q), their squared distances (B,) and damping (B,) after at most `steps`, a block at a time."""
     blocks = [slice(i, i + POINTS_PER_BLOCK) for i in range(0, len(points), POINTS_PER_BLOCK)]
     done = [_descend_block(mapping, poses[owner[b]], points[b].copy(), damping[b].copy(), steps) for b in blocks]
     joined = [np.concatenate(part) for part in zip(*done)]
@@ -244,9 +222,8 @@ def _descend_block(mapping: LatentMapping, y: Array, x: Array, mu: Array, steps:
         r, j, e, m = residual[active], jacobian[active], error[active], mu[active]
         normal = np.einsum("mdq,mdp->mqp", j, j)
         size = np.trace(normal, axis1=1, axis2=2) + 1e-300
-        step = np.linalg.solve(normal + (m * size)[:, None, None] * identity, np.einsum("mdq,md->mq", j, r)[..., None])[
-            ..., 0
-        ]
+        right = np.einsum("mdq,md->mq", j, r)[..., None]
+        step = np.linalg.solve(normal + (m * size)[:, None, None] * identity, right)[..., 0]
         length = np.sqrt(np.einsum("mq,mq->m", step, step))
         step *= np.minimum(1.0, longest / np.maximum(length, 1e-300))[:, None]
         trial = x[active] + step
@@ -258,8 +235,26 @@ def _descend_block(mapping: LatentMapping, y: Array, x: Array, mu: Array, steps:
         x[chosen], error[chosen] = trial[better], tried[better]
         residual[chosen], jacobian[chosen] = left[better], slope[better]
         mu[active] = np.where(better, np.maximum(m * 0.2, 1e-12), m * 8.0)
-        # a step that is refused while tiny, or accepted while tiny, is the end
+        # a tiny step, accepted or not, ends the search
         active = active[(length > MIN_STEP_LENGTHS * mapping.kernel.length) & (mu[active] < 1e8)]
         if not len(active):
             break
     return x, error, mu
+
+
+def latents_of(mapping: LatentMapping, latents: Array, Y: ArrayLike) -> tuple[Array, Array]:
+    """(M, Q) latents of poses Y (M, D) and their standard deviations (M, Q), given the training latents (N, Q)."""
+    poses = checks.array(Y, "Y", ("M", mapping.outputs))
+    known = mapping.mean(latents)
+    starts = np.empty((len(poses), min(STARTS_PER_POSE, len(latents)), mapping.dimensions))
+    for first in range(0, len(poses), POSES_PER_BLOCK):
+        block = slice(first, first + POSES_PER_BLOCK)
+        distance = squared_distances(poses[block], known)
+        starts[block] = latents[np.argsort(distance, axis=1, kind="stable")[:, : starts.shape[1]]]
+    points, error = mapping.find(poses, starts)
+    jacobian = mapping.mean_and_jacobian(points)[1]
+    s = np.maximum(mapping.scale**2 * mapping.variance(points), error / mapping.outputs)
+    precision = np.einsum("mdq,mdp->mqp", jacobian, jacobian) / s[:, None, None]
+    precision += np.eye(mapping.dimensions) / np.mean(np.square(latents))
+    deviation = np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
+    return points, deviation

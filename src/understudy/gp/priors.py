@@ -1,21 +1,22 @@
-"""The connectivity prior: similar frames of separate segments are pulled together [Levine 2012; Bailey 2016, 4.3].
+"""Priors of the latents: frames close in time are close, and similar frames of separate segments are pulled together.
 
-A random walk over all frames, with steps the likelier the closer two are, and the density of getting from any frame to
-any other in a given time. With w_ij = |x_i - x_j|^-p, w_ii = 0, its row sums d and A = d^-1/2 w d^-1/2,
+**Dynamics prior** [Bailey 2016, eq. 6]:
+
+    psi_D(X) = sum_q log N(X_q; 0, K_t),   K_t = variance * exp(-(t - t')^2 / (2 length^2)) + noise * [t is t']
+
+with a block for each segment: frames of two segments are independent. Times are in seconds, and the three numbers are
+settings, not fitted. With frames in order of time K_t is a band: an RBF has fallen to rounding seven lengths away. So
+is its Cholesky factor L, and X = L Z makes Z unit Gaussian, which is what the optimiser works on.
+
+**Connectivity prior** [Levine 2012; Bailey 2016, section 4.3]: a random walk over all frames, with steps the likelier
+the closer two are, and the density of getting from any frame to any other in a given time. With w_ij = |x_i - x_j|^-p,
+w_ii = 0, its row sums d and A = d^-1/2 w d^-1/2,
 
     H = A - 1,   K = exp(beta H) = U exp(beta lambda) U^T,   psi_C = weight * sum_ij ln K_ij
 
 `weight` is for 500 frames and scaled by 500^2 / N^2, `beta` for 400 frames and scaled by N / 400, so that settings
 carry over between sizes. The gradient goes through the eigenvectors by divided differences: with G = dpsi/dK and
 B = U^T G U,  dpsi/dA = U (B * (e_i - e_j) / (lambda_i - lambda_j)) U^T.
-
-The dynamics prior: frames that are close in time are close in the latent space [Bailey 2016, eq. 6].
-
-    psi_D(X) = sum_q log N(X_q; 0, K_t),   K_t = variance * exp(-(t - t')^2 / (2 length^2)) + noise * [t is t']
-
-with a block for each segment: frames of two segments are independent. Times are in seconds, and the three numbers are
-set, not learned. With frames in order of time K_t is a band: an RBF has fallen to rounding seven lengths away. So is
-its Cholesky factor L, and X = L Z makes Z unit Gaussian, which is what the optimiser works on.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from understudy.checks import Array
 from understudy.gp.covariance import squared_distances
 from understudy.maths import jit
 
+CUTOFF_LENGTHS = 7.0
+"""Lengths at which K_t is cut off. exp(-7^2 / 2) is 2e-11 of the variance: far below `noise`, so K_t stays positive."""
+
 MIN_DIFFUSION = 1e-16
 """Entries of K below this are rounding of the eigenvectors (1e-16 times the largest, about 1): they count as this."""
 
@@ -40,98 +44,13 @@ SERIES_EIGENVALUE_GAP = 1e-4
 
 
 @dataclass(frozen=True)
-class ConnectivityPrior:
-    """The prior's settings. `weight` is how much it counts beside the likelihood, `power` is p."""
-
-    weight: float = 0.002
-    beta: float = 10.0
-    power: float = 4.0
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "beta", "power"):
-            checks.positive(getattr(self, name), f"the connectivity's {name}")
-
-    def scale_to_frames(self, count: int) -> tuple[float, float]:
-        """(weight, beta) for that many frames."""
-        return self.weight * 500.0**2 / count**2, self.beta * count / 400.0
-
-
-class RandomWalk:
-    """Evaluates the prior for so many frames again and again in the same memory: one thread at a time."""
-
-    def __init__(self, connectivity: ConnectivityPrior, count: int) -> None:
-        self._settings = connectivity
-        self._weight, self._beta = connectivity.scale_to_frames(count)
-        self._kernels = jit.kernels("understudy.gp.gplvm_kernels")
-        self._affinities, self._steps = np.empty((count, count)), np.empty((count, count))
-        self._diffusion, self._product, self._scratch = (np.empty((count, count)) for _ in range(3))
-        self._root = np.empty(count)
-
-    def log_density(self, points: Array) -> tuple[float, Array]:
-        """psi_C and its gradient (N, Q) at points (N, Q)."""
-        if self._kernels is None:
-            return log_density_numpy(self._settings, points)
-        power = float(self._settings.power)
-        transposed = np.ascontiguousarray(points.T)
-        self._kernels.affinities(transposed, power, MIN_SQUARED_DISTANCE, self._affinities, self._steps, self._root)
-        values, vectors = np.linalg.eigh(self._steps)  # which, unlike scipy's, lets other threads run
-        grown = np.exp(self._beta * (values - 1.0))
-        np.multiply(vectors, grown, out=self._scratch)
-        diffusion = np.matmul(self._scratch, vectors.T, out=self._diffusion)
-        value = self._weight * self._kernels.sum_log_diffusion(diffusion, MIN_DIFFUSION)
-        np.matmul(diffusion, vectors, out=self._scratch)
-        product = np.matmul(vectors.T, self._scratch, out=self._product)
-        self._kernels.divided_differences(product, values, grown, self._beta, SERIES_EIGENVALUE_GAP)
-        np.matmul(vectors, product, out=self._scratch)
-        slope = np.matmul(self._scratch, vectors.T, out=self._product)
-        out = np.empty_like(transposed)
-        self._kernels.connectivity_gradient(
-            slope, self._steps, self._affinities, self._root, transposed, power, MIN_SQUARED_DISTANCE, out
-        )
-        return value, self._weight * out.T
-
-
-def log_density_numpy(connectivity: ConnectivityPrior, points: Array) -> tuple[float, Array]:
-    """The same by the formulas, for the tests and where there is no numba."""
-    count, p = len(points), connectivity.power
-    weight, beta = connectivity.scale_to_frames(count)
-    square = np.maximum(squared_distances(points, points), MIN_SQUARED_DISTANCE)
-    w = square ** (-0.5 * p)
-    np.fill_diagonal(w, 0.0)
-    root = 1.0 / np.sqrt(w.sum(axis=1))
-    steps = w * np.outer(root, root)
-    values, vectors = np.linalg.eigh(steps)
-    grown = np.exp(beta * (values - 1.0))
-    diffusion = (vectors * grown) @ vectors.T
-    clamped = diffusion <= MIN_DIFFUSION
-    diffusion[clamped] = MIN_DIFFUSION
-    by_diffusion = np.where(clamped, 0.0, 1.0 / diffusion)
-    gap = np.subtract.outer(values, values)
-    close = np.abs(beta * gap) <= SERIES_EIGENVALUE_GAP
-    x = beta * gap
-    quotient = np.subtract.outer(grown, grown) / np.where(close, 1.0, gap)
-    quotient = np.where(close, beta * grown[None, :] * (1.0 + x * (0.5 + x / 6.0)), quotient)
-    slope = vectors @ ((vectors.T @ by_diffusion @ vectors) * quotient) @ vectors.T
-    share = (slope * steps).sum(axis=1) * root**2
-    by_square = (np.outer(root, root) * slope - 0.5 * np.add.outer(share, share)) * (-0.5 * p * w / square)
-    by_square[square <= MIN_SQUARED_DISTANCE] = 0.0
-    np.fill_diagonal(by_square, 0.0)
-    gradient = 4.0 * (by_square.sum(axis=1)[:, None] * points - by_square @ points)
-    return weight * float(np.log(diffusion).sum()), weight * gradient
-
-
-CUTOFF_LENGTHS = 7.0
-"""Lengths at which K_t is cut off. exp(-7^2 / 2) is 2e-11 of the variance: far below `noise`, so K_t stays positive."""
-
-
-@dataclass(frozen=True)
 class DynamicsPrior:
-    """The prior's settings: `length` in seconds, `variance` and white `noise` of the latent coordinates.
+    """Settings of the dynamics prior: `length` in seconds, `variance` and white `noise` of the latent coordinates.
 
     0.3 s is seven frames at 24 a second, the time of the quicker accents of hand animation. Much longer lengths tie
     frames to their own segment more than to like poses of others; shorter ones no longer keep the path smooth. Noise
-    of 1e-3 lets a frame stand off its path by 3 % of the latent space, which is below what is seen, and keeps K_t far
-    from singular.
+    of 1e-3 lets a frame be off its path by 3 % of the latent space, which is not visible, and keeps K_t far from
+    singular.
     """
 
     length: float = 0.3
@@ -206,3 +125,84 @@ class TimeCovariance:
         solved[self.order] = cho_solve_banded((self._band, True), ordered)
         constant = dimensions * (self.log_determinant + count * np.log(2 * np.pi))
         return -0.5 * (float(np.vdot(points, solved)) + constant), -solved
+
+
+@dataclass(frozen=True)
+class ConnectivityPrior:
+    """Settings of the connectivity prior. `weight` is relative to the likelihood, `power` is p."""
+
+    weight: float = 0.002
+    beta: float = 10.0
+    power: float = 4.0
+
+    def __post_init__(self) -> None:
+        for name in ("weight", "beta", "power"):
+            checks.positive(getattr(self, name), f"the connectivity's {name}")
+
+    def scale_to_frames(self, count: int) -> tuple[float, float]:
+        """(weight, beta) for that many frames."""
+        return self.weight * 500.0**2 / count**2, self.beta * count / 400.0
+
+
+class RandomWalk:
+    """The connectivity prior for `count` frames. Evaluations share buffers: one thread at a time."""
+
+    def __init__(self, connectivity: ConnectivityPrior, count: int) -> None:
+        self._settings = connectivity
+        self._weight, self._beta = connectivity.scale_to_frames(count)
+        self._kernels = jit.kernels("understudy.gp.gplvm_kernels")
+        self._affinities, self._steps = np.empty((count, count)), np.empty((count, count))
+        self._diffusion, self._product, self._scratch = (np.empty((count, count)) for _ in range(3))
+        self._root = np.empty(count)
+
+    def log_density(self, points: Array) -> tuple[float, Array]:
+        """psi_C and its gradient (N, Q) at points (N, Q)."""
+        if self._kernels is None:
+            return log_density_numpy(self._settings, points)
+        power = float(self._settings.power)
+        transposed = np.ascontiguousarray(points.T)
+        self._kernels.affinities(transposed, power, MIN_SQUARED_DISTANCE, self._affinities, self._steps, self._root)
+        values, vectors = np.linalg.eigh(self._steps)  # unlike scipy's, releases the interpreter's lock
+        grown = np.exp(self._beta * (values - 1.0))
+        np.multiply(vectors, grown, out=self._scratch)
+        diffusion = np.matmul(self._scratch, vectors.T, out=self._diffusion)
+        value = self._weight * self._kernels.sum_log_diffusion(diffusion, MIN_DIFFUSION)
+        np.matmul(diffusion, vectors, out=self._scratch)
+        product = np.matmul(vectors.T, self._scratch, out=self._product)
+        self._kernels.divided_differences(product, values, grown, self._beta, SERIES_EIGENVALUE_GAP)
+        np.matmul(vectors, product, out=self._scratch)
+        slope = np.matmul(self._scratch, vectors.T, out=self._product)
+        out = np.empty_like(transposed)
+        self._kernels.connectivity_gradient(
+            slope, self._steps, self._affinities, self._root, transposed, power, MIN_SQUARED_DISTANCE, out
+        )
+        return value, self._weight * out.T
+
+
+def log_density_numpy(connectivity: ConnectivityPrior, points: Array) -> tuple[float, Array]:
+    """`RandomWalk.log_density` by the formulas, for the tests and where numba is absent."""
+    count, p = len(points), connectivity.power
+    weight, beta = connectivity.scale_to_frames(count)
+    square = np.maximum(squared_distances(points, points), MIN_SQUARED_DISTANCE)
+    w = square ** (-0.5 * p)
+    np.fill_diagonal(w, 0.0)
+    root = 1.0 / np.sqrt(w.sum(axis=1))
+    steps = w * np.outer(root, root)
+    values, vectors = np.linalg.eigh(steps)
+    grown = np.exp(beta * (values - 1.0))
+    diffusion = (vectors * grown) @ vectors.T
+    clamped = diffusion <= MIN_DIFFUSION
+    diffusion[clamped] = MIN_DIFFUSION
+    by_diffusion = np.where(clamped, 0.0, 1.0 / diffusion)
+    gap = np.subtract.outer(values, values)
+    close = np.abs(beta * gap) <= SERIES_EIGENVALUE_GAP
+    x = beta * gap
+    quotient = np.subtract.outer(grown, grown) / np.where(close, 1.0, gap)
+    quotient = np.where(close, beta * grown[None, :] * (1.0 + x * (0.5 + x / 6.0)), quotient)
+    slope = vectors @ ((vectors.T @ by_diffusion @ vectors) * quotient) @ vectors.T
+    share = (slope * steps).sum(axis=1) * root**2
+    by_square = (np.outer(root, root) * slope - 0.5 * np.add.outer(share, share)) * (-0.5 * p * w / square)
+    by_square[square <= MIN_SQUARED_DISTANCE] = 0.0
+    np.fill_diagonal(by_square, 0.0)
+    gradient = 4.0 * (by_square.sum(axis=1)[:, None] * points - by_square @ points)
+    return weight * float(np.log(diffusion).sum()), weight * gradient

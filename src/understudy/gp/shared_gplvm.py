@@ -1,38 +1,36 @@
-"""How many dimensions the latent space should have, told by pairs that were left out [Yamane 2010, section 6.2].
+"""Shared GPLVM: two pose spaces over one latent space, fitted to pairs [Yamane 2010, section 4.2; Ek 2007].
 
-The paper looks at the error of the pairs themselves, which stops falling at 15, and at how jerky the latent path of a
-motion is, which takes 30. Both are here; what is chosen by is a third, the error of pairs that were left out of
-learning, a fifth of them at a time: it also rises again where a model has more room than the pairs can fill.
+The fit maximises, over the latent points X (N, d) of the pairs and the parameters of two kernels,
 
-Where the latent points of pairs begin: what two pose spaces have in common, by kernel CCA [Akaho 2001].
+    P(Y|X, Phi_Y) P(Z|X, Phi_Z) P(X) P(Phi_Y) P(Phi_Z),     P(X) = N(0, 1),     P(theta) = 1 / theta        (eq. 2)
 
-With centred kernel matrices A and B of the two spaces, of mean diagonal 1, canonical directions are sought among the
-functions that each kernel can express, smoothed by kappa:
+starting from kernel CCA. Mapping takes a new y to the latent point that explains it best (`shared_search`), and from
+there to
 
-    S_A = A (A + kappa)^-1,   S_A^1/2 S_B^1/2 = U r V^T,   latents = (S_A^1/2 U + S_B^1/2 V) / 2
+    z = mean_Z + Z^T K_Z^-1 k(x),      s^2 = k(x, x) - k(x)^T K_Z^-1 k(x)                             (eqs. 3, 4)
 
-with r the canonical correlations. The directions come out equally long, which would put all pairs equally far from each
-other; each is scaled by the share of the two spaces' variance that it explains, so that far poses stay far.
+Both spaces are centred, and scaled by one number each, so that a marker's coordinates keep their proportions.
 
-One of the two pose spaces over the shared latent points: its likelihood and slope [Yamane 2010, section 4.2.1].
+**Likelihood** of one of the two pose spaces over the shared latent points, and its slope [section 4.2.1]:
 
     -log P(Y|X) = (D/2) log|K| + (1/2) tr(K^-1 Y Y^T) + (N D / 2) log 2 pi,      dF/dK = (D K^-1 - K^-1 Y Y^T K^-1) / 2
 
 Y enters by Y Y^T only. Poses have hundreds of coordinates and there are some tens of pairs, so Y is turned once into N
 columns with the same products: nothing after that depends on D.
 
-Shared GPLVM: two pose spaces over one latent space, learned from pairs [Yamane 2010, section 4.2; Ek 2007].
+**Kernel CCA** [Akaho 2001] gives the first latent points: what the two pose spaces have in common. With centred kernel
+matrices A and B of the two spaces, of mean diagonal 1, canonical directions are sought among the functions that each
+kernel can express, smoothed by kappa:
 
-Learning maximises, over the latent points X (N, d) of the pairs and the parameters of two kernels,
+    S_A = A (A + kappa)^-1,   S_A^1/2 S_B^1/2 = U r V^T,   latents = (S_A^1/2 U + S_B^1/2 V) / 2
 
-    P(Y|X, Phi_Y) P(Z|X, Phi_Z) P(X) P(Phi_Y) P(Phi_Z),     P(X) = N(0, 1),     P(theta) = 1 / theta        (eq. 2)
+with r the canonical correlations. The directions come out equally long, which would put all pairs equally far from each
+other; each is scaled by the share of the two spaces' variance that it explains, so that far poses stay far.
 
-from what kernel CCA finds common to both. Mapping takes a new y to the latent point that explains it best
-(`shared_search`), and from there to
-
-    z = mean_Z + Z^T K_Z^-1 k(x),      s^2 = k(x, x) - k(x)^T K_Z^-1 k(x)                             (eqs. 3, 4)
-
-Both spaces are centred, and scaled by one number each, so that a marker's coordinates keep their proportions.
+**Dimension** of the latent space [section 6.2]. The paper looks at the error of the pairs themselves, which stops
+falling at 15, and at how jerky the latent path of a motion is, which takes 30. Both are here; the choice is by a third,
+the error of pairs that were left out of the fit, a fifth of them at a time: it also rises again where a model has more
+room than the pairs can fill.
 """
 
 from __future__ import annotations
@@ -52,190 +50,21 @@ from understudy.gp.shared_search import ObservedPoses
 from understudy.maths import cholesky, jit, lbfgs
 from understudy.maths.threads import one_thread
 
+KERNELS = "understudy.gp.gplvm_kernels"
+AUTO = "auto"  # the dimension that asks for `choose_dimension`
+MIN_NOISE_VARIANCE_RATIO = 1e-3  # of the variance of the data: a tenth of its spread is a thirtieth of a pose's size
+BACK_MAP_NOISE_RATIO = 1e-2  # of the regression from Y to the latents
+CONTINUITY_SWEEPS = 3  # over the even frames, then the odd ones; a frame acts on frames up to six away
+OBJECTIVE_TOLERANCE_RATIO = 1e-9  # gain of an iteration over the objective
+MAX_LOG_PARAMETER = 30.0  # beyond, exp would overflow
+RIDGE_DIAGONAL_RATIO = 0.1  # kappa, over the mean diagonal; from 0.01 to 1 the fitted models are alike
 CANDIDATE_DIMENSIONS = (2, 3, 5, 8, 12, 15, 20, 30)
 CROSS_VALIDATION_FOLDS = 5
-MAX_ERROR_RATIO = 1.02  # of the least error: fewer dimensions that come as near are taken
-
-
-@dataclass(frozen=True)
-class DimensionTrial:
-    """One dimension tried: root mean square errors of a coordinate of z, in its unit, and the roughness of a path."""
-
-    dimension: int
-    shown: float  # of the pairs that were learned from
-    left_out: float  # of pairs that were not
-    roughness: float | None = None  # of the latent path of a motion; see `roughness`
-
-
-def choose_dimension(
-    Y: Array, Z: Array, iterations: int, seed: int, noise: float
-) -> tuple[int, tuple[DimensionTrial, ...]]:
-    """The dimension for pairs Y (N, Dy) and Z (N, Dz), and the curve that it was chosen by."""
-    usable = [d for d in CANDIDATE_DIMENSIONS if d < len(Y)] or [1]
-    curve = tuple(evaluate_dimension(Y, Z, d, iterations, seed, noise) for d in usable)
-    least = min(row.left_out for row in curve)
-    return next(row.dimension for row in curve if row.left_out <= MAX_ERROR_RATIO * least), curve
-
-
-def evaluate_dimension(
-    Y: Array, Z: Array, dimension: int, iterations: int, seed: int, noise: float, motion: Array | None = None
-) -> DimensionTrial:
-    """One row of the curve; `motion` (M, Dy) is a path to look at."""
-    pass
-
-    def learned(rows: Array) -> SharedGPLVM:
-        return SharedGPLVM(dimension, iterations, seed, noise).fit(Y[rows], Z[rows])
-
-    everyone = np.arange(len(Y))
-    order = np.random.default_rng(seed).permutation(len(Y))
-    folds = min(CROSS_VALIDATION_FOLDS, len(Y) - 1) if len(Y) > 3 else 0
-    square = 0.0
-    for fold in range(folds):
-        out = order[fold::folds]
-        square += _square(learned(np.setdiff1d(everyone, out)), Y[out], Z[out])
-    model = learned(everyone)
-    shown = float(np.sqrt(_square(model, Y, Z) / Z.size))
-    left_out = float(np.sqrt(square / Z.size)) if folds else shown
-    path = None if motion is None else roughness(model.map(motion))
-    return DimensionTrial(dimension, shown, left_out, path)
-
-
-def roughness(latents: Array) -> float:
-    """How jerky a path (M, d) is: the mean length of its second differences over that of its first."""
-    first, second = np.diff(latents, axis=0), np.diff(latents, n=2, axis=0)
-    length = float(np.linalg.norm(first, axis=1).mean()) if len(first) else 0.0
-    return float(np.linalg.norm(second, axis=1).mean()) / length if length > 0 and len(second) else 0.0
-
-
-def _square(model: object, Y: Array, Z: Array) -> float:
-    pass
-
-    assert isinstance(model, SharedGPLVM)
-    return float(((model.predict(model.map(Y))[0] - Z) ** 2).sum())
-
-
-RIDGE_DIAGONAL_RATIO = (
-    0.1  # of the mean diagonal; from 0.01 to 1 the learned models are alike, as the search goes on from here
-)
-
-
-def kernel_cca(Y: Array, Z: Array, dimension: int) -> tuple[Array, Array]:
-    """Latents (N, dimension) of centred pairs Y (N, Dy) and Z (N, Dz), and the canonical correlations (q,).
-
-    There are at most q = N - 1 directions; further dimensions are zero. The first is of unit variance, about.
-    """
-    count = len(Y)
-    a, b = _smoothing_root(Y), _smoothing_root(Z)
-    u, correlations, vt = np.linalg.svd(a.T @ b)
-    q = min(dimension, count - 1)
-    both = 0.5 * (a @ u + b @ vt.T)[:, :q]
-    directions = both / np.maximum(np.linalg.norm(both, axis=0), 1e-12)
-    directions *= np.where((directions**3).sum(axis=0) < 0, -1.0, 1.0)  # the sign of an eigenvector is anyone's choice
-    explained = sum((((data.T @ directions) ** 2).sum(axis=0) / max((data**2).sum(), 1e-300)) for data in (Y, Z))
-    share = np.sqrt(explained / max(float(np.max(explained, initial=0.0)), 1e-300))
-    latents = np.zeros((count, dimension))
-    latents[:, :q] = directions * share * np.sqrt(count)
-    return latents, correlations[:q]
-
-
-def _smoothing_root(data: Array) -> Array:
-    """A square root (N, N) of S = K (K + kappa)^-1, K the centred radial kernel of the data."""
-    squares = squared_distances(data, data)
-    between = squares[squares > 0]
-    width = float(np.median(between)) if between.size else 1.0
-    kernel = np.exp(-0.5 * squares / width)
-    kernel -= kernel.mean(axis=0)
-    kernel -= kernel.mean(axis=1, keepdims=True)
-    kernel /= max(float(np.trace(kernel)) / len(data), 1e-12)
-    values, vectors = np.linalg.eigh(kernel)
-    values = np.maximum(values, 0.0)
-    root: Array = vectors * np.sqrt(values / (values + RIDGE_DIAGONAL_RATIO))
-    return root
-
-
-KERNELS = "understudy.gp.gplvm_kernels"
-
-
-class PoseView:
-    """Normalised observations (N, D) of one space; evaluates their likelihood again and again, one thread at a time."""
-
-    def __init__(self, data: Array) -> None:
-        self.count, self.outputs = data.shape
-        basis, upper = np.linalg.qr(data.T)
-        self.basis: Array = basis  # (D, r): data = columns @ basis.T
-        self.columns: Array = np.asfortranarray(upper.T)  # (N, r)
-        self._rbf, self._matrix = np.zeros((self.count, self.count)), np.zeros((self.count, self.count))
-        self._constant = 0.5 * self.count * self.outputs * np.log(2 * np.pi)
-
-    def evaluate(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
-        """-log P at points (N, d), its slope by the points (N, d), and by log t1, log t2, t3 and noise (4,)."""
-        kernels = jit.kernels(KERNELS)
-        if kernels is None:
-            return self.evaluate_numpy(points, kernel)
-        from scipy.linalg import blas
-
-        transposed = np.ascontiguousarray(points.T)
-        kernels.rbf_covariance(transposed, kernel.t1, kernel.length, kernel.noise, self._rbf, self._matrix)
-        self._matrix += kernel.t3
-        if not cholesky.cholesky_in_place(self._matrix):
-            return np.inf, np.zeros_like(points), np.zeros(4)
-        half_log_determinant = kernels.log_diagonal(self._matrix)
-        cholesky.inverse_in_place(self._matrix)
-        inverse = self._matrix.T  # in Fortran's order: BLAS works in place, on its lower triangle
-        a = blas.dsymm(1.0, inverse, self.columns, lower=1)
-        value = self.outputs * half_log_determinant + 0.5 * np.vdot(a, self.columns) + self._constant
-        weight = blas.dsyrk(-0.5, a, beta=0.5 * self.outputs, c=inverse, lower=1, overwrite_c=1)
-        by_constant = 2.0 * np.tril(weight).sum() - np.trace(weight)
-        out = np.empty_like(transposed)
-        by_variance, by_length, by_noise = kernels.likelihood_gradient(
-            weight.T, self._rbf, transposed, kernel.length, out
-        )
-        return float(value), out.T, np.array([by_variance, -0.5 * by_length, by_constant, by_noise])
-
-    def evaluate_numpy(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
-        """The same by the formulas, for the tests and where there is no numba."""
-        matrix = kernel.matrix(points)
-        try:
-            factor = np.linalg.cholesky(matrix)
-        except np.linalg.LinAlgError:
-            return np.inf, np.zeros_like(points), np.zeros(4)
-        inverse = np.linalg.inv(matrix)
-        a = inverse @ self.columns
-        value = self.outputs * np.log(np.diag(factor)).sum() + 0.5 * (a * self.columns).sum() + self._constant
-        weight = 0.5 * (self.outputs * inverse - a @ a.T)
-        product = weight * (kernel.cross_covariance(points, points) - kernel.t3)
-        pull = product @ points - product.sum(axis=1)[:, None] * points
-        by_log_t2 = kernel.t2 * (points * pull).sum()  # -(t2/2) sum_ij m_ij |x_i - x_j|^2
-        slopes = np.array([product.sum(), by_log_t2, weight.sum(), np.trace(weight)])
-        return float(value), 2.0 * kernel.t2 * pull, slopes
-
-
-AUTO = "auto"
-MIN_NOISE_VARIANCE_RATIO = 1e-3  # of the variance of the data: a tenth of its spread is a thirtieth of a pose's size
-BACK_MAP_NOISE_RATIO = 1e-2
-CONTINUITY_SWEEPS = 3  # over the even frames, then the odd ones; a frame's neighbours are felt six frames away
-OBJECTIVE_TOLERANCE_RATIO = 1e-9
-MAX_LOG_PARAMETER = 30.0  # of a logarithm: beyond, exp would overflow
-
-
-@dataclass(frozen=True, eq=False)
-class Standardiser:
-    """Data less its mean, over one scale."""
-
-    mean: Array  # (D,)
-    scale: float
-    data: Array  # (N, D)
-
-    @classmethod
-    def from_data(cls, data: Array) -> Standardiser:
-        """Of data (N, D); what does not vary at all counts in its own unit."""
-        mean = data.mean(axis=0)
-        scale = float((data - mean).std()) or 1.0
-        return cls(mean, scale, (data - mean) / scale)
+MAX_ERROR_RATIO = 1.02  # over the least error: the fewest dimensions within it are taken
 
 
 class SharedGPLVM(Estimator):
-    """Learns from pairs y_i (Dy,), z_i (Dz,), and maps new y to z by the latent point that explains y best.
+    """Fitted to pairs y_i (Dy,), z_i (Dz,); maps new y to z by the latent point that explains y best.
 
     `dimension` of the latent space, or "auto"; `noise` is the least share of white noise in both spaces. After `fit`:
     `latents_` (N, d), `kernels_` (of Y, of Z), `objective_` (minus the log posterior), `correlations_`, `dimension_`,
@@ -253,23 +82,21 @@ class SharedGPLVM(Estimator):
         self.noise = checks.positive(noise, "noise")
 
     def fit(self, Y: ArrayLike, Z: ArrayLike) -> SharedGPLVM:
-        """Learn from pairs Y (N, Dy) and Z (N, Dz)."""
+        """Fit to pairs Y (N, Dy) and Z (N, Dz)."""
         Y = checks.array(Y, "Y", ("N", "Dy"))
         Z = checks.array(Z, "Z", (len(Y), "Dz"))
         if len(Y) < 2:
             raise InvalidInput(f"a shared model should be learned from at least two pairs, but there are {len(Y)}")
         self.curve_ = None
         if isinstance(self.dimension, str):
-            pass
-
             self.dimension_, self.curve_ = choose_dimension(Y, Z, self.iterations, self.seed, self.noise)
         else:
             self.dimension_ = self.dimension
         with one_thread():
-            self._learn(Y, Z)
+            self._fit(Y, Z)
         return self
 
-    def _learn(self, Y: Array, Z: Array) -> None:
+    def _fit(self, Y: Array, Z: Array) -> None:
         self.spaces_ = Standardiser.from_data(Y), Standardiser.from_data(Z)
         views = [PoseView(space.data) for space in self.spaces_]
         first, self.correlations_ = kernel_cca(self.spaces_[0].data, self.spaces_[1].data, self.dimension_)
@@ -310,15 +137,16 @@ class SharedGPLVM(Estimator):
                 return shared_search.descend(observed, inside, rest, x, pull, centres)[0]
             x, _ = shared_search.descend(observed, inside, rest, x)
             for _ in range(CONTINUITY_SWEEPS if continuity > 0 and len(x) > 1 else 0):
-                for some in (np.arange(0, len(x), 2), np.arange(1, len(x), 2)):
-                    x[some] = self._smooth_latents(inside, rest, x, some, continuity)
+                for frames in (np.arange(0, len(x), 2), np.arange(1, len(x), 2)):
+                    x[frames] = self._smooth_latents(inside, rest, x, frames, continuity)
         return x
 
-    def _smooth_latents(self, inside: Array, rest: Array, x: Array, some: Array, continuity: float) -> Array:
-        """Points of `some` frames, every other one, each pulled to its neighbours (at the ends, the only one)."""
-        left, right = np.where(some > 0, some - 1, some + 1), np.where(some < len(x) - 1, some + 1, some - 1)
+    def _smooth_latents(self, inside: Array, rest: Array, x: Array, frames: Array, continuity: float) -> Array:
+        """Points of every other frame, each pulled to its neighbours (at the ends, the only one)."""
+        left = np.where(frames > 0, frames - 1, frames + 1)
+        right = np.where(frames < len(x) - 1, frames + 1, frames - 1)
         centres, pull = 0.5 * (x[left] + x[right]), 2.0 * continuity
-        return shared_search.descend(self._observed, inside[some], rest[some], x[some], pull, centres)[0]
+        return shared_search.descend(self._observed, inside[frames], rest[frames], x[frames], pull, centres)[0]
 
     def _starts(self, inside: Array, rest: Array) -> Array:
         """(M, d) of the nearest pair or of the regression, whichever explains the frame better."""
@@ -338,6 +166,22 @@ class SharedGPLVM(Estimator):
         return mean, np.maximum(variance, kernel.noise) * space.scale**2
 
 
+@dataclass(frozen=True, eq=False)
+class Standardiser:
+    """Data less its mean, over one scale."""
+
+    mean: Array  # (D,)
+    scale: float
+    data: Array  # (N, D)
+
+    @classmethod
+    def from_data(cls, data: Array) -> Standardiser:
+        """Standardised data (N, D); data that does not vary keeps its unit."""
+        mean = data.mean(axis=0)
+        scale = float((data - mean).std()) or 1.0
+        return cls(mean, scale, (data - mean) / scale)
+
+
 class SharedObjective:
     """Minus the logarithm of eq. 2, of a vector of X and the logarithms of both kernels' parameters."""
 
@@ -355,7 +199,7 @@ class SharedObjective:
         return vector[: self.size].reshape(self.shape), (of_y, of_z)
 
     def __call__(self, vector: Array) -> tuple[float, Array]:
-        """Value and slope."""
+        """Value and gradient."""
         logs = vector[self.size :]
         if np.abs(logs).max() > MAX_LOG_PARAMETER:
             return np.inf, np.zeros_like(vector)
@@ -363,13 +207,67 @@ class SharedObjective:
         value, slope = 0.5 * float((points**2).sum()), vector.copy()
         by_points = slope[: self.size].reshape(self.shape)
         for i, (view, kernel) in enumerate(zip(self.views, kernels)):
-            found, pull, by_kernel = view.evaluate(points, kernel)
+            likelihood, pull, by_kernel = view.evaluate(points, kernel)
             theta, free = kernel.theta, np.exp(logs[4 * i : 4 * i + 4])
-            value += found + float(np.log(theta).sum())
+            value += likelihood + float(np.log(theta).sum())
             by_points += pull
             by_theta = by_kernel / np.array([theta[0], theta[1], 1.0, 1.0])
             slope[self.size + 4 * i :][:4] = (by_theta + 1.0 / theta) * free
         return value, slope
+
+
+class PoseView:
+    """Normalised observations (N, D) of one space, and their likelihood. Buffers are shared: one thread at a time."""
+
+    def __init__(self, data: Array) -> None:
+        self.count, self.outputs = data.shape
+        basis, upper = np.linalg.qr(data.T)
+        self.basis: Array = basis  # (D, r): data = columns @ basis.T
+        self.columns: Array = np.asfortranarray(upper.T)  # (N, r)
+        self._rbf, self._matrix = np.zeros((self.count, self.count)), np.zeros((self.count, self.count))
+        self._constant = 0.5 * self.count * self.outputs * np.log(2 * np.pi)
+
+    def evaluate(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
+        """-log P at points (N, d), its gradient by the points (N, d), and by log t1, log t2, t3 and noise (4,)."""
+        kernels = jit.kernels(KERNELS)
+        if kernels is None:
+            return self.evaluate_numpy(points, kernel)
+        from scipy.linalg import blas
+
+        transposed = np.ascontiguousarray(points.T)
+        kernels.rbf_covariance(transposed, kernel.t1, kernel.length, kernel.noise, self._rbf, self._matrix)
+        self._matrix += kernel.t3
+        if not cholesky.cholesky_in_place(self._matrix):
+            return np.inf, np.zeros_like(points), np.zeros(4)
+        half_log_determinant = kernels.log_diagonal(self._matrix)
+        cholesky.inverse_in_place(self._matrix)
+        inverse = self._matrix.T  # in Fortran's order: BLAS works in place, on its lower triangle
+        a = blas.dsymm(1.0, inverse, self.columns, lower=1)
+        value = self.outputs * half_log_determinant + 0.5 * np.vdot(a, self.columns) + self._constant
+        weight = blas.dsyrk(-0.5, a, beta=0.5 * self.outputs, c=inverse, lower=1, overwrite_c=1)
+        by_constant = 2.0 * np.tril(weight).sum() - np.trace(weight)
+        out = np.empty_like(transposed)
+        by_variance, by_length, by_noise = kernels.likelihood_gradient(
+            weight.T, self._rbf, transposed, kernel.length, out
+        )
+        return float(value), out.T, np.array([by_variance, -0.5 * by_length, by_constant, by_noise])
+
+    def evaluate_numpy(self, points: Array, kernel: SharedKernel) -> tuple[float, Array, Array]:
+        """`evaluate` by the formulas, for the tests and where numba is absent."""
+        matrix = kernel.matrix(points)
+        try:
+            factor = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            return np.inf, np.zeros_like(points), np.zeros(4)
+        inverse = np.linalg.inv(matrix)
+        a = inverse @ self.columns
+        value = self.outputs * np.log(np.diag(factor)).sum() + 0.5 * (a * self.columns).sum() + self._constant
+        weight = 0.5 * (self.outputs * inverse - a @ a.T)
+        product = weight * (kernel.cross_covariance(points, points) - kernel.t3)
+        pull = product @ points - product.sum(axis=1)[:, None] * points
+        by_log_t2 = kernel.t2 * (points * pull).sum()  # -(t2/2) sum_ij m_ij |x_i - x_j|^2
+        slopes = np.array([product.sum(), by_log_t2, weight.sum(), np.trace(weight)])
+        return float(value), 2.0 * kernel.t2 * pull, slopes
 
 
 def whitener(matrix: Array) -> Array:
@@ -386,3 +284,91 @@ def squared_row_distances(a: Array, b: Array) -> Array:
     squares = (a * a).sum(axis=1)[:, None] + (b * b).sum(axis=1) - 2.0 * (a @ b.T)
     result: Array = np.maximum(squares, 0.0)
     return result
+
+
+def kernel_cca(Y: Array, Z: Array, dimension: int) -> tuple[Array, Array]:
+    """Latents (N, dimension) of centred pairs Y (N, Dy) and Z (N, Dz), and the canonical correlations (q,).
+
+    There are at most q = N - 1 directions; further dimensions are zero. The first is of unit variance, about.
+    """
+    count = len(Y)
+    a, b = _smoothing_root(Y), _smoothing_root(Z)
+    u, correlations, vt = np.linalg.svd(a.T @ b)
+    q = min(dimension, count - 1)
+    both = 0.5 * (a @ u + b @ vt.T)[:, :q]
+    directions = both / np.maximum(np.linalg.norm(both, axis=0), 1e-12)
+    directions *= np.where((directions**3).sum(axis=0) < 0, -1.0, 1.0)  # fixes the free sign of an eigenvector
+    explained = sum((((data.T @ directions) ** 2).sum(axis=0) / max((data**2).sum(), 1e-300)) for data in (Y, Z))
+    share = np.sqrt(explained / max(float(np.max(explained, initial=0.0)), 1e-300))
+    latents = np.zeros((count, dimension))
+    latents[:, :q] = directions * share * np.sqrt(count)
+    return latents, correlations[:q]
+
+
+def _smoothing_root(data: Array) -> Array:
+    """A square root (N, N) of S = K (K + kappa)^-1, K the centred radial kernel of the data."""
+    squares = squared_distances(data, data)
+    between = squares[squares > 0]
+    width = float(np.median(between)) if between.size else 1.0
+    kernel = np.exp(-0.5 * squares / width)
+    kernel -= kernel.mean(axis=0)
+    kernel -= kernel.mean(axis=1, keepdims=True)
+    kernel /= max(float(np.trace(kernel)) / len(data), 1e-12)
+    values, vectors = np.linalg.eigh(kernel)
+    values = np.maximum(values, 0.0)
+    root: Array = vectors * np.sqrt(values / (values + RIDGE_DIAGONAL_RATIO))
+    return root
+
+
+@dataclass(frozen=True)
+class DimensionTrial:
+    """One candidate dimension: root mean square errors of a coordinate of z, in its unit, and a path's roughness."""
+
+    dimension: int
+    shown: float  # error of the fitted pairs
+    left_out: float  # error of pairs that were left out
+    roughness: float | None = None  # of the latent path of a motion; see `roughness`
+
+
+def choose_dimension(
+    Y: Array, Z: Array, iterations: int, seed: int, noise: float
+) -> tuple[int, tuple[DimensionTrial, ...]]:
+    """The dimension for pairs Y (N, Dy) and Z (N, Dz), and the trials that it was chosen from."""
+    usable = [d for d in CANDIDATE_DIMENSIONS if d < len(Y)] or [1]
+    curve = tuple(evaluate_dimension(Y, Z, d, iterations, seed, noise) for d in usable)
+    least = min(row.left_out for row in curve)
+    return next(row.dimension for row in curve if row.left_out <= MAX_ERROR_RATIO * least), curve
+
+
+def evaluate_dimension(
+    Y: Array, Z: Array, dimension: int, iterations: int, seed: int, noise: float, motion: Array | None = None
+) -> DimensionTrial:
+    """The trial of one dimension; `motion` (M, Dy) is a motion whose latent path is measured."""
+
+    def fit_rows(rows: Array) -> SharedGPLVM:
+        return SharedGPLVM(dimension, iterations, seed, noise).fit(Y[rows], Z[rows])
+
+    every = np.arange(len(Y))
+    order = np.random.default_rng(seed).permutation(len(Y))
+    folds = min(CROSS_VALIDATION_FOLDS, len(Y) - 1) if len(Y) > 3 else 0
+    square = 0.0
+    for fold in range(folds):
+        out = order[fold::folds]
+        square += _squared_error(fit_rows(np.setdiff1d(every, out)), Y[out], Z[out])
+    model = fit_rows(every)
+    shown = float(np.sqrt(_squared_error(model, Y, Z) / Z.size))
+    left_out = float(np.sqrt(square / Z.size)) if folds else shown
+    path = None if motion is None else roughness(model.map(motion))
+    return DimensionTrial(dimension, shown, left_out, path)
+
+
+def roughness(latents: Array) -> float:
+    """How jerky a path (M, d) is: the mean length of its second differences over that of its first."""
+    first, second = np.diff(latents, axis=0), np.diff(latents, n=2, axis=0)
+    length = float(np.linalg.norm(first, axis=1).mean()) if len(first) else 0.0
+    return float(np.linalg.norm(second, axis=1).mean()) / length if length > 0 and len(second) else 0.0
+
+
+def _squared_error(model: SharedGPLVM, Y: Array, Z: Array) -> float:
+    """Sum of squared errors of the predicted Z."""
+    return float(((model.predict(model.map(Y))[0] - Z) ** 2).sum())

@@ -1,4 +1,4 @@
-"""The compiled search for latent points: one frame after the other, each with its own short memory."""
+"""Compiled twin of `shared_search.descend`: one frame after the other, each with its own L-BFGS memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LBFGS_MEMORY = 8  # as in `shared_search`
 def value_and_gradient(
     model: tuple, outputs: float, y: Array, rest: float, pull: float, centre: Array, x: Array, work: Array, slope: Array
 ) -> float:
-    """The function of `shared_search.value_and_slope` for one frame; `work` (4, N or r) is scratch."""
+    """`shared_search.value_and_gradient` for one frame; `work` (4, N or r) is scratch."""
     latents, whitener, weights, theta = model
     t1, t2, t3, noise = theta[0], theta[1], theta[2], theta[3]
     count, dimension, columns = latents.shape[0], latents.shape[1], weights.shape[1]
@@ -103,7 +103,7 @@ def lbfgs_direction(
 def update_lbfgs_memory(
     x: Array, trial: Array, g: Array, fresh: Array, steps: Array, changes: Array, inverses: Array, held: int
 ) -> int:
-    """Keep the last step and the change of slope, the oldest dropped; how many are held now."""
+    """Keep the last step and the change of the gradient, and drop the oldest; returns how many are held."""
     if held == LBFGS_MEMORY:
         for m in range(LBFGS_MEMORY - 1):
             steps[m], changes[m], inverses[m] = steps[m + 1], changes[m + 1], inverses[m + 1]

@@ -3,7 +3,7 @@
     minimise  (1/2) |mean(x) - y|^2 / s^2(x) + (D/2) log s^2(x) + |x|^2 / 2 + (pull/2) |x - centre|^2
 
 over x for every y: the likelihood of y, the unit Gaussian prior (without it neighbouring frames were a thousand units
-apart), and a pull to where the neighbours in time are. Each frame has its own L-BFGS [Nocedal & Wright 2006, algorithm
+apart), and a pull towards the neighbours in time. Each frame has its own L-BFGS [Nocedal & Wright 2006, algorithm
 7.4], of a few short vectors that stay in the cache.
 """
 
@@ -20,15 +20,13 @@ from understudy.maths import jit
 KERNELS = "understudy.gp.shared_kernels"
 LBFGS_MEMORY = 8
 MAX_ITERATIONS = 80
-MAX_LINE_SEARCH_TRIALS = 14  # of a step; the last is 1e-6 of the first
-MIN_GAIN_NATS = (
-    1e-4  # nats: what an iteration gains at least, two times in a row; a thousandth is no evidence of anything
-)
+MAX_LINE_SEARCH_TRIALS = 14  # the last step is 1e-6 of the first
+MIN_GAIN_NATS = 1e-4  # the search ends after two iterations in a row that gain less; 1e-3 nats are no evidence yet
 
 
 @dataclass(frozen=True, eq=False)
 class ObservedPoses:
-    """What the search needs to know of the observed space.
+    """The observed space, as the search needs it.
 
     K = L L^T. The variance is a small difference of large numbers: by L^-1 it keeps the digits that K^-1 would lose.
     """
@@ -45,7 +43,7 @@ def descend(
 ) -> tuple[Array, Array]:
     """Latent points (M, d) of y (M, r), and the values (M,) there, from `starts` (M, d).
 
-    `rest` (M,) is the squared length of what of y lies outside of the r columns. `centres` (M, d) go with `pull`.
+    `rest` (M,) is the squared length of the part of y outside the r columns. `centres` (M, d) go with `pull`.
     """
     y, starts = np.ascontiguousarray(y), np.ascontiguousarray(starts)
     centres = np.zeros_like(starts) if centres is None else np.ascontiguousarray(centres)
@@ -70,7 +68,7 @@ def descend(
 def value_and_gradient(
     observed: ObservedPoses, y: Array, rest: Array, x: Array, pull: float = 0.0, centres: Array | float = 0.0
 ) -> tuple[Array, Array]:
-    """The function that is minimised, (M,), and its slope (M, d) at x (M, d).
+    """The function that is minimised, (M,), and its gradient (M, d) at x (M, d).
 
     With k the covariances with the pairs, s2 = k(x, x) - k^T K^-1 k and q = |mean - y|^2,
 
@@ -98,9 +96,9 @@ def descend_numpy(
     observed: ObservedPoses, y: Array, rest: Array, starts: Array, pull: float, centres: Array
 ) -> tuple[Array, Array]:
     """`descend` in NumPy: all frames take their steps together, each with its own memory; those done drop out."""
-    found, values = np.array(starts), np.full(len(y), np.inf)
+    points, values = np.array(starts), np.full(len(y), np.inf)
     active = np.arange(len(y))
-    x = found.copy()
+    x = points.copy()
     f, g = value_and_gradient(observed, y, rest, x, pull, centres)
     values[:] = f
     memory: list[tuple[Array, Array, Array]] = []
@@ -128,18 +126,18 @@ def descend_numpy(
         memory = [*memory, (s, change, inverse)][-LBFGS_MEMORY:]
         little = np.where(f - fn < MIN_GAIN_NATS, little + 1, 0)
         x, f, g = xn, fn, gn
-        found[active], values[active] = x, f
+        points[active], values[active] = x, f
         keep = (little < 2) & ~todo
         if not keep.any():
             break
         if not keep.all():
             active, x, f, g, little = active[keep], x[keep], f[keep], g[keep], little[keep]
             memory = [(a[keep], b[keep], c[keep]) for a, b, c in memory]
-    return found, values
+    return points, values
 
 
 def _lbfgs_direction(g: Array, memory: list[tuple[Array, Array, Array]]) -> Array:
-    """H g of every frame, H made of its last steps and changes; those without curvature count for nothing."""
+    """H g of every frame, H made of its last steps and changes; pairs without curvature are skipped."""
     q, alphas = g.copy(), []
     for s, change, inverse in reversed(memory):
         alpha = inverse * (s * q).sum(axis=1)
